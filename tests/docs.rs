@@ -361,34 +361,6 @@ fn the_page_of_settings_has_the_table_that_the_program_writes() {
     );
 }
 
-/// Renewed by `cargo run -- schema --write docs/schemas`.
-#[test]
-fn the_published_schemas_are_what_the_program_prints() {
-    let temp = tempfile::tempdir().unwrap();
-    let output = Command::cargo_bin("jelly")
-        .unwrap()
-        .args(["schema", "--write"])
-        .arg(temp.path())
-        .output()
-        .unwrap();
-    assert!(output.status.success());
-    let read = |folder: &Path| -> BTreeMap<String, String> {
-        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-        let text = |file: fs::DirEntry| {
-            let name = file.file_name().into_string().unwrap();
-            (name, fs::read_to_string(file.path()).unwrap())
-        };
-        files.map(text).collect()
-    };
-    let (printed, published) = (read(temp.path()), read(&root().join("docs/schemas")));
-    let names = |files: &BTreeMap<String, String>| files.keys().cloned().collect::<Vec<_>>();
-    let renew = "`cargo run -- schema --write docs/schemas` renews docs/schemas";
-    assert_eq!(names(&published), names(&printed), "{renew}");
-    for (name, text) in &printed {
-        assert!(&published[name] == text, "{name} is stale; {renew}");
-    }
-}
-
 /// Blocks marked `yaml rules` and `yaml jelly.yaml` hold good rules, which
 /// decide their own examples.
 #[test]
@@ -479,6 +451,27 @@ fn every_cell_of_the_protocol_table_is_backed_by_a_test() {
         }
     }
     assert_eq!(used, listed.keys().copied().collect());
+    are_tests(listed.into_values());
+}
+
+#[test]
+fn every_promise_of_security_is_held_by_a_test() {
+    let page = fs::read_to_string(root().join("docs/security.md")).unwrap();
+    let (_, part) = page.split_once("<!-- promises").unwrap();
+    let (part, _) = part.split_once("<!-- /promises -->").unwrap();
+    let row = Regex::new(r"(?m)^\| .* \| `(\w+)` \|$").unwrap();
+    let listed: Vec<&str> = row
+        .captures_iter(part)
+        .map(|found| found.get(1).unwrap().as_str())
+        .collect();
+    let rows = part.lines().filter(|line| line.starts_with("| ")).count();
+    assert_eq!(listed.len(), rows - 2, "a promise has no test");
+    are_tests(listed);
+}
+
+/// Each name is that of a test of this project.
+#[track_caller]
+fn are_tests<'n>(names: impl IntoIterator<Item = &'n str>) {
     let mut code = String::new();
     let mut folders: Vec<PathBuf> = ["src", "crates", "tests"]
         .map(|folder| root().join(folder))
@@ -493,7 +486,7 @@ fn every_cell_of_the_protocol_table_is_backed_by_a_test() {
             }
         }
     }
-    for test in listed.values() {
+    for test in names {
         let attribute = r"#\[(?:tokio::)?test\]\n(?:async )?fn ";
         let test = Regex::new(&format!("{attribute}{test}\\(")).unwrap();
         assert!(test.is_match(&code), "there is no test {test}");

@@ -10,7 +10,7 @@
 //! The same program is the server that costs nothing (`serve`), the one that
 //! dies at once (`die`), and the bare client (`client`). `triage` measures the reading of a
 //! large test report, which `generate-report` writes; `doctor` measures twenty
-//! servers that wait.
+//! servers that wait; `soak` measures nothing, and looks for what does not hold.
 
 mod cases;
 mod client;
@@ -19,12 +19,14 @@ mod measure;
 mod plans;
 mod report;
 mod server;
+mod soak;
 mod table;
 
+use soak::SoakOptions;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: jelly-bench [triage | doctor] [--jelly PATH] [--runs N]\n       jelly-bench generate-report FILE";
+const USAGE: &str = "usage: jelly-bench [triage | doctor] [--jelly PATH] [--runs N]\n       jelly-bench soak [--jelly PATH] [--seconds N] [--seed N] [--workers N] [--run N]\n       jelly-bench generate-report FILE";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -45,6 +47,13 @@ fn main() -> ExitCode {
         },
         ["doctor", options @ ..] => match Options::parse(options) {
             Some(options) => doctor::measure(&options),
+            None => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
+        ["soak", options @ ..] => match SoakOptions::parse(options) {
+            Some(options) => soak::soak(&options),
             None => {
                 eprintln!("{USAGE}");
                 return ExitCode::from(2);

@@ -1,12 +1,13 @@
-//! The rules of triage, as people write them → as the program reads them.
+//! The rules of triage and the tables beside them, as people write them → as the
+//! program reads them.
 //!
 //! YAML with anchors and comments is for people, and takes a tenth of a second
 //! to read; so it is read here, once, and the program gets JSON. Beside it go
 //! the literals of all patterns, which take twice as long to work out.
 
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,54 +15,55 @@ use std::path::{Path, PathBuf};
 mod literals;
 
 const RULES: &str = "src/engine/rules";
+/// Words and patterns that other files of the engine go by.
+const TABLES: &str = "src/engine/tables";
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/engine/literals.rs");
-    println!("cargo::rerun-if-changed={RULES}");
+    for folder in [RULES, TABLES] {
+        println!("cargo::rerun-if-changed={folder}");
+    }
     let out = PathBuf::from(std::env::var_os("OUT_DIR").ok_or("Cargo sets OUT_DIR")?);
-    let mut known: BTreeMap<String, Option<Vec<String>>> = BTreeMap::new();
-    for entry in fs::read_dir(RULES)? {
+    let write = |name: &str, value: Value| fs::write(out.join(name), value.to_string());
+    for entry in fs::read_dir(TABLES)? {
         let path = entry?.path();
-        if path.extension() != Some(OsStr::new("yaml")) {
-            continue;
-        }
-        let rules = rules(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let name = path.file_stem().ok_or("a file has a name")?;
+        write(&format!("{}.json", name.display()), read(&path)?)?;
+    }
+    let mut domains: Vec<(String, Value)> = Vec::new();
+    let mut known: BTreeMap<String, Option<Vec<String>>> = BTreeMap::new();
+    for domain in texts(&read(&Path::new(TABLES).join("domains.yaml"))?) {
+        let rules = read(&Path::new(RULES).join(format!("{domain}.yaml")))?;
         for rule in rules.as_array().into_iter().flatten() {
-            for key in ["patterns", "unless"] {
-                texts(&rule[key], &mut |pattern| {
-                    known
-                        .entry(pattern.to_owned())
-                        .or_insert_with(|| literals::literals(pattern));
-                });
+            for pattern in ["patterns", "unless"]
+                .iter()
+                .flat_map(|key| texts(&rule[*key]))
+            {
+                known
+                    .entry(pattern.to_owned())
+                    .or_insert_with(|| literals::literals(pattern));
             }
         }
-        let name = path.file_stem().ok_or("a file has a name")?;
-        fs::write(
-            out.join(name).with_extension("json"),
-            serde_json::to_vec(&rules)?,
-        )?;
+        domains.push((domain.to_owned(), rules));
     }
-    fs::write(
-        out.join("literals-of-patterns.json"),
-        serde_json::to_vec(&known)?,
-    )?;
+    write("rules.json", serde_json::to_value(domains)?)?;
+    write("literals-of-patterns.json", serde_json::to_value(known)?)?;
     Ok(())
 }
 
-fn rules(path: &Path) -> Result<serde_json::Value, Box<dyn Error>> {
+fn read(path: &Path) -> Result<Value, Box<dyn Error>> {
     // A plain `y` is a text, whatever YAML once thought of it.
     let options = serde_yaml::options! { strict_booleans: true };
     let text = fs::read_to_string(path)?;
-    Ok(serde_yaml::from_str_with_options(&text, options)?)
+    serde_yaml::from_str_with_options(&text, options)
+        .map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
 /// Each text of a list, whose entries may be lists.
-fn texts(value: &serde_json::Value, take: &mut impl FnMut(&str)) {
-    for item in value.as_array().into_iter().flatten() {
-        match item.as_str() {
-            Some(text) => take(text),
-            None => texts(item, take),
-        }
-    }
+fn texts(value: &Value) -> Vec<&str> {
+    let items = value.as_array().into_iter().flatten();
+    items
+        .flat_map(|item| item.as_str().map_or_else(|| texts(item), |text| vec![text]))
+        .collect()
 }

@@ -1,23 +1,5 @@
-//! Every failure that can be read gets a diagnosis that holds together.
 #![no_main]
 
-use jelly_base::model::{Failure, Phase, Side};
-use jelly_triage::engine::Engine;
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
-    let Ok(failure) = serde_json::from_slice::<Failure>(bytes) else {
-        return;
-    };
-    let diagnosis = Engine::builtin().diagnose(&failure);
-    assert_eq!(
-        diagnosis.retryable.is_some(),
-        diagnosis.error_category.is_some()
-    );
-    if matches!(
-        failure.phase,
-        Some(Phase::Config | Phase::Spawn | Phase::Handshake)
-    ) {
-        assert_eq!(diagnosis.side, Side::Test);
-    }
-});
+fuzz_target!(|input: &[u8]| jelly_fuzz_checks::triage::check(input));

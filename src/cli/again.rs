@@ -1,64 +1,11 @@
 //! What a command that is printed for another run repeats of this call.
 
+use super::args::{FlagRepeat, RUN_FLAGS};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use jelly_base::text::redact::holds_secret;
 use jelly_base::text::shell_word;
 use jelly_harness::triage_loop::CallFlags;
-
-/// What becomes of a flag of `jelly run` in a command that is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    /// Without it, another thing would be run, or elsewhere.
-    Kept,
-    /// Kept only where the command is about what the hooks may do.
-    OfHooks,
-    /// Kept only where the very same run is meant.
-    OfTheSame,
-    /// It says how this run was to be shown, cut short or repeated.
-    Dropped,
-}
-
-/// Every argument of `jelly run`: its id, its flag, its fate.
-const FLAGS: &[(&str, &str, Fate)] = &[
-    ("project_dir", "--project-dir", Fate::Kept),
-    ("reports_dir", "--reports-dir", Fate::Kept),
-    ("vars", "--var", Fate::Kept),
-    ("profile", "--profile", Fate::Kept),
-    ("history", "--history", Fate::Kept),
-    ("no_history", "--no-history", Fate::Kept),
-    ("files", "--rules", Fate::Kept),
-    ("no_adapt", "--no-adapt", Fate::Kept),
-    ("schema_store", "--schema-store", Fate::Kept),
-    ("generic_threshold", "--generic-threshold", Fate::Kept),
-    ("wire_check", "--wire-check", Fate::Kept),
-    ("no_repair", "--no-repair", Fate::Kept),
-    ("accept_repairs", "--accept-repairs", Fate::Kept),
-    ("strict", "--strict", Fate::Kept),
-    ("fix_tests", "--fix-tests", Fate::OfHooks),
-    ("refine_code", "--refine-code", Fate::OfHooks),
-    ("hook_timeout", "--hook-timeout", Fate::OfHooks),
-    ("plans", "", Fate::Dropped),
-    ("max_iterations", "--max-iterations", Fate::OfTheSame),
-    ("retries", "--retries", Fate::OfTheSame),
-    ("confirms", "--confirms", Fate::OfTheSame),
-    ("mcp_repairs", "--mcp-repairs", Fate::OfTheSame),
-    ("test_fixes", "--test-fixes", Fate::OfTheSame),
-    ("code_refines", "--code-refines", Fate::OfTheSame),
-    ("deadline", "--deadline", Fate::OfTheSame),
-    ("no_confirm", "--no-confirm", Fate::OfTheSame),
-    ("trust_plan", "--trust-plan", Fate::OfTheSame),
-    ("write_repairs", "--write-repairs", Fate::Dropped),
-    ("only", "--only", Fate::OfTheSame),
-    ("skip", "--skip", Fate::OfTheSame),
-    ("fail_fast", "--fail-fast", Fate::OfTheSame),
-    ("seed", "--seed", Fate::Dropped),
-    ("jobs", "--jobs", Fate::Dropped),
-    ("record", "--record", Fate::Dropped),
-    ("format", "--format", Fate::Dropped),
-    ("quiet", "--quiet", Fate::Dropped),
-    ("color", "--color", Fate::Dropped),
-];
 
 /// The flags that were typed; those of `jelly.yaml` and the environment hold
 /// for the next run by themselves.
@@ -66,16 +13,16 @@ pub fn call_flags(matches: &ArgMatches) -> CallFlags {
     let Some(run) = matches.subcommand_matches("run") else {
         return CallFlags::default();
     };
-    let of = |wanted: Fate| {
-        let flags = FLAGS.iter().filter(|(_, _, fate)| *fate == wanted);
+    let flags_of = |wanted: FlagRepeat| {
+        let flags = RUN_FLAGS.iter().filter(|(_, _, fate)| *fate == wanted);
         flags
             .flat_map(|(id, flag, _)| words(run, id, flag))
             .collect()
     };
     CallFlags {
-        kept: of(Fate::Kept),
-        hooks: of(Fate::OfHooks),
-        same: of(Fate::OfTheSame),
+        kept: flags_of(FlagRepeat::Kept),
+        hooks: flags_of(FlagRepeat::OfHooks),
+        same: flags_of(FlagRepeat::OfTheSame),
     }
 }
 
@@ -106,27 +53,9 @@ fn gives_secret(variable: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{FLAGS, call_flags};
+    use super::call_flags;
     use crate::cli::args::Cli;
     use clap::CommandFactory;
-
-    #[test]
-    fn every_argument_of_a_run_is_kept_or_dropped() {
-        let mut cli = Cli::command();
-        cli.build();
-        let run = cli.find_subcommand("run").unwrap();
-        let ids = run.get_arguments().map(|arg| arg.get_id().as_str());
-        let mut ids: Vec<&str> = ids.filter(|id| !["help", "version"].contains(id)).collect();
-        let mut known: Vec<&str> = FLAGS.iter().map(|(id, _, _)| *id).collect();
-        ids.sort_unstable();
-        known.sort_unstable();
-        assert_eq!(known, ids);
-        for (id, flag, _) in FLAGS.iter().filter(|(_, flag, _)| !flag.is_empty()) {
-            let arg = run.get_arguments().find(|arg| arg.get_id() == id).unwrap();
-            let long = arg.get_long().unwrap();
-            assert_eq!(format!("--{long}"), *flag);
-        }
-    }
 
     #[test]
     fn what_was_typed_is_repeated_as_a_shell_needs_it() {

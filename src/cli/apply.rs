@@ -3,11 +3,11 @@
 use super::ask::choose;
 use super::out::stdout;
 use super::plan_run::secrets;
+use super::refusal::Refusal;
 use super::results::open_results;
 use super::settings::World;
 use super::write_back::{CONFLICT_HELP, conflict};
 use crate::cli::args::ApplyArgs;
-use crate::cli::complain::complain;
 use indexmap::IndexMap;
 use jelly_base::model::{ExitCode, RepairReport, RunReport, Verdict};
 use jelly_base::text::redact::Redactor;
@@ -31,7 +31,7 @@ enum Consent {
 }
 
 impl Consent {
-    fn of(args: &ApplyArgs, world: &World, file: &Path, reports: &[RunReport]) -> Self {
+    fn decide(args: &ApplyArgs, world: &World, file: &Path, reports: &[RunReport]) -> Self {
         let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
         let own = |report: &RunReport| {
             let written = report.report_dir.as_deref().map(Path::new);
@@ -56,16 +56,10 @@ impl Consent {
 
 /// Applies the repairs of a run, plan by plan; a plan that can't have them
 /// stays as it is, and the others get theirs.
-pub fn apply(args: &ApplyArgs, world: &World) -> ExitCode {
+pub fn apply(args: &ApplyArgs, world: &World) -> Result<ExitCode, Refusal> {
     let path = args.report.clone().unwrap_or_else(|| args.reports.latest());
-    let (file, reports) = match open_results(&path) {
-        Ok(opened) => opened,
-        Err(refusal) => {
-            complain(&sanitize(&refusal));
-            return ExitCode::InvalidInput;
-        }
-    };
-    let consent = Consent::of(args, world, &file, &reports);
+    let (file, reports) = open_results(&path)?;
+    let consent = Consent::decide(args, world, &file, &reports);
     let mut code = ExitCode::Passed;
     // The combinations of a matrix are runs of one file, and what is written
     // for one of them holds for all.
@@ -76,7 +70,7 @@ pub fn apply(args: &ApplyArgs, world: &World) -> ExitCode {
         by_file.entry(file).or_default().push(report);
     }
     for runs in by_file.values() {
-        let refused = match not_alike(runs) {
+        let refused: Vec<Refusal> = match not_alike(runs) {
             Some(refusal) => vec![refusal],
             None => runs
                 .iter()
@@ -85,36 +79,16 @@ pub fn apply(args: &ApplyArgs, world: &World) -> ExitCode {
                 })
                 .collect(),
         };
-        for error in refused {
-            complain(&format!("error: {}", sanitize(&error.what)));
-            complain(&format!("help: {}", error.next));
-            code = ExitCode::strongest([code, error.code]);
+        for refusal in refused {
+            code = ExitCode::strongest([code, refusal.tell()]);
         }
     }
-    code
-}
-
-/// Why a plan is as it was, and what would help.
-#[derive(Debug)]
-struct ApplyRefusal {
-    code: ExitCode,
-    what: String,
-    next: String,
-}
-
-impl ApplyRefusal {
-    fn invalid(what: impl Into<String>, next: impl Into<String>) -> Self {
-        Self {
-            code: ExitCode::InvalidInput,
-            what: what.into(),
-            next: next.into(),
-        }
-    }
+    Ok(code)
 }
 
 /// Runs of one file that ended with different texts of it: what one of them
 /// needed, another has not passed with.
-fn not_alike(runs: &[&RunReport]) -> Option<ApplyRefusal> {
+fn not_alike(runs: &[&RunReport]) -> Option<Refusal> {
     let ends: Vec<(&RunReport, &String)> = runs
         .iter()
         .filter_map(|run| {
@@ -129,14 +103,9 @@ fn not_alike(runs: &[&RunReport]) -> Option<ApplyRefusal> {
     if ends.iter().all(|(_, other)| other == text) {
         return None;
     }
-    let told: Vec<(&str, Vec<&RepairReport>)> = ends
-        .iter()
-        .map(|(run, _)| (run.plan.name.as_str(), run.lasting_repairs()))
-        .collect();
-    Some(ApplyRefusal::invalid(
-        format!("{}: {}", first.plan.path, conflict(&told)),
-        CONFLICT_HELP,
-    ))
+    let told = conflict(ends.iter().map(|(run, _)| *run));
+    let what = format!("{}: {told}", first.plan.path);
+    Some(Refusal::with_help(sanitize(&what), CONFLICT_HELP))
 }
 
 fn apply_one(
@@ -144,42 +113,35 @@ fn apply_one(
     consent: Consent,
     world: &World,
     out: &mut dyn Write,
-) -> Result<(), ApplyRefusal> {
-    let shown = &report.plan.path;
+) -> Result<(), Refusal> {
+    let shown = &sanitize(&report.plan.path);
     let mut say = |text: &str| {
         writeln!(out, "{text}").map_err(|error| {
-            ApplyRefusal::invalid(
-                format!("the change can't be shown, and was not made: {error}"),
-                "see where the output goes",
-            )
+            let what = format!("the change can't be shown, and was not made: {error}");
+            Refusal::with_help(sanitize(&what), "see where the output goes")
         })
     };
     let again = "jelly run it again, with --write-repairs to have its repairs written at once";
     let (Some(wanted), Some(original)) = (&report.plan.repaired_sha256, &report.plan.sha256) else {
-        return say(&format!(
-            "{}: the run has no repairs of it to apply",
-            sanitize(shown)
-        ));
+        return say(&format!("{shown}: the run has no repairs of it to apply"));
     };
-    let before = PlanSource::read(Path::new(shown)).map_err(|error| {
-        ApplyRefusal::invalid(
-            error.to_string(),
-            "apply the report where the run was started",
-        )
+    let before = PlanSource::read(Path::new(&report.plan.path)).map_err(|error| {
+        let next = "apply the report where the run was started";
+        Refusal::with_help(sanitize(&error.to_string()), next)
     })?;
     if before.sha256() == *wanted {
-        return say(&format!("{}: it holds the repairs", sanitize(shown)));
+        return say(&format!("{shown}: it holds the repairs"));
     }
     if report.verdict != Verdict::PassedAfterRepair {
-        return Err(ApplyRefusal {
-            code: ExitCode::NeedsUserHelp,
-            what: format!("{shown}: the run did not pass with its repairs, so none is applied"),
-            next: "read the help summary of its report".to_owned(),
-        });
+        let text = format!(
+            "error: {shown}: the run did not pass with its repairs, so none is applied\n\
+             help: read the help summary of its report"
+        );
+        return Err(Refusal::new(ExitCode::NeedsUserHelp, text));
     }
     if before.sha256() != *original {
         let what = format!("{shown}: it is not the plan of that run any more");
-        return Err(ApplyRefusal::invalid(what, again));
+        return Err(Refusal::with_help(what, again));
     }
     let repairs = report.lasting_repairs();
     let after = edited(&before, &repairs)
@@ -189,7 +151,7 @@ fn apply_one(
                 "{shown}: the report does not hold all of the repaired plan, as when a secret \
                  stood in it"
             );
-            ApplyRefusal::invalid(what, again)
+            Refusal::with_help(what, again)
         })?;
     let redactor =
         load(before.clone()).map_or_else(|_| Redactor::none(), |plan| secrets(&plan, &world.env));
@@ -208,27 +170,24 @@ fn apply_one(
         Consent::Refused => return say("nothing was written (--dry-run)"),
         Consent::Asked => {
             let asked = choose("write it? [y]es, [n]o: ", yes_or_no);
-            let asked = asked.map_err(|why| ApplyRefusal::invalid(why, "say it by --yes"))?;
+            let asked =
+                asked.map_err(|why| Refusal::with_help(sanitize(&why), "say it by --yes"))?;
             if asked != Some(true) {
-                return say(&format!("{}: it is left as it is", sanitize(shown)));
+                return say(&format!("{shown}: it is left as it is"));
             }
         }
         Consent::Wanted => {
-            return Err(ApplyRefusal::invalid(
+            return Err(Refusal::with_help(
                 format!("{shown}: nothing was written: the report was made elsewhere"),
                 "look at the change above, and add --yes where it is what you want",
             ));
         }
     }
     after.replace(&before).map_err(|error| {
-        ApplyRefusal::invalid(error.to_string(), "see who else writes the file")
+        Refusal::with_help(sanitize(&error.to_string()), "see who else writes the file")
     })?;
     let edits = repairs.iter().filter(|repair| !repair.edits.is_empty());
-    let written = format!(
-        "wrote {} with {}",
-        sanitize(shown),
-        plural(edits.count(), "repair")
-    );
+    let written = format!("wrote {shown} with {}", plural(edits.count(), "repair"));
     // It is done; who does not hear of it reads the file.
     let _ = say(&written);
     Ok(())

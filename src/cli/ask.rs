@@ -3,6 +3,7 @@
 use super::out::{stderr, stdout};
 use super::settings::World;
 use jelly_base::text::{Notation, one_line, sanitize};
+use jelly_package::Input;
 use jelly_process::Terminal;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::io::{self, BufRead, Write};
@@ -64,6 +65,16 @@ pub async fn ask(question: &Question<'_>) -> Option<String> {
 }
 
 impl<'a> Question<'a> {
+    /// For an input of a package, which people know by its description.
+    pub fn of_input(name: &'a str, input: &'a Input, secret: bool) -> Self {
+        Self {
+            prompt: input.description.as_deref().unwrap_or(name),
+            options: &input.choices,
+            default: input.default.as_deref(),
+            secret,
+        }
+    }
+
     /// Nobody types several words to pick one of a list.
     fn is_numbered(&self) -> bool {
         self.options.iter().any(|option| option.contains(' '))

@@ -4,28 +4,27 @@
 
 use super::invalid::{Invalid, chain, read};
 use super::matrix::{self, InMatrix, Job};
-use super::out::{print, print_as_is, print_in, stdout};
-use super::past::Memory;
+use super::open_history::OpenHistory;
+use super::out::{append_job_summary, print, print_as_is, print_in, stdout};
+use super::refusal::{Refusal, complain};
 use super::rules::Rules;
 use super::settings::{World, inherited_secrets};
 use super::write_back::WriteBack;
 use crate::cli::args::{Format, RunArgs};
-use crate::cli::complain::{complain, fault};
 use crate::report::{
     Extras, ReportError, Results, RunDir, TerminalOptions, TerminalReporter, annotations,
-    job_summary, matrix_md, results_json, run_json,
+    job_summary, matrix_md, report_json,
 };
 use indexmap::IndexMap;
 use indicatif::MultiProgress;
 use jelly_base::model::{ExitCode, Interrupt, MatrixReport, RunReport, StepAnswers};
+use jelly_base::text::Notation;
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::{Notation, disarmed};
 use jelly_harness::exec::{NoSuchFilter, Selection};
 use jelly_plan::{Plan, PlanSource};
 use serde_json::Value;
 use std::cell::Cell;
-use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
@@ -44,7 +43,7 @@ pub struct RunCall {
     pub run_dir: Result<RunDir, ReportError>,
     pub rules: Rules,
     /// What earlier runs left, where a history is kept.
-    pub memory: Option<Memory>,
+    pub history: Option<OpenHistory>,
     pub several: bool,
     /// Stdout did not take all that was said.
     pub is_unheard: Cell<bool>,
@@ -91,31 +90,27 @@ impl RunCall {
     /// anything runs: most likely they are slips, and a slip must not select.
     pub fn check_filters(&self, paths: &[PathBuf]) -> Result<(), Invalid> {
         let selection = self.selection();
-        let mut slips: Option<(Plan, Vec<NoSuchFilter>)> = None;
         if selection.only.is_empty() && selection.skip.is_empty() {
             return Ok(());
         }
-        for path in paths {
-            // A plan that can't be read says so itself when it is due; what it
-            // holds nobody knows.
-            let Ok(plan) = read(path, None, &self.vars()) else {
-                return Ok(());
-            };
-            let unmatched = selection.unmatched(&plan);
-            slips = Some(match slips {
-                None => (plan, unmatched),
-                Some((first, mut slips)) => {
-                    slips.retain(|slip| unmatched.iter().any(|u| u.filter == slip.filter));
-                    (first, slips)
-                }
-            });
-        }
-        match slips {
-            Some((plan, slips)) => slips
-                .first()
-                .map_or(Ok(()), |slip| Err(Invalid::filter(&plan, slip))),
-            None => Ok(()),
-        }
+        let vars = self.vars();
+        let plans: Result<Vec<Plan>, _> = paths.iter().map(|p| read(p, None, &vars)).collect();
+        // A plan that can't be read says so itself when it is due; what it
+        // holds nobody knows.
+        let plans = plans.unwrap_or_default();
+        let Some((first, others)) = plans.split_first() else {
+            return Ok(());
+        };
+        let others: Vec<_> = others
+            .iter()
+            .map(|plan| selection.unmatched(plan))
+            .collect();
+        let mut slips = selection.unmatched(first).into_iter();
+        let slip = slips.find(|slip| {
+            let is_slip = |slips: &Vec<NoSuchFilter>| slips.iter().any(|s| s.filter == slip.filter);
+            others.iter().all(is_slip)
+        });
+        slip.map_or(Ok(()), |slip| Err(Invalid::filter(first, &slip)))
     }
 
     /// `--var`, of which the last wins.
@@ -192,10 +187,11 @@ impl RunCall {
     }
 
     /// The end of the call.
-    pub fn conclude(&self, ends: Vec<PlanEnd>) -> ExitCode {
+    pub fn conclude(&self, ends: Vec<PlanEnd>) -> Result<ExitCode, Refusal> {
         if ends.is_empty() {
-            complain("error: the filters of --only and --skip match nothing in any of the plans");
-            return ExitCode::InvalidInput;
+            return Err(Refusal::invalid(
+                "error: the filters of --only and --skip match nothing in any of the plans",
+            ));
         }
         let mut code = ExitCode::strongest(ends.iter().map(|end| end.code));
         let matrices = matrix::compare_all(&ends);
@@ -222,13 +218,12 @@ impl RunCall {
         match self.args.format {
             Format::Json => {
                 let json = match reports.as_slice() {
-                    [one] if !self.several => run_json(one),
-                    _ => results_json(&results(code)),
+                    [one] if !self.several => report_json(one),
+                    _ => report_json(&results(code)),
                 };
-                match json {
-                    Ok(bytes) => self.note(print_in(Notation::Json, bytes)),
-                    Err(error) => return fault(&format!("the report is no JSON: {error}")),
-                }
+                let bytes = json
+                    .map_err(|error| Refusal::fault(&format!("the report is no JSON: {error}")))?;
+                self.note(print_in(Notation::Json, bytes));
             }
             Format::Human if self.several => {
                 let mut reporter =
@@ -243,27 +238,13 @@ impl RunCall {
         if self.is_unheard.get() {
             code = ExitCode::strongest([code, ExitCode::NeedsUserHelp]);
         }
-        code
+        Ok(code)
     }
 
     fn tell_github(&self, reports: &[RunReport], matrices: &[MatrixReport]) {
         if self.args.format == Format::Human {
             self.note(print_as_is(annotations(reports)));
         }
-        let Some(path) = self.world.env.get("GITHUB_STEP_SUMMARY") else {
-            return;
-        };
-        let mut summary = job_summary(reports);
-        summary.push_str(&matrix_md(matrices));
-        let appended = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(path)
-            .and_then(|mut file| file.write_all(disarmed(&summary, Notation::Plain).as_bytes()));
-        if let Err(error) = appended {
-            complain(&format!(
-                "warning: the job summary was not written: {error}"
-            ));
-        }
+        append_job_summary(&self.world, || job_summary(reports) + &matrix_md(matrices));
     }
 }

@@ -1,18 +1,17 @@
 //! `jelly config`: what is set, and where each value came from.
 
 use super::layers::{Layers, SETTINGS, Setting, flag_of, opposite, unknown_variables};
-use super::out::say_in;
+use super::out::{say, say_json};
+use super::refusal::Refusal;
 use crate::cli::args::{ConfigArgs, ConfigFormat};
-use crate::cli::complain::{complain, fault};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 use comfy_table::{ContentArrangement, Table, presets};
 use jelly_base::model::{ExitCode, SCHEMA_VERSION};
-use jelly_base::text::{Notation, sanitize};
+use jelly_base::text::sanitize;
 use jelly_plan::SettingKind;
-use schemars::{JsonSchema, Schema, json_schema};
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
 use std::env;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -64,38 +63,23 @@ enum SourceKind {
 }
 
 /// Shows the settings.
-pub fn config(args: &ConfigArgs, layers: &Layers) -> ExitCode {
-    let text = match args.format {
-        ConfigFormat::Md => Ok(markdown(&layers.command(&typed(&["config"])))),
-        ConfigFormat::Human | ConfigFormat::Json => match look(args, layers) {
-            Ok(report) if args.format == ConfigFormat::Json => {
-                serde_json::to_string_pretty(&report).map(|text| text + "\n")
-            }
-            Ok(report) => Ok(table(&report)),
-            Err(refusal) => {
-                complain(&refusal);
-                return ExitCode::InvalidInput;
-            }
-        },
-    };
-    match text {
-        Ok(text) => {
-            let notation = match args.format {
-                ConfigFormat::Json => Notation::Json,
-                ConfigFormat::Md | ConfigFormat::Human => Notation::Plain,
-            };
-            say_in(notation, text, ExitCode::Passed)
+pub fn config(args: &ConfigArgs, layers: &Layers) -> Result<ExitCode, Refusal> {
+    match args.format {
+        ConfigFormat::Md => {
+            let text = markdown(&layers.command(&typed(&["config"])));
+            say(text, ExitCode::Passed)
         }
-        Err(error) => fault(&format!("the settings are no JSON: {error}")),
+        ConfigFormat::Human => say(table(&look(args, layers)?), ExitCode::Passed),
+        ConfigFormat::Json => say_json(&look(args, layers)?, ExitCode::Passed),
     }
 }
 
-fn typed(words: &[&str]) -> Vec<OsString> {
+pub fn typed(words: &[&str]) -> Vec<OsString> {
     let words = words.iter().map(OsString::from);
     std::iter::once("jelly".into()).chain(words).collect()
 }
 
-fn look(args: &ConfigArgs, layers: &Layers) -> Result<ConfigReport, String> {
+fn look(args: &ConfigArgs, layers: &Layers) -> Result<ConfigReport, Refusal> {
     let mut calls: Vec<(String, ArgMatches)> = Vec::new();
     let mut settings = Vec::new();
     let called = args.call.first().and_then(|word| word.to_str());
@@ -117,7 +101,7 @@ fn look(args: &ConfigArgs, layers: &Layers) -> Result<ConfigReport, String> {
             let parsed = layers.command(&words).try_get_matches_from(&words);
             let parsed = parsed.map_err(|error| {
                 let whose = layers.whose(&error, &words).unwrap_or_default();
-                format!("{error}{whose}").trim_end().to_owned()
+                Refusal::invalid(format!("{error}{whose}").trim_end())
             })?;
             calls.push((path.to_owned(), parsed));
         }
@@ -242,7 +226,8 @@ fn table(report: &ConfigReport) -> String {
     text
 }
 
-fn about(command: &Command, setting: &Setting) -> String {
+/// What the help of its flag says of a setting.
+pub fn about(command: &Command, setting: &Setting) -> String {
     let path = setting.commands.first().copied().unwrap_or_default();
     let mut command = command;
     for word in path.split_whitespace() {
@@ -282,72 +267,4 @@ fn markdown(command: &Command) -> String {
         );
     }
     text
-}
-
-/// The JSON Schema of `jelly.yaml`, but for its rules.
-pub fn settings_schema(rules: &Value) -> Schema {
-    let command = Layers::default().command(&typed(&["config"]));
-    let mut all: Map<String, Value> = Map::new();
-    for setting in SETTINGS {
-        let mut value = match setting.key.kind {
-            SettingKind::Count(least) => json!({"type": "integer", "minimum": least}),
-            SettingKind::Flag => json!({"type": "boolean"}),
-            SettingKind::Time => json!({"type": "string", "pattern": "[0-9]", "examples": ["30s"]}),
-            SettingKind::Path => json!({"type": "string", "minLength": 1}),
-            SettingKind::Word(words) => json!({"enum": words}),
-            SettingKind::Argv => json!({
-                "type": "array",
-                "minItems": 1,
-                "items": {"type": ["string", "number", "boolean"]},
-            }),
-        };
-        value["description"] = json!(format!(
-            "{}. Default: {}. Variable: {}.",
-            about(&command, setting),
-            setting.default,
-            setting.env
-        ));
-        let place = match setting.key.section {
-            "" => &mut all,
-            section => {
-                let fresh = || {
-                    json!({
-                        "description": format!("Settings of {section}."),
-                        "type": "object",
-                        "properties": {},
-                        "additionalProperties": false,
-                    })
-                };
-                let held = all.entry(section).or_insert_with(fresh);
-                match held["properties"].as_object_mut() {
-                    Some(properties) => properties,
-                    None => continue,
-                }
-            }
-        };
-        place.insert(setting.key.key.to_owned(), value);
-    }
-    let profile = json!({
-        "description": "Settings that hold where this profile is used.",
-        "type": "object",
-        "properties": all,
-        "additionalProperties": false,
-    });
-    all.insert("rules".to_owned(), rules.clone());
-    all.insert(
-        "profiles".to_owned(),
-        json!({
-            "description": "Settings by the name of a profile. Without --profile and JELLY_PROFILE, `ci` is used where the variable CI is set, and else `local`.",
-            "type": "object",
-            "additionalProperties": {"$ref": "#/$defs/Profile"},
-        }),
-    );
-    json_schema!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "description": "Settings of a project, found in the working directory or in a folder above it within the same repository.",
-        "type": "object",
-        "properties": all,
-        "additionalProperties": false,
-        "$defs": {"Profile": profile},
-    })
 }

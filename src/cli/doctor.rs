@@ -7,18 +7,17 @@ pub mod find;
 mod sight;
 mod trial;
 
-use super::out::{say, say_in};
+use super::out::{say, say_json};
+use super::refusal::{Refusal, complain};
+use super::runtime::{CommandContext, unless_interrupted, with_runtime};
 use super::settings::World;
-use super::stage::{Stage, on_stage, unless_interrupted};
-use crate::cli::args::{ColorChoice, DoctorArgs, DoctorFormat};
-use crate::cli::complain::{complain, fault};
+use crate::cli::args::{DoctorArgs, DoctorFormat};
 use crate::report::{DoctorOptions, doctor_md, doctor_text};
 use examine::{Examiner, examine_all};
 use find::FoundConfigs;
 use jelly_base::model::{
     Checkup, CheckupCounts, CheckupState, DoctorReport, ExitCode, FindingLevel, SCHEMA_VERSION,
 };
-use jelly_base::text::Notation;
 use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::CheckupSettings;
 use jelly_setup::doctor::Platform;
@@ -27,20 +26,18 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 /// Looks after the servers of the configurations.
-pub fn doctor(args: &DoctorArgs, color: ColorChoice, world: &World) -> ExitCode {
-    on_stage(&args.own_rules, color, world, async |stage| {
-        look(args, color, world, &stage).await
+pub fn doctor(args: &DoctorArgs, world: &World) -> Result<ExitCode, Refusal> {
+    with_runtime(&args.own_rules, world, async |context| {
+        look(args, world, &context).await
     })
 }
 
-async fn look(args: &DoctorArgs, color: ColorChoice, world: &World, stage: &Stage) -> ExitCode {
-    let found = match find::find(&args.configs, world) {
-        Ok(found) => found,
-        Err(message) => {
-            complain(&message);
-            return ExitCode::InvalidInput;
-        }
-    };
+async fn look(
+    args: &DoctorArgs,
+    world: &World,
+    context: &CommandContext,
+) -> Result<ExitCode, Refusal> {
+    let found = find::find(&args.configs, world)?;
     for problem in found
         .summaries
         .iter()
@@ -75,18 +72,26 @@ async fn look(args: &DoctorArgs, color: ColorChoice, world: &World, stage: &Stag
             refused: &refused,
             answers: &answers,
             settings: &settings,
-            engine: &stage.rules,
+            engine: &context.rules,
             world,
             home: found.home.as_deref(),
         };
         (examine_all(&examiner, &found).await, refused)
     };
-    let (servers, refused) = match unless_interrupted(&stage.interrupt, work).await {
-        Ok(servers) => servers,
-        Err(code) => return code,
-    };
+    let (servers, refused) = unless_interrupted(&context.interrupt, work).await?;
     let (report, code) = conclude(found, servers, args.strict, !refused.is_empty());
-    print(args.format, &report, code, color, world)
+    match args.format {
+        DoctorFormat::Human => say(doctor_text(&report, doctor_options(world)), code),
+        DoctorFormat::Md => say(doctor_md(&report), code),
+        DoctorFormat::Json => say_json(&report, code),
+    }
+}
+
+fn doctor_options(world: &World) -> DoctorOptions {
+    DoctorOptions {
+        color: world.colors_stdout(),
+        width: world.width().unwrap_or(100),
+    }
 }
 
 fn conclude(
@@ -135,28 +140,4 @@ fn conclude(
         servers,
     };
     (report, code)
-}
-
-fn print(
-    format: DoctorFormat,
-    report: &DoctorReport,
-    code: ExitCode,
-    color: ColorChoice,
-    world: &World,
-) -> ExitCode {
-    let text = match format {
-        DoctorFormat::Human => doctor_text(
-            report,
-            DoctorOptions {
-                color: world.color(color, world.stdout_is_terminal),
-                width: world.width().unwrap_or(100),
-            },
-        ),
-        DoctorFormat::Md => doctor_md(report),
-        DoctorFormat::Json => match serde_json::to_string_pretty(report) {
-            Ok(text) => return say_in(Notation::Json, text + "\n", code),
-            Err(error) => return fault(&format!("the findings are no JSON: {error}")),
-        },
-    };
-    say(text, code)
 }

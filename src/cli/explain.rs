@@ -6,42 +6,17 @@ mod known;
 mod show;
 mod sources;
 
-use super::out::say_in;
+use super::out::{say, say_json};
 use super::paint::DiffPaint;
-use super::past::refuse;
+use super::refusal::Refusal;
 use super::settings::World;
-use crate::cli::args::{ColorChoice, ExplainArgs, Format};
-use crate::cli::complain::{complain, fault};
+use crate::cli::args::{ExplainArgs, Format};
 use compare::{Part, compare};
 use jelly_base::model::{ExitCode, SCHEMA_VERSION};
-use known::{FoundCause, Known};
+use known::Known;
 use schemars::JsonSchema;
 use serde::Serialize;
-
 use sources::Sources;
-
-/// Explains what was asked about. Exit code 2 for a fingerprint that is not
-/// found, or that several begin like.
-pub fn explain(args: &ExplainArgs, color: ColorChoice, world: &World) -> ExitCode {
-    let sources = match Sources::open(args, world) {
-        Ok(sources) => sources,
-        Err(code) => return code,
-    };
-    let paint = DiffPaint {
-        color: world.color(color, world.stdout_is_terminal),
-        width: usize::from(world.width().unwrap_or(100)),
-    };
-    let explained = match (&args.fingerprint, args.diff.as_deref()) {
-        (Some(asked), _) => one(&sources, asked, args.format, paint),
-        (None, Some([one, other])) => two(&sources, one, other, args.format, paint),
-        (None, _) => return ExitCode::InvalidInput,
-    };
-    match explained {
-        Ok(Ok(text)) => say_in(args.format.notation(), text, ExitCode::Passed),
-        Ok(Err(error)) => fault(&format!("the explanation is no JSON: {error}")),
-        Err(code) => code,
-    }
-}
 
 /// What `--format json` prints of one fingerprint.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -65,68 +40,38 @@ pub struct Compared {
     fingerprints: [Known; 2],
 }
 
-type Text = Result<String, serde_json::Error>;
-
-fn one(sources: &Sources, asked: &str, format: Format, paint: DiffPaint) -> Result<Text, ExitCode> {
-    let known = look_up(sources, asked)?;
-    Ok(match format {
-        Format::Human => Ok(show::show(&known, paint)),
-        Format::Json => pretty(&Explained {
-            schema_version: SCHEMA_VERSION,
-            fingerprint: known,
-        }),
-    })
-}
-
-fn two(
-    sources: &Sources,
-    one: &str,
-    other: &str,
-    format: Format,
-    paint: DiffPaint,
-) -> Result<Text, ExitCode> {
-    let (one, other) = (look_up(sources, one)?, look_up(sources, other)?);
-    let comparison = compare(&one, &other);
-    Ok(match format {
-        Format::Human => Ok(show::show_comparison(&comparison, &one, &other, paint)),
-        Format::Json => pretty(&Compared {
-            schema_version: SCHEMA_VERSION,
-            same: comparison.same,
-            parts: comparison.parts,
-            fingerprints: [one, other],
-        }),
-    })
-}
-
-fn pretty(value: &impl Serialize) -> Text {
-    serde_json::to_string_pretty(value).map(|text| text + "\n")
-}
-
-fn look_up(sources: &Sources, asked: &str) -> Result<Known, ExitCode> {
-    match sources.find(asked) {
-        FoundCause::One(known) => Ok(*known),
-        FoundCause::None => {
-            complain(&format!(
-                "error: no fingerprint {asked} is known; looked in {}",
-                sources.looked_in()
-            ));
-            complain(
-                "help: name the report that it comes from with --in, or the history with --history",
-            );
-            Err(ExitCode::InvalidInput)
+/// Explains what was asked about. Exit code 2 for a fingerprint that is not
+/// found, or that several begin like.
+pub fn explain(args: &ExplainArgs, world: &World) -> Result<ExitCode, Refusal> {
+    let sources = Sources::open(args, world)?;
+    let paint = DiffPaint::of_stdout(world);
+    match (&args.fingerprint, args.diff.as_deref()) {
+        (Some(asked), _) => {
+            let known = sources.find(asked)?;
+            match args.format {
+                Format::Human => say(show::show(&known, paint), ExitCode::Passed),
+                Format::Json => {
+                    let explained = Explained {
+                        schema_version: SCHEMA_VERSION,
+                        fingerprint: known,
+                    };
+                    say_json(&explained, ExitCode::Passed)
+                }
+            }
         }
-        FoundCause::Several(all) => {
-            complain(&format!(
-                "error: several fingerprints begin with {asked}: {}",
-                all.join(", ")
-            ));
-            Err(ExitCode::InvalidInput)
+        (None, Some([one, other])) => {
+            let fingerprints = [sources.find(one)?, sources.find(other)?];
+            let compared = Compared {
+                schema_version: SCHEMA_VERSION,
+                same: fingerprints[0].fingerprint == fingerprints[1].fingerprint,
+                parts: compare(&fingerprints[0], &fingerprints[1]),
+                fingerprints,
+            };
+            match args.format {
+                Format::Human => say(show::show_comparison(&compared, paint), ExitCode::Passed),
+                Format::Json => say_json(&compared, ExitCode::Passed),
+            }
         }
+        (None, _) => Err(Refusal::silent(ExitCode::InvalidInput)),
     }
-}
-
-/// A history that can't be read, said.
-fn unreadable(error: &jelly_triage::history::HistoryError) -> ExitCode {
-    refuse(error);
-    ExitCode::InvalidInput
 }

@@ -1,6 +1,7 @@
 //! What was typed → the reports that are meant: files, folders, globs, stdin,
 //! and the usual places where nothing was typed.
 
+use super::refusal::Refusal;
 use jelly_triage::survey::{Input, ReportSource};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -41,6 +42,12 @@ const ROOTS: [&str; 7] = [
 const DEEPEST: usize = 64;
 /// Reports of one call.
 const MOST: usize = 100_000;
+
+impl From<FindError> for Refusal {
+    fn from(error: FindError) -> Self {
+        Self::invalid(format!("error: failed to {error}"))
+    }
+}
 
 /// Why what was typed leads to no report. Completes "failed to …".
 #[derive(Debug, thiserror::Error)]
@@ -252,11 +259,7 @@ fn is_json_report(head: &str) -> bool {
     let has = |word: &str| head.contains(word);
     let ctrf = has("\"CTRF\"") || (has("\"results\"") && has("\"tool\"") && has("\"tests\""));
     let first = head.trim_start().lines().next().unwrap_or_default();
-    let go = ["\"Action\":", "\"Package\":"]
-        .iter()
-        .all(|key| first.contains(key));
-    let go_build = ["\"Action\":", "\"ImportPath\":"]
-        .iter()
-        .all(|key| first.contains(key));
-    head.trim_start().starts_with('{') && (ctrf || go || go_build)
+    let names = |key: &str| first.contains(key);
+    let go = names("\"Action\":") && (names("\"Package\":") || names("\"ImportPath\":"));
+    head.trim_start().starts_with('{') && (ctrf || go)
 }

@@ -1,10 +1,10 @@
 //! `jelly history`: the worst offenders.
 
-use super::out::say_in;
-use super::past::refuse;
+use super::open_history::load;
+use super::out::{say, say_json};
+use super::refusal::Refusal;
 use super::settings::World;
 use crate::cli::args::{Format, HistoryOrder, ListArgs};
-use crate::cli::complain::{complain, fault};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 use jelly_base::model::{ExitCode, SCHEMA_VERSION};
 use jelly_base::text::{one_line, plural, sanitize};
@@ -38,75 +38,69 @@ pub struct WorstCauses {
     causes: Vec<CauseRecord>,
 }
 
-impl<T> Offenders<T> {
-    fn new(runs: usize, worst: T) -> Self {
-        Self {
-            schema_version: SCHEMA_VERSION,
-            runs,
-            worst,
-        }
-    }
-}
-
 /// Lists them. A history that is not there yet is an empty one; that none is
 /// kept at all is exit code 2.
-pub fn history(args: &ListArgs, world: &World) -> ExitCode {
-    let Some(store) = args.memory.store(world) else {
-        complain("error: no history is kept here: there is no folder .jelly");
-        complain("help: make that folder, or name a file with --history");
-        return ExitCode::InvalidInput;
-    };
-    let (past, warnings) = match store.load() {
-        Ok(loaded) => loaded,
-        Err(error) => {
-            refuse(&error);
-            return ExitCode::InvalidInput;
-        }
-    };
-    for warning in warnings {
-        complain(&format!("warning: {warning}"));
-    }
+pub fn history(args: &ListArgs, world: &World) -> Result<ExitCode, Refusal> {
+    let store = args.history.store(world).ok_or_else(|| {
+        Refusal::invalid(
+            "error: no history is kept here: there is no folder .jelly\n\
+             help: make that folder, or name a file with --history",
+        )
+    })?;
+    let past = load(&store)?;
     let order = match args.by {
         HistoryOrder::Failures => OffenderOrder::Failures,
         HistoryOrder::Flaky => OffenderOrder::Flaky,
         HistoryOrder::LastSeen => OffenderOrder::LastSeen,
     };
-    let text = match &args.cause {
+    match &args.cause {
         Some(wanted) => {
             let mut causes = past.worst_causes(order);
             causes.retain(|cause| is_about(cause, wanted, args.test.as_deref()));
-            let all = causes.len();
-            causes.truncate(limit(args.limit));
-            match args.format {
-                Format::Json => pretty(&Offenders::new(past.runs(), WorstCauses { causes })),
-                Format::Human => Ok(head(past.runs())
-                    + &causes_table(&causes, world)
-                    + &rest(all, causes.len())),
-            }
+            list(past.runs(), causes, args, world, causes_table, |causes| {
+                WorstCauses { causes }
+            })
         }
         None => {
             let mut tests = past.worst_tests(order);
             if let Some(wanted) = &args.test {
                 tests.retain(|record| record.test.to_string().contains(wanted));
             }
-            let all = tests.len();
-            tests.truncate(limit(args.limit));
-            match args.format {
-                Format::Json => pretty(&Offenders::new(past.runs(), WorstTests { tests })),
-                Format::Human => {
-                    Ok(head(past.runs()) + &tests_table(&tests, world) + &rest(all, tests.len()))
-                }
-            }
+            list(past.runs(), tests, args, world, tests_table, |tests| {
+                WorstTests { tests }
+            })
         }
-    };
-    match text {
-        Ok(text) => say_in(args.format.notation(), text, ExitCode::Passed),
-        Err(error) => fault(&format!("the list is no JSON: {error}")),
     }
 }
 
-fn limit(limit: usize) -> usize {
-    if limit == 0 { usize::MAX } else { limit }
+/// Prints the first of them.
+fn list<R, T: Serialize>(
+    runs: usize,
+    mut worst: Vec<R>,
+    args: &ListArgs,
+    world: &World,
+    table: impl Fn(&[R], &World) -> String,
+    document: impl Fn(Vec<R>) -> T,
+) -> Result<ExitCode, Refusal> {
+    let all = worst.len();
+    if args.limit > 0 {
+        worst.truncate(args.limit);
+    }
+    if args.format == Format::Json {
+        let document = Offenders {
+            schema_version: SCHEMA_VERSION,
+            runs,
+            worst: document(worst),
+        };
+        return say_json(&document, ExitCode::Passed);
+    }
+    let mut text = format!("{}\n", plural(runs, "remembered run"));
+    text.push_str(&table(&worst, world));
+    if all > worst.len() {
+        let more = all - worst.len();
+        text.push_str(&format!("and {more} more; see all with --limit 0\n"));
+    }
+    say(text, ExitCode::Passed)
 }
 
 fn is_about(cause: &CauseRecord, wanted: &str, test: Option<&str>) -> bool {
@@ -118,27 +112,12 @@ fn is_about(cause: &CauseRecord, wanted: &str, test: Option<&str>) -> bool {
     named && befell
 }
 
-fn pretty(value: &impl Serialize) -> Result<String, serde_json::Error> {
-    serde_json::to_string_pretty(value).map(|text| text + "\n")
-}
-
-fn head(runs: usize) -> String {
-    format!("{}\n", plural(runs, "remembered run"))
-}
-
-fn rest(all: usize, shown: usize) -> String {
-    if all == shown {
-        return String::new();
-    }
-    format!("and {} more; see all with --limit 0\n", all - shown)
-}
-
-fn table(world: &World, headings: &[&str]) -> Table {
+fn table(world: &World, headings: &str) -> Table {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(headings.iter().copied());
+        .set_header(headings.split('|'));
     table.set_width(world.width().unwrap_or(160));
     table
 }
@@ -169,20 +148,8 @@ fn tests_table(records: &[TestRecord], world: &World) -> String {
     if records.is_empty() {
         return "no test failed in them\n".to_owned();
     }
-    let mut table = table(
-        world,
-        &[
-            "test",
-            "failed",
-            "flaky",
-            "of runs",
-            "changes",
-            "now",
-            "last seen",
-            "root cause",
-            "fingerprint",
-        ],
-    );
+    let headings = "test|failed|flaky|of runs|changes|now|last seen|root cause|fingerprint";
+    let mut table = table(world, headings);
     for record in records {
         table.add_row(vec![
             words(&record.test.to_string()),
@@ -203,18 +170,8 @@ fn causes_table(records: &[CauseRecord], world: &World) -> String {
     if records.is_empty() {
         return "no such cause in them\n".to_owned();
     }
-    let mut table = table(
-        world,
-        &[
-            "root cause",
-            "failures",
-            "runs",
-            "tests",
-            "last seen",
-            "fingerprint",
-            "evidence",
-        ],
-    );
+    let headings = "root cause|failures|runs|tests|last seen|fingerprint|evidence";
+    let mut table = table(world, headings);
     for record in records {
         table.add_row(vec![
             words(&record.root_cause),

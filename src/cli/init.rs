@@ -15,76 +15,56 @@ mod way;
 mod written;
 
 use super::out;
+use super::refusal::{Refusal, complain};
+use super::runtime::{CommandContext, unless_interrupted, with_runtime};
 use super::settings::World;
-use super::stage::{Stage, on_stage, unless_interrupted};
-use crate::cli::args::{ColorChoice, InitArgs};
-use crate::cli::complain::complain;
+use crate::cli::args::InitArgs;
 use jelly_base::model::ExitCode;
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{capitalised, one_line, plural};
 use jelly_setup::init::{Draft, Folder, Settings, server_name};
 use keep::PlanPlace;
 use origin::Origin;
-use shared::{InitRefusal, Shared};
+use shared::Shared;
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 use trial::PlanTrial;
 
 /// Makes plans.
-pub fn init(args: &InitArgs, color: ColorChoice, world: &World) -> ExitCode {
-    on_stage(&args.own_rules, color, world, async |stage| {
-        make_all(args, color, world, stage).await
+pub fn init(args: &InitArgs, world: &World) -> Result<ExitCode, Refusal> {
+    with_runtime(&args.own_rules, world, async |context| {
+        make_all(args, world, context).await
     })
 }
 
-async fn make_all(args: &InitArgs, color: ColorChoice, world: &World, stage: Stage) -> ExitCode {
+async fn make_all(
+    args: &InitArgs,
+    world: &World,
+    context: CommandContext,
+) -> Result<ExitCode, Refusal> {
     let shared = Shared {
         args,
         world,
-        rules: &stage.rules,
-        color,
+        rules: &context.rules,
         redactor: Redactor::of_at_least(written::MIN_WITHIN),
         kept: RefCell::default(),
-        interrupt: stage.interrupt,
+        interrupt: context.interrupt,
     };
-    let origins = match unless_interrupted(&shared.interrupt, meant::origins(&shared)).await {
-        Ok(origins) => origins,
-        Err(code) => return code,
-    };
-    let origins = match origins {
-        Ok(origins) => origins,
-        Err(refusal) => return tell(refusal),
-    };
+    let origins = unless_interrupted(&shared.interrupt, meant::origins(&shared)).await??;
     let mut codes = Vec::new();
     for origin in origins {
-        let code = match make(&shared, origin).await {
-            Ok(()) => ExitCode::Passed,
-            Err(refusal) => tell(refusal),
-        };
+        let made = make(&shared, origin).await;
+        let code = made.map_or_else(Refusal::tell, |()| ExitCode::Passed);
         codes.push(code);
         if matches!(code, ExitCode::Interrupted(_)) {
             break;
         }
     }
-    ExitCode::strongest(codes)
-}
-
-fn tell(refusal: InitRefusal) -> ExitCode {
-    match refusal {
-        InitRefusal::Invalid(message) => {
-            complain(&message);
-            ExitCode::InvalidInput
-        }
-        InitRefusal::Help(message) => {
-            complain(message.trim_end());
-            ExitCode::NeedsUserHelp
-        }
-        InitRefusal::Stopped(code) => code,
-    }
+    Ok(ExitCode::strongest(codes))
 }
 
 /// One plan, from the server to the file.
-async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), InitRefusal> {
+async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), Refusal> {
     let args = shared.args;
     let began = Instant::now();
     let known = args.name.clone().or_else(|| origin.name.clone());
@@ -117,7 +97,7 @@ async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), InitRefusal> {
     let sentence = |left_out: &String| format!("{}.", capitalised(left_out));
     settings.notes.extend(stock.left_out.iter().map(sentence));
     settings.folder = stock.folder.map(|found| Folder {
-        written: place.written(&found.path, &origin.base),
+        written: place.written(&found.path, &origin.folder),
         path: found.path.display().to_string(),
         file: found.file,
     });

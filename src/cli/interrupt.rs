@@ -1,10 +1,13 @@
 //! Signals: the first asks for an orderly end, the second for one that waits for
 //! nothing but the reports, the third ends at once.
 
+use super::refusal::Refusal;
 use jelly_base::model::{ExitCode, Interrupt, Signal};
 use std::io;
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -19,10 +22,35 @@ const REPORTS_TAKE: Duration = Duration::from_secs(3);
 ///
 /// # Errors
 /// The system refuses a handler or the thread.
-pub fn listen() -> io::Result<watch::Receiver<Option<Interrupt>>> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+pub fn listen() -> Result<watch::Receiver<Option<Interrupt>>, Refusal> {
+    let listening = start_listening();
+    listening.map_err(|error| Refusal::fault(&format!("signals can't be listened for: {error}")))
+}
+
+fn start_listening() -> io::Result<watch::Receiver<Option<Interrupt>>> {
+    let (sender, receiver) = watch::channel(None);
+    let (ready, outcome) = mpsc::channel();
+    thread::Builder::new()
+        .name("signals".into())
+        .stack_size(256 * 1024)
+        .spawn(move || match open() {
+            Ok((runtime, streams)) => {
+                // Whoever waits for it has gone only where jelly ends.
+                let _ = ready.send(Ok(()));
+                runtime.block_on(pass_on(streams, &sender));
+            }
+            Err(error) => drop(ready.send(Err(error))),
+        })?;
+    outcome
+        .recv()
+        .unwrap_or_else(|_| Err(io::Error::other("their thread has ended")))?;
+    Ok(receiver)
+}
+
+/// In the thread that will wait for them: a runtime must not be dropped within
+/// another.
+fn open() -> io::Result<(Runtime, Streams)> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
     let streams = {
         let _inside = runtime.enter();
         Streams {
@@ -31,12 +59,7 @@ pub fn listen() -> io::Result<watch::Receiver<Option<Interrupt>>> {
             hup: signal(SignalKind::hangup())?,
         }
     };
-    let (sender, receiver) = watch::channel(None);
-    thread::Builder::new()
-        .name("signals".into())
-        .stack_size(256 * 1024)
-        .spawn(move || runtime.block_on(pass_on(streams, &sender)))?;
-    Ok(receiver)
+    Ok((runtime, streams))
 }
 
 struct Streams {

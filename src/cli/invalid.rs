@@ -5,34 +5,55 @@ use indexmap::IndexMap;
 use jelly_base::model::{
     ExitCode, HelpProblem, HelpSummary, PlanReport, RunReport, SCHEMA_VERSION, Verdict,
 };
-use jelly_base::text::close_names;
+use jelly_base::text::did_you_mean;
 use jelly_harness::exec::NoSuchFilter;
 use jelly_plan::{Plan, PlanError, PlanSource, ReadError, Variant, load, load_with};
 use serde_json::Value;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Why a plan can't be run at all.
 #[derive(Debug)]
-pub enum Invalid {
-    Unreadable(ReadError),
-    Plan(Box<PlanError>),
-    /// Nothing stands in it that could be run.
-    Empty(PathBuf),
-    /// The call asks for what the plan does not have.
-    Call(RunRefusal),
-    /// The plan is good, and no longer the one that was to be run.
-    Weakened(RunRefusal),
-    /// The plan is good, and nothing could say how it went.
-    Unreportable(RunRefusal),
+pub struct Invalid {
+    kind: InvalidKind,
+    found: Found,
 }
 
-/// What is wrong, and what would help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum InvalidKind {
+    Unreadable,
+    Plan,
+    /// The call asks for what the plan does not have.
+    Call,
+    /// The plan is good, and no longer the one that was to be run.
+    Weakened,
+    /// The plan is good, and nothing could say how it went.
+    Unreportable,
+}
+
+/// What is wrong.
 #[derive(Debug)]
-pub struct RunRefusal {
-    what: String,
-    next: Option<String>,
+enum Found {
+    /// With places in the plan.
+    Problems(Box<PlanError>),
+    /// In words, with what would help.
+    Said { what: String, next: Option<String> },
+}
+
+impl From<ReadError> for Invalid {
+    fn from(error: ReadError) -> Self {
+        Self::said(InvalidKind::Unreadable, error.to_string(), None)
+    }
+}
+
+impl From<PlanError> for Invalid {
+    fn from(error: PlanError) -> Self {
+        Self {
+            kind: InvalidKind::Plan,
+            found: Found::Problems(Box::new(error)),
+        }
+    }
 }
 
 /// Reads a plan that is to be run.
@@ -41,34 +62,40 @@ pub fn read(
     variant: Option<Arc<Variant>>,
     vars: &IndexMap<String, Value>,
 ) -> Result<Plan, Invalid> {
-    let source = PlanSource::read(path).map_err(Invalid::Unreadable)?;
-    let source = PlanSource { variant, ..source };
-    let plan = load_with(source, vars).map_err(|error| Invalid::Plan(Box::new(error)))?;
+    let source = PlanSource::read(path)?;
+    let plan = load_with(PlanSource { variant, ..source }, vars)?;
     if plan.steps.is_empty() {
-        return Err(Invalid::Empty(path.to_owned()));
+        let what = format!(
+            "{}: the plan has no steps, so it tests nothing",
+            path.display()
+        );
+        let next = "add at least one entry under `steps`";
+        return Err(Invalid::said(
+            InvalidKind::Plan,
+            what,
+            Some(next.to_owned()),
+        ));
     }
     Ok(plan)
 }
 
 impl Invalid {
+    fn said(kind: InvalidKind, what: String, next: Option<String>) -> Self {
+        let found = Found::Said { what, next };
+        Self { kind, found }
+    }
+
     pub fn nothing_selected(plan: &Plan) -> Self {
-        Self::Call(RunRefusal {
-            what: format!(
-                "{}: --only and --skip leave no step to run",
-                plan.source.path.display()
-            ),
-            next: None,
-        })
+        let shown = plan.source.path.display();
+        let what = format!("{shown}: --only and --skip leave no step to run");
+        Self::said(InvalidKind::Call, what, None)
     }
 
     pub fn filter(plan: &Plan, error: &NoSuchFilter) -> Self {
-        Self::Call(RunRefusal {
-            what: format!("{}: {error}", plan.source.path.display()),
-            next: error
-                .candidates
-                .first()
-                .map(|name| format!("did you mean `{name}`?")),
-        })
+        let what = format!("{}: {error}", plan.source.path.display());
+        let close = error.candidates.first();
+        let next = close.map(|name| format!("did you mean `{name}`?"));
+        Self::said(InvalidKind::Call, what, next)
     }
 
     /// Variables were given that none of the plans has a place for: most
@@ -85,97 +112,79 @@ impl Invalid {
             own.extend(load(source.clone()).ok()?.vars);
         }
         let stray = given.keys().find(|name| !own.contains_key(*name))?;
-        let close = close_names(stray, own.keys().map(String::as_str));
         let who = match sources {
             [one] => format!("{}: the plan has no", one.path.display()),
             _ => "none of the plans has a".to_owned(),
         };
-        Some(Self::Call(RunRefusal {
-            what: format!("{who} variable `{stray}`"),
-            next: close.first().map(|name| format!("did you mean `{name}`?")),
-        }))
+        let next = did_you_mean(stray, own.keys().map(String::as_str));
+        let what = format!("{who} variable `{stray}`");
+        Some(Self::said(InvalidKind::Call, what, next))
     }
 
     pub fn project(plan: &Path, folder: Option<&Path>, error: &io::Error) -> Self {
         let folder = folder.map_or_else(String::new, |folder| format!(" {}", folder.display()));
-        Self::Call(RunRefusal {
-            what: format!(
-                "{}: the project folder{folder} can't be used: {error}",
-                plan.display()
-            ),
-            next: Some("name an existing folder with --project-dir".to_owned()),
-        })
+        let what = format!(
+            "{}: the project folder{folder} can't be used: {error}",
+            plan.display()
+        );
+        let next = "name an existing folder with --project-dir";
+        Self::said(InvalidKind::Call, what, Some(next.to_owned()))
     }
 
     /// The plan asks less than it did when the call began.
     pub fn weakened(plan: &Path, told: &[&str]) -> Self {
-        Self::Weakened(RunRefusal {
-            what: format!(
-                "{}: the plan was changed since this call began, and less is tested: {}",
-                plan.display(),
-                told.join("; ")
-            ),
-            next: Some("a hook of another run may have done that; see what it changed".to_owned()),
-        })
+        let what = format!(
+            "{}: the plan was changed since this call began, and less is tested: {}",
+            plan.display(),
+            told.join("; ")
+        );
+        let next = "a hook of another run may have done that; see what it changed";
+        Self::said(InvalidKind::Weakened, what, Some(next.to_owned()))
     }
 
     pub fn unwritable(plan: &Path, error: &ReportError) -> Self {
-        Self::Unreportable(RunRefusal {
-            what: format!("{}: failed to {}", plan.display(), chain(error)),
-            next: Some("name a folder that can be written with --reports-dir".to_owned()),
-        })
+        let what = format!("{}: failed to {}", plan.display(), chain(error));
+        let next = "name a folder that can be written with --reports-dir";
+        Self::said(InvalidKind::Unreportable, what, Some(next.to_owned()))
     }
 
     /// What a call ends with whose only plan is refused so.
     pub fn code(&self) -> ExitCode {
-        match self {
-            Self::Unreadable(_) | Self::Plan(_) | Self::Empty(_) | Self::Call(_) => {
+        match self.kind {
+            InvalidKind::Unreadable | InvalidKind::Plan | InvalidKind::Call => {
                 ExitCode::InvalidInput
             }
-            Self::Weakened(_) | Self::Unreportable(_) => ExitCode::NeedsUserHelp,
+            InvalidKind::Weakened | InvalidKind::Unreportable => ExitCode::NeedsUserHelp,
         }
     }
 
     /// To try again to write its report would only fail again.
     pub fn is_unreportable(&self) -> bool {
-        match self {
-            Self::Unreportable(_) => true,
-            Self::Unreadable(_)
-            | Self::Plan(_)
-            | Self::Empty(_)
-            | Self::Call(_)
-            | Self::Weakened(_) => false,
-        }
+        self.kind == InvalidKind::Unreportable
     }
 
     fn verdict(&self) -> Verdict {
-        match self {
-            Self::Unreadable(_) | Self::Plan(_) | Self::Empty(_) | Self::Call(_) => {
-                Verdict::InvalidInput
-            }
-            Self::Weakened(_) | Self::Unreportable(_) => Verdict::NeedsUserHelp,
+        match self.code() {
+            ExitCode::InvalidInput => Verdict::InvalidInput,
+            _ => Verdict::NeedsUserHelp,
         }
     }
 
     fn title(&self) -> &'static str {
-        match self {
-            Self::Unreadable(_) => "The plan can't be read",
-            Self::Plan(_) | Self::Empty(_) => "The plan can't be run as it is written",
-            Self::Call(_) => "The plan can't be run as it was called for",
-            Self::Weakened(_) => "The plan was not run, since it was changed meanwhile",
-            Self::Unreportable(_) => "The plan was not run, since its report can't be written",
+        match self.kind {
+            InvalidKind::Unreadable => "The plan can't be read",
+            InvalidKind::Plan => "The plan can't be run as it is written",
+            InvalidKind::Call => "The plan can't be run as it was called for",
+            InvalidKind::Weakened => "The plan was not run, since it was changed meanwhile",
+            InvalidKind::Unreportable => "The plan was not run, since its report can't be written",
         }
     }
 
     /// As it is printed.
     pub fn render(&self, color: bool) -> String {
-        match self {
-            Self::Unreadable(error) => format!("error: {error}"),
-            Self::Plan(error) => error.render(color),
-            Self::Empty(path) => format!("error: {}\nhelp: {ADD_STEPS}", no_steps(path)),
-            Self::Call(RunRefusal { what, next })
-            | Self::Weakened(RunRefusal { what, next })
-            | Self::Unreportable(RunRefusal { what, next }) => match next {
+        match &self.found {
+            Found::Problems(error) => error.render(color),
+            Found::Said { what, next } => match next {
                 Some(next) => format!("error: {what}\nhelp: {next}"),
                 None => format!("error: {what}"),
             },
@@ -192,9 +201,8 @@ impl Invalid {
             tried: Vec::new(),
             next,
         };
-        match self {
-            Self::Unreadable(error) => vec![problem(error.to_string(), None, Vec::new())],
-            Self::Plan(error) => error
+        match &self.found {
+            Found::Problems(error) => error
                 .problems()
                 .iter()
                 .map(|p| {
@@ -202,10 +210,7 @@ impl Invalid {
                     problem(p.title(), at, p.hints.clone())
                 })
                 .collect(),
-            Self::Empty(path) => vec![problem(no_steps(path), None, vec![ADD_STEPS.to_owned()])],
-            Self::Call(RunRefusal { what, next })
-            | Self::Weakened(RunRefusal { what, next })
-            | Self::Unreportable(RunRefusal { what, next }) => {
+            Found::Said { what, next } => {
                 vec![problem(what.clone(), None, next.iter().cloned().collect())]
             }
         }
@@ -221,13 +226,10 @@ impl Invalid {
                     .file_stem()
                     .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned()),
                 path: path.display().to_string(),
-                sha256: None,
-                repaired_sha256: None,
+                ..PlanReport::default()
             },
             verdict: self.verdict(),
             exit_code: self.code().code(),
-            unaccepted: None,
-            in_progress: false,
             needs_user_help: true,
             help_summary: Some(HelpSummary {
                 title: self.title().to_owned(),
@@ -235,23 +237,9 @@ impl Invalid {
             }),
             seed,
             started_at: started_at.to_owned(),
-            duration_ms: 0,
-            report_dir: None,
-            iterations: Vec::new(),
-            repair_diff: None,
-            repairs_written: false,
-            warnings: Vec::new(),
+            ..RunReport::default()
         }
     }
-}
-
-const ADD_STEPS: &str = "add at least one entry under `steps`";
-
-fn no_steps(path: &Path) -> String {
-    format!(
-        "{}: the plan has no steps, so it tests nothing",
-        path.display()
-    )
 }
 
 /// An error with its causes.

@@ -14,8 +14,8 @@ use super::settings::is_pipeline;
 use clap::builder::BoolishValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Subcommand};
-use jelly_base::text::close_names;
-use jelly_plan::{Location, PlanSource, Project, ProjectSetting, read_project};
+use jelly_base::text::did_you_mean;
+use jelly_plan::{Location, PlanError, PlanSource, Project, ProjectSetting, read_project};
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
@@ -60,11 +60,7 @@ impl Layers {
     /// # Errors
     /// The file can't be used, as it is to be printed.
     pub fn find(typed: &[OsString]) -> Result<Self, String> {
-        let words: Vec<&str> = typed
-            .iter()
-            .skip(1)
-            .filter_map(|arg| arg.to_str())
-            .collect();
+        let words = words_of(typed);
         let called = called(&words);
         let Some(called) = called.filter(|name| has_settings(name) && !asks_for_help(&words))
         else {
@@ -78,7 +74,7 @@ impl Layers {
             (Some(file), asked) => {
                 let project = read(&file)?;
                 let profile = profile(&project, asked, &file)?;
-                Self::of(file, project, profile)?
+                Self::stack(file, project, profile)?
             }
             (None, Some((name, by))) => {
                 return Err(format!(
@@ -97,7 +93,7 @@ impl Layers {
         Ok(layers)
     }
 
-    fn of(file: PathBuf, mut project: Project, profile: Option<String>) -> Result<Self, String> {
+    fn stack(file: PathBuf, mut project: Project, profile: Option<String>) -> Result<Self, String> {
         let of_profile = profile
             .as_ref()
             .and_then(|name| project.profiles.shift_remove(name))
@@ -177,26 +173,21 @@ impl Layers {
     /// Whether some layer below the command line switches this on.
     pub fn is_wanted(&self, setting: &Setting) -> bool {
         let in_file = |known: &Given| known.setting.key == setting.key && known.value != "false";
-        variables::told(setting.env).is_some()
+        variables::value_of(setting.env).is_some()
             || self.given.iter().any(in_file)
             || self.overruled.contains(&setting.arg)
     }
 
     /// The command line with these layers below it, for what was typed.
     pub fn command(&self, typed: &[OsString]) -> Command {
-        let words: Vec<&str> = typed
-            .iter()
-            .skip(1)
-            .filter_map(|arg| arg.to_str())
-            .collect();
+        let words = words_of(typed);
         let called = called(&words).unwrap_or_default();
         let mut below: BTreeMap<&str, Vec<Below>> = BTreeMap::new();
         for setting in SETTINGS {
             // The stronger layer decides between two that can't both hold.
-            let other = opposite(setting.arg);
-            let other = other.and_then(|arg| SETTINGS.iter().find(|s| s.arg == arg));
-            let typed_other =
-                opposite(setting.arg).is_some_and(|arg| words.contains(&flag_of(arg).as_str()));
+            let opposite = opposite(setting.arg);
+            let typed_other = opposite.is_some_and(|arg| words.contains(&flag_of(arg).as_str()));
+            let other = SETTINGS.iter().find(|other| Some(other.arg) == opposite);
             let told_other = other.is_some_and(|other| variables::is_on(other.env));
             let given = self
                 .given(setting)
@@ -232,8 +223,8 @@ impl Layers {
         }
         let value = text(ContextKind::InvalidValue)?;
         let is_typed = |arg: &&str| *arg == flag || arg.starts_with(&format!("{flag}="));
-        let words: Vec<&str> = typed.iter().filter_map(|arg| arg.to_str()).collect();
-        let called = called(words.get(1..).unwrap_or_default()).unwrap_or_default();
+        let words = words_of(typed);
+        let called = called(&words).unwrap_or_default();
         if words
             .iter()
             .any(|arg| is_typed(arg) || is_short(arg, flag, called))
@@ -293,7 +284,7 @@ fn conflicting(error: &clap::Error, flag: &str) -> Option<String> {
     }
     let is_of = |setting: &&Setting| {
         let mut named = flags.iter().filter_map(|f| f.split_whitespace().next());
-        named.any(|flag| flag == setting.flag()) && variables::told(setting.env).is_some()
+        named.any(|flag| flag == setting.flag()) && variables::value_of(setting.env).is_some()
     };
     let names: Vec<&str> = SETTINGS.iter().filter(is_of).map(|s| s.env).collect();
     match names.as_slice() {
@@ -333,6 +324,12 @@ pub fn flag_of(arg: &str) -> String {
     format!("--{}", arg.replace('_', "-"))
 }
 
+/// What stands behind the program's name.
+fn words_of(typed: &[OsString]) -> Vec<&str> {
+    let words = typed.iter().skip(1);
+    words.filter_map(|arg| arg.to_str()).collect()
+}
+
 /// The command among the words that were typed.
 fn called<'w>(words: &[&'w str]) -> Option<&'w str> {
     let takes_a_word = |flag: &str| ["--profile", "--color"].contains(&flag);
@@ -356,13 +353,9 @@ fn asks_for_help(words: &[&str]) -> bool {
 }
 
 fn has_settings(command: &str) -> bool {
-    let of = |setting: &Setting| {
-        setting
-            .commands
-            .iter()
-            .any(|path| path.split_whitespace().next() == Some(command))
-    };
-    ["config", "rules"].contains(&command) || SETTINGS.iter().any(of)
+    let mut paths = SETTINGS.iter().flat_map(|setting| setting.commands);
+    ["config", "rules"].contains(&command)
+        || paths.any(|path| path.split_whitespace().next() == Some(command))
 }
 
 /// The profile that is asked for, and who asks.
@@ -377,7 +370,7 @@ fn asked_profile(words: &[&str]) -> Option<(String, &'static str)> {
     if let Some(name) = flag {
         return Some((name.to_owned(), "--profile"));
     }
-    let told = variables::told(PROFILE)?;
+    let told = variables::value_of(PROFILE)?;
     Some((told.to_string_lossy().into_owned(), PROFILE))
 }
 
@@ -403,11 +396,11 @@ fn profile(
         return Ok(Some(name));
     }
     let known: Vec<&str> = project.profiles.keys().map(String::as_str).collect();
-    let help = match close_names(&name, known.iter().copied()).first() {
-        Some(close) => format!("did you mean `{close}`?"),
-        None if known.is_empty() => "profiles stand under `profiles`".to_owned(),
-        None => format!("there are `{}`", known.join("`, `")),
-    };
+    let close = did_you_mean(&name, known.iter().copied());
+    let help = close.unwrap_or_else(|| match known.as_slice() {
+        [] => "profiles stand under `profiles`".to_owned(),
+        known => format!("there are `{}`", known.join("`, `")),
+    });
     Err(format!(
         "error: {by} asks for the profile `{name}`, which {} does not have\nhelp: {help}",
         file.display()
@@ -417,14 +410,22 @@ fn profile(
 fn read(file: &Path) -> Result<Project, String> {
     let text = text_of(file, "a file of settings")
         .map_err(|why| format!("error: {}: {why}", file.display()))?;
+    let parsed = parse_settings(file, text);
+    parsed.map_err(|error| error.render(false).trim_end().to_owned())
+}
+
+/// The settings of a file that was read.
+///
+/// # Errors
+/// It holds something else.
+pub fn parse_settings(file: &Path, text: String) -> Result<Project, PlanError> {
     let source = PlanSource {
         path: file.to_owned(),
         text: text.into(),
         variant: None,
     };
     let keys: Vec<_> = SETTINGS.iter().map(|setting| setting.key).collect();
-    let read = read_project(source, &keys);
-    read.map_err(|error| error.render(false).trim_end().to_owned())
+    read_project(source, &keys)
 }
 
 #[cfg(test)]

@@ -3,13 +3,13 @@
 
 use super::invalid::Invalid;
 use super::out::{say, stdout};
+use super::refusal::{Refusal, complain};
+use super::runtime::runtime;
 use super::settings::World;
-use super::stage::runtime;
 use crate::cli::args::LoginArgs;
-use crate::cli::complain::complain;
 use jelly_base::model::ExitCode;
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::{Notation, close_names, human_duration, plural, sanitize};
+use jelly_base::text::{Notation, did_you_mean, human_duration, plural, sanitize};
 use jelly_plan::{self as plan, PlanSource, Scope, Transport};
 use jelly_wire::auth::{
     AuthError, AuthSettings, Authorizer, Client, Code, Grant, LoggedIn, Visit, Visitor,
@@ -24,66 +24,37 @@ use std::time::Duration;
 /// For one request; people wait meanwhile.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Why nobody can log in, and what would help.
-#[derive(Debug)]
-struct LoginRefusal {
-    code: ExitCode,
-    what: String,
-    next: Option<String>,
-}
-
-impl LoginRefusal {
-    fn of(what: impl Into<String>, next: impl Into<String>) -> Self {
-        Self {
-            code: ExitCode::InvalidInput,
-            what: format!("error: {}", what.into()),
-            next: Some(next.into()),
-        }
-    }
-}
-
 /// Has a person log in.
-pub fn login(args: &LoginArgs, world: &World) -> ExitCode {
-    let runtime = match runtime() {
-        Ok(runtime) => runtime,
-        Err(code) => return code,
-    };
-    match prepare(args, world) {
-        Ok((settings, redactor)) => match runtime.block_on(log_in(settings, &redactor)) {
-            Ok(done) => tell(&done, &redactor),
-            Err(error) => {
-                complain(&format!(
-                    "error: failed to log in: {}",
-                    sanitize(&error.to_string())
-                ));
-                ExitCode::NeedsUserHelp
-            }
-        },
-        Err(refusal) => {
-            complain(&refusal.what);
-            if let Some(next) = refusal.next {
-                complain(&format!("help: {next}"));
-            }
-            refusal.code
-        }
-    }
+pub fn login(args: &LoginArgs, world: &World) -> Result<ExitCode, Refusal> {
+    let runtime = runtime()?;
+    let (settings, redactor) = prepare(args, world)?;
+    let done = runtime
+        .block_on(log_in(settings, &redactor))
+        .map_err(|error| {
+            let error = error.to_string();
+            Refusal::new(
+                ExitCode::NeedsUserHelp,
+                format!("error: failed to log in: {}", sanitize(&error)),
+            )
+        })?;
+    tell(&done, &redactor)
 }
 
 async fn log_in(settings: AuthSettings, redactor: &Redactor) -> Result<LoggedIn, AuthError> {
     Authorizer::new(settings, redactor)?.log_in().await
 }
 
-fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), LoginRefusal> {
+fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), Refusal> {
     let machine = "a plan that runs without a person has a client of its own: `auth: { \
                    client_credentials: { client_id: …, client_secret: \"${secret:NAME}\" }, issuer: … }`";
     if world.in_ci() {
         let what = "nobody can log in here: CI is set, and a login is a person's";
-        return Err(LoginRefusal::of(what, machine));
+        return Err(Refusal::with_help(what, machine));
     }
     if !(world.stdin_is_terminal && world.stdout_is_terminal) {
         let what = "nobody can log in here: a login is a person's, and stdin or stdout is no \
                     terminal";
-        return Err(LoginRefusal::of(what, machine));
+        return Err(Refusal::with_help(what, machine));
     }
     let (server, redactor) = server(args, world)?;
     if !["http://", "https://"]
@@ -93,11 +64,14 @@ fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), 
         let what = format!("`{}` is no URL of a server", sanitize(&server));
         let next = "write it with `https://`, or name the plan that has a server called so: \
                     --plan PLAN";
-        return Err(LoginRefusal::of(what, next));
+        return Err(Refusal::with_help(what, next));
     }
     let Some(book) = world.logins() else {
         let what = "there is no place for a login: the user has no home folder";
-        return Err(LoginRefusal::of(what, "name a folder by JELLY_LOGINS_DIR"));
+        return Err(Refusal::with_help(
+            what,
+            "name a folder by JELLY_LOGINS_DIR",
+        ));
     };
     let secret = match &args.client_secret_env {
         Some(name) => match world.env.get(name).filter(|value| !value.is_empty()) {
@@ -105,7 +79,7 @@ fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), 
             None => {
                 let what = format!("the environment variable {name} is not set");
                 let next = "set it to the client's secret, or leave --client-secret-env out";
-                return Err(LoginRefusal::of(what, next));
+                return Err(Refusal::with_help(what, next));
             }
         },
         None => None,
@@ -115,7 +89,7 @@ fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), 
                     the secret";
         let next = "name it by --issuer URL; the server names its own in \
                     `authorization_servers` of /.well-known/oauth-protected-resource";
-        return Err(LoginRefusal::of(what, next));
+        return Err(Refusal::with_help(what, next));
     }
     if let Some(url) = &args.client_metadata_url
         && !Client::may_be_url(url)
@@ -123,7 +97,7 @@ fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), 
         let what = format!("`{}` is no URL that a client could have", sanitize(url));
         let next = "it is one of a document, by `https://` and with a path, as in \
                     https://app.example.org/client.json";
-        return Err(LoginRefusal::of(what, next));
+        return Err(Refusal::with_help(what, next));
     }
     let settings = AuthSettings {
         server,
@@ -143,36 +117,27 @@ fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), 
 }
 
 /// The URL that is meant, and what is secret about it.
-fn server(args: &LoginArgs, world: &World) -> Result<(String, Redactor), LoginRefusal> {
+fn server(args: &LoginArgs, world: &World) -> Result<(String, Redactor), Refusal> {
     let Some(path) = &args.plan else {
         return Ok((args.server.clone(), Redactor::none()));
     };
-    let invalid = |invalid: Invalid| LoginRefusal {
-        code: ExitCode::InvalidInput,
-        what: invalid.render(false),
-        next: None,
-    };
-    let source = PlanSource::read(path).map_err(|error| invalid(Invalid::Unreadable(error)))?;
-    let plan = plan::load(source).map_err(|error| invalid(Invalid::Plan(Box::new(error))))?;
+    let plan = PlanSource::read(path).map_err(Invalid::from);
+    let plan = plan.and_then(|source| Ok(plan::load(source)?));
+    let plan = plan.map_err(|invalid| Refusal::invalid(invalid.render(false)))?;
     let name = &args.server;
     let shown = path.display();
     let Some(server) = plan.servers.get(name) else {
         let what = format!("{shown}: the plan has no server `{}`", sanitize(name));
-        let close = close_names(name, plan.servers.keys().map(String::as_str));
         let all: Vec<&str> = plan.servers.keys().map(String::as_str).collect();
-        return Err(LoginRefusal::of(
-            what,
-            match close.first() {
-                Some(close) => format!("did you mean `{close}`?"),
-                None => format!("it has `{}`", all.join("`, `")),
-            },
-        ));
+        let next = did_you_mean(name, all.iter().copied());
+        let next = next.unwrap_or_else(|| format!("it has `{}`", all.join("`, `")));
+        return Err(Refusal::with_help(what, next));
     };
     let Transport::Http { url, .. } = &server.transport else {
         let what = format!("{shown}: the server `{name}` has no `url`");
         let next = "tokens are for servers that are reached by a URL; others get what they need \
                     by `env`";
-        return Err(LoginRefusal::of(what, next));
+        return Err(Refusal::with_help(what, next));
     };
     let folder = world.cwd.join(path.parent().unwrap_or(Path::new("")));
     let scope = Scope::new(
@@ -184,7 +149,7 @@ fn server(args: &LoginArgs, world: &World) -> Result<(String, Redactor), LoginRe
     );
     let url = url.resolve_str(&scope, name).map_err(|unresolved| {
         let what = format!("{shown}: the URL of `{name}` is not known: {unresolved}");
-        LoginRefusal::of(what, "give the URL itself: jelly login URL")
+        Refusal::with_help(what, "give the URL itself: jelly login URL")
     })?;
     let secrets = plan.secret_names();
     let secrets = secrets
@@ -237,7 +202,7 @@ fn start_browser(page: &str) -> Result<(), String> {
         .map_err(|error| format!("{program} can't be started ({error})"))
 }
 
-fn tell(done: &LoggedIn, redactor: &Redactor) -> ExitCode {
+fn tell(done: &LoggedIn, redactor: &Redactor) -> Result<ExitCode, Refusal> {
     let mut facts = vec![match done.scopes.len() {
         0 => "no scopes".to_owned(),
         n => format!("{}: {}", plural(n, "scope"), done.scopes.join(" ")),

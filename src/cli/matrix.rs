@@ -74,7 +74,7 @@ pub struct InMatrix {
 }
 
 impl InMatrix {
-    pub fn of(plan: &Plan) -> Option<Self> {
+    pub fn locate(plan: &Plan) -> Option<Self> {
         let variant = plan.source.variant.as_ref()?;
         let name = variant.label();
         let whole = plan.name.strip_suffix(&format!(" [{name}]"));

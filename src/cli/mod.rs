@@ -6,12 +6,12 @@ mod args;
 mod ask;
 mod call;
 mod check;
-mod complain;
 mod config;
 mod doctor;
 mod events;
 mod executor;
 mod explain;
+mod files;
 mod find;
 mod history;
 mod init;
@@ -20,37 +20,38 @@ mod invalid;
 mod layers;
 mod login;
 mod matrix;
+mod open_history;
 mod out;
 mod paint;
-mod past;
+mod plan_reads;
 mod plan_run;
 mod proposals;
-mod read;
-mod reads;
 mod record;
+mod refusal;
 mod results;
 mod rules;
 mod run;
+mod runtime;
 mod schema;
 mod schema_store;
 mod settings;
 mod snapshot;
-mod stage;
 mod triage;
 mod write_back;
 
-use args::{Cli, Command, Format};
+use args::{Cli, ColorChoice, Command, Format};
 use clap::{CommandFactory, FromArgMatches};
-use complain::complain;
 use jelly_base::model::ExitCode;
 use jelly_process::{self as process, Role, WorkerEnd};
 use layers::Layers;
+use refusal::{Refusal, complain};
 use settings::World;
 use std::panic::{self, AssertUnwindSafe};
 
 /// The whole program.
 #[must_use]
 pub fn main_impl() -> std::process::ExitCode {
+    process::let_large_writes_fail();
     let typed: Vec<_> = std::env::args_os().collect();
     let layers = match Layers::find(&typed) {
         Ok(layers) => layers,
@@ -100,71 +101,85 @@ pub fn main_impl() -> std::process::ExitCode {
 }
 
 fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
+    let color = cli.color;
     match cli.command {
-        Command::Run(args) => supervised(|world| run::run(*args, cli.color, world)),
-        Command::Init(args) => supervised(|world| init::init(&args, cli.color, world)),
-        Command::Doctor(args) => supervised(|world| doctor::doctor(&args, cli.color, world)),
+        Command::Run(args) => supervised(color, |world| run::run(*args, world)),
+        Command::Init(args) => supervised(color, |world| init::init(&args, world)),
+        Command::Doctor(args) => supervised(color, |world| doctor::doctor(&args, world)),
         Command::Check(args) => {
-            let color = World::look().is_ok_and(|w| w.color(cli.color, w.stderr_is_terminal));
+            let color = World::look(color).is_ok_and(|world| world.colors_stderr());
             let json = args.format == Format::Json;
             let plans = match run::plans(&args.plans, "check") {
                 Ok(plans) => plans,
                 Err(_) if json => Vec::new(),
-                Err(message) => {
-                    complain(&format!("error: {message}"));
-                    return ExitCode::InvalidInput.into();
-                }
+                Err(refusal) => return refusal.tell().into(),
             };
             let mut out = out::stdout(args.format.notation());
             check::check(&plans, color, json, &mut out, &mut out::stderr()).into()
         }
-        Command::Config(args) => config::config(&args, layers).into(),
-        Command::Apply(args) => in_world(|world| apply::apply(&args, world)),
-        Command::Explain(args) => in_world(|world| explain::explain(&args, cli.color, world)),
-        Command::History(args) => in_world(|world| history::history(&args, world)),
-        Command::Triage(args) => in_world(|world| triage::triage(&args, cli.color, world)),
-        Command::Rules(args) => in_world(|world| rules::rules(&args, cli.color, world)),
-        Command::Schema(args) => schema::schema(&args).into(),
-        Command::Snapshot(args) => in_world(|world| snapshot::snapshot(&args, cli.color, world)),
-        Command::Login(args) => in_world(|world| login::login(&args, world)),
+        Command::Config(args) => ended(config::config(&args, layers)),
+        Command::Apply(args) => in_world(color, |world| apply::apply(&args, world)),
+        Command::Explain(args) => in_world(color, |world| explain::explain(&args, world)),
+        Command::History(args) => in_world(color, |world| history::history(&args, world)),
+        Command::Triage(args) => in_world(color, |world| triage::triage(&args, world)),
+        Command::Rules(args) => in_world(color, |world| rules::rules(&args, world)),
+        Command::Schema(args) => ended(schema::schema(&args)),
+        Command::Snapshot(args) => in_world(color, |world| snapshot::snapshot(&args, world)),
+        Command::Login(args) => in_world(color, |world| login::login(&args, world)),
         Command::Mock(args) => jelly_mock::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "jelly", &mut script);
-            out::told(out::print_as_is(script), ExitCode::Passed).into()
+            ended(out::unless_unsaid(
+                out::print_as_is(script),
+                ExitCode::Passed,
+            ))
         }
     }
 }
 
 /// Does something in the world that starts servers: in a process of its own,
 /// which another one watches over.
-fn supervised(act: impl FnOnce(&World) -> ExitCode) -> std::process::ExitCode {
+fn supervised(
+    color: ColorChoice,
+    act: impl FnOnce(&World) -> Result<ExitCode, Refusal>,
+) -> std::process::ExitCode {
     // Before any thread: only one process may come of the fork.
     let alone = match process::supervise() {
         Role::Worker => None,
         Role::Alone { reason } => Some(reason),
         Role::Supervisor(end) => return pass_on(&end),
+        Role::Stranded { reason } => return stranded(&reason),
     };
+    if let Err(shortage) = process::check_room() {
+        return stranded(&shortage.to_string());
+    }
     if let Some(reason) = alone {
         complain(&format!(
             "warning: jelly can't watch over itself here ({reason}); if it is killed with \
              SIGKILL, servers may be left behind"
         ));
     }
-    in_world(act)
+    in_world(color, act)
+}
+
+/// Ends where there is no room to do anything.
+fn stranded(reason: &str) -> std::process::ExitCode {
+    let what = format!("this machine has no room to go on: failed to {reason}; nothing was run");
+    Refusal::fault(&what).tell().into()
 }
 
 /// Looks at the world and does something in it.
-fn in_world(act: impl FnOnce(&World) -> ExitCode) -> std::process::ExitCode {
-    match World::look() {
-        Ok(world) => act(&world).into(),
-        Err(error) => {
-            complain(&format!(
-                "error: the working directory can't be read: {error}"
-            ));
-            ExitCode::InvalidInput.into()
-        }
-    }
+fn in_world(
+    color: ColorChoice,
+    act: impl FnOnce(&World) -> Result<ExitCode, Refusal>,
+) -> std::process::ExitCode {
+    ended(World::look(color).and_then(|world| act(&world)))
+}
+
+/// Says why a command was refused, where it was.
+fn ended(end: Result<ExitCode, Refusal>) -> std::process::ExitCode {
+    end.unwrap_or_else(Refusal::tell).into()
 }
 
 /// The worker's end becomes ours.

@@ -1,9 +1,12 @@
 //! Where a reporter's bytes go, and what a command was called for.
 
-use crate::cli::complain::complain;
+use super::refusal::{Refusal, complain};
+use super::settings::World;
 use jelly_base::model::ExitCode;
-use jelly_base::text::{Disarming, Notation};
+use jelly_base::text::{Disarming, Notation, disarmed};
+use serde::Serialize;
 use std::cell::RefCell;
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::rc::Rc;
 
@@ -22,24 +25,25 @@ pub fn stderr() -> Disarming<UntilClosed<io::Stderr>> {
 
 /// Prints what a command was called for, and ends with `code`; what can't be
 /// printed is never green.
-pub fn say(text: impl AsRef<[u8]>, code: ExitCode) -> ExitCode {
-    say_in(Notation::Plain, text, code)
+pub fn say(text: impl AsRef<[u8]>, code: ExitCode) -> Result<ExitCode, Refusal> {
+    unless_unsaid(print(text), code)
 }
 
-/// As [`say`], for a text in this notation.
-pub fn say_in(notation: Notation, text: impl AsRef<[u8]>, code: ExitCode) -> ExitCode {
-    told(print_in(notation, text), code)
+/// As [`say`], for a value as JSON.
+pub fn say_json(value: &impl Serialize, code: ExitCode) -> Result<ExitCode, Refusal> {
+    let text = serde_json::to_string_pretty(value).map_err(io::Error::from);
+    let printed = text.and_then(|text| print_in(Notation::Json, text + "\n"));
+    unless_unsaid(printed, code)
 }
 
 /// `code`, unless what was to be printed was not.
-pub fn told(printed: io::Result<()>, code: ExitCode) -> ExitCode {
-    match printed {
-        Ok(()) => code,
-        Err(error) => {
-            complain(&format!("error: failed to write to stdout: {error}"));
-            ExitCode::strongest([code, ExitCode::NeedsUserHelp])
-        }
-    }
+pub fn unless_unsaid(printed: io::Result<()>, code: ExitCode) -> Result<ExitCode, Refusal> {
+    printed.map(|()| code).map_err(|error| {
+        Refusal::new(
+            ExitCode::strongest([code, ExitCode::NeedsUserHelp]),
+            format!("error: failed to write to stdout: {error}"),
+        )
+    })
 }
 
 /// Prints text for people, all of it. A closed pipe is the reader's wish.
@@ -68,6 +72,22 @@ pub fn print_in(notation: Notation, text: impl AsRef<[u8]>) -> io::Result<()> {
 pub fn print_as_is(text: impl AsRef<[u8]>) -> io::Result<()> {
     let mut out = UntilClosed(io::stdout());
     out.write_all(text.as_ref()).and_then(|()| out.flush())
+}
+
+/// Adds to the job summary of GitHub Actions, where there is one. It is no
+/// result, so that a warning is enough where that fails.
+pub fn append_job_summary(world: &World, summary: impl FnOnce() -> String) {
+    let Some(path) = world.env.get("GITHUB_STEP_SUMMARY") else {
+        return;
+    };
+    let file = OpenOptions::new().append(true).create(true).open(path);
+    let appended =
+        file.and_then(|mut file| file.write_all(disarmed(&summary(), Notation::Plain).as_bytes()));
+    if let Err(error) = appended {
+        complain(&format!(
+            "warning: the job summary was not written: {error}"
+        ));
+    }
 }
 
 /// Writes on after the reader has closed its end: whoever reads no further has

@@ -1,5 +1,6 @@
 //! How a command's lines may look.
 
+use super::settings::World;
 use anstyle::{AnsiColor, Style};
 use jelly_base::text::sanitize;
 use similar::{ChangeTag, TextDiff};
@@ -22,6 +23,13 @@ pub const RED: Style = AnsiColor::Red.on_default();
 pub const GREEN: Style = AnsiColor::Green.on_default();
 
 impl DiffPaint {
+    pub fn of_stdout(world: &World) -> Self {
+        Self {
+            color: world.colors_stdout(),
+            width: usize::from(world.width().unwrap_or(100)),
+        }
+    }
+
     pub fn tone(self, style: Style, text: &str) -> String {
         if self.color && !text.trim().is_empty() {
             format!("{style}{text}{style:#}")

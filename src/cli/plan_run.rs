@@ -6,18 +6,18 @@ use super::executor::PlanExecutor;
 use super::invalid::{Invalid, chain, read};
 use super::matrix::{InMatrix, Job};
 use super::out::Out;
+use super::plan_reads::look_at_reads;
 use super::proposals::{Proposals, stored};
-use super::reads::reads;
 use super::record;
 use super::schema_store::SchemaStore;
 use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::write_back::WriteBack;
-use crate::cli::args::{Format, LadderArgs, RunArgs};
+use crate::cli::args::Format;
 use crate::report::{Extras, ReportDir, RunDir, TerminalOptions, TerminalReporter};
-use jelly_base::model::{EventSink, RunReport, StepAnswers, Verdict, Warnings};
+use jelly_base::model::{EventSink, Fix, RunReport, StepAnswers, Verdict, Warnings};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::shell_word;
-use jelly_harness::exec::{ExecSettings, Selection};
+use jelly_harness::exec::{ExecSettings, Overrides, Selection};
 use jelly_harness::triage_loop::{
     CommandHooks, LoopSettings, PassedBefore, PlanReads, PlanTexts, RealFs, ResultSettings,
     Surroundings,
@@ -61,71 +61,72 @@ struct PlanRun<'a> {
 impl RunCall {
     /// Runs one plan to its end; `None` when the selection leaves it out.
     pub async fn run_plan(&self, job: &Job) -> Option<PlanEnd> {
-        let path = job.path.as_path();
         // Never closed, so there is always a permit in the end.
         let _permit = self.plans.acquire().await;
-        let plan = match read(path, job.variant.clone(), &self.vars()) {
-            Ok(plan) => plan,
-            Err(invalid) => return Some(self.refuse(job, &invalid)),
-        };
-        if let Some(weakened) = self.weakened(job, &plan) {
-            return Some(self.refuse(job, &weakened));
+        match self.prepare(job) {
+            Ok(Some((run, plan, selection))) => Some(run.run(plan, selection).await),
+            Ok(None) => None,
+            Err(invalid) => Some(self.refuse(job, &invalid)),
         }
-        // Of several plans, each takes what it has a place for.
-        if !self.several
-            && let Some(stray) =
-                Invalid::stray_variable(std::slice::from_ref(&plan.source), &self.vars())
-        {
-            return Some(self.refuse(job, &stray));
-        }
+    }
+
+    /// All that is in the way is found before anything is started.
+    fn prepare(&self, job: &Job) -> Result<Option<(PlanRun<'_>, Plan, Selection)>, Invalid> {
+        let path = job.path.as_path();
+        let plan = read(path, job.variant.clone(), &self.vars())?;
+        self.refuse_weakened(job, &plan)?;
         let selection = self.selection();
-        if !self.several
-            && let Some(slip) = selection.unmatched(&plan).first()
-        {
-            return Some(self.refuse(job, &Invalid::filter(&plan, slip)));
+        // Of several plans, each takes what it has a place for.
+        if !self.several {
+            let source = std::slice::from_ref(&plan.source);
+            if let Some(stray) = Invalid::stray_variable(source, &self.vars()) {
+                return Err(stray);
+            }
+            if let Some(slip) = selection.unmatched(&plan).first() {
+                return Err(Invalid::filter(&plan, slip));
+            }
         }
         if selection.select(&plan).is_empty() {
             // Of several plans, some may have nothing of the kind.
-            return (!self.several).then(|| self.refuse(job, &Invalid::nothing_selected(&plan)));
+            return match self.several {
+                true => Ok(None),
+                false => Err(Invalid::nothing_selected(&plan)),
+            };
         }
         let selection = selection.settle(&plan);
-        let project = match project_dir(self.args.project_dir.as_deref(), path) {
-            Ok(project) => project,
-            Err(error) => {
-                let told = self.args.project_dir.as_deref();
-                return Some(self.refuse(job, &Invalid::project(path, told, &error)));
-            }
-        };
+        let told = self.args.project_dir.as_deref();
+        let project =
+            project_dir(told, path).map_err(|error| Invalid::project(path, told, &error))?;
         let stem = self.several.then(|| job.stem());
-        let made = self.run_dir.as_ref().map(|run| run.plan(stem.as_deref()));
-        let report_dir = match made {
-            Ok(Ok(dir)) => Rc::new(dir),
-            Ok(Err(error)) => return Some(self.refuse(job, &Invalid::unwritable(path, &error))),
-            Err(error) => return Some(self.refuse(job, &Invalid::unwritable(path, error))),
-        };
-        let run = PlanRun::new(self, &plan, project, report_dir);
-        Some(run.run(plan, selection).await)
+        let run_dir = self.run_dir.as_ref();
+        let run_dir = run_dir.map_err(|error| Invalid::unwritable(path, error))?;
+        let report_dir = run_dir.plan(stem.as_deref());
+        let report_dir = report_dir.map_err(|error| Invalid::unwritable(path, &error))?;
+        let run = PlanRun::new(self, &plan, project, Rc::new(report_dir));
+        Ok(Some((run, plan, selection)))
     }
 
     /// A plan that another one's hook left less to test, while it waited for
     /// its turn.
-    fn weakened(&self, job: &Job, plan: &Plan) -> Option<Invalid> {
-        let text = job.text.as_ref()?;
-        if *text == plan.source.text {
-            return None;
-        }
+    fn refuse_weakened(&self, job: &Job, plan: &Plan) -> Result<(), Invalid> {
+        let changed = job.text.as_ref().filter(|text| **text != plan.source.text);
+        let Some(text) = changed.cloned() else {
+            return Ok(());
+        };
         let source = PlanSource {
-            text: text.clone(),
+            text,
             ..plan.source.clone()
         };
-        let before = load_with(source, &self.vars()).ok()?;
+        let Ok(before) = load_with(source, &self.vars()) else {
+            return Ok(());
+        };
         let changes = compare(&before, plan, &self.world.env);
-        let told: Vec<&str> = changes
-            .iter()
-            .filter(|change| change.kind.weakens())
-            .map(|change| change.what.as_str())
-            .collect();
-        (!told.is_empty()).then(|| Invalid::weakened(&job.path, &told))
+        let weaker = changes.iter().filter(|change| change.kind.weakens());
+        let told: Vec<&str> = weaker.map(|change| change.what.as_str()).collect();
+        match told.as_slice() {
+            [] => Ok(()),
+            told => Err(Invalid::weakened(&job.path, told)),
+        }
     }
 }
 
@@ -188,7 +189,7 @@ impl<'a> PlanRun<'a> {
         }
         self.warn_of_no_text(&plan);
         let settings = self.loop_settings(&plan);
-        let in_matrix = InMatrix::of(&plan);
+        let in_matrix = InMatrix::locate(&plan);
         let wants_tokens = plan.servers.values().any(Server::wants_tokens);
         // Both may come to know a secret in mid-run.
         let learns = wants_tokens || settings.hooks.fix_tests.is_some();
@@ -249,17 +250,17 @@ impl<'a> PlanRun<'a> {
         if let Some(warning) = self.recorder.as_ref().and_then(Recorder::warning) {
             self.warn(warning);
         }
-        if let Some(memory) = &self.call.memory
+        if let Some(history) = &self.call.history
             && outcome.report.verdict != Verdict::Interrupted
         {
             // What a signal cut short says nothing about the steps.
             let rested_on = (&*outcome.steps, outcome.ran.as_slice());
             let run = record::past_run(&outcome.report, rested_on, &templates.borrow(), |test| {
-                memory
+                history
                     .past
                     .watches(&test.suite, &test.classname, &test.name)
             });
-            if let Some(warning) = memory.record(run) {
+            if let Some(warning) = history.record(run) {
                 self.warn(warning);
             }
         }
@@ -326,11 +327,7 @@ impl<'a> PlanRun<'a> {
             wire_check: call.args.wire_check,
             keep_answers: plan.source.variant.is_some(),
             adapt: !call.args.ladder.no_adapt,
-            overrides: Rc::new(
-                self.schemas
-                    .as_ref()
-                    .map_or_else(BTreeMap::new, |schemas| schemas.overrides.clone()),
-            ),
+            overrides: Rc::new(self.overrides()),
             store_unread: self.store_unread,
             keep_outputs: self.schemas.is_some(),
             starts: call.starts.clone(),
@@ -378,79 +375,33 @@ impl<'a> PlanRun<'a> {
             redactor: self.redactor.clone(),
             passed_before: self
                 .call
-                .memory
+                .history
                 .as_ref()
-                .map_or_else(PassedBefore::default, |memory| {
-                    record::passed_before(memory.past.clone())
+                .map_or_else(PassedBefore::default, |history| {
+                    record::passed_before(history.past.clone())
                 }),
             plan_identity: identity(&plan.source.path, &self.project),
-            results: self.result_settings(),
+            results: ResultSettings {
+                schemas: self.overrides(),
+                store_unread: self.store_unread,
+                rules: call.rules.digest().map(str::to_owned),
+                ..args.result_settings()
+            },
             env: call.world.env.clone(),
             vars: call.vars(),
         }
     }
 
-    /// Of all that was typed or set, what changes how answers come about or how
-    /// they are judged. A new flag has to be given its place here.
-    fn result_settings(&self) -> ResultSettings {
-        let RunArgs {
-            ladder:
-                LadderArgs {
-                    no_adapt,
-                    // What it sets was read when the plan was begun.
-                    schema_store: _,
-                    // When a store takes over what it saw, for later runs.
-                    generic_threshold: _,
-                },
-            wire_check,
-            // Read when the call began.
-            own_rules: _,
-            // A plan knows itself by its content, its variables by their
-            // values, and its steps by how far those before them got.
-            plans: _,
-            vars: _,
-            only: _,
-            skip: _,
-            fail_fast: _,
-            // `${workspace}`, wherever it is.
-            project_dir: _,
-            // What is tried, and what a result means; not what is answered.
-            budgets: _,
-            no_repair: _,
-            write_repairs: _,
-            accept_repairs: _,
-            no_confirm: _,
-            strict: _,
-            trust_plan: _,
-            fix_tests: _,
-            refine_code: _,
-            hook_timeout: _,
-            seed: _,
-            jobs: _,
-            // What is written and shown.
-            reports: _,
-            format: _,
-            memory: _,
-            record: _,
-            quiet: _,
-            again: _,
-        } = &self.call.args;
-        ResultSettings {
-            adapt: !no_adapt,
-            wire_check: *wire_check,
-            schemas: self
-                .schemas
-                .as_ref()
-                .map_or_else(BTreeMap::new, |schemas| schemas.overrides.clone()),
-            store_unread: self.store_unread,
-            rules: self.call.rules.digest().map(str::to_owned),
-        }
+    /// The output schemas that the schema store sets.
+    fn overrides(&self) -> BTreeMap<String, Overrides> {
+        let schemas = self.schemas.as_ref();
+        schemas.map_or_else(BTreeMap::new, |schemas| schemas.overrides.clone())
     }
 
     /// What a plan reads now.
     fn reads(&self, plan: &Plan) -> PlanReads {
         let call = self.call;
-        reads(plan, &call.args, call.memory.as_ref(), &call.world.cwd)
+        look_at_reads(plan, &call.args, call.history.as_ref(), &call.world.cwd)
     }
 
     /// Writes the reports as they stand.
@@ -543,10 +494,12 @@ fn identity(plan: &Path, project: &Path) -> String {
 }
 
 /// Names the plan where a rule, which does not know it, says `PLAN`.
-fn name_plan(fix: &mut [String], plan: &Path) {
-    for line in fix.iter_mut().filter(|line| line.starts_with("$ jelly ")) {
-        if let Some(before) = line.strip_suffix(" PLAN") {
-            *line = format!("{before} {}", shell_word(&plan.display().to_string()));
+fn name_plan(fix: &mut [Fix], plan: &Path) {
+    for step in fix.iter_mut().filter(|step| step.is_command()) {
+        if step.text.starts_with("jelly ")
+            && let Some(before) = step.text.strip_suffix(" PLAN")
+        {
+            step.text = format!("{before} {}", shell_word(&plan.display().to_string()));
         }
     }
 }

@@ -1,6 +1,8 @@
 //! `results.json`, as an earlier run left it.
 
+use super::refusal::Refusal;
 use jelly_base::model::RunReport;
+use jelly_base::text::sanitize;
 use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, Read};
@@ -44,26 +46,27 @@ pub fn read_results(input: impl Read) -> Result<Vec<RunReport>, String> {
 /// with the reports of all plans.
 ///
 /// # Errors
-/// Why it can't be had, with what would help, as it is printed.
-pub fn open_results(report: &Path) -> Result<(PathBuf, Vec<RunReport>), String> {
+/// It can't be had.
+pub fn open_results(report: &Path) -> Result<(PathBuf, Vec<RunReport>), Refusal> {
     let file = if report.is_dir() || report.extension().is_none_or(|e| e != "json") {
         report.join(RESULTS)
     } else {
         report.to_owned()
     };
     let shown = file.display();
+    let refuse = |why: String| Refusal::invalid(sanitize(&why));
     let opened = File::open(&file).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => format!(
             "error: there is no report {shown}\nhelp: a run leaves one (`jelly run PLAN`); where \
              it lies elsewhere, name its folder, as in reports/latest"
         ),
         _ => format!("error: failed to read the report {shown}: {error}"),
-    })?;
-    let reports = read_results(opened).map_err(|why| {
-        format!(
+    });
+    let reports = read_results(opened.map_err(refuse)?).map_err(|why| {
+        refuse(format!(
             "error: failed to read the report {shown}: {why}\nhelp: name the folder of a run, as \
              in reports/latest"
-        )
+        ))
     })?;
     Ok((file, reports))
 }

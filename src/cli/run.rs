@@ -1,13 +1,13 @@
 //! `jelly run`: plans → reports → an exit code.
 
 use super::call::{PlanEnd, RunCall};
-use super::complain::{complain, fault};
 use super::interrupt;
 use super::matrix::{Job, jobs};
-use super::rules::find_rules;
+use super::refusal::Refusal;
+use super::rules::open_rules;
+use super::runtime::runtime;
 use super::settings::World;
-use super::stage::runtime;
-use crate::cli::args::{ColorChoice, RunArgs};
+use crate::cli::args::RunArgs;
 use crate::report::{RunDir, TerminalOptions, run_id};
 use indicatif::MultiProgress;
 use jelly_base::model::ExitCode;
@@ -17,55 +17,31 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
 /// Runs the plans.
-pub fn run(args: RunArgs, color: ColorChoice, world: &World) -> ExitCode {
-    let runtime = match runtime() {
-        Ok(runtime) => runtime,
-        Err(code) => return code,
-    };
-    runtime.block_on(run_all(args, color, world))
+pub fn run(args: RunArgs, world: &World) -> Result<ExitCode, Refusal> {
+    runtime()?.block_on(run_all(args, world))
 }
 
-async fn run_all(args: RunArgs, color: ColorChoice, world: &World) -> ExitCode {
-    let (call, paths, jobs) = match open_call(args, color, world) {
-        Ok(opened) => opened,
-        Err(code) => return code,
-    };
-    if call.several
-        && let Err(slip) = call
-            .check_filters(&paths)
-            .and_then(|()| call.check_variables(&paths))
-    {
-        complain(&slip.render(call.color_errors));
-        return ExitCode::InvalidInput;
+async fn run_all(args: RunArgs, world: &World) -> Result<ExitCode, Refusal> {
+    let (call, paths, jobs) = open_call(args, world)?;
+    if call.several {
+        let checked = call.check_filters(&paths);
+        let checked = checked.and_then(|()| call.check_variables(&paths));
+        checked.map_err(|slip| Refusal::invalid(slip.render(call.color_errors)))?;
     }
-    match run_plans(&Rc::new(call), jobs).await {
-        Ok(code) => code,
-        Err(lost) => fault(&format!("a plan was lost: {lost}")),
-    }
+    let ended = run_plans(&Rc::new(call), jobs).await;
+    ended.unwrap_or_else(|lost| Err(Refusal::fault(&format!("a plan was lost: {lost}"))))
 }
 
-/// All that the plans share, with the plans; or the code of what is in the
-/// way, which was said already.
-fn open_call(
-    args: RunArgs,
-    color: ColorChoice,
-    world: &World,
-) -> Result<(RunCall, Vec<PathBuf>, Vec<Job>), ExitCode> {
-    let interrupt = interrupt::listen()
-        .map_err(|error| fault(&format!("signals can't be listened for: {error}")))?;
-    let paths = plans(&args.plans, "run").map_err(|message| {
-        complain(&format!("error: {message}"));
-        ExitCode::InvalidInput
-    })?;
+/// All that the plans share, with the plans.
+fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec<Job>), Refusal> {
+    let interrupt = interrupt::listen()?;
+    let paths = plans(&args.plans, "run")?;
     let jobs_to_run = jobs(&paths, &args.vars.iter().cloned().collect());
-    let rules = find_rules(&args.own_rules.files, &world.cwd).map_err(|refusal| {
-        complain(&refusal.render(world.color(color, world.stderr_is_terminal)));
-        ExitCode::InvalidInput
-    })?;
-    let memory = args.memory.open(world)?;
+    let rules = open_rules(&args.own_rules, world)?;
+    let history = args.history.open(world)?;
     let now = jiff::Timestamp::now();
     let entropy = now.subsec_nanosecond().unsigned_abs() ^ std::process::id();
     let id = run_id(now, entropy);
@@ -73,9 +49,9 @@ fn open_call(
     let run_dir = RunDir::create(&args.reports.reports_dir, &id);
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
     let call = RunCall {
-        color_errors: world.color(color, world.stderr_is_terminal),
+        color_errors: world.colors_stderr(),
         options: TerminalOptions {
-            color: world.color(color, world.stdout_is_terminal),
+            color: world.colors_stdout(),
             quiet: args.quiet,
             width: world.width(),
             label: None,
@@ -91,14 +67,17 @@ fn open_call(
         run_id: run_dir.as_ref().map_or(id, |dir| dir.run_id().to_owned()),
         run_dir,
         rules,
-        memory,
+        history,
         several: jobs_to_run.len() > 1,
         is_unheard: Cell::new(false),
     };
     Ok((call, paths, jobs_to_run))
 }
 
-async fn run_plans(call: &Rc<RunCall>, jobs: Vec<Job>) -> Result<ExitCode, tokio::task::JoinError> {
+async fn run_plans(
+    call: &Rc<RunCall>,
+    jobs: Vec<Job>,
+) -> Result<Result<ExitCode, Refusal>, JoinError> {
     let mut work = JoinSet::new();
     let mut jobs: Vec<(usize, Job)> = jobs.into_iter().enumerate().collect();
     while let Some((_, first)) = jobs.first() {
@@ -155,18 +134,18 @@ fn default_jobs() -> usize {
 /// The plans that are meant: as named, or those of `plans/`.
 ///
 /// # Errors
-/// There are none, as it is to be printed behind "error:".
-pub fn plans(named: &[PathBuf], command: &str) -> Result<Vec<PathBuf>, String> {
+/// There are none.
+pub fn plans(named: &[PathBuf], command: &str) -> Result<Vec<PathBuf>, Refusal> {
     if !named.is_empty() {
         return Ok(named.to_vec());
     }
     let folder = Path::new("plans");
     let none = || {
         let shown = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        format!(
-            "no plan was named, and there is none in {}\nhelp: jelly {command} PLAN.yaml",
+        Refusal::invalid(format!(
+            "error: no plan was named, and there is none in {}\nhelp: jelly {command} PLAN.yaml",
             shown.display()
-        )
+        ))
     };
     let entries = folder.read_dir().map_err(|_| none())?;
     let mut found: Vec<PathBuf> = entries

@@ -1,89 +1,112 @@
 //! `jelly schema`: the JSON Schemas of what jelly reads and prints.
+//!
+//! The binary holds the files of docs/schemas. A test makes the same texts
+//! from the types, so that no run has to bring along what makes them.
 
-mod finish;
-mod list;
+#[cfg(test)]
+mod tests;
 
-use super::out::{say, say_in};
+use super::out::{print_in, say, unless_unsaid};
+use super::refusal::Refusal;
 use crate::cli::args::SchemaArgs;
-use crate::cli::complain::{complain, fault};
 use jelly_base::model::ExitCode;
-use jelly_base::text::{Notation, close_names};
-use list::{Named, SCHEMAS};
+use jelly_base::text::{Notation, did_you_mean};
+use serde::Deserialize;
 use std::fmt::Write as _;
 use std::fs;
-use std::io;
 use std::path::Path;
+
+macro_rules! published {
+    ($($name:literal,)*) => {
+        &[$(($name, include_str!(concat!("../../docs/schemas/", $name, ".json"))),)*]
+    };
+}
+
+/// All schemas by their names, in the order in which they are listed.
+const SCHEMAS: &[(&str, &str)] = published![
+    "plan",
+    "settings",
+    "rules-file",
+    "failure",
+    "results",
+    "hook",
+    "wire-line",
+    "check",
+    "triage",
+    "triage-line",
+    "triage-failures",
+    "triage-failures-line",
+    "triage-paths",
+    "triage-paths-line",
+    "diagnosis-line",
+    "ctrf",
+    "config",
+    "doctor",
+    "history",
+    "history-line",
+    "schema-store",
+    "explain",
+    "rules",
+    "rule",
+    "rules-explain",
+];
+
+/// The schema of plans.
+pub const PLAN_SCHEMA: &str = SCHEMAS[0].1;
 
 /// Prints a schema, or what schemas there are. Exit code 2 for a name that
 /// none has, and for a folder that can't be written.
-pub fn schema(args: &SchemaArgs) -> ExitCode {
+pub fn schema(args: &SchemaArgs) -> Result<ExitCode, Refusal> {
     if let Some(folder) = &args.write {
         return write_all(folder);
     }
     let Some(name) = &args.name else {
         return say(names(), ExitCode::Passed);
     };
-    let Some(named) = SCHEMAS.iter().find(|named| named.name == name) else {
-        return unknown(name);
-    };
-    match text_of(named) {
-        Ok(text) => say_in(Notation::Json, text, ExitCode::Passed),
-        Err(error) => fault(&format!("the schema is no JSON: {error}")),
+    match SCHEMAS.iter().find(|(known, _)| known == name) {
+        Some((_, text)) => unless_unsaid(print_in(Notation::Json, text), ExitCode::Passed),
+        None => Err(unknown(name)),
     }
 }
 
-/// The schema of plans, as it is printed.
-///
-/// # Errors
-/// It is no JSON: nobody's fault but jelly's.
-pub fn plan_schema() -> Result<String, serde_json::Error> {
-    let plan = SCHEMAS.iter().find(|named| named.name == "plan");
-    plan.map_or_else(|| Ok(String::new()), text_of)
-}
-
-/// A schema as it is printed and published: indented, with a line feed at its
-/// end.
-fn text_of(named: &Named) -> Result<String, serde_json::Error> {
-    serde_json::to_string_pretty(&named.schema()).map(|text| text + "\n")
-}
-
 fn names() -> String {
-    let width = SCHEMAS.iter().map(|named| named.name.len()).max();
+    let width = SCHEMAS.iter().map(|(name, _)| name.len()).max();
+    let width = width.unwrap_or_default();
     let mut text = String::new();
-    for named in SCHEMAS {
-        let width = width.unwrap_or_default();
-        let _ = writeln!(text, "{:width$}  {}", named.name, named.about);
+    for (name, schema) in SCHEMAS {
+        let _ = writeln!(text, "{name:width$}  {}", title(schema));
     }
     text
 }
 
-fn unknown(name: &str) -> ExitCode {
-    complain(&format!("error: there is no schema `{name}`"));
-    match close_names(name, SCHEMAS.iter().map(|named| named.name)).first() {
-        Some(close) => complain(&format!("help: did you mean `{close}`?")),
-        None => complain("help: `jelly schema` lists all"),
+/// What it is the schema of, in a phrase.
+fn title(schema: &str) -> String {
+    #[derive(Deserialize)]
+    struct Titled {
+        title: String,
     }
-    ExitCode::InvalidInput
+    // A test sees to it that each has one.
+    serde_json::from_str::<Titled>(schema).map_or_else(|_| String::new(), |schema| schema.title)
 }
 
-fn write_all(folder: &Path) -> ExitCode {
+fn unknown(name: &str) -> Refusal {
+    let help = did_you_mean(name, SCHEMAS.iter().map(|(known, _)| *known));
+    let help = help.unwrap_or_else(|| "`jelly schema` lists all".to_owned());
+    Refusal::invalid(format!("error: there is no schema `{name}`\nhelp: {help}"))
+}
+
+fn write_all(folder: &Path) -> Result<ExitCode, Refusal> {
     let written = fs::create_dir_all(folder).map_err(|error| (folder.to_owned(), error));
     let written = written.and_then(|()| {
-        for named in SCHEMAS {
-            let path = folder.join(format!("{}.json", named.name));
-            let text = text_of(named).map_err(io::Error::from);
-            let write = text.and_then(|text| fs::write(&path, text));
-            write.map_err(|error| (path, error))?;
-        }
-        Ok(())
+        SCHEMAS.iter().try_for_each(|(name, text)| {
+            let path = folder.join(format!("{name}.json"));
+            fs::write(&path, text).map_err(|error| (path, error))
+        })
     });
-    match written {
-        Ok(()) => ExitCode::Passed,
-        Err((path, error)) => {
-            let path = path.display();
-            complain(&format!("error: failed to write {path}: {error}"));
-            complain("help: name a folder that can be written");
-            ExitCode::InvalidInput
-        }
-    }
+    written.map(|()| ExitCode::Passed).map_err(|(path, error)| {
+        Refusal::invalid(format!(
+            "error: failed to write {}: {error}\nhelp: name a folder that can be written",
+            path.display()
+        ))
+    })
 }

@@ -1,5 +1,6 @@
 //! What is meant: environment and terminal looked at once, into values.
 
+use super::refusal::Refusal;
 use crate::cli::args::{BudgetArgs, ColorChoice, Format, RunArgs};
 use etcetera::BaseStrategy as _;
 use jelly_base::model::Budgets;
@@ -37,6 +38,8 @@ pub struct World {
     /// Names of environment variables whose values are no text.
     pub no_text: BTreeSet<String>,
     pub cwd: PathBuf,
+    /// As typed.
+    pub color: ColorChoice,
     /// This program.
     pub jelly: Option<PathBuf>,
     pub stdin_is_terminal: bool,
@@ -49,27 +52,31 @@ impl World {
     ///
     /// # Errors
     /// The working directory is gone.
-    pub fn look() -> io::Result<Self> {
+    pub fn look(color: ColorChoice) -> Result<Self, Refusal> {
+        let cwd = env::current_dir().map_err(|error| {
+            Refusal::invalid(format!(
+                "error: the working directory can't be read: {error}"
+            ))
+        })?;
         let mut texts = BTreeMap::new();
         let mut no_text = BTreeSet::new();
         for (name, value) in env::vars_os() {
-            // What has no name in a plan can't be asked for.
-            let Ok(name) = name.into_string() else {
-                continue;
-            };
-            match value.into_string() {
-                Ok(value) => {
+            match (name.into_string(), value.into_string()) {
+                (Ok(name), Ok(value)) => {
                     texts.insert(name, value);
                 }
-                Err(_) => {
+                (Ok(name), Err(_)) => {
                     no_text.insert(name);
                 }
+                // What has no name in a plan can't be asked for.
+                (Err(_), _) => {}
             }
         }
         Ok(Self {
             env: texts,
             no_text,
-            cwd: env::current_dir()?,
+            cwd,
+            color,
             jelly: env::current_exe().ok(),
             stdin_is_terminal: io::stdin().is_terminal(),
             stdout_is_terminal: io::stdout().is_terminal(),
@@ -104,10 +111,20 @@ impl World {
         self.env.get(name).is_some_and(|value| !value.is_empty())
     }
 
+    #[must_use]
+    pub fn colors_stdout(&self) -> bool {
+        self.colors(self.stdout_is_terminal)
+    }
+
+    #[must_use]
+    pub fn colors_stderr(&self) -> bool {
+        self.colors(self.stderr_is_terminal)
+    }
+
     /// Whether to colour what goes to a stream that is a terminal or not.
     #[must_use]
-    pub fn color(&self, choice: ColorChoice, is_terminal: bool) -> bool {
-        match choice {
+    pub fn colors(&self, is_terminal: bool) -> bool {
+        match self.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
             ColorChoice::Auto => {
@@ -154,28 +171,22 @@ impl World {
 /// environment (which clap has put in the flags' place).
 #[must_use]
 pub fn budgets(plan: &Plan, flags: &BudgetArgs) -> Budgets {
-    let default = Budgets::default();
-    let own = plan.budgets;
+    fn pick<T>(flag: Option<T>, own: Option<T>, default: T) -> T {
+        flag.or(own).unwrap_or(default)
+    }
+    let (flag, own, usual) = (flags, plan.budgets, Budgets::default());
     Budgets {
-        max_iterations: flags
-            .max_iterations
-            .or(own.max_iterations)
-            .unwrap_or(default.max_iterations),
-        retries: flags.retries.or(own.retries).unwrap_or(default.retries),
-        confirms: flags.confirms.or(own.confirms).unwrap_or(default.confirms),
-        mcp_repairs: flags
-            .mcp_repairs
-            .or(own.mcp_repairs)
-            .unwrap_or(default.mcp_repairs),
-        test_fixes: flags
-            .test_fixes
-            .or(own.test_fixes)
-            .unwrap_or(default.test_fixes),
-        code_refines: flags
-            .code_refines
-            .or(own.code_refines)
-            .unwrap_or(default.code_refines),
-        deadline: flags.deadline.or(own.deadline).unwrap_or(default.deadline),
+        max_iterations: pick(
+            flag.max_iterations,
+            own.max_iterations,
+            usual.max_iterations,
+        ),
+        retries: pick(flag.retries, own.retries, usual.retries),
+        confirms: pick(flag.confirms, own.confirms, usual.confirms),
+        mcp_repairs: pick(flag.mcp_repairs, own.mcp_repairs, usual.mcp_repairs),
+        test_fixes: pick(flag.test_fixes, own.test_fixes, usual.test_fixes),
+        code_refines: pick(flag.code_refines, own.code_refines, usual.code_refines),
+        deadline: pick(flag.deadline, own.deadline, usual.deadline),
     }
 }
 

@@ -6,10 +6,10 @@ mod pending;
 use super::ask::choose;
 use super::out::print;
 use super::paint::{BOLD, DIM, DiffPaint};
+use super::refusal::{Refusal, complain};
 use super::results::open_results;
 use super::settings::World;
-use crate::cli::args::{ColorChoice, SnapshotArgs, SnapshotCommand};
-use crate::cli::complain::complain;
+use crate::cli::args::{SnapshotArgs, SnapshotCommand};
 use jelly_base::model::ExitCode;
 use jelly_base::text::{is_unseen, plural, sanitize};
 use pending::{Pending, Review, find};
@@ -28,28 +28,16 @@ enum Choice {
     Quit,
 }
 
-pub fn snapshot(args: &SnapshotArgs, color: ColorChoice, world: &World) -> ExitCode {
+pub fn snapshot(args: &SnapshotArgs, world: &World) -> Result<ExitCode, Refusal> {
+    let refuse = |why: String| Refusal::invalid(format!("error: {}", sanitize(&why)));
     let (SnapshotCommand::Review(which)
     | SnapshotCommand::Accept(which)
     | SnapshotCommand::Reject(which)) = &args.command;
     let report = which.report.clone();
     let report = report.unwrap_or_else(|| which.reports.latest());
-    let (file, reports) = match open_results(&report) {
-        Ok(opened) => opened,
-        Err(refusal) => {
-            complain(&sanitize(&refusal));
-            return ExitCode::InvalidInput;
-        }
-    };
+    let (file, reports) = open_results(&report)?;
     let folder = file.parent().unwrap_or(Path::new(""));
-    let found = find(folder, &reports, &which.names, which.plan.as_deref());
-    let review = match found {
-        Ok(review) => review,
-        Err(why) => {
-            complain(&format!("error: {}", sanitize(&why)));
-            return ExitCode::InvalidInput;
-        }
-    };
+    let review = find(folder, &reports, &which.names, which.plan.as_deref()).map_err(refuse)?;
     for refusal in &review.refusals {
         complain(&format!("error: {}", sanitize(refusal)));
     }
@@ -57,10 +45,7 @@ pub fn snapshot(args: &SnapshotArgs, color: ColorChoice, world: &World) -> ExitC
         let orphan = orphan.display().to_string();
         complain(&format!("note: no step names {}", sanitize(&orphan)));
     }
-    let paint = DiffPaint {
-        color: world.color(color, world.stdout_is_terminal),
-        width: usize::from(world.width().unwrap_or(100)),
-    };
+    let paint = DiffPaint::of_stdout(world);
     let asks = world.stdout_is_terminal && io::IsTerminal::is_terminal(&io::stdin());
     // What is stored is what later runs are held against: a person's decision,
     // which no pipeline may take.
@@ -76,14 +61,11 @@ pub fn snapshot(args: &SnapshotArgs, color: ColorChoice, world: &World) -> ExitC
         SnapshotCommand::Review(_) if asks && may_store => settle(&review, |one| ask(one, paint)),
         SnapshotCommand::Review(_) => show_all(&review.pending, paint),
     };
-    match done {
-        Ok(()) if review.refusals.is_empty() => ExitCode::Passed,
-        Ok(()) => ExitCode::InvalidInput,
-        Err(why) => {
-            complain(&format!("error: {}", sanitize(&why)));
-            ExitCode::InvalidInput
-        }
-    }
+    done.map_err(refuse)?;
+    Ok(match review.refusals.is_empty() {
+        true => ExitCode::Passed,
+        false => ExitCode::InvalidInput,
+    })
 }
 
 /// Does with each proposal what is chosen for it.

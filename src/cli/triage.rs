@@ -7,65 +7,47 @@ mod target;
 
 use super::find::{find, find_usual};
 use super::invalid::chain;
-use super::past::Memory;
-use super::rules::find_rules;
+use super::open_history::OpenHistory;
+use super::out::{append_job_summary, print_as_is};
+use super::refusal::{Refusal, complain};
+use super::rules::open_rules;
 use super::settings::{World, inherited_secrets};
-use crate::cli::args::{ColorChoice, TriageArgs};
-use crate::cli::complain::complain;
-use crate::cli::out::print_as_is;
+use crate::cli::args::TriageArgs;
 use crate::report::triage::{self as show, CaseWriter};
 use jelly_base::model::{ExitCode, FailureStatus, ReportSummary, TriageReport, TriagedFailure};
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::{Notation, disarmed, one_line};
+use jelly_base::text::{Notation, one_line};
 use jelly_triage::engine::Engine;
 use jelly_triage::history::Past;
 use jelly_triage::survey::{
     self, Account, Before, Hint, Input, ReportPart, ReportSource, Terms, Tools,
 };
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::num::NonZero;
 use std::thread::available_parallelism;
 
 use super::args::triage::{Emit, InputKind, Mode, TriageFormat};
-use lines::Told;
+use lines::LineOutcome;
+#[cfg(test)]
 pub use lines::{Answer, Line};
 use target::Target;
 use tempfile::NamedTempFile;
 
 /// Triages the reports.
-pub fn triage(args: &TriageArgs, color: ColorChoice, world: &World) -> ExitCode {
+pub fn triage(args: &TriageArgs, world: &World) -> Result<ExitCode, Refusal> {
     if let Some(problem) = args.contradiction() {
-        complain(&problem);
-        return ExitCode::InvalidInput;
+        return Err(Refusal::invalid(problem));
     }
     let redactor = Redactor::new(inherited_secrets(&world.env));
-    let sources = match sources(args) {
-        Ok(sources) => sources,
-        Err(problem) => {
-            complain(&problem);
-            return ExitCode::InvalidInput;
-        }
-    };
-    let rules = match find_rules(&args.own_rules.files, &world.cwd) {
-        Ok(rules) => rules,
-        Err(refusal) => {
-            complain(&refusal.render(world.color(color, world.stderr_is_terminal)));
-            return ExitCode::InvalidInput;
-        }
-    };
-    let memory = match args.memory.open(world) {
-        Ok(memory) => memory,
-        Err(code) => return code,
-    };
-    let mut target = match Target::open(args.output.as_deref(), notation(args)) {
-        Ok(target) => target,
-        Err(error) => return unwritable(args, &error),
-    };
+    let sources = sources(args)?;
+    let rules = open_rules(&args.own_rules, world)?;
+    let history = args.history.open(world)?;
+    let mut target = Target::open(args.output.as_deref(), notation(args))
+        .map_err(|error| unwritable(args, &error))?;
     let call = TriageCall {
         args,
-        memory,
-        color,
+        history,
         world,
         engine: &rules,
         redactor: &redactor,
@@ -75,10 +57,8 @@ pub fn triage(args: &TriageArgs, color: ColorChoice, world: &World) -> ExitCode 
     } else {
         call.reports(&sources, &mut target)
     };
-    match result.and_then(|code| target.finish().map(|()| code)) {
-        Ok(code) => code,
-        Err(error) => unwritable(args, &error),
-    }
+    let result = result.and_then(|code| target.finish().map(|()| code));
+    result.map_err(|error| unwritable(args, &error))
 }
 
 /// What is written is written in; none for what a CI is to obey.
@@ -94,29 +74,27 @@ fn notation(args: &TriageArgs) -> Option<Notation> {
     }
 }
 
-fn unwritable(args: &TriageArgs, error: &io::Error) -> ExitCode {
+fn unwritable(args: &TriageArgs, error: &io::Error) -> Refusal {
     let place = args
         .output
         .as_ref()
         .map_or_else(|| "stdout".to_owned(), |path| path.display().to_string());
-    complain(&format!("error: failed to write {place}: {error}"));
-    ExitCode::InvalidInput
+    Refusal::invalid(format!("error: failed to write {place}: {error}"))
 }
 
-/// The reports that are meant; a sentence where there are none.
-fn sources(args: &TriageArgs) -> Result<Vec<ReportSource>, String> {
+/// The reports that are meant.
+fn sources(args: &TriageArgs) -> Result<Vec<ReportSource>, Refusal> {
     if !args.reports.is_empty() {
-        return find(&args.reports).map_err(|error| format!("error: failed to {error}"));
+        return Ok(find(&args.reports)?);
     }
     let sources = find_usual();
     if sources.is_empty() {
-        return Err(
+        return Err(Refusal::invalid(
             "error: no report was given, and none lies in the usual places (TEST-*.xml, \
              junit.xml, target/surefire-reports, build/test-results)\n\
              help: name the reports, as in `jelly triage reports/`; `jelly triage --help` tells \
-             more"
-                .to_owned(),
-        );
+             more",
+        ));
     }
     let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
     let shown = names.len().min(5);
@@ -133,8 +111,7 @@ fn sources(args: &TriageArgs) -> Result<Vec<ReportSource>, String> {
 
 struct TriageCall<'c> {
     args: &'c TriageArgs,
-    memory: Option<Memory>,
-    color: ColorChoice,
+    history: Option<OpenHistory>,
     world: &'c World,
     engine: &'c Engine,
     redactor: &'c Redactor,
@@ -177,15 +154,12 @@ impl TriageCall<'_> {
             .collect();
         let baseline = match self.baseline(&sources, tools) {
             Ok(baseline) => baseline,
-            Err(problem) => {
-                complain(&problem);
-                return Ok(ExitCode::InvalidInput);
-            }
+            Err(refusal) => return Ok(refusal.tell()),
         };
-        let history = self.memory.as_ref().map(|memory| &*memory.past);
+        let history = self.history.as_ref().map(|history| &*history.past);
         let tools = Tools {
             watch: [history, baseline.as_ref()],
-            templates: self.memory.is_some(),
+            templates: self.history.is_some(),
             ..tools
         };
         let parts = survey::read_all(&sources, tools);
@@ -201,7 +175,7 @@ impl TriageCall<'_> {
         self.tell_refusals(report);
         self.tell_github(report, out)?;
         self.remember(&account);
-        let code = code_of(report);
+        let code = exit_code(report);
         // The process ends here, and takes back its memory at once: failures by
         // the ten thousand, one by one, would take it a hundredth of its time.
         std::mem::forget(account);
@@ -236,13 +210,17 @@ impl TriageCall<'_> {
         }
     }
 
-    /// The earlier reports, or what is to be said of them.
-    fn baseline(&self, current: &[ReportSource], tools: Tools<'_>) -> Result<Option<Past>, String> {
+    /// The earlier reports.
+    fn baseline(
+        &self,
+        current: &[ReportSource],
+        tools: Tools<'_>,
+    ) -> Result<Option<Past>, Refusal> {
         if self.args.baseline.is_empty() {
             return Ok(None);
         }
         let earlier = baseline::baseline(&self.args.baseline, current)
-            .map_err(|error| format!("error: failed to {}", chain(&error)))?;
+            .map_err(|error| Refusal::invalid(format!("error: failed to {}", chain(&error))))?;
         for note in &earlier.notes {
             complain(&format!("note: {note}"));
         }
@@ -260,10 +238,10 @@ impl TriageCall<'_> {
             },
         );
         match problems.first() {
-            Some(problem) => Err(format!(
+            Some(problem) => Err(Refusal::invalid(format!(
                 "error: the baseline can't be relied on: {problem}\n\
                  help: name other reports with --baseline, or leave it out"
-            )),
+            ))),
             None => Ok(Some(past)),
         }
     }
@@ -272,12 +250,12 @@ impl TriageCall<'_> {
     /// run that later ones should be compared with.
     fn remember(&self, account: &Account) {
         let whole = account.report.reports.iter().all(|r| r.problem.is_none());
-        let Some(memory) = self.memory.as_ref().filter(|_| whole) else {
+        let Some(history) = self.history.as_ref().filter(|_| whole) else {
             return;
         };
         let at = Some(jiff::Timestamp::now().to_string());
         let run = survey::past_run(&account.report, &account.passed, &account.templates, at);
-        if let Some(warning) = memory.record(run) {
+        if let Some(warning) = history.record(run) {
             complain(&format!("warning: {warning}"));
         }
     }
@@ -291,19 +269,9 @@ impl TriageCall<'_> {
 
     /// A copy of stdin, where it will be read twice.
     fn spool(&self, sources: &[ReportSource]) -> io::Result<Option<NamedTempFile>> {
-        let twice = match self.args.format {
-            Some(TriageFormat::Ctrf | TriageFormat::Junit) => true,
-            Some(
-                TriageFormat::Human
-                | TriageFormat::Json
-                | TriageFormat::Jsonl
-                | TriageFormat::Md
-                | TriageFormat::Table
-                | TriageFormat::Github,
-            )
-            | None => false,
-        };
-        if !twice || !sources.iter().any(|source| source.input == Input::Stdin) {
+        if !self.args.format.is_some_and(TriageFormat::has_all_cases)
+            || !sources.iter().any(|source| source.input == Input::Stdin)
+        {
             return Ok(None);
         }
         let mut file = NamedTempFile::new()?;
@@ -320,8 +288,8 @@ impl TriageCall<'_> {
         replay: &dyn Fn(&mut dyn CaseWriter) -> io::Result<()>,
     ) -> io::Result<()> {
         match self.args.emit {
-            Some(Emit::RetryCommands) => return lines_of(&report.retry.commands, out),
-            Some(Emit::RetryList) => return lines_of(&report.retry.tests, out),
+            Some(Emit::RetryCommands) => return write_lines(&report.retry.commands, out),
+            Some(Emit::RetryList) => return write_lines(&report.retry.tests, out),
             None => {}
         }
         let format = self.args.format.unwrap_or(TriageFormat::Human);
@@ -350,7 +318,7 @@ impl TriageCall<'_> {
     fn human_options(&self) -> show::HumanOptions {
         let to_terminal = self.args.output.is_none() && self.world.stdout_is_terminal;
         show::HumanOptions {
-            color: self.args.output.is_none() && self.world.color(self.color, to_terminal),
+            color: self.args.output.is_none() && self.world.colors(to_terminal),
             width: self.world.width().filter(|_| to_terminal),
         }
     }
@@ -371,21 +339,7 @@ impl TriageCall<'_> {
             out.flush()?;
             print_as_is(show::github(report, self.workspace()))?;
         }
-        if let Some(path) = self.world.env.get("GITHUB_STEP_SUMMARY") {
-            let appended = OpenOptions::new()
-                .append(true)
-                .create(true)
-                .open(path)
-                .and_then(|mut file| {
-                    let summary = show::summary(report);
-                    file.write_all(disarmed(&summary, Notation::Plain).as_bytes())
-                });
-            if let Err(error) = appended {
-                complain(&format!(
-                    "warning: the job summary was not written: {error}"
-                ));
-            }
-        }
+        append_job_summary(self.world, || show::summary(report));
         Ok(())
     }
 
@@ -409,12 +363,12 @@ impl TriageCall<'_> {
                 ..ReportPart::default()
             };
             let mut tell = |told| match told {
-                Told::Problem(problem) => {
+                LineOutcome::Problem(problem) => {
                     bad += 1;
                     complain(&format!("error: {problem}"));
                     Ok(())
                 }
-                Told::Diagnosis {
+                LineOutcome::Diagnosis {
                     id,
                     failure,
                     diagnosis,
@@ -499,12 +453,12 @@ impl TriageCall<'_> {
         Ok(if unread {
             ExitCode::InvalidInput
         } else {
-            code_of(&report)
+            exit_code(&report)
         })
     }
 }
 
-fn code_of(report: &TriageReport) -> ExitCode {
+fn exit_code(report: &TriageReport) -> ExitCode {
     match report.exit_code {
         0 => ExitCode::Passed,
         1 => ExitCode::CodeFailure,
@@ -520,7 +474,7 @@ fn open(input: &Input) -> io::Result<Box<dyn BufRead>> {
     })
 }
 
-fn lines_of(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
+fn write_lines(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
     for line in lines {
         writeln!(out, "{line}")?;
     }

@@ -5,9 +5,9 @@
 
 use super::call::{PlanEnd, RunCall};
 use super::invalid::chain;
-use crate::cli::complain::complain;
+use super::refusal::complain;
 use crate::report::{Extras, ReportDir};
-use jelly_base::model::{ExitCode, RepairReport, RunReport, Verdict};
+use jelly_base::model::{ExitCode, RunReport, Verdict};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::sanitize;
 use jelly_plan::PlanSource;
@@ -105,12 +105,8 @@ impl RunCall {
         let first = texts.next();
         let alike = texts.all(|text| Some(text) == first);
         let why = (!alike).then(|| {
-            let told: Vec<(&str, Vec<&RepairReport>)> = ends
-                .iter()
-                .filter(|end| end.write_back.is_some())
-                .map(|end| (end.report.plan.name.as_str(), end.report.lasting_repairs()))
-                .collect();
-            conflict(&told)
+            let writing = ends.iter().filter(|end| end.write_back.is_some());
+            conflict(writing.map(|end| &end.report))
         });
         for end in ends.iter_mut() {
             let Some(write_back) = end.write_back.take() else {
@@ -128,20 +124,18 @@ impl RunCall {
 
 /// Why nothing is written for runs of one file that were repaired differently:
 /// each run by its plan's name, with its repairs.
-pub fn conflict(runs: &[(&str, Vec<&RepairReport>)]) -> String {
+pub fn conflict<'r>(runs: impl Iterator<Item = &'r RunReport>) -> String {
     let told: Vec<String> = runs
-        .iter()
-        .map(|(name, repairs)| {
+        .map(|run| {
+            let repairs = run.lasting_repairs().into_iter();
             let repairs: Vec<String> = repairs
-                .iter()
                 .map(|repair| format!("{} on {}", repair.id, repair.target))
                 .collect();
-            let repairs = if repairs.is_empty() {
-                "none".to_owned()
-            } else {
-                repairs.join(", ")
+            let repairs = match repairs.as_slice() {
+                [] => "none".to_owned(),
+                repairs => repairs.join(", "),
             };
-            format!("{name}: {repairs}")
+            format!("{}: {repairs}", run.plan.name)
         })
         .collect();
     format!(

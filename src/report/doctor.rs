@@ -1,17 +1,17 @@
 //! What `jelly doctor` found out, for people: a table, then what is wrong with
 //! each server and how to mend it.
 
-use super::quote::{cell, code_cell, harmless, table as md_table};
-use super::words::shell_line;
+use super::quote::{cell, code_cell, table as md_table};
+use super::terminal::paint::{TerminalPaint, Tone};
+use super::words::{self, shell_line};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 use jelly_base::model::{
-    Checkup, CheckupState, Diagnosis, DoctorReport, Finding, FindingLevel, Lint,
+    Checkup, CheckupState, Diagnosis, DoctorReport, Finding, FindingLevel, Fix, FixKind, Lint,
+    json_word,
 };
-use jelly_base::text::{capitalised, human_duration, one_line, plural, sanitize};
-use jelly_setup::doctor::is_member;
+use jelly_base::text::{capitalised, one_line, plural, sanitize};
 use std::fmt::Write as _;
-use std::time::Duration;
 
 /// How much of one text a line shows.
 const SHOWN: usize = 300;
@@ -50,7 +50,7 @@ const NUMBERS: std::ops::Range<usize> = 4..8;
 /// For a terminal.
 #[must_use]
 pub fn doctor_text(report: &DoctorReport, options: DoctorOptions) -> String {
-    let paint = DoctorPaint(options);
+    let paint = DoctorPaint::new(options);
     let mut text = String::new();
     for file in &report.files {
         let servers = match &file.error {
@@ -114,7 +114,7 @@ pub fn doctor_text(report: &DoctorReport, options: DoctorOptions) -> String {
 #[must_use]
 pub fn server_text(server: &Checkup, options: DoctorOptions) -> String {
     let mut text = String::new();
-    DoctorPaint(options).server(server, &mut text);
+    DoctorPaint::new(options).server(server, &mut text);
     text
 }
 
@@ -128,16 +128,13 @@ fn row(server: &Checkup) -> [String; 9] {
     };
     [
         one_line(&server.name, 40),
-        state(server.state).to_owned(),
+        state(server.state),
         cause(server),
         protocol,
         number(server.tools).repeat(usize::from(ready)),
         number(server.resources).repeat(usize::from(ready)),
         number(server.prompts).repeat(usize::from(ready)),
-        server
-            .startup_ms
-            .map(|ms| human_duration(Duration::from_millis(ms)))
-            .unwrap_or_default(),
+        server.startup_ms.map(words::duration).unwrap_or_default(),
         server.client.clone(),
     ]
 }
@@ -150,18 +147,15 @@ fn cause(server: &Checkup) -> String {
         .find(|finding| finding.level == FindingLevel::Error);
     match (&server.diagnosis, error) {
         (Some(diagnosis), _) => diagnosis.root_cause.clone(),
-        (None, Some(finding)) => lint_id(finding),
+        (None, Some(finding)) => json_word(&finding.lint),
         (None, None) => String::new(),
     }
 }
 
-fn state(state: CheckupState) -> &'static str {
+fn state(state: CheckupState) -> String {
     match state {
-        CheckupState::Healthy => "healthy",
-        CheckupState::Unwell => "unwell",
-        CheckupState::Broken => "broken",
-        CheckupState::Unchecked => "not started",
-        CheckupState::Disabled => "disabled",
+        CheckupState::Unchecked => "not started".to_owned(),
+        other => json_word(&other),
     }
 }
 
@@ -211,14 +205,6 @@ fn line(text: &str) -> String {
     one_line(text, SHOWN)
 }
 
-/// As it stands in JSON.
-fn lint_id(finding: &Finding) -> String {
-    serde_json::to_value(finding.lint)
-        .ok()
-        .and_then(|value| value.as_str().map(str::to_owned))
-        .unwrap_or_default()
-}
-
 /// What diagnosis and message say of the cause, the telling line first, and
 /// nothing twice.
 fn story(server: &Checkup, diagnosis: &Diagnosis) -> (Option<String>, Vec<String>) {
@@ -255,32 +241,25 @@ fn says_the_same(message: &str, diagnosis: &Diagnosis) -> bool {
     diagnosis.root_cause == "command_not_found" && message.starts_with("could not be started")
 }
 
-struct DoctorPaint(DoctorOptions);
+struct DoctorPaint(TerminalPaint);
 
 impl DoctorPaint {
+    fn new(options: DoctorOptions) -> Self {
+        let width = usize::from(options.width).max(40);
+        Self(TerminalPaint::of_width(options.color, width))
+    }
+
     fn tone(&self, style: Style, text: &str) -> String {
-        if self.0.color {
-            format!("{style}{text}{style:#}")
-        } else {
-            text.to_owned()
-        }
+        self.0.styled(style, text)
     }
 
     fn wrapped(&self, first: &str, indent: &str, text: &str, out: &mut String) {
-        let options = textwrap::Options::new(usize::from(self.0.width).max(40))
-            .initial_indent(first)
-            .subsequent_indent(indent)
-            .break_words(false)
-            .word_splitter(textwrap::WordSplitter::NoHyphenation);
-        for wrapped in textwrap::wrap(text, options) {
-            out.push_str(wrapped.trim_end());
-            out.push('\n');
-        }
+        out.push_str(&self.0.hanging(first, Tone::Plain, text, indent.len()));
     }
 
     fn server(&self, server: &Checkup, out: &mut String) {
         let name = self.tone(BOLD, &one_line(&server.name, 80));
-        let how = self.tone(style(server.state), state(server.state));
+        let how = self.tone(style(server.state), &state(server.state));
         let at = self.tone(DIM, &line(&server.at));
         let _ = writeln!(out, "{name}: {how}  {at}");
         if let Some(diagnosis) = &server.diagnosis {
@@ -305,14 +284,15 @@ impl DoctorPaint {
                 out,
             );
             // Copied as a whole, so neither wrapped nor cut.
-            let _ = writeln!(out, "    $ {}", harmless(by_hand));
+            let _ = writeln!(out, "    $ {}", sanitize(by_hand));
         }
         for finding in server.findings.iter().filter(|finding| !is_shared(finding)) {
-            let (level, style) = match finding.level {
-                FindingLevel::Error => ("error", RED),
-                FindingLevel::Warning => ("warning", YELLOW),
+            let style = match finding.level {
+                FindingLevel::Error => RED,
+                FindingLevel::Warning => YELLOW,
             };
-            let id = self.tone(style, &format!("{level}[{}]", lint_id(finding)));
+            let level = json_word(&finding.level);
+            let id = self.tone(style, &format!("{level}[{}]", json_word(&finding.lint)));
             let _ = writeln!(out, "  {id} {}", self.tone(DIM, &line(&finding.at)));
             self.wrapped("    ", "    ", &line(&finding.what), out);
             self.wrapped("    ", "    ", &line(&finding.fix), out);
@@ -334,7 +314,7 @@ impl DoctorPaint {
         let Some((_, example)) = shared.first() else {
             return;
         };
-        let id = self.tone(YELLOW, &format!("warning[{}]", lint_id(example)));
+        let id = self.tone(YELLOW, &format!("warning[{}]", json_word(&example.lint)));
         let _ = writeln!(out, "\n{id} {}", plural(shared.len(), "server"));
         // Each is told its own, and what all are told alike once.
         let mut told: Vec<(String, Vec<String>)> = Vec::new();
@@ -358,13 +338,15 @@ impl DoctorPaint {
         }
     }
 
-    fn fix(&self, fix: &str, out: &mut String) {
-        if is_for_pasting(fix) {
-            for line in fix.lines() {
-                let _ = writeln!(out, "    {}", sanitize(line));
+    fn fix(&self, fix: &Fix, out: &mut String) {
+        match fix.kind {
+            // To be pasted, so neither wrapped nor cut.
+            FixKind::Command | FixKind::Member => {
+                for line in fix.line().lines() {
+                    let _ = writeln!(out, "    {}", sanitize(line));
+                }
             }
-        } else {
-            self.wrapped("  - ", "    ", &line(fix), out);
+            FixKind::Text => self.wrapped("  - ", "    ", &line(&fix.text), out),
         }
     }
 }
@@ -374,11 +356,6 @@ fn is_shared(finding: &Finding) -> bool {
     finding.lint == Lint::UnpinnedVersion
 }
 
-/// A command, or a member of an entry: neither wrapped nor cut.
-fn is_for_pasting(fix: &str) -> bool {
-    fix.starts_with("$ ") || is_member(fix)
-}
-
 /// The same as Markdown.
 #[must_use]
 pub fn doctor_md(report: &DoctorReport) -> String {
@@ -386,7 +363,7 @@ pub fn doctor_md(report: &DoctorReport) -> String {
     page.push('\n');
     for file in &report.files {
         let servers = match &file.error {
-            Some(error) => format!("{}: {}", harmless(&error.at), harmless(&error.what)),
+            Some(error) => format!("{}: {}", sanitize(&error.at), sanitize(&error.what)),
             None => plural(file.servers, "server"),
         };
         let _ = writeln!(
@@ -411,7 +388,7 @@ pub fn doctor_md(report: &DoctorReport) -> String {
         let _ = write!(
             page,
             "\n## {}: {}\n\n{}\n",
-            harmless(&line(&server.name)),
+            sanitize(&line(&server.name)),
             state(server.state),
             code_cell(&server.at)
         );
@@ -423,19 +400,18 @@ pub fn doctor_md(report: &DoctorReport) -> String {
             if let Some(evidence) = evidence {
                 let _ = write!(page, "\n> {}\n", code_cell(&evidence));
             }
-            let _ = write!(page, "\n{}\n\n", harmless(&lines.join(" ")));
+            let _ = write!(page, "\n{}\n\n", sanitize(&lines.join(" ")));
             for fix in &diagnosis.advice.fix {
-                let fix = match fix.strip_prefix("$ ") {
-                    Some(command) => code_cell(command),
-                    None if is_for_pasting(fix) => {
-                        fix.lines().map(code_cell).collect::<Vec<_>>().join("<br>")
-                    }
-                    None => harmless(fix).into_owned(),
+                let text = &*fix.text;
+                let fix = match fix.kind {
+                    FixKind::Command => code_cell(text),
+                    FixKind::Member => text.lines().map(code_cell).collect::<Vec<_>>().join("<br>"),
+                    FixKind::Text => sanitize(text).into_owned(),
                 };
                 let _ = writeln!(page, "- {fix}");
             }
         } else if let Some(message) = &server.message {
-            let _ = write!(page, "\n{}.\n", harmless(&capitalised(message)));
+            let _ = write!(page, "\n{}.\n", sanitize(&capitalised(message)));
         }
         if let Some(by_hand) = &server.by_hand {
             let _ = writeln!(page, "- see what it says: {}", code_cell(by_hand));
@@ -444,17 +420,14 @@ pub fn doctor_md(report: &DoctorReport) -> String {
             page.push('\n');
         }
         for finding in &server.findings {
-            let level = match finding.level {
-                FindingLevel::Error => "error",
-                FindingLevel::Warning => "warning",
-            };
+            let level = json_word(&finding.level);
             let _ = writeln!(
                 page,
                 "- {level} `{}` at {}: {} {}",
-                lint_id(finding),
+                json_word(&finding.lint),
                 code_cell(&finding.at),
-                harmless(&finding.what),
-                harmless(&finding.fix)
+                sanitize(&finding.what),
+                sanitize(&finding.fix)
             );
         }
     }

@@ -9,7 +9,7 @@
 
 mod latest;
 
-use super::json::{Results, results_json, run_json};
+use super::json::{Results, report_json};
 use super::junit::junit_xml;
 use super::markdown::test_results_md;
 use super::matrix::matrix_md;
@@ -27,6 +27,20 @@ const REPAIR_PATCH: &str = "repair.patch";
 
 /// Reports of so many steps are rendered by two threads.
 const SIDE_BY_SIDE: usize = 1_000;
+
+type Render = fn(&RunReport) -> io::Result<Vec<u8>>;
+
+/// The reports of a run: the name of the file, and what is in it. The one that
+/// takes longest stands last.
+const FORMATS: [(&str, Render); 3] = [
+    ("results.json", |report| Ok(report_json(report)?)),
+    ("junit.xml", |report| {
+        junit_xml(std::slice::from_ref(report))
+    }),
+    ("test_results.md", |report| {
+        Ok(test_results_md(report).into_bytes())
+    }),
+];
 
 /// What went wrong with the files of a report. Completes "failed to …".
 #[derive(Debug, thiserror::Error)]
@@ -89,29 +103,15 @@ impl RunDir {
         };
         let made_reports = !reports_dir.exists();
         fs::create_dir_all(reports_dir).map_err(failed(reports_dir))?;
-        let mut id = run_id.to_owned();
-        let mut path = reports_dir.join(file_name(&id));
-        for number in 2..100 {
-            match fs::create_dir(&path) {
-                Ok(()) => {
-                    // A full or read-only disk shows here rather than after
-                    // the work.
-                    tempfile::tempfile_in(&path).map_err(failed(&path))?;
-                    return Ok(Self {
-                        reports: reports_dir.to_owned(),
-                        made_reports,
-                        path,
-                        run_id: id,
-                    });
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    id = format!("{run_id}-{number}");
-                    path = reports_dir.join(file_name(&id));
-                }
-                Err(error) => return Err(failed(&path)(error)),
-            }
-        }
-        Err(failed(&path)(io::ErrorKind::AlreadyExists.into()))
+        let (path, number) = fresh_folder(reports_dir, &file_name(run_id))?;
+        // A full or read-only disk shows here rather than after the work.
+        tempfile::tempfile_in(&path).map_err(failed(&path))?;
+        Ok(Self {
+            reports: reports_dir.to_owned(),
+            made_reports,
+            path,
+            run_id: format!("{run_id}{number}"),
+        })
     }
 
     #[must_use]
@@ -132,28 +132,13 @@ impl RunDir {
     pub fn plan(&self, stem: Option<&str>) -> Result<ReportDir, ReportError> {
         let path = match stem {
             None => self.path.clone(),
-            Some(stem) => self.fresh_folder(&file_name(stem))?,
+            Some(stem) => fresh_folder(&self.path, &file_name(stem))?.0,
         };
         Ok(ReportDir {
             path,
             logs: RefCell::default(),
             repaired: Cell::new(false),
         })
-    }
-
-    fn fresh_folder(&self, name: &str) -> Result<PathBuf, ReportError> {
-        let mut path = self.path.join(name);
-        for number in 2..1000 {
-            match fs::create_dir(&path) {
-                Ok(()) => return Ok(path),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    path = self.path.join(format!("{name}-{number}"));
-                }
-                Err(source) => return Err(ReportError::Create { path, source }),
-            }
-        }
-        let source = io::ErrorKind::AlreadyExists.into();
-        Err(ReportError::Create { path, source })
     }
 
     /// Points `reports/latest` at this run: when it begins, so that the link
@@ -171,7 +156,7 @@ impl RunDir {
     /// # Errors
     /// As [`ReportDir::write`].
     pub fn write_results(&self, results: &Results<'_>) -> Result<PathBuf, ReportError> {
-        let bytes = results_json(results).map_err(|error| ReportError::Render {
+        let bytes = report_json(results).map_err(|error| ReportError::Render {
             what: "results.json",
             source: error.into(),
         })?;
@@ -234,10 +219,9 @@ impl ReportDir {
                 first_error.get_or_insert(error);
             }
         };
-        let [json, junit, markdown] = rendered(report);
-        note(self.put("results.json", json));
-        note(self.put("junit.xml", junit));
-        note(self.put("test_results.md", markdown));
+        for ((name, _), bytes) in FORMATS.iter().zip(rendered(report)) {
+            note(self.put(name, bytes));
+        }
         note(self.put_repair(REPAIRED_PLAN, extras.repaired_plan));
         note(self.put_repair(REPAIR_PATCH, report.repair_diff.as_deref()));
         for (name, text) in extras.plans {
@@ -252,7 +236,7 @@ impl ReportDir {
 
     fn put(&self, name: &'static str, bytes: io::Result<Vec<u8>>) -> Result<(), ReportError> {
         let bytes = bytes.map_err(|source| ReportError::Render { what: name, source })?;
-        replace(&self.path, name, &bytes).map(|_| ())
+        replace(&self.path, name, &bytes).map(drop)
     }
 
     /// A repair that was taken back leaves no file behind.
@@ -261,15 +245,7 @@ impl ReportDir {
             Some(text) => self.put(name, Ok(text.as_bytes().to_vec())),
             None if self.repaired.get() => {
                 let path = self.path.join(name);
-                match fs::remove_file(&path) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                        Err(ReportError::Write {
-                            path,
-                            source: error,
-                        })
-                    }
-                    Ok(()) | Err(_) => Ok(()),
-                }
+                remove(&path).map_err(|source| ReportError::Write { path, source })
             }
             None => Ok(()),
         }
@@ -283,7 +259,13 @@ impl ReportDir {
     /// The file can't be opened.
     pub fn stderr_log(&self, server: &str) -> Result<File, ReportError> {
         let path = self.stderr_log_path(server);
-        let folder = self.path.join("servers");
+        self.subfolder("servers")?;
+        open_log(&path).map_err(|source| ReportError::Write { path, source })
+    }
+
+    /// A folder of this one, made where it is missing.
+    fn subfolder(&self, name: &str) -> Result<PathBuf, ReportError> {
+        let folder = self.path.join(name);
         own_folder(&self.path)?;
         if let Err(source) = fs::create_dir(&folder)
             && source.kind() != io::ErrorKind::AlreadyExists
@@ -294,7 +276,7 @@ impl ReportDir {
             });
         }
         own_folder(&folder)?;
-        open_log(&path).map_err(|source| ReportError::Write { path, source })
+        Ok(folder)
     }
 
     /// Where the log of a server lies, whether or not it is there yet.
@@ -349,16 +331,7 @@ impl ReportDir {
         text: &str,
         stored: Option<&str>,
     ) -> Result<String, ReportError> {
-        let folder = self.path.join("snapshots");
-        own_folder(&self.path)?;
-        if let Err(source) = fs::create_dir(&folder)
-            && source.kind() != io::ErrorKind::AlreadyExists
-        {
-            return Err(ReportError::Create {
-                path: folder,
-                source,
-            });
-        }
+        let folder = self.subfolder("snapshots")?;
         let digest = format!("{}.snap.sha256", file_name(name));
         replace(&folder, &digest, stored.unwrap_or_default().as_bytes())?;
         let file = format!("{}.snap.new", file_name(name));
@@ -374,11 +347,7 @@ impl ReportDir {
         let folder = self.path.join("snapshots");
         for ending in ["new", "sha256"] {
             let path = folder.join(format!("{}.snap.{ending}", file_name(name)));
-            if let Err(source) = fs::remove_file(&path)
-                && source.kind() != io::ErrorKind::NotFound
-            {
-                return Err(ReportError::Remove { path, source });
-            }
+            remove(&path).map_err(|source| ReportError::Remove { path, source })?;
         }
         Ok(())
     }
@@ -400,26 +369,46 @@ impl ReportDir {
     }
 }
 
-/// The three reports, in the order in which they are written.
-fn rendered(report: &RunReport) -> [io::Result<Vec<u8>>; 3] {
-    let json = || run_json(report).map_err(io::Error::from);
-    let junit = || junit_xml(std::slice::from_ref(report));
-    let markdown = || Ok(test_results_md(report).into_bytes());
+/// Makes a folder of this name, with a number behind it where it is taken; the
+/// folder and what was put behind.
+fn fresh_folder(parent: &Path, name: &str) -> Result<(PathBuf, String), ReportError> {
+    let mut number = 1;
+    loop {
+        let suffix = match number {
+            1 => String::new(),
+            n => format!("-{n}"),
+        };
+        let path = parent.join(format!("{name}{suffix}"));
+        match fs::create_dir(&path) {
+            Ok(()) => return Ok((path, suffix)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => {
+                number += 1;
+            }
+            Err(source) => return Err(ReportError::Create { path, source }),
+        }
+    }
+}
+
+/// The reports of a run in the order of [`FORMATS`], the last one by a thread
+/// of its own where there is much to render.
+fn rendered(report: &RunReport) -> Vec<io::Result<Vec<u8>>> {
+    let render = |(_, render): &(&str, Render)| render(report);
     let steps = |iteration: &IterationReport| iteration.steps.len();
     if report.iterations.iter().map(steps).sum::<usize>() < SIDE_BY_SIDE {
-        return [json(), junit(), markdown()];
+        return FORMATS.iter().map(render).collect();
     }
+    let [others @ .., last] = &FORMATS;
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().spawn_scoped(scope, markdown);
-        let (json, junit) = (json(), junit());
-        let markdown = match thread {
+        let thread = std::thread::Builder::new().spawn_scoped(scope, || render(last));
+        let mut all: Vec<_> = others.iter().map(render).collect();
+        all.push(match thread {
             Ok(thread) => thread
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             // Where no thread can be had, one does it all.
-            Err(_) => markdown(),
-        };
-        [json, junit, markdown]
+            Err(_) => render(last),
+        });
+        all
     })
 }
 
@@ -462,6 +451,14 @@ fn redact_log(folder: &Path, path: &Path, redactor: &Redactor) -> io::Result<()>
     clean.write_all(&stream.finish())?;
     clean.persist(path).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// Removes a file, if it is there.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 /// A file to be written beside the one that it will replace.

@@ -2,10 +2,10 @@
 //! Pure functions; whoever calls them knows whether this is GitHub.
 
 use super::markdown::{head, help_summary};
-use super::quote::{cell, code_cell, cut_document, fence, harmless, line, table};
-use super::words;
-use jelly_base::model::{FailureReport, HelpProblem, RunReport, Verdict, deciding};
-use jelly_base::text::{Notation, disarmed, plural, truncate};
+use super::quote::{cell, code_cell, cut_document, fence, table};
+use super::{view, words};
+use jelly_base::model::{FailureReport, HelpProblem, RunReport, Verdict, deciding, json_word};
+use jelly_base::text::{Notation, disarmed, one_line, plural, sanitize, truncate};
 
 /// GitHub shows at most ten errors of a step, and drops the others silently.
 pub(super) const MAX_ANNOTATIONS: usize = 10;
@@ -72,21 +72,18 @@ fn problems(report: &RunReport) -> &[HelpProblem] {
 /// With at most `room` errors.
 fn of_plan(report: &RunReport, room: usize) -> String {
     let mut out = String::new();
-    let (told, what) = match problems(report) {
-        [] => (
-            failures(report)
+    let (told, what): (Vec<String>, _) = match problems(report) {
+        [] => {
+            let failures = failures(report).into_iter();
+            let told = failures.filter_map(|failures| annotation(report, failures));
+            (told.collect(), "more failure")
+        }
+        problems => {
+            let told = problems
                 .iter()
-                .filter_map(|failures| annotation(report, failures))
-                .collect(),
-            "failure",
-        ),
-        problems => (
-            problems
-                .iter()
-                .map(|problem| problem_annotation(report, problem))
-                .collect::<Vec<_>>(),
-            "problem",
-        ),
+                .map(|problem| problem_annotation(report, problem));
+            (told.collect(), "more problem")
+        }
     };
     let shown = if told.len() > room {
         room.saturating_sub(1)
@@ -95,10 +92,7 @@ fn of_plan(report: &RunReport, room: usize) -> String {
     };
     out.extend(told[..shown].iter().map(String::as_str));
     if told.len() > shown {
-        let text = format!(
-            "and {}",
-            plural(told.len() - shown, &format!("more {what}"))
-        );
+        let text = format!("and {}", plural(told.len() - shown, what));
         out.push_str(&command("error", &[("file", &report.plan.path)], &text));
     }
     if told.is_empty() && report.exit_code != 0 {
@@ -106,21 +100,27 @@ fn of_plan(report: &RunReport, room: usize) -> String {
             || format!("the run ended: {}", words::verdict(report.verdict)),
             |help| help.title.clone(),
         );
-        let title = format!("jelly: {}", report.plan.name);
-        let properties = [("file", report.plan.path.as_str()), ("title", &title)];
-        out.push_str(&command("error", &properties, &text));
+        out.push_str(&about_plan("error", report, "jelly:", &text));
     }
     if report.verdict.is_green() && !report.hooks_at_work().is_empty() {
-        let title = format!("jelly: {}", report.plan.name);
-        let properties = [("file", report.plan.path.as_str()), ("title", &title)];
-        out.push_str(&command("warning", &properties, &words::ending(report)));
+        out.push_str(&about_plan(
+            "warning",
+            report,
+            "jelly:",
+            &view::ending(report),
+        ));
     }
     if let Some(diff) = &report.repair_diff {
-        let title = format!("jelly repaired {}", report.plan.name);
-        let properties = [("file", report.plan.path.as_str()), ("title", &title)];
-        out.push_str(&command("warning", &properties, diff));
+        out.push_str(&about_plan("warning", report, "jelly repaired", diff));
     }
     out
+}
+
+/// A command about a plan as a whole.
+fn about_plan(level: &str, report: &RunReport, title: &str, text: &str) -> String {
+    let title = format!("{title} {}", report.plan.name);
+    let properties = [("file", report.plan.path.as_str()), ("title", &title)];
+    command(level, &properties, text)
 }
 
 fn problem_annotation(report: &RunReport, problem: &HelpProblem) -> String {
@@ -145,14 +145,14 @@ fn annotation(report: &RunReport, failures: &[FailureReport]) -> Option<String> 
     let at = failure.at.as_deref().unwrap_or(&report.plan.path);
     let title = format!(
         "{}: {}",
-        words::subject(failure),
+        view::subject(failure),
         failure.diagnosis.root_cause
     );
     let mut text = failure.message.clone();
     if let Some(exit) = &failure.exit {
         text.push_str(&format!("\n{}", words::exit(exit)));
     }
-    if let Some(telling) = words::telling_line(failure) {
+    if let Some(telling) = view::telling_line(failure) {
         text.push_str(&format!("\n{telling}"));
     }
     let advice = &failure.diagnosis.advice.what;
@@ -203,13 +203,13 @@ pub(super) fn command(name: &str, properties: &[(&str, &str)], text: &str) -> St
     let properties: Vec<String> = properties
         .iter()
         .map(|(key, value)| {
-            let value = escape(&line(value, 300))
+            let value = escape(&one_line(value, 300))
                 .replace(':', "%3A")
                 .replace(',', "%2C");
             format!("{key}={value}")
         })
         .collect();
-    let text = harmless(text);
+    let text = sanitize(text);
     let text = escape(truncate(text.trim_end(), 4000).as_ref());
     format!("::{name} {}::{text}\n", properties.join(","))
 }
@@ -249,13 +249,13 @@ fn summary(report: &RunReport, max: usize) -> String {
             .failures
             .iter()
             .map(|failure| {
-                let aside = words::mismatch_aside(failure);
+                let aside = view::mismatch_aside(failure);
                 vec![
-                    code_cell(&words::subject(failure)) + &aside,
-                    words::side(failure.diagnosis.side).to_owned(),
+                    code_cell(&view::subject(failure)) + &aside,
+                    json_word(&failure.diagnosis.side),
                     code_cell(&failure.diagnosis.root_cause),
                     cell(&failure.message),
-                    code_cell(&words::telling_line(failure).unwrap_or_default()),
+                    code_cell(&view::telling_line(failure).unwrap_or_default()),
                 ]
             })
             .collect();
@@ -266,9 +266,12 @@ fn summary(report: &RunReport, max: usize) -> String {
         out.push_str(&help_summary(help));
     }
     if report.verdict.is_green() && !report.hooks_at_work().is_empty() {
-        let title = format!("jelly: {}", report.plan.name);
-        let properties = [("file", report.plan.path.as_str()), ("title", &title)];
-        out.push_str(&command("warning", &properties, &words::ending(report)));
+        out.push_str(&about_plan(
+            "warning",
+            report,
+            "jelly:",
+            &view::ending(report),
+        ));
     }
     if let Some(diff) = &report.repair_diff {
         out.push_str(&format!(

@@ -38,38 +38,26 @@ impl<'a> Results<'a> {
     }
 }
 
-/// One plan's report, indented, with a line feed at the end.
+/// One plan's report, or [`Results`], indented and with a line feed at the end.
 ///
 /// # Errors
 /// Only what serde_json says; a report holds nothing that JSON can't.
-pub fn run_json(report: &RunReport) -> Result<Vec<u8>, serde_json::Error> {
-    pretty(report)
-}
-
-/// The report of several plans, indented, with a line feed at the end.
-///
-/// # Errors
-/// As [`run_json`].
-pub fn results_json(results: &Results<'_>) -> Result<Vec<u8>, serde_json::Error> {
-    pretty(results)
-}
-
-fn pretty(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
-    let mut bytes = serde_json::to_vec_pretty(value)?;
+pub fn report_json(report: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
+    let mut bytes = serde_json::to_vec_pretty(report)?;
     bytes.push(b'\n');
     Ok(bytes)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Results, results_json, run_json};
+    use super::{Results, report_json};
     use crate::report::samples;
     use jelly_base::model::RunReport;
 
     #[test]
     fn a_report_reads_back_as_it_was_written() {
         for report in samples::all() {
-            let bytes = run_json(&report).unwrap();
+            let bytes = report_json(&report).unwrap();
             let back: RunReport = serde_json::from_slice(&bytes).unwrap();
             assert_eq!(back, report);
         }
@@ -78,7 +66,7 @@ mod tests {
     #[test]
     fn several_plans_stand_in_one_object() {
         let plans = samples::all();
-        let bytes = results_json(&Results::new("r1", 3, &plans)).unwrap();
+        let bytes = report_json(&Results::new("r1", 3, &plans)).unwrap();
         let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
         assert_eq!(value["schema_version"], 1);
         assert_eq!(value["run_id"], "r1");
@@ -89,7 +77,8 @@ mod tests {
     #[test]
     fn the_names_that_other_programs_rely_on_are_there() {
         let report = samples::dead_server();
-        let value: serde_json::Value = serde_json::from_slice(&run_json(&report).unwrap()).unwrap();
+        let value: serde_json::Value =
+            serde_json::from_slice(&report_json(&report).unwrap()).unwrap();
         for name in [
             "schema_version",
             "run_id",

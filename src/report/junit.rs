@@ -10,11 +10,12 @@
 mod trouble;
 pub(super) mod xml;
 
-use super::words;
+use super::{view, words};
 use jelly_base::model::{
     Because, FailureReport, HelpProblem, HelpSummary, IterationReport, RunReport, Section,
-    ServerReport, ServerState, StepReport, StepState, Verdict, deciding,
+    ServerReport, ServerState, StepReport, StepState, Verdict, deciding, json_word,
 };
+
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, Event};
 use std::collections::HashMap;
@@ -62,6 +63,50 @@ struct Suite {
     cases: Vec<Case>,
 }
 
+impl Suite {
+    fn new(
+        report: &RunReport,
+        server: Option<&ServerReport>,
+        name: String,
+        cases: Vec<Case>,
+    ) -> Self {
+        Self {
+            name,
+            timestamp: report.started_at.clone(),
+            properties: suite_properties(report, server),
+            cases,
+        }
+    }
+}
+
+fn suite_properties(
+    report: &RunReport,
+    server: Option<&ServerReport>,
+) -> Vec<(&'static str, String)> {
+    let mut properties = vec![
+        ("jelly.run_id", report.run_id.clone()),
+        ("jelly.plan", report.plan.path.clone()),
+        ("jelly.verdict", json_word(&report.verdict)),
+        ("jelly.exit_code", report.exit_code.to_string()),
+        ("jelly.seed", report.seed.to_string()),
+        ("jelly.iterations", report.iterations.len().to_string()),
+    ];
+    if let Some(server) = server {
+        let state = words::spaced(&server.state);
+        properties.push(("jelly.server_state", state));
+        if let Some(era) = &server.era {
+            properties.push(("jelly.era", era.clone()));
+        }
+        if let Some(version) = &server.protocol_version {
+            properties.push(("jelly.protocol_version", version.clone()));
+        }
+        if let Some(exit) = &server.exit {
+            properties.push(("jelly.server_exit", words::exit(exit)));
+        }
+    }
+    properties
+}
+
 struct Case {
     name: String,
     seconds: f64,
@@ -88,12 +133,8 @@ fn suites_of(report: &RunReport) -> Vec<Suite> {
             let server = last.servers.iter().find(|server| server.name == name);
             let cases = cases_of(&name, server, last, earlier);
             if !cases.is_empty() {
-                suites.push(Suite {
-                    name: format!("{}.{}", attribute(&report.plan.name), attribute(&name)),
-                    timestamp: report.started_at.clone(),
-                    properties: suite_properties(report, server),
-                    cases,
-                });
+                let name = format!("{}.{}", attribute(&report.plan.name), attribute(&name));
+                suites.push(Suite::new(report, server, name, cases));
             }
         }
     }
@@ -138,17 +179,12 @@ fn plan_suite(report: &RunReport, help: &HelpSummary) -> Suite {
     };
     let mut cases: Vec<Case> = help.problems.iter().map(case).collect();
     number_namesakes(&mut cases);
-    Suite {
-        name: attribute(&report.plan.name),
-        timestamp: report.started_at.clone(),
-        properties: suite_properties(report, None),
-        cases,
-    }
+    Suite::new(report, None, attribute(&report.plan.name), cases)
 }
 
 /// What is wrong with the run and with no server or step of it.
 fn run_suite(report: &RunReport, failures: &[&FailureReport]) -> Suite {
-    let verdict = words::verdict_id(report.verdict);
+    let verdict = json_word(&report.verdict);
     let trouble = Trouble::of(failures).unwrap_or_else(|| {
         let title = report
             .help_summary
@@ -156,19 +192,15 @@ fn run_suite(report: &RunReport, failures: &[&FailureReport]) -> Suite {
             .map(|help| format!(": {}", help.title))
             .unwrap_or_default();
         Trouble::of_jelly(
-            verdict,
+            &verdict,
             format!(
                 "the run ended with exit code {} ({verdict}){title}",
                 report.exit_code
             ),
         )
     });
-    Suite {
-        name: attribute(&report.plan.name),
-        timestamp: report.started_at.clone(),
-        properties: suite_properties(report, None),
-        cases: vec![Case::failed(format!("(run {})", report.plan.name), trouble)],
-    }
+    let case = Case::failed(format!("(run {})", report.plan.name), trouble);
+    Suite::new(report, None, attribute(&report.plan.name), vec![case])
 }
 
 /// Servers in the plan's order, then those that only a step or a failure
@@ -187,37 +219,6 @@ fn server_names(iteration: &IterationReport) -> Vec<String> {
         }
     }
     names
-}
-
-fn suite_properties(
-    report: &RunReport,
-    server: Option<&ServerReport>,
-) -> Vec<(&'static str, String)> {
-    let mut properties = vec![
-        ("jelly.run_id", report.run_id.clone()),
-        ("jelly.plan", report.plan.path.clone()),
-        (
-            "jelly.verdict",
-            words::verdict_id(report.verdict).to_owned(),
-        ),
-        ("jelly.exit_code", report.exit_code.to_string()),
-        ("jelly.seed", report.seed.to_string()),
-        ("jelly.iterations", report.iterations.len().to_string()),
-    ];
-    if let Some(server) = server {
-        let state = words::server_state(server.state).to_owned();
-        properties.push(("jelly.server_state", state));
-        if let Some(era) = &server.era {
-            properties.push(("jelly.era", era.clone()));
-        }
-        if let Some(version) = &server.protocol_version {
-            properties.push(("jelly.protocol_version", version.clone()));
-        }
-        if let Some(exit) = &server.exit {
-            properties.push(("jelly.server_exit", words::exit(exit)));
-        }
-    }
-    properties
 }
 
 fn cases_of(
@@ -241,9 +242,9 @@ fn cases_of(
         if !known_step(failure)
             && let Some(trouble) = Trouble::of(&[failure])
         {
-            let title = words::server_case(name, failure);
+            let title = view::server_case(name, failure);
             let mut case = Case::of_failure(title, failure, trouble);
-            if words::is_wire_check(failure) {
+            if view::is_wire_check(failure) {
                 case.tell_all(server);
             }
             cases.push(case);
@@ -253,7 +254,7 @@ fn cases_of(
     if let Some(check) = server.and_then(|server| server.wire_check.as_ref())
         && check.failing().next().is_none()
     {
-        cases.push(Case::passed(words::wire_case(name)));
+        cases.push(Case::passed(view::wire_case(name)));
     }
     let mut told = last.failures.iter().any(|f| of_server(&f));
     for step in last.steps.iter().filter(|step| step.server == name) {
@@ -286,7 +287,7 @@ fn server_trouble(server: &ServerReport, what: &str) -> Case {
         .exit
         .as_ref()
         .map_or_else(|| "no exit status".to_owned(), words::exit);
-    let state = words::server_state(server.state);
+    let state = words::spaced(&server.state);
     let mut trouble = Trouble::of_jelly("unknown", format!("the server {state}: {exit}"));
     trouble.stderr.clone_from(&server.stderr_tail);
     Case::failed(format!("({what} {})", server.name), trouble)
@@ -339,15 +340,13 @@ fn case_of(
     last: &IterationReport,
     earlier: &[IterationReport],
 ) -> (Case, Option<Case>) {
-    let now: Vec<&FailureReport> = words::failures_of(last, &step.id).collect();
+    let now: Vec<&FailureReport> = view::failures_of(last, &step.id).collect();
     let because = step.because.as_ref().map(words::because);
     let outcome = match step.state {
         StepState::Passed => CaseOutcome::Passed,
         StepState::Failed => CaseOutcome::Failed(Trouble::of(&now).unwrap_or_else(|| {
-            Trouble::of_jelly(
-                "unknown",
-                "the step failed; no failure was recorded".to_owned(),
-            )
+            let unknown = "the step failed; no failure was recorded";
+            Trouble::of_jelly("unknown", unknown.to_owned())
         })),
         StepState::Skipped => CaseOutcome::Skipped(because.unwrap_or_else(|| "skipped".to_owned())),
         StepState::Blocked => CaseOutcome::Skipped(format!(
@@ -366,7 +365,7 @@ fn case_of(
         .iter()
         .filter(|_| repeats)
         .filter_map(|iteration| {
-            let then: Vec<_> = words::failures_of(iteration, &step.id).collect();
+            let then: Vec<_> = view::failures_of(iteration, &step.id).collect();
             Trouble::earlier(&then, speaks)
         })
         .collect();
@@ -374,10 +373,8 @@ fn case_of(
     if step.name != step.id {
         properties.push(("jelly.name", step.name.clone()));
     }
-    match step.section {
-        Section::Setup => properties.push(("jelly.section", "setup".to_owned())),
-        Section::Teardown => properties.push(("jelly.section", "teardown".to_owned())),
-        Section::Steps => {}
+    if step.section != Section::Steps {
+        properties.push(("jelly.section", json_word(&step.section)));
     }
     if let CaseOutcome::Failed(_) = outcome
         && let Some(failure) = speaks
@@ -415,11 +412,8 @@ fn beside(step: &StepReport, now: &[&FailureReport]) -> Option<Case> {
     match (deciding(now.iter().copied()), Trouble::of(now)) {
         (Some(failure), Some(trouble)) => Some(Case::of_failure(title, failure, trouble)),
         _ if step.state == StepState::Quarantined => {
-            let why = step
-                .because
-                .as_ref()
-                .map(words::because)
-                .unwrap_or_default();
+            let why = step.because.as_ref();
+            let why = why.map(words::because).unwrap_or_default();
             Some(Case::failed(title, Trouble::of_jelly("invalid_plan", why)))
         }
         _ => None,
@@ -428,7 +422,7 @@ fn beside(step: &StepReport, now: &[&FailureReport]) -> Option<Case> {
 
 fn diagnosis_properties(failure: &FailureReport) -> Vec<(&'static str, String)> {
     let diagnosis = &failure.diagnosis;
-    let mut properties = words::properties(diagnosis);
+    let mut properties = view::properties(diagnosis);
     properties.extend([
         ("jelly.fingerprint", diagnosis.fingerprint.clone()),
         ("jelly.test_fingerprint", diagnosis.test_fingerprint.clone()),
@@ -491,13 +485,9 @@ impl Case {
 
     fn failed(name: String, trouble: Trouble) -> Self {
         Self {
-            name,
-            seconds: 0.0,
-            at: None,
-            properties: Vec::new(),
             system_err: trouble.stderr.clone(),
             outcome: CaseOutcome::Failed(trouble),
-            earlier: Vec::new(),
+            ..Self::passed(name)
         }
     }
 

@@ -4,14 +4,13 @@
 mod failure;
 
 use super::quote::{cell, code, code_cell, command_block, fence, prose, table};
-use super::words;
+use super::{view, words};
 use failure::output;
 use jelly_base::model::{
-    ActionReport, BeforeAfter, FailureReport, HelpSummary, HookReport, IterationReport,
-    RepairReport, RunReport, ServerReport, StepReport, StepState, Verdict,
+    ActionReport, BeforeAfter, Fix, HelpSummary, HookReport, IterationReport, RepairReport,
+    RunReport, ServerReport, StepReport, StepState, Verdict, json_word,
 };
-use jelly_base::text::{capitalised, human_duration, plural};
-use std::time::Duration;
+use jelly_base::text::{capitalised, plural};
 
 /// The report of one run, also of one that is still going on.
 #[must_use]
@@ -29,7 +28,7 @@ pub fn test_results_md(report: &RunReport) -> String {
         out.push_str(&if report.repairs_written {
             "It was written to your file, as `--write-repairs` asks.\n\n".to_owned()
         } else if report.verdict == Verdict::PassedAfterRepair {
-            let apply = code(&words::apply_command(report));
+            let apply = code(&view::apply_command(report));
             format!(
                 "Your file does not hold the repairs: {apply} takes them over. \
                  `repaired-plan.yaml` and `repair.patch` lie beside this report.\n\n"
@@ -56,10 +55,10 @@ pub(super) fn head(report: &RunReport) -> String {
         out.push_str("The loop goes on; what stands here is so far.\n\n");
     } else {
         let mark = mark(report);
-        let verdict = words::ending(report);
+        let verdict = view::ending(report);
         out.push_str(&format!("# {mark} {name}: {verdict}\n\n"));
         out.push_str(&format!("- Exit code: **{}**", report.exit_code));
-        if let Some(why) = words::unaccepted(report) {
+        if let Some(why) = view::unaccepted(report) {
             out.push_str(&format!(" ({})", prose(why)));
         }
         out.push('\n');
@@ -70,7 +69,7 @@ pub(super) fn head(report: &RunReport) -> String {
             out.push_str(&format!(
                 "- {} in {}\n",
                 capitalised(&plural(report.iterations.len() as u64, "iteration")),
-                duration(report.duration_ms)
+                words::duration(report.duration_ms)
             ));
         }
         None => out.push_str("- Nothing was executed\n"),
@@ -107,14 +106,10 @@ pub(super) fn help_summary(help: &HelpSummary) -> String {
     let mut out = format!("\n## What to do: {}\n", prose(&help.title));
     let several = help.problems.len() > 1;
     for (at, problem) in help.problems.iter().enumerate() {
-        let place = match (problem.server.as_deref(), problem.step.as_deref()) {
-            (Some(server), Some(step)) => Some(format!("{server}/{step}")),
-            (Some(one), None) | (None, Some(one)) => Some(one.to_owned()),
-            (None, None) => None,
-        };
         if several {
-            let place = place.as_deref().or(problem.at.as_deref());
-            let heading = place.map_or_else(|| "the plan".to_owned(), code);
+            let place = view::problem_place(problem, str::to_owned);
+            let place = place.or_else(|| problem.at.clone());
+            let heading = place.map_or_else(|| "the plan".to_owned(), |place| code(&place));
             out.push_str(&format!("\n### {}. {heading}\n", at + 1));
         }
         out.push_str(&format!("\n{}\n", prose(&problem.what)));
@@ -129,23 +124,25 @@ pub(super) fn help_summary(help: &HelpSummary) -> String {
         }
         if !problem.next.is_empty() {
             out.push_str("\n**Next**\n\n");
-            out.push_str(&instructions(&problem.next));
+            out.push_str(&instructions(
+                problem.next.iter().map(|line| Fix::from(&**line)),
+            ));
         }
     }
     out
 }
 
 /// Steps in order: sentences as paragraphs, commands in a block to copy.
-fn instructions(lines: &[String]) -> String {
+fn instructions(steps: impl Iterator<Item = Fix>) -> String {
     let mut out = String::new();
     let mut commands = String::new();
-    for line in lines {
-        if let Some(command) = line.strip_prefix("$ ") {
-            commands.push_str(command);
+    for step in steps {
+        if step.is_command() {
+            commands.push_str(&step.text);
             commands.push('\n');
         } else {
             flush_commands(&mut out, &mut commands);
-            out.push_str(&format!("{}\n\n", prose(line)));
+            out.push_str(&format!("{}\n\n", prose(&step.text)));
         }
     }
     flush_commands(&mut out, &mut commands);
@@ -175,21 +172,21 @@ fn iteration_md(iteration: &IterationReport) -> String {
         out.push_str(&wire_check(server));
     }
     let mut number = 0;
-    for failures in iteration.failures_by_step() {
+    for group in view::failure_groups(iteration) {
         let first_of_step = format!("{}.{}", iteration.index, number + 1);
-        for (at, failure) in failures.iter().enumerate() {
+        for (at, failure) in group.failures.iter().enumerate() {
             number += 1;
             out.push_str(&format!(
                 "\n### Failure {}.{number}: {} – {}{}\n\n",
                 iteration.index,
-                code(&words::subject(failure)),
+                code(&view::subject(failure)),
                 code(&failure.diagnosis.root_cause),
-                words::mismatch_aside(failure)
+                view::mismatch_aside(failure)
             ));
-            let told = (at > 0).then(|| (&failures[0], first_of_step.as_str()));
+            let told = (at > 0).then(|| (&group.failures[0], first_of_step.as_str()));
             out.push_str(&failure::failure(failure, iteration, told));
         }
-        if let Some(more) = words::left_out(&failures[0], failures.len()) {
+        if let Some(more) = group.left_out {
             out.push_str(&format!("\nAnd {more}.\n"));
         }
     }
@@ -205,28 +202,14 @@ fn servers(servers: &[ServerReport]) -> String {
     let rows: Vec<Vec<String>> = servers
         .iter()
         .map(|server| {
-            let mut notes = server.notes.clone();
-            if server.restarts > 0 {
-                let times = plural(server.restarts, "restart");
-                notes.push(times);
-            }
-            if server.stdout_noise > 0 {
-                let lines = plural(server.stdout_noise, "line");
-                let sample = server
-                    .stdout_noise_sample
-                    .first()
-                    .map(|line| format!(", as in \"{line}\""))
-                    .unwrap_or_default();
-                notes.push(format!("{lines} on stdout that are no messages{sample}"));
-            }
             vec![
                 code_cell(&server.name),
-                words::server_state(server.state).to_owned(),
+                words::spaced(&server.state),
                 cell(server.era.as_deref().unwrap_or_default()),
                 cell(server.protocol_version.as_deref().unwrap_or_default()),
-                server.startup_ms.map(duration).unwrap_or_default(),
+                server.startup_ms.map(words::duration).unwrap_or_default(),
                 server.exit.as_ref().map(words::exit).unwrap_or_default(),
-                cell(&notes.join("; ")),
+                cell(&view::server_notes(server)),
             ]
         })
         .collect();
@@ -238,25 +221,12 @@ fn servers(servers: &[ServerReport]) -> String {
 
 /// What the servers offer of which a step wanted something else.
 fn offers(iteration: &IterationReport) -> String {
-    let mut out = String::new();
-    for server in &iteration.servers {
-        let of_server =
-            |f: &&FailureReport| f.step.is_some() && f.server.as_ref() == Some(&server.name);
-        if let Some(offers) = &server.offers
-            && iteration.failures.iter().any(|f| of_server(&f))
-        {
-            let told = words::offers(offers).join("; ");
-            out.push_str(&format!(
-                "- {} offers {}\n",
-                code(&server.name),
-                prose(&told)
-            ));
-        }
-    }
-    if out.is_empty() {
-        out
-    } else {
-        format!("\n{out}")
+    let told: String = view::offers_wanted(iteration)
+        .map(|(server, told)| format!("- {} offers {}\n", code(server), prose(&told)))
+        .collect();
+    match told.is_empty() {
+        true => told,
+        false => format!("\n{told}"),
     }
 }
 
@@ -268,7 +238,7 @@ fn wire_check(server: &ServerReport) -> String {
     let mut out = format!(
         "\n### Wire check of {}: {}\n",
         code(&server.name),
-        words::wire_check(check)
+        view::wire_check(check)
     );
     if !check.breaches.is_empty() {
         let rows: Vec<Vec<String>> = check
@@ -276,7 +246,7 @@ fn wire_check(server: &ServerReport) -> String {
             .iter()
             .map(|breach| {
                 vec![
-                    words::wire_level(breach.level).to_owned(),
+                    json_word(&breach.level).to_uppercase(),
                     cell(&format!("the server {}", breach.text)),
                     match breach.pointer.as_str() {
                         "" => String::new(),
@@ -314,10 +284,12 @@ fn steps(steps: &[StepReport]) -> String {
             vec![
                 code_cell(&step.path()),
                 code_cell(&step.server),
-                format!("{} {}", state_mark(step), words::step_state(step.state)),
+                format!("{} {}", state_mark(step), json_word(&step.state)),
                 step.attempts.to_string(),
-                step.duration_ms.map(millis).unwrap_or_default(),
-                cell(&step_notes(step)),
+                step.duration_ms
+                    .map(words::fine_duration)
+                    .unwrap_or_default(),
+                cell(&view::step_notes(step)),
             ]
         })
         .collect();
@@ -335,37 +307,16 @@ fn state_mark(step: &StepReport) -> &'static str {
     }
 }
 
-fn step_notes(step: &StepReport) -> String {
-    let mut notes = Vec::new();
-    if step.name != step.id {
-        notes.push(step.name.clone());
-    }
-    if let Some(because) = &step.because {
-        notes.push(words::because(because));
-    }
-    if step.flaky {
-        notes.push("flaky: failed earlier on the same plan".to_owned());
-    }
-    if let Some(category) = step.error_category {
-        notes.push(words::category(category).to_owned());
-    }
-    if step.retryable == Some(true) {
-        notes.push("retryable".to_owned());
-    }
-    notes.extend(words::adapter(step));
-    notes.join("; ")
-}
-
 fn action_md(index: u32, action: &ActionReport) -> String {
     let mut out = format!(
         "\n### Action {index}: `{}`\n\n{}\n",
-        words::action(action.kind),
+        json_word(&action.kind),
         capitalised(&prose(&action.reason))
     );
     if let Some(wait) = action.backoff_ms {
         out.push_str(&format!(
             "\nWaited {} before the next iteration.\n",
-            duration(wait)
+            words::duration(wait)
         ));
     }
     for repair in &action.repairs {
@@ -395,16 +346,12 @@ fn repair_md(repair: &RepairReport) -> String {
 }
 
 fn hook_md(hook: &HookReport) -> String {
-    let ended = match (&hook.error, &hook.exit) {
-        (Some(error), _) => prose(error),
-        (None, Some(exit)) => words::exit(exit),
-        (None, None) => "did not end".to_owned(),
-    };
+    let ended = view::hook_end(hook, prose);
     let mut out = format!(
         "\nHook {} ran {}: {ended}, after {}.\n",
         code(&hook.hook),
         code(&words::shell_line(&hook.argv)),
-        duration(hook.elapsed_ms)
+        words::duration(hook.elapsed_ms)
     );
     out.push_str(&output("stdout of the hook", &hook.stdout));
     out.push_str(&output("stderr of the hook", &hook.stderr));
@@ -448,41 +395,24 @@ fn hook_changes(hook: &HookReport) -> String {
 
 fn budgets(budgets: &BeforeAfter) -> String {
     let BeforeAfter { before, after } = budgets;
-    let pair = |before: u32, after: u32| {
-        if before == after {
-            before.to_string()
-        } else {
-            format!("{before} → {after}")
-        }
-    };
-    let header = [
-        "Left of",
-        "iterations",
-        "retries",
-        "confirms",
-        "mcp_repairs",
-        "test_fixes",
-        "code_refines",
+    let budgets = [
+        ("iterations", before.iterations, after.iterations),
+        ("retries", before.retries, after.retries),
+        ("confirms", before.confirms, after.confirms),
+        ("mcp_repairs", before.mcp_repairs, after.mcp_repairs),
+        ("test_fixes", before.test_fixes, after.test_fixes),
+        ("code_refines", before.code_refines, after.code_refines),
     ];
-    let row = vec![
-        "before → after".to_owned(),
-        pair(before.iterations, after.iterations),
-        pair(before.retries, after.retries),
-        pair(before.confirms, after.confirms),
-        pair(before.mcp_repairs, after.mcp_repairs),
-        pair(before.test_fixes, after.test_fixes),
-        pair(before.code_refines, after.code_refines),
-    ];
+    let mut header = vec!["Left of"];
+    let mut row = vec!["before → after".to_owned()];
+    for (name, before, after) in budgets {
+        header.push(name);
+        row.push(match before == after {
+            true => before.to_string(),
+            false => format!("{before} → {after}"),
+        });
+    }
     format!("\n{}", table(&header, &[row], &[]))
-}
-
-fn duration(ms: u64) -> String {
-    human_duration(Duration::from_millis(ms))
-}
-
-/// Fractions of a millisecond don't matter to a person.
-fn millis(ms: f64) -> String {
-    human_duration(Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default())
 }
 
 #[cfg(test)]

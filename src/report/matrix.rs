@@ -9,8 +9,9 @@ use indexmap::{IndexMap, IndexSet};
 use jelly_base::model::{
     Difference, DifferenceKind, EditReport, MatrixCell, MatrixRepair, MatrixReport, MatrixServer,
     MatrixStep, MatrixVariant, RunReport, ServerState, StepAnswers, StepReport, StepState,
+    json_word,
 };
-use jelly_base::text::{MOMENT, UUID, human_duration, plural};
+use jelly_base::text::{MOMENT, UUID, plural};
 use regex::Regex;
 use serde_json::Value;
 use similar::TextDiff;
@@ -238,10 +239,10 @@ fn fate(cell: Option<&MatrixCell>) -> String {
     let Some(cell) = cell else {
         return "not reached".to_owned();
     };
-    let state = words::step_state(cell.state);
+    let state = json_word(&cell.state);
     match &cell.root_cause {
         Some(cause) => format!("{state} ({cause})"),
-        None => state.to_owned(),
+        None => state,
     }
 }
 
@@ -319,7 +320,8 @@ pub fn matrix_md(matrices: &[MatrixReport]) -> String {
         if !matrix.differences.is_empty() {
             out.push_str("\n## What differs\n");
         }
-        for difference in matrix.differences.iter().take(SHOWN) {
+        let (shown, more) = shown(matrix);
+        for difference in shown {
             let [one, other] = &difference.between;
             out.push_str(&format!(
                 "\n### {}: {}\n\nBetween {} and {}.\n",
@@ -333,17 +335,11 @@ pub fn matrix_md(matrices: &[MatrixReport]) -> String {
                 out.push_str(&fence(diff, "diff"));
             }
         }
-        if matrix.differences.len() > SHOWN {
-            out.push_str(&format!("\n{}\n", more(matrix)));
+        if let Some(more) = more {
+            out.push_str(&format!("\n{more}\n"));
         }
     }
     out
-}
-
-/// How many are not shown, and where they are.
-fn more(matrix: &MatrixReport) -> String {
-    let left = (matrix.differences.len() - SHOWN) as u64;
-    format!("{} more in results.json.", plural(left, "difference"))
 }
 
 /// One sentence: how many of what, and how many differ.
@@ -371,12 +367,12 @@ fn variants_table(matrix: &MatrixReport) -> String {
                 .iter()
                 .map(|server| match (&server.protocol_version, &server.era) {
                     (Some(version), Some(era)) => format!("{} {version} ({era})", server.name),
-                    (_, _) => format!("{} {}", server.name, words::server_state(server.state)),
+                    (_, _) => format!("{} {}", server.name, words::spaced(&server.state)),
                 })
                 .collect();
             vec![
                 code_cell(&variant.name),
-                cell(words::verdict(variant.verdict)),
+                cell(&words::verdict(variant.verdict)),
                 variant.exit_code.to_string(),
                 cell(&servers.join(", ")),
             ]
@@ -410,8 +406,7 @@ fn steps_table(matrix: &MatrixReport) -> String {
 fn with_time(found: Option<&MatrixCell>) -> String {
     let mut text = fate(found);
     if let Some(ms) = found.and_then(|found| found.duration_ms) {
-        let took = Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default();
-        text.push_str(&format!(" {}", human_duration(took)));
+        text.push_str(&format!(" {}", words::fine_duration(ms)));
     }
     text
 }
@@ -459,10 +454,10 @@ pub(super) fn notes(matrix: &MatrixReport) -> Vec<String> {
 /// The differences that are shown, and what stands for the rest.
 pub(super) fn shown(matrix: &MatrixReport) -> (&[Difference], Option<String>) {
     let all = &matrix.differences;
-    match all.get(..SHOWN) {
-        Some(first) if all.len() > SHOWN => (first, Some(more(matrix))),
-        Some(_) | None => (all, None),
-    }
+    let (shown, rest) = all.split_at(all.len().min(SHOWN));
+    let more = plural(rest.len(), "difference");
+    let more = (!rest.is_empty()).then(|| format!("{more} more in results.json."));
+    (shown, more)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod quote;
 mod rules;
 mod terminal;
 pub mod triage;
+mod view;
 mod words;
 
 #[cfg(test)]
@@ -23,9 +24,9 @@ mod samples;
 pub use doctor::{DoctorOptions, doctor_md, doctor_text, server_text};
 pub use files::{Extras, ReportDir, ReportError, RunDir, run_id};
 pub use github::{annotations, job_summary};
-pub use json::{Results, results_json, run_json};
+pub use json::{Results, report_json};
 pub use junit::junit_xml;
 pub use markdown::test_results_md;
 pub use matrix::{Ran, compare, matrix_md};
-pub use rules::{RuleList, explanation_text, rule_text, rules_json, rules_markdown, rules_table};
+pub use rules::{RuleList, explanation_text, rule_text, rules_markdown, rules_table};
 pub use terminal::{TerminalOptions, TerminalReporter};

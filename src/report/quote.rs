@@ -1,10 +1,7 @@
 //! Foreign text made harmless: whatever a server printed, it can neither steer
 //! a terminal nor break out of its place in a Markdown document.
 
-use comfy_table::presets::ASCII_MARKDOWN;
-use comfy_table::{Cell, CellAlignment, Table};
 use jelly_base::text::{one_line, sanitize, truncate, truncate_middle};
-use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::iter::repeat_n;
 use unicode_width::UnicodeWidthStr;
@@ -12,25 +9,11 @@ use unicode_width::UnicodeWidthStr;
 /// Longest text inside a table cell, in bytes.
 const CELL_MAX: usize = 200;
 
-/// Tables with more rows are laid out by [`long_table`].
-const LONG_TABLE: usize = 100;
-
 /// Longest text inside a fence, in bytes.
 const FENCE_MAX: usize = 32 * 1024;
 
 /// The most bytes of an argument that Linux takes (`MAX_ARG_STRLEN`).
 const COMMANDS_MAX: usize = 128 * 1024;
-
-/// `text` without escape sequences and control characters; what is not seen is
-/// named.
-pub(super) fn harmless(text: &str) -> Cow<'_, str> {
-    sanitize(text)
-}
-
-/// Foreign text on one line of at most `max` bytes.
-pub(super) fn line(text: &str, max: usize) -> String {
-    one_line(text, max)
-}
 
 /// Text as Markdown shows it literally, on one line.
 ///
@@ -38,7 +21,7 @@ pub(super) fn line(text: &str, max: usize) -> String {
 /// snake_case words are frequent and GitHub leaves them alone.
 pub(super) fn prose(text: &str) -> String {
     const MAX: usize = 2048;
-    let text = line(text, MAX);
+    let text = one_line(text, MAX);
     let mut out = String::with_capacity(text.len() + 8);
     let mut previous = ' ';
     for (at, c) in text.char_indices() {
@@ -64,7 +47,7 @@ pub(super) fn prose(text: &str) -> String {
 /// Text as an inline code span, on one line.
 pub(super) fn code(text: &str) -> String {
     const MAX: usize = 1024;
-    let text = line(text, MAX);
+    let text = one_line(text, MAX);
     if text.is_empty() {
         return "(empty)".to_owned();
     }
@@ -83,7 +66,7 @@ pub(super) fn code(text: &str) -> String {
 /// before a pipe can't be written in a code span. So whatever holds a pipe or
 /// a backtick is written as HTML with character references.
 pub(super) fn code_cell(text: &str) -> String {
-    let text = line(text, CELL_MAX);
+    let text = one_line(text, CELL_MAX);
     if text.is_empty() {
         return String::new();
     }
@@ -105,7 +88,7 @@ pub(super) fn code_cell(text: &str) -> String {
 
 /// Text inside a table cell.
 pub(super) fn cell(text: &str) -> String {
-    prose(&line(text, CELL_MAX))
+    prose(&one_line(text, CELL_MAX))
 }
 
 /// Text as a fenced block whose fence is longer than any run of backticks in
@@ -146,7 +129,7 @@ pub(super) fn cut_document(mut document: String, max: usize, rest: &str) -> Stri
 }
 
 fn fence_up_to(max: usize, text: &str, language: &str) -> String {
-    let clean = harmless(text);
+    let clean = sanitize(text);
     let cut = truncate_middle(&clean, max);
     let ticks = "`".repeat((longest_run(&cut, '`') + 1).max(3));
     format!("{ticks}{language}\n{}\n{ticks}\n", cut.trim_end())
@@ -165,26 +148,6 @@ fn longest_run(text: &str, wanted: char) -> usize {
 /// A Markdown table. Cells must come through [`cell`], [`code_cell`] or be
 /// jelly's own words; `numbers` are the columns to align to the right.
 pub(super) fn table(header: &[&str], rows: &[Vec<String>], numbers: &[usize]) -> String {
-    if rows.len() > LONG_TABLE {
-        return long_table(header, rows, numbers);
-    }
-    let mut table = Table::new();
-    table.load_style(ASCII_MARKDOWN);
-    table.set_header(header.iter().map(Cell::new));
-    for row in rows {
-        table.add_row(row.iter().map(Cell::new));
-    }
-    for &index in numbers {
-        if let Some(column) = table.column_mut(index) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    format!("{table}\n")
-}
-
-/// What comfy-table makes of the same, at a tenth of its price: it arranges
-/// and styles, which thousands of rows of a Markdown file have no use for.
-fn long_table(header: &[&str], rows: &[Vec<String>], numbers: &[usize]) -> String {
     let mut widths: Vec<usize> = header.iter().map(|cell| width(cell)).collect();
     for row in rows {
         for (widest, cell) in widths.iter_mut().zip(row) {
@@ -237,9 +200,7 @@ fn width(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        LONG_TABLE, cell, code, code_cell, cut_document, fence, harmless, long_table, prose, table,
-    };
+    use super::{cell, code, code_cell, cut_document, fence, prose, table};
     use proptest::prelude::*;
 
     /// Pipes that GitHub's table parser would cut at: it skips every
@@ -275,27 +236,7 @@ mod tests {
         assert_eq!(code("`a`"), "`` `a` ``");
     }
 
-    #[test]
-    fn characters_that_reorder_text_are_shown() {
-        assert_eq!(harmless("a\u{202e}b\u{2066}c"), "a<U+202E>b<U+2066>c");
-    }
-
     proptest! {
-        #[test]
-        fn a_long_table_looks_like_a_short_one(
-            cells in proptest::collection::vec(r"[a-c `|é✅⚠️漢<]{0,9}", 3..12),
-            numbers in proptest::collection::vec(0usize..3, 0..3),
-        ) {
-            let rows: Vec<Vec<String>> = cells
-                .chunks_exact(3)
-                .map(|row| vec![code_cell(&row[0]), format!("✅ {}", cell(&row[1])), cell(&row[2])])
-                .collect();
-            prop_assert!(rows.len() <= LONG_TABLE);
-            let header = ["One", "✅ Two", "Three"];
-            let short = table(&header, &rows, &numbers);
-            prop_assert_eq!(long_table(&header, &rows, &numbers), short);
-        }
-
         #[test]
         fn a_table_never_breaks(
             left in any::<String>(), right in r"[|`\\\n a*_<>&#-]{0,24}"

@@ -1,10 +1,11 @@
 //! Rules of triage, for people and for programs.
 
-use super::quote::{cell, code_cell, harmless, line, table};
+use super::quote::{cell, code_cell, table};
 use jelly_base::model::{
     Asked, CauseInfo, ErrorCategory, Explanation, MatchInfo, Matched, ProvarBucket, RuleInfo,
-    SCHEMA_VERSION,
+    SCHEMA_VERSION, json_word,
 };
+use jelly_base::text::{one_line, sanitize};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -26,18 +27,19 @@ pub struct RuleList<'a> {
     provar: &'a [ProvarBucket],
 }
 
-/// The rules as a document.
-#[must_use]
-pub fn rules_json<'a>(
-    rules: &'a [RuleInfo],
-    causes: &'a [CauseInfo],
-    provar: &'a [ProvarBucket],
-) -> RuleList<'a> {
-    RuleList {
-        schema_version: SCHEMA_VERSION,
-        rules,
-        root_causes: causes,
-        provar,
+impl<'a> RuleList<'a> {
+    #[must_use]
+    pub fn new(
+        rules: &'a [RuleInfo],
+        root_causes: &'a [CauseInfo],
+        provar: &'a [ProvarBucket],
+    ) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            rules,
+            root_causes,
+            provar,
+        }
     }
 }
 
@@ -56,9 +58,9 @@ pub fn rules_table(rules: &[RuleInfo]) -> String {
         .iter()
         .map(|rule| {
             [
-                harmless(&rule.id).into_owned(),
+                sanitize(&rule.id).into_owned(),
                 rule.root_cause.clone(),
-                category(rule.error_category).to_owned(),
+                category(rule.error_category),
                 rule.side.clone(),
                 retry(rule.retryable).to_owned(),
                 rule.strength.clone(),
@@ -98,9 +100,9 @@ pub fn rules_markdown(rules: &[RuleInfo], causes: &[CauseInfo], provar: &[Provar
                 .filter(|rule| rule.root_cause == cause.root_cause)
                 .count();
             vec![
-                cell(cause.group),
-                code_cell(cause.root_cause),
-                cell(cause.meaning),
+                cell(&cause.group),
+                code_cell(&cause.root_cause),
+                cell(&cause.meaning),
                 count.to_string(),
             ]
         })
@@ -127,7 +129,7 @@ pub fn rules_markdown(rules: &[RuleInfo], causes: &[CauseInfo], provar: &[Provar
                     code_cell(&rule.id),
                     cell(&rule.advice.what),
                     code_cell(&rule.root_cause),
-                    cell(category(rule.error_category)),
+                    cell(&category(rule.error_category)),
                     cell(&rule.side),
                     cell(retry(rule.retryable)),
                 ]
@@ -151,9 +153,9 @@ pub fn rules_markdown(rules: &[RuleInfo], causes: &[CauseInfo], provar: &[Provar
         .iter()
         .map(|bucket| {
             vec![
-                code_cell(bucket.bucket),
-                code_cell(bucket.root_cause),
-                code_cell(bucket.rule),
+                code_cell(&bucket.bucket),
+                code_cell(&bucket.root_cause),
+                code_cell(&bucket.rule),
             ]
         })
         .collect();
@@ -188,15 +190,8 @@ Each of the seventeen buckets is a root cause here, or belongs to one; the rule 
 
 ";
 
-fn category(category: Option<ErrorCategory>) -> &'static str {
-    match category {
-        Some(ErrorCategory::Infrastructure) => "INFRASTRUCTURE",
-        Some(ErrorCategory::Assertion) => "ASSERTION",
-        Some(ErrorCategory::Locator) => "LOCATOR",
-        Some(ErrorCategory::Timeout) => "TIMEOUT",
-        Some(ErrorCategory::Other) => "OTHER",
-        None => "-",
-    }
+fn category(category: Option<ErrorCategory>) -> String {
+    category.map_or_else(|| "-".to_owned(), |category| json_word(&category))
 }
 
 fn retry(retryable: Option<bool>) -> &'static str {
@@ -219,9 +214,9 @@ fn asked(asked: Asked) -> &'static str {
 #[must_use]
 pub fn rule_text(rule: &RuleInfo) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "{} ({})", harmless(&rule.id), asked(rule.asked));
+    let _ = writeln!(text, "{} ({})", sanitize(&rule.id), asked(rule.asked));
     field(&mut text, "root cause", &rule.root_cause);
-    field(&mut text, "category", category(rule.error_category));
+    field(&mut text, "category", &category(rule.error_category));
     field(&mut text, "side", &rule.side);
     field(&mut text, "retry", retry(rule.retryable));
     let strength = format!("{}, priority {}", rule.strength, rule.priority);
@@ -243,11 +238,11 @@ pub fn rule_text(rule: &RuleInfo) -> String {
     list(&mut text, "unless one of these matches too", &rule.unless);
     let advice = &rule.advice;
     let _ = writeln!(text, "\nadvice");
-    let _ = writeln!(text, "  what  {}", harmless(&advice.what));
-    let _ = writeln!(text, "  why   {}", harmless(&advice.why));
+    let _ = writeln!(text, "  what  {}", sanitize(&advice.what));
+    let _ = writeln!(text, "  why   {}", sanitize(&advice.why));
     for (index, fix) in advice.fix.iter().enumerate() {
         let label = if index == 0 { "fix" } else { "" };
-        let _ = writeln!(text, "  {label:<5} {}", harmless(fix));
+        let _ = writeln!(text, "  {label:<5} {}", sanitize(&fix.line()));
     }
     list(&mut text, "examples", &examples(&rule.examples));
     list(&mut text, "look-alikes", &examples(&rule.lookalikes));
@@ -255,7 +250,7 @@ pub fn rule_text(rule: &RuleInfo) -> String {
 }
 
 fn field(text: &mut String, name: &str, value: &str) {
-    let _ = writeln!(text, "  {name:<11} {}", harmless(value));
+    let _ = writeln!(text, "  {name:<11} {}", sanitize(value));
 }
 
 fn list(text: &mut String, title: &str, items: &[String]) {
@@ -264,7 +259,7 @@ fn list(text: &mut String, title: &str, items: &[String]) {
     }
     let _ = writeln!(text, "\n{title}");
     for item in items {
-        let _ = writeln!(text, "  {}", harmless(item));
+        let _ = writeln!(text, "  {}", sanitize(item));
     }
 }
 
@@ -314,15 +309,15 @@ pub fn explanation_text(explanation: &Explanation) -> String {
             text,
             "  evidence  {}: {}",
             evidence.field,
-            harmless(&evidence.text)
+            sanitize(&evidence.text)
         );
     }
     let advice = &diagnosis.advice;
-    let _ = writeln!(text, "  what      {}", line(&advice.what, 400));
-    let _ = writeln!(text, "  why       {}", line(&advice.why, 400));
+    let _ = writeln!(text, "  what      {}", one_line(&advice.what, 400));
+    let _ = writeln!(text, "  why       {}", one_line(&advice.why, 400));
     for (index, fix) in advice.fix.iter().enumerate() {
         let label = if index == 0 { "fix" } else { "" };
-        let _ = writeln!(text, "  {label:<9} {}", line(fix, 400));
+        let _ = writeln!(text, "  {label:<9} {}", one_line(&fix.line(), 400));
     }
     if !explanation.texts.is_empty() {
         let _ = writeln!(text, "\nread, most telling first");
@@ -333,7 +328,7 @@ pub fn explanation_text(explanation: &Explanation) -> String {
                 "  {} {}{left}: {}",
                 read.rank,
                 read.field,
-                line(&read.text, 120)
+                one_line(&read.text, 120)
             );
         }
     }
@@ -348,7 +343,7 @@ pub fn explanation_text(explanation: &Explanation) -> String {
             "  {}: {}\n     but for its exception {}",
             veto.rule,
             matched(&veto.matched),
-            line(&veto.unless, 120)
+            one_line(&veto.unless, 120)
         )
     });
     section(
@@ -439,5 +434,9 @@ fn held_text(text: &mut String, number: usize, held: &MatchInfo, ambiguous: bool
 }
 
 fn matched(matched: &Matched) -> String {
-    format!("{} matches {}", matched.field, line(&matched.pattern, 120))
+    format!(
+        "{} matches {}",
+        matched.field,
+        one_line(&matched.pattern, 120)
+    )
 }

@@ -1,21 +1,17 @@
 //! Reports built by hand, one for each way a run can end: what the snapshots
 //! and the properties of the writers are shown on.
 
-mod invalid;
 mod several;
-mod unfinished;
 
-pub(super) use invalid::invalid;
 use jelly_base::model::{
     ActionKind, ActionReport, Advice, Assertion, AssertionTarget, Because, BeforeAfter,
     BudgetsReport, Diagnosis, ErrorCategory, Evidence, Exit, FailureReport, HelpProblem,
     HelpSummary, HookReport, IterationReport, Outcome, Phase, PlanReport, RepairReport, Repeated,
-    RequestFacts, RunReport, SCHEMA_VERSION, Section, ServerReport, ServerState, Side, Standing,
-    StepReport, StepState, Suspect, Totals, Verdict,
+    RequestFacts, RunReport, SCHEMA_VERSION, ServerReport, ServerState, Side, Standing, StepReport,
+    StepState, Suspect, Totals, Verdict,
 };
 use serde_json::json;
 pub(super) use several::several_mismatches;
-pub(super) use unfinished::{in_progress, interrupted};
 
 const BUDGETS: BudgetsReport = BudgetsReport {
     iterations: 5,
@@ -50,15 +46,7 @@ pub(super) fn server(name: &str, state: ServerState) -> ServerReport {
         era: ready.then(|| "legacy".into()),
         protocol_version: ready.then(|| "2025-06-18".into()),
         startup_ms: ready.then_some(840),
-        exit: None,
-        stderr_tail: String::new(),
-        server_info: None,
-        offers: None,
-        stdout_noise: 0,
-        stdout_noise_sample: Vec::new(),
-        restarts: 0,
-        wire_check: None,
-        notes: Vec::new(),
+        ..ServerReport::default()
     }
 }
 
@@ -67,22 +55,43 @@ pub(super) fn step(server: &str, id: &str, state: StepState) -> StepReport {
     StepReport {
         id: id.into(),
         name: id.into(),
-        section: Section::Steps,
         server: server.into(),
         state,
-        because: None,
         attempts: u32::from(ran),
         duration_ms: ran.then_some(12.4),
         adapter: (state == StepState::Passed).then(|| "structured".into()),
-        error_category: None,
-        retryable: None,
-        flaky: false,
+        ..StepReport::default()
     }
 }
 
 fn held(mut step: StepReport, because: Because) -> StepReport {
     step.because = Some(because);
     step
+}
+
+/// Of the server `files`, in order.
+fn steps(of_files: &[(&str, StepState)]) -> Vec<StepReport> {
+    let step = |(id, state): &(&str, StepState)| step("files", id, *state);
+    of_files.iter().map(step).collect()
+}
+
+/// One that was executed once, on the server `files`.
+fn one(
+    (verdict, exit_code): (Verdict, u8),
+    server: ServerReport,
+    steps: Vec<StepReport>,
+    failures: Vec<FailureReport>,
+    action: ActionReport,
+) -> RunReport {
+    let only = iteration(1, vec![server], steps, failures, action);
+    run(verdict, exit_code, vec![only])
+}
+
+fn exit_code(code: i32) -> Option<Exit> {
+    Some(Exit {
+        code: Some(code),
+        signal: None,
+    })
 }
 
 pub(super) fn diagnosis(side: Side, root_cause: &str) -> Diagnosis {
@@ -93,7 +102,6 @@ pub(super) fn diagnosis(side: Side, root_cause: &str) -> Diagnosis {
         root_cause: root_cause.into(),
         retryable: Some(false),
         rule: format!("process/{}", root_cause.replace('_', "-")),
-        evidence: None,
         fingerprint: "f1a2b3c4d5e6".into(),
         test_fingerprint: "0a1b2c3d4e5f".into(),
         ..Diagnosis::BLANK
@@ -112,20 +120,9 @@ pub(super) fn failure(
         step: step.map(str::to_owned),
         phase,
         message: message.into(),
-        exit: None,
         argv: vec!["npx".into(), "-y".into(), "a server".into()],
-        url: None,
-        stderr_tail: String::new(),
-        stdout_tail: None,
-        rpc_error: None,
-        http: None,
-        request: None,
-        at: None,
-        assertion: None,
-        mismatch: None,
-        outcome: None,
-        own_limit: None,
         diagnosis,
+        ..FailureReport::default()
     }
 }
 
@@ -133,9 +130,7 @@ pub(super) fn action(kind: ActionKind, reason: &str) -> ActionReport {
     ActionReport {
         kind,
         reason: reason.into(),
-        repairs: Vec::new(),
-        hook: None,
-        backoff_ms: None,
+        ..ActionReport::default()
     }
 }
 
@@ -176,44 +171,30 @@ pub(super) fn run(verdict: Verdict, exit_code: u8, iterations: Vec<IterationRepo
         plan: PlanReport {
             name: "filesystem smoke".into(),
             path: "plans/filesystem.yaml".into(),
-            sha256: None,
-            repaired_sha256: None,
+            ..PlanReport::default()
         },
         verdict,
         exit_code,
-        unaccepted: None,
-        in_progress: false,
         needs_user_help: verdict == Verdict::NeedsUserHelp,
-        help_summary: None,
         seed: 42,
         started_at: "2026-11-22T01:58:25Z".into(),
         duration_ms: 2_345,
         report_dir: Some("reports/20261122-015825-a1b2".into()),
         iterations,
-        repair_diff: None,
-        repairs_written: false,
-        warnings: Vec::new(),
+        ..RunReport::default()
     }
 }
 
 pub(super) fn passed() -> RunReport {
-    run(
-        Verdict::Passed,
-        0,
-        vec![iteration(
-            1,
-            vec![server("files", ServerState::Ready)],
-            vec![
-                step("files", "write", StepState::Passed),
-                step("files", "read", StepState::Passed),
-                held(
-                    step("files", "slow", StepState::Skipped),
-                    Because::NotSelected,
-                ),
-            ],
-            Vec::new(),
-            action(ActionKind::Stop, "every selected step passed"),
-        )],
+    let mut all = steps(&[("write", StepState::Passed), ("read", StepState::Passed)]);
+    let slow = step("files", "slow", StepState::Skipped);
+    all.push(held(slow, Because::NotSelected));
+    one(
+        (Verdict::Passed, 0),
+        server("files", ServerState::Ready),
+        all,
+        Vec::new(),
+        action(ActionKind::Stop, "every selected step passed"),
     )
 }
 
@@ -234,10 +215,7 @@ fn missing_directory() -> FailureReport {
         ],
     };
     FailureReport {
-        exit: Some(Exit {
-            code: Some(1),
-            signal: None,
-        }),
+        exit: exit_code(1),
         stderr_tail: "Starting filesystem server\nError: ENOENT: no such file or directory, stat '/srv/data'\n```\n    at async Object.stat\n".into(),
         outcome: Some(Outcome::Eof),
         ..failure(
@@ -254,10 +232,7 @@ const DIFF: &str = "--- plans/filesystem.yaml\n+++ plans/filesystem.yaml (repair
 
 fn dead_iteration(index: u32, action: ActionReport) -> IterationReport {
     let mut dead = server("files", ServerState::Failed);
-    dead.exit = Some(Exit {
-        code: Some(1),
-        signal: None,
-    });
+    dead.exit = exit_code(1);
     let blocked = |id| {
         held(
             step("files", id, StepState::Blocked),
@@ -287,8 +262,7 @@ pub(super) fn repaired() -> RunReport {
         target: "servers.files".into(),
         explanation: "points the server and its steps at .mcp/filesystem".into(),
         diff: DIFF.into(),
-        edits: Vec::new(),
-        ineffective: false,
+        ..RepairReport::default()
     });
     let mut report = run(
         Verdict::PassedAfterRepair,
@@ -297,10 +271,9 @@ pub(super) fn repaired() -> RunReport {
             dead_iteration(1, repair),
             iteration(
                 2,
-                vec![
-                    server("files", ServerState::Ready),
-                    server("memory", ServerState::Ready),
-                ],
+                ["files", "memory"]
+                    .map(|name| server(name, ServerState::Ready))
+                    .into(),
                 vec![
                     step("files", "write", StepState::Passed),
                     step("files", "read", StepState::Passed),
@@ -328,8 +301,6 @@ pub(super) fn dead_server() -> RunReport {
         title: "the server files could not be started".into(),
         problems: vec![HelpProblem {
             server: Some("files".into()),
-            step: None,
-            at: None,
             what: "The directory /srv/data does not exist, so the server files exited before it answered anything; 2 steps could not run.".into(),
             evidence: "exit code 1; stderr: Error: ENOENT: no such file or directory, stat '/srv/data'".into(),
             tried: vec!["nothing: repairs are switched off by --no-repair".into()],
@@ -338,6 +309,7 @@ pub(super) fn dead_server() -> RunReport {
                 "$ mkdir -p /srv/data".into(),
                 "$ jelly run plans/filesystem.yaml".into(),
             ],
+            ..HelpProblem::default()
         }],
     });
     report
@@ -359,13 +331,10 @@ fn mismatch(actual: &str) -> FailureReport {
             kind: "equals".into(),
             target: Some(AssertionTarget::Json),
             path: Some("$.content[0].text".into()),
-            pointer: None,
             expected: json!("hello"),
             actual: json!(actual),
-            made_by_jelly: false,
             at: Some("plans/filesystem.yaml:21:15".into()),
-            nearest: None,
-            own_limit: None,
+            ..Assertion::default()
         }),
         outcome: Some(Outcome::Result),
         ..failure(
@@ -500,36 +469,19 @@ pub(super) fn crash_in_call() -> RunReport {
     hook.hook = Some(HookReport {
         hook: "refine_code".into(),
         argv: vec!["./refine.sh".into()],
-        exit: Some(Exit {
-            code: Some(1),
-            signal: None,
-        }),
+        exit: exit_code(1),
         error: Some("exit code 1".into()),
-        stdout: String::new(),
         stderr: "no idea\n".into(),
         elapsed_ms: 310,
-        changes: Vec::new(),
-        diff: None,
-        plans: Vec::new(),
-        code_changed: Vec::new(),
+        ..HookReport::default()
     });
-    let mut failed = step("files", "read", StepState::Failed);
-    failed.error_category = Some(ErrorCategory::Other);
-    run(
-        Verdict::CodeFailure,
-        1,
-        vec![iteration(
-            1,
-            vec![died],
-            vec![
-                step("files", "write", StepState::Passed),
-                failed,
-                step("files", "list", StepState::Passed),
-            ],
-            vec![crash],
-            hook,
-        )],
-    )
+    let mut all = steps(&[
+        ("write", StepState::Passed),
+        ("read", StepState::Failed),
+        ("list", StepState::Passed),
+    ]);
+    all[1].error_category = Some(ErrorCategory::Other);
+    one((Verdict::CodeFailure, 1), died, all, vec![crash], hook)
 }
 
 pub(super) fn quarantined() -> RunReport {
@@ -549,31 +501,69 @@ pub(super) fn quarantined() -> RunReport {
         "the plan defines no server nope",
         diagnosis(Side::Test, "server_not_configured"),
     );
-    let mut report = run(
-        Verdict::NeedsUserHelp,
-        3,
-        vec![iteration(
-            1,
-            vec![server("files", ServerState::Ready)],
-            vec![
-                step("files", "write", StepState::Passed),
-                held(
-                    step("files", "lost", StepState::Quarantined),
-                    Because::Plan("no tool is called wriite_everything".into()),
-                ),
-                held(
-                    step("nope", "away", StepState::Quarantined),
-                    Because::Plan("no server is called nope".into()),
-                ),
-            ],
-            vec![lost, nowhere],
-            action(ActionKind::Stop, "nothing is left to try"),
-        )],
+    let held_back = |server, id, reason: &str| {
+        let step = step(server, id, StepState::Quarantined);
+        held(step, Because::Plan(reason.into()))
+    };
+    let mut report = one(
+        (Verdict::NeedsUserHelp, 3),
+        server("files", ServerState::Ready),
+        vec![
+            step("files", "write", StepState::Passed),
+            held_back("files", "lost", "no tool is called wriite_everything"),
+            held_back("nope", "away", "no server is called nope"),
+        ],
+        vec![lost, nowhere],
+        action(ActionKind::Stop, "nothing is left to try"),
     );
     report.help_summary = Some(HelpSummary {
         title: "2 steps name what does not exist".into(),
         problems: Vec::new(),
     });
     report.warnings = vec!["the recording could not be written: disk full".into()];
+    report
+}
+
+pub(super) fn interrupted() -> RunReport {
+    let mut all = steps(&[("write", StepState::Passed), ("read", StepState::Skipped)]);
+    all[1].because = Some(Because::Interrupted);
+    one(
+        (Verdict::Interrupted, 130),
+        server("files", ServerState::Ready),
+        all,
+        Vec::new(),
+        action(ActionKind::Stop, "SIGINT arrived"),
+    )
+}
+
+pub(super) fn in_progress() -> RunReport {
+    let mut report = repaired();
+    report.iterations.truncate(1);
+    report.verdict = Verdict::NeedsUserHelp;
+    report.exit_code = 3;
+    report.in_progress = true;
+    report
+}
+
+/// A plan that can't be run.
+pub(super) fn invalid() -> RunReport {
+    let problem = |line: u32, what: &str, next: &[&str]| {
+        let at = format!("plans/filesystem.yaml:{line}:8");
+        HelpProblem {
+            what: what.into(),
+            evidence: at.clone(),
+            at: Some(at),
+            next: next.iter().map(|line| (*line).to_owned()).collect(),
+            ..HelpProblem::default()
+        }
+    };
+    let mut report = run(Verdict::InvalidInput, 2, Vec::new());
+    report.help_summary = Some(HelpSummary {
+        title: "The plan can't be run as it is written".into(),
+        problems: vec![
+            problem(4, "unknown key `comand`", &["did you mean `command`?"]),
+            problem(9, "`b` is the id of two steps", &[]),
+        ],
+    });
     report
 }

@@ -9,19 +9,17 @@ mod closing;
 pub(in crate::report) mod paint;
 mod progress;
 
-use super::quote::line;
-use super::words;
+use super::{view, words};
 use indicatif::MultiProgress;
 use jelly_base::model::{
     ActionKind, Because, Event, FailureReport, IterationReport, MatrixReport, RunReport, Section,
-    StepReport, StepState,
+    StepReport, StepState, json_word,
 };
-use jelly_base::text::{human_duration, plural};
+use jelly_base::text::{human_duration, one_line, plural};
 use paint::{TerminalPaint, Tone};
 use progress::Progress;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::time::Duration;
 
 /// Longest foreign text on one line, in bytes.
 const TEXT_MAX: usize = 2000;
@@ -140,7 +138,8 @@ impl<W: Write> TerminalReporter<W> {
             Event::Noise { server, line: said } => {
                 // The report counts them all.
                 if self.noisy.insert(server.clone()) {
-                    let text = format!("{} prints on stdout: {}", name(server), line(said, 200));
+                    let text =
+                        format!("{} prints on stdout: {}", name(server), one_line(said, 200));
                     self.say("NOISE", Tone::Warn, &text);
                 }
             }
@@ -149,13 +148,13 @@ impl<W: Write> TerminalReporter<W> {
                     Some(_) => Tone::Bad,
                     None => Tone::Good,
                 };
-                let text = format!("{}: {}", name(server), words::wire_check(check));
+                let text = format!("{}: {}", name(server), view::wire_check(check));
                 self.say("WIRE", tone, &text);
             }
             Event::IterationFinished { report } => self.iteration(report),
             Event::Waiting { reason, wait } => {
                 let wait = human_duration(*wait);
-                let text = format!("{wait}, then {}", words::action(*reason));
+                let text = format!("{wait}, then {}", json_word(reason));
                 self.say("WAIT", Tone::Faint, &text);
             }
             Event::HookStarted { hook, argv } => {
@@ -233,15 +232,11 @@ impl<W: Write> TerminalReporter<W> {
             StepState::Skipped => ("SKIP", Tone::Faint),
         };
         let mut text = [&*name(&step.server), "/", &name(&step.id)].concat();
-        match step.section {
-            Section::Setup => text.push_str(" [setup]"),
-            Section::Teardown => text.push_str(" [teardown]"),
-            Section::Steps => {}
+        if step.section != Section::Steps {
+            text.push_str(&format!(" [{}]", json_word(&step.section)));
         }
-        let took = step
-            .duration_ms
-            .map(|ms| human_duration(Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default()));
-        let aside: Vec<String> = took.into_iter().chain(words::adapter(step)).collect();
+        let took = step.duration_ms.map(words::fine_duration);
+        let aside: Vec<String> = took.into_iter().chain(view::adapter(step)).collect();
         if !aside.is_empty() {
             text.push_str(&[" (", &aside.join(", "), ")"].concat());
         }
@@ -267,15 +262,15 @@ impl<W: Write> TerminalReporter<W> {
             report.index,
             words::totals(report.totals)
         );
-        for failures in report.failures_by_step() {
-            for failure in failures {
+        for group in view::failure_groups(report) {
+            for failure in group.failures {
                 text.push_str(&self.failure(failure, report));
             }
-            if let Some(more) = words::left_out(&failures[0], failures.len()) {
+            if let Some(more) = group.left_out {
                 text.push_str(&paint.hanging("  ", Tone::Bad, &format!("and {more}"), 6));
             }
         }
-        let head = format!("  -> {}: ", words::action(action.kind));
+        let head = format!("  -> {}: ", json_word(&action.kind));
         text.push_str(&paint.hanging(&head, Tone::Strong, &name(&action.reason), 6));
         for repair in &action.repairs {
             let what = format!("     {} on {}: ", name(&repair.id), name(&repair.target));
@@ -283,11 +278,7 @@ impl<W: Write> TerminalReporter<W> {
             text.push_str(&paint.diff(&repair.diff, "       ", DIFF_LINES));
         }
         if let Some(hook) = &action.hook {
-            let ended = match (&hook.error, &hook.exit) {
-                (Some(error), _) => name(error),
-                (None, Some(exit)) => words::exit(exit),
-                (None, None) => "did not end".to_owned(),
-            };
+            let ended = view::hook_end(hook, name);
             let head = format!("     {}: ", name(&hook.hook));
             text.push_str(&paint.hanging(&head, Tone::Strong, &ended, 7));
             for change in &hook.changes {
@@ -312,29 +303,20 @@ impl<W: Write> TerminalReporter<W> {
     /// Whose failure it is, its diagnosis, and the telling line.
     fn failure(&self, failure: &FailureReport, iteration: &IterationReport) -> String {
         let diagnosis = &failure.diagnosis;
-        let mut verdict = format!("{}-side", words::side(diagnosis.side));
-        if diagnosis.ambiguous {
-            verdict.push_str(", ambiguous");
-        }
-        if let Some(category) = diagnosis.error_category {
-            verdict.push_str(&format!(", {}", words::category(category)));
-        }
-        if diagnosis.flaky {
-            verdict.push_str(", flaky");
-        }
-        let aside = words::mismatch_aside(failure);
-        let subject = format!("  {}{aside}: ", name(&words::subject(failure)));
+        let verdict = view::blame(diagnosis, diagnosis.flaky);
+        let aside = view::mismatch_aside(failure);
+        let subject = format!("  {}{aside}: ", name(&view::subject(failure)));
         let cause = format!("{} ({verdict})", name(&diagnosis.root_cause));
         // The message of one of several names what it is about, and where a
         // path finds nothing, it shows what there is.
         let assertion = failure.assertion.as_ref();
-        let is_told = words::which_mismatch(failure).is_some()
+        let is_told = view::which_mismatch(failure).is_some()
             || assertion.is_some_and(|assertion| assertion.nearest.is_some());
-        let telling = words::telling_line(failure).filter(|_| !is_told);
+        let telling = view::telling_line(failure).filter(|_| !is_told);
         let telling = telling.unwrap_or_else(|| name(&failure.message));
         let mut text = self.paint.hanging(&subject, Tone::Bad, &cause, 6);
         text.push_str(&self.paint.hanging("      ", Tone::Plain, &telling, 6));
-        if let Some(instead) = words::instead(failure, iteration) {
+        if let Some(instead) = view::instead(failure, iteration) {
             let instead = name(&instead);
             text.push_str(&self.paint.hanging("      ", Tone::Plain, &instead, 6));
         }
@@ -377,7 +359,7 @@ impl<W: Write> TerminalReporter<W> {
 
 /// Foreign text as part of a line.
 fn name(text: &str) -> String {
-    line(text, TEXT_MAX)
+    one_line(text, TEXT_MAX)
 }
 
 #[cfg(test)]

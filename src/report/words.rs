@@ -1,210 +1,30 @@
 //! The words that all reports share: one name for one thing, everywhere.
 
-use super::quote::line;
-use jelly_base::model::{
-    ActionKind, Assertion, Because, Diagnosis, ErrorCategory, Exit, FailureReport, HttpFacts,
-    IterationReport, MismatchPlace, Offers, Outcome, Phase, RunReport, Rung, ServerState, Side,
-    Standing, StepReport, StepState, Totals, Unaccepted, Unlisted, Verdict, WireCheck, WireLevel,
-};
-use jelly_base::text::{self, close_names, plural, shell_word};
-use std::ffi::OsStr;
-use std::path::Path;
+use jelly_base::model::{Because, Exit, Totals, Verdict, json_word};
+use jelly_base::text::{human_duration, plural, shell_word};
+use serde::Serialize;
+use std::time::Duration;
 
-/// By which rung of the schema ladder a step's output was read, where it was
-/// not the server's own.
-pub(super) fn adapter(step: &StepReport) -> Option<String> {
-    let own = Rung::Structured.name();
-    let adapter = step.adapter.as_deref().filter(|name| *name != own)?;
-    Some(format!("output read as {adapter}"))
+/// The word of a closed list as people read it.
+pub(super) fn spaced(word: &impl Serialize) -> String {
+    json_word(word).replace('_', " ")
 }
 
 /// A verdict as a heading says it.
-pub(super) fn verdict(verdict: Verdict) -> &'static str {
+pub(super) fn verdict(verdict: Verdict) -> String {
     match verdict {
-        Verdict::Passed => "passed",
-        Verdict::PassedAfterRetry => "passed after retry",
-        Verdict::PassedAfterRepair => "passed after repair",
-        Verdict::CodeFailure => "code failure",
-        Verdict::NeedsUserHelp => "needs your help",
-        Verdict::InvalidInput => "invalid input",
-        Verdict::Interrupted => "interrupted",
+        Verdict::NeedsUserHelp => "needs your help".to_owned(),
+        other => spaced(&other),
     }
 }
 
-/// How a run ended, with the hooks that a green one owes to.
-pub(super) fn ending(report: &RunReport) -> String {
-    let verdict = verdict(report.verdict);
-    let hooks = report.hooks_at_work();
-    if report.verdict != Verdict::PassedAfterRepair || hooks.is_empty() {
-        return verdict.to_owned();
-    }
-    let repairs = report.lasting_repairs();
-    let also = match repairs.iter().any(|repair| !repair.ineffective) {
-        true => ", also",
-        false => "",
-    };
-    let noun = if hooks.len() == 1 { "hook" } else { "hooks" };
-    format!("{verdict}{also} by the {noun} {}", hooks.join(" and "))
+pub(super) fn duration(ms: u64) -> String {
+    human_duration(Duration::from_millis(ms))
 }
 
-/// Why a green run does not exit 0.
-pub(super) fn unaccepted(report: &RunReport) -> Option<&'static str> {
-    let why = report.unaccepted?;
-    Some(match (why, report.verdict) {
-        (Unaccepted::Contract, _) if report.repairs_written => {
-            "green by a change of the contract between plan and server; it stands in the plan now, \
-             and with --accept-repairs the exit code would have been 0"
-        }
-        (Unaccepted::Contract, _) => {
-            "green, but by a change of the contract between plan and server, which \
-             --accept-repairs allows"
-        }
-        (Unaccepted::Strict, Verdict::PassedAfterRetry) => {
-            "green, but not in the first iteration, as --strict wants it"
-        }
-        (Unaccepted::Strict, _) => "green, but not as the plan was written, as --strict wants it",
-    })
-}
-
-/// The command that takes the repairs of a run over into the plan's file.
-pub(super) fn apply_command(report: &RunReport) -> String {
-    let Some(dir) = &report.report_dir else {
-        return "jelly apply".to_owned();
-    };
-    let dir = Path::new(dir);
-    // Of several plans, the call's results stand above them; it is they that
-    // tell what the runs of one file came to together.
-    let is_of_call = |dir: &&Path| dir.file_name() == Some(OsStr::new(&report.run_id));
-    let dir = dir.ancestors().find(is_of_call).unwrap_or(dir);
-    format!("jelly apply {}", shell_word(&dir.display().to_string()))
-}
-
-/// What a server offers: its capabilities and the lists that it was asked for.
-pub(super) fn offers(offers: &Offers) -> Vec<String> {
-    let Offers {
-        capabilities,
-        tools,
-        prompts,
-        resources,
-    } = offers;
-    let mut told = vec![if capabilities.is_empty() {
-        "no capability".to_owned()
-    } else {
-        format!("capabilities: {}", capabilities.join(", "))
-    }];
-    for (list, noun) in [
-        (tools, "tool"),
-        (prompts, "prompt"),
-        (resources, "resource"),
-    ] {
-        told.extend(
-            list.as_ref()
-                .map(|list| text::listed(&list.names, list.total(), noun)),
-        );
-    }
-    told
-}
-
-/// For a failure over a name that the server does not list: what it lists
-/// instead.
-pub(super) fn instead(failure: &FailureReport, iteration: &IterationReport) -> Option<String> {
-    let server = failure.server.as_deref()?;
-    let server = iteration.servers.iter().find(|s| s.name == server)?;
-    let unlisted = server
-        .offers
-        .as_ref()?
-        .unlisted(failure.request.as_ref()?)?;
-    let Unlisted { kind, name, listed } = unlisted;
-    let close = close_names(name, listed.names.iter().map(String::as_str));
-    Some(match close.as_slice() {
-        [] => format!(
-            "the server lists {}",
-            text::listed(&listed.names, listed.total(), kind)
-        ),
-        close => format!(
-            "the server lists no {kind} {name}; close to it: {}",
-            close.join(", ")
-        ),
-    })
-}
-
-/// A verdict as data says it.
-pub(super) fn verdict_id(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Passed => "passed",
-        Verdict::PassedAfterRetry => "passed_after_retry",
-        Verdict::PassedAfterRepair => "passed_after_repair",
-        Verdict::CodeFailure => "code_failure",
-        Verdict::NeedsUserHelp => "needs_user_help",
-        Verdict::InvalidInput => "invalid_input",
-        Verdict::Interrupted => "interrupted",
-    }
-}
-
-pub(super) fn action(kind: ActionKind) -> &'static str {
-    match kind {
-        ActionKind::RepairMcpPlan => "repair_mcp_plan",
-        ActionKind::Retry => "retry",
-        ActionKind::Confirm => "confirm",
-        ActionKind::FixTests => "fix_tests",
-        ActionKind::RefineCode => "refine_code",
-        ActionKind::Stop => "stop",
-    }
-}
-
-pub(super) fn step_state(state: StepState) -> &'static str {
-    match state {
-        StepState::Passed => "passed",
-        StepState::Failed => "failed",
-        StepState::Blocked => "blocked",
-        StepState::Quarantined => "quarantined",
-        StepState::Skipped => "skipped",
-    }
-}
-
-pub(super) fn server_state(state: ServerState) -> &'static str {
-    match state {
-        ServerState::NotStarted => "not started",
-        ServerState::Ready => "ready",
-        ServerState::Failed => "failed",
-        ServerState::Died => "died",
-    }
-}
-
-pub(super) fn phase(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Config => "config",
-        Phase::Spawn => "spawn",
-        Phase::Handshake => "handshake",
-        Phase::List => "list",
-        Phase::Call => "call",
-        Phase::Assert => "assert",
-        Phase::Teardown => "teardown",
-    }
-}
-
-pub(super) fn side(side: Side) -> &'static str {
-    match side {
-        Side::Test => "test",
-        Side::Code => "code",
-    }
-}
-
-pub(super) fn category(category: ErrorCategory) -> &'static str {
-    match category {
-        ErrorCategory::Infrastructure => "INFRASTRUCTURE",
-        ErrorCategory::Assertion => "ASSERTION",
-        ErrorCategory::Locator => "LOCATOR",
-        ErrorCategory::Timeout => "TIMEOUT",
-        ErrorCategory::Other => "OTHER",
-    }
-}
-
-pub(super) fn standing(standing: Standing) -> &'static str {
-    match standing {
-        Standing::PassedBefore => "passed before",
-        Standing::NeverPassed => "never passed",
-    }
+/// The same of a time that was measured more finely than a person cares for.
+pub(super) fn fine_duration(ms: f64) -> String {
+    human_duration(Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default())
 }
 
 /// Why a step did not run, as a clause.
@@ -232,143 +52,27 @@ pub(super) fn exit(exit: &Exit) -> String {
 
 /// `4 steps: 2 passed, 1 failed, 1 blocked`, leaving out what is zero.
 pub(super) fn totals(totals: Totals) -> String {
-    let parts: Vec<String> = [
-        (totals.passed, "passed"),
-        (totals.failed, "failed"),
-        (totals.blocked, "blocked"),
-        (totals.quarantined, "quarantined"),
-        (totals.skipped, "skipped"),
-    ]
-    .into_iter()
-    .filter(|(n, _)| *n > 0)
-    .map(|(n, word)| format!("{n} {word}"))
-    .collect();
-    let steps = jelly_base::text::plural(totals.total, "step");
-    if parts.is_empty() {
-        steps
-    } else {
-        format!("{steps}: {}", parts.join(", "))
-    }
-}
-
-/// Which step or server a failure concerns: `files/write`, or `(start files)`
-/// for a server that failed without a step.
-pub(super) fn subject(failure: &FailureReport) -> String {
-    match (failure.server.as_deref(), failure.step.as_deref()) {
-        (Some(server), Some(step)) => format!("{server}/{step}"),
-        (None, Some(step)) => step.to_owned(),
-        (Some(server), None) => server_case(server, failure),
-        (None, None) => "(plan)".to_owned(),
-    }
-}
-
-/// Where a step has several mismatches, which of them a failure is: `mismatch
-/// 2 of 3`.
-pub(super) fn which_mismatch(failure: &FailureReport) -> Option<String> {
-    let MismatchPlace { index, of } = failure.mismatch?;
-    (of > 1).then(|| format!("mismatch {index} of {of}"))
-}
-
-/// The same behind what it is about.
-pub(super) fn mismatch_aside(failure: &FailureReport) -> String {
-    which_mismatch(failure).map_or_else(String::new, |which| format!(" ({which})"))
-}
-
-/// Of the mismatches of a step, of which one is given and so many are kept,
-/// those that were too many.
-pub(super) fn left_out(one: &FailureReport, kept: usize) -> Option<String> {
-    let kept = u32::try_from(kept).unwrap_or(u32::MAX);
-    let more = one
-        .mismatch?
-        .of
-        .checked_sub(kept)
-        .filter(|more| *more > 0)?;
-    let mismatches = plural(more, "more mismatch");
-    Some(format!("{mismatches} of this step, which are not kept"))
-}
-
-/// The name under which a server's own failure is reported.
-pub(super) fn server_case(server: &str, failure: &FailureReport) -> String {
-    if is_wire_check(failure) {
-        return wire_case(server);
-    }
-    match failure.phase {
-        Phase::Config | Phase::Spawn | Phase::Handshake | Phase::List => {
-            format!("(start {server})")
-        }
-        Phase::Call | Phase::Assert => format!("(server {server})"),
-        Phase::Teardown => format!("(stop {server})"),
-    }
-}
-
-/// The name under which the check of a server's messages is reported.
-pub(super) fn wire_case(server: &str) -> String {
-    format!("(wire {server})")
-}
-
-/// What the check of a server's messages found.
-pub(super) fn is_wire_check(failure: &FailureReport) -> bool {
-    failure.assertion.as_ref().is_some_and(Assertion::is_wire)
-}
-
-/// `14 messages checked: 2 breaches, 1 note`.
-pub(super) fn wire_check(check: &WireCheck) -> String {
-    let failing = check.failing().count();
-    let notes = check.breaches.len() - failing;
-    let mut parts = Vec::new();
-    if failing > 0 {
-        parts.push(plural(failing, "breach"));
-    }
-    if notes > 0 {
-        parts.push(plural(notes, "note"));
-    }
-    if parts.is_empty() {
-        parts.push("no breach".to_owned());
-    }
-    format!(
-        "{} checked: {}",
-        plural(check.messages, "message"),
-        parts.join(", ")
+    with_counts(
+        plural(totals.total, "step"),
+        [
+            (totals.passed.into(), "passed"),
+            (totals.failed.into(), "failed"),
+            (totals.blocked.into(), "blocked"),
+            (totals.quarantined.into(), "quarantined"),
+            (totals.skipped.into(), "skipped"),
+        ],
     )
 }
 
-/// How binding a rule is.
-pub(super) fn wire_level(level: WireLevel) -> &'static str {
-    match level {
-        WireLevel::Must => "MUST",
-        WireLevel::Should => "SHOULD",
-    }
-}
-
-/// The line of evidence that says most: what the rule matched, else the last
-/// line of stderr, else nothing. A server that answered wrongly may have
-/// printed anything, so there the rule alone has a say.
-pub(super) fn telling_line(failure: &FailureReport) -> Option<String> {
-    const MAX: usize = 300;
-    let matched = failure.diagnosis.evidence.as_ref().map(|e| e.text.as_str());
-    let last = || {
-        let mut lines = failure.stderr_tail.lines().rev();
-        lines
-            .find(|line| !line.trim().is_empty())
-            .filter(|_| !is_wrong_answer(failure))
-    };
-    matched
-        .filter(|text| !text.trim().is_empty())
-        .or_else(last)
-        .map(|text| line(text, MAX))
-}
-
-/// The server answered, and the answer is not what was wanted: a mismatch, a
-/// breach of its schema, or an `isError` result. Everything else is an error
-/// on the way to an answer.
-pub(super) fn is_wrong_answer(failure: &FailureReport) -> bool {
-    match failure.phase {
-        Phase::Assert => true,
-        Phase::Call | Phase::Teardown => {
-            failure.exit.is_none()
-                && (failure.assertion.is_some() || failure.outcome == Some(Outcome::Result))
-        }
-        Phase::Config | Phase::Spawn | Phase::Handshake | Phase::List => false,
+/// `4 steps: 2 passed, 1 failed`, leaving out what is zero.
+pub(super) fn with_counts<const N: usize>(all: String, counts: [(u64, &str); N]) -> String {
+    let some = counts.into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = some
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    match parts.as_slice() {
+        [] => all,
+        parts => format!("{all}: {}", parts.join(", ")),
     }
 }
 
@@ -384,50 +88,10 @@ pub(super) fn value(value: &serde_json::Value) -> String {
     }
 }
 
-/// What an exchange over HTTP came to, in a line: the status and the headers
-/// that tell something, or why there is none.
-pub(super) fn http(facts: &HttpFacts) -> Option<String> {
-    let mut parts = Vec::new();
-    parts.extend(facts.status.map(|status| status.to_string()));
-    parts.extend(facts.text.clone().or_else(|| facts.error.clone()));
-    for (name, told) in &facts.headers {
-        parts.push(format!("{name}: {}", value(told)));
-    }
-    (!parts.is_empty()).then(|| parts.join(", "))
-}
-
 /// An argv as one line that a shell would read back as the same words.
 pub(super) fn shell_line(argv: &[String]) -> String {
     let words: Vec<String> = argv.iter().map(|word| shell_word(word)).collect();
     words.join(" ")
-}
-
-/// Failures of a step in an iteration.
-pub(super) fn failures_of<'r>(
-    iteration: &'r IterationReport,
-    step: &str,
-) -> impl Iterator<Item = &'r FailureReport> {
-    iteration
-        .failures
-        .iter()
-        .filter(move |failure| failure.step.as_deref() == Some(step))
-}
-
-/// What a diagnosis says of the cause, as properties of JUnit.
-pub(super) fn properties(diagnosis: &Diagnosis) -> Vec<(&'static str, String)> {
-    let mut said = vec![("jelly.side", side(diagnosis.side).to_owned())];
-    if diagnosis.ambiguous {
-        said.push(("jelly.ambiguous", "true".to_owned()));
-    }
-    if let Some(known) = diagnosis.error_category {
-        said.push(("jelly.error_category", category(known).to_owned()));
-    }
-    said.push(("jelly.root_cause", diagnosis.root_cause.clone()));
-    if let Some(retryable) = diagnosis.retryable {
-        said.push(("jelly.retryable", retryable.to_string()));
-    }
-    said.push(("jelly.rule", diagnosis.rule.clone()));
-    said
 }
 
 #[cfg(test)]

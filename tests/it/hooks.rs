@@ -57,6 +57,29 @@ fn is_stopped(line: &str, kind: &str, told: &str) -> Run {
 }
 
 #[test]
+fn what_a_shell_would_obey_is_an_argument_like_any_other() {
+    let words = "$(touch owned); touch owned & `touch owned` | touch owned > owned";
+    let words = serde_json::to_string(words).unwrap();
+    let project = Project::with(&format!(
+        "version: 1
+servers:
+  s: {{ command: ./server.sh, args: [{words}] }}
+hooks: {{ fix_tests: [./hook.sh, {words}] }}
+steps:
+  - {{ id: echo, tool: echo, args: {{ message: {words} }} }}
+"
+    ));
+    let note = |file: &str| format!("#!/bin/sh\nprintf '%s' \"$1\" > {file}\nexit 1\n");
+    project.script("server.sh", &note("server.txt"));
+    project.script("hook.sh", &note("hook.txt"));
+    project.run(&["--no-repair"]).ends(3, "needs_user_help");
+    for file in ["server.txt", "hook.txt"] {
+        assert_eq!(serde_json::to_string(&project.read(file)).unwrap(), words);
+    }
+    assert!(!project.exists("owned"));
+}
+
+#[test]
 fn a_hook_that_deletes_the_failing_step_is_stopped_and_its_plan_shown() {
     let project = project("sed -i '/id: sum/d' plan.yaml");
     let run = project.run(&[]);

@@ -207,8 +207,12 @@ fn a_teardown_that_hangs_after_a_signal_holds_up_no_report_and_is_cut_by_the_sec
             });
             let steps = &early["iterations"][0]["steps"];
             assert_eq!(steps[0]["state"], "passed", "{steps}");
-            let junit = project.read("reports/latest/junit.xml");
-            assert!(junit.contains("name=\"first\""), "{junit}");
+            // The reports are written one after the other.
+            procs::until("junit.xml while teardown runs", || {
+                let junit = project.path("reports/latest/junit.xml");
+                let junit = std::fs::read_to_string(junit).unwrap_or_default();
+                junit.contains("name=\"first\"").then_some(())
+            });
             let run = ends_by_another(&project, running, (first, second));
             assert_eq!(run.iteration(1).step("down")["because"], "interrupted");
         });

@@ -18,10 +18,10 @@ static HOME: OnceLock<PathBuf> = OnceLock::new();
 
 /// Held while one comes or goes, so that the home of all does not go under
 /// the one that comes.
-static DOOR: Mutex<()> = Mutex::new(());
+static CHANGES: Mutex<()> = Mutex::new(());
 
 fn one_at_a_time() -> MutexGuard<'static, ()> {
-    DOOR.lock().unwrap_or_else(PoisonError::into_inner)
+    CHANGES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A fresh temporary folder that nobody else can read; removed when this is

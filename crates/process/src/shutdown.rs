@@ -58,23 +58,19 @@ impl Process {
     /// can't see that its input has ended. When the future is dropped half
     /// way, the process goes on to live until it is dropped itself.
     pub async fn shutdown(&mut self, grace: Duration) -> Shutdown {
-        self.leader.note_descendants();
-        self.close_stdin();
-        let how = self.end_leader(grace).await;
-        let leftovers = self.leader.end_leftovers(how).await;
-        Shutdown {
-            exit: self.exit.now(),
-            how,
-            leftovers,
-        }
+        self.end(grace, true).await
     }
 
     /// The same without waiting for the end of stdin to be heeded: for a
     /// process that does not serve by its pipes.
     pub async fn terminate(&mut self, grace: Duration) -> Shutdown {
+        self.end(grace, false).await
+    }
+
+    async fn end(&mut self, grace: Duration, heeds_stdin: bool) -> Shutdown {
         self.leader.note_descendants();
         self.close_stdin();
-        let how = self.insist(grace).await;
+        let how = self.end_leader(grace, heeds_stdin).await;
         let leftovers = self.leader.end_leftovers(how).await;
         Shutdown {
             exit: self.exit.now(),
@@ -83,17 +79,13 @@ impl Process {
         }
     }
 
-    async fn end_leader(&mut self, grace: Duration) -> How {
+    async fn end_leader(&mut self, grace: Duration, heeds_stdin: bool) -> How {
         if self.exit.has_exited() {
             return How::AlreadyExited;
         }
-        if timeout(grace, self.exit.wait()).await.is_ok() {
+        if heeds_stdin && timeout(grace, self.exit.wait()).await.is_ok() {
             return How::Graceful;
         }
-        self.insist(grace).await
-    }
-
-    async fn insist(&mut self, grace: Duration) -> How {
         if self.exit.has_exited() {
             return How::AlreadyExited;
         }

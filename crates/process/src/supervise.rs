@@ -23,6 +23,9 @@ pub enum Role {
     Worker,
     /// The worker has ended, its descendants are gone; pass its end on.
     Supervisor(WorkerEnd),
+    /// The worker that this process became can't go on, for this reason: say so
+    /// and end.
+    Stranded { reason: String },
     /// There is no supervision here, for this reason. Go on with the command:
     /// guards and process groups still work, only a SIGKILL of jelly leaves
     /// servers behind.

@@ -172,7 +172,7 @@ impl Session {
                     let request = self.connection.send(Outgoing {
                         method,
                         params,
-                        version: (!bare).then(|| self.version),
+                        version: (!bare).then_some(self.version),
                         progress: !bare && method == "tools/call",
                         probe: false,
                     });

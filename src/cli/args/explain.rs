@@ -27,7 +27,7 @@ pub struct ExplainArgs {
     pub of_runs: ReportsDir,
 
     #[command(flatten)]
-    pub memory: HistoryArgs,
+    pub history: HistoryArgs,
 
     #[command(flatten)]
     pub own_rules: RuleFiles,

@@ -23,7 +23,7 @@ pub struct ListArgs {
     pub cause: Option<String>,
 
     #[command(flatten)]
-    pub memory: HistoryArgs,
+    pub history: HistoryArgs,
 
     /// How the list is printed
     #[arg(long, value_enum, default_value_t)]

@@ -25,7 +25,7 @@ pub use history::{HistoryArgs, HistoryOrder, ListArgs};
 pub use init::{InitArgs, RegistryChoice};
 pub use login::LoginArgs;
 pub use rules::{RuleFiles, RulesArgs};
-pub use run::{BudgetArgs, LadderArgs, RunArgs};
+pub use run::{BudgetArgs, FlagRepeat, LadderArgs, RUN_FLAGS, RunArgs};
 pub use schema::SchemaArgs;
 pub use shared::{Argv, ColorChoice, Format};
 pub use snapshot::{SnapshotArgs, SnapshotCommand};

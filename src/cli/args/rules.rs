@@ -1,6 +1,7 @@
 //! What can be typed behind `jelly rules`, and the flag that names files of
 //! rules everywhere.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use jelly_base::model::Phase;
 use jelly_triage::engine::Field;
@@ -86,8 +87,8 @@ pub struct RulesExplainArgs {
     pub field: Option<FieldArg>,
 
     /// When it was seen; makes it a live failure
-    #[arg(long, value_enum, conflicts_with = "report")]
-    pub phase: Option<PhaseArg>,
+    #[arg(long, value_parser = phase_parser(), conflicts_with = "report")]
+    pub phase: Option<Phase>,
 
     /// As a client of an MCP server saw it
     #[arg(long, conflicts_with = "report")]
@@ -142,27 +143,20 @@ impl From<FieldArg> for Field {
 }
 
 /// The phases of a live failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PhaseArg {
-    Config,
-    Spawn,
-    Handshake,
-    List,
-    Call,
-    Assert,
-    Teardown,
-}
+const PHASES: [(&str, Phase); 7] = [
+    ("config", Phase::Config),
+    ("spawn", Phase::Spawn),
+    ("handshake", Phase::Handshake),
+    ("list", Phase::List),
+    ("call", Phase::Call),
+    ("assert", Phase::Assert),
+    ("teardown", Phase::Teardown),
+];
 
-impl From<PhaseArg> for Phase {
-    fn from(arg: PhaseArg) -> Self {
-        match arg {
-            PhaseArg::Config => Self::Config,
-            PhaseArg::Spawn => Self::Spawn,
-            PhaseArg::Handshake => Self::Handshake,
-            PhaseArg::List => Self::List,
-            PhaseArg::Call => Self::Call,
-            PhaseArg::Assert => Self::Assert,
-            PhaseArg::Teardown => Self::Teardown,
-        }
-    }
+fn phase_parser() -> impl TypedValueParser<Value = Phase> {
+    let names = PossibleValuesParser::new(PHASES.map(|(name, _)| name));
+    names.try_map(|typed| {
+        let phase = PHASES.iter().find(|(name, _)| *name == typed);
+        phase.map(|(_, phase)| *phase).ok_or("no phase")
+    })
 }

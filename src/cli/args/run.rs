@@ -1,10 +1,14 @@
 //! What can be typed behind `jelly run`.
+//!
+//! A new flag is a field here, with its places in `result_settings` and in
+//! [`RUN_FLAGS`], which the compiler and a test ask for; a row of
+//! `layers/table.rs` where it is a setting too; and the code that heeds it.
 
 use super::history::HistoryArgs;
 use super::rules::RuleFiles;
 use super::shared::{Argv, Format, ReportsDir, parse_argv, parse_duration, parse_var};
 use clap::Args;
-use jelly_harness::triage_loop::CallFlags;
+use jelly_harness::triage_loop::{CallFlags, ResultSettings};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -102,7 +106,7 @@ pub struct RunArgs {
     pub jobs: Option<u16>,
 
     #[command(flatten)]
-    pub memory: HistoryArgs,
+    pub history: HistoryArgs,
 
     #[command(flatten)]
     pub ladder: LadderArgs,
@@ -123,6 +127,114 @@ pub struct RunArgs {
     #[arg(skip)]
     pub again: CallFlags,
 }
+
+impl RunArgs {
+    /// Of all that was typed or set, what changes how answers come about or how
+    /// they are judged. A new flag has to be given its place here.
+    pub fn result_settings(&self) -> ResultSettings {
+        let Self {
+            ladder:
+                LadderArgs {
+                    no_adapt,
+                    // What it sets was read when the plan was begun.
+                    schema_store: _,
+                    // When a store takes over what it saw, for later runs.
+                    generic_threshold: _,
+                },
+            wire_check,
+            // Read when the call began.
+            own_rules: _,
+            // A plan knows itself by its content, its variables by their
+            // values, and its steps by how far those before them got.
+            plans: _,
+            vars: _,
+            only: _,
+            skip: _,
+            fail_fast: _,
+            // `${workspace}`, wherever it is.
+            project_dir: _,
+            // What is tried, and what a result means; not what is answered.
+            budgets: _,
+            no_repair: _,
+            write_repairs: _,
+            accept_repairs: _,
+            no_confirm: _,
+            strict: _,
+            trust_plan: _,
+            fix_tests: _,
+            refine_code: _,
+            hook_timeout: _,
+            seed: _,
+            jobs: _,
+            // What is written and shown.
+            reports: _,
+            format: _,
+            history: _,
+            record: _,
+            quiet: _,
+            again: _,
+        } = self;
+        ResultSettings {
+            adapt: !no_adapt,
+            wire_check: *wire_check,
+            ..ResultSettings::default()
+        }
+    }
+}
+
+/// What becomes of a flag of `jelly run` in a command that is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlagRepeat {
+    /// Without it, another thing would be run, or elsewhere.
+    Kept,
+    /// Kept only where the command is about what the hooks may do.
+    OfHooks,
+    /// Kept only where the very same run is meant.
+    OfTheSame,
+    /// It says how this run was to be shown, cut short or repeated.
+    Dropped,
+}
+
+/// Every argument of `jelly run`: its id, its flag, its fate.
+pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
+    ("project_dir", "--project-dir", FlagRepeat::Kept),
+    ("reports_dir", "--reports-dir", FlagRepeat::Kept),
+    ("vars", "--var", FlagRepeat::Kept),
+    ("profile", "--profile", FlagRepeat::Kept),
+    ("history", "--history", FlagRepeat::Kept),
+    ("no_history", "--no-history", FlagRepeat::Kept),
+    ("files", "--rules", FlagRepeat::Kept),
+    ("no_adapt", "--no-adapt", FlagRepeat::Kept),
+    ("schema_store", "--schema-store", FlagRepeat::Kept),
+    ("generic_threshold", "--generic-threshold", FlagRepeat::Kept),
+    ("wire_check", "--wire-check", FlagRepeat::Kept),
+    ("no_repair", "--no-repair", FlagRepeat::Kept),
+    ("accept_repairs", "--accept-repairs", FlagRepeat::Kept),
+    ("strict", "--strict", FlagRepeat::Kept),
+    ("fix_tests", "--fix-tests", FlagRepeat::OfHooks),
+    ("refine_code", "--refine-code", FlagRepeat::OfHooks),
+    ("hook_timeout", "--hook-timeout", FlagRepeat::OfHooks),
+    ("plans", "", FlagRepeat::Dropped),
+    ("max_iterations", "--max-iterations", FlagRepeat::OfTheSame),
+    ("retries", "--retries", FlagRepeat::OfTheSame),
+    ("confirms", "--confirms", FlagRepeat::OfTheSame),
+    ("mcp_repairs", "--mcp-repairs", FlagRepeat::OfTheSame),
+    ("test_fixes", "--test-fixes", FlagRepeat::OfTheSame),
+    ("code_refines", "--code-refines", FlagRepeat::OfTheSame),
+    ("deadline", "--deadline", FlagRepeat::OfTheSame),
+    ("no_confirm", "--no-confirm", FlagRepeat::OfTheSame),
+    ("trust_plan", "--trust-plan", FlagRepeat::OfTheSame),
+    ("write_repairs", "--write-repairs", FlagRepeat::Dropped),
+    ("only", "--only", FlagRepeat::OfTheSame),
+    ("skip", "--skip", FlagRepeat::OfTheSame),
+    ("fail_fast", "--fail-fast", FlagRepeat::OfTheSame),
+    ("seed", "--seed", FlagRepeat::Dropped),
+    ("jobs", "--jobs", FlagRepeat::Dropped),
+    ("record", "--record", FlagRepeat::Dropped),
+    ("format", "--format", FlagRepeat::Dropped),
+    ("quiet", "--quiet", FlagRepeat::Dropped),
+    ("color", "--color", FlagRepeat::Dropped),
+];
 
 /// Budgets: a flag wins over the environment, and that over the plan.
 #[derive(Debug, Args)]
@@ -170,4 +282,29 @@ pub struct LadderArgs {
     /// Results in a row that are mere text before that is taken for the schema of a tool that declares another [default: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub generic_threshold: Option<u32>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RUN_FLAGS;
+    use crate::cli::args::Cli;
+    use clap::CommandFactory;
+
+    #[test]
+    fn every_argument_of_a_run_is_kept_or_dropped() {
+        let mut cli = Cli::command();
+        cli.build();
+        let run = cli.find_subcommand("run").unwrap();
+        let ids = run.get_arguments().map(|arg| arg.get_id().as_str());
+        let mut ids: Vec<&str> = ids.filter(|id| !["help", "version"].contains(id)).collect();
+        let mut known: Vec<&str> = RUN_FLAGS.iter().map(|(id, _, _)| *id).collect();
+        ids.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(known, ids);
+        for (id, flag, _) in RUN_FLAGS.iter().filter(|(_, flag, _)| !flag.is_empty()) {
+            let arg = run.get_arguments().find(|arg| arg.get_id() == id).unwrap();
+            let long = arg.get_long().unwrap();
+            assert_eq!(format!("--{long}"), *flag);
+        }
+    }
 }

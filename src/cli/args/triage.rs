@@ -39,6 +39,16 @@ pub enum TriageFormat {
     Junit,
 }
 
+impl TriageFormat {
+    /// The reports are read a second time for the cases that passed.
+    pub fn has_all_cases(self) -> bool {
+        match self {
+            Self::Ctrf | Self::Junit => true,
+            Self::Human | Self::Json | Self::Jsonl | Self::Md | Self::Table | Self::Github => false,
+        }
+    }
+}
+
 /// How much is printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
@@ -119,7 +129,7 @@ pub struct TriageArgs {
     pub baseline: Vec<String>,
 
     #[command(flatten)]
-    pub memory: HistoryArgs,
+    pub history: HistoryArgs,
 
     /// Which failures make the call fail
     #[arg(long, value_enum, default_value_t, value_name = "WHICH")]

@@ -81,16 +81,22 @@ pub async fn answers_of(
 ) -> BTreeMap<String, String> {
     let may_ask = may_ask(world) && !dry_run;
     let mut answers = BTreeMap::new();
-    let used = blanks_of(config);
-    let is_used = |input: &&Input| used.contains(&blank(&input.id));
-    for input in config.inputs.iter().filter(is_used) {
+    for input in used_inputs(config) {
         if answers.contains_key(&input.id) {
             continue;
         }
         let told = world.env.get(&variable_of(&input.id)).cloned();
         let answer = match told.filter(|value| !value.is_empty()) {
             Some(value) => Some(value),
-            None if may_ask => ask(&question(input)).await,
+            None if may_ask => {
+                let question = Question {
+                    prompt: input.description.as_deref().unwrap_or(&input.id),
+                    options: &input.options,
+                    default: input.default.as_deref(),
+                    secret: input.password,
+                };
+                ask(&question).await
+            }
             None => input.default.clone().filter(|value| !value.is_empty()),
         };
         if let Some(answer) = answer {
@@ -103,27 +109,8 @@ pub async fn answers_of(
     answers
 }
 
-/// What its user is asked.
-pub fn question(input: &Input) -> Question<'_> {
-    Question {
-        prompt: input.description.as_deref().unwrap_or(&input.id),
-        options: &input.options,
-        default: input.default.as_deref(),
-        secret: input.password,
-    }
-}
-
-fn blank(id: &str) -> String {
-    format!("${{input:{id}}}")
-}
-
-/// Whether a server that is not disabled has the blank of this input.
-pub fn is_used(config: &Config, input: &Input) -> bool {
-    blanks_of(config).contains(&blank(&input.id))
-}
-
-/// All blanks of servers that are not disabled.
-fn blanks_of(config: &Config) -> HashSet<String> {
+/// The inputs that stand in a server that is not disabled.
+pub fn used_inputs(config: &Config) -> impl Iterator<Item = &Input> {
     // A blank is only one where it is read as such.
     let nothing = BTreeMap::new();
     let around = Surroundings {
@@ -132,11 +119,13 @@ fn blanks_of(config: &Config) -> HashSet<String> {
         project: &config.path,
         home: None,
     };
-    config
+    let blanks: HashSet<String> = config
         .entries
         .iter()
         .filter(|entry| !entry.disabled)
         .flat_map(|entry| entry.spots())
         .flat_map(|spot| fill(&spot.text, &around).left)
-        .collect()
+        .collect();
+    let inputs = config.inputs.iter();
+    inputs.filter(move |input| blanks.contains(&format!("${{input:{}}}", input.id)))
 }

@@ -1,14 +1,14 @@
 //! Each server of the configurations: blanks filled, looked at, started, and
 //! diagnosed.
 
-use super::super::read::text_within;
+use super::super::files::text_within;
 use super::super::settings::World;
 use super::ask::Answers;
 use super::find::FoundConfigs;
 use super::sight::Machine;
 use super::trial::{self, CandidateTrial, try_out};
 use jelly_base::model::{
-    Checkup, CheckupState, Failure, Finding, FindingLevel, Lint, Outcome, Phase,
+    Checkup, CheckupState, Failure, Finding, FindingLevel, Fix, Lint, Outcome, Phase,
 };
 use jelly_base::text::redact::{Redactor, holds_secret, looks_secret, may_be_secret, show_argv};
 use jelly_base::text::{sanitize, shell_word};
@@ -18,7 +18,7 @@ use jelly_setup::doctor::{
     Config, Entry, Platform, Reached, RemedyContext, Sight as _, Spot, Surroundings, by_hand,
     duplicate_names, fill, lint, prescribe, secrets_of,
 };
-use jelly_triage::engine::Engine;
+use jelly_triage::engine::{Audience, Engine};
 use jelly_wire::auth::{AuthSettings, Authorizer, Grant, TokenBook};
 use jelly_wire::{Endpoint, Reach};
 use std::collections::{BTreeMap, BTreeSet};
@@ -208,22 +208,7 @@ impl Examiner<'_> {
             name: clean(&entry.name),
             client: config.client.name().to_owned(),
             at: config.at(entry.place),
-            state: CheckupState::Unchecked,
             argv: shown_argv(entry, reach.as_ref(), redactor),
-            url: None,
-            era: None,
-            protocol_version: None,
-            server_info: None,
-            tools: None,
-            resources: None,
-            prompts: None,
-            startup_ms: None,
-            stdout_noise: 0,
-            stdout_noise_sample: Vec::new(),
-            stderr_tail: String::new(),
-            message: None,
-            diagnosis: None,
-            by_hand: None,
             findings: findings
                 .into_iter()
                 .map(|finding| Finding {
@@ -233,6 +218,7 @@ impl Examiner<'_> {
                 })
                 .collect(),
             notes,
+            ..Checkup::default()
         };
         if entry.disabled {
             checkup.state = CheckupState::Disabled;
@@ -334,7 +320,7 @@ impl Examiner<'_> {
                     Some(_) | None => message.into_owned(),
                 }
             });
-            let mut diagnosis = self.engine.diagnose(&failure);
+            let mut diagnosis = self.engine.diagnose_for(&failure, Audience::Configuration);
             let path = self.world.env.get("PATH").map_or("", String::as_str);
             let machine = Machine { path };
             let context = RemedyContext {
@@ -354,8 +340,10 @@ impl Examiner<'_> {
                 && let Some(line) = where_it_waits(&failure, reach, redactor, &machine)
             {
                 let fix = &mut diagnosis.advice.fix;
-                fix.push("See at which line of its code it waits, after 15 seconds:".to_owned());
-                fix.push(format!("$ {line}"));
+                fix.push(Fix::text(
+                    "See at which line of its code it waits, after 15 seconds:",
+                ));
+                fix.push(Fix::command(line));
             }
             checkup.diagnosis = Some(diagnosis);
             checkup.by_hand = hand(&failure, reach, redactor);

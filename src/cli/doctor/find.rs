@@ -1,6 +1,7 @@
 //! The configurations that are meant: those that are named, or those in the
 //! clients' usual places.
 
+use super::super::refusal::Refusal;
 use super::super::settings::World;
 use etcetera::BaseStrategy as _;
 use jelly_base::model::{ConfigProblem, ConfigSummary};
@@ -31,7 +32,7 @@ pub struct FoundConfigs {
 ///
 /// # Errors
 /// None was named, and there is none.
-pub fn find(named: &[PathBuf], world: &World) -> Result<FoundConfigs, String> {
+pub fn find(named: &[PathBuf], world: &World) -> Result<FoundConfigs, Refusal> {
     let mut found = FoundConfigs {
         configs: Vec::new(),
         folders: Vec::new(),
@@ -45,10 +46,10 @@ pub fn find(named: &[PathBuf], world: &World) -> Result<FoundConfigs, String> {
     if !named.is_empty() {
         return Ok(found);
     }
-    let places = usual(world, found.home.as_deref());
+    let places = usual(found.home.as_deref());
     let mut seen = HashSet::new();
-    for place in &places {
-        let Place { shown, path, base } = place;
+    for (shown, base) in &places {
+        let path = world.cwd.join(shown);
         let real = path.canonicalize().unwrap_or_else(|_| path.clone());
         if path.is_file() && seen.insert(real) {
             found.add(shown, world.cwd.clone(), world, false);
@@ -60,26 +61,19 @@ pub fn find(named: &[PathBuf], world: &World) -> Result<FoundConfigs, String> {
     if found.summaries.is_empty() {
         let looked: Vec<String> = places
             .iter()
-            .map(|place| format!("  {}", place.shown.display()))
+            .map(|(shown, _)| format!("  {}", shown.display()))
             .collect();
-        return Err(format!(
+        return Err(Refusal::invalid(format!(
             "error: no configuration was named, and no client has one; looked for\n{}\nhelp: \
              jelly doctor CONFIG.json",
             looked.join("\n")
-        ));
+        )));
     }
     Ok(found)
 }
 
-/// Where a configuration may lie.
-struct Place {
-    shown: PathBuf,
-    path: PathBuf,
-    base: Base,
-}
-
-/// All places on this system.
-fn usual(world: &World, home: Option<&Path>) -> Vec<Place> {
+/// All places on this system where a configuration may lie.
+fn usual(home: Option<&Path>) -> Vec<(PathBuf, Base)> {
     let xdg = etcetera::choose_base_strategy()
         .ok()
         .map(|s| s.config_dir());
@@ -98,12 +92,7 @@ fn usual(world: &World, home: Option<&Path>) -> Vec<Place> {
                 Base::Xdg => xdg.clone()?,
                 Base::AppData => data.clone()?,
             };
-            let shown = folder.join(usual.path);
-            Some(Place {
-                path: world.cwd.join(&shown),
-                shown,
-                base: usual.base,
-            })
+            Some((folder.join(usual.path), usual.base))
         })
         .collect()
 }

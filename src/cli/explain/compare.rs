@@ -5,13 +5,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 
-/// Whether two fingerprints are the same, and where they part.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Comparison {
-    pub same: bool,
-    pub parts: Vec<Part>,
-}
-
 /// One part of both, as in `root_cause` or `says`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Part {
@@ -37,9 +30,9 @@ pub struct Change {
     pub text: String,
 }
 
-/// Compares what two fingerprints were made of.
+/// What two fingerprints were made of, part by part.
 #[must_use]
-pub fn compare(one: &Known, other: &Known) -> Comparison {
+pub fn compare(one: &Known, other: &Known) -> Vec<Part> {
     let mut parts = vec![part(
         "root_cause",
         Some(&one.cause.root_cause),
@@ -54,10 +47,7 @@ pub fn compare(one: &Known, other: &Known) -> Comparison {
     for name in names.chain(more).filter(|name| *name != "root_cause") {
         parts.push(part(name, a.get(name), b.get(name)));
     }
-    Comparison {
-        same: one.fingerprint == other.fingerprint,
-        parts,
-    }
+    parts
 }
 
 fn part(name: &str, one: Option<&str>, other: Option<&str>) -> Part {

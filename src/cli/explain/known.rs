@@ -5,13 +5,6 @@ use jelly_triage::history::{CausePast, PastCause, TestName};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What came of looking for a fingerprint.
-pub enum FoundCause {
-    None,
-    One(Box<Known>),
-    Several(Vec<String>),
-}
-
 /// One cause.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Known {
@@ -47,12 +40,6 @@ pub struct Seen {
 }
 
 impl Known {
-    pub fn of_past(past: CausePast, of_runs: usize) -> Self {
-        let mut known = Self::new(past.fingerprint.clone(), past.cause.clone());
-        known.add_past(past, of_runs);
-        known
-    }
-
     pub fn new(fingerprint: String, cause: PastCause) -> Self {
         Self {
             fingerprint,

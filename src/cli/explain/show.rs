@@ -1,10 +1,11 @@
 //! The explanation as people read it.
 
-use super::compare::{Comparison, Part};
+use super::Compared;
+use super::compare::Part;
 use super::known::{Known, Seen};
 use crate::cli::paint::{BOLD, DIM, DiffPaint, GREEN, RED};
 use anstyle::Style;
-use jelly_base::model::{ErrorCategory, Side};
+use jelly_base::model::{ErrorCategory, Fix, Side};
 use jelly_base::text::{plural, sanitize};
 use jelly_triage::history::TestName;
 use std::fmt::Write;
@@ -48,7 +49,8 @@ pub fn show(known: &Known, paint: DiffPaint) -> String {
     {
         text += &paint.block("Meaning", &[advice.what.clone(), advice.why.clone()]);
         if !advice.fix.is_empty() {
-            text += &paint.block("To do", &advice.fix);
+            let steps: Vec<String> = advice.fix.iter().map(Fix::to_string).collect();
+            text += &paint.block("To do", &steps);
         }
     }
     if let Some(seen) = &known.history {
@@ -124,21 +126,17 @@ fn tests(tests: &[TestName]) -> Vec<String> {
 
 /// Why two fingerprints are or are not the same.
 #[must_use]
-pub fn show_comparison(
-    comparison: &Comparison,
-    one: &Known,
-    other: &Known,
-    paint: DiffPaint,
-) -> String {
+pub fn show_comparison(compared: &Compared, paint: DiffPaint) -> String {
+    let [one, other] = &compared.fingerprints;
     let mut text = headline(one, paint);
     text += &headline(other, paint);
-    let differing: Vec<&str> = comparison
+    let differing: Vec<&str> = compared
         .parts
         .iter()
         .filter(|part| !part.same)
         .map(|part| part.name.as_str())
         .collect();
-    let verdict = if comparison.same {
+    let verdict = if compared.same {
         "The same cause: both are one fingerprint.".to_owned()
     } else if one.cause.template.is_empty() || other.cause.template.is_empty() {
         "Not the same. What one of them was made of was not kept, so only their causes can be \
@@ -152,7 +150,7 @@ pub fn show_comparison(
         format!("Not the same: they differ in {}.", differing.join(", "))
     };
     let _ = write!(text, "\n{}\n", paint.tone(BOLD, &verdict));
-    for part in &comparison.parts {
+    for part in &compared.parts {
         text += &show_part(part, paint);
     }
     text

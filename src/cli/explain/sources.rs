@@ -1,15 +1,15 @@
 //! Where a fingerprint is looked for: the reports that were named, those of
 //! the last `jelly run`, the history.
 
-use super::known::{FoundCause, Known};
-use super::unreadable;
+use super::known::Known;
 use crate::cli::args::ExplainArgs;
-use crate::cli::complain::complain;
 use crate::cli::find::find;
+use crate::cli::open_history;
+use crate::cli::refusal::Refusal;
 use crate::cli::results::read_results;
 use crate::cli::rules::{Rules, find_rules};
 use crate::cli::settings::{World, inherited_secrets};
-use jelly_base::model::{Diagnosis, ExitCode, Failure, FailureReport, Template};
+use jelly_base::model::{Diagnosis, Failure, FailureReport, Template};
 use jelly_base::text::redact::Redactor;
 use jelly_triage::engine::fingerprints;
 use jelly_triage::history::{Past, PastCause, TestName};
@@ -36,13 +36,10 @@ impl Sources {
     /// Reads them.
     ///
     /// # Errors
-    /// The exit code for what was said already: a report that was named, or a
-    /// history that is there, can't be read.
-    pub fn open(args: &ExplainArgs, world: &World) -> Result<Self, ExitCode> {
-        let rules = find_rules(&args.own_rules.files, &world.cwd).map_err(|refusal| {
-            complain(&refusal.render(false));
-            ExitCode::InvalidInput
-        })?;
+    /// A report that was named, or a history that is there, can't be read.
+    pub fn open(args: &ExplainArgs, world: &World) -> Result<Self, Refusal> {
+        let rules = find_rules(&args.own_rules.files, &world.cwd)
+            .map_err(|error| Refusal::invalid(error.render(false)))?;
         let mut sources = Self {
             known: BTreeMap::new(),
             of_tests: BTreeMap::new(),
@@ -51,10 +48,7 @@ impl Sources {
             rules,
         };
         let redactor = Redactor::new(inherited_secrets(&world.env));
-        let named = find(&args.reports).map_err(|error| {
-            complain(&format!("error: failed to {error}"));
-            ExitCode::InvalidInput
-        })?;
+        let named = find(&args.reports)?;
         let latest = args.of_runs.latest().join("results.json");
         let latest = latest.is_file().then(|| ReportSource {
             name: latest.display().to_string(),
@@ -63,18 +57,14 @@ impl Sources {
         for source in named.iter().chain(&latest) {
             sources.read(source, &redactor)?;
         }
-        if let Some(store) = args.memory.store(world) {
-            let (past, warnings) = store.load().map_err(|error| unreadable(&error))?;
-            for warning in warnings {
-                complain(&format!("warning: {warning}"));
-            }
-            sources.past = past;
+        if let Some(store) = args.history.store(world) {
+            sources.past = open_history::load(&store)?;
             sources.looked_in.push(store.path().display().to_string());
         }
         Ok(sources)
     }
 
-    pub fn looked_in(&self) -> String {
+    fn looked_in(&self) -> String {
         if self.looked_in.is_empty() {
             return "nothing, since there is neither a report nor a history here".to_owned();
         }
@@ -82,7 +72,10 @@ impl Sources {
     }
 
     /// What is known of the one fingerprint that begins like this.
-    pub fn find(&self, asked: &str) -> FoundCause {
+    ///
+    /// # Errors
+    /// There is none, or more than one.
+    pub fn find(&self, asked: &str) -> Result<Known, Refusal> {
         let prefix = if asked.starts_with(PREFIX) {
             asked.to_owned()
         } else {
@@ -101,36 +94,37 @@ impl Sources {
             .chain(of_tests)
             .chain(self.past.fingerprints(&prefix))
             .collect();
-        let mut causes = causes.into_iter();
-        match (causes.next(), causes.next()) {
-            (None, _) => FoundCause::None,
-            (Some(one), None) => self
-                .about(one)
-                .map_or(FoundCause::None, |known| FoundCause::One(Box::new(known))),
-            (Some(one), Some(two)) => FoundCause::Several(
-                [one, two]
-                    .into_iter()
-                    .chain(causes)
-                    .map(str::to_owned)
-                    .collect(),
-            ),
+        if causes.len() > 1 {
+            let all: Vec<&str> = causes.into_iter().collect();
+            return Err(Refusal::invalid(format!(
+                "error: several fingerprints begin with {asked}: {}",
+                all.join(", ")
+            )));
         }
+        let known = causes.first().and_then(|one| self.about(one));
+        known.ok_or_else(|| {
+            Refusal::invalid(format!(
+                "error: no fingerprint {asked} is known; looked in {}\nhelp: name the report \
+                 that it comes from with --in, or the history with --history",
+                self.looked_in()
+            ))
+        })
     }
 
     fn about(&self, fingerprint: &str) -> Option<Known> {
         let past = self.past.cause(fingerprint);
-        match (self.known.get(fingerprint).cloned(), past) {
-            (Some(mut known), Some(past)) => {
-                known.add_past(past, self.past.runs());
-                Some(known)
-            }
-            (Some(known), None) => Some(known),
-            (None, Some(past)) => Some(Known::of_past(past, self.past.runs())),
-            (None, None) => None,
+        let known = self.known.get(fingerprint).cloned();
+        let mut known = known.or_else(|| {
+            let cause = past.as_ref()?.cause.clone();
+            Some(Known::new(fingerprint.to_owned(), cause))
+        })?;
+        if let Some(past) = past {
+            known.add_past(past, self.past.runs());
         }
+        Some(known)
     }
 
-    fn read(&mut self, source: &ReportSource, redactor: &Redactor) -> Result<(), ExitCode> {
+    fn read(&mut self, source: &ReportSource, redactor: &Redactor) -> Result<(), Refusal> {
         let shown = source.name.as_str();
         let input = open(&source.input).map_err(|error| error.to_string());
         let result = input.and_then(|input| {
@@ -142,8 +136,7 @@ impl Sources {
         });
         self.looked_in.push(shown.to_owned());
         result.map_err(|why| {
-            complain(&format!("error: failed to read the report {shown}: {why}"));
-            ExitCode::InvalidInput
+            Refusal::invalid(format!("error: failed to read the report {shown}: {why}"))
         })
     }
 

@@ -3,18 +3,18 @@
 use super::super::doctor::{ask as inputs, find};
 use super::super::settings::World;
 use super::origin::{Origin, Words, ask_left, canonical, check_name, name_in};
-use super::shared::{InitRefusal, Shared};
+use super::shared::Shared;
 use super::slips::{given_values, is_server_json};
-use crate::cli::complain::complain;
-use jelly_base::text::{close_names, is_placeholder, sanitize, shell_word};
+use crate::cli::refusal::{Refusal, complain};
+use jelly_base::text::{did_you_mean, is_placeholder, sanitize, shell_word};
 use jelly_setup::doctor::{Config, Entry, Piece, Reached, Surroundings, pieces, variable_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Those that are meant.
-pub async fn of_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, InitRefusal> {
+pub async fn from_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, Refusal> {
     let (args, world) = (shared.args, shared.world);
-    let found = find::find(&[path.to_path_buf()], world).map_err(InitRefusal::Invalid)?;
+    let found = find::find(&[path.to_path_buf()], world)?;
     let unread = found.summaries.iter().find_map(|file| file.error.as_ref());
     if let Some(problem) = unread {
         let help = match is_server_json(shared, path) {
@@ -25,7 +25,7 @@ pub async fn of_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, 
             false => problem.help.clone(),
         };
         let help = help.map(|help| format!("\nhelp: {help}"));
-        return Err(InitRefusal::Invalid(format!(
+        return Err(Refusal::invalid(format!(
             "error: {}: {}{}",
             problem.at,
             problem.what,
@@ -37,7 +37,7 @@ pub async fn of_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, 
         let entries = selected(config, &args.names)?;
         if entries.len() > 1 && (args.output.is_some() || args.name.is_some()) {
             let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
-            return Err(InitRefusal::Invalid(format!(
+            return Err(Refusal::invalid(format!(
                 "error: {} has several servers, and -o and --name are for one\nhelp: name the one \
                  that is meant: {}",
                 config.path.display(),
@@ -54,15 +54,13 @@ pub async fn of_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, 
 }
 
 /// The entries that are meant.
-fn selected(config: &Config, names: &[String]) -> Result<Vec<Entry>, InitRefusal> {
+fn selected(config: &Config, names: &[String]) -> Result<Vec<Entry>, Refusal> {
     for name in names {
         if !config.entries.iter().any(|entry| &entry.name == name) {
             let all: Vec<&str> = config.entries.iter().map(|e| e.name.as_str()).collect();
-            let help = match close_names(name, all.iter().copied()).first() {
-                Some(close) => format!("did you mean `{close}`?"),
-                None => format!("there are: {}", all.join(", ")),
-            };
-            return Err(InitRefusal::Invalid(format!(
+            let help = did_you_mean(name, all.iter().copied());
+            let help = help.unwrap_or_else(|| format!("there are: {}", all.join(", ")));
+            return Err(Refusal::invalid(format!(
                 "error: {} has no server `{name}`\nhelp: {}",
                 config.path.display(),
                 sanitize(&help)
@@ -91,7 +89,7 @@ fn selected(config: &Config, names: &[String]) -> Result<Vec<Entry>, InitRefusal
         .map(|e| e.name.as_str())
         .collect();
     if entries.is_empty() {
-        return Err(InitRefusal::Invalid(match off.first() {
+        return Err(Refusal::invalid(match off.first() {
             None => format!("error: {shown} has no servers"),
             Some(first) => format!(
                 "error: {shown} has no server that is not disabled\nhelp: named, a disabled one is \
@@ -110,7 +108,7 @@ fn selected(config: &Config, names: &[String]) -> Result<Vec<Entry>, InitRefusal
     for entry in &entries {
         if entry.reached.is_none() {
             let flaw = entry.flaws.first();
-            return Err(InitRefusal::Invalid(format!(
+            return Err(Refusal::invalid(format!(
                 "error: {}: {}\nhelp: {}",
                 flaw.map_or_else(|| config.at(entry.place), |flaw| flaw.at.clone()),
                 flaw.map_or("this is no server that can be started", |flaw| &flaw.what),
@@ -127,18 +125,14 @@ async fn filled(
     config: &Config,
     folder: &Path,
     home: Option<&Path>,
-) -> Result<Vec<Origin>, InitRefusal> {
+) -> Result<Vec<Origin>, Refusal> {
     let mut world = World::clone(shared.world);
     let mut config = config.clone();
     for entry in &mut config.entries {
         blanks_for_placeholders(entry);
     }
-    let mut known: BTreeSet<String> = config
-        .inputs
-        .iter()
-        .filter(|input| inputs::is_used(&config, input))
-        .map(|input| input.id.clone())
-        .collect();
+    let used = inputs::used_inputs(&config);
+    let mut known: BTreeSet<String> = used.map(|input| input.id.clone()).collect();
     let nothing = BTreeMap::new();
     let bare = Surroundings {
         env: &nothing,
@@ -190,7 +184,6 @@ async fn filled(
                 ..config.clone()
             },
             folder: canonical(folder),
-            base: canonical(folder),
             home: home.map(Path::to_path_buf),
             answers: answers.clone(),
             known: world.env.clone(),

@@ -2,14 +2,14 @@
 //! package leaves open.
 
 use super::super::ask::{Question, ask, may_ask};
-use super::super::read::text_within;
-use super::origin::{Origin, spot};
+use super::super::files::text_within;
+use super::origin::{Origin, free_name, spot};
 use super::remote;
 use super::remote::{Blanks, names_in};
-use super::shared::{InitRefusal, Shared};
+use super::shared::Shared;
 use super::slips::given_values;
 use super::way::{self, Way};
-use crate::cli::complain::complain;
+use crate::cli::refusal::{Refusal, complain};
 use jelly_base::text::sanitize;
 use jelly_package::{Given, InputKind, Package, Trouble, Values, env_name, read, resolve};
 use jelly_plan::Template;
@@ -24,17 +24,17 @@ use std::path::Path;
 const MAX_BYTES: u64 = 5 << 20;
 
 /// The server of a file, in one of the ways that it offers.
-pub async fn of_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, InitRefusal> {
+pub async fn from_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>, Refusal> {
     let shown = path.display();
     let text = text_of(&shared.world.cwd.join(path))
-        .map_err(|error| InitRefusal::Invalid(format!("error: {shown} can't be read: {error}")))?;
+        .map_err(|error| Refusal::invalid(format!("error: {shown} can't be read: {error}")))?;
     let server = read(&text).map_err(|error| {
         let lines: Vec<String> = error
             .problems
             .iter()
             .map(|problem| format!("error: {shown}:{}", sanitize(&problem.to_string())))
             .collect();
-        InitRefusal::Invalid(lines.join("\n"))
+        Refusal::invalid(lines.join("\n"))
     })?;
     for warning in &server.warnings {
         complain(&format!(
@@ -43,10 +43,10 @@ pub async fn of_server_json(shared: &Shared<'_>, path: &Path) -> Result<Vec<Orig
         ));
     }
     let package = match way::chosen(shared, path, &server).await? {
-        Way::Remote(remote) => return remote::of_remote(shared, &server, remote).await,
+        Way::Remote(remote) => return remote::from_remote(shared, &server, remote).await,
         Way::Package(package) => package,
     };
-    of_package(shared, &server.name, package).await
+    from_package(shared, &server.name, package).await
 }
 
 /// The text of a file that may be one.
@@ -55,11 +55,11 @@ pub fn text_of(path: &Path) -> io::Result<String> {
 }
 
 /// The server that a package is.
-async fn of_package(
+async fn from_package(
     shared: &Shared<'_>,
     server: &str,
     package: &Package,
-) -> Result<Vec<Origin>, InitRefusal> {
+) -> Result<Vec<Origin>, Refusal> {
     let mut known = names_in(&package.transport.headers);
     known.extend(package.inputs().into_iter().map(|input| input.key));
     let given = given_values(shared, &known)?;
@@ -69,10 +69,9 @@ async fn of_package(
         Some(_) => blanks.headers(&package.transport.headers).await?,
         None if shared.args.header.is_empty() => Vec::new(),
         None => {
-            return Err(InitRefusal::Invalid(
+            return Err(Refusal::invalid(
                 "error: --header does not fit the server that is named\nhelp: its package is \
-                 started, and talked to by pipes"
-                    .to_owned(),
+                 started, and talked to by pipes",
             ));
         }
     };
@@ -127,9 +126,9 @@ async fn values(
     shared: &Shared<'_>,
     package: &Package,
     given: &[(String, String)],
-) -> Result<(Values, Map<String, Value>, Vec<(String, String)>), InitRefusal> {
+) -> Result<(Values, Map<String, Value>, Vec<(String, String)>), Refusal> {
     let (mut package_args, mut env) = (Map::new(), Map::new());
-    let mut secrets = Secrets::of(package);
+    let mut secrets = Secrets::new(package);
     let mut values = Values {
         inherited: shared.world.env.clone(),
         ..Values::default()
@@ -145,12 +144,8 @@ async fn values(
         let is_there = of_environment && values.inherited.contains_key(&asked.key);
         let given = match told.as_slice() {
             [] if asked.input.is_required && !is_there && may_ask(shared.world) => {
-                let question = Question {
-                    prompt: asked.input.description.as_deref().unwrap_or(&asked.key),
-                    options: &asked.input.choices,
-                    default: asked.input.default.as_deref(),
-                    secret: asked.input.is_secret,
-                };
+                let secret = asked.input.is_secret;
+                let question = Question::of_input(&asked.key, asked.input, secret);
                 ask(&question).await.map(Given::Text)
             }
             // It is there already; the plan says that it needs it, and what is
@@ -210,7 +205,7 @@ struct Secrets {
 }
 
 impl Secrets {
-    fn of(package: &Package) -> Self {
+    fn new(package: &Package) -> Self {
         let own = package.environment_variables.iter();
         Self {
             told: Vec::new(),
@@ -219,14 +214,10 @@ impl Secrets {
     }
 
     fn name(&mut self, key: &str, of_environment: bool, value: &str) -> String {
-        let base = env_name(key);
-        let mut name = base.clone();
-        let mut count = 1;
-        while !of_environment && self.taken.contains(&name) {
-            count += 1;
-            name = format!("{base}_{count}");
-        }
-        let name = if of_environment { key.to_owned() } else { name };
+        let name = match of_environment {
+            true => key.to_owned(),
+            false => free_name(env_name(key), |name| self.taken.contains(name)),
+        };
         self.taken.insert(name.clone());
         self.told.push((name.clone(), value.to_owned()));
         name
@@ -234,7 +225,7 @@ impl Secrets {
 }
 
 /// All that is in the way, with the flags that help.
-fn refused(troubles: &[Trouble]) -> InitRefusal {
+fn refused(troubles: &[Trouble]) -> Refusal {
     let mut text = String::new();
     let mut flags = Vec::new();
     for trouble in troubles {
@@ -251,5 +242,5 @@ fn refused(troubles: &[Trouble]) -> InitRefusal {
     if !flags.is_empty() {
         text.push_str(&format!("help: give {}", sanitize(&flags.join(", "))));
     }
-    InitRefusal::Invalid(text.trim_end().to_owned())
+    Refusal::invalid(text.trim_end().to_owned())
 }

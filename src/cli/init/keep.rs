@@ -1,9 +1,11 @@
 //! Where a plan is kept, and how it names what lies around it.
 
+use super::super::files::temp_file_in;
 use super::super::out::print;
-use super::super::schema::plan_schema;
+use super::super::schema::PLAN_SCHEMA;
 use super::super::settings::World;
-use super::shared::{InitRefusal, Shared};
+use super::shared::Shared;
+use crate::cli::refusal::Refusal;
 use jelly_base::text::shell_word as word;
 use jelly_plan::{PlanSource, Template};
 use std::fs;
@@ -24,7 +26,7 @@ pub struct PlanPlace {
 
 impl PlanPlace {
     /// Decides on it, and makes its folder.
-    pub fn open(shared: &Shared<'_>, name: Option<&str>) -> Result<Self, InitRefusal> {
+    pub fn open(shared: &Shared<'_>, name: Option<&str>) -> Result<Self, Refusal> {
         let (args, world) = (shared.args, shared.world);
         let path = match &args.output {
             Some(path) if path.as_os_str() == "-" => None,
@@ -48,7 +50,7 @@ impl PlanPlace {
         place.project =
             super::super::settings::project_dir(told.as_deref(), &plan).map_err(|error| {
                 let folder = told.as_deref().unwrap_or(&plan).display();
-                InitRefusal::Invalid(format!(
+                Refusal::invalid(format!(
                     "error: the project folder {folder} can't be used: {error}"
                 ))
             })?;
@@ -56,7 +58,7 @@ impl PlanPlace {
     }
 
     /// The same folder with the name that is known now.
-    pub fn rename(mut self, shared: &Shared<'_>, name: &str) -> Result<Self, InitRefusal> {
+    pub fn rename(mut self, shared: &Shared<'_>, name: &str) -> Result<Self, Refusal> {
         if shared.args.output.is_none() {
             self.path = Some(usual(Some(name)));
             self.refuse_what_is_there(shared)?;
@@ -64,20 +66,20 @@ impl PlanPlace {
         Ok(self)
     }
 
-    fn refuse_what_is_there(&self, shared: &Shared<'_>) -> Result<(), InitRefusal> {
+    fn refuse_what_is_there(&self, shared: &Shared<'_>) -> Result<(), Refusal> {
         let Some(path) = &self.path else {
             return Ok(());
         };
         let full = shared.world.cwd.join(path);
         let shown = path.display();
         if full.is_dir() {
-            return Err(InitRefusal::Invalid(format!(
+            return Err(Refusal::invalid(format!(
                 "error: {shown} is a folder\nhelp: name the plan's file, as in -o {}",
                 path.join("server.yaml").display()
             )));
         }
         if shared.kept.borrow().contains(&full) {
-            return Err(InitRefusal::Invalid(format!(
+            return Err(Refusal::invalid(format!(
                 "error: {shown} is the plan of another of these servers\nhelp: make them one by \
                  one, as in: jelly init --config CONFIG NAME --name OTHER"
             )));
@@ -85,13 +87,13 @@ impl PlanPlace {
         if !full.exists() || shared.args.force {
             return Ok(());
         }
-        Err(InitRefusal::Invalid(format!(
+        Err(Refusal::invalid(format!(
             "error: {shown} is there already, and stays as it is\nhelp: --force overwrites it; -o \
              PATH names another file, and -o - prints the plan"
         )))
     }
 
-    fn make_folder(&mut self, world: &World) -> Result<(), InitRefusal> {
+    fn make_folder(&mut self, world: &World) -> Result<(), Refusal> {
         let Some(path) = &self.path else {
             return Ok(());
         };
@@ -107,7 +109,7 @@ impl PlanPlace {
         for folder in missing.into_iter().rev() {
             fs::create_dir(&folder).map_err(|error| {
                 let shown = folder.display();
-                InitRefusal::Help(format!("error: the folder {shown} can't be made: {error}"))
+                Refusal::needs_help(format!("error: the folder {shown} can't be made: {error}"))
             })?;
             self.made.insert(0, folder);
         }
@@ -172,9 +174,8 @@ impl PlanPlace {
         let path = folder.join("plan.schema.json");
         let full = shared.world.cwd.join(&path);
         let write = || -> io::Result<()> {
-            let text = plan_schema()?;
             let mut file = fs::File::create_new(&full)?;
-            file.write_all(text.as_bytes())
+            file.write_all(PLAN_SCHEMA.as_bytes())
         };
         match write() {
             Ok(()) => Some(Ok(path)),
@@ -205,16 +206,16 @@ impl PlanPlace {
     }
 
     /// Writes the plan, whole or not at all.
-    pub fn keep(&mut self, shared: &Shared<'_>, text: &str) -> Result<(), InitRefusal> {
+    pub fn keep(&mut self, shared: &Shared<'_>, text: &str) -> Result<(), Refusal> {
         let Some(path) = self.path.clone() else {
             return print(text).map_err(|error| {
-                InitRefusal::Help(format!("error: failed to write to stdout: {error}"))
+                Refusal::needs_help(format!("error: failed to write to stdout: {error}"))
             });
         };
         let full = shared.world.cwd.join(&path);
         shared.kept.borrow_mut().insert(full.clone());
         let failed = |why: String| {
-            InitRefusal::Help(format!("error: {} can't be written: {why}", path.display()))
+            Refusal::needs_help(format!("error: {} can't be written: {why}", path.display()))
         };
         if shared.args.force
             && let Ok(before) = PlanSource::read(&full)
@@ -230,7 +231,7 @@ impl PlanPlace {
         }
         let write = || -> io::Result<()> {
             let folder = full.parent().unwrap_or(Path::new("."));
-            let mut beside = fresh(folder)?;
+            let mut beside = temp_file_in(folder, ".jelly-init-")?;
             beside.write_all(text.as_bytes())?;
             beside.as_file().sync_all()?;
             if shared.args.force {
@@ -256,17 +257,6 @@ impl Drop for PlanPlace {
             let _ = fs::remove_dir(folder);
         }
     }
-}
-
-/// A file with the permissions of any new file.
-fn fresh(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.prefix(".jelly-init-").tempfile_in(folder)
 }
 
 fn usual(name: Option<&str>) -> PathBuf {

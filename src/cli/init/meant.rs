@@ -1,28 +1,29 @@
 //! Which servers are meant, by what was typed.
 
-use super::configured::of_config;
+use super::configured::from_config;
 use super::from_package;
-use super::origin::{Origin, ask_left, check_name, of_url, spot, typed_blanks, variables};
-use super::shared::{InitRefusal, Shared};
+use super::origin::{Origin, ask_left, check_name, reached_by_url, spot, typed_blanks, variables};
+use super::shared::Shared;
 use super::slips::{given_values, is_config, is_json, no_command, no_url, refuse_misplaced};
+use crate::cli::refusal::Refusal;
 use jelly_setup::doctor::{Reached, package_name};
 use jelly_setup::init::server_name;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The servers that are meant.
-pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, InitRefusal> {
+pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
     let args = shared.args;
     if let Some(name) = &args.name {
         check_name(name)?;
     }
     refuse_misplaced(args)?;
     if let Some(config) = &args.config {
-        return of_config(shared, config).await;
+        return from_config(shared, config).await;
     }
     let reached = match (args.command.as_slice(), &args.url, args.names.as_slice()) {
         ([file], _, _) if shared.world.cwd.join(file).is_file() && is_json(file) => {
-            return Err(InitRefusal::Invalid(no_command(shared, file)));
+            return Err(Refusal::invalid(no_command(shared, file)));
         }
         ([command, rest @ ..], _, _) => Reached::Command {
             command: spot(command),
@@ -31,21 +32,20 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, InitRefusal> {
             cwd: None,
             env_file: None,
         },
-        ([], Some(url), _) => of_url(shared, url)?,
-        ([], None, [url]) if url.contains("://") => of_url(shared, url)?,
+        ([], Some(url), _) => reached_by_url(shared, url)?,
+        ([], None, [url]) if url.contains("://") => reached_by_url(shared, url)?,
         ([], None, [one]) if is_json(one) => {
             let path = Path::new(one);
             if is_config(shared, path) {
-                return Err(InitRefusal::Invalid(no_command(shared, one)));
+                return Err(Refusal::invalid(no_command(shared, one)));
             }
-            return from_package::of_server_json(shared, path).await;
+            return from_package::from_server_json(shared, path).await;
         }
-        ([], None, [one, ..]) => return Err(InitRefusal::Invalid(no_url(args, one))),
+        ([], None, [one, ..]) => return Err(Refusal::invalid(no_url(args, one))),
         ([], None, []) => {
-            return Err(InitRefusal::Invalid(
+            return Err(Refusal::invalid(
                 "error: no server was named\nhelp: jelly init -- COMMAND [ARGS]..., jelly init \
-                 URL, or jelly init --config CONFIG [NAME]..."
-                    .to_owned(),
+                 URL, or jelly init --config CONFIG [NAME]...",
             ));
         }
     };

@@ -2,7 +2,8 @@
 //! entry of a configuration; and that entry as plans write it.
 
 use super::super::ask::{Question, ask, may_ask};
-use super::shared::{InitRefusal, Shared};
+use super::shared::Shared;
+use crate::cli::refusal::Refusal;
 use jelly_base::text::redact::looks_secret;
 use jelly_base::text::{one_line, sanitize};
 use jelly_plan::{Part, Template};
@@ -18,10 +19,8 @@ pub struct Origin {
     pub name: Option<String>,
     /// With this entry alone.
     pub config: Config,
-    /// Where its client would start it.
+    /// Where its client would start it; what lies below is named from the plan.
     pub folder: PathBuf,
-    /// What lies below it is named from the plan.
-    pub base: PathBuf,
     pub home: Option<PathBuf>,
     /// Answers to the configuration's inputs.
     pub answers: BTreeMap<String, String>,
@@ -47,13 +46,13 @@ pub enum Words {
     Literal,
 }
 
-pub(super) fn check_name(name: &str) -> Result<(), InitRefusal> {
+pub(super) fn check_name(name: &str) -> Result<(), Refusal> {
     let bad = name.is_empty()
         || name.starts_with('.')
         || name.trim() != name
         || name.contains(|c: char| c.is_control() || matches!(c, '/' | '\\' | '{' | '}' | '$'));
     if bad {
-        return Err(InitRefusal::Invalid(format!(
+        return Err(Refusal::invalid(format!(
             "error: a server can't be called `{}`\nhelp: its name becomes a file's: no slashes, \
              braces or dots in front",
             one_line(name, 80)
@@ -81,12 +80,10 @@ impl Origin {
         reached: Reached,
         env: BTreeMap<String, String>,
     ) -> Self {
-        let cwd = canonical(&shared.world.cwd);
         Self {
             config: alone(name.as_deref().unwrap_or("server"), reached),
             name,
-            folder: cwd.clone(),
-            base: cwd,
+            folder: canonical(&shared.world.cwd),
             home: None,
             answers: BTreeMap::new(),
             known: shared.world.env.clone(),
@@ -133,11 +130,11 @@ fn alone(name: &str, reached: Reached) -> Config {
 }
 
 /// `NAME=VALUE`, or `NAME` for what the environment has.
-pub(super) fn variables(given: &[String]) -> Result<Vec<(String, Spot)>, InitRefusal> {
+pub(super) fn variables(given: &[String]) -> Result<Vec<(String, Spot)>, Refusal> {
     given
         .iter()
         .map(|pair| match pair.split_once('=') {
-            Some(("", _)) => Err(InitRefusal::Invalid(format!(
+            Some(("", _)) => Err(Refusal::invalid(format!(
                 "error: --env {pair}: a variable has a name\nhelp: write NAME=VALUE, or NAME"
             ))),
             Some((name, value)) => Ok((name.to_owned(), spot(value))),
@@ -149,7 +146,7 @@ pub(super) fn variables(given: &[String]) -> Result<Vec<(String, Spot)>, InitRef
         .collect()
 }
 
-pub(super) fn of_url(shared: &Shared<'_>, url: &str) -> Result<Reached, InitRefusal> {
+pub(super) fn reached_by_url(shared: &Shared<'_>, url: &str) -> Result<Reached, Refusal> {
     Ok(Reached::Url {
         url: spot(url),
         headers: headers(shared)?,
@@ -157,15 +154,14 @@ pub(super) fn of_url(shared: &Shared<'_>, url: &str) -> Result<Reached, InitRefu
 }
 
 /// Those that were given.
-pub(super) fn headers(shared: &Shared<'_>) -> Result<Vec<(String, Spot)>, InitRefusal> {
+pub(super) fn headers(shared: &Shared<'_>) -> Result<Vec<(String, Spot)>, Refusal> {
     let header = |header: &String| match header.split_once(':') {
         Some((name, value)) if !name.trim().is_empty() => {
             Ok((name.trim().to_owned(), spot(value.trim())))
         }
-        Some(_) | None => Err(InitRefusal::Invalid(
+        Some(_) | None => Err(Refusal::invalid(
             "error: a header is written `NAME: VALUE`\nhelp: --header 'Authorization: Bearer \
-             ${secret:TOKEN}' takes its value from the environment"
-                .to_owned(),
+             ${secret:TOKEN}' takes its value from the environment",
         )),
     };
     shared.args.header.iter().map(header).collect()
@@ -203,7 +199,7 @@ pub(super) async fn ask_left(
     shared: &Shared<'_>,
     wanted: BTreeMap<String, String>,
     env: &mut BTreeMap<String, String>,
-) -> Result<(), InitRefusal> {
+) -> Result<(), Refusal> {
     let mut missing = Vec::new();
     for (name, variable) in wanted {
         if env.get(&variable).is_some_and(|value| !value.is_empty()) {
@@ -248,7 +244,7 @@ pub(super) async fn ask_left(
             "; what is secret is better set in the environment, where no list of processes shows it",
         );
     }
-    Err(InitRefusal::Invalid(text))
+    Err(Refusal::invalid(text))
 }
 
 /// A text in the words of plans, where it is one.
@@ -282,6 +278,13 @@ impl Origin {
     pub fn is_typed(&self) -> bool {
         self.words != Words::Client
     }
+}
+
+/// A name that is not taken yet: `base`, or with a number.
+pub(super) fn free_name(base: String, is_taken: impl Fn(&String) -> bool) -> String {
+    let numbered = (2..).map(|count| format!("{base}_{count}"));
+    let mut names = std::iter::once(base.clone()).chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or(base)
 }
 
 /// A time as plans write it.

@@ -3,8 +3,9 @@
 
 use super::super::ask::{Question, ask, may_ask};
 use super::origin::{Origin, spot};
-use super::shared::{InitRefusal, Shared};
+use super::shared::Shared;
 use super::slips::given_values;
+use crate::cli::refusal::Refusal;
 use indexmap::IndexMap;
 use jelly_base::text::redact::looks_secret;
 use jelly_base::text::sanitize;
@@ -15,11 +16,11 @@ use jelly_setup::init::server_name;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The server behind the URL.
-pub async fn of_remote(
+pub async fn from_remote(
     shared: &Shared<'_>,
     server: &ServerJson,
     remote: &Remote,
-) -> Result<Vec<Origin>, InitRefusal> {
+) -> Result<Vec<Origin>, Refusal> {
     let mut known = names_in(&remote.headers);
     known.extend(open(&remote.variables));
     let mut blanks = Blanks::new(shared, given_values(shared, &known)?);
@@ -77,7 +78,7 @@ impl<'a> Blanks<'a> {
     pub async fn headers(
         &mut self,
         declared: &[EnvironmentVariable],
-    ) -> Result<Vec<(String, Spot)>, InitRefusal> {
+    ) -> Result<Vec<(String, Spot)>, Refusal> {
         let mut headers = super::origin::headers(self.shared)?;
         for header in declared {
             let given = headers
@@ -141,13 +142,7 @@ impl<'a> Blanks<'a> {
                 return Some(format!("${{{kind}:{variable}}}"));
             }
             None if input.is_required && may_ask(self.shared.world) => {
-                let question = Question {
-                    prompt: input.description.as_deref().unwrap_or(name),
-                    options: &input.choices,
-                    default: input.default.as_deref(),
-                    secret,
-                };
-                match ask(&question).await {
+                match ask(&Question::of_input(name, input, secret)).await {
                     Some(value) => value,
                     None => return self.lacks(name, input),
                 }
@@ -172,7 +167,7 @@ impl<'a> Blanks<'a> {
     }
 
     /// All that has no value.
-    pub fn refuse_missing(&self) -> Result<(), InitRefusal> {
+    pub fn refuse_missing(&self) -> Result<(), Refusal> {
         if self.missing.is_empty() {
             return Ok(());
         }
@@ -195,6 +190,6 @@ impl<'a> Blanks<'a> {
             })
             .collect();
         text.push_str(&format!("help: give {}", ways.join("; ")));
-        Err(InitRefusal::Invalid(sanitize(&text).into_owned()))
+        Err(Refusal::invalid(sanitize(&text).into_owned()))
     }
 }

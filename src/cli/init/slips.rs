@@ -2,9 +2,10 @@
 
 use super::super::doctor::find;
 use super::from_package;
-use super::shared::{InitRefusal, Shared};
+use super::shared::Shared;
 use crate::cli::args::InitArgs;
-use jelly_base::text::{close_names, one_line, sanitize, shell_command, shell_word};
+use crate::cli::refusal::Refusal;
+use jelly_base::text::{did_you_mean, one_line, sanitize, shell_command, shell_word};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -49,7 +50,7 @@ pub fn no_url(args: &InitArgs, first: &str) -> String {
 }
 
 /// Flags that nothing would look at: most likely slips.
-pub fn refuse_misplaced(args: &InitArgs) -> Result<(), InitRefusal> {
+pub fn refuse_misplaced(args: &InitArgs) -> Result<(), Refusal> {
     let is_command = !args.command.is_empty();
     let is_package = args.config.is_none() && args.names.iter().any(|name| is_json(name));
     let is_url = !is_command && !is_package && args.config.is_none();
@@ -80,7 +81,7 @@ pub fn refuse_misplaced(args: &InitArgs) -> Result<(), InitRefusal> {
         ),
     ];
     match misplaced.into_iter().find(|(_, is_there, _)| *is_there) {
-        Some((flag, _, why)) => Err(InitRefusal::Invalid(format!(
+        Some((flag, _, why)) => Err(Refusal::invalid(format!(
             "error: {flag} does not fit the server that is named\nhelp: {why}"
         ))),
         None => Ok(()),
@@ -92,7 +93,7 @@ pub fn refuse_misplaced(args: &InitArgs) -> Result<(), InitRefusal> {
 pub fn given_values(
     shared: &Shared<'_>,
     known: &BTreeSet<String>,
-) -> Result<Vec<(String, String)>, InitRefusal> {
+) -> Result<Vec<(String, String)>, Refusal> {
     let given = shared.args.args.iter();
     given
         .map(|(name, value)| match meant(name, known) {
@@ -119,17 +120,13 @@ fn meant<'k>(name: &str, known: &'k BTreeSet<String>) -> Option<&'k str> {
         .map(String::as_str)
 }
 
-fn stranger(name: &str, known: &BTreeSet<String>) -> InitRefusal {
-    let close = close_names(name, known.iter().map(String::as_str));
-    let help = match (close.first(), known.is_empty()) {
-        (Some(close), _) => format!("did you mean `{close}`?"),
-        (None, true) => "there is nothing to fill in".to_owned(),
-        (None, false) => {
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            format!("there are: {}", known.join(", "))
-        }
-    };
-    InitRefusal::Invalid(format!(
+fn stranger(name: &str, known: &BTreeSet<String>) -> Refusal {
+    let all: Vec<&str> = known.iter().map(String::as_str).collect();
+    let help = did_you_mean(name, all.iter().copied()).unwrap_or_else(|| match all.as_slice() {
+        [] => "there is nothing to fill in".to_owned(),
+        all => format!("there are: {}", all.join(", ")),
+    });
+    Refusal::invalid(format!(
         "error: --arg {name}: nothing has this name\nhelp: {help}"
     ))
 }

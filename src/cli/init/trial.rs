@@ -1,14 +1,15 @@
 //! The server at work: listed, and its plan run until it passes.
 
+use super::super::files::text_within;
 use super::super::plan_run::secrets_from;
-use super::super::read::text_within;
-use super::super::stage::unless_interrupted;
+use super::super::runtime::unless_interrupted;
 use super::clean::without_secrets;
 use super::keep::PlanPlace;
 use super::origin::{Origin, written_time};
-use super::shared::{InitRefusal, Shared};
+use super::shared::Shared;
 use super::unwell::unwell;
 use super::written::MIN_WITHIN;
+use crate::cli::refusal::Refusal;
 use indexmap::IndexMap;
 use jelly_base::model::{
     Because, ExitCode, Failure, Inventory, IterationRecord, Outcome as Ended, StepReport, StepState,
@@ -90,7 +91,7 @@ impl<'a> PlanTrial<'a> {
         &mut self,
         settings: &Settings,
         origin: &Origin,
-    ) -> Result<Stock, InitRefusal> {
+    ) -> Result<Stock, Refusal> {
         let plan = self.load(&Draft::new(&Inventory::default(), settings.clone()).text())?;
         let exec = self.settings(&plan);
         let scope = Scope::new(
@@ -101,13 +102,10 @@ impl<'a> PlanTrial<'a> {
             &IndexMap::new(),
         );
         let Some(server) = plan.servers.values().next() else {
-            return Err(InitRefusal::Invalid("error: there is no server".to_owned()));
+            return Err(Refusal::invalid("error: there is no server"));
         };
         let work = take_stock(server, &scope, &exec);
-        let found = match unless_interrupted(&self.shared.interrupt, work).await {
-            Ok(found) => found,
-            Err(code) => return Err(InitRefusal::Stopped(code)),
-        };
+        let found = unless_interrupted(&self.shared.interrupt, work).await?;
         let (reach, examined, inventory) = match found {
             Ok(found) => found,
             Err(failures) => {
@@ -146,7 +144,7 @@ impl<'a> PlanTrial<'a> {
 
     /// Runs the plan until all that is left in it passes, and returns it as it
     /// is kept.
-    pub async fn settle(&mut self, draft: &mut Draft) -> Result<String, InitRefusal> {
+    pub async fn settle(&mut self, draft: &mut Draft) -> Result<String, Refusal> {
         let limit = written_time(self.shared.args.call_timeout);
         let mut passed_before = false;
         for _ in 0..MAX_ROUNDS {
@@ -154,7 +152,7 @@ impl<'a> PlanTrial<'a> {
             let record = self.run(&plan).await?;
             let passed = record.steps.iter().all(|s| s.state == StepState::Passed);
             let learnt = draft.learn(self.called(&record)).map_err(|(id, why)| {
-                InitRefusal::Help(format!(
+                Refusal::needs_help(format!(
                     "error: the step `{id}` does not pass, so there is no plan: {}\nhelp: try it \
                      again; if the server gives another answer each time, write the plan by hand",
                     sanitize(&why)
@@ -176,32 +174,31 @@ impl<'a> PlanTrial<'a> {
                     .first()
                     .and_then(|failure| failure.message.clone())
                     .unwrap_or_else(|| "not all steps came to their turn".to_owned());
-                return Err(InitRefusal::Help(format!(
+                return Err(Refusal::needs_help(format!(
                     "error: the server does not stay well while its plan is run: {}\nhelp: try \
                      `jelly doctor`, or --call-timeout for a server that is slow",
                     sanitize(&why)
                 )));
             }
         }
-        Err(InitRefusal::Help(format!(
+        Err(Refusal::needs_help(format!(
             "error: the plan was run {MAX_ROUNDS} times, and something else failed each time, so \
              there is no plan\nhelp: try it again; a server that is busy or starts slowly may \
              answer another time"
         )))
     }
 
-    fn load(&self, text: &str) -> Result<Plan, InitRefusal> {
+    fn load(&self, text: &str) -> Result<Plan, Refusal> {
         let source = PlanSource {
             path: self.path.clone(),
             text: text.into(),
             variant: None,
         };
         let world = self.shared.world;
-        let color = world.color(self.shared.color, world.stderr_is_terminal);
-        load(source).map_err(|error| InitRefusal::Invalid(error.render(color)))
+        load(source).map_err(|error| Refusal::invalid(error.render(world.colors_stderr())))
     }
 
-    async fn run(&self, plan: &Rc<Plan>) -> Result<IterationRecord, InitRefusal> {
+    async fn run(&self, plan: &Rc<Plan>) -> Result<IterationRecord, Refusal> {
         let settings = Rc::new(self.settings(plan));
         let (nothing, no_ports) = (BTreeSet::new(), BTreeMap::new());
         let iteration = Iteration {
@@ -213,7 +210,7 @@ impl<'a> PlanTrial<'a> {
         let Executed { record, .. } = execute(plan, &settings, &iteration).await;
         jelly_process::sweep_orphans(&[]);
         match record.interrupted {
-            Some(signal) => Err(InitRefusal::Stopped(ExitCode::Interrupted(signal))),
+            Some(signal) => Err(Refusal::silent(ExitCode::Interrupted(signal))),
             None => Ok(record),
         }
     }

@@ -4,9 +4,10 @@
 use super::super::doctor::examine::Examiner;
 use super::super::settings::World;
 use super::origin::Origin;
-use super::shared::{InitRefusal, Shared};
+use super::shared::Shared;
+use crate::cli::refusal::Refusal;
 use crate::report::{DoctorOptions, server_text};
-use jelly_base::model::{Checkup, FindingLevel};
+use jelly_base::model::{Checkup, FindingLevel, Fix, FixKind};
 use jelly_base::text::redact::show_argv;
 use jelly_base::text::{shell_command, shell_word};
 use jelly_harness::exec::{CheckupSettings, Examined, ExecSettings};
@@ -24,7 +25,7 @@ pub fn unwell(
     origin: &Origin,
     examined: Examined,
     exec: &ExecSettings,
-) -> InitRefusal {
+) -> Refusal {
     let settings = CheckupSettings {
         startup_timeout: shared.args.timeout,
         redactor: exec.redactor.clone(),
@@ -65,25 +66,28 @@ pub fn unwell(
             diagnosis.advice.fix = authorizing(&exec.redactor.redact(&url.text));
         }
         let options = DoctorOptions {
-            color: world.color(shared.color, world.stderr_is_terminal),
+            color: world.colors_stderr(),
             width: world.width().unwrap_or(100),
         };
         text.push_str("\n\n");
         text.push_str(&server_text(&checkup, options));
     }
-    InitRefusal::Help(text)
+    Refusal::needs_help(text.trim_end())
 }
 
 /// How a server that wants to know who asks is told so.
-fn authorizing(url: &str) -> Vec<String> {
+fn authorizing(url: &str) -> Vec<Fix> {
     let url = shell_word(url);
     vec![
-        "With a token in the environment (here in TOKEN; the plan holds its name alone):"
-            .to_owned(),
-        format!("$ jelly init --header 'Authorization: Bearer ${{secret:TOKEN}}' {url}"),
-        "With a login of yours, where the server has OAuth:".to_owned(),
-        format!("$ jelly login {url}"),
-        format!("$ jelly init --login {url}"),
+        Fix::text(
+            "With a token in the environment (here in TOKEN; the plan holds its name alone):",
+        ),
+        Fix::command(format!(
+            "jelly init --header 'Authorization: Bearer ${{secret:TOKEN}}' {url}"
+        )),
+        Fix::text("With a login of yours, where the server has OAuth:"),
+        Fix::command(format!("jelly login {url}")),
+        Fix::command(format!("jelly init --login {url}")),
     ]
 }
 
@@ -101,10 +105,10 @@ fn in_words_of_commands(checkup: &mut Checkup, config: &Config, entry: &Entry) {
     let Some(diagnosis) = &mut checkup.diagnosis else {
         return;
     };
-    for line in &mut diagnosis.advice.fix {
-        match command_for(line, entry) {
-            Some(command) => *line = format!("$ {command}"),
-            None => *line = without_place(line, &nowhere),
+    for fix in &mut diagnosis.advice.fix {
+        match command_for(&fix.text, entry).filter(|_| fix.kind == FixKind::Member) {
+            Some(command) => *fix = Fix::command(command),
+            None => fix.text = without_place(&fix.text, &nowhere),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Which of the packages and remotes of a `server.json` is meant.
 
 use super::super::ask::{Question, ask, may_ask};
-use super::shared::{InitRefusal, Shared};
+use super::shared::Shared;
 use crate::cli::args::RegistryChoice;
-use crate::cli::complain::complain;
+use crate::cli::refusal::{Refusal, complain};
 use jelly_base::text::{one_line, sanitize};
 use jelly_package::{Package, Registry, Remote, ServerJson};
 use jelly_process::{CommandSpec, check};
@@ -64,7 +64,7 @@ pub async fn chosen<'a>(
     shared: &Shared<'_>,
     path: &Path,
     server: &'a ServerJson,
-) -> Result<Way<'a>, InitRefusal> {
+) -> Result<Way<'a>, Refusal> {
     let shown = path.display();
     let packages = server.packages.iter().map(Way::Package);
     let remotes = server.remotes.iter().map(Way::Remote);
@@ -73,7 +73,7 @@ pub async fn chosen<'a>(
         .filter(|way| way.kind().is_some())
         .collect();
     if all.is_empty() {
-        return Err(InitRefusal::Invalid(format!(
+        return Err(Refusal::invalid(format!(
             "error: {shown} has no package that can be fetched and started, and no remote\nhelp: \
              npm, PyPI, OCI and NuGet are known; a command that starts it stands behind `--`, as \
              in `jelly init -- COMMAND`"
@@ -96,7 +96,7 @@ pub async fn chosen<'a>(
     // What is not there fails with the words for it.
     let candidates = if here.is_empty() { &wanted } else { &here };
     let Some(first) = candidates.first().copied() else {
-        return Err(InitRefusal::Invalid(format!(
+        return Err(Refusal::invalid(format!(
             "error: {shown} has nothing of this registry\nhelp: it has: {}",
             labels.join(", ")
         )));

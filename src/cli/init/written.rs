@@ -2,7 +2,7 @@
 //! the project named from the plan.
 
 use super::keep::PlanPlace;
-use super::origin::{Origin, Words, canonical, name_in, typed, written_time};
+use super::origin::{Origin, Words, canonical, free_name, name_in, typed, written_time};
 use super::shared::Shared;
 use jelly_base::text::is_placeholder;
 use jelly_base::text::redact::{Redactor, looks_secret};
@@ -93,7 +93,7 @@ impl Writer<'_> {
             map.clone_from(package);
             if self.origin.folder != self.place.project {
                 let folder = self.origin.folder.clone();
-                let written = self.place.written(&folder, &self.origin.base);
+                let written = self.place.written(&folder, &self.origin.folder);
                 map.insert("cwd".to_owned(), Value::from(written));
             }
             map.insert("startup_timeout".to_owned(), json!(written_time(startup)));
@@ -151,7 +151,7 @@ impl Writer<'_> {
                     map.insert("env".to_owned(), Value::Object(pairs));
                 }
                 if folder != self.place.project {
-                    let written = self.place.written(&folder, &self.origin.base);
+                    let written = self.place.written(&folder, &self.origin.folder);
                     map.insert("cwd".to_owned(), Value::from(written));
                 }
             }
@@ -204,13 +204,8 @@ impl Writer<'_> {
             }
             name => variable_of(name),
         };
-        let taken: Vec<String> = self.secrets.values().cloned().collect();
-        let mut variable = base.clone();
-        let mut count = 1;
-        while taken.contains(&variable) {
-            count += 1;
-            variable = format!("{base}_{count}");
-        }
+        let is_taken = |name: &String| self.secrets.values().any(|taken| taken == name);
+        let variable = free_name(base, is_taken);
         self.env.insert(variable.clone(), value.clone());
         self.secrets.insert(value, variable);
     }
@@ -322,13 +317,13 @@ impl Writer<'_> {
             Some(_) | None => (String::new(), text),
         };
         let path = Path::new(path);
-        if !path.is_absolute() || !path.starts_with(&self.origin.base) || !path.exists() {
+        if !path.is_absolute() || !path.starts_with(&self.origin.folder) || !path.exists() {
             return None;
         }
         let before = Template::literal(&before).raw;
         Some(format!(
             "{before}{}",
-            self.place.written(path, &self.origin.base)
+            self.place.written(path, &self.origin.folder)
         ))
     }
 

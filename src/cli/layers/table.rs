@@ -15,6 +15,10 @@ pub struct Setting {
     pub env: &'static str,
     /// In words.
     pub default: &'static str,
+    /// A change of it in the midst of a run could be seen in what is tested, or
+    /// in what comes out of it. The other settings of a run are settled when it
+    /// begins.
+    pub watched: bool,
 }
 
 impl Setting {
@@ -32,10 +36,33 @@ impl Setting {
     }
 }
 
+/// A section of the file, with the commands that have its flags.
+type Section = (&'static str, &'static [&'static str]);
+
+const BUDGETS: Section = ("budgets", &["run"]);
+const RUN: Section = ("run", &["run"]);
+const TRIAGE: Section = ("triage", &["triage"]);
+const DOCTOR: Section = ("doctor", &["doctor"]);
+/// The commands that look into a history.
+const REMEMBER: Section = ("", &["run", "triage", "history", "explain"]);
+/// The commands that know where reports lie.
+const REPORT: Section = (
+    "",
+    &[
+        "run",
+        "apply",
+        "explain",
+        "snapshot review",
+        "snapshot accept",
+        "snapshot reject",
+    ],
+);
+
+/// A setting that is watched.
 const fn setting(
-    (section, key): (&'static str, &'static str),
+    (section, commands): Section,
+    key: &'static str,
     kind: SettingKind,
-    commands: &'static [&'static str],
     env: &'static str,
     default: &'static str,
 ) -> Setting {
@@ -45,244 +72,126 @@ const fn setting(
         commands,
         env,
         default,
+        watched: true,
     }
 }
 
-/// The commands that look into a history.
-const REMEMBER: &[&str] = &["run", "triage", "history", "explain"];
-
-/// The commands that know where reports lie.
-const REPORT: &[&str] = &[
-    "run",
-    "apply",
-    "explain",
-    "snapshot review",
-    "snapshot accept",
-    "snapshot reject",
-];
+/// One of which it does not matter whether it is changed in the midst of a run.
+const fn settled(
+    section: Section,
+    key: &'static str,
+    kind: SettingKind,
+    env: &'static str,
+    default: &'static str,
+) -> Setting {
+    Setting {
+        watched: false,
+        ..setting(section, key, kind, env, default)
+    }
+}
 
 /// All of them, in the order in which they are shown.
 pub const SETTINGS: &[Setting] = &[
-    setting(
-        ("", "color"),
+    settled(
+        ("", &[""]),
+        "color",
         Word(&["auto", "always", "never"]),
-        &[""],
         "JELLY_COLOR",
         "auto",
     ),
-    setting(
-        ("", "history"),
-        Path,
+    settled(
         REMEMBER,
+        "history",
+        Path,
         "JELLY_HISTORY",
         ".jelly/history.jsonl where the folder .jelly is",
     ),
-    setting(
-        ("", "jobs"),
+    settled(
+        ("", &["run", "triage"]),
+        "jobs",
         Count(1),
-        &["run", "triage"],
         "JELLY_JOBS",
         "by the number of processors",
     ),
     setting(
-        ("", "project_dir"),
+        ("", &["run", "init"]),
+        "project_dir",
         Path,
-        &["run", "init"],
         "JELLY_PROJECT_DIR",
         "the plan's folder",
     ),
+    settled(REPORT, "reports_dir", Path, "JELLY_REPORTS_DIR", "reports"),
     setting(
-        ("", "reports_dir"),
+        ("", &["run"]),
+        "schema_store",
         Path,
-        REPORT,
-        "JELLY_REPORTS_DIR",
-        "reports",
-    ),
-    setting(
-        ("", "schema_store"),
-        Path,
-        &["run"],
         "JELLY_SCHEMA_STORE",
         "none",
     ),
-    setting(
-        ("", "generic_threshold"),
+    settled(
+        ("", &["run"]),
+        "generic_threshold",
         Count(1),
-        &["run"],
         "JELLY_GENERIC_THRESHOLD",
         "2",
     ),
-    setting(
-        ("budgets", "max_iterations"),
+    settled(
+        BUDGETS,
+        "max_iterations",
         Count(1),
-        &["run"],
         "JELLY_MAX_ITERATIONS",
         "5",
     ),
-    setting(
-        ("budgets", "retries"),
-        Count(0),
-        &["run"],
-        "JELLY_RETRIES",
-        "2",
-    ),
-    setting(
-        ("budgets", "confirms"),
-        Count(0),
-        &["run"],
-        "JELLY_CONFIRMS",
-        "1",
-    ),
-    setting(
-        ("budgets", "mcp_repairs"),
-        Count(0),
-        &["run"],
-        "JELLY_MCP_REPAIRS",
-        "3",
-    ),
-    setting(
-        ("budgets", "test_fixes"),
-        Count(0),
-        &["run"],
-        "JELLY_TEST_FIXES",
-        "2",
-    ),
-    setting(
-        ("budgets", "code_refines"),
-        Count(0),
-        &["run"],
-        "JELLY_CODE_REFINES",
-        "2",
-    ),
-    setting(
-        ("budgets", "deadline"),
-        Time,
-        &["run"],
-        "JELLY_DEADLINE",
-        "15m",
-    ),
-    setting(
-        ("run", "format"),
+    settled(BUDGETS, "retries", Count(0), "JELLY_RETRIES", "2"),
+    settled(BUDGETS, "confirms", Count(0), "JELLY_CONFIRMS", "1"),
+    settled(BUDGETS, "mcp_repairs", Count(0), "JELLY_MCP_REPAIRS", "3"),
+    settled(BUDGETS, "test_fixes", Count(0), "JELLY_TEST_FIXES", "2"),
+    settled(BUDGETS, "code_refines", Count(0), "JELLY_CODE_REFINES", "2"),
+    settled(BUDGETS, "deadline", Time, "JELLY_DEADLINE", "15m"),
+    settled(
+        RUN,
+        "format",
         Word(&["human", "json"]),
-        &["run"],
         "JELLY_FORMAT",
         "human",
     ),
-    setting(
-        ("run", "accept_repairs"),
-        Flag,
-        &["run"],
-        "JELLY_ACCEPT_REPAIRS",
-        "false",
-    ),
-    setting(("run", "strict"), Flag, &["run"], "JELLY_STRICT", "false"),
-    setting(
-        ("run", "trust_plan"),
-        Flag,
-        &["run"],
-        "JELLY_TRUST_PLAN",
-        "false",
-    ),
-    setting(
-        ("run", "fail_fast"),
-        Flag,
-        &["run"],
-        "JELLY_FAIL_FAST",
-        "false",
-    ),
-    setting(
-        ("run", "fix_tests"),
-        Argv,
-        &["run"],
-        "JELLY_FIX_TESTS",
-        "none",
-    ),
-    setting(
-        ("run", "refine_code"),
-        Argv,
-        &["run"],
-        "JELLY_REFINE_CODE",
-        "none",
-    ),
-    setting(
-        ("run", "hook_timeout"),
-        Time,
-        &["run"],
-        "JELLY_HOOK_TIMEOUT",
-        "10m",
-    ),
-    setting(
-        ("run", "seed"),
-        Count(0),
-        &["run"],
-        "JELLY_SEED",
-        "another one each time",
-    ),
-    setting(
-        ("run", "no_adapt"),
-        Flag,
-        &["run"],
-        "JELLY_NO_ADAPT",
-        "false",
-    ),
-    setting(
-        ("run", "wire_check"),
-        Flag,
-        &["run"],
-        "JELLY_WIRE_CHECK",
-        "false",
-    ),
-    setting(("run", "record"), Flag, &["run"], "JELLY_RECORD", "false"),
-    setting(("run", "quiet"), Flag, &["run"], "JELLY_QUIET", "false"),
-    setting(
-        ("triage", "format"),
+    setting(RUN, "accept_repairs", Flag, "JELLY_ACCEPT_REPAIRS", "false"),
+    setting(RUN, "strict", Flag, "JELLY_STRICT", "false"),
+    setting(RUN, "trust_plan", Flag, "JELLY_TRUST_PLAN", "false"),
+    setting(RUN, "fail_fast", Flag, "JELLY_FAIL_FAST", "false"),
+    settled(RUN, "fix_tests", Argv, "JELLY_FIX_TESTS", "none"),
+    settled(RUN, "refine_code", Argv, "JELLY_REFINE_CODE", "none"),
+    settled(RUN, "hook_timeout", Time, "JELLY_HOOK_TIMEOUT", "10m"),
+    settled(RUN, "seed", Count(0), "JELLY_SEED", "another one each time"),
+    setting(RUN, "no_adapt", Flag, "JELLY_NO_ADAPT", "false"),
+    setting(RUN, "wire_check", Flag, "JELLY_WIRE_CHECK", "false"),
+    settled(RUN, "record", Flag, "JELLY_RECORD", "false"),
+    settled(RUN, "quiet", Flag, "JELLY_QUIET", "false"),
+    settled(
+        TRIAGE,
+        "format",
         Word(&[
             "human", "json", "jsonl", "md", "table", "github", "ctrf", "junit",
         ]),
-        &["triage"],
         "JELLY_TRIAGE_FORMAT",
         "human",
     ),
-    setting(
-        ("triage", "fail_on"),
+    settled(
+        TRIAGE,
+        "fail_on",
         Word(&["any", "code", "new", "never"]),
-        &["triage"],
         "JELLY_FAIL_ON",
         "any",
     ),
-    setting(
-        ("triage", "strict"),
-        Flag,
-        &["triage"],
-        "JELLY_TRIAGE_STRICT",
-        "false",
-    ),
-    setting(
-        ("doctor", "format"),
+    settled(TRIAGE, "strict", Flag, "JELLY_TRIAGE_STRICT", "false"),
+    settled(
+        DOCTOR,
+        "format",
         Word(&["human", "json", "md"]),
-        &["doctor"],
         "JELLY_DOCTOR_FORMAT",
         "human",
     ),
-    setting(
-        ("doctor", "strict"),
-        Flag,
-        &["doctor"],
-        "JELLY_DOCTOR_STRICT",
-        "false",
-    ),
-    setting(
-        ("doctor", "timeout"),
-        Time,
-        &["doctor"],
-        "JELLY_DOCTOR_TIMEOUT",
-        "30s",
-    ),
-    setting(
-        ("doctor", "jobs"),
-        Count(1),
-        &["doctor"],
-        "JELLY_DOCTOR_JOBS",
-        "32",
-    ),
+    settled(DOCTOR, "strict", Flag, "JELLY_DOCTOR_STRICT", "false"),
+    settled(DOCTOR, "timeout", Time, "JELLY_DOCTOR_TIMEOUT", "30s"),
+    settled(DOCTOR, "jobs", Count(1), "JELLY_DOCTOR_JOBS", "32"),
 ];

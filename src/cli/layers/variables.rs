@@ -15,7 +15,7 @@ const ALIKE: usize = 4;
 
 /// The value of a variable. One that is empty counts as not set: pipelines
 /// have no other way to unset what stands above them.
-pub fn told(name: &str) -> Option<OsString> {
+pub fn value_of(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
@@ -44,7 +44,7 @@ pub fn refuse_no_text(called: &str) -> Result<(), String> {
     let of_settings = SETTINGS.iter().filter(concerned);
     let of_settings = of_settings.filter(|setting| !matches!(setting.key.kind, SettingKind::Path));
     let mut names = of_settings.map(|setting| setting.env).chain([PROFILE]);
-    match names.find(|name| told(name).is_some_and(|value| value.to_str().is_none())) {
+    match names.find(|name| value_of(name).is_some_and(|value| value.to_str().is_none())) {
         Some(name) => Err(format!(
             "error: the environment variable {name} holds bytes that are not UTF-8 text\n\
              help: set it anew, or unset it"

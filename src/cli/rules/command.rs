@@ -1,15 +1,15 @@
 //! `jelly rules`: list, show, test, explain.
 
-use super::source::{Rules, RulesRefusal, find_rules, rules_of};
+use super::source::{Rules, open_rules, rules_in};
 use super::trial::trial;
+use crate::cli::args::RulesArgs;
 use crate::cli::args::rules::{ListFormat, RulesCommand, RulesExplainArgs, ShowFormat};
-use crate::cli::args::{ColorChoice, RulesArgs};
-use crate::cli::complain::complain;
-use crate::cli::out::stdout;
+use crate::cli::out::{print, print_in, stdout};
+use crate::cli::refusal::Refusal;
 use crate::cli::settings::World;
-use crate::report::{explanation_text, rule_text, rules_json, rules_markdown, rules_table};
+use crate::report::{RuleList, explanation_text, rule_text, rules_markdown, rules_table};
 use jelly_base::model::{Asked, ExitCode, Failure, RuleInfo};
-use jelly_base::text::{Notation, close_names};
+use jelly_base::text::{Notation, did_you_mean};
 use jelly_triage::engine::{CAUSES, Field, PROVAR, specimen};
 use serde::Serialize;
 use std::io::{self, Read, Write};
@@ -18,65 +18,50 @@ use std::io::{self, Read, Write};
 const MAX_TEXT: u64 = 1024 * 1024;
 
 /// Runs the command.
-pub fn rules(args: &RulesArgs, color: ColorChoice, world: &World) -> ExitCode {
-    let refuse = |refusal: &RulesRefusal| {
-        complain(&refusal.render(world.color(color, world.stderr_is_terminal)));
-        ExitCode::InvalidInput
-    };
-    let found = match &args.command {
+pub fn rules(args: &RulesArgs, world: &World) -> Result<ExitCode, Refusal> {
+    let rules = match &args.command {
         RulesCommand::Test { tried } if !tried.is_empty() => {
             let files: Vec<_> = args.own.files.iter().chain(tried).cloned().collect();
-            rules_of(&files)
+            rules_in(&files).map_err(|error| error.refuse(world))?
         }
         RulesCommand::List { .. }
         | RulesCommand::Show { .. }
         | RulesCommand::Test { .. }
-        | RulesCommand::Explain(_) => find_rules(&args.own.files, &world.cwd),
+        | RulesCommand::Explain(_) => open_rules(&args.own, world)?,
     };
-    let rules = match found {
-        Ok(rules) => rules,
-        Err(refusal) => return refuse(&refusal),
-    };
-    let mut out = stdout(match &args.command {
-        RulesCommand::List {
-            format: ListFormat::Json,
-            ..
-        }
-        | RulesCommand::Show {
-            format: ShowFormat::Json,
-            ..
-        } => Notation::Json,
-        RulesCommand::Explain(args) if args.format == ShowFormat::Json => Notation::Json,
-        _ => Notation::Plain,
-    });
-    let done = match &args.command {
-        RulesCommand::List { domain, format } => list(&rules, domain.as_deref(), *format, &mut out),
-        RulesCommand::Show { id, format } => show(&rules, id, *format, &mut out),
+    match &args.command {
+        RulesCommand::List { domain, format } => list(&rules, domain.as_deref(), *format),
+        RulesCommand::Show { id, format } => show(&rules, id, *format),
         RulesCommand::Test { tried } => {
             let own = !tried.is_empty();
-            trial(
-                &rules,
-                |info| !own || info.asked != Asked::Builtin,
-                &mut out,
-            )
+            let mut out = stdout(Notation::Plain);
+            let wanted = |info: &RuleInfo| !own || info.asked != Asked::Builtin;
+            let tried = trial(&rules, wanted, &mut out);
+            let done = tried.and_then(|code| out.flush().map(|()| code));
+            done.map_err(|error| unwritten(&error))
         }
-        RulesCommand::Explain(args) => explain(&rules, args, &mut out),
-    };
-    match done.and_then(|code| out.flush().map(|()| code)) {
-        Ok(code) => code,
-        Err(error) => {
-            complain(&format!("error: failed to write to stdout: {error}"));
-            ExitCode::InvalidInput
-        }
+        RulesCommand::Explain(args) => explain(&rules, args),
     }
 }
 
-fn list(
-    rules: &Rules,
-    domain: Option<&str>,
-    format: ListFormat,
-    out: &mut dyn Write,
-) -> io::Result<ExitCode> {
+fn unwritten(error: &io::Error) -> Refusal {
+    Refusal::invalid(format!("error: failed to write to stdout: {error}"))
+}
+
+/// Prints what a command shows, which is good then.
+fn print_text(text: &str) -> Result<ExitCode, Refusal> {
+    print(text).map_err(|error| unwritten(&error))?;
+    Ok(ExitCode::Passed)
+}
+
+fn print_json(value: &impl Serialize) -> Result<ExitCode, Refusal> {
+    let text = serde_json::to_string_pretty(value).map_err(io::Error::from);
+    let printed = text.and_then(|text| print_in(Notation::Json, text + "\n"));
+    printed.map_err(|error| unwritten(&error))?;
+    Ok(ExitCode::Passed)
+}
+
+fn list(rules: &Rules, domain: Option<&str>, format: ListFormat) -> Result<ExitCode, Refusal> {
     let all = rules.describe();
     let mut wanted: Vec<RuleInfo> = all.clone();
     if let Some(domain) = domain {
@@ -84,61 +69,50 @@ fn list(
         if wanted.is_empty() {
             let mut domains: Vec<&str> = all.iter().map(|rule| rule.domain.as_str()).collect();
             domains.dedup();
-            return Ok(unknown("domain", domain, &domains));
+            return Err(unknown("domain", domain, &domains));
         }
     }
     match format {
-        ListFormat::Table => out.write_all(rules_table(&wanted).as_bytes())?,
-        ListFormat::Json => json(&rules_json(&wanted, CAUSES, PROVAR), out)?,
-        ListFormat::Md => out.write_all(rules_markdown(&wanted, CAUSES, PROVAR).as_bytes())?,
+        ListFormat::Table => print_text(&rules_table(&wanted)),
+        ListFormat::Json => print_json(&RuleList::new(&wanted, &CAUSES, &PROVAR)),
+        ListFormat::Md => print_text(&rules_markdown(&wanted, &CAUSES, &PROVAR)),
     }
-    Ok(ExitCode::Passed)
 }
 
-fn show(rules: &Rules, id: &str, format: ShowFormat, out: &mut dyn Write) -> io::Result<ExitCode> {
+fn show(rules: &Rules, id: &str, format: ShowFormat) -> Result<ExitCode, Refusal> {
     let all = rules.describe();
     let Some(rule) = all.iter().find(|rule| rule.id == id) else {
         let ids: Vec<&str> = all.iter().map(|rule| rule.id.as_str()).collect();
-        return Ok(unknown("rule", id, &ids));
+        return Err(unknown("rule", id, &ids));
     };
     match format {
-        ShowFormat::Human => out.write_all(rule_text(rule).as_bytes())?,
-        ShowFormat::Json => json(rule, out)?,
+        ShowFormat::Human => print_text(&rule_text(rule)),
+        ShowFormat::Json => print_json(rule),
     }
-    Ok(ExitCode::Passed)
 }
 
-fn unknown(what: &str, name: &str, known: &[&str]) -> ExitCode {
-    complain(&format!("error: there is no {what} `{name}`"));
-    match close_names(name, known.iter().copied()).first() {
-        Some(close) => complain(&format!("help: did you mean `{close}`?")),
-        None => complain("help: `jelly rules list` shows all"),
-    }
-    ExitCode::InvalidInput
+fn unknown(what: &str, name: &str, known: &[&str]) -> Refusal {
+    let help = did_you_mean(name, known.iter().copied());
+    let help = help.unwrap_or_else(|| "`jelly rules list` shows all".to_owned());
+    Refusal::invalid(format!("error: there is no {what} `{name}`\nhelp: {help}"))
 }
 
-fn explain(rules: &Rules, args: &RulesExplainArgs, out: &mut dyn Write) -> io::Result<ExitCode> {
+fn explain(rules: &Rules, args: &RulesExplainArgs) -> Result<ExitCode, Refusal> {
     let text = match args.text.as_str() {
         "-" => {
             let mut bytes = Vec::new();
-            io::stdin().take(MAX_TEXT).read_to_end(&mut bytes)?;
+            let read = io::stdin().take(MAX_TEXT).read_to_end(&mut bytes);
+            read.map_err(|error| unwritten(&error))?;
             String::from_utf8_lossy(&bytes).into_owned()
         }
         text => text.to_owned(),
     };
-    let failure = match failure(args, &text) {
-        Ok(failure) => failure,
-        Err(why) => {
-            complain(&format!("error: {why}"));
-            return Ok(ExitCode::InvalidInput);
-        }
-    };
+    let failure = failure(args, &text).map_err(|why| Refusal::invalid(format!("error: {why}")))?;
     let explanation = rules.explain(&failure);
     match args.format {
-        ShowFormat::Human => out.write_all(explanation_text(&explanation).as_bytes())?,
-        ShowFormat::Json => json(&explanation, out)?,
+        ShowFormat::Human => print_text(&explanation_text(&explanation)),
+        ShowFormat::Json => print_json(&explanation),
     }
-    Ok(ExitCode::Passed)
 }
 
 /// The failure that the flags describe.
@@ -165,13 +139,6 @@ fn failure(args: &RulesExplainArgs, text: &str) -> Result<Failure, String> {
     if args.report {
         failure.phase = None;
     }
-    if let Some(phase) = args.phase {
-        failure.phase = Some(phase.into());
-    }
+    failure.phase = args.phase.or(failure.phase);
     Ok(failure)
-}
-
-fn json(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, value)?;
-    writeln!(out)
 }

@@ -5,4 +5,4 @@ mod source;
 mod trial;
 
 pub use command::rules;
-pub use source::{Rules, find_rules, project_file, text_of};
+pub use source::{Rules, find_rules, open_rules, project_file, text_of};

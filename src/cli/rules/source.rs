@@ -3,6 +3,9 @@
 //!
 //! The main function is [`find_rules`].
 
+use crate::cli::args::RuleFiles;
+use crate::cli::refusal::Refusal;
+use crate::cli::settings::World;
 use jelly_triage::engine::{
     Engine, Rule, RuleError, RuleFile, RuleFileError, RuleFileKind, RuleOrFile, RuleText,
     parse_rule_file,
@@ -64,6 +67,10 @@ pub enum RulesRefusal {
 }
 
 impl RulesRefusal {
+    pub fn refuse(&self, world: &World) -> Refusal {
+        Refusal::invalid(self.render(world.colors_stderr()))
+    }
+
     /// As it is printed.
     pub fn render(&self, color: bool) -> String {
         match self {
@@ -90,11 +97,19 @@ pub fn find_rules(files: &[PathBuf], cwd: &Path) -> Result<Rules, RulesRefusal> 
     found.engine()
 }
 
+/// [`find_rules`] for a command.
+///
+/// # Errors
+/// As those of [`find_rules`], in colour where that is wanted.
+pub fn open_rules(files: &RuleFiles, world: &World) -> Result<Rules, Refusal> {
+    find_rules(&files.files, &world.cwd).map_err(|error| error.refuse(world))
+}
+
 /// Only the rules of `files`, beside the built-in ones.
 ///
 /// # Errors
 /// As [`find_rules`]; a file of the name `jelly.yaml` is read as such.
-pub fn rules_of(files: &[PathBuf]) -> Result<Rules, RulesRefusal> {
+pub fn rules_in(files: &[PathBuf]) -> Result<Rules, RulesRefusal> {
     let mut found = FoundRules::default();
     for path in files {
         let kind = if path.file_name().is_some_and(|name| name == PROJECT_FILE) {

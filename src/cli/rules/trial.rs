@@ -40,7 +40,7 @@ pub(super) fn trial(
                 }
                 Some(_) | None => {
                     failed += 1;
-                    writeln!(out, "{}\n", told(rule, &slip))?;
+                    writeln!(out, "{}\n", describe_slip(rule, &slip))?;
                 }
             }
         }
@@ -66,7 +66,7 @@ pub(super) fn trial(
 }
 
 /// What does not hold, and what would help.
-fn told(rule: &Rule, slip: &Slip) -> String {
+fn describe_slip(rule: &Rule, slip: &Slip) -> String {
     let list = if slip.example {
         &rule.examples
     } else {

@@ -1,9 +1,9 @@
 //! Proposals that a run has left in its report.
 
-use super::super::read::text_within;
+use super::super::files::text_within;
 use indexmap::IndexMap;
 use jelly_base::model::RunReport;
-use jelly_base::text::close_names;
+use jelly_base::text::did_you_mean;
 use jelly_harness::exec::{is_snapshot, snapshot_digest, unnamed_snapshots};
 use jelly_plan::{PlanSource, load, snapshot_path};
 use std::collections::BTreeSet;
@@ -172,10 +172,8 @@ pub fn find(
         if !refusals.is_empty() {
             return Err(refusals.join("; "));
         }
-        let close = close_names(unknown, all.iter().map(String::as_str));
-        let hint = close
-            .first()
-            .map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+        let close = did_you_mean(unknown, all.iter().map(String::as_str));
+        let hint = close.map_or_else(String::new, |close| format!("; {close}"));
         return Err(format!("no snapshot `{unknown}` waits for a review{hint}"));
     }
     let mut pending = together(pending);

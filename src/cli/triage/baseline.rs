@@ -174,64 +174,52 @@ mod tests {
     use super::runs;
     use jelly_triage::survey::{Input, ReportSource};
 
-    fn names(files: &[&str]) -> Vec<Vec<String>> {
-        let files = files.iter().map(|name| ReportSource {
-            name: (*name).to_owned(),
-            input: Input::Stdin,
-        });
-        runs(files.collect())
-            .into_iter()
-            .map(|run| run.into_iter().map(|file| file.name).collect())
-            .collect()
-    }
-
     #[test]
-    fn numbered_folders_are_runs_in_the_order_of_their_numbers() {
-        assert_eq!(
-            names(&["b/10/a.xml", "b/9/a.xml", "b/9/b.xml", "b/10/b.xml"]),
-            [["b/9/a.xml", "b/9/b.xml"], ["b/10/a.xml", "b/10/b.xml"]]
-        );
-    }
-
-    #[test]
-    fn numbered_files_are_runs_and_numbered_classes_are_not() {
-        assert_eq!(
-            names(&["r/Results(7).xml", "r/Results.xml", "r/Results(10).xml"]),
-            [
-                ["r/Results.xml"],
-                ["r/Results(7).xml"],
-                ["r/Results(10).xml"]
-            ]
-        );
-        assert_eq!(
-            names(&["TEST-a.Foo1Test.xml", "TEST-a.Foo2Test.xml"]),
-            [["TEST-a.Foo1Test.xml", "TEST-a.Foo2Test.xml"]]
-        );
-    }
-
-    #[test]
-    fn a_folder_without_a_number_comes_before_its_numbered_copies() {
-        for copies in [
-            ["b/R/J.xml", "b/R(1)/J.xml", "b/R(2)/J.xml"],
-            ["b/R-1/J.xml", "b/R-2/J.xml", "b/R-10/J.xml"],
+    fn files_that_differ_in_a_number_are_the_same_report_of_successive_runs() {
+        for (files, wanted) in [
+            // In the order of the numbers of their folders.
+            (
+                "b/10/a.xml b/9/a.xml b/9/b.xml b/10/b.xml",
+                "b/9/a.xml b/9/b.xml | b/10/a.xml b/10/b.xml",
+            ),
+            // Or of their own; classes may have numbers too.
+            (
+                "r/Results(7).xml r/Results.xml r/Results(10).xml",
+                "r/Results.xml | r/Results(7).xml | r/Results(10).xml",
+            ),
+            (
+                "TEST-a.Foo1Test.xml TEST-a.Foo2Test.xml",
+                "TEST-a.Foo1Test.xml TEST-a.Foo2Test.xml",
+            ),
+            // A folder without a number comes before its numbered copies.
+            (
+                "b/R(2)/J.xml b/R/J.xml b/R(1)/J.xml",
+                "b/R/J.xml | b/R(1)/J.xml | b/R(2)/J.xml",
+            ),
+            (
+                "b/R-10/J.xml b/R-1/J.xml b/R-2/J.xml",
+                "b/R-1/J.xml | b/R-2/J.xml | b/R-10/J.xml",
+            ),
+            (
+                "b/R_(1)/J.xml b/R/J.xml b/R/K.xml b/R_(1)/K.xml",
+                "b/R/J.xml b/R/K.xml | b/R_(1)/J.xml b/R_(1)/K.xml",
+            ),
+            // The last of each report belong to the last run.
+            (
+                "b/1/a.xml b/2/a.xml b/2/new.xml",
+                "b/1/a.xml | b/2/a.xml b/2/new.xml",
+            ),
         ] {
-            let wanted = copies.map(|copy| vec![copy.to_owned()]);
-            assert_eq!(names(&[copies[2], copies[0], copies[1]]), wanted);
+            // A blank in a name is written `_`.
+            let files = files.split(' ').map(|name| ReportSource {
+                name: name.replace('_', " "),
+                input: Input::Stdin,
+            });
+            let runs = runs(files.collect()).into_iter().map(|run| {
+                let names = run.into_iter().map(|file| file.name.replace(' ', "_"));
+                names.collect::<Vec<_>>().join(" ")
+            });
+            assert_eq!(runs.collect::<Vec<_>>().join(" | "), wanted);
         }
-        assert_eq!(
-            names(&["b/R (1)/J.xml", "b/R/J.xml", "b/R/K.xml", "b/R (1)/K.xml"]),
-            [
-                ["b/R/J.xml", "b/R/K.xml"],
-                ["b/R (1)/J.xml", "b/R (1)/K.xml"]
-            ]
-        );
-    }
-
-    #[test]
-    fn the_last_of_each_report_belong_to_the_last_run() {
-        assert_eq!(
-            names(&["b/1/a.xml", "b/2/a.xml", "b/2/new.xml"]),
-            [vec!["b/1/a.xml"], vec!["b/2/a.xml", "b/2/new.xml"]]
-        );
     }
 }

@@ -32,7 +32,7 @@ pub struct Answer<'a> {
 }
 
 /// What a line came to.
-pub enum Told {
+pub enum LineOutcome {
     Diagnosis {
         id: Value,
         failure: Box<Failure>,
@@ -52,7 +52,7 @@ pub fn diagnose(
     mut input: impl BufRead,
     engine: &Engine,
     redactor: &Redactor,
-    tell: &mut dyn FnMut(Told) -> io::Result<()>,
+    tell: &mut dyn FnMut(LineOutcome) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut bytes = Vec::new();
     let mut number = 0_u64;
@@ -64,7 +64,7 @@ pub fn diagnose(
         }
         number += 1;
         if bytes.last() != Some(&b'\n') && bytes.len() as u64 == LONGEST {
-            tell(Told::Problem(format!(
+            tell(LineOutcome::Problem(format!(
                 "{name}:{number}:1: the line is longer than {LONGEST} bytes"
             )))?;
             while !ends(&mut input)? {}
@@ -81,7 +81,7 @@ pub fn diagnose(
         tell(match parse(line, redactor) {
             Ok(Line { id, failure }) => {
                 let diagnosis = Box::new(engine.diagnose(&failure));
-                Told::Diagnosis {
+                LineOutcome::Diagnosis {
                     id,
                     failure: Box::new(failure),
                     diagnosis,
@@ -89,7 +89,7 @@ pub fn diagnose(
             }
             Err(error) => {
                 let column = error.column().max(1);
-                Told::Problem(format!(
+                LineOutcome::Problem(format!(
                     "{name}:{number}:{column}: the line holds no failure: {}",
                     reason(&error.to_string())
                 ))

@@ -1,8 +1,9 @@
 //! Where the result goes: stdout, or a file that is replaced as a whole.
 
+use crate::cli::files::temp_file_in;
 use crate::cli::out::UntilClosed;
 use jelly_base::text::{Disarmer, Notation};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -19,13 +20,12 @@ pub struct Target {
 }
 
 enum Destination {
-    Stdout(BufWriter<UntilClosed<io::Stdout>>),
+    /// Stdout, or a pipe or a device, which nothing must be put in the place of.
+    Stream(BufWriter<UntilClosed<Box<dyn Write>>>),
     File {
         file: BufWriter<NamedTempFile>,
         path: PathBuf,
     },
-    /// A pipe or a device, which nothing must be put in the place of.
-    Device(BufWriter<UntilClosed<File>>),
 }
 
 impl Target {
@@ -74,20 +74,16 @@ impl Write for Target {
 
 impl Destination {
     fn open(path: Option<&Path>) -> io::Result<Self> {
+        let stream =
+            |out: Box<dyn Write>| Self::Stream(BufWriter::with_capacity(BUFFER, UntilClosed(out)));
         let Some(path) = path else {
-            return Ok(Self::Stdout(BufWriter::with_capacity(
-                BUFFER,
-                UntilClosed(io::stdout()),
-            )));
+            return Ok(stream(Box::new(io::stdout())));
         };
         match fs::metadata(path) {
             Ok(meta) if meta.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
             Ok(meta) if !meta.is_file() => {
                 let device = OpenOptions::new().write(true).open(path)?;
-                return Ok(Self::Device(BufWriter::with_capacity(
-                    BUFFER,
-                    UntilClosed(device),
-                )));
+                return Ok(stream(Box::new(device)));
             }
             Ok(_) | Err(_) => {}
         }
@@ -98,15 +94,7 @@ impl Destination {
             Some(_) | None => Path::new("."),
         };
         fs::create_dir_all(folder)?;
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".writing-");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // For others to read, as far as the umask allows.
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        let file = builder.tempfile_in(folder)?;
+        let file = temp_file_in(folder, ".writing-")?;
         Ok(Self::File {
             file: BufWriter::with_capacity(BUFFER, file),
             path,
@@ -115,15 +103,14 @@ impl Destination {
 
     fn writer(&mut self) -> &mut dyn Write {
         match self {
-            Self::Stdout(out) => out,
-            Self::Device(out) => out,
+            Self::Stream(out) => out,
             Self::File { file, .. } => file,
         }
     }
 
-    fn finish(mut self) -> io::Result<()> {
+    fn finish(self) -> io::Result<()> {
         match self {
-            Self::Stdout(_) | Self::Device(_) => self.writer().flush(),
+            Self::Stream(mut out) => out.flush(),
             Self::File { file, path } => {
                 let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
                 file.persist(path).map_err(|error| error.error)?;

@@ -1,10 +1,9 @@
 //! What went wrong with one case, in words.
 
 use super::MESSAGE_MAX;
-use crate::report::quote::{harmless, line};
-use crate::report::words;
-use jelly_base::model::{FailureReport, WireCheck, deciding};
-use jelly_base::text::plural;
+use crate::report::{view, words};
+use jelly_base::model::{FailureReport, WireCheck, deciding, json_word};
+use jelly_base::text::{one_line, plural, sanitize};
 
 /// One failed attempt.
 pub(super) struct Trouble {
@@ -34,12 +33,12 @@ impl Trouble {
         for breach in &check.breaches {
             let line = format!(
                 "- {}: the server {} ({}; {})\n",
-                words::wire_level(breach.level),
+                json_word(&breach.level).to_uppercase(),
                 breach.text,
                 breach.place(),
                 plural(breach.count, "time")
             );
-            self.text.push_str(&harmless(&line));
+            self.text.push_str(&sanitize(&line));
         }
     }
 
@@ -73,11 +72,11 @@ impl Trouble {
             text.push('\n');
             text.push_str(&other_text(other));
         }
-        if let Some(more) = words::left_out(first, failures.len()) {
+        if let Some(more) = view::left_out(first, failures.len()) {
             text.push_str(&format!("\nand {more}\n"));
         }
         if !first.stderr_tail.trim().is_empty() {
-            let stderr = harmless(&first.stderr_tail);
+            let stderr = sanitize(&first.stderr_tail);
             text.push_str(&format!("stderr:\n{}\n", stderr.trim_end()));
         }
         let mut message = message_of(first);
@@ -86,7 +85,7 @@ impl Trouble {
             message.push_str(&format!(" (and {})", plural(more, "more mismatch")));
         }
         Self {
-            wrong_answer: failures.iter().all(|f| words::is_wrong_answer(f)),
+            wrong_answer: failures.iter().all(|f| view::is_wrong_answer(f)),
             type_: first.diagnosis.root_cause.clone(),
             message,
             text,
@@ -98,7 +97,7 @@ impl Trouble {
 /// The message with exit status and telling line, so that a viewer that shows
 /// nothing but messages shows what matters.
 fn message_of(failure: &FailureReport) -> String {
-    let mut message = line(&failure.message, MESSAGE_MAX);
+    let mut message = one_line(&failure.message, MESSAGE_MAX);
     if let Some(exit) = &failure.exit {
         let said = match (&exit.signal, exit.code) {
             (Some(signal), _) => message.contains(signal.as_str()),
@@ -109,7 +108,7 @@ fn message_of(failure: &FailureReport) -> String {
             message.push_str(&format!(" ({})", words::exit(exit)));
         }
     }
-    if let Some(telling) = words::telling_line(failure).filter(|t| !message.contains(t.as_str())) {
+    if let Some(telling) = view::telling_line(failure).filter(|t| !message.contains(t.as_str())) {
         message.push_str(&format!(": {telling}"));
     }
     message
@@ -119,21 +118,21 @@ fn message_of(failure: &FailureReport) -> String {
 /// without an end can't swallow the pieces after its own.
 fn fact(out: &mut String, name: &str, value: &str) {
     if !value.is_empty() {
-        out.push_str(&format!("{name}: {}\n", harmless(value)));
+        out.push_str(&format!("{name}: {}\n", sanitize(value)));
     }
 }
 
 fn failure_text(failure: &FailureReport) -> String {
-    let mut out = format!("{}\n", harmless(&failure.message));
+    let mut out = format!("{}\n", sanitize(&failure.message));
     compared(&mut out, failure);
-    fact(&mut out, "phase", words::phase(failure.phase));
+    fact(&mut out, "phase", &json_word(&failure.phase));
     if let Some(exit) = &failure.exit {
         fact(&mut out, "exit", &words::exit(exit));
     }
     fact(&mut out, "command", &words::shell_line(&failure.argv));
     fact(&mut out, "url", failure.url.as_deref().unwrap_or_default());
     if let Some(http) = &failure.http {
-        fact(&mut out, "http", &words::http(http).unwrap_or_default());
+        fact(&mut out, "http", &view::http(http).unwrap_or_default());
         fact(&mut out, "body", http.body.as_deref().unwrap_or_default());
     }
     if let Some(request) = &failure.request {
@@ -146,8 +145,8 @@ fn failure_text(failure: &FailureReport) -> String {
 
 /// What another mismatch of the same step adds.
 fn other_text(failure: &FailureReport) -> String {
-    let which = words::which_mismatch(failure).unwrap_or_else(|| "besides".to_owned());
-    let mut out = format!("{which}: {}\n", harmless(&failure.message));
+    let which = view::which_mismatch(failure).unwrap_or_else(|| "besides".to_owned());
+    let mut out = format!("{which}: {}\n", sanitize(&failure.message));
     compared(&mut out, failure);
     diagnosed(&mut out, failure);
     out
@@ -156,7 +155,7 @@ fn other_text(failure: &FailureReport) -> String {
 fn compared(out: &mut String, failure: &FailureReport) {
     // What a wire check expects is said by the breach, and all are told below.
     if let Some(assertion) = &failure.assertion
-        && !words::is_wire_check(failure)
+        && !view::is_wire_check(failure)
     {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         fact(out, "operator", &assertion.kind);
@@ -171,17 +170,8 @@ fn compared(out: &mut String, failure: &FailureReport) {
 
 fn diagnosed(out: &mut String, failure: &FailureReport) {
     let diagnosis = &failure.diagnosis;
-    let mut verdict = format!("{}-side", words::side(diagnosis.side));
-    if diagnosis.ambiguous {
-        verdict.push_str(", ambiguous");
-    }
-    if let Some(category) = diagnosis.error_category {
-        verdict.push_str(&format!(", {}", words::category(category)));
-    }
     let of_several = failure.mismatch.is_some_and(|mismatch| mismatch.of > 1);
-    if diagnosis.flaky && of_several {
-        verdict.push_str(", flaky");
-    }
+    let verdict = view::blame(diagnosis, diagnosis.flaky && of_several);
     let told = format!(
         "{} ({verdict}), rule {}",
         diagnosis.root_cause, diagnosis.rule

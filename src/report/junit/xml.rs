@@ -1,10 +1,10 @@
 //! Suites and cases as XML 1.0.
 
 use super::{Case, CaseOutcome, MESSAGE_MAX, Suite, Trouble};
-use crate::report::quote::{harmless, line};
+use jelly_base::text::{one_line, sanitize};
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
-use std::io;
+use std::io::{self, Write};
 
 #[derive(Default)]
 pub(super) struct Counts {
@@ -146,7 +146,10 @@ impl Suite {
     }
 }
 
-fn write_properties(w: &mut Writer<Vec<u8>>, properties: &[(&str, String)]) -> io::Result<()> {
+pub(in crate::report) fn write_properties<W: Write>(
+    w: &mut Writer<W>,
+    properties: &[(&str, String)],
+) -> io::Result<()> {
     if properties.is_empty() {
         return Ok(());
     }
@@ -173,13 +176,13 @@ fn sane(seconds: f64) -> f64 {
 
 /// One line; XML folds line ends in attributes anyway.
 pub(in crate::report) fn attribute(text: &str) -> String {
-    let line = line(text, MESSAGE_MAX);
+    let line = one_line(text, MESSAGE_MAX);
     // On one line there are no control characters left.
     if line.is_ascii() { line } else { scrub(&line) }
 }
 
 pub(in crate::report) fn content(text: &str) -> String {
-    scrub(&harmless(text))
+    scrub(&sanitize(text))
 }
 
 /// Replaces what XML 1.0 can't hold, even as a character reference (section

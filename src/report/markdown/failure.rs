@@ -2,8 +2,8 @@
 
 use super::instructions;
 use crate::report::quote::{code, fence, prose};
-use crate::report::words;
-use jelly_base::model::{FailureReport, IterationReport};
+use crate::report::{view, words};
+use jelly_base::model::{FailureReport, IterationReport, json_word};
 use jelly_base::text::{capitalised, plural};
 
 /// From how many lines on an output is folded away.
@@ -19,12 +19,12 @@ pub(super) fn failure(
     let diagnosis = &failure.diagnosis;
     let mut out = format!("{}\n\n", capitalised(&prose(&failure.message)));
 
-    let mut verdict = format!("**{}-side**", words::side(diagnosis.side));
+    let mut verdict = format!("**{}-side**", json_word(&diagnosis.side));
     if diagnosis.ambiguous {
         verdict.push_str(" (ambiguous)");
     }
     match diagnosis.error_category {
-        Some(category) => verdict.push_str(&format!(" · {}", words::category(category))),
+        Some(category) => verdict.push_str(&format!(" · {}", json_word(&category))),
         None => verdict.push_str(" · no known category"),
     }
     match diagnosis.retryable {
@@ -36,7 +36,7 @@ pub(super) fn failure(
         verdict.push_str(" · flaky");
     }
     if let Some(standing) = diagnosis.standing {
-        verdict.push_str(&format!(" · {}", words::standing(standing)));
+        verdict.push_str(&format!(" · {}", words::spaced(&standing)));
     }
     if diagnosis.suspect.is_some() {
         verdict.push_str(" · the server's own code is a suspect");
@@ -55,7 +55,7 @@ pub(super) fn failure(
         "- Root cause {} by rule {}, phase {}\n",
         code(&diagnosis.root_cause),
         code(&diagnosis.rule),
-        words::phase(failure.phase)
+        json_word(&failure.phase)
     ));
     out.push_str(&format!(
         "- Fingerprint {}, of this test {}\n",
@@ -75,7 +75,7 @@ pub(super) fn failure(
     if let Some(repair) = &diagnosis.repair {
         out.push_str(&format!("- Repair that applies: {}\n", code(repair)));
     }
-    if let Some(instead) = words::instead(failure, iteration) {
+    if let Some(instead) = view::instead(failure, iteration) {
         out.push_str(&format!("- {}\n", capitalised(&prose(&instead))));
     }
     if let Some(at) = &failure.at {
@@ -90,7 +90,7 @@ pub(super) fn failure(
 
     if let Some(assertion) = &failure.assertion
         // The table of the wire check says more.
-        && !words::is_wire_check(failure)
+        && !view::is_wire_check(failure)
     {
         let place = assertion.place();
         let place = place.map(|place| format!(" at {}", code(&place)));
@@ -131,7 +131,7 @@ fn exchange(failure: &FailureReport) -> String {
     if let Some(url) = &failure.url {
         out.push_str(&format!("- URL {}\n", code(url)));
     }
-    if let Some(told) = failure.http.as_ref().and_then(words::http) {
+    if let Some(told) = failure.http.as_ref().and_then(view::http) {
         out.push_str(&format!("- HTTP {}\n", code(&told)));
     }
     if let Some(request) = &failure.request {
@@ -177,7 +177,7 @@ fn advice(failure: &FailureReport) -> String {
     format!(
         "\n**Advice**: {}\n\n{}",
         prose(what.trim_start()),
-        instructions(&advice.fix)
+        instructions(advice.fix.iter().cloned())
     )
 }
 

@@ -3,11 +3,10 @@
 
 use super::name;
 use super::paint::{TerminalPaint, Tone};
-use crate::report::quote::harmless;
+use crate::report::view::{self, RepairFate};
 use crate::report::{matrix, words};
 use jelly_base::model::{ExitCode, HelpProblem, HelpSummary, MatrixReport, RunReport, Verdict};
-use jelly_base::text::{human_duration, one_line, plural};
-use std::time::Duration;
+use jelly_base::text::{one_line, plural, sanitize};
 use unicode_width::UnicodeWidthStr;
 
 /// The end of one run.
@@ -82,9 +81,6 @@ pub(super) fn several(
     }
     out
 }
-
-/// The repair that mends nothing.
-const QUARANTINE: &str = "quarantine_step";
 
 /// Longest cell of a table, in columns.
 const CELL: usize = 48;
@@ -168,13 +164,13 @@ fn verdict(paint: &TerminalPaint, report: &RunReport) -> String {
         "{}, {totals} ({}, {}), exit code {}",
         name(&report.plan.name),
         plural(report.iterations.len() as u64, "iteration"),
-        human_duration(Duration::from_millis(report.duration_ms)),
+        words::duration(report.duration_ms),
         report.exit_code
     );
-    if let Some(why) = words::unaccepted(report) {
+    if let Some(why) = view::unaccepted(report) {
         text.push_str(&format!(": {why}"));
     }
-    let head = format!("{}: ", words::ending(report));
+    let head = format!("{}: ", view::ending(report));
     paint.hanging(&head, tone, &text, 4)
 }
 
@@ -195,36 +191,29 @@ fn flaky(paint: &TerminalPaint, report: &RunReport) -> String {
 
 fn repaired(paint: &TerminalPaint, report: &RunReport) -> String {
     let mut out = String::new();
-    let lasting = report.lasting_repairs();
-    for iteration in &report.iterations {
-        for repair in &iteration.action.repairs {
-            let lasts = lasting.iter().any(|kept| std::ptr::eq(*kept, repair));
-            let (head, tone) = if repair.ineffective {
-                ("tried in vain: ", Tone::Faint)
-            } else if !lasts {
-                ("dropped after fix_tests: ", Tone::Faint)
-            } else if repair.id == QUARANTINE {
-                ("taken out: ", Tone::Warn)
-            } else {
-                ("repaired: ", Tone::Warn)
-            };
-            let text = format!(
-                "{} on {}: {}",
-                name(&repair.id),
-                name(&repair.target),
-                name(&repair.explanation)
-            );
-            out.push_str(&paint.hanging(head, tone, &text, 4));
-        }
+    for (repair, fate) in view::repairs(report) {
+        let (head, tone) = match fate {
+            RepairFate::InVain => ("tried in vain: ", Tone::Faint),
+            RepairFate::Dropped => ("dropped after fix_tests: ", Tone::Faint),
+            RepairFate::TakenOut => ("taken out: ", Tone::Warn),
+            RepairFate::Repaired => ("repaired: ", Tone::Warn),
+        };
+        let text = format!(
+            "{} on {}: {}",
+            name(&repair.id),
+            name(&repair.target),
+            name(&repair.explanation)
+        );
+        out.push_str(&paint.hanging(head, tone, &text, 4));
     }
     if report.repairs_written {
         let text = format!("{} holds the repairs now", name(&report.plan.path));
         out.push_str(&paint.hanging("written: ", Tone::Warn, &text, 4));
     } else if report.verdict == Verdict::PassedAfterRepair && report.repair_diff.is_some() {
-        let apply = words::apply_command(report);
+        let apply = view::apply_command(report);
         let text = format!(
             "`{}` takes the repairs over into your file",
-            harmless(&apply)
+            sanitize(&apply)
         );
         out.push_str(&paint.hanging("next: ", Tone::Faint, &text, 4));
     }
@@ -242,11 +231,8 @@ fn help_text(paint: &TerminalPaint, help: &HelpSummary) -> String {
 }
 
 fn problem_text(paint: &TerminalPaint, problem: &HelpProblem) -> String {
-    let place = match (problem.server.as_deref(), problem.step.as_deref()) {
-        (Some(server), Some(step)) => format!("{}/{}: ", name(server), name(step)),
-        (Some(one), None) | (None, Some(one)) => format!("{}: ", name(one)),
-        (None, None) => String::new(),
-    };
+    let place = view::problem_place(problem, name);
+    let place = place.map_or_else(String::new, |place| format!("{place}: "));
     let mut out = paint.hanging(&format!("  {place}"), Tone::Strong, &name(&problem.what), 4);
     if !problem.evidence.is_empty() {
         out.push_str(&paint.hanging("  evidence: ", Tone::Faint, &name(&problem.evidence), 12));
@@ -257,7 +243,7 @@ fn problem_text(paint: &TerminalPaint, problem: &HelpProblem) -> String {
     for (at, next) in problem.next.iter().enumerate() {
         if let Some(command) = next.strip_prefix("$ ") {
             // Copied as a whole, so neither wrapped nor folded nor cut.
-            let command = paint.tone(Tone::Strong, &harmless(command));
+            let command = paint.tone(Tone::Strong, &sanitize(command));
             let head = if at == 0 {
                 format!("  {} ", paint.tone(Tone::Faint, "next:    "))
             } else {

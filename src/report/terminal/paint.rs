@@ -1,8 +1,7 @@
 //! Colours and wrapping.
 
-use crate::report::quote::harmless;
 use anstyle::{AnsiColor, Style};
-use jelly_base::text::plural;
+use jelly_base::text::{plural, sanitize};
 use std::fmt::Write as _;
 use textwrap::{Options, WordSplitter};
 
@@ -31,6 +30,20 @@ impl TerminalPaint {
         Self { color, width }
     }
 
+    /// That wraps at just so many columns.
+    pub(in crate::report) fn of_width(color: bool, width: usize) -> Self {
+        let width = Some(width);
+        Self { color, width }
+    }
+
+    pub(in crate::report) fn styled(&self, style: Style, text: &str) -> String {
+        if self.color {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+
     pub(in crate::report) fn tone(&self, tone: Tone, text: &str) -> String {
         let style = match tone {
             Tone::Plain => Style::new(),
@@ -40,10 +53,10 @@ impl TerminalPaint {
             Tone::Strong => Style::new().bold(),
             Tone::Faint => Style::new().dimmed(),
         };
-        if self.color && !style.is_plain() && !text.trim().is_empty() {
-            format!("{style}{text}{style:#}")
-        } else {
+        if style.is_plain() || text.trim().is_empty() {
             text.to_owned()
+        } else {
+            self.styled(style, text)
         }
     }
 
@@ -83,7 +96,7 @@ impl TerminalPaint {
     /// The changed lines of a unified diff with their surroundings, at most
     /// `max` of them.
     pub(in crate::report) fn diff(&self, diff: &str, indent: &str, max: usize) -> String {
-        let clean = harmless(diff);
+        let clean = sanitize(diff);
         let header = |line: &&str| {
             !line.starts_with("--- ") && !line.starts_with("+++ ") && !line.starts_with("@@")
         };

@@ -2,8 +2,8 @@
 //! triage says of each failure under `extra`. Written case by case.
 
 use super::case::{CaseWriter, ShownCase, ShownOutcome, UNRELIABLE, unreliable};
-use crate::report::quote::harmless;
-use jelly_base::model::{Diagnosis, FailureView, Health, ReportSummary, TriageReport};
+use jelly_base::model::{Diagnosis, Health, ReportSummary, TriageReport};
+use jelly_base::text::sanitize;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -110,7 +110,7 @@ struct Verdict<'a> {
     recommendations: &'a [String],
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Test<'a> {
     /// As the report names it.
@@ -178,15 +178,10 @@ impl CtrfWriter<'_> {
 impl CaseWriter for CtrfWriter<'_> {
     fn begin(&mut self, report: &TriageReport) -> io::Result<()> {
         let health = &report.health;
-        let suite_errors: u64 = report
-            .reports
-            .iter()
-            .filter(|report| report.same_as.is_none())
-            .map(|report| report.suite_errors)
-            .sum();
+        let suite_errors: u64 = report.counted_reports().map(|r| r.suite_errors).sum();
         // A report that can't be relied on is a failed test.
-        let counted = report.reports.iter().filter(|r| r.same_as.is_none());
-        let refused = counted.filter(|r| unreliable(r).is_some()).count() as u64;
+        let refused = report.counted_reports().filter(|r| unreliable(r).is_some());
+        let refused = refused.count() as u64;
         let summary = Summary {
             tests: health.tests + suite_errors + refused,
             // The format counts a flaky test as one that passed.
@@ -231,16 +226,11 @@ impl CaseWriter for CtrfWriter<'_> {
         self.test(&Test {
             name: UNRELIABLE,
             status: "failed",
-            duration: 0,
             suite: vec![&summary.path],
             message: Some(problem),
-            trace: None,
-            ai: None,
-            line: None,
             raw_status: Some("error"),
             file_path: Some(&summary.path),
-            flaky: false,
-            extra: None,
+            ..Test::default()
         })
     }
 
@@ -271,7 +261,7 @@ impl CaseWriter for CtrfWriter<'_> {
             trace: case
                 .text
                 .filter(|text| !text.trim().is_empty() && failure.is_some())
-                .map(|text| harmless(text).into_owned()),
+                .map(|text| sanitize(text).into_owned()),
             ai: failure
                 .map(|failure| failure.what)
                 .filter(|what| !what.is_empty()),
@@ -280,7 +270,11 @@ impl CaseWriter for CtrfWriter<'_> {
             file_path: case.file,
             flaky: case.outcome == ShownOutcome::Flaky,
             extra: failure.map(|failure| Extra {
-                jelly: said(failure),
+                jelly: Said {
+                    diagnosis: failure.diagnosis(),
+                    pre_existing: failure.pre_existing,
+                    report: failure.report,
+                },
             }),
         };
         self.test(&test)
@@ -310,23 +304,5 @@ fn millis(seconds: Option<f64>) -> u64 {
         millis.round().min(9e15) as u64
     } else {
         0
-    }
-}
-
-fn said<'a>(failure: &FailureView<'a>) -> Said<'a> {
-    let mut diagnosis = failure.kind.clone();
-    diagnosis.fingerprint = failure.fingerprint.to_owned();
-    diagnosis.test_fingerprint = failure.test_fingerprint.to_owned();
-    diagnosis.evidence = failure
-        .evidence
-        .map(|(field, text)| jelly_base::model::Evidence {
-            field: field.to_owned(),
-            text: text.to_owned(),
-        });
-    diagnosis.advice.what = failure.what.to_owned();
-    Said {
-        diagnosis,
-        pre_existing: failure.pre_existing,
-        report: failure.report,
     }
 }

@@ -2,10 +2,14 @@
 //! summary.
 
 use super::markdown::markdown;
+use super::words::first_names;
 use crate::report::github::{MAX_ANNOTATIONS, MAX_SUMMARY, command};
-use crate::report::quote::{cut_document, line};
+use crate::report::quote::cut_document;
 use jelly_base::model::{Cluster, TriageReport};
-use jelly_base::text::plural;
+use jelly_base::text::{one_line, plural};
+
+/// Victims that are named of one cause.
+const NAMES: usize = 5;
 
 /// Workflow commands, one a line: the causes by number of victims, as many as
 /// GitHub shows. Files below `workspace` are told as it wants them.
@@ -36,13 +40,8 @@ pub fn github(report: &TriageReport, workspace: Option<&str>) -> String {
 }
 
 fn annotation(report: &TriageReport, cluster: &Cluster, workspace: Option<&str>) -> String {
-    let victims = || {
-        cluster
-            .victims
-            .iter()
-            .filter_map(|at| report.failures.get(*at))
-    };
-    let place = victims().find_map(|failure| Some((failure.file?, failure.line)));
+    let mut victims = report.victims(cluster);
+    let place = victims.find_map(|failure| Some((failure.file?, failure.line)));
     let number = place
         .and_then(|(_, line)| line)
         .map(|line| line.to_string());
@@ -66,15 +65,12 @@ fn annotation(report: &TriageReport, cluster: &Cluster, workspace: Option<&str>)
     if let Some(evidence) = &cluster.evidence
         && !text.contains(&evidence.text)
     {
-        text.push_str(&format!("\n{}", line(&evidence.text, 500)));
+        text.push_str(&format!("\n{}", one_line(&evidence.text, 500)));
     }
     if cluster.count > 1 {
-        let names: Vec<String> = victims().take(5).map(|f| f.title()).collect();
-        text.push_str(&format!("\nin {}", names.join(", ")));
-        let more = cluster.victims.len() - names.len();
-        if more > 0 {
-            text.push_str(&format!(" and {more} more"));
-        }
+        let names = report.victims(cluster).map(|failure| failure.title());
+        let names = first_names(names, cluster.victims.len(), NAMES);
+        text.push_str(&format!("\nin {names}"));
     }
     for step in cluster.advice.fix.iter().take(2) {
         text.push_str(&format!("\n{step}"));

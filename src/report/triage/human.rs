@@ -1,10 +1,9 @@
 //! The report for a person at a terminal, who has ten seconds.
 
-use super::words::{before, notes, retry, side, totals};
-use crate::report::quote::{harmless, line};
+use super::words::{before, first_names, fitting, notes, retry, side, totals};
 use crate::report::terminal::paint::{TerminalPaint, Tone};
-use jelly_base::model::{Cluster, TriageReport, Verdict};
-use jelly_base::text::plural;
+use jelly_base::model::{Cluster, Fix, TriageReport, Verdict};
+use jelly_base::text::{one_line, plural, sanitize};
 
 /// Causes that are told in full.
 const CAUSES: usize = 5;
@@ -14,7 +13,8 @@ const BRIEF: usize = 10;
 const NAMES: usize = 3;
 /// Steps of an advice that are told.
 const STEPS: usize = 2;
-/// Commands that are told, and bytes of all of them.
+/// Commands that are told, and bytes of all of them: as much as a person reads
+/// and copies.
 const COMMANDS: usize = 5;
 const COMMAND_BYTES: usize = 1500;
 /// Notes and broken reports that are told.
@@ -55,12 +55,8 @@ fn head(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
             ("FAIL  ", Tone::Bad)
         }
     };
-    out.push_str(&paint.hanging(word, tone, &line(&report.health.summary, 1000), 2));
-    let counted = report
-        .reports
-        .iter()
-        .filter(|r| r.same_as.is_none())
-        .count();
+    out.push_str(&paint.hanging(word, tone, &one_line(&report.health.summary, 1000), 2));
+    let counted = report.counted_reports().count();
     let text = format!(
         "{} in {}",
         totals(&report.health),
@@ -82,10 +78,10 @@ fn broken(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
     }
     out.push('\n');
     for (path, problem) in broken.iter().take(NOTES) {
-        let text = format!("{}: {}", line(path, TEXT), line(problem, TEXT));
+        let text = format!("{}: {}", one_line(path, TEXT), one_line(problem, TEXT));
         out.push_str(&paint.hanging("unreliable: ", Tone::Bad, &text, 4));
     }
-    more(paint, broken.len(), NOTES, "report", "", out);
+    more(paint, broken.len(), NOTES, "report", out);
 }
 
 fn causes(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
@@ -95,7 +91,7 @@ fn causes(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
         .filter(|cluster| cluster.count > cluster.flaky)
         .collect();
     // One advice is given once, however many causes it is for.
-    let mut advised: Vec<&[String]> = Vec::new();
+    let mut advised: Vec<&[Fix]> = Vec::new();
     for (at, cluster) in causes.iter().take(CAUSES).enumerate() {
         out.push('\n');
         let said = at == 0
@@ -110,12 +106,12 @@ fn causes(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
         }
         advised.push(fix);
         for step in fix.iter().take(STEPS) {
-            if step.starts_with("$ ") {
+            if step.is_command() {
                 // Copied as a whole, so neither wrapped nor folded nor cut.
                 let head = paint.tone(Tone::Good, "   fix ");
-                out.push_str(&format!("{head}{}\n", harmless(step)));
+                out.push_str(&format!("{head}{}\n", sanitize(&step.line())));
             } else {
-                let text = line(step, TEXT);
+                let text = one_line(&step.text, TEXT);
                 out.push_str(&paint.hanging("   fix ", Tone::Good, &text, 7));
             }
         }
@@ -127,7 +123,7 @@ fn causes(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
         let head = format!("{}. ", at + 1);
         let mut text = named(report, cluster);
         if let Some(evidence) = told_evidence(cluster) {
-            text.push_str(&format!(" > {}", line(evidence, SHORT)));
+            text.push_str(&format!(" > {}", one_line(evidence, SHORT)));
         }
         let facts = facts(report, cluster);
         out.push_str(&paint.hanging(&head, Tone::Strong, &format!("{text} ({facts})"), 4));
@@ -143,9 +139,9 @@ fn causes(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
 
 /// A cause in a line: its victim or their number, and its title.
 fn named(report: &TriageReport, cluster: &Cluster) -> String {
-    let title = line(&cluster.title, TEXT);
+    let title = one_line(&cluster.title, TEXT);
     match cluster.count {
-        1 => format!("{}: {title}", names(report, cluster).join(", ")),
+        1 => format!("{}: {title}", names(report, cluster)),
         n => format!("{}: {title}", plural(n, "test")),
     }
 }
@@ -160,9 +156,8 @@ fn cause(
     out: &mut String,
 ) {
     let head = format!("{number}. ");
-    let names = names(report, cluster);
     let text = match (said, cluster.count) {
-        (true, 1) => names.join(", "),
+        (true, 1) => names(report, cluster),
         (true, n) => plural(n, "test"),
         (false, _) => named(report, cluster),
     };
@@ -170,14 +165,10 @@ fn cause(
     let facts = facts(report, cluster);
     out.push_str(&paint.hanging("   ", Tone::Plain, &facts, 3));
     if let Some(evidence) = told_evidence(cluster) {
-        out.push_str(&paint.hanging("   > ", Tone::Faint, &line(evidence, TEXT), 5));
+        out.push_str(&paint.hanging("   > ", Tone::Faint, &one_line(evidence, TEXT), 5));
     }
     if cluster.count > 1 {
-        let mut text = names.join(", ");
-        let rest = cluster.victims.len() - names.len();
-        if rest > 0 {
-            text.push_str(&format!(" and {rest} more"));
-        }
+        let mut text = names(report, cluster);
         if cluster.consequences > 0 {
             text.push_str(&format!(
                 "; {} only because of the others",
@@ -199,7 +190,10 @@ fn facts(report: &TriageReport, cluster: &Cluster) -> String {
 /// The line that proves a cause, unless its title repeats it.
 fn told_evidence(cluster: &Cluster) -> Option<&str> {
     let evidence = cluster.evidence.as_ref()?;
-    let (title, text) = (line(&cluster.title, TEXT), line(&evidence.text, TEXT));
+    let (title, text) = (
+        one_line(&cluster.title, TEXT),
+        one_line(&evidence.text, TEXT),
+    );
     let tells = !text.is_empty() && !says_the_same(&title, &text);
     tells.then_some(evidence.text.as_str())
 }
@@ -211,14 +205,11 @@ fn says_the_same(title: &str, evidence: &str) -> bool {
 }
 
 /// The names of the first victims.
-fn names(report: &TriageReport, cluster: &Cluster) -> Vec<String> {
-    cluster
-        .victims
-        .iter()
-        .take(NAMES)
-        .filter_map(|at| report.failures.get(*at))
-        .map(|failure| line(&failure.title(), TEXT))
-        .collect()
+fn names(report: &TriageReport, cluster: &Cluster) -> String {
+    let names = report
+        .victims(cluster)
+        .map(|failure| one_line(&failure.title(), TEXT));
+    first_names(names, cluster.victims.len(), NAMES)
 }
 
 fn flaky(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
@@ -229,18 +220,15 @@ fn flaky(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
         .failures
         .iter()
         .filter(|failure| failure.kind.flaky)
-        .map(|failure| line(&failure.title(), TEXT))
+        .map(|failure| one_line(&failure.title(), TEXT))
         .collect();
     names.dedup();
-    let shown = names.len().min(NAMES);
-    let mut text = format!(
+    let all = names.len();
+    let text = format!(
         "{} passed when run again: {}",
         plural(report.health.flaky, "test"),
-        names[..shown].join(", ")
+        first_names(names, all, NAMES)
     );
-    if names.len() > shown {
-        text.push_str(&format!(" and {} more", names.len() - shown));
-    }
     out.push('\n');
     out.push_str(&paint.hanging("flaky: ", Tone::Warn, &text, 4));
 }
@@ -249,24 +237,13 @@ fn fixed(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
     if report.fixed.is_empty() {
         return;
     }
-    let names: Vec<String> = report
-        .fixed
-        .iter()
-        .take(NAMES)
-        .map(|test| line(&test.name, TEXT))
-        .collect();
-    let mut text = format!(
-        "{} no longer: {}",
-        if report.fixed.len() == 1 {
-            "1 test fails".to_owned()
-        } else {
-            format!("{} tests fail", report.fixed.len())
-        },
-        names.join(", ")
-    );
-    if report.fixed.len() > names.len() {
-        text.push_str(&format!(" and {} more", report.fixed.len() - names.len()));
-    }
+    let names = report.fixed.iter().map(|test| one_line(&test.name, TEXT));
+    let fail = match report.fixed.len() {
+        1 => "1 test fails".to_owned(),
+        n => format!("{n} tests fail"),
+    };
+    let names = first_names(names, report.fixed.len(), NAMES);
+    let text = format!("{fail} no longer: {names}");
     out.push('\n');
     out.push_str(&paint.hanging("fixed: ", Tone::Good, &text, 4));
 }
@@ -278,9 +255,9 @@ fn remarks(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
     }
     out.push('\n');
     for note in notes.iter().take(NOTES) {
-        out.push_str(&paint.hanging("note: ", Tone::Faint, &line(note, TEXT), 4));
+        out.push_str(&paint.hanging("note: ", Tone::Faint, &one_line(note, TEXT), 4));
     }
-    more(paint, notes.len(), NOTES, "note", "", out);
+    more(paint, notes.len(), NOTES, "note", out);
 }
 
 fn rerun(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
@@ -294,7 +271,10 @@ fn rerun(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
     };
     out.push('\n');
     out.push_str(&paint.hanging("RERUN  ", Tone::Strong, &text, 2));
-    let shown = told_commands(&retry.commands);
+    let shown = fitting(
+        &retry.commands[..retry.commands.len().min(COMMANDS)],
+        COMMAND_BYTES,
+    );
     for command in shown {
         // Copied as a whole: not wrapped, and not cut.
         out.push_str(&format!("   {command}\n"));
@@ -317,42 +297,20 @@ fn rerun(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
         out.push_str(&paint.hanging("   ", Tone::Faint, note, 3));
     }
     if !retry.without_command.is_empty() {
-        let names: Vec<String> = retry
+        let names = retry
             .without_command
             .iter()
-            .take(NAMES)
-            .map(|name| line(name, TEXT))
-            .collect();
-        let mut text = format!("by hand: {}", names.join(", "));
-        if retry.without_command.len() > names.len() {
-            text.push_str(&format!(
-                " and {} more",
-                retry.without_command.len() - names.len()
-            ));
-        }
+            .map(|name| one_line(name, TEXT));
+        let names = first_names(names, retry.without_command.len(), NAMES);
+        let text = format!("by hand: {names}");
         out.push_str(&paint.hanging("   ", Tone::Plain, &text, 6));
     }
 }
 
-/// As many of the first commands as a person reads and copies; which tests
-/// these are is for nobody to read by the thousand.
-fn told_commands(commands: &[String]) -> &[String] {
-    let mut bytes = 0;
-    let fits = |command: &&String| {
-        bytes += command.len();
-        bytes <= COMMAND_BYTES
-    };
-    let shown = commands.iter().take(COMMANDS).take_while(fits).count();
-    &commands[..shown]
-}
-
-fn more(paint: &TerminalPaint, all: usize, shown: usize, noun: &str, tail: &str, out: &mut String) {
+fn more(paint: &TerminalPaint, all: usize, shown: usize, noun: &str, out: &mut String) {
     if all > shown {
-        let text = format!(
-            "   and {}{tail}",
-            plural(all - shown, &format!("more {noun}"))
-        );
-        out.push_str(&paint.tone(Tone::Faint, &text));
+        let more = plural(all - shown, &format!("more {noun}"));
+        out.push_str(&paint.tone(Tone::Faint, &format!("   and {more}")));
         out.push('\n');
     }
 }

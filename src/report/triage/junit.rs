@@ -2,8 +2,8 @@
 //! properties. Written case by case.
 
 use super::case::{CaseWriter, ShownCase, ShownOutcome, UNRELIABLE, unreliable};
-use crate::report::junit::xml::{attribute, content};
-use crate::report::words;
+use crate::report::junit::xml::{attribute, content, write_properties};
+use crate::report::view;
 use jelly_base::model::{FailureView, ReportSummary, TriageReport};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
@@ -166,16 +166,18 @@ impl JunitWriter<'_> {
     }
 
     fn refuse(&mut self, path: &str, problem: &str) -> io::Result<()> {
-        let mut start = BytesStart::new("testcase");
-        start.push_attribute(("name", UNRELIABLE));
-        start.push_attribute(("classname", attribute(path).as_str()));
-        self.writer.write_event(Event::Start(start))?;
-        let mut error = BytesStart::new("error");
-        error.push_attribute(("message", attribute(problem).as_str()));
-        error.push_attribute(("type", "unreliable_report"));
-        self.writer.write_event(Event::Empty(error))?;
-        self.writer
-            .write_event(Event::End(BytesEnd::new("testcase")))
+        let case = self.writer.create_element("testcase");
+        let case = case
+            .with_attribute(("name", UNRELIABLE))
+            .with_attribute(("classname", attribute(path).as_str()));
+        case.write_inner_content(|w| {
+            w.create_element("error")
+                .with_attribute(("message", attribute(problem).as_str()))
+                .with_attribute(("type", "unreliable_report"))
+                .write_empty()?;
+            Ok(())
+        })?;
+        Ok(())
     }
 
     fn output(&mut self, element: &str, text: Option<&str>) -> io::Result<()> {
@@ -224,7 +226,7 @@ fn counts(start: &mut BytesStart<'_>, [tests, failures, errors, skipped]: [u64; 
 
 /// All that is said of a failure, as properties.
 fn said_of(failure: &FailureView<'_>) -> Vec<(&'static str, String)> {
-    let mut said = words::properties(failure.kind);
+    let mut said = view::properties(failure.kind);
     if let Some((_, text)) = failure.evidence {
         said.push(("jelly.evidence", text.to_owned()));
     }
@@ -243,21 +245,4 @@ fn said_of(failure: &FailureView<'_>) -> Vec<(&'static str, String)> {
         said.push(("jelly.advice", failure.what.to_owned()));
     }
     said
-}
-
-fn write_properties<W: Write>(
-    writer: &mut Writer<W>,
-    properties: &[(&str, String)],
-) -> io::Result<()> {
-    if properties.is_empty() {
-        return Ok(());
-    }
-    writer.write_event(Event::Start(BytesStart::new("properties")))?;
-    for (name, value) in properties {
-        let mut property = BytesStart::new("property");
-        property.push_attribute(("name", *name));
-        property.push_attribute(("value", attribute(value).as_str()));
-        writer.write_event(Event::Empty(property))?;
-    }
-    writer.write_event(Event::End(BytesEnd::new("properties")))
 }

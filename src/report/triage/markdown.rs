@@ -1,10 +1,9 @@
 //! The report as Markdown: for a pull request, a job summary, a chat.
 
-use super::words::{before, notes, retry, side, totals};
-use crate::report::quote::{cell, code, code_cell, command_block, fence, line, prose, table};
-use crate::report::words;
-use jelly_base::model::{Cluster, FailureView, TriageReport, Verdict};
-use jelly_base::text::plural;
+use super::words::{before, first_names, fitting, notes, retry, side, totals};
+use crate::report::quote::{cell, code, code_cell, command_block, fence, prose, table};
+use jelly_base::model::{Cluster, FailureView, TriageReport, Verdict, json_word};
+use jelly_base::text::{one_line, plural};
 
 /// Causes that are told in full.
 const CAUSES: usize = 20;
@@ -23,11 +22,7 @@ const COMMAND_BYTES: usize = 8000;
 pub fn markdown(report: &TriageReport) -> String {
     let mut out = format!("# Triage: {}\n\n", verdict(report));
     out.push_str(&format!("**{}**\n\n", prose(&report.health.summary)));
-    let counted = report
-        .reports
-        .iter()
-        .filter(|r| r.same_as.is_none())
-        .count();
+    let counted = report.counted_reports().count();
     out.push_str(&format!(
         "{} in {}.\n",
         totals(&report.health),
@@ -76,19 +71,12 @@ fn causes(report: &TriageReport, out: &mut String) {
         ));
         cause(report, cluster, out);
     }
-    if report.clusters.len() > CAUSES {
-        let more = plural(report.clusters.len() - CAUSES, "more cause");
-        out.push_str(&format!("\nAnd {more}.\n"));
-    }
+    more(report.clusters.len(), CAUSES, "more cause", out);
 }
 
 fn cause(report: &TriageReport, cluster: &Cluster, out: &mut String) {
     let mut facts = vec![code(&cluster.root_cause)];
-    facts.extend(
-        cluster
-            .error_category
-            .map(|category| words::category(category).to_owned()),
-    );
+    facts.extend(cluster.error_category.as_ref().map(json_word));
     facts.push(side(cluster).to_owned());
     facts.extend(retry(cluster).map(str::to_owned));
     facts.extend(before(report, cluster));
@@ -112,33 +100,27 @@ fn cause(report: &TriageReport, cluster: &Cluster, out: &mut String) {
     if !cluster.advice.fix.is_empty() {
         out.push('\n');
         for step in cluster.advice.fix.iter() {
-            match step.strip_prefix("$ ") {
+            let text = &*step.text;
+            match step.is_command() {
                 // A code span has no double spaces, and an end.
-                Some(command) if line(command, INLINE) != command => {
-                    out.push_str(&format!("\n{}\n", command_block(command)));
+                true if one_line(text, INLINE) != text => {
+                    out.push_str(&format!("\n{}\n", command_block(text)));
                 }
-                Some(command) => out.push_str(&format!("- {}\n", code(command))),
-                None => out.push_str(&format!("- {}\n", prose(step))),
+                true => out.push_str(&format!("- {}\n", code(text))),
+                false => out.push_str(&format!("- {}\n", prose(text))),
             }
         }
     }
-    let names: Vec<String> = cluster
-        .victims
-        .iter()
-        .take(NAMES)
-        .filter_map(|at| report.failures.get(*at))
-        .map(|failure| code(&failure.title()))
-        .collect();
-    let more = match cluster.victims.len() - names.len() {
-        0 => String::new(),
-        n => format!(" and {n} more"),
-    };
+    let names = report
+        .victims(cluster)
+        .map(|failure| code(&failure.title()));
+    let names = first_names(names, cluster.victims.len(), NAMES);
     let noun = if cluster.victims.len() == 1 {
         "Test"
     } else {
         "Tests"
     };
-    out.push_str(&format!("\n{noun}: {}{more}\n", names.join(", ")));
+    out.push_str(&format!("\n{noun}: {names}\n"));
 }
 
 fn rerun(report: &TriageReport, out: &mut String) {
@@ -150,20 +132,12 @@ fn rerun(report: &TriageReport, out: &mut String) {
         "\n## Run again\n\n{} failed of what may pass by itself.\n",
         plural(plan.tests.len(), "test")
     ));
-    let mut bytes = 0;
-    let fits = |command: &&String| {
-        bytes += command.len();
-        bytes <= COMMAND_BYTES
-    };
-    let shown = plan.commands.iter().take_while(fits).count();
-    if shown > 0 {
-        out.push_str(&format!(
-            "\n{}",
-            fence(&plan.commands[..shown].join("\n"), "sh")
-        ));
+    let shown = fitting(&plan.commands, COMMAND_BYTES);
+    if !shown.is_empty() {
+        out.push_str(&format!("\n{}", fence(&shown.join("\n"), "sh")));
     }
-    if plan.commands.len() > shown {
-        let more = plural(plan.commands.len() - shown, "long command");
+    if plan.commands.len() > shown.len() {
+        let more = plural(plan.commands.len() - shown.len(), "long command");
         out.push_str(&format!(
             "\n{more} not shown here: {} prints them all.\n",
             code("jelly triage --emit retry-commands")
@@ -173,17 +147,9 @@ fn rerun(report: &TriageReport, out: &mut String) {
         out.push_str(&format!("\n{}\n", prose(note)));
     }
     if !plan.without_command.is_empty() {
-        let names: Vec<String> = plan
-            .without_command
-            .iter()
-            .take(NAMES)
-            .map(|n| code(n))
-            .collect();
-        let more = match plan.without_command.len() - names.len() {
-            0 => String::new(),
-            n => format!(" and {n} more"),
-        };
-        out.push_str(&format!("\nBy hand: {}{more}\n", names.join(", ")));
+        let names = plan.without_command.iter().map(|name| code(name));
+        let names = first_names(names, plan.without_command.len(), NAMES);
+        out.push_str(&format!("\nBy hand: {names}\n"));
     }
 }
 
@@ -193,10 +159,7 @@ fn failures(report: &TriageReport, out: &mut String) {
     }
     out.push_str("\n## Failures\n\n");
     out.push_str(&rows(report, ROWS));
-    if report.failures.len() > ROWS {
-        let more = plural(report.failures.len() - ROWS, "more failure");
-        out.push_str(&format!("\nAnd {more}.\n"));
-    }
+    more(report.failures.len(), ROWS, "more failure", out);
 }
 
 /// The failures as a table, at most `most` of them.
@@ -208,15 +171,17 @@ pub(super) fn rows(report: &TriageReport, most: usize) -> String {
     let row = |failure: FailureView<'_>| {
         let kind = failure.kind;
         let side = match (kind.flaky, kind.ambiguous) {
-            (true, _) => "flaky",
-            (false, true) => "undecided",
-            (false, false) => words::side(kind.side),
+            (true, _) => "flaky".to_owned(),
+            (false, true) => "undecided".to_owned(),
+            (false, false) => json_word(&kind.side),
         };
         let mut row = vec![
             code_cell(&failure.title()),
-            side.to_owned(),
+            side,
             kind.error_category
-                .map_or_else(String::new, |c| words::category(c).to_owned()),
+                .as_ref()
+                .map(json_word)
+                .unwrap_or_default(),
             code_cell(&kind.root_cause),
             match kind.retryable {
                 Some(true) => "yes".to_owned(),
@@ -275,10 +240,12 @@ fn remarks(report: &TriageReport, out: &mut String) {
     for note in all.iter().take(NOTES) {
         out.push_str(&format!("- {}\n", prose(note)));
     }
-    if all.len() > NOTES {
-        out.push_str(&format!(
-            "\nAnd {}.\n",
-            plural(all.len() - NOTES, "more note")
-        ));
+    more(all.len(), NOTES, "more note", out);
+}
+
+/// How many of `all` are not shown.
+fn more(all: usize, shown: usize, noun: &str, out: &mut String) {
+    if all > shown {
+        out.push_str(&format!("\nAnd {}.\n", plural(all - shown, noun)));
     }
 }

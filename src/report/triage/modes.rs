@@ -1,7 +1,7 @@
 //! Less than the whole: the failures alone, or the paths alone.
 
-use crate::report::quote::line;
 use jelly_base::model::TriageReport;
+use jelly_base::text::one_line;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -34,9 +34,9 @@ fn briefs(report: &TriageReport) -> impl Iterator<Item = Brief<'_>> {
 /// What `out` says.
 pub fn failures_lines(report: &TriageReport, out: &mut dyn Write) -> io::Result<()> {
     for Brief { id, title, message } in briefs(report) {
-        writeln!(out, "{id}  {}", line(&title, TEXT))?;
+        writeln!(out, "{id}  {}", one_line(&title, TEXT))?;
         if !message.is_empty() {
-            writeln!(out, "    {}", line(message, TEXT))?;
+            writeln!(out, "    {}", one_line(message, TEXT))?;
         }
     }
     Ok(())
@@ -56,7 +56,7 @@ pub fn failures_json(report: &TriageReport, lines: bool, out: &mut dyn Write) ->
 /// What `out` says.
 pub fn paths_lines(report: &TriageReport, out: &mut dyn Write) -> io::Result<()> {
     for summary in &report.reports {
-        writeln!(out, "{}", line(&summary.path, 4096))?;
+        writeln!(out, "{}", one_line(&summary.path, 4096))?;
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! Reports as no rule and no reader made them, for the tests of this room.
 
 use jelly_base::model::{
-    Advice, Cluster, Diagnosis, ErrorCategory, Evidence, FailureHistory, FailureStatus, Failures,
-    FixedTest, Health, HealthState, Recurrence, ReportSummary, RetryPlan, SCHEMA_VERSION, Side,
-    TriageReport, TriagedFailure, Verdict,
+    Advice, Cluster, Diagnosis, ErrorCategory, Evidence, FailureHistory, Failures, FixedTest,
+    Health, HealthState, Recurrence, ReportSummary, RetryPlan, SCHEMA_VERSION, Side, TriageReport,
+    TriagedFailure, Verdict,
 };
 
 fn advice(what: &str, fix: &[&str]) -> Advice {
@@ -45,11 +45,9 @@ fn failure(name: &str, diagnosis: Diagnosis) -> TriagedFailure {
         name: name.into(),
         file: Some("/home/ci/shop/OrderTest.java".into()),
         line: Some(12),
-        status: FailureStatus::Failure,
         message: diagnosis.evidence.as_ref().map(|e| e.text.clone()),
-        pre_existing: None,
         diagnosis,
-        history: None,
+        ..TriagedFailure::default()
     }
 }
 

@@ -3,8 +3,8 @@
 use super::case::unreliable;
 use super::markdown::rows;
 use super::words::totals;
-use crate::report::quote::line;
 use jelly_base::model::TriageReport;
+use jelly_base::text::one_line;
 
 /// Bytes of one foreign text.
 const TEXT: usize = 300;
@@ -17,9 +17,9 @@ pub fn table(report: &TriageReport) -> String {
         out.push_str(&rows(report, usize::MAX));
     }
     out.push_str(&format!("{}\n", totals(&report.health)));
-    for summary in report.reports.iter().filter(|r| r.same_as.is_none()) {
+    for summary in report.counted_reports() {
         if let Some(problem) = unreliable(summary) {
-            let (path, problem) = (line(&summary.path, TEXT), line(problem, TEXT));
+            let (path, problem) = (one_line(&summary.path, TEXT), one_line(problem, TEXT));
             out.push_str(&format!("unreliable: {path}: {problem}\n"));
         }
     }

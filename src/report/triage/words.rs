@@ -1,5 +1,6 @@
 //! Words that the formats share.
 
+use crate::report::words::with_counts;
 use jelly_base::model::{
     Cluster, FailureView, Health, Recurrence, ReportSummary, Side, TriageReport,
 };
@@ -8,20 +9,16 @@ use jelly_base::text::plural;
 /// `412 tests: 370 passed, 40 failed, 2 skipped`, leaving out what is zero. The
 /// numbers add up: a suite that failed is no test.
 pub(super) fn totals(health: &Health) -> String {
-    let parts: Vec<String> = [
-        (health.passed, "passed"),
-        (health.failed.saturating_sub(health.suite_errors), "failed"),
-        (health.flaky, "flaky"),
-        (health.skipped, "skipped"),
-    ]
-    .into_iter()
-    .filter(|(n, _)| *n > 0)
-    .map(|(n, word)| format!("{n} {word}"))
-    .collect();
-    let mut told = plural(health.tests, "test");
-    if !parts.is_empty() {
-        told.push_str(&format!(": {}", parts.join(", ")));
-    }
+    let failed = health.failed.saturating_sub(health.suite_errors);
+    let mut told = with_counts(
+        plural(health.tests, "test"),
+        [
+            (health.passed, "passed"),
+            (failed, "failed"),
+            (health.flaky, "flaky"),
+            (health.skipped, "skipped"),
+        ],
+    );
     if health.suite_errors > 0 {
         let suites = plural(health.suite_errors, "suite");
         told.push_str(&format!("; {suites} failed outside of all tests"));
@@ -52,19 +49,45 @@ pub(super) fn retry(cluster: &Cluster) -> Option<&'static str> {
 /// What the reports themselves give to note, one line each.
 pub(super) fn notes(report: &TriageReport) -> Vec<String> {
     let said = |report: &ReportSummary| -> Vec<String> {
-        let mut said: Vec<String> = Vec::new();
-        if let Some(other) = &report.same_as {
-            said.push(format!(
-                "{} tells the same run as {other} and is not counted again",
-                report.path
-            ));
-            return said;
+        let path = &report.path;
+        match &report.same_as {
+            Some(other) => vec![format!(
+                "{path} tells the same run as {other} and is not counted again"
+            )],
+            None => {
+                let warnings = report.warnings.iter();
+                warnings
+                    .map(|warning| format!("{path}: {warning}"))
+                    .collect()
+            }
         }
-        let warnings = report.warnings.iter();
-        said.extend(warnings.map(|warning| format!("{}: {warning}", report.path)));
-        said
     };
     report.reports.iter().flat_map(said).collect()
+}
+
+/// `a, b and 3 more`: the first of `all` names.
+pub(super) fn first_names(
+    names: impl IntoIterator<Item = String>,
+    all: usize,
+    most: usize,
+) -> String {
+    let shown: Vec<String> = names.into_iter().take(most).collect();
+    let mut text = shown.join(", ");
+    if all > shown.len() {
+        text.push_str(&format!(" and {} more", all - shown.len()));
+    }
+    text
+}
+
+/// The first commands, as many as fit into so many bytes.
+pub(super) fn fitting(commands: &[String], max: usize) -> &[String] {
+    let mut bytes = 0;
+    let fits = |command: &&String| {
+        bytes += command.len();
+        bytes <= max
+    };
+    let shown = commands.iter().take_while(fits).count();
+    &commands[..shown]
 }
 
 /// What earlier runs say of a failure, in a word.
@@ -84,11 +107,7 @@ pub(super) fn recurrence(failure: &FailureView<'_>) -> &'static str {
 pub(super) fn before(report: &TriageReport, cluster: &Cluster) -> Option<String> {
     const WORDS: [&str; 4] = ["new", "regressed", "come and go", "failed before"];
     let mut counts = [0_u64; WORDS.len()];
-    let victims = cluster
-        .victims
-        .iter()
-        .filter_map(|at| report.failures.get(*at));
-    for victim in victims {
+    for victim in report.victims(cluster) {
         let state = victim.history.map(|past| past.state);
         let word = match (state, victim.pre_existing) {
             (Some(Recurrence::Regressed), _) => 1,

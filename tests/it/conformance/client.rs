@@ -3,13 +3,14 @@
 //! It does what a reader of a server's lists would do, whatever the scenario:
 //! call each tool, read each resource, get each prompt.
 
+use jelly_base::mcp::ListKind;
 use jelly_base::text::redact::Redactor;
 use jelly_wire::auth::{
     Algorithm, AuthSettings, Authorizer, Client, Code, FollowRedirects, Grant, SigningKey,
     WorkloadToken,
 };
 use jelly_wire::{
-    Answers, Ask, Endpoint, Launch, ListKind, Reach, ReplyOutcome, Session, accept_defaults, start,
+    Answers, Ask, Endpoint, Launch, Reach, ReplyOutcome, Session, accept_defaults, start,
 };
 use serde_json::{Map, Value, json};
 use std::env;

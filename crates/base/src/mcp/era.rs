@@ -37,9 +37,6 @@ impl Era {
 
 impl fmt::Display for Era {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Modern => "modern",
-            Self::Legacy => "legacy",
-        })
+        self.serialize(f)
     }
 }

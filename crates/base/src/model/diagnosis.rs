@@ -1,5 +1,6 @@
 //! What triage says of a failure.
 
+use super::fix::Fix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -67,7 +68,7 @@ pub struct Advice {
     /// Why it happens.
     pub why: String,
     /// Steps in order; a line that starts with `$ ` is a command to paste.
-    pub fix: Vec<String>,
+    pub fix: Vec<Fix>,
 }
 
 /// Advice of which what many are told alike stands in memory once.
@@ -78,7 +79,7 @@ pub struct SharedAdvice {
     /// Why it happens.
     pub why: Arc<str>,
     /// As in [`Advice`].
-    pub fix: Arc<[String]>,
+    pub fix: Arc<[Fix]>,
 }
 
 impl From<Advice> for SharedAdvice {
@@ -169,4 +170,10 @@ impl Diagnosis {
             fix: Vec::new(),
         },
     };
+}
+
+impl Default for Diagnosis {
+    fn default() -> Self {
+        Self::BLANK
+    }
 }

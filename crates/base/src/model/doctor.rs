@@ -69,7 +69,7 @@ pub struct CheckupCounts {
 }
 
 /// How a server is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckupState {
     /// It started, and did all that was asked.
@@ -79,13 +79,14 @@ pub enum CheckupState {
     /// It can't be used.
     Broken,
     /// It was not started, since that was not asked for.
+    #[default]
     Unchecked,
     /// Its configuration says that it is not to be started.
     Disabled,
 }
 
 /// One server.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Checkup {
     /// As the configuration calls it.
     pub name: String,

@@ -83,13 +83,14 @@ impl From<ExitCode> for std::process::ExitCode {
 }
 
 /// How a run of one plan ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     Passed,
     PassedAfterRetry,
     PassedAfterRepair,
     CodeFailure,
+    #[default]
     NeedsUserHelp,
     InvalidInput,
     Interrupted,

@@ -9,7 +9,18 @@ use std::time::Duration;
 
 /// Where in the life of a server or a step a failure happened.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
@@ -22,6 +33,7 @@ pub enum Phase {
     /// `tools/list` and the like, before the first step.
     List,
     /// A request of a step, or an uninvited exit between two of them.
+    #[default]
     Call,
     /// The answer came, and is not what the plan or its schema says.
     Assert,

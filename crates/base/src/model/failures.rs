@@ -1,16 +1,14 @@
 //! Failures by the ten thousand, each text kept once.
 
-use super::diagnosis::{Diagnosis, SharedAdvice, Side};
+use super::diagnosis::{Advice, Diagnosis, Evidence, SharedAdvice, Side};
+use super::fix::Fix;
 use super::triage::{FailureHistory, FailureStatus, TriagedFailure};
 use foldhash::quality::RandomState;
 use indexmap::IndexSet;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::{SeqAccess, Visitor};
-use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
 /// A list of [`TriagedFailure`]s that serialises as one and takes a fraction
@@ -83,7 +81,7 @@ pub struct FailureView<'a> {
 #[derive(Debug, Default)]
 pub struct KnownAdvice {
     whys: HashMap<u32, Arc<str>>,
-    fixes: HashMap<u32, Arc<[String]>>,
+    fixes: HashMap<u32, Arc<[Fix]>>,
 }
 
 impl KnownAdvice {
@@ -108,6 +106,26 @@ impl KnownAdvice {
 }
 
 impl FailureView<'_> {
+    /// The diagnosis with its evidence and fingerprints; of the advice, what
+    /// happened.
+    #[must_use]
+    pub fn diagnosis(&self) -> Diagnosis {
+        let evidence = self.evidence.map(|(field, text)| Evidence {
+            field: field.to_owned(),
+            text: text.to_owned(),
+        });
+        Diagnosis {
+            fingerprint: self.fingerprint.to_owned(),
+            test_fingerprint: self.test_fingerprint.to_owned(),
+            evidence,
+            advice: Advice {
+                what: self.what.to_owned(),
+                ..Advice::default()
+            },
+            ..self.kind.clone()
+        }
+    }
+
     /// The test as a person names it: the class before the name, unless the
     /// name says it already.
     #[must_use]
@@ -223,7 +241,8 @@ impl Failures {
         let before = self.rows.last().copied();
         let like = |of: fn(&Row) -> u32| before.as_ref().map(of);
         let advice = std::mem::take(&mut diagnosis.advice);
-        let fix: Box<[u32]> = advice.fix.into_iter().map(|text| self.text(text)).collect();
+        let fix = advice.fix.iter();
+        let fix: Box<[u32]> = fix.map(|fix| self.text(fix.line().into_owned())).collect();
         let fingerprint = self.text(std::mem::take(&mut diagnosis.fingerprint));
         let test_fingerprint = self.text(std::mem::take(&mut diagnosis.test_fingerprint));
         let evidence = diagnosis
@@ -343,69 +362,32 @@ impl Failures {
         }
     }
 
-    fn fix_of(&self, row: &Row) -> Vec<String> {
+    fn fix_of(&self, row: &Row) -> Vec<Fix> {
         let fix = self.fixes.get_index(row.fix as usize);
         fix.into_iter()
             .flatten()
-            .map(|line| self.said(*line).to_owned())
+            .map(|line| Fix::from(self.said(*line)))
             .collect()
     }
 
     fn whole(&self, row: &Row) -> TriagedFailure {
-        let mut failure = TriagedFailure::BLANK;
-        self.write(row, &mut failure);
-        failure
-    }
-
-    /// Overwrites `failure`, whose room is used again.
-    fn write(&self, row: &Row, failure: &mut TriagedFailure) {
-        fn set(target: &mut String, text: &str) {
-            target.clear();
-            target.push_str(text);
-        }
-        fn set_some(target: &mut Option<String>, text: Option<&str>) {
-            match text {
-                Some(text) => set(target.get_or_insert_default(), text),
-                None => *target = None,
-            }
-        }
         let view = self.view_of(row);
-        set(&mut failure.report, view.report);
-        set(&mut failure.suite, view.suite);
-        set(&mut failure.classname, view.classname);
-        set(&mut failure.name, view.name);
-        set_some(&mut failure.file, view.file);
-        failure.line = view.line;
-        failure.status = view.status;
-        set_some(&mut failure.message, view.message);
-        failure.pre_existing = view.pre_existing;
-        failure.history = view.history.cloned();
-        let known = std::mem::replace(&mut failure.diagnosis, Diagnosis::BLANK);
-        let Diagnosis {
-            mut fingerprint,
-            mut test_fingerprint,
-            evidence,
-            mut advice,
-            ..
-        } = known;
-        set(&mut fingerprint, view.fingerprint);
-        set(&mut test_fingerprint, view.test_fingerprint);
-        set(&mut advice.what, self.said(row.what));
-        set(&mut advice.why, self.said(row.why));
-        advice.fix = self.fix_of(row);
-        let evidence = view.evidence.map(|(field, text)| {
-            let mut evidence = evidence.unwrap_or_default();
-            set(&mut evidence.field, field);
-            set(&mut evidence.text, text);
-            evidence
-        });
-        failure.diagnosis = Diagnosis {
-            fingerprint,
-            test_fingerprint,
-            evidence,
-            advice,
-            ..view.kind.clone()
-        };
+        let mut diagnosis = view.diagnosis();
+        self.said(row.why).clone_into(&mut diagnosis.advice.why);
+        diagnosis.advice.fix = self.fix_of(row);
+        TriagedFailure {
+            report: view.report.to_owned(),
+            suite: view.suite.to_owned(),
+            classname: view.classname.to_owned(),
+            name: view.name.to_owned(),
+            file: view.file.map(str::to_owned),
+            line: view.line,
+            status: view.status,
+            message: view.message.map(str::to_owned),
+            pre_existing: view.pre_existing,
+            diagnosis,
+            history: view.history.cloned(),
+        }
     }
 }
 
@@ -421,22 +403,6 @@ fn number(place: usize) -> u32 {
 impl PartialEq for Failures {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.to_owned_iter().eq(other.to_owned_iter())
-    }
-}
-
-impl Extend<TriagedFailure> for Failures {
-    fn extend<I: IntoIterator<Item = TriagedFailure>>(&mut self, failures: I) {
-        for failure in failures {
-            self.push(failure);
-        }
-    }
-}
-
-impl FromIterator<TriagedFailure> for Failures {
-    fn from_iter<I: IntoIterator<Item = TriagedFailure>>(failures: I) -> Self {
-        let mut all = Self::default();
-        all.extend(failures);
-        all
     }
 }
 
@@ -457,36 +423,16 @@ impl JsonSchema for Failures {
 
 impl Serialize for Failures {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(Some(self.len()))?;
-        let mut failure = TriagedFailure::BLANK;
-        for row in &self.rows {
-            self.write(row, &mut failure);
-            list.serialize_element(&failure)?;
-        }
-        list.end()
+        serializer.collect_seq(self.to_owned_iter())
     }
 }
 
 impl<'de> Deserialize<'de> for Failures {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct List;
-
-        impl<'de> Visitor<'de> for List {
-            type Value = Failures;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of failures")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Failures, A::Error> {
-                let mut failures = Failures::default();
-                while let Some(failure) = list.next_element()? {
-                    failures.push(failure);
-                }
-                Ok(failures)
-            }
+        let mut failures = Self::default();
+        for failure in Vec::deserialize(deserializer)? {
+            failures.push(failure);
         }
-
-        deserializer.deserialize_seq(List)
+        Ok(failures)
     }
 }

@@ -27,21 +27,3 @@ pub enum OwnLimit {
     /// How much of stderr is kept.
     Stderr,
 }
-
-impl OwnLimit {
-    /// As in `results.json`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::MessageSize => "message_size",
-            Self::MessageDepth => "message_depth",
-            Self::NumberRange => "number_range",
-            Self::Encoding => "encoding",
-            Self::ListSize => "list_size",
-            Self::ListPages => "list_pages",
-            Self::Rounds => "rounds",
-            Self::Questions => "questions",
-            Self::Stderr => "stderr",
-        }
-    }
-}

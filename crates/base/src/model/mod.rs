@@ -13,6 +13,7 @@ mod exit;
 mod failure;
 mod failure_texts;
 mod failures;
+mod fix;
 mod inventory;
 mod limit;
 mod matrix;
@@ -43,6 +44,7 @@ pub use failure::{
 };
 pub use failure_texts::for_each_json_text;
 pub use failures::{FailureView, Failures, KnownAdvice};
+pub use fix::{Fix, FixKind};
 pub use inventory::Inventory;
 pub use limit::OwnLimit;
 pub use matrix::{
@@ -64,7 +66,7 @@ pub use rules::{
     WithheldInfo,
 };
 pub use rung::{OutputSeen, Rung};
-pub use schema::NeverNull;
+pub use schema::{NeverNull, json_word};
 pub use template::Template;
 pub use triage::{
     Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState,

@@ -1,6 +1,7 @@
 //! What a server offers, by its own word.
 
 use super::RequestFacts;
+use super::schema::is_zero;
 use crate::mcp::{ListKind, Method};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,11 +34,6 @@ pub struct Names {
     /// How many more there are.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_zero(n: &u64) -> bool {
-    *n == 0
 }
 
 /// A name that a request gives, and that is not in the server's list.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// How a step ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepState {
     Passed,
@@ -15,6 +15,7 @@ pub enum StepState {
     Blocked,
     /// The plan can't be run as written at this step.
     Quarantined,
+    #[default]
     Skipped,
 }
 
@@ -38,19 +39,21 @@ pub enum Because {
 }
 
 /// Which list of the plan a step stands in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Section {
     Setup,
+    #[default]
     Steps,
     Teardown,
 }
 
 /// How far a server came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerState {
     /// No selected step uses it.
+    #[default]
     NotStarted,
     /// Ready, and stopped in order when its steps were done.
     Ready,
@@ -61,7 +64,7 @@ pub enum ServerState {
 }
 
 /// One server in one iteration.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerReport {
     /// In the plan.
     pub name: String,
@@ -101,7 +104,7 @@ pub struct ServerReport {
 }
 
 /// One step in one iteration.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepReport {
     /// Unique in the plan.
     pub id: String,
@@ -203,7 +206,7 @@ pub struct IterationRecord {
 
 #[cfg(test)]
 mod tests {
-    use super::{Section, StepReport, StepState, Totals};
+    use super::{StepReport, StepState, Totals};
 
     #[test]
     fn totals_add_up_over_every_state() {
@@ -217,18 +220,8 @@ mod tests {
         let steps: Vec<StepReport> = states
             .into_iter()
             .map(|state| StepReport {
-                id: "s".into(),
-                name: "s".into(),
-                section: Section::Steps,
-                server: "x".into(),
                 state,
-                because: None,
-                attempts: 1,
-                duration_ms: None,
-                adapter: None,
-                error_category: None,
-                retryable: None,
-                flaky: false,
+                ..StepReport::default()
             })
             .collect();
         let t = Totals::of(&steps);

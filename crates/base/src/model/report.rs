@@ -1,8 +1,8 @@
 //! What a run reports: the contract of `results.json`.
 
 use super::{
-    AssertionTarget, Diagnosis, Exit, MismatchPlace, Outcome, Phase, RequestFacts, Section,
-    ServerReport, Side, StepReport, Totals, Verdict,
+    AssertionTarget, Diagnosis, Exit, MismatchPlace, Outcome, Phase, RequestFacts, ServerReport,
+    Side, StepReport, Totals, Verdict, json_word,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,18 @@ pub const VOLATILE_FIELDS: &[&str] = &[
 
 /// What an iteration did next.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ActionKind {
@@ -34,11 +45,12 @@ pub enum ActionKind {
     Confirm,
     FixTests,
     RefineCode,
+    #[default]
     Stop,
 }
 
 /// One repair, as proposed and applied.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RepairReport {
     /// As in `filesystem_workspace`.
     pub id: String,
@@ -152,7 +164,7 @@ impl PlanChange {
 }
 
 /// The run of a hook command.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HookReport {
     /// `fix_tests` or `refine_code`.
     pub hook: String,
@@ -186,7 +198,7 @@ pub struct HookReport {
 }
 
 /// The action of an iteration with its reason.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ActionReport {
     /// What it was.
     pub kind: ActionKind,
@@ -202,7 +214,7 @@ pub struct ActionReport {
 }
 
 /// What is left of each budget.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BudgetsReport {
     /// Passes of the loop.
     pub iterations: u32,
@@ -219,14 +231,14 @@ pub struct BudgetsReport {
 }
 
 /// Budgets around an action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BeforeAfter {
     pub before: BudgetsReport,
     pub after: BudgetsReport,
 }
 
 /// One failure with its diagnosis.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FailureReport {
     /// Name of the server in the plan.
     pub server: Option<String>,
@@ -274,7 +286,7 @@ pub struct FailureReport {
 }
 
 /// One pass of the loop.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IterationReport {
     /// 1-based.
     pub index: u32,
@@ -329,7 +341,7 @@ pub fn deciding<'f>(
 }
 
 /// One problem of a help summary, told as to a colleague.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HelpProblem {
     /// Name of the server that it is about.
     pub server: Option<String>,
@@ -349,7 +361,7 @@ pub struct HelpProblem {
 }
 
 /// What a person should know and do, for a run that is not green.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HelpSummary {
     /// The whole of it in a line.
     pub title: String,
@@ -358,7 +370,7 @@ pub struct HelpSummary {
 }
 
 /// Which plan a report is about.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanReport {
     /// Its own, or the file's without the extension.
     pub name: String,
@@ -385,7 +397,7 @@ pub enum Unaccepted {
 }
 
 /// A run of one plan: what `--format json` prints and `results.json` holds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunReport {
     /// Raised when a field changes its meaning.
     pub schema_version: u32,
@@ -464,11 +476,6 @@ impl StepReport {
     /// How a step is named where its section matters, as in `steps.write`.
     #[must_use]
     pub fn path(&self) -> String {
-        let section = match self.section {
-            Section::Setup => "setup",
-            Section::Steps => "steps",
-            Section::Teardown => "teardown",
-        };
-        format!("{section}.{}", self.id)
+        format!("{}.{}", json_word(&self.section), self.id)
     }
 }

@@ -3,7 +3,7 @@
 use super::diagnosis::{Advice, Diagnosis, ErrorCategory};
 use super::failure::Failure;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A rule with all that it says.
@@ -61,28 +61,28 @@ pub enum Asked {
 }
 
 /// A root cause that rules may name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CauseInfo {
     /// The snake_case word of a diagnosis.
-    pub root_cause: &'static str,
+    pub root_cause: String,
     /// Causes that are mended alike share one.
-    pub group: &'static str,
+    pub group: String,
     /// In words.
-    pub meaning: &'static str,
+    pub meaning: String,
 }
 
 /// A bucket of Provar's failure report, and where it is found here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProvarBucket {
     /// Its name there.
-    pub bucket: &'static str,
+    pub bucket: String,
     /// Its name here.
-    pub root_cause: &'static str,
+    pub root_cause: String,
     /// The rule that speaks of the bucket in its own words, or the chief one
     /// of several.
-    pub rule: &'static str,
+    pub rule: String,
     /// A text of the bucket, with which the mapping is tested.
-    pub example: &'static str,
+    pub example: String,
 }
 
 /// How a diagnosis came about.

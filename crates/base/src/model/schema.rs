@@ -1,8 +1,28 @@
-//! What types can't say to the schema that is made from them.
+//! What derives can't say of how a type is written, or of its schema.
 
 use schemars::Schema;
 use schemars::transform::{Transform, transform_subschemas};
+use serde::Serialize;
 use serde_json::Value;
+use std::fmt;
+
+/// The word that JSON has for a value of a closed list, as in `code_failure`.
+#[must_use]
+pub fn json_word(value: &impl Serialize) -> String {
+    struct Word<'v, V>(&'v V);
+    impl<V: Serialize> fmt::Display for Word<'_, V> {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.serialize(f)
+        }
+    }
+    Word(value).to_string()
+}
+
+/// For counts that are left out where they are nothing.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+pub(super) fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
 
 /// Takes null out of what is left out where there is nothing to say. Types say
 /// `Option` for both.

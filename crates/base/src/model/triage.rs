@@ -2,7 +2,8 @@
 
 use super::diagnosis::{Diagnosis, ErrorCategory, Evidence, SharedAdvice, Side};
 use super::exit::Verdict;
-use super::failures::Failures;
+use super::failures::{FailureView, Failures};
+use super::schema::is_zero;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,24 @@ pub struct TriageReport {
     pub infrastructure_issues: Vec<String>,
     /// What to do, in the order in which to do it.
     pub recommendations: Vec<String>,
+}
+
+impl TriageReport {
+    /// The reports that count: of a run that was written twice, one.
+    pub fn counted_reports(&self) -> impl Iterator<Item = &ReportSummary> {
+        self.reports
+            .iter()
+            .filter(|report| report.same_as.is_none())
+    }
+
+    /// The failures of a cause, in order.
+    pub fn victims<'r>(
+        &'r self,
+        cluster: &'r Cluster,
+    ) -> impl Iterator<Item = FailureView<'r>> + Clone {
+        let places = cluster.victims.iter();
+        places.filter_map(|at| self.failures.get(*at))
+    }
 }
 
 /// Whether the run as a whole says anything about the code.
@@ -199,14 +218,6 @@ pub struct ReportSummary {
     pub identity: Option<String>,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
 /// Cases of a report by the elements that they hold: one with a `<failure>`
 /// and an `<error>` counts for both.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -232,10 +243,22 @@ pub struct ElementCounts {
 
 /// How a case of a report ended, for those that are triaged.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum FailureStatus {
+    #[default]
     Failure,
     Error,
     /// It failed, and passed when it was run again.
@@ -280,7 +303,7 @@ pub struct FailureHistory {
 }
 
 /// One failure of a report with its diagnosis.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TriagedFailure {
     /// Path of the report.
     pub report: String,
@@ -308,21 +331,4 @@ pub struct TriagedFailure {
     pub diagnosis: Diagnosis,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<FailureHistory>,
-}
-
-impl TriagedFailure {
-    /// Of which nothing is known.
-    pub const BLANK: Self = Self {
-        report: String::new(),
-        suite: String::new(),
-        classname: String::new(),
-        name: String::new(),
-        file: None,
-        line: None,
-        status: FailureStatus::Failure,
-        message: None,
-        pre_existing: None,
-        diagnosis: Diagnosis::BLANK,
-        history: None,
-    };
 }

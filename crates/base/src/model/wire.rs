@@ -1,5 +1,6 @@
 //! What the wire check found at one server.
 
+use super::schema::is_zero;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,11 +53,6 @@ pub struct WireCheck {
     /// kept until then.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unchecked: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-fn is_zero(n: &u64) -> bool {
-    *n == 0
 }
 
 impl WireCheck {

@@ -1,8 +1,18 @@
 //! Text that steers no terminal and hides nothing from who reads it.
 
-use super::words::strip_ansi;
+use memchr::memchr;
 use std::borrow::Cow;
 use std::fmt::Write as _;
+
+/// `text` without terminal escape sequences.
+#[must_use]
+pub fn strip_ansi(text: &str) -> Cow<'_, str> {
+    if memchr(0x1b, text.as_bytes()).is_some() {
+        Cow::Owned(anstream::adapter::strip_str(text).to_string())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
 
 /// `text` made safe to print: no escape sequences, no control characters but
 /// line feed and tab. What reorders what is shown, or is not seen at all, is

@@ -13,19 +13,21 @@ mod quoted;
 pub mod redact;
 mod shell;
 mod stable;
+mod word_list;
 mod words;
 
 pub use disarm::{Disarmer, Disarming, Notation, disarmed};
-pub use harmless::{is_unseen, sanitize};
+pub use harmless::{is_unseen, sanitize, strip_ansi};
 pub use jsonc::{JsoncError, parse_jsonc, refused_by_strict_json, without_mark};
 pub use modes::{HttpPart, address_words, http_parts, http_variables, listening_line};
-pub use names::close_names;
+pub use names::{close_names, did_you_mean};
 pub use order::natural_cmp;
 pub use placeholder::is_placeholder;
 pub use quoted::{Lines, Quoted, render_quoted};
 pub use shell::{is_sayable, shell_command, shell_word};
 pub use stable::{MOMENT, UUID, stable_name};
+pub use word_list::WordList;
 pub use words::{
     capitalised, human_duration, is_variable_name, json_type, lines, listed, one_line, plural,
-    strip_ansi, truncate, truncate_middle, variable_name,
+    truncate, truncate_middle, variable_name,
 };

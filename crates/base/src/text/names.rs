@@ -34,6 +34,18 @@ pub fn close_names<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>
     found.into_iter().map(|(_, name)| name.to_owned()).collect()
 }
 
+/// A question for the candidate that is closest to `name`.
+#[must_use]
+pub fn did_you_mean<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    let close = close_names(name, candidates);
+    close
+        .first()
+        .map(|close| format!("did you mean `{close}`?"))
+}
+
 fn fold(name: &str) -> String {
     name.chars()
         .filter(|c| !matches!(c, '-' | '_' | '.' | ' '))

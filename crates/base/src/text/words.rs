@@ -52,16 +52,6 @@ pub fn truncate_middle(text: &str, max: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{head}\n… {left_out} bytes left out …\n{tail}"))
 }
 
-/// `text` without terminal escape sequences.
-#[must_use]
-pub fn strip_ansi(text: &str) -> Cow<'_, str> {
-    if memchr(0x1b, text.as_bytes()).is_some() {
-        Cow::Owned(anstream::adapter::strip_str(text).to_string())
-    } else {
-        Cow::Borrowed(text)
-    }
-}
-
 /// `text` on one line, white space folded, at most `max` bytes.
 #[must_use]
 pub fn one_line(text: &str, max: usize) -> String {

@@ -3,9 +3,9 @@
 use super::launch::ServerFacts;
 use super::settings::ExecSettings;
 use jelly_base::model::{Failure, HttpFacts, Phase};
-use jelly_plan::Server;
+use jelly_plan::{Auth, AuthGrant, AuthProof, Server, Template};
 use jelly_wire::auth::{
-    Algorithm, AuthError, AuthSettings, Authorizer, Client, Grant, SigningKey, Stage, WorkloadToken,
+    Algorithm, AuthError, AuthSettings, Client, Grant, SigningKey, Stage, WorkloadToken,
 };
 use std::time::Duration;
 
@@ -14,81 +14,65 @@ use std::time::Duration;
 /// before the step that waits for it runs out of time.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// `auth` with values in the place of names.
-pub enum ReadyAuth {
-    ClientCredentials {
-        client_id: String,
-        proof: ReadyProof,
-        scopes: Vec<String>,
-        issuer: Option<String>,
-    },
-    Login,
-}
-
-pub enum ReadyProof {
-    Secret(String),
-    Key {
-        key: String,
-        algorithm: Option<&'static str>,
-        key_id: Option<String>,
-    },
-    Workload(String),
-}
-
-/// What gets the tokens of a server.
-pub fn authorizer(
+/// By what the tokens of a server are had. `text` puts values in the place of
+/// names, and is asked for every template, whatever is wrong with another.
+pub fn auth_settings(
     url: &str,
-    auth: &ReadyAuth,
+    auth: &Auth,
     server: &Server,
     settings: &ExecSettings,
-) -> Result<Authorizer, AuthError> {
-    let (grant, scopes, issuer) = match auth {
-        ReadyAuth::ClientCredentials {
+    text: &mut impl FnMut(&Template) -> String,
+) -> Result<AuthSettings, AuthError> {
+    let mut wanted_scopes = Vec::new();
+    let mut issuer = None;
+    let grant = match &auth.grant {
+        AuthGrant::ClientCredentials {
             client_id,
             proof,
             scopes,
-            issuer,
         } => {
-            let grant = match proof {
-                ReadyProof::Workload(token) => {
-                    let client = Client::new(client_id, None);
-                    Grant::Assertion(client, WorkloadToken(token.clone()))
+            let client_id = text(client_id);
+            let client = match proof {
+                AuthProof::Secret(secret) => {
+                    Ok((Client::new(&client_id, Some(text(secret))), None))
                 }
-                ReadyProof::Secret(secret) => {
-                    Grant::ClientCredentials(Client::new(client_id, Some(secret.clone())))
+                AuthProof::Workload(token) => {
+                    let token = WorkloadToken(text(token));
+                    Ok((Client::new(&client_id, None), Some(token)))
                 }
-                ReadyProof::Key {
+                AuthProof::Key {
                     key,
                     algorithm,
                     key_id,
                 } => {
+                    let (key, key_id) = (text(key), key_id.as_ref().map(&mut *text));
                     let algorithm = algorithm.and_then(Algorithm::find);
-                    let key = SigningKey::from_pem(key, algorithm, key_id.clone())?;
-                    Grant::ClientCredentials(Client::with_key(client_id, key))
+                    let key = SigningKey::from_pem(&key, algorithm, key_id);
+                    key.map(|key| (Client::with_key(&client_id, key), None))
                 }
             };
-            (grant, scopes.clone(), issuer.clone())
+            wanted_scopes.extend(scopes.iter().map(&mut *text));
+            issuer = auth.issuer.as_ref().map(text);
+            client.map(|(client, token)| match token {
+                Some(token) => Grant::Assertion(client, token),
+                None => Grant::ClientCredentials(client),
+            })
         }
-        ReadyAuth::Login => {
-            let Some(book) = settings.logins.clone() else {
-                return Err(AuthError {
-                    stage: Stage::Login,
-                    text: "there is no place where a login could be kept: the user has no home \
-                           folder"
-                        .to_owned(),
-                });
-            };
-            (Grant::Stored(book), Vec::new(), None)
-        }
+        AuthGrant::Login => settings.logins.clone().map(Grant::Stored).ok_or_else(|| {
+            let text = "there is no place where a login could be kept: the user has no home folder";
+            AuthError {
+                stage: Stage::Login,
+                text: text.to_owned(),
+            }
+        }),
     };
-    let wanted = AuthSettings {
+    Ok(AuthSettings {
         server: url.to_owned(),
-        grant,
-        scopes,
+        grant: grant?,
+        scopes: wanted_scopes,
         issuer,
         patience: PATIENCE.min(server.request_timeout / 2),
-    };
-    Authorizer::new(wanted, &settings.redactor)
+    })
 }
 
 /// That there can be no token, found before anything is sent.

@@ -56,15 +56,13 @@ fn bound_params(params: &mut Value) {
 pub fn bound(value: &mut Value) {
     match value {
         Value::String(text) => bound_text(text),
-        Value::Array(_) | Value::Object(_) => {
-            if value.to_string().len() > KEPT {
-                value.sort_all_objects();
-                let mut text = value.to_string();
-                bound_text(&mut text);
-                *value = Value::String(text);
-            }
+        Value::Array(_) | Value::Object(_) if value.to_string().len() > KEPT => {
+            value.sort_all_objects();
+            let mut text = value.to_string();
+            bound_text(&mut text);
+            *value = Value::String(text);
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        _ => {}
     }
 }
 

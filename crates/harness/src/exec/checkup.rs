@@ -4,12 +4,12 @@
 //! and leave it to others to say what they mean.
 
 use super::clean::Cleaner;
-use super::lane::shorten;
-use super::launch::{ServerFacts, not_startable, prepare, shown_env, shown_url};
+use super::launch::{ServerFacts, not_startable, prepare, shown_url};
+use super::server_lane::shorten;
 use super::settings::ExecSettings;
 use jelly_base::mcp::ListKind;
 use jelly_base::model::{Failure, Inventory, Outcome, Phase, RequestFacts};
-use jelly_base::text::redact::{Redactor, show_argv};
+use jelly_base::text::redact::Redactor;
 use jelly_plan::{Scope, Server};
 use jelly_process as process;
 use jelly_wire::{self as wire, Launch, Reach, ReplyOutcome, Session};
@@ -187,10 +187,8 @@ async fn ready(
     let is_examined = stock.is_none();
     let resources = listed(&session, facts, ListKind::Resources, &mut failure).await;
     let prompts = listed(&session, facts, ListKind::Prompts, &mut failure).await;
-    let (resource_count, prompt_count) = (
-        resources.as_ref().map(Vec::len),
-        prompts.as_ref().map(Vec::len),
-    );
+    let count = |list: &Option<Vec<Value>>| list.as_ref().map(Vec::len);
+    let (resource_count, prompt_count) = (count(&resources), count(&prompts));
     if let Some(stock) = stock {
         let tools = listed(&session, facts, ListKind::Tools, &mut failure).await;
         // Many servers with resources know no templates, and say so by an
@@ -213,44 +211,40 @@ async fn ready(
         let pulse = session.pulse(session.shy_of_probes(), PULSE).await;
         if let Some(ReplyOutcome::Exited(exit)) = pulse.map(|reply| reply.outcome) {
             let message = "exited by itself after it had answered its lists";
-            failure = Some(Box::new(Failure {
+            failure = Some(Failure {
                 outcome: Some(Outcome::Eof),
                 process_alive: Some(false),
                 exit: Some(exit),
                 stderr: Some(session.stderr().tail()),
                 ..facts.failure(Phase::List, message)
-            }));
+            });
         }
     }
+    let of_ready = |message: &str| Failure {
+        outcome: Some(Outcome::Ok),
+        process_alive: Some(true),
+        ..facts.failure(Phase::Handshake, message)
+    };
     if let (None, Some(unfit)) = (&failure, session.unfit()) {
         // It came so far since jelly forgives what clients do not.
         let message = format!("{unfit}, for which clients of the official SDKs refuse it");
-        failure = Some(Box::new(Failure {
-            outcome: Some(Outcome::Ok),
+        failure = Some(Failure {
             process_alive: session.has_process().then_some(true),
             protocol_breach: Some(unfit),
-            ..facts.failure(Phase::Handshake, message)
-        }));
+            ..of_ready(&message)
+        });
     }
     let (stdout_noise, stdout_noise_sample) = session.noise();
     if stdout_noise > 0 && failure.is_none() {
-        let message = "wrote to stdout what is no message";
-        failure = Some(Box::new(Failure {
-            outcome: Some(Outcome::Ok),
+        failure = Some(Failure {
             stdout_noise: stdout_noise_sample.clone(),
-            process_alive: Some(true),
-            ..facts.failure(Phase::Handshake, message)
-        }));
+            ..of_ready("wrote to stdout what is no message")
+        });
     }
     let stderr = session.stderr().tail();
-    let grumble = (failure.is_none() && !stderr.trim().is_empty()).then(|| {
-        let message = "is ready, and says on stderr what it lacks";
-        Box::new(Failure {
-            outcome: Some(Outcome::Ok),
-            process_alive: Some(true),
-            stderr: Some(stderr),
-            ..facts.failure(Phase::Handshake, message)
-        })
+    let grumble = (failure.is_none() && !stderr.trim().is_empty()).then(|| Failure {
+        stderr: Some(stderr),
+        ..of_ready("is ready, and says on stderr what it lacks")
     });
     let info = session.server_info();
     let vitals = Vitals {
@@ -263,8 +257,8 @@ async fn ready(
     };
     let examined = Examined {
         vitals: Some(vitals),
-        failure,
-        grumble,
+        failure: failure.map(Box::new),
+        grumble: grumble.map(Box::new),
         era: Some(session.era().to_string()),
         stdout_noise,
         stdout_noise_sample,
@@ -281,7 +275,7 @@ async fn listed(
     session: &Session,
     facts: &ServerFacts,
     kind: ListKind,
-    failure: &mut Option<Box<Failure>>,
+    failure: &mut Option<Failure>,
 ) -> Option<Vec<Value>> {
     session.capabilities().get(kind.capability())?;
     let reply = session.list(kind, Value::Null, PATIENCE).await;
@@ -334,13 +328,12 @@ async fn listed(
             ..failed(format!("gave no good answer to `{method}`"))
         },
     };
-    failure.get_or_insert_with(|| Box::new(found));
+    failure.get_or_insert(found);
     None
 }
 
 /// What every failure says of the server.
 fn facts(name: &str, reach: &Reach, redactor: &Redactor) -> ServerFacts {
-    let shown = |text: &str| redactor.redact(text).into_owned();
     let mut facts = ServerFacts {
         name: name.to_owned(),
         transport: match reach {
@@ -354,10 +347,7 @@ fn facts(name: &str, reach: &Reach, redactor: &Redactor) -> ServerFacts {
         ..ServerFacts::default()
     };
     if let Some(spec) = reach.command() {
-        let argv: Vec<String> = spec.argv.iter().map(|arg| shown(arg)).collect();
-        facts.argv = show_argv(&argv);
-        facts.cwd = Some(shown(&spec.cwd.display().to_string()));
-        facts.env_delta = shown_env(&spec.env, redactor);
+        facts.set_command(spec, redactor);
     }
     facts
 }

@@ -161,7 +161,7 @@ impl Cleaner {
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.numbers(item)),
             Value::Object(map) => map.values_mut().for_each(|value| self.numbers(value)),
-            Value::Null | Value::Bool(_) | Value::String(_) => {}
+            _ => {}
         }
     }
 
@@ -179,31 +179,16 @@ impl Cleaner {
             issue.for_each_text(&mut bound_text);
         }
         // What is null is written as if it were absent.
-        let absent = [
-            Some(&mut failure.limits),
-            Some(&mut failure.server_info),
-            failure.rpc_error.as_mut().map(|error| &mut error.data),
-            failure.request.as_mut().map(|request| &mut request.params),
-            failure
-                .tool_result
-                .as_mut()
-                .map(|result| &mut result.structured_content),
-        ];
-        for value in absent.into_iter().flatten() {
+        failure.limits.take_if(|value| value.is_null());
+        for value in foreign_values(failure) {
             value.take_if(|value| value.is_null());
+            value.iter_mut().for_each(|value| self.numbers(value));
         }
-        let error = failure.rpc_error.as_mut().and_then(|e| e.data.as_mut());
-        let params = failure.request.as_mut().and_then(|r| r.params.as_mut());
-        let result = failure.tool_result.as_mut();
-        let structured = result.and_then(|r| r.structured_content.as_mut());
         let assertion = failure.assertion.iter_mut();
         let compared = assertion.flat_map(|a| [&mut a.expected, &mut a.actual]);
         let wanted = failure.wanted.iter_mut().flat_map(|w| &mut w.values);
-        let compared = compared.chain(wanted);
-        let values = [error, params, structured, failure.server_info.as_mut()];
-        let values = values.into_iter().flatten().chain(compared);
-        let listed = &mut failure.tools_listed;
-        values.chain(listed).for_each(|value| self.numbers(value));
+        let values = compared.chain(wanted).chain(&mut failure.tools_listed);
+        values.for_each(|value| self.numbers(value));
         bound_failure(failure);
     }
 
@@ -252,6 +237,19 @@ impl Cleaner {
                 .for_each(|of| of.values_mut().for_each(bound));
         }
     }
+}
+
+/// What the server or the plan made, and what may be absent.
+fn foreign_values(failure: &mut Failure) -> impl Iterator<Item = &mut Option<Value>> {
+    let error = failure.rpc_error.iter_mut().map(|error| &mut error.data);
+    let request = failure
+        .request
+        .iter_mut()
+        .map(|request| &mut request.params);
+    let result = failure.tool_result.iter_mut();
+    let structured = result.map(|result| &mut result.structured_content);
+    let values = error.chain(request).chain(structured);
+    values.chain([&mut failure.server_info])
 }
 
 /// The text with `${port}` where the port stands as a number of its own; `None`
@@ -338,12 +336,14 @@ mod tests {
     #[test]
     fn what_only_one_iteration_has_is_called_by_its_name() {
         let cleaner = cleaner("swordfish");
-        assert_eq!(
-            cleaner.text("open /tmp/jelly-x1/a on 127.0.0.1:4711"),
-            "open ${tmp}/a on 127.0.0.1:${port}"
-        );
-        assert_eq!(cleaner.text("4711"), "${port}");
-        assert_eq!(cleaner.text("47110 of 4711"), "47110 of 4711");
+        let both = "open /tmp/jelly-x1/a on 127.0.0.1:4711";
+        for (text, clean) in [
+            (both, "open ${tmp}/a on 127.0.0.1:${port}"),
+            ("4711", "${port}"),
+            ("47110 of 4711", "47110 of 4711"),
+        ] {
+            assert_eq!(cleaner.text(text), clean);
+        }
     }
 
     #[test]
@@ -414,20 +414,13 @@ mod tests {
 
     #[test]
     fn a_secret_that_is_a_word_of_ours_costs_no_fact() {
-        for word in [
-            "assert",
-            "text",
-            "unknown_tool",
-            "equals",
-            "message",
-            "e",
-            "name",
-        ] {
+        let unknown = |name: &str| PlanIssue::UnknownTool {
+            name: name.to_owned(),
+            candidates: Vec::new(),
+        };
+        for word in "assert text unknown_tool equals message e name".split(' ') {
             let failure = Failure {
-                issue: Some(PlanIssue::UnknownTool {
-                    name: word.to_owned(),
-                    candidates: Vec::new(),
-                }),
+                issue: Some(unknown(word)),
                 message: Some(format!("a {word}")),
                 ..mismatch(json!(word))
             };
@@ -436,13 +429,7 @@ mod tests {
             let target = clean.assertion.as_ref().and_then(|a| a.target);
             assert_eq!(target, Some(AssertionTarget::Text));
             assert_eq!(clean.message.as_deref(), Some("a [secret KEY]"));
-            assert_eq!(
-                clean.issue,
-                Some(PlanIssue::UnknownTool {
-                    name: "[secret KEY]".into(),
-                    candidates: Vec::new()
-                })
-            );
+            assert_eq!(clean.issue, Some(unknown("[secret KEY]")));
         }
     }
 
@@ -457,13 +444,10 @@ mod tests {
         let values: [(Value, Value); 2] =
             [(json!(text('x')), json!(text('y'))), (list('x'), list('y'))];
         for (one, other) in values {
-            let same = [
-                cleaned("s", mismatch(one.clone())),
-                cleaned("s", mismatch(one)),
-            ];
-            assert_eq!(same[0], same[1]);
-            assert_ne!(same[0], cleaned("#", mismatch(other)));
-            assert!(same[0].assertion.as_ref().unwrap().actual.to_string().len() < KEPT + 200);
+            let cut = cleaned("s", mismatch(one.clone()));
+            assert_eq!(cut, cleaned("s", mismatch(one)));
+            assert_ne!(cut, cleaned("#", mismatch(other)));
+            assert!(cut.assertion.unwrap().actual.to_string().len() < KEPT + 200);
         }
     }
 

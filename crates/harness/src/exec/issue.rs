@@ -88,5 +88,5 @@ pub fn unknown_server(step: &Step, servers: impl Iterator<Item = String>) -> Ste
     }
     let mut failure = at_step(step, Phase::Config, message);
     failure.issue = Some(issue);
-    StepEnd::unfit(failure)
+    StepEnd::unfit(step, failure)
 }

@@ -4,10 +4,12 @@
 //! Every mismatch is kept. Their order is fixed, so that the same answer
 //! always gives the same failures: `duration` comes last, since it is the
 //! weakest evidence.
+//!
+//! Main types: [`Judge`], which asks, and [`Findings`], what came of it.
 
 use super::clean::Cleaner;
-use super::declared::{self, Declared};
-use super::ladder::{Footing, climb, own_structure};
+use super::declared;
+use super::ladder::{LadderInput, climb, own_structure};
 use super::misfit::{Misfit, misfit};
 use super::nearest::nearest;
 use super::operators::{Compiled, OperandError, holds};
@@ -18,25 +20,30 @@ use jelly_base::model::{Assertion, AssertionTarget, RpcError, Rung};
 use jelly_plan::{ErrorExpect, Expect, JsonExpect, Location, Operator, Predicate, can_not_fail};
 use jelly_process::Said;
 use serde_json::Value;
+use std::cell::RefCell;
 use std::time::Duration;
 
-/// What came back for a request that was answered.
+/// What came back for a request that was answered: neither an error nor
+/// `isError: true` that nobody expected.
 #[derive(Debug)]
 pub struct Observed<'a> {
     pub answer: Result<&'a Value, &'a RpcError>,
     pub duration: Duration,
     /// What the server wrote on stderr during the step.
     pub stderr: &'a Said,
-    /// The tool's declared output schema.
-    pub output_schema: Option<&'a Declared>,
     /// JSON in the text keeps a declared output schema too: see
     /// [`output::breach`].
     pub text_will_do: bool,
     /// By what a structured output is had.
-    pub footing: Footing<'a>,
-    /// What messages quote goes through this, and so does what is held
-    /// against a snapshot, since a snapshot outlives the iteration.
-    pub cleaner: &'a Cleaner,
+    pub ladder_input: LadderInput<'a>,
+}
+
+/// Whether an answer is an error that nobody expected: then nothing else of it
+/// is asked about.
+pub fn is_unexpected_error(expect: &Expect, answer: Result<&Value, &RpcError>) -> bool {
+    let wants_is_error = expect.is_error.is_some_and(|flag| flag.value);
+    expect.error.is_none()
+        && answer.map_or(true, |result| declared::is_error(result) && !wants_is_error)
 }
 
 /// What a snapshot would have to say for the answer to fit.
@@ -67,6 +74,34 @@ pub struct Mismatch {
 }
 
 impl Mismatch {
+    /// `compared` is what was expected, and what came.
+    pub fn new(
+        kind: &str,
+        target: AssertionTarget,
+        compared: (Value, Value),
+        message: String,
+        at: Location,
+    ) -> Self {
+        let (expected, actual) = compared;
+        Self {
+            assertion: Assertion {
+                kind: kind.to_owned(),
+                target: Some(target),
+                expected,
+                actual,
+                ..Assertion::default()
+            },
+            message,
+            at,
+        }
+    }
+
+    /// Of what stands there.
+    pub fn at_path(mut self, path: Option<&str>) -> Self {
+        self.assertion.path = path.map(str::to_owned);
+        self
+    }
+
     /// Adds what came instead, where a path selects nothing in it, and the
     /// nearest path that selects something.
     pub fn tell_nearest(&mut self, path: &str, value: &Value, cleaner: &Cleaner) {
@@ -80,100 +115,96 @@ impl Mismatch {
     }
 }
 
-/// The verdict on one answer.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Judgement {
-    Passed {
-        adapter: Option<&'static str>,
-    },
-    /// The tool said `isError: true`, and nobody expected that.
-    ToolError {
-        text: String,
-    },
-    /// A JSON-RPC error that nobody expected.
-    RpcError,
-    /// At least one.
-    Mismatched {
-        mismatches: Vec<Mismatch>,
-        adapter: Option<&'static str>,
-        proposals: Vec<SnapshotProposal>,
-    },
-    /// An expectation could not be asked; the plan's fault.
-    BadOperand {
-        error: OperandError,
-        at: Location,
-        proposals: Vec<SnapshotProposal>,
-    },
+/// An expectation that could not be asked, which is the plan's fault.
+pub type BadOperand = (OperandError, Location);
+
+/// What came of asking.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Findings {
+    pub mismatches: Vec<Mismatch>,
+    /// The first of its kind; then nothing else counts.
+    pub bad: Option<BadOperand>,
+    pub proposals: Vec<SnapshotProposal>,
+    /// The rung of the schema ladder by which an output was read.
+    pub adapter: Option<Rung>,
+}
+
+impl Findings {
+    pub fn is_clean(&self) -> bool {
+        self.mismatches.is_empty() && self.bad.is_none()
+    }
+
+    /// Puts what was found before an answer came in front of what is wrong with
+    /// it. An answer that is wrong is told even where the other could not be
+    /// asked.
+    pub fn after(self, mut earlier: Self) -> Self {
+        if self.is_clean() && !earlier.is_clean() {
+            return earlier;
+        }
+        if self.bad.is_some() || earlier.bad.is_some() {
+            return self;
+        }
+        earlier.mismatches.extend(self.mismatches);
+        earlier.proposals.extend(self.proposals);
+        earlier.adapter = self.adapter;
+        earlier
+    }
 }
 
 /// Resolves an operand's variables, and a snapshot's name to its text.
 pub type Resolve<'a> = &'a dyn Fn(&Predicate) -> Result<Value, OperandError>;
 
-/// Holds `observed` against `expect`.
-pub fn judge(
-    expect: &Expect,
-    observed: &Observed<'_>,
-    resolve: Resolve<'_>,
-    compiled: &mut Compiled,
-) -> Judgement {
-    let mut bench = Bench::new(resolve, compiled, observed.cleaner);
-    let adapter = match observed.answer {
-        Err(error) => {
-            let Some(wanted) = &expect.error else {
-                return Judgement::RpcError;
-            };
-            bench.ask_rpc_error(expect, wanted, error);
-            None
-        }
-        Ok(result) => {
-            let wanted = expect.is_error.is_some_and(|flag| flag.value) || expect.error.is_some();
-            if declared::is_error(result) && !wanted {
-                return Judgement::ToolError {
-                    text: declared::text_of(result),
-                };
-            }
-            bench.ask_result(expect, result, observed)
-        }
-    };
-    bench.ask_stderr(&expect.stderr, observed.stderr);
-    let millis = Value::from(observed.duration.as_secs_f64() * 1000.0);
-    bench.ask(
-        AssertionTarget::Duration,
-        None,
-        &expect.duration,
-        Some(&millis),
-    );
-    bench.verdict(adapter.map(Rung::name))
+/// Asks what is expected, and collects what does not hold.
+pub struct Judge<'a> {
+    pub resolve: Resolve<'a>,
+    pub compiled: &'a RefCell<Compiled>,
+    /// What messages quote goes through this, and so does what is held
+    /// against a snapshot, since a snapshot outlives the iteration.
+    pub cleaner: &'a Cleaner,
+    pub findings: Findings,
 }
 
-/// Collects what does not hold.
-pub(super) struct Bench<'a> {
-    pub(super) resolve: Resolve<'a>,
-    pub(super) compiled: &'a mut Compiled,
-    pub(super) cleaner: &'a Cleaner,
-    pub(super) mismatches: Vec<Mismatch>,
-    proposals: Vec<SnapshotProposal>,
-    pub(super) bad: Option<(OperandError, Location)>,
-}
-
-impl<'a> Bench<'a> {
-    pub(super) fn new(
+impl<'a> Judge<'a> {
+    pub fn new(
         resolve: Resolve<'a>,
-        compiled: &'a mut Compiled,
+        compiled: &'a RefCell<Compiled>,
         cleaner: &'a Cleaner,
     ) -> Self {
         Self {
             resolve,
             compiled,
             cleaner,
-            mismatches: Vec::new(),
-            proposals: Vec::new(),
-            bad: None,
+            findings: Findings::default(),
         }
     }
 
+    /// Holds `observed` against `expect`.
+    pub fn ask_all(&mut self, expect: &Expect, observed: &Observed<'_>) {
+        match observed.answer {
+            Err(error) => self.ask_rpc_error(expect, error),
+            Ok(result) => self.ask_result(expect, result, observed),
+        }
+        self.ask_stderr(&expect.stderr, observed.stderr);
+        let millis = Value::from(observed.duration.as_secs_f64() * 1000.0);
+        let target = AssertionTarget::Duration;
+        self.ask(target, None, &expect.duration, Some(&millis));
+    }
+
+    pub fn add(&mut self, mismatch: Mismatch) {
+        self.findings.mismatches.push(mismatch);
+    }
+
+    fn add_bad(&mut self, error: OperandError, at: Location) {
+        self.findings.bad.get_or_insert((error, at));
+    }
+
+    /// The mismatches since there were so many.
+    fn since(&mut self, before: usize) -> &mut [Mismatch] {
+        &mut self.findings.mismatches[before..]
+    }
+
     /// Asks what stands at each path of `value`, if there is a value.
-    pub(super) fn ask_json(
+    pub fn ask_json(
         &mut self,
         target: AssertionTarget,
         expects: &[JsonExpect],
@@ -189,11 +220,12 @@ impl<'a> Bench<'a> {
                 }
             });
             let path = Some(json.raw_path.as_str());
-            let before = self.mismatches.len();
+            let before = self.findings.mismatches.len();
             self.ask(target, path, &json.predicates, actual.as_ref());
             if let (None, Some(value)) = (&actual, value) {
-                for mismatch in &mut self.mismatches[before..] {
-                    mismatch.tell_nearest(&json.raw_path, value, self.cleaner);
+                let cleaner = self.cleaner;
+                for mismatch in self.since(before) {
+                    mismatch.tell_nearest(&json.raw_path, value, cleaner);
                 }
             }
         }
@@ -201,132 +233,87 @@ impl<'a> Bench<'a> {
 
     /// A JSON-RPC error, where an error is wanted. It has no text and no
     /// structure, so what is expected of these does not hold.
-    fn ask_rpc_error(&mut self, expect: &Expect, wanted: &ErrorExpect, error: &RpcError) {
+    fn ask_rpc_error(&mut self, expect: &Expect, error: &RpcError) {
         let code = error.code.map(Value::from);
         let message = Value::from(error.message.as_str());
-        self.ask(
-            AssertionTarget::Error,
-            Some("code"),
-            &wanted.code,
-            code.as_ref(),
-        );
-        self.ask(
-            AssertionTarget::Error,
-            Some("message"),
-            &wanted.message,
-            Some(&message),
-        );
-        if let Some(flag) = expect.is_error
-            && flag.value
-        {
-            self.add_is_error(flag.at, "a JSON-RPC error instead:", &message);
+        if let Some(wanted) = &expect.error {
+            self.ask_error(wanted, code.as_ref(), &message);
         }
-        let before = self.mismatches.len();
+        if let Some(flag) = expect.is_error.filter(|flag| flag.value) {
+            self.add_is_error(flag.at, "a JSON-RPC error instead: ", &message);
+        }
+        let before = self.findings.mismatches.len();
         self.ask(AssertionTarget::Text, None, &expect.text, None);
         self.ask_json(AssertionTarget::Json, &expect.json, None);
         self.ask(AssertionTarget::Structured, None, &expect.structured, None);
-        let code = error
-            .code
-            .map(|code| format!(" {code}"))
-            .unwrap_or_default();
+        let code = code.map(|code| format!(" {code}")).unwrap_or_default();
         let came = self.cleaner.quote(&error.message);
-        for mismatch in &mut self.mismatches[before..] {
+        for mismatch in self.since(before) {
             let told = format!("; what came is the JSON-RPC error{code}: {came}");
             mismatch.message.push_str(&told);
         }
     }
 
+    fn ask_error(&mut self, wanted: &ErrorExpect, code: Option<&Value>, message: &Value) {
+        let target = AssertionTarget::Error;
+        self.ask(target, Some("code"), &wanted.code, code);
+        self.ask(target, Some("message"), &wanted.message, Some(message));
+    }
+
     /// A result, be it `isError` or not.
-    fn ask_result(
-        &mut self,
-        expect: &Expect,
-        result: &Value,
-        observed: &Observed<'_>,
-    ) -> Option<Rung> {
+    fn ask_result(&mut self, expect: &Expect, result: &Value, observed: &Observed<'_>) {
         let is_error = declared::is_error(result);
-        let wants_is_error = expect.is_error.is_some_and(|flag| flag.value);
         let text = Value::from(declared::text_of(result));
-        if let Some(flag) = expect.is_error
-            && flag.value
-            && !is_error
-        {
+        let wants_is_error = expect.is_error.filter(|flag| flag.value);
+        if let Some(flag) = wants_is_error.filter(|_| !is_error) {
             self.add_is_error(flag.at, "", &text);
         }
-        if let Some(wanted) = &expect.error {
-            if is_error {
-                // A tool's own error has a text and no code.
-                self.ask(AssertionTarget::Error, Some("code"), &wanted.code, None);
-                self.ask(
-                    AssertionTarget::Error,
-                    Some("message"),
-                    &wanted.message,
-                    Some(&text),
-                );
-            } else if !wants_is_error {
-                self.add_no_error(wanted.at, &text);
-            }
+        match &expect.error {
+            // A tool's own error has a text and no code.
+            Some(wanted) if is_error => self.ask_error(wanted, None, &text),
+            Some(wanted) if wants_is_error.is_none() => self.add_no_error(wanted.at, &text),
+            Some(_) | None => {}
         }
-        if let Some(schema) = observed.output_schema {
+        if let Some(schema) = observed.ladder_input.declared {
             match output::breach(result, schema, observed.text_will_do) {
-                Ok(Some(breach)) => self.add_breach(breach),
-                Ok(None) => {}
+                Ok(breach) => {
+                    if let Some(breach) = breach {
+                        self.add_breach(breach);
+                    }
+                }
                 Err(why) => {
                     let schema = "the tool's own output schema".to_owned();
                     let error = OperandError::TooComplex { schema, why };
-                    self.bad.get_or_insert((error, Location::default()));
+                    self.add_bad(error, Location::default());
                 }
             }
         }
         self.ask(AssertionTarget::Text, None, &expect.text, Some(&text));
         self.ask_json(AssertionTarget::Json, &expect.json, Some(result));
-        let footing = observed.footing;
-        if expect.structured.is_empty() && footing.schema.is_none() {
-            return None;
-        }
-        let (value, rung) = climb(result, footing).unzip();
-        // An error is never adapted; what it brings itself may be asked about.
-        let value = value.or_else(|| own_structure(result, footing.schema).cloned());
+        let ladder_input = observed.ladder_input;
         let structured = &expect.structured;
-        let before = self.mismatches.len();
-        self.ask(
-            AssertionTarget::Structured,
-            None,
-            structured,
-            value.as_ref(),
-        );
-        if rung == Some(Rung::Generic) || footing.store_unread {
-            for mismatch in &mut self.mismatches[before..] {
-                mismatch.assertion.made_by_jelly = true;
-            }
+        if structured.is_empty() && ladder_input.schema.is_none() {
+            return;
         }
-        if value.is_none() {
-            for mismatch in &mut self.mismatches[before..] {
-                mismatch.tell_nearest("$.structuredContent", result, self.cleaner);
-            }
-        }
-        rung
-    }
-
-    pub(super) fn verdict(self, adapter: Option<&'static str>) -> Judgement {
-        if let Some((error, at)) = self.bad {
-            Judgement::BadOperand {
-                error,
-                at,
-                proposals: self.proposals,
-            }
-        } else if self.mismatches.is_empty() {
-            Judgement::Passed { adapter }
-        } else {
-            Judgement::Mismatched {
-                mismatches: self.mismatches,
-                adapter,
-                proposals: self.proposals,
+        let (value, rung) = climb(result, ladder_input).unzip();
+        self.findings.adapter = rung;
+        // An error is never adapted; what it brings itself may be asked about.
+        let value = value.or_else(|| own_structure(result, ladder_input.schema).cloned());
+        let before = self.findings.mismatches.len();
+        let target = AssertionTarget::Structured;
+        self.ask(target, None, structured, value.as_ref());
+        let made_by_jelly = rung == Some(Rung::Generic) || ladder_input.store_unread;
+        let cleaner = self.cleaner;
+        for mismatch in self.since(before) {
+            mismatch.assertion.made_by_jelly = made_by_jelly;
+            if value.is_none() {
+                mismatch.tell_nearest("$.structuredContent", result, cleaner);
             }
         }
     }
 
     /// Asks each predicate.
-    pub(super) fn ask(
+    pub fn ask(
         &mut self,
         target: AssertionTarget,
         path: Option<&str>,
@@ -346,7 +333,8 @@ impl<'a> Bench<'a> {
                         operand: self.cleaner.quote_value(&operand),
                     });
                 }
-                let holds = holds(predicate.operator, &operand, actual, self.compiled)?;
+                let compiled = &mut self.compiled.borrow_mut();
+                let holds = holds(predicate.operator, &operand, actual, compiled)?;
                 Ok((holds, operand))
             });
             match verdict {
@@ -355,19 +343,17 @@ impl<'a> Bench<'a> {
                     Some(misfit) => self.add_misfit((target, path), predicate, misfit),
                     None => {
                         let expected = self.cleaner.quote_value(&operand);
-                        self.add(target, path, predicate, (operand, expected), actual);
+                        self.add_compared((target, path), predicate, (operand, expected), actual);
                     }
                 },
-                Err(error) => {
-                    self.bad.get_or_insert((error, predicate.at));
-                }
+                Err(error) => self.add_bad(error, predicate.at),
             }
         }
     }
 
     /// Where a value breaks a schema of the plan.
     fn misfit_of(
-        &mut self,
+        &self,
         predicate: &Predicate,
         schema: &Value,
         actual: Option<&Value>,
@@ -375,7 +361,7 @@ impl<'a> Bench<'a> {
         if predicate.operator != Operator::Schema {
             return None;
         }
-        let schema = self.compiled.schema(schema).ok()?;
+        let schema = self.compiled.borrow_mut().schema(schema).ok()?;
         // Where that takes too much, the value is told as a whole.
         misfit(&schema, actual?).ok()?
     }
@@ -401,14 +387,14 @@ impl<'a> Bench<'a> {
                 Value::String(text) => Value::from(self.cleaner.portable(&text)),
                 other => other,
             };
-            let same = holds(predicate.operator, &stored, actual.as_ref(), self.compiled)?;
+            let compiled = &mut self.compiled.borrow_mut();
+            let same = holds(predicate.operator, &stored, actual.as_ref(), compiled)?;
             Ok((same, stored))
         });
         if let (Ok((false, _)) | Err(_), Some(Value::String(text))) = (&verdict, &actual) {
-            let text = text.clone();
-            self.proposals.push(SnapshotProposal {
+            self.findings.proposals.push(SnapshotProposal {
                 name: name.clone(),
-                text,
+                text: text.clone(),
                 idle: raw.map_or_else(Vec::new, |value| idle(value, &predicate.redact)),
                 at: predicate.at,
             });
@@ -416,44 +402,32 @@ impl<'a> Bench<'a> {
         match verdict {
             Ok((true, _)) => {}
             Ok((false, stored)) => {
-                let expected = format!("`{name}`");
-                let wanted = (stored, expected);
-                self.add(target, path, predicate, wanted, actual.as_ref());
+                let wanted = (stored, format!("`{name}`"));
+                self.add_compared((target, path), predicate, wanted, actual.as_ref());
             }
-            Err(error) => {
-                self.bad.get_or_insert((error, predicate.at));
-            }
+            Err(error) => self.add_bad(error, predicate.at),
         }
     }
 
     /// A predicate that does not hold; `wanted` is the operand, and how a
     /// message shows it.
-    fn add(
+    fn add_compared(
         &mut self,
-        target: AssertionTarget,
-        path: Option<&str>,
+        (target, path): (AssertionTarget, Option<&str>),
         predicate: &Predicate,
         wanted: (Value, String),
         actual: Option<&Value>,
     ) {
         let (operand, shown) = wanted;
-        let what = subject(target, path);
-        let relation = relation(predicate.operator, &operand);
-        self.mismatches.push(Mismatch {
-            message: format!(
-                "expected {what} {relation} {shown}, got {}",
-                self.shown(actual)
-            ),
-            assertion: Assertion {
-                kind: predicate.operator.name().to_owned(),
-                target: Some(target),
-                path: path.map(str::to_owned),
-                expected: operand,
-                actual: actual.cloned().unwrap_or(Value::Null),
-                ..Assertion::default()
-            },
-            at: predicate.at,
-        });
+        let message = format!(
+            "expected {} {} {shown}, got {}",
+            subject(target, path),
+            relation(predicate.operator, &operand),
+            self.shown(actual)
+        );
+        let compared = (operand, actual.cloned().unwrap_or_default());
+        let kind = predicate.operator.name();
+        self.add(Mismatch::new(kind, target, compared, message, predicate.at).at_path(path));
     }
 
     /// A value as a message shows it.
@@ -465,46 +439,39 @@ impl<'a> Bench<'a> {
     }
 
     fn add_is_error(&mut self, at: Location, instead: &str, text: &Value) {
-        self.mismatches.push(Mismatch {
-            assertion: Assertion {
-                kind: Operator::Equals.name().to_owned(),
-                target: Some(AssertionTarget::IsError),
-                path: None,
-                expected: Value::Bool(true),
-                actual: Value::Bool(false),
-                ..Assertion::default()
-            },
-            message: format!(
-                "expected the tool to answer with isError: true, and it answered {instead}{}{}",
-                if instead.is_empty() { "" } else { " " },
-                self.shown(Some(text))
-            ),
+        let message = format!(
+            "expected the tool to answer with isError: true, and it answered {instead}{}",
+            self.shown(Some(text))
+        );
+        let compared = (Value::Bool(true), Value::Bool(false));
+        let kind = Operator::Equals.name();
+        self.add(Mismatch::new(
+            kind,
+            AssertionTarget::IsError,
+            compared,
+            message,
             at,
-        });
+        ));
     }
 
     fn add_no_error(&mut self, at: Location, text: &Value) {
-        self.mismatches.push(Mismatch {
-            assertion: Assertion {
-                kind: Operator::Exists.name().to_owned(),
-                target: Some(AssertionTarget::Error),
-                path: None,
-                expected: Value::Bool(true),
-                actual: text.clone(),
-                ..Assertion::default()
-            },
-            message: format!(
-                "expected an error, and the answer is {}",
-                self.shown(Some(text))
-            ),
+        let shown = self.shown(Some(text));
+        let message = format!("expected an error, and the answer is {shown}");
+        let compared = (Value::Bool(true), text.clone());
+        let kind = Operator::Exists.name();
+        self.add(Mismatch::new(
+            kind,
+            AssertionTarget::Error,
+            compared,
+            message,
             at,
-        });
+        ));
     }
 
     fn add_breach(&mut self, breach: output::Breach) {
         let (told, pointer, expected, actual) = match breach {
             output::Breach::At(misfit) => (
-                misfit.told(self.cleaner),
+                misfit.describe(self.cleaner),
                 misfit.pointer,
                 misfit.expected,
                 misfit.actual,
@@ -516,18 +483,11 @@ impl<'a> Bench<'a> {
                 actual,
             ),
         };
-        self.mismatches.push(Mismatch {
-            message: format!("the result breaks the tool's own output schema{told}"),
-            assertion: Assertion {
-                kind: "output_schema".to_owned(),
-                target: Some(AssertionTarget::OutputSchema),
-                path: Some(pointer),
-                expected,
-                actual,
-                ..Assertion::default()
-            },
-            at: Location::default(),
-        });
+        let message = format!("the result breaks the tool's own output schema{told}");
+        let (compared, at) = ((expected, actual), Location::default());
+        let target = AssertionTarget::OutputSchema;
+        let mismatch = Mismatch::new("output_schema", target, compared, message, at);
+        self.add(mismatch.at_path(Some(&pointer)));
     }
 
     /// A value that breaks a schema of the plan: not all of both is told, but
@@ -538,23 +498,13 @@ impl<'a> Bench<'a> {
         predicate: &Predicate,
         misfit: Misfit,
     ) {
-        self.mismatches.push(Mismatch {
-            message: format!(
-                "{} does not fit the schema{}",
-                subject(target, path),
-                misfit.told(self.cleaner)
-            ),
-            assertion: Assertion {
-                kind: predicate.operator.name().to_owned(),
-                target: Some(target),
-                path: path.map(str::to_owned),
-                pointer: Some(misfit.pointer),
-                expected: misfit.expected,
-                actual: misfit.actual,
-                ..Assertion::default()
-            },
-            at: predicate.at,
-        });
+        let told = misfit.describe(self.cleaner);
+        let message = format!("{} does not fit the schema{told}", subject(target, path));
+        let compared = (misfit.expected, misfit.actual);
+        let kind = predicate.operator.name();
+        let mut mismatch = Mismatch::new(kind, target, compared, message, predicate.at);
+        mismatch.assertion.pointer = Some(misfit.pointer);
+        self.add(mismatch.at_path(path));
     }
 }
 

@@ -1,12 +1,13 @@
-use super::{Judgement, Observed, SnapshotProposal, judge};
+use super::{Findings, Judge, Observed, SnapshotProposal, is_unexpected_error};
 use crate::exec::clean::Cleaner;
 use crate::exec::declared::Declared;
-use crate::exec::ladder::Footing;
+use crate::exec::ladder::LadderInput;
 use crate::exec::operators::{Compiled, OperandError};
-use jelly_base::model::{AssertionTarget, RpcError};
+use jelly_base::model::{AssertionTarget, RpcError, Rung};
 use jelly_plan::{ErrorExpect, Expect, Flag, JsonExpect, Location, Operator, Predicate};
 use jelly_process::Said;
 use serde_json::{Value, json};
+use std::cell::RefCell;
 use std::time::Duration;
 
 fn predicate(operator: Operator, operand: Value) -> Predicate {
@@ -18,57 +19,58 @@ fn predicate(operator: Operator, operand: Value) -> Predicate {
     }
 }
 
-fn footing(schema: Option<&Declared>) -> Footing<'_> {
-    Footing {
+fn ladder_input(schema: Option<&Declared>) -> LadderInput<'_> {
+    LadderInput {
         adapts: true,
         is_tool: true,
         schema,
+        declared: schema,
         store_unread: false,
     }
 }
 
-fn run(expect: &Expect, answer: Result<&Value, &RpcError>, schema: Option<&Declared>) -> Judgement {
+fn run(expect: &Expect, answer: Result<&Value, &RpcError>, schema: Option<&Declared>) -> Findings {
     let observed = Observed {
         answer,
         duration: Duration::from_millis(40),
         stderr: &Said::whole("warn: low\n"),
-        output_schema: schema,
         text_will_do: false,
-        footing: footing(schema),
-        cleaner: &Cleaner::default(),
+        ladder_input: ladder_input(schema),
     };
-    let resolve = |p: &Predicate| Ok(p.operand.clone());
-    judge(expect, &observed, &resolve, &mut Compiled::default())
+    ask(expect, &observed, &|p| Ok(p.operand.clone()))
 }
 
-fn targets(judgement: &Judgement) -> Vec<Option<AssertionTarget>> {
-    match judgement {
-        Judgement::Mismatched { mismatches, .. } => {
-            mismatches.iter().map(|m| m.assertion.target).collect()
-        }
-        other => panic!("{other:?}"),
-    }
+fn ask(
+    expect: &Expect,
+    observed: &Observed<'_>,
+    resolve: &dyn Fn(&Predicate) -> Result<Value, OperandError>,
+) -> Findings {
+    let (compiled, cleaner) = (RefCell::new(Compiled::default()), Cleaner::default());
+    let mut judge = Judge::new(resolve, &compiled, &cleaner);
+    judge.ask_all(expect, observed);
+    judge.findings
+}
+
+fn targets(findings: &Findings) -> Vec<Option<AssertionTarget>> {
+    assert_eq!(findings.bad, None);
+    let mismatches = findings.mismatches.iter();
+    mismatches.map(|m| m.assertion.target).collect()
 }
 
 #[test]
 fn without_expectations_an_error_still_fails() {
     let none = Expect::default();
     let good = json!({"content": [{"type": "text", "text": "hi"}]});
-    assert_eq!(
-        run(&none, Ok(&good), None),
-        Judgement::Passed { adapter: None }
-    );
+    assert!(!is_unexpected_error(&none, Ok(&good)));
+    assert_eq!(run(&none, Ok(&good), None), Findings::default());
     let bad = json!({"isError": true, "content": [{"type": "text", "text": "no"}]});
-    assert_eq!(
-        run(&none, Ok(&bad), None),
-        Judgement::ToolError { text: "no".into() }
-    );
+    assert!(is_unexpected_error(&none, Ok(&bad)));
     let rpc = RpcError {
         code: Some(-32602),
         message: "no".into(),
         data: None,
     };
-    assert_eq!(run(&none, Err(&rpc), None), Judgement::RpcError);
+    assert!(is_unexpected_error(&none, Err(&rpc)));
     let schema = Declared::new(json!({"type": "object", "required": ["n"]}));
     assert_eq!(
         targets(&run(&none, Ok(&good), Some(&schema))),
@@ -90,15 +92,9 @@ fn an_expected_error_may_come_from_the_protocol_or_from_the_tool() {
         message: "tool not found".into(),
         data: None,
     };
-    assert_eq!(
-        run(&expect, Err(&rpc), None),
-        Judgement::Passed { adapter: None }
-    );
+    assert_eq!(run(&expect, Err(&rpc), None), Findings::default());
     let tool = json!({"isError": true, "content": [{"type": "text", "text": "x not found"}]});
-    assert_eq!(
-        run(&expect, Ok(&tool), None),
-        Judgement::Passed { adapter: None }
-    );
+    assert_eq!(run(&expect, Ok(&tool), None), Findings::default());
     let good = json!({"content": []});
     assert_eq!(
         targets(&run(&expect, Ok(&good), None)),
@@ -111,10 +107,7 @@ fn an_expected_error_may_come_from_the_protocol_or_from_the_tool() {
         }),
         ..Expect::default()
     };
-    assert_eq!(
-        run(&coded, Err(&rpc), None),
-        Judgement::Passed { adapter: None }
-    );
+    assert_eq!(run(&coded, Err(&rpc), None), Findings::default());
     assert_eq!(
         targets(&run(&coded, Ok(&tool), None)),
         [Some(AssertionTarget::Error)]
@@ -131,10 +124,7 @@ fn is_error_true_wants_the_tools_own_error() {
         ..Expect::default()
     };
     let tool = json!({"isError": true, "content": []});
-    assert_eq!(
-        run(&expect, Ok(&tool), None),
-        Judgement::Passed { adapter: None }
-    );
+    assert_eq!(run(&expect, Ok(&tool), None), Findings::default());
     let good = json!({"content": []});
     assert_eq!(
         targets(&run(&expect, Ok(&good), None)),
@@ -145,7 +135,8 @@ fn is_error_true_wants_the_tools_own_error() {
         message: "no".into(),
         data: None,
     };
-    assert_eq!(run(&expect, Err(&rpc), None), Judgement::RpcError);
+    assert!(is_unexpected_error(&expect, Err(&rpc)));
+    assert!(!is_unexpected_error(&expect, Ok(&tool)));
 }
 
 #[test]
@@ -183,9 +174,7 @@ fn every_target_is_looked_at_and_duration_comes_last() {
             Some(AssertionTarget::Duration),
         ]
     );
-    let Judgement::Mismatched { mismatches, .. } = verdict else {
-        unreachable!()
-    };
+    let mismatches = verdict.mismatches;
     assert_eq!(
         mismatches[0].message,
         r#"expected the text to equal "x", got "a\nb""#
@@ -201,10 +190,7 @@ fn an_operand_that_cannot_be_asked_is_the_plans_fault() {
         ..Expect::default()
     };
     let answer = json!({"content": []});
-    assert!(matches!(
-        run(&expect, Ok(&answer), None),
-        Judgement::BadOperand { .. }
-    ));
+    assert!(run(&expect, Ok(&answer), None).bad.is_some());
 }
 
 #[test]
@@ -216,8 +202,9 @@ fn the_rung_of_the_ladder_is_told() {
     let text = json!({"content": [{"type": "text", "text": "{\"n\":2}"}]});
     assert_eq!(
         run(&expect, Ok(&text), None),
-        Judgement::Passed {
-            adapter: Some("json_text")
+        Findings {
+            adapter: Some(Rung::JsonText),
+            ..Findings::default()
         }
     );
 }
@@ -232,20 +219,10 @@ fn a_broken_contract_is_told_whatever_rung_gives_the_output() {
         "type": "object", "properties": {"report": {"type": "string"}}, "required": ["report"],
     }));
     let text = json!({"content": [{"type": "text", "text": "hi"}]});
-    let Judgement::Mismatched {
-        mismatches,
-        adapter,
-        ..
-    } = run(&expect, Ok(&text), Some(&schema))
-    else {
-        panic!("the server owes structured content");
-    };
-    assert_eq!(adapter, Some("declared"));
-    assert_eq!(mismatches.len(), 1, "what was expected holds");
-    assert_eq!(
-        mismatches[0].assertion.target,
-        Some(AssertionTarget::OutputSchema)
-    );
+    let findings = run(&expect, Ok(&text), Some(&schema));
+    assert_eq!(findings.adapter, Some(Rung::Declared));
+    // The server owes structured content; what was expected holds.
+    assert_eq!(targets(&findings), [Some(AssertionTarget::OutputSchema)]);
 }
 
 #[test]
@@ -259,7 +236,7 @@ fn an_expected_error_is_not_adapted_and_may_bring_structure_itself() {
         ..Expect::default()
     };
     let text = json!({"isError": true, "content": [{"type": "text", "text": "{\"n\": 1}"}]});
-    let untold = Judgement::Passed { adapter: None };
+    let untold = Findings::default();
     assert_eq!(run(&expect, Ok(&text), None), untold);
     expect.structured = vec![predicate(Operator::Equals, json!({"code": 7}))];
     let own = json!({"isError": true, "content": [], "structuredContent": {"code": 7}});
@@ -316,10 +293,8 @@ fn a_snapshot_is_held_against_the_stored_text_and_proposed_where_it_differs() {
             answer: Ok(&answer),
             duration: Duration::ZERO,
             stderr: &Said::default(),
-            output_schema: None,
             text_will_do: false,
-            footing: footing(None),
-            cleaner: &Cleaner::default(),
+            ladder_input: ladder_input(None),
         };
         let stored = |p: &Predicate| match (p.operand.as_str(), greeting) {
             (Some("list"), _) => Ok(json!(list)),
@@ -329,7 +304,7 @@ fn a_snapshot_is_held_against_the_stored_text_and_proposed_where_it_differs() {
                 why: why.into(),
             }),
         };
-        judge(&expect, &observed, &stored, &mut Compiled::default())
+        ask(&expect, &observed, &stored)
     };
     let greeting = SnapshotProposal {
         name: "greeting".into(),
@@ -338,9 +313,10 @@ fn a_snapshot_is_held_against_the_stored_text_and_proposed_where_it_differs() {
         at: Location::default(),
     };
     let list = "[\n  1\n]\n";
-    assert_eq!(with(Ok("hi\n"), list), Judgement::Passed { adapter: None });
-    let Judgement::Mismatched {
+    assert_eq!(with(Ok("hi\n"), list), Findings::default());
+    let Findings {
         mismatches,
+        bad: None,
         proposals,
         ..
     } = with(Ok("ho"), list)
@@ -353,21 +329,18 @@ fn a_snapshot_is_held_against_the_stored_text_and_proposed_where_it_differs() {
     );
     assert_eq!(mismatches[0].assertion.expected, json!("ho"));
     assert_eq!(proposals, std::slice::from_ref(&greeting));
-    let Judgement::BadOperand { proposals, .. } = with(Err("none"), "[]") else {
-        panic!("there is none");
-    };
+    let Findings { bad, proposals, .. } = with(Err("none"), "[]");
+    assert!(bad.is_some(), "there is none");
     assert_eq!(proposals[0], greeting);
     assert_eq!(proposals[1].text, "[\n  1\n]");
 }
 
 /// The messages of what does not hold of `answer`.
 fn messages(expect: &Expect, answer: &Value) -> Vec<String> {
-    match run(expect, Ok(answer), None) {
-        Judgement::Mismatched { mismatches, .. } => {
-            mismatches.into_iter().map(|m| m.message).collect()
-        }
-        other => panic!("{other:?}"),
-    }
+    let findings = run(expect, Ok(answer), None);
+    assert_eq!(findings.bad, None);
+    let mismatches = findings.mismatches.into_iter();
+    mismatches.map(|m| m.message).collect()
 }
 
 fn at_path(path: &str, operator: Operator, operand: Value) -> JsonExpect {
@@ -457,9 +430,7 @@ fn beside_a_json_rpc_error_it_is_told_what_came() {
         json: vec![at_path("$.a", Operator::Equals, json!(1))],
         ..Expect::default()
     };
-    let Judgement::Mismatched { mismatches, .. } = run(&expect, Err(&rpc), None) else {
-        panic!("an error has no such path");
-    };
+    let mismatches = run(&expect, Err(&rpc), None).mismatches;
     assert_eq!(
         mismatches[0].message,
         "expected $.a to equal 1, got nothing; what came is the JSON-RPC error -32602: no such tool"

@@ -1,20 +1,19 @@
 //! From a server in the plan to what is spawned, or to all that is missing
 //! for it: the part of preflight that needs no running server.
 
-use super::auth::{ReadyAuth, ReadyProof, authorizer, not_authorizable};
-use super::script::{Slot, slots};
+use super::auth::{auth_settings, not_authorizable};
+use super::script::{PreparedAnswer, prepare_answers};
 use super::settings::ExecSettings;
 use indexmap::IndexMap;
 use jelly_base::model::{Failure, Outcome, Phase, PlanIssue, SpawnError};
 use jelly_base::text::redact::{Redactor, show_argv, show_url, show_value};
 use jelly_package::{self as package, InputKind, Trouble};
-use jelly_plan::{
-    Auth, AuthGrant, AuthProof, Command, PackageUse, Scope, Server, Template, Transport, Unresolved,
-};
+use jelly_plan::{Command, PackageUse, Scope, Server, Template, Transport, Unresolved};
 use jelly_process::{self as process, CommandSpec};
+use jelly_wire::auth::Authorizer;
 use jelly_wire::{Endpoint, Reach, StartFailure};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What every failure of one server says about it.
@@ -33,17 +32,46 @@ impl ServerFacts {
     /// A failure with nothing but what is known of the server.
     #[must_use]
     pub fn failure(&self, phase: Phase, message: impl Into<String>) -> Failure {
-        Failure {
+        let mut failure = Failure {
             phase: Some(phase),
-            server: Some(self.name.clone()),
-            transport: Some(self.transport.to_owned()),
-            command: (!self.argv.is_empty()).then(|| self.argv.join(" ")),
-            argv: self.argv.clone(),
-            cwd: self.cwd.clone(),
-            url: self.url.clone(),
-            env_delta: self.env_delta.clone(),
             message: Some(message.into()),
             ..Failure::default()
+        };
+        self.describe(&mut failure);
+        failure
+    }
+
+    /// Says what is known of the server.
+    pub fn describe(&self, failure: &mut Failure) {
+        failure.server = Some(self.name.clone());
+        failure.transport = Some(self.transport.to_owned());
+        failure.command = (!self.argv.is_empty()).then(|| self.argv.join(" "));
+        failure.argv.clone_from(&self.argv);
+        failure.cwd.clone_from(&self.cwd);
+        failure.url.clone_from(&self.url);
+        failure.env_delta.clone_from(&self.env_delta);
+    }
+
+    /// Takes in what is started, as it may be shown.
+    pub(super) fn set_command(&mut self, spec: &CommandSpec, redactor: &Redactor) {
+        let redact = |text: &str| redactor.redact(text).into_owned();
+        let argv: Vec<String> = spec.argv.iter().map(|arg| redact(arg)).collect();
+        self.argv = show_argv(&argv);
+        self.cwd = Some(redact(&spec.cwd.display().to_string()));
+        // Values are shown only where they can't be secret.
+        let shown = |name: &str, value: &str| Value::from(show_value(name, &redact(value)));
+        let env = spec.env.iter();
+        self.env_delta = env
+            .map(|(name, value)| (name.clone(), shown(name, value)))
+            .collect();
+    }
+
+    /// A failure that is the plan's or the surroundings', with what is known of
+    /// its cause.
+    fn misplanned(&self, message: String, issue: Option<PlanIssue>) -> Failure {
+        Failure {
+            issue,
+            ..self.failure(Phase::Config, message)
         }
     }
 
@@ -78,7 +106,7 @@ impl ServerFacts {
 pub struct Prepared {
     pub facts: ServerFacts,
     /// What its client answers, whatever step runs.
-    pub answers: Vec<Slot>,
+    pub answers: Vec<PreparedAnswer>,
     /// What is worth a word about how it is started.
     pub notes: Vec<String>,
     /// How to reach it, or everything that is in the way.
@@ -91,22 +119,18 @@ pub fn prepare(server: &Server, scope: &Scope, settings: &ExecSettings) -> Prepa
     Preparation {
         server: &server.name,
         scope,
-        project: &settings.project_dir,
-        jelly: settings.jelly.as_deref(),
-        redactor: &settings.redactor,
+        settings,
         missing: Vec::new(),
         troubles: Vec::new(),
         notes: Vec::new(),
     }
-    .run(server, settings)
+    .run(server)
 }
 
 struct Preparation<'a> {
     server: &'a str,
     scope: &'a Scope,
-    project: &'a Path,
-    jelly: Option<&'a Path>,
-    redactor: &'a Redactor,
+    settings: &'a ExecSettings,
     missing: Vec<Unresolved>,
     /// Of the package that is started.
     troubles: Vec<Trouble>,
@@ -132,7 +156,8 @@ impl Preparation<'_> {
         }
     }
 
-    fn run(mut self, server: &Server, settings: &ExecSettings) -> Prepared {
+    fn run(mut self, server: &Server) -> Prepared {
+        let settings = self.settings;
         let mut facts = ServerFacts {
             name: self.server.to_owned(),
             transport: match &server.transport {
@@ -154,12 +179,15 @@ impl Preparation<'_> {
                 ..
             } => {
                 let url = self.text(url);
-                auth = tokens.as_ref().map(|auth| self.auth(auth));
+                auth = tokens.as_ref().map(|auth| {
+                    let text = &mut |template: &Template| self.text(template);
+                    auth_settings(&url, auth, server, settings, text)
+                });
                 let headers = headers
                     .iter()
                     .map(|(name, value)| (name.clone(), self.text(value)))
                     .collect();
-                facts.url = Some(shown_url(&url, self.redactor));
+                facts.url = Some(shown_url(&url, &settings.redactor));
                 Some(Reach::Http(Endpoint {
                     url,
                     headers,
@@ -168,15 +196,16 @@ impl Preparation<'_> {
                 }))
             }
         };
-        let answers =
-            slots(&server.answers, self.scope, self.server).unwrap_or_else(|unresolved| {
+        let answers = prepare_answers(&server.answers, self.scope, self.server).unwrap_or_else(
+            |unresolved| {
                 self.miss(unresolved);
                 Vec::new()
-            });
+            },
+        );
         let mut failures: Vec<Failure> = self
             .missing
             .iter()
-            .map(|unresolved| missing_value(&facts, unresolved))
+            .map(|missing| facts.misplanned(missing.to_string(), issue_of(missing)))
             .chain(self.troubles.iter().map(|trouble| unfit(&facts, trouble)))
             .collect();
         // A command or folder that is missing too is said in the same go.
@@ -187,12 +216,12 @@ impl Preparation<'_> {
         if let Some(spec) = looked_up
             && let Err(error) = process::check(&spec)
         {
-            failures.push(not_startable(&facts, &spec, error, self.redactor));
+            failures.push(not_startable(&facts, &spec, error, &settings.redactor));
         }
         if failures.is_empty()
             && let (Some(Reach::Http(endpoint)), Some(auth)) = (&mut reach, auth)
         {
-            match authorizer(&endpoint.url, &auth, server, settings) {
+            match auth.and_then(|wanted| Authorizer::new(wanted, &settings.redactor)) {
                 Ok(authorizer) => endpoint.auth = Some(Arc::new(authorizer)),
                 Err(error) => failures.push(not_authorizable(&facts, &error)),
             }
@@ -208,37 +237,9 @@ impl Preparation<'_> {
         }
     }
 
-    fn auth(&mut self, auth: &Auth) -> ReadyAuth {
-        match &auth.grant {
-            AuthGrant::Login => ReadyAuth::Login,
-            AuthGrant::ClientCredentials {
-                client_id,
-                proof,
-                scopes,
-            } => ReadyAuth::ClientCredentials {
-                client_id: self.text(client_id),
-                proof: match proof {
-                    AuthProof::Secret(secret) => ReadyProof::Secret(self.text(secret)),
-                    AuthProof::Workload(token) => ReadyProof::Workload(self.text(token)),
-                    AuthProof::Key {
-                        key,
-                        algorithm,
-                        key_id,
-                    } => ReadyProof::Key {
-                        key: self.text(key),
-                        algorithm: *algorithm,
-                        key_id: key_id.as_ref().map(|id| self.text(id)),
-                    },
-                },
-                scopes: scopes.iter().map(|scope| self.text(scope)).collect(),
-                issuer: auth.issuer.as_ref().map(|issuer| self.text(issuer)),
-            },
-        }
-    }
-
     fn command(&mut self, command: &Command, facts: &mut ServerFacts) -> CommandSpec {
-        let (project, redactor) = (self.project, self.redactor);
-        let (mut argv, env) = match (&command.command, command.launched()) {
+        let (project, redactor) = (&self.settings.project_dir, &self.settings.redactor);
+        let (argv, env) = match (&command.command, command.launched()) {
             (None, Some(used)) => self.launch(command, used),
             (named, _) => self.written(command, named.as_ref()),
         };
@@ -246,20 +247,15 @@ impl Preparation<'_> {
             || project.to_owned(),
             |cwd| project.join(PathBuf::from(self.text(cwd))),
         );
-        let shown: Vec<String> = argv
-            .iter()
-            .map(|arg| redactor.redact(arg).into_owned())
-            .collect();
-        facts.argv = show_argv(&shown);
-        facts.cwd = Some(redactor.redact(&cwd.display().to_string()).into_owned());
-        facts.env_delta = shown_env(&env, redactor);
+        let mut spec = CommandSpec { argv, cwd, env };
+        facts.set_command(&spec, redactor);
         // `jelly` means this jelly, be it on the PATH or not.
-        if argv.first().is_some_and(|first| first == "jelly")
-            && let Some(jelly) = self.jelly
+        if let (Some(first), Some(jelly)) = (spec.argv.first_mut(), &self.settings.jelly)
+            && first == "jelly"
         {
-            argv[0] = jelly.display().to_string();
+            *first = jelly.display().to_string();
         }
-        CommandSpec { argv, cwd, env }
+        spec
     }
 
     /// What can be looked up of a command whose other words lack a value: what
@@ -271,15 +267,15 @@ impl Preparation<'_> {
             (None, used) => used?.package.launcher()?.to_owned(),
         };
         let cwd = match &command.cwd {
-            Some(cwd) => self.project.join(text(cwd)?),
-            None => self.project.to_owned(),
+            Some(cwd) => self.settings.project_dir.join(text(cwd)?),
+            None => self.settings.project_dir.to_owned(),
         };
         let mut env = Vec::new();
         if let Some(path) = command.env.get("PATH") {
             env.push(("PATH".to_owned(), text(path)?));
         }
         // This jelly is there.
-        (first != "jelly" || self.jelly.is_none()).then(|| CommandSpec {
+        (first != "jelly" || self.settings.jelly.is_none()).then(|| CommandSpec {
             argv: vec![first],
             cwd,
             env,
@@ -301,7 +297,9 @@ impl Preparation<'_> {
                         None => None,
                     }
                 });
-                self.redactor.learn(value.map(|value| (name, value)));
+                self.settings
+                    .redactor
+                    .learn(value.map(|value| (name, value)));
             }
         }
         let env = command
@@ -325,7 +323,7 @@ impl Preparation<'_> {
             Ok(resolved) => {
                 let launch = resolved.launch;
                 // Before anything of it can be shown.
-                self.redactor.learn(launch.secrets);
+                self.settings.redactor.learn(launch.secrets);
                 let notes = resolved.warnings.iter().map(ToString::to_string);
                 self.notes.extend(notes);
                 let mut argv = vec![launch.command];
@@ -349,31 +347,13 @@ pub(super) fn shown_url(url: &str, redactor: &Redactor) -> String {
     show_url(&redactor.redact(url))
 }
 
-/// Values are shown only where they can't be secret.
-pub(super) fn shown_env(env: &[(String, String)], redactor: &Redactor) -> IndexMap<String, Value> {
-    env.iter()
-        .map(|(name, value)| {
-            let value = show_value(name, &redactor.redact(value));
-            (name.clone(), Value::from(value))
-        })
-        .collect()
-}
-
-/// A name without a value, as a failure of its server.
-fn missing_value(facts: &ServerFacts, unresolved: &Unresolved) -> Failure {
-    let mut failure = facts.failure(Phase::Config, unresolved.to_string());
-    failure.issue = issue_of(unresolved);
-    failure
-}
-
 /// What is in the way of a package's launch, as a failure of its server.
 fn unfit(facts: &ServerFacts, trouble: &Trouble) -> Failure {
     let message = match trouble.hint() {
         Some(hint) => format!("{trouble}; {hint}"),
         None => trouble.to_string(),
     };
-    let mut failure = facts.failure(Phase::Config, message);
-    failure.issue = Some(match trouble {
+    let issue = match trouble {
         Trouble::Missing(lack) if lack.kind == InputKind::Environment => {
             PlanIssue::MissingVariable {
                 name: lack.key.clone(),
@@ -383,19 +363,11 @@ fn unfit(facts: &ServerFacts, trouble: &Trouble) -> Failure {
         Trouble::Missing(lack) => PlanIssue::MissingPackageArgument {
             name: lack.key.clone(),
         },
-        Trouble::NotAChoice { .. }
-        | Trouble::NotOfFormat { .. }
-        | Trouble::Unknown { .. }
-        | Trouble::Fixed { .. }
-        | Trouble::NotRepeated { .. }
-        | Trouble::TakesNoValue { .. }
-        | Trouble::Unfit { .. }
-        | Trouble::NoLauncher { .. }
-        | Trouble::Unusable { .. } => PlanIssue::InvalidPackage {
+        _ => PlanIssue::InvalidPackage {
             reason: trouble.to_string(),
         },
-    });
-    failure
+    };
+    facts.misplanned(message, Some(issue))
 }
 
 /// The plan's issue behind a name without a value, where there is one.
@@ -424,13 +396,12 @@ pub(super) fn not_startable(
 ) -> Failure {
     error.text = error.text.map(|text| redactor.redact(&text).into_owned());
     let message = error.text.clone().unwrap_or_default();
-    let mut failure = facts.failure(Phase::Config, message);
     let cwd_is_missing = !spec.cwd.is_dir();
     let first = || {
         let first = spec.argv.first().map(String::as_str).unwrap_or_default();
         redactor.redact(first).into_owned()
     };
-    failure.issue = match error.name.as_deref() {
+    let issue = match error.name.as_deref() {
         Some("ENOENT" | "ENOTDIR") if cwd_is_missing => Some(PlanIssue::MissingDirectory {
             path: redactor
                 .redact(&spec.cwd.display().to_string())
@@ -442,6 +413,8 @@ pub(super) fn not_startable(
         }
         Some(_) | None => None,
     };
-    failure.spawn_error = Some(error);
-    failure
+    Failure {
+        spawn_error: Some(error),
+        ..facts.misplanned(message, issue)
+    }
 }

@@ -3,12 +3,12 @@
 //!
 //! Main type: [`Running`].
 
-use super::lane::{Lane, shorten};
-use super::preflight::ToolBook;
+use super::server_lane::{ServerLane, shorten};
 use super::step_end::Aftermath;
 use super::subscriptions::Subscriptions;
+use super::tool_schemas::ToolSchemas;
 use super::wire_check::note_wire_check;
-use jelly_base::model::{Era, Event, Exit, Outcome, Phase, ServerReport, ServerState, ToolInfo};
+use jelly_base::model::{Event, Exit, Outcome, Phase, ServerReport, ServerState, ToolInfo};
 use jelly_base::text::{human_duration, plural};
 use jelly_plan::Step;
 use jelly_process::{How, Shutdown};
@@ -26,15 +26,17 @@ pub(super) const HASTY_GRACE: Duration = Duration::from_millis(300);
 
 /// A running server, and what it was before.
 pub struct Running {
+    /// How it is started again.
+    launch: Launch,
+    pub report: ServerReport,
     /// Absent while it is down.
     pub session: Option<Session>,
     pub tools: Vec<ToolInfo>,
-    pub book: ToolBook,
+    pub schemas: ToolSchemas,
     pub subscriptions: Subscriptions,
     pub deaths: u32,
     /// It was stopped by us since it no longer answered.
     pub restarts: u32,
-    era: Era,
     /// It died of the probe for its era once, so nothing unknown is sent.
     pub fragile: bool,
     /// It is not started again.
@@ -42,12 +44,16 @@ pub struct Running {
 }
 
 impl Running {
-    pub fn new(session: Session) -> Self {
+    pub fn new(session: Session, launch: Launch, report: ServerReport) -> Self {
         let tools = session.tools().to_vec();
         Self {
-            book: ToolBook::new(&tools),
+            launch: Launch {
+                era: Some(session.era()),
+                ..launch
+            },
+            report,
+            schemas: ToolSchemas::new(&tools),
             tools,
-            era: session.era(),
             fragile: session.shy_of_probes(),
             session: Some(session),
             subscriptions: Subscriptions::default(),
@@ -103,43 +109,33 @@ enum Pulse {
     Unknown,
 }
 
-impl Lane {
+impl ServerLane {
     /// Sees to it that the server can be asked, if there is a way.
-    pub(super) async fn make_ready(
-        &self,
-        launch: &Launch,
-        running: &mut Running,
-        report: &mut ServerReport,
-    ) {
+    pub(super) async fn make_ready(&self, running: &mut Running) {
         if running.has_exited() {
-            self.uninvited_exit(running, report).await;
+            self.uninvited_exit(running).await;
         }
-        if running.session.is_none() && !running.down && self.board.stopped().is_none() {
-            self.restart(launch, running, report).await;
+        if running.session.is_none() && !running.down && self.shared.stopped().is_none() {
+            self.restart(running).await;
         }
     }
 
     /// After a step.
-    pub(super) async fn look_after(
-        &self,
-        aftermath: Aftermath,
-        running: &mut Running,
-        report: &mut ServerReport,
-    ) {
+    pub(super) async fn look_after(&self, aftermath: Aftermath, running: &mut Running) {
         match aftermath {
             Aftermath::Alive => {}
             Aftermath::Died => {
                 running.deaths += 1;
-                self.bury(running, report).await;
+                self.bury(running).await;
             }
             // Dealt with before the step ended.
             Aftermath::DiedBefore | Aftermath::SessionLost(_) => {}
-            Aftermath::Unsure => self.check_pulse_or_replace(running, report).await,
+            Aftermath::Unsure => self.check_pulse_or_replace(running).await,
         }
     }
 
     /// Records a death that no request can have caused.
-    pub(super) async fn uninvited_exit(&self, running: &mut Running, report: &mut ServerReport) {
+    pub(super) async fn uninvited_exit(&self, running: &mut Running) {
         let Some(session) = &running.session else {
             return;
         };
@@ -148,7 +144,7 @@ impl Lane {
         let stderr = session.stderr().tail();
         self.tell_uninvited_exit(exit, running, &stderr);
         running.deaths += 1;
-        self.bury(running, report).await;
+        self.bury(running).await;
     }
 
     fn tell_uninvited_exit(&self, exit: Exit, running: &Running, stderr: &str) {
@@ -166,13 +162,7 @@ impl Lane {
 
     /// Records that the server gave up the session before the step, for which
     /// the step is not to blame; the step gets a new one.
-    pub(super) async fn session_lost(
-        &self,
-        end: HttpEnd,
-        step: &Step,
-        running: &mut Running,
-        report: &mut ServerReport,
-    ) {
+    pub(super) async fn session_lost(&self, end: HttpEnd, step: &Step, running: &mut Running) {
         let mut failure = self.prepared.facts.failure(Phase::Call, "");
         let stderr = running.session.as_ref().map(|s| s.stderr().tail());
         self.complete(&mut failure, running, &stderr.unwrap_or_default());
@@ -190,25 +180,25 @@ impl Lane {
         failure.http = Some(end.facts);
         self.server_failed(failure);
         running.deaths += 1;
-        self.bury(running, report).await;
+        self.bury(running).await;
     }
 
     /// Puts a dead server's session away; what it leaves behind is killed.
-    async fn bury(&self, running: &mut Running, report: &mut ServerReport) {
+    async fn bury(&self, running: &mut Running) {
         running.subscriptions.clear();
         let Some(mut session) = running.session.take() else {
             return;
         };
-        report.state = ServerState::Died;
-        report.exit = session.exit_watch().now();
-        self.tell_unfit(&session, report);
-        note_evidence(&session, report);
+        running.report.state = ServerState::Died;
+        running.report.exit = session.exit_watch().now();
+        self.tell_unfit(&session, &mut running.report);
+        note_evidence(&session, &mut running.report);
         session.shutdown(HASTY_GRACE).await;
-        note_wire_check(&session, report);
+        note_wire_check(&session, &mut running.report);
         if running.deaths >= MAX_DEATHS {
             running.down = true;
             let times = plural(running.deaths, "time");
-            report.notes.push(if session.has_process() {
+            running.report.notes.push(if session.has_process() {
                 format!("it died {times} in this iteration and is not started again")
             } else {
                 format!("it lost its session {times} in this iteration and is given no other")
@@ -219,41 +209,38 @@ impl Lane {
     /// After a time-out or a breach: a server that is merely slow answers a
     /// ping, one that is stuck is replaced, so that one hanging call is one
     /// failure.
-    async fn check_pulse_or_replace(&self, running: &mut Running, report: &mut ServerReport) {
+    async fn check_pulse_or_replace(&self, running: &mut Running) {
         match running.pulse(PULSE_AFTER_TIMEOUT).await {
             Pulse::Beats | Pulse::Unknown => return,
             Pulse::Silent | Pulse::Deaf | Pulse::Gone => {}
         }
         if running.has_exited() {
-            return self.uninvited_exit(running, report).await;
+            return self.uninvited_exit(running).await;
         }
         running.subscriptions.clear();
         if let Some(mut session) = running.session.take() {
-            note_evidence(&session, report);
-            report.notes.push(format!(
+            note_evidence(&session, &mut running.report);
+            running.report.notes.push(format!(
                 "it no longer answered after a call that went wrong, and {}",
                 afresh(&session)
             ));
             running.restarts += 1;
             session.shutdown(HASTY_GRACE).await;
-            note_wire_check(&session, report);
+            note_wire_check(&session, &mut running.report);
         }
     }
 
-    async fn restart(&self, launch: &Launch, running: &mut Running, report: &mut ServerReport) {
+    async fn restart(&self, running: &mut Running) {
         self.emit(Event::ServerRestarting {
             server: self.server.name.clone(),
         });
-        let launch = Launch {
-            era: Some(running.era),
-            ..launch.clone()
-        };
+        let report = &mut running.report;
         let (state, exit) = (report.state, report.exit.take());
-        match self.start(&launch, report).await {
+        match self.start(&running.launch, report).await {
             Ok(session) => {
                 report.restarts += 1;
                 running.tools = session.tools().to_vec();
-                running.book = ToolBook::new(&running.tools);
+                running.schemas = ToolSchemas::new(&running.tools);
                 running.session = Some(session);
                 report.state = state;
             }
@@ -273,43 +260,46 @@ impl Lane {
     }
 
     /// Stops a server whose steps are done.
-    pub(super) async fn stop(&self, mut running: Running, report: &mut ServerReport) {
-        if self.board.stopped().is_none() {
-            self.look_a_last_time(&mut running, report).await;
+    pub(super) async fn stop(&self, running: &mut Running) {
+        if self.shared.stopped().is_none() {
+            self.look_a_last_time(running).await;
         }
         running.subscriptions.clear();
         let Some(mut session) = running.session.take() else {
             return;
         };
-        let mut grace = match self.board.stopped() {
+        let mut grace = match self.shared.stopped() {
             Some(_) => HASTY_GRACE.min(self.server.shutdown_timeout),
             None => self.server.shutdown_timeout,
         };
         let stderr = session.stderr();
-        self.tell_unfit(&session, report);
-        note_evidence(&session, report);
+        self.tell_unfit(&session, &mut running.report);
+        note_evidence(&session, &mut running.report);
         let shutdown = tokio::select! {
             biased;
             shutdown = session.shutdown(grace) => shutdown,
-            _ = self.board.stop(), if grace > HASTY_GRACE => {
+            _ = self.shared.stop(), if grace > HASTY_GRACE => {
                 // Whoever ends the run does not mean to wait for a server.
                 grace = HASTY_GRACE;
                 session.shutdown(grace).await
             }
         };
-        note_wire_check(&session, report);
-        report.stderr_tail = shorten(&stderr.tail());
+        note_wire_check(&session, &mut running.report);
+        running.report.stderr_tail = shorten(&stderr.tail());
         // Without a process there is nothing that would have to end.
         let Some(shutdown) = shutdown else {
             return;
         };
-        if report.state == ServerState::Ready {
-            report.exit.clone_from(&shutdown.exit);
+        if running.report.state == ServerState::Ready {
+            running.report.exit.clone_from(&shutdown.exit);
         }
         let by_pipes = self.prepared.facts.url.is_none();
-        report.notes.extend(unusual_end(&shutdown, grace, by_pipes));
+        running
+            .report
+            .notes
+            .extend(unusual_end(&shutdown, grace, by_pipes));
         if shutdown.exit.is_none() {
-            report.state = ServerState::Died;
+            running.report.state = ServerState::Died;
             self.server_failed(
                 self.prepared
                     .facts
@@ -321,7 +311,7 @@ impl Lane {
     /// A server that dies of its last answer is as dead as any other. While it
     /// does not read, it may be about to: then it is given the time that it
     /// would have for its shutdown.
-    async fn look_a_last_time(&self, running: &mut Running, report: &mut ServerReport) {
+    async fn look_a_last_time(&self, running: &mut Running) {
         if running.session.as_ref().is_some_and(|s| !s.has_process()) {
             return;
         }
@@ -329,7 +319,7 @@ impl Lane {
             running.pulse(self.server.shutdown_timeout).await;
         }
         if running.has_exited() {
-            self.uninvited_exit(running, report).await;
+            self.uninvited_exit(running).await;
         }
     }
 }
@@ -362,35 +352,29 @@ fn note_evidence(session: &Session, report: &mut ServerReport) {
 
 /// What a reader should know of how a server was stopped.
 fn unusual_end(shutdown: &Shutdown, grace: Duration, by_pipes: bool) -> Option<String> {
+    let odd_exit = shutdown.exit.as_ref().filter(|exit| exit.code != Some(0));
+    let odd_exit = odd_exit.map(describe_exit);
+    let grace = human_duration(grace);
     match shutdown.how {
         How::AlreadyExited if !by_pipes => {
-            let exit = shutdown.exit.as_ref().filter(|exit| exit.code != Some(0))?;
-            let how = describe_exit(exit);
-            Some(format!("it exited {how} before it was told to end"))
+            Some(format!("it exited {} before it was told to end", odd_exit?))
         }
         // Nothing but a signal ends a server that does not serve by its pipes.
         How::Graceful | How::Terminated if !by_pipes => None,
         How::Killed if !by_pipes => Some(format!(
-            "it did not exit on SIGTERM within {}, and was killed",
-            human_duration(grace)
+            "it did not exit on SIGTERM within {grace}, and was killed"
         )),
+        // It was told to end, so this is no failure; yet it may have been about
+        // to crash anyway.
         How::Graceful | How::AlreadyExited => {
-            // It was told to end, so this is no failure; yet it may have been
-            // about to crash anyway.
-            let exit = shutdown.exit.as_ref().filter(|exit| exit.code != Some(0))?;
-            Some(format!(
-                "it exited {} when its stdin was closed",
-                describe_exit(exit)
-            ))
+            Some(format!("it exited {} when its stdin was closed", odd_exit?))
         }
         How::Terminated => Some(format!(
-            "it did not exit within {} of its stdin being closed, and was stopped by SIGTERM",
-            human_duration(grace)
+            "it did not exit within {grace} of its stdin being closed, and was stopped by SIGTERM"
         )),
         How::Killed => Some(format!(
-            "it neither exited when its stdin was closed nor on SIGTERM within {} each, and was \
-             killed",
-            human_duration(grace)
+            "it neither exited when its stdin was closed nor on SIGTERM within {grace} each, and \
+             was killed"
         )),
     }
 }

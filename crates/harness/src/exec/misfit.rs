@@ -99,7 +99,7 @@ fn broken(error: &ValidationError<'_>, schema: &Value) -> Value {
 
 impl Misfit {
     /// As in ` at /a: expected {"type":"number"}, got "x"`.
-    pub fn told(&self, cleaner: &Cleaner) -> String {
+    pub fn describe(&self, cleaner: &Cleaner) -> String {
         let place = match self.pointer.as_str() {
             "" => String::new(),
             pointer => format!(" at {}", cleaner.quote(pointer)),
@@ -129,10 +129,10 @@ mod tests {
     use jelly_plan::BoundedSchema;
     use serde_json::{Value, json};
 
-    fn told(schema: &Value, value: &Value) -> String {
+    fn described(schema: &Value, value: &Value) -> String {
         let schema = BoundedSchema::compile(schema).unwrap();
         let misfit = misfit(&schema, value).unwrap().unwrap();
-        misfit.told(&Cleaner::default())
+        misfit.describe(&Cleaner::default())
     }
 
     #[test]
@@ -175,7 +175,7 @@ mod tests {
             ),
         ];
         for (value, wanted) in cases {
-            assert_eq!(told(&weather, &value), wanted, "{value}");
+            assert_eq!(described(&weather, &value), wanted, "{value}");
         }
     }
 
@@ -186,12 +186,12 @@ mod tests {
             {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]},
         ]});
         assert_eq!(
-            told(&schema, &json!({"a": 1})),
+            described(&schema, &json!({"a": 1})),
             " at /a: expected {\"type\":\"string\"}, got 1"
         );
         let both = json!({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]});
         assert_eq!(
-            told(&both, &json!({})),
+            described(&both, &json!({})),
             ": expected {\"oneOf\":[{\"required\":[\"a\"]},{\"required\":[\"b\"]}]}, got {}"
         );
     }

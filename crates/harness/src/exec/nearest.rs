@@ -117,10 +117,6 @@ impl<'v> Place<'v> {
         Some(self.to(Step::At(index), items.get(index)?))
     }
 
-    fn last(&self) -> Option<Self> {
-        self.at(-1)
-    }
-
     /// What one segment selects here.
     fn select(&self, segment: &Segment) -> Option<Self> {
         match segment {
@@ -149,7 +145,7 @@ impl<'v> Place<'v> {
                 .enumerate()
                 .map(|(index, value)| self.to(Step::At(index), value))
                 .collect(),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
@@ -196,8 +192,8 @@ fn corrected<'v>(place: &Place<'v>, segments: &[Segment], slips: u8) -> Option<P
             .iter()
             .filter_map(|close| place.key(close))
             .collect(),
-        (Segment::At(_), Value::Array(_)) => place.last().into_iter().collect(),
-        (Segment::Key(_) | Segment::At(_) | Segment::Several, _) => Vec::new(),
+        (Segment::At(_), Value::Array(_)) => place.at(-1).into_iter().collect(),
+        _ => Vec::new(),
     };
     instead
         .iter()
@@ -388,9 +384,16 @@ mod tests {
     use serde_json::{Value, json};
     use serde_json_path::JsonPath;
 
-    fn told(path: &str, value: &Value) -> String {
+    fn shown(path: &str, value: &Value) -> String {
         assert!(JsonPath::parse(path).is_ok(), "{path}");
         nearest(path, value).map_or_else(|| "-".to_owned(), |found| found.to_string())
+    }
+
+    fn assert_nearest(answer: &Value, table: &str) {
+        for row in table.trim().lines() {
+            let (path, wanted) = row.split_once("=>").unwrap();
+            assert_eq!(shown(path.trim(), answer), wanted.trim(), "{row}");
+        }
     }
 
     #[test]
@@ -402,68 +405,54 @@ mod tests {
             },
             "isError": false,
         });
-        for (path, wanted) in [
-            // Another key, another case.
-            ("$.content[0].txt", "$.content[0].text"),
-            ("$.contnet[0].text", "$.content[0].text"),
-            ("$.Content[0].Text", "$.content[0].text"),
-            (
-                "$.structuredContent.unit_name",
-                "$.structuredContent.unitName",
-            ),
-            (
-                "$['structuredcontent']['temperature']",
-                "$.structuredContent.temperature",
-            ),
-            // Beyond the end of an array.
-            ("$.content[2].text", "$.content[1].text"),
-            ("$.content[-3].text", "$.content[1].text"),
-            (
-                "$.structuredContent.days[1].min",
-                "$.structuredContent.days[0].min",
-            ),
-            // A level is missing, or too many.
-            ("$.temperature", "$.structuredContent.temperature"),
-            ("$.days[0].min", "$.structuredContent.days[0].min"),
-            ("$.content.text", "$.content[0].text"),
-            ("$.text", "$.content[0].text"),
-            ("$.result.content[1].text", "$.content[1].text"),
-            (
-                "$.structuredContent.result.temperature",
-                "$.structuredContent.temperature",
-            ),
-            ("$.result.temperature", "$.structuredContent.temperature"),
-            // Keys that need quotes.
-            (
-                "$.structuredContent['a_b'][\"it's\"]",
-                "$.structuredContent['a b']['it\\'s']",
-            ),
-            // After a segment that selects several.
-            ("$.content[*].txt", "$.content[0].text"),
-            ("$.content[?@.text == 'ho'].txt", "$.content[1].text"),
+        let another_key = r#"
+            $.content[0].txt                        => $.content[0].text
+            $.contnet[0].text                       => $.content[0].text
+            $.Content[0].Text                       => $.content[0].text
+            $.structuredContent.unit_name           => $.structuredContent.unitName
+            $['structuredcontent']['temperature']   => $.structuredContent.temperature
+            $.structuredContent['a_b']["it's"]      => $.structuredContent['a b']['it\'s']"#;
+        let beyond_the_end = "
+            $.content[2].text                       => $.content[1].text
+            $.content[-3].text                      => $.content[1].text
+            $.structuredContent.days[1].min         => $.structuredContent.days[0].min";
+        let level_missing_or_too_many = "
+            $.temperature                           => $.structuredContent.temperature
+            $.days[0].min                           => $.structuredContent.days[0].min
+            $.content.text                          => $.content[0].text
+            $.text                                  => $.content[0].text
+            $.result.content[1].text                => $.content[1].text
+            $.structuredContent.result.temperature  => $.structuredContent.temperature
+            $.result.temperature                    => $.structuredContent.temperature";
+        let after_several = "
+            $.content[*].txt                        => $.content[0].text
+            $.content[?@.text == 'ho'].txt          => $.content[1].text";
+        for table in [
+            another_key,
+            beyond_the_end,
+            level_missing_or_too_many,
+            after_several,
         ] {
-            assert_eq!(told(path, &answer), wanted, "{path}");
+            assert_nearest(&answer, table);
         }
     }
 
     #[test]
     fn where_nothing_is_near_it_is_told_how_far_the_path_came() {
         let answer = json!({"items": [], "who": {"name": "Ada"}, "n": null});
-        for (path, wanted) in [
-            ("$.price", "$, an object with `items`, `who`, `n`"),
-            ("$.who.birthday", "$.who, an object with `name`"),
-            ("$.who.name.first", "$.who.name, a string"),
-            ("$.items[0].id", "$.items, an empty array"),
-            ("$.items[*]", "$.items, an empty array"),
-            ("$.who[?@.x]", "$.who, an object with `name`"),
-            ("$..price", "$, an object with `items`, `who`, `n`"),
-            ("$.n.x", "$.n, null"),
-            ("$.whoo.price", "$.who, an object with `name`"),
-        ] {
-            assert_eq!(told(path, &answer), wanted, "{path}");
-        }
-        assert_eq!(told("$.x", &json!("text")), "$, a string");
-        assert_eq!(told("$.who", &answer), "-", "it selects something");
+        let how_far = "
+            $.price           => $, an object with `items`, `who`, `n`
+            $.who.birthday    => $.who, an object with `name`
+            $.who.name.first  => $.who.name, a string
+            $.items[0].id     => $.items, an empty array
+            $.items[*]        => $.items, an empty array
+            $.who[?@.x]       => $.who, an object with `name`
+            $..price          => $, an object with `items`, `who`, `n`
+            $.n.x             => $.n, null
+            $.whoo.price      => $.who, an object with `name`
+            $.who             => -";
+        assert_nearest(&answer, how_far);
+        assert_nearest(&json!("text"), "$.x => $, a string");
     }
 
     #[test]
@@ -472,10 +461,10 @@ mod tests {
         for _ in 0..100 {
             deep = json!({"next": deep});
         }
-        assert_eq!(told("$.needle", &deep), "$, an object with `next`");
+        assert_eq!(shown("$.needle", &deep), "$, an object with `next`");
         let wide: Vec<Value> = (0..100_000).map(|n| json!({"n": n})).collect();
         assert_eq!(
-            told("$.items[0].id", &json!({"items": wide})),
+            shown("$.items[0].id", &json!({"items": wide})),
             "$.items[0], an object with `n`"
         );
         let long = format!("${}", ".a".repeat(100));

@@ -6,22 +6,22 @@ mod beside;
 mod mismatched;
 mod wanted;
 
-use super::board::Board;
-use super::declared::Declared;
-use super::hearing::Hearings;
+use super::declared::text_of;
 use super::issue::describe;
-use super::judge::{Judgement, Observed, SnapshotProposal, judge};
-use super::ladder::Footing;
+use super::judge::{BadOperand, Findings, Judge, Observed, SnapshotProposal, is_unexpected_error};
+use super::ladder::LadderInput;
 use super::launch::issue_of;
+use super::notifications::NotificationWatch;
 use super::operators::OperandError;
 use super::output::malformed;
 use super::request::{Ready, Sends};
-use super::scene::Scene;
-use super::script::Told;
+use super::script::Questions;
+use super::shared_state::SharedState;
 use super::snapshots;
+use super::step_context::StepContext;
 use super::step_end::{Aftermath, StepEnd, at_step};
 use super::subscriptions::Subscriptions;
-use jelly_base::model::{Exit, Failure, Outcome, OwnLimit, Phase, PlanIssue, RpcError, StepState};
+use jelly_base::model::{Exit, Failure, Outcome, OwnLimit, Phase, PlanIssue, RpcError};
 use jelly_base::text::{human_duration, shell_word};
 use jelly_plan::{Operator, Predicate, Step};
 use jelly_process::{Mark, Said};
@@ -35,22 +35,20 @@ use wanted::answered_with;
 
 /// A step whose request has come to its end.
 pub struct Ended<'a> {
-    pub scene: &'a Scene<'a>,
+    pub context: &'a StepContext<'a>,
     pub step: &'a Step,
     pub ready: &'a Ready,
-    /// The tool's declared output schema.
-    pub schema: Option<&'a Declared>,
     /// By what a structured output is had.
-    pub footing: Footing<'a>,
+    pub ladder_input: LadderInput<'a>,
     pub elapsed: Duration,
     /// When that was.
     pub at: Instant,
     /// Where the server's stderr stood before.
     pub mark: Mark,
     /// What was listened for since before the request was sent.
-    pub hearings: &'a Hearings,
+    pub watch: &'a NotificationWatch,
     /// What the server asked for meanwhile.
-    pub told: Told,
+    pub questions: Questions,
     /// What is wrong although the server answered, in a sentence.
     pub trouble: Option<String>,
     pub subscriptions: RefCell<&'a mut Subscriptions>,
@@ -86,20 +84,15 @@ impl Ended<'_> {
                     own_limit: Some(beyond.limit),
                     ..self.unanswered(&beyond.text)
                 };
-                (StepEnd::unfit(failure), Aftermath::Alive)
+                (StepEnd::unfit(self.step, failure), Aftermath::Alive)
             }
             ReplyOutcome::Beyond(beyond) => (self.fail(self.unread(&beyond)), Aftermath::Unsure),
-            ReplyOutcome::Unanswered(why) => {
-                (StepEnd::unfit(self.unanswered(&why)), Aftermath::Alive)
-            }
+            ReplyOutcome::Unanswered(why) => (
+                StepEnd::unfit(self.step, self.unanswered(&why)),
+                Aftermath::Alive,
+            ),
             ReplyOutcome::Http(end) => self.over_http(end).await,
-            ReplyOutcome::RpcError(error) => {
-                let end = match self.weighed(Err(&error)).await {
-                    Judgement::RpcError => self.refusal(error),
-                    other => answered_with(self.settled(&Value::Null, other), error),
-                };
-                (end, Aftermath::Alive)
-            }
+            ReplyOutcome::RpcError(error) => (self.rpc_error(error).await, Aftermath::Alive),
             ReplyOutcome::Answered(result) => {
                 let end = match malformed(&self.step.request, &result) {
                     Some(breach) => {
@@ -107,7 +100,7 @@ impl Ended<'_> {
                         failure.outcome = Some(Outcome::Ok);
                         self.fail(failure)
                     }
-                    None => self.settled(&result, self.weighed(Ok(&result)).await),
+                    None => self.result(&result).await,
                 };
                 (end, Aftermath::Alive)
             }
@@ -118,8 +111,8 @@ impl Ended<'_> {
     /// an answer all the same.
     async fn over_http(&self, end: Box<HttpEnd>) -> (StepEnd, Aftermath) {
         let again = end.session_in_doubt
-            && !self.scene.sent_before
-            && self.ready.is_repeatable(self.scene.book);
+            && !self.context.sent_before
+            && self.ready.is_repeatable(self.context.schemas);
         if end.session_lost || again {
             let message = format!("{} {}", self.ready.shown(), end.message);
             let failure = at_step(self.step, Phase::Call, message);
@@ -142,10 +135,7 @@ impl Ended<'_> {
             session_in_doubt: _,
         } = *end;
         if let Some(error) = rpc_error {
-            let mut end = match self.weighed(Err(&error)).await {
-                Judgement::RpcError => self.refusal(error),
-                other => answered_with(self.settled(&Value::Null, other), error),
-            };
+            let mut end = self.rpc_error(error).await;
             for failure in &mut end.failures {
                 failure.http = Some(facts.clone());
             }
@@ -167,7 +157,7 @@ impl Ended<'_> {
 
     /// That the server's process lives, where there is one.
     fn lives(&self) -> Option<bool> {
-        self.scene.session.has_process().then_some(true)
+        self.context.session.has_process().then_some(true)
     }
 
     /// The step's time until now, with the wait for what it expects beside the
@@ -190,15 +180,15 @@ impl Ended<'_> {
                 failure.wanted = Some(self.wanted());
             }
         }
-        let refused = self.told.refused();
+        let refused = self.questions.refused();
         let message = failures.first_mut().and_then(|f| f.message.as_mut());
         if let (Some(message), Some(first)) = (message, refused.first()) {
-            let first = self.scene.board.cleaner.quote(first);
+            let first = self.context.shared.cleaner.quote(first);
             message.push_str(&format!(
                 "; meanwhile the server asked for `{first}`, to which the plan has no answer"
             ));
         }
-        StepEnd::failed(failures, self.took())
+        StepEnd::executed(self.step, failures, self.took())
     }
 
     fn exited(&self, exit: Exit) -> Failure {
@@ -226,11 +216,11 @@ impl Ended<'_> {
         let message = format!(
             "{} was not answered within {}{signs}",
             self.ready.shown(),
-            human_duration(self.scene.limit)
+            human_duration(self.context.limit)
         );
         Failure {
             outcome: Some(Outcome::Timeout),
-            timeout_s: Some(self.scene.limit.as_secs_f64()),
+            timeout_s: Some(self.context.limit.as_secs_f64()),
             process_alive: self.lives(),
             showed_life: Some(life.any()),
             ..at_step(self.step, Phase::Call, message)
@@ -248,7 +238,7 @@ impl Ended<'_> {
 
     /// What came, if it was the answer, was not read.
     fn unread(&self, beyond: &Beyond) -> Failure {
-        let text = self.scene.board.cleaner.quote(&beyond.text);
+        let text = self.context.shared.cleaner.quote(&beyond.text);
         let message = format!(
             "the server {text}, in answer to {}: a limit of jelly's own, so that nothing can be \
              said of the answer",
@@ -264,7 +254,7 @@ impl Ended<'_> {
     /// The server asks for what the plan has no answer to, which is the plan's
     /// matter; `why` completes "the server …".
     fn unanswered(&self, why: &str) -> Failure {
-        let why = self.scene.board.cleaner.quote(why);
+        let why = self.context.shared.cleaner.quote(why);
         let message = format!(
             "the server {why}, in answer to {}: what it gets is said by `answers`, of the step or \
              of its server",
@@ -284,12 +274,7 @@ impl Ended<'_> {
     /// The request was answered with an error that nobody expected. To junk it
     /// is the right answer.
     fn refusal(&self, error: RpcError) -> StepEnd {
-        let junk = match &self.ready.sends {
-            Sends::Raw(bytes) => !is_sound(bytes),
-            Sends::Request | Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_) => {
-                false
-            }
-        };
+        let junk = matches!(&self.ready.sends, Sends::Raw(bytes) if !is_sound(bytes));
         let refused = self.refused(error);
         if !junk {
             return self.fail(refused);
@@ -301,7 +286,7 @@ impl Ended<'_> {
             refused.message.unwrap_or_default(),
             code.unwrap_or_default()
         );
-        StepEnd::unfit(self.misplanned(message))
+        StepEnd::unfit(self.step, self.misplanned(message))
     }
 
     fn refused(&self, error: RpcError) -> Failure {
@@ -311,7 +296,7 @@ impl Ended<'_> {
         let message = format!(
             "{} was answered with the JSON-RPC error {code}: {}",
             self.ready.shown(),
-            self.scene.board.cleaner.quote(&error.message)
+            self.context.shared.cleaner.quote(&error.message)
         );
         Failure {
             outcome: Some(Outcome::Error),
@@ -320,154 +305,146 @@ impl Ended<'_> {
         }
     }
 
-    /// Judges an answer, and what the server did beside it. A wrong answer is
-    /// no reason not to look at the rest.
-    async fn weighed(&self, answer: Result<&Value, &RpcError>) -> Judgement {
-        let answered = self.judged(answer).await;
-        match self.with_asked(answered) {
-            Judgement::Passed { adapter } => {
-                let nothing_yet = (Vec::new(), Vec::new());
-                self.with_notifications(adapter, nothing_yet).await
-            }
-            Judgement::Mismatched {
-                mismatches,
-                adapter,
-                proposals,
-            } => {
-                let so_far = (mismatches, proposals);
-                self.with_notifications(adapter, so_far).await
-            }
-            other @ (Judgement::ToolError { .. }
-            | Judgement::RpcError
-            | Judgement::BadOperand { .. }) => other,
+    /// A JSON-RPC error, which the step may want.
+    async fn rpc_error(&self, error: RpcError) -> StepEnd {
+        let stderr = self.stderr().await;
+        if is_unexpected_error(&self.step.expect, Err(&error)) {
+            return self.refusal(error);
         }
+        let findings = self.judge(Err(&error), &stderr).await;
+        answered_with(self.conclude_findings(&Value::Null, findings), error)
     }
 
-    fn resolve(&self, predicate: &Predicate) -> Result<Value, OperandError> {
-        resolve(self.scene.board, self.step, predicate)
+    /// A result; a tool's own error may be what the step wants.
+    pub(super) async fn result(&self, result: &Value) -> StepEnd {
+        let stderr = self.stderr().await;
+        if is_unexpected_error(&self.step.expect, Ok(result)) {
+            return self.tool_error(result);
+        }
+        let findings = self.judge(Ok(result), &stderr).await;
+        self.conclude_findings(result, findings)
     }
 
-    /// Judges an answer; where stderr is asked about, it catches up first.
-    async fn judged(&self, answer: Result<&Value, &RpcError>) -> Judgement {
-        let Self { scene, step, .. } = self;
-        let board = scene.board;
-        let stderr = if step.expect.stderr.is_empty() {
-            Said::default()
+    fn tool_error(&self, result: &Value) -> StepEnd {
+        let quoted = self.context.shared.cleaner.quote(&text_of(result));
+        let message = if quoted.is_empty() {
+            "the tool answered with isError: true and no text".to_owned()
         } else {
-            self.scene.session.stderr().caught_up().await;
-            self.scene.session.stderr().said_since(self.mark)
+            format!("the tool answered with an error: {quoted}")
         };
+        self.fail(Failure {
+            outcome: Some(Outcome::Result),
+            tool_result: Some(tool_result(result)),
+            ..at_step(self.step, Phase::Call, message)
+        })
+    }
+
+    /// What the server wrote on stderr, if that is asked about; it catches up
+    /// first.
+    async fn stderr(&self) -> Said {
+        if self.step.expect.stderr.is_empty() {
+            return Said::default();
+        }
+        let stderr = self.context.session.stderr();
+        stderr.caught_up().await;
+        stderr.said_since(self.mark)
+    }
+
+    /// Holds an answer against what is expected of it, and then what the server
+    /// did beside it. A wrong answer is no reason not to look at the rest.
+    async fn judge(&self, answer: Result<&Value, &RpcError>, stderr: &Said) -> Findings {
         let observed = Observed {
             answer,
             duration: self.elapsed,
-            stderr: &stderr,
-            output_schema: self.schema,
-            text_will_do: scene.takes_text_for_structure(self.footing),
-            footing: self.footing,
-            cleaner: &board.cleaner,
+            stderr,
+            text_will_do: self.context.takes_text_for_structure(self.ladder_input),
+            ladder_input: self.ladder_input,
         };
+        let shared = self.context.shared;
         let resolve = |predicate: &Predicate| self.resolve(predicate);
-        judge(
-            &step.expect,
-            &observed,
-            &resolve,
-            &mut board.compiled.borrow_mut(),
-        )
+        let mut judge = Judge::new(&resolve, &shared.compiled, &shared.cleaner);
+        judge.ask_all(&self.step.expect, &observed);
+        let findings = judge.findings.after(self.ask_questions());
+        self.ask_notifications(findings).await
     }
 
-    /// From a judgement to the step's end; captures are taken on the way.
-    fn settled(&self, result: &Value, judgement: Judgement) -> StepEnd {
-        let Self { scene, step, .. } = self;
-        let board = scene.board;
-        match judgement {
-            Judgement::Passed { adapter } => match captured(board, step, result) {
-                Ok(values) => {
-                    board.scope.borrow_mut().captures.extend(values);
-                    StepEnd {
-                        state: StepState::Passed,
-                        because: None,
-                        duration: Some(self.took()),
-                        adapter,
-                        failures: Vec::new(),
-                    }
-                }
-                Err(missing) => self.fail_by(mismatched(board, step, result, missing)),
-            },
-            // Of an answer that is not the one that was wanted, nothing is kept,
-            // and nothing is missed.
-            Judgement::Mismatched {
-                mut mismatches,
-                adapter,
-                proposals,
-            } => {
-                for mismatch in &mut mismatches {
-                    let own = proposals.iter().filter(|p| p.belongs_to(mismatch));
-                    let said = self.propose(own, false);
-                    mismatch.message.push_str(&said);
-                }
-                StepEnd {
-                    adapter,
-                    ..self.fail_by(mismatched(board, step, result, mismatches))
-                }
-            }
-            Judgement::ToolError { text } => {
-                let quoted = board.cleaner.quote(&text);
-                let message = if quoted.is_empty() {
-                    "the tool answered with isError: true and no text".to_owned()
-                } else {
-                    format!("the tool answered with an error: {quoted}")
-                };
-                self.fail(Failure {
-                    outcome: Some(Outcome::Result),
-                    tool_result: Some(tool_result(result)),
-                    ..at_step(step, Phase::Call, message)
-                })
-            }
-            // Only an error that came is judged to be one that was not wanted.
-            Judgement::RpcError => self.fail(at_step(step, Phase::Call, "answered with an error")),
-            Judgement::BadOperand {
-                error,
-                at,
-                proposals,
-            } => {
-                let plan = board.plan.source.path.display().to_string();
-                let (message, issue) = match &error {
-                    OperandError::NoSnapshot { name, path } => (
-                        error.to_string(),
-                        Some(PlanIssue::SnapshotMissing {
-                            name: name.clone(),
-                            path: path.display().to_string(),
-                            plan: plan.clone(),
-                        }),
-                    ),
-                    OperandError::Unresolved(unresolved) => {
-                        (unjudged(&error), issue_of(unresolved))
-                    }
-                    OperandError::TooComplex { schema, why } => {
-                        let issue = PlanIssue::SchemaTooComplex {
-                            schema: schema.clone(),
-                            pointer: board.cleaner.quote(&why.pointer),
-                            reason: why.what.to_owned(),
-                        };
-                        (describe(&issue), Some(issue))
-                    }
-                    OperandError::Pattern(_)
-                    | OperandError::PatternSize(_)
-                    | OperandError::Schema(_)
-                    | OperandError::Type { .. }
-                    | OperandError::Vacuous { .. }
-                    | OperandError::Snapshot { .. } => (unjudged(&error), None),
-                };
-                let said = self.propose(&proposals, issue.is_some());
-                StepEnd::unfit(Failure {
-                    issue,
-                    // Of what the server declares, no line is known.
-                    file: (at.line > 0).then_some(plan),
-                    line: (at.line > 0).then_some(at.line as u64),
-                    ..at_step(step, Phase::Config, message + &said)
-                })
-            }
+    fn resolve(&self, predicate: &Predicate) -> Result<Value, OperandError> {
+        resolve(self.context.shared, self.step, predicate)
+    }
+
+    /// From what was found to the step's end; captures are taken on the way.
+    fn conclude_findings(&self, result: &Value, findings: Findings) -> StepEnd {
+        let Self { context, step, .. } = self;
+        let shared = context.shared;
+        let Findings {
+            mut mismatches,
+            bad,
+            proposals,
+            adapter,
+        } = findings;
+        if let Some(bad) = bad {
+            return self.misplanned_operand(bad, &proposals);
         }
+        // Of an answer that is not the one that was wanted, nothing is kept,
+        // and nothing is missed.
+        if !mismatches.is_empty() {
+            for mismatch in &mut mismatches {
+                let own = proposals.iter().filter(|p| p.belongs_to(mismatch));
+                let said = self.propose(own, false);
+                mismatch.message.push_str(&said);
+            }
+            let end = self.fail_by(mismatched(shared, step, result, mismatches));
+            return end.adapted_by(adapter);
+        }
+        match captured(shared, step, result) {
+            Ok(values) => {
+                shared.scope.borrow_mut().captures.extend(values);
+                StepEnd::executed(step, Vec::new(), self.took()).adapted_by(adapter)
+            }
+            Err(missing) => self.fail_by(mismatched(shared, step, result, missing)),
+        }
+    }
+
+    /// An expectation that could not be asked.
+    fn misplanned_operand(
+        &self,
+        (error, at): BadOperand,
+        proposals: &[SnapshotProposal],
+    ) -> StepEnd {
+        let shared = self.context.shared;
+        let plan = shared.plan.source.path.display().to_string();
+        let unjudged = || format!("an expectation can't be held against the answer: {error}");
+        let (message, issue) = match &error {
+            OperandError::NoSnapshot { name, path } => (
+                error.to_string(),
+                Some(PlanIssue::SnapshotMissing {
+                    name: name.clone(),
+                    path: path.display().to_string(),
+                    plan: plan.clone(),
+                }),
+            ),
+            OperandError::TooComplex { schema, why } => {
+                let issue = PlanIssue::SchemaTooComplex {
+                    schema: schema.clone(),
+                    pointer: shared.cleaner.quote(&why.pointer),
+                    reason: why.what.to_owned(),
+                };
+                (describe(&issue), Some(issue))
+            }
+            OperandError::Unresolved(unresolved) => (unjudged(), issue_of(unresolved)),
+            _ => (unjudged(), None),
+        };
+        let said = self.propose(proposals, issue.is_some());
+        StepEnd::unfit(
+            self.step,
+            Failure {
+                issue,
+                // Of what the server declares, no line is known.
+                file: (at.line > 0).then_some(plan),
+                line: (at.line > 0).then_some(at.line as u64),
+                ..at_step(self.step, Phase::Config, message + &said)
+            },
+        )
     }
 
     /// Keeps the texts that would have to be stored, for a person to review,
@@ -481,8 +458,8 @@ impl Ended<'_> {
         let mut said = String::new();
         for proposal in proposals {
             let name = &proposal.name;
-            let plan = &self.scene.board.plan.source.path;
-            said.push_str(&match (self.scene.board.propose)(name, &proposal.text) {
+            let plan = &self.context.shared.plan.source.path;
+            said.push_str(&match (self.context.shared.propose)(name, &proposal.text) {
                 Ok(shown) if is_missing => {
                     format!("; the actual text is in {shown} of the report")
                 }
@@ -503,15 +480,15 @@ impl Ended<'_> {
 }
 
 /// The operand of an expectation, with values in the place of names.
-pub fn resolve(board: &Board, step: &Step, predicate: &Predicate) -> Result<Value, OperandError> {
+pub fn resolve(
+    shared: &SharedState,
+    step: &Step,
+    predicate: &Predicate,
+) -> Result<Value, OperandError> {
     if predicate.operator == Operator::Snapshot {
         let name = predicate.operand.as_str().unwrap_or_default();
-        return snapshots::stored(&board.plan.source.path, name).map(Value::from);
+        return snapshots::stored(&shared.plan.source.path, name).map(Value::from);
     }
-    let scope = board.scope.borrow();
+    let scope = shared.scope.borrow();
     jelly_plan::resolve_json(&predicate.operand, &scope, &step.server).map_err(OperandError::from)
-}
-
-fn unjudged(error: &OperandError) -> String {
-    format!("an expectation can't be held against the answer: {error}")
 }

@@ -191,79 +191,88 @@ mod tests {
     use jelly_plan::Request;
     use serde_json::{Value, json};
 
-    fn breach(result: &Value, schema: &Declared) -> Option<super::Breach> {
-        super::breach(result, schema, false).unwrap()
+    /// What the schema makes of an answer of these text blocks and members: `-`
+    /// where it keeps the schema, else what is wrong with it.
+    fn breach(schema: &Declared, answer: &Value, text_will_do: bool) -> String {
+        match super::breach(answer, schema, text_will_do).unwrap() {
+            None => "-".to_owned(),
+            Some(super::Breach::At(misfit)) => misfit.pointer,
+            Some(super::Breach::Whole { reason, .. }) => reason,
+        }
     }
 
-    fn reason(breach: Option<super::Breach>) -> String {
-        match breach {
-            Some(super::Breach::Whole { reason, .. }) => reason,
-            other => panic!("{other:?}"),
-        }
+    fn texts<const N: usize>(texts: [&str; N]) -> Value {
+        json!({"content": texts.map(|text| json!({"type": "text", "text": text})).to_vec()})
     }
 
     #[test]
     fn text_blocks_are_joined_whatever_carries_them() {
-        let tool = json!({"content": [
-            {"type": "text", "text": "a"}, {"type": "image", "data": "x"}, {"type": "text", "text": "b"}
-        ]});
-        assert_eq!(text_of(&tool), "a\nb");
-        assert_eq!(
-            text_of(&json!({"contents": [{"uri": "u", "text": "c"}]})),
-            "c"
-        );
-        let prompt =
-            json!({"messages": [{"role": "user", "content": {"type": "text", "text": "d"}}]});
-        assert_eq!(text_of(&prompt), "d");
-        assert_eq!(text_of(&json!(null)), "");
-    }
-
-    #[test]
-    fn a_broken_output_schema_is_found_with_its_pointer() {
-        let schema = Declared::new(
-            json!({"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]}),
-        );
-        let good = json!({"structuredContent": {"n": 1}});
-        assert_eq!(breach(&good, &schema), None);
-        let bad = json!({"structuredContent": {"n": "one"}});
-        assert!(matches!(breach(&bad, &schema), Some(super::Breach::At(at)) if at.pointer == "/n"));
-        let none = json!({"content": [{"type": "text", "text": "one"}]});
-        assert!(breach(&none, &schema).is_some());
-        let error = json!({"isError": true, "content": []});
-        assert!(is_error(&error));
-        assert_eq!(breach(&error, &schema), None);
-    }
-
-    #[test]
-    fn json_in_text_keeps_the_schema_only_where_text_will_do() {
-        let schema = Declared::new(json!({"type": "object", "required": ["n"]}));
-        let fits = json!({"content": [{"type": "text", "text": " {\"n\": 1} "}]});
-        assert_eq!(super::breach(&fits, &schema, true).unwrap(), None);
-        let reason = reason(super::breach(&fits, &schema, false).unwrap());
-        assert!(reason.contains("no `structuredContent`"), "{reason}");
-        let misses = json!({"content": [{"type": "text", "text": "{\"m\": 1}"}]});
-        assert!(super::breach(&misses, &schema, true).unwrap().is_some());
-    }
-
-    #[test]
-    fn what_the_ladder_reads_as_json_keeps_the_schema() {
-        let schema = Declared::new(json!({"type": "object", "required": ["n"]}));
-        let block = |text: &str| json!({"type": "text", "text": text});
-        for blocks in [["Here it is:", "{\"n\": 1}"], ["{\"n\": \"a", "b\"}"]] {
-            let result = json!({"content": blocks.map(block)});
-            assert_eq!(super::breach(&result, &schema, true).unwrap(), None);
-            let reason = reason(super::breach(&result, &schema, false).unwrap());
-            assert!(reason.contains("its text alone is JSON"), "{reason}");
+        let text = |text: &str| json!({"type": "text", "text": text});
+        for (result, joined) in [
+            (
+                json!({"content": [text("a"), {"type": "image", "data": "x"}, text("b")]}),
+                "a\nb",
+            ),
+            (json!({"contents": [{"uri": "u", "text": "c"}]}), "c"),
+            (json!({"messages": [{"content": text("d")}]}), "d"),
+            (json!(null), ""),
+        ] {
+            assert_eq!(text_of(&result), joined);
         }
     }
 
     #[test]
-    fn null_keeps_a_schema_that_asks_for_it() {
+    fn what_breaks_an_output_schema_is_found_and_what_keeps_it_is_not() {
+        for row in r#"
+            1      => -
+            "one"  => /n
+            null   => /n
+            absent => no structured output that fits it"#
+            .trim()
+            .lines()
+        {
+            let (n, wanted) = row.split_once("=>").unwrap();
+            let schema = Declared::new(json!({
+                "type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"],
+            }));
+            let answer = match serde_json::from_str::<Value>(n.trim()) {
+                Ok(n) => json!({"structuredContent": {"n": n}}),
+                Err(_) => texts(["one"]),
+            };
+            let reason = breach(&schema, &answer, false);
+            assert!(reason.contains(wanted.trim()), "{row}: {reason}");
+        }
+        let error = json!({"isError": true, "content": []});
+        assert!(is_error(&error));
+        let any = Declared::new(json!({"type": "object"}));
+        assert_eq!(breach(&any, &error, false), "-");
         let nothing = json!({"content": [], "structuredContent": null});
-        let schema = Declared::new(json!({"type": ["object", "null"]}));
-        assert_eq!(breach(&nothing, &schema), None);
-        let schema = Declared::new(json!({"type": "object"}));
-        assert!(breach(&nothing, &schema).is_some());
+        assert_ne!(breach(&any, &nothing, false), "-");
+        let or_null = Declared::new(json!({"type": ["object", "null"]}));
+        assert_eq!(breach(&or_null, &nothing, false), "-");
+        // One that contradicts itself is the server's own breach.
+        for schema in [json!({"type": 12}), json!({"$ref": "#/$defs/none"})] {
+            let schema = Declared::new(schema);
+            let reason = breach(&schema, &json!({"structuredContent": {"n": 1}}), false);
+            assert!(reason.contains("output schema can't be used"), "{reason}");
+            assert_eq!(schema.unjudged(), None);
+        }
+    }
+
+    #[test]
+    fn what_the_ladder_reads_as_json_keeps_the_schema_where_text_will_do() {
+        let schema = Declared::new(json!({"type": "object", "required": ["n"]}));
+        for fits in [
+            texts([" {\"n\": 1} "]),
+            texts(["Here it is:", "{\"n\": 1}"]),
+            texts(["{\"n\": \"a", "b\"}"]),
+        ] {
+            assert_eq!(breach(&schema, &fits, true), "-");
+            let reason = breach(&schema, &fits, false);
+            assert!(reason.contains("no `structuredContent`"), "{reason}");
+            assert!(reason.contains("its text alone is JSON"), "{reason}");
+        }
+        assert_ne!(breach(&schema, &texts(["{\"m\": 1}"]), true), "-");
     }
 
     #[test]
@@ -275,127 +284,66 @@ mod tests {
             assert_eq!(schema.unjudged(), None, "nothing was held against it");
             for good in [
                 json!({"structuredContent": {"n": 1}}),
-                json!({"content": [{"type": "text", "text": "{\"n\": 1}"}]}),
-                json!({"content": [{"type": "text", "text": "7"}]}),
+                texts(["{\"n\": 1}"]),
+                texts(["7"]),
             ] {
-                assert_eq!(super::breach(&good, &schema, true).unwrap(), None, "{good}");
+                assert_eq!(breach(&schema, &good, true), "-", "{good}");
             }
             let why = schema.unjudged().unwrap();
             assert!(why.contains(".json`, which"), "{why}");
             // That there is no structured output at all needs no schema.
-            let none = json!({"content": [{"type": "text", "text": "one"}]});
-            assert!(breach(&none, &schema).is_some());
+            assert_ne!(breach(&schema, &texts(["one"]), false), "-");
         }
     }
 
-    #[test]
-    fn a_schema_that_contradicts_itself_is_the_servers_breach() {
-        for schema in [json!({"type": 12}), json!({"$ref": "#/$defs/none"})] {
-            let schema = Declared::new(schema);
-            let good = json!({"structuredContent": {"n": 1}});
-            let reason = reason(breach(&good, &schema));
-            assert!(reason.contains("output schema can't be used"), "{reason}");
-            assert_eq!(schema.unjudged(), None);
-        }
-    }
+    /// Whose answer, the answer, and what is wrong with it.
+    const SHAPES: &str = r#"
+        tool   {"content": [], "isError": "true"}                  => `isError` is of type string
+        tool   {"toolResult": 1, "isError": 1}                     => `isError` is of type
+        tool   {"content": [{"type": "text", "text": "a"}, "b"]}   => `content[1]` is of type string
+        tool   {"content": [null]}                                 => `content[0]` is of type null
+        tool   {"content": [{"type": "text", "text": 5}]}          => `content[0]` has a `text` of type
+        tool   {"content": [{"type": "text"}]}                     => of type `text` and has no `text`
+        read   {"contents": [5]}                                   => `contents[0]` is of type
+        read   {"contents": [{"uri": "u:x"}]}                      => neither `text` nor `blob`
+        prompt {"messages": ["boom"]}                              => `messages[0]` is of type string
+        prompt {"messages": [{"role": "user"}]}                    => `messages[0]` has no `content`
+        prompt {"messages": [{"content": "hi"}]}                   => `messages[0].content` is of type string
+        method null                                                => where a result object belongs
+        method {}                                                  => -
+        tool   {"content": [{"type": "image"}], "isError": false}  => -
+        tool   {"content": [{"type": "resource"}], "isError": null} => -
+        read   {"contents": [{"blob": "eA=="}, {"text": ""}]}      => -
+        prompt {"messages": [{"content": {"type": "text", "text": "d"}}]} => -"#;
 
     #[test]
     fn what_can_not_be_read_is_a_breach_and_does_not_pass_unseen() {
-        let tool = Request::Tool("t".into());
-        let read = Request::Read("u:x".into());
-        let prompt = Request::Prompt("p".into());
-        let bad = [
-            (
-                &tool,
-                json!({"content": [], "isError": "true"}),
-                "`isError` is of type string",
-            ),
-            (
-                &tool,
-                json!({"toolResult": 1, "isError": 1}),
-                "`isError` is of type",
-            ),
-            (
-                &tool,
-                json!({"content": [{"type": "text", "text": "a"}, "boom"]}),
-                "`content[1]` is of type string",
-            ),
-            (
-                &tool,
-                json!({"content": [null]}),
-                "`content[0]` is of type null",
-            ),
-            (
-                &tool,
-                json!({"content": [{"type": "text", "text": 5}]}),
-                "`content[0]` has a `text` of type",
-            ),
-            (
-                &tool,
-                json!({"content": [{"type": "text"}]}),
-                "`content[0]` is of type `text` and has no `text`",
-            ),
-            (&read, json!({"contents": [5]}), "`contents[0]` is of type"),
-            (
-                &read,
-                json!({"contents": [{"uri": "u:x"}]}),
-                "neither `text` nor `blob`",
-            ),
-            (
-                &prompt,
-                json!({"messages": ["boom"]}),
-                "`messages[0]` is of type string",
-            ),
-            (
-                &prompt,
-                json!({"messages": [{"role": "user"}]}),
-                "`messages[0]` has no `content`",
-            ),
-            (
-                &prompt,
-                json!({"messages": [{"content": "hi"}]}),
-                "`messages[0].content` is of type string",
-            ),
-        ];
-        for (request, result, wanted) in bad {
-            let told = malformed(request, &result).unwrap_or_default();
-            assert!(told.contains(wanted), "{result}: {told}");
-        }
-        let good = [
-            (
-                &tool,
-                json!({"content": [{"type": "image", "data": "x"}], "isError": false}),
-            ),
-            (
-                &tool,
-                json!({"content": [{"type": "resource", "resource": {"uri": "u"}}], "isError": null}),
-            ),
-            (&read, json!({"contents": [{"blob": "eA=="}, {"text": ""}]})),
-            (
-                &prompt,
-                json!({"messages": [{"content": {"type": "text", "text": "d"}}]}),
-            ),
-        ];
-        for (request, result) in good {
-            assert_eq!(malformed(request, &result), None, "{result}");
+        for row in SHAPES.trim().lines() {
+            let (answer, wanted) = row.split_once("=>").unwrap();
+            let (whose, answer) = answer.trim().split_once(' ').unwrap();
+            let request = match whose {
+                "tool" => Request::Tool("t".into()),
+                "read" => Request::Read("u:x".into()),
+                "prompt" => Request::Prompt("p".into()),
+                _ => Request::Method("my/method".into()),
+            };
+            let told = malformed(&request, &serde_json::from_str(answer.trim()).unwrap());
+            let told = told.unwrap_or_else(|| "-".to_owned());
+            assert!(told.contains(wanted.trim()), "{row}: {told}");
         }
     }
 
     #[test]
     fn an_empty_answer_is_a_breach_and_no_pass() {
-        let requests = [
+        for (request, list) in [
             (Request::Tool("t".into()), "content"),
             (Request::Read("u:x".into()), "contents"),
             (Request::Prompt("p".into()), "messages"),
-        ];
-        for (request, list) in requests {
+        ] {
             for bad in [Value::Null, json!({}), json!({list: "text"}), json!([])] {
                 assert!(malformed(&request, &bad).is_some(), "{request:?} {bad}");
             }
             assert_eq!(malformed(&request, &json!({list: []})), None);
         }
-        let any = Request::Method("my/method".into());
-        assert_eq!(malformed(&any, &json!({})), None);
-        assert!(malformed(&any, &Value::Null).is_some());
     }
 }

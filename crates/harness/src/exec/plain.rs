@@ -7,7 +7,7 @@
 //! keyword, a value that does not plainly fit, and what is wrong with it.
 
 use super::operators::order;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
@@ -29,9 +29,7 @@ fn is_plain_at(schema: &Value, depth: usize) -> bool {
     let object = match schema {
         Value::Bool(_) => return true,
         Value::Object(object) if depth < MAX_DEPTH => object,
-        Value::Object(_) | Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            return false;
-        }
+        _ => return false,
     };
     object
         .iter()
@@ -88,7 +86,8 @@ pub fn fits(schema: &Value, value: &Value) -> bool {
             *rule == Value::Bool(true)
                 || value.as_object().is_none_or(|members| {
                     let known = rules.get("properties").and_then(Value::as_object);
-                    members.keys().all(|name| is_named(known, name))
+                    let is_known = |name| known.is_some_and(|known| known.contains_key(name));
+                    members.keys().all(is_known)
                 })
         }
         "required" => value
@@ -140,10 +139,6 @@ fn is_of_type(value: &Value, name: &Value) -> bool {
     }
 }
 
-fn is_named(known: Option<&Map<String, Value>>, name: &str) -> bool {
-    known.is_some_and(|known| known.contains_key(name))
-}
-
 fn strings(list: &Value) -> impl Iterator<Item = &str> {
     list.as_array()
         .into_iter()
@@ -179,6 +174,10 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Map, Value, json};
 
+    fn parse(json: &str) -> Value {
+        serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"))
+    }
+
     #[test]
     fn a_usual_schema_is_plain_and_its_values_fit() {
         let schema = json!({
@@ -194,51 +193,52 @@ mod tests {
             "additionalProperties": false,
         });
         assert!(is_plain(&schema));
-        for good in [
-            json!({"text": "äöü", "count": 1, "kind": "b", "tags": ["x"]}),
-            json!({"text": "a", "count": null}),
-        ] {
-            assert!(fits(&schema, &good), "{good}");
-        }
-        for bad in [
-            json!({}),
-            json!([]),
-            json!({"text": ""}),
-            json!({"text": "abcd"}),
-            json!({"text": "a", "count": 0}),
-            json!({"text": "a", "count": 10}),
-            json!({"text": "a", "kind": "c"}),
-            json!({"text": "a", "tags": [1]}),
-            json!({"text": "a", "more": 1}),
-        ] {
-            assert!(!fits(&schema, &bad), "{bad}");
+        let good = r#"
+            {"text": "äöü", "count": 1, "kind": "b", "tags": ["x"]}
+            {"text": "a", "count": null}"#;
+        let bad = r#"
+            {}
+            []
+            {"text": ""}
+            {"text": "abcd"}
+            {"text": "a", "count": 0}
+            {"text": "a", "count": 10}
+            {"text": "a", "kind": "c"}
+            {"text": "a", "tags": [1]}
+            {"text": "a", "more": 1}"#;
+        for (values, wanted) in [(good, true), (bad, false)] {
+            for value in values.trim().lines() {
+                assert_eq!(fits(&schema, &parse(value)), wanted, "{value}");
+            }
         }
     }
 
+    /// What says more, or says it wrongly.
+    const NOT_PLAIN: &str = r##"
+        null
+        {"type": 1}
+        {"type": "text"}
+        {"type": []}
+        {"type": ["string", "string"]}
+        {"required": ["a", "a"]}
+        {"required": "a"}
+        {"properties": {"unused": {"pattern": "("}}}
+        {"properties": {"unused": 7}}
+        {"items": [{"type": "string"}]}
+        {"enum": []}
+        {"enum": [1, 1.0]}
+        {"minLength": -1}
+        {"title": 1}
+        {"examples": 1}
+        {"$ref": "#"}
+        {"oneOf": []}
+        {"$schema": "http://json-schema.org/draft-04/schema#"}
+        {"properties": {"a": {"$schema": "http://json-schema.org/draft-07/schema#"}}}"##;
+
     #[test]
     fn what_says_more_or_says_it_wrongly_is_not_plain() {
-        for schema in [
-            json!({"type": 1}),
-            json!({"type": "text"}),
-            json!({"type": []}),
-            json!({"type": ["string", "string"]}),
-            json!({"required": ["a", "a"]}),
-            json!({"required": "a"}),
-            json!({"properties": {"unused": {"pattern": "("}}}),
-            json!({"properties": {"unused": 7}}),
-            json!({"items": [{"type": "string"}]}),
-            json!({"enum": []}),
-            json!({"enum": [1, 1.0]}),
-            json!({"minLength": -1}),
-            json!({"title": 1}),
-            json!({"examples": 1}),
-            json!({"$ref": "#"}),
-            json!({"oneOf": []}),
-            json!({"$schema": "http://json-schema.org/draft-04/schema#"}),
-            json!({"properties": {"a": {"$schema": "http://json-schema.org/draft-07/schema#"}}}),
-            json!(null),
-        ] {
-            assert!(!is_plain(&schema), "{schema}");
+        for schema in NOT_PLAIN.trim().lines() {
+            assert!(!is_plain(&parse(schema)), "{schema}");
         }
     }
 
@@ -288,74 +288,56 @@ mod tests {
         })
     }
 
+    /// As schemas write them, and wrong ones, which must not be taken for plain.
+    const RULES: &str = r#"[
+        {"type": "string"}, {"type": "integer"}, {"type": "number"}, {"type": "object"},
+        {"type": ["array", "null"]}, {"type": ["string", "boolean", "integer"]},
+        {"type": "text"}, {"type": []},
+        {"minLength": 0}, {"minLength": 1}, {"minLength": 2}, {"maxLength": 0}, {"maxLength": 2},
+        {"enum": ["a", "", "äb"]}, {"required": ["a"]},
+        {"additionalProperties": true}, {"additionalProperties": false},
+        {"$schema": "https://json-schema.org/draft/2020-12/schema"},
+        {"$schema": "https://json-schema.org/draft/2019-09/schema"},
+        {"$schema": "http://json-schema.org/draft-07/schema#"},
+        {"$schema": "http://json-schema.org/draft-07/schema"},
+        {"$schema": "http://json-schema.org/draft-06/schema#"},
+        {"$schema": "http://json-schema.org/draft-04/schema#"}
+    ]"#;
+
+    const KEYWORDS: [&str; 9] = [
+        "minimum",
+        "maximum",
+        "minLength",
+        "const",
+        "default",
+        "title",
+        "enum",
+        "required",
+        "pattern",
+    ];
+
     fn schema() -> impl Strategy<Value = Value> {
-        let types = prop_oneof![
-            Just(json!("string")),
-            Just(json!("integer")),
-            Just(json!("number")),
-            Just(json!("object")),
-            Just(json!(["array", "null"])),
-            Just(json!(["string", "boolean", "integer"])),
-            // Wrong ones too, which must not be taken for plain.
-            Just(json!("text")),
-            Just(json!([])),
-        ];
-        let drafts = prop_oneof![
-            Just(json!("https://json-schema.org/draft/2020-12/schema")),
-            Just(json!("https://json-schema.org/draft/2019-09/schema")),
-            Just(json!("http://json-schema.org/draft-07/schema#")),
-            Just(json!("http://json-schema.org/draft-07/schema")),
-            Just(json!("http://json-schema.org/draft-06/schema#")),
-            Just(json!("http://json-schema.org/draft-04/schema#")),
-        ];
-        let bound = |name: &'static str| (Just(name), value()).boxed();
-        let leaf = proptest::collection::vec(
-            prop_oneof![
-                4 => (Just("type"), types).boxed(),
-                1 => bound("minimum"),
-                1 => bound("maximum"),
-                1 => (Just("minLength"), (0u64..3).prop_map(Value::from)).boxed(),
-                1 => (Just("maxLength"), (0u64..3).prop_map(Value::from)).boxed(),
-                1 => bound("minLength"),
-                1 => bound("const"),
-                1 => bound("default"),
-                1 => bound("title"),
-                1 => (Just("enum"), Just(json!(["a", "", "\u{e4}b"]))).boxed(),
-                1 => bound("enum"),
-                1 => bound("required"),
-                1 => (Just("required"), Just(json!(["a"]))).boxed(),
-                1 => (Just("additionalProperties"), any::<bool>().prop_map(Value::Bool)).boxed(),
-                1 => bound("pattern"),
-                1 => (Just("$schema"), drafts).boxed(),
-            ],
-            0..4,
-        )
-        .prop_map(object);
-        let leaf = prop_oneof![1 => any::<bool>().prop_map(Value::Bool), 9 => leaf];
+        let usual: Vec<Map<String, Value>> = serde_json::from_str(RULES).unwrap();
+        let odd = (prop::sample::select(&KEYWORDS[..]), value())
+            .prop_map(|(keyword, value)| Map::from_iter([(keyword.to_owned(), value)]));
+        let rule = prop_oneof![2 => prop::sample::select(usual), 1 => odd];
+        let rules = proptest::collection::vec(rule, 0..4)
+            .prop_map(|rules| Value::Object(rules.into_iter().flatten().collect()));
+        let leaf = prop_oneof![1 => any::<bool>().prop_map(Value::Bool), 9 => rules];
         leaf.prop_recursive(3, 12, 3, |inner| {
             let parts = (
                 proptest::option::of(members(inner.clone(), 3)),
                 proptest::option::of(inner.clone()),
                 inner,
             );
-            parts.prop_map(|(properties, items, rest)| {
-                let mut all: Vec<(&str, Value)> = Vec::new();
-                all.extend(properties.map(|schemas| ("properties", schemas)));
-                all.extend(items.map(|schema| ("items", schema)));
-                let mut schema = object(all);
-                if let (Value::Object(schema), Value::Object(rest)) = (&mut schema, rest) {
-                    schema.extend(rest);
+            parts.prop_map(|(properties, items, mut schema)| {
+                if let Value::Object(rules) = &mut schema {
+                    rules.extend(properties.map(|schemas| ("properties".to_owned(), schemas)));
+                    rules.extend(items.map(|schema| ("items".to_owned(), schema)));
                 }
                 schema
             })
         })
-    }
-
-    fn object(rules: Vec<(&str, Value)>) -> Value {
-        let rules = rules
-            .into_iter()
-            .map(|(name, rule)| (name.to_owned(), rule));
-        Value::Object(rules.collect::<Map<_, _>>())
     }
 
     proptest! {

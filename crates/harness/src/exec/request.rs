@@ -1,27 +1,27 @@
 //! What a step sends, with values in the place of names.
 
-use super::board::Board;
 use super::launch::issue_of;
-use super::preflight::ToolBook;
-use super::script::{Slot, slots};
+use super::script::{PreparedAnswer, prepare_answers};
+use super::shared_state::SharedState;
 use super::step_end::at_step;
+use super::tool_schemas::ToolSchemas;
 use jelly_base::mcp::{self, Era, ListKind, Method};
 use jelly_base::model::{Failure, Phase, RequestFacts};
 use jelly_plan::{
     Completion, CompletionOf, Raw, Request, Scope, Step, Subscription, Template, Unresolved,
 };
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 /// The request a step makes.
 pub struct Ready {
-    method: &'static str,
-    custom: Option<String>,
+    pub method: Cow<'static, str>,
     pub params: Value,
     pub sends: Sends,
     /// For the tool's schemas.
     pub tool: Option<String>,
     /// What is answered to the server meanwhile.
-    pub answers: Vec<Slot>,
+    pub answers: Vec<PreparedAnswer>,
 }
 
 /// How a step's request goes out.
@@ -30,29 +30,20 @@ pub enum Sends {
     /// All pages of it.
     List(ListKind),
     Raw(Vec<u8>),
-    /// To be heard of: URIs, and what a modern server is asked for.
-    Subscribe {
-        uris: Vec<String>,
-        filter: Value,
-    },
+    /// To be told of changes; the URIs among what is asked for.
+    Subscribe(Vec<String>),
     /// Ends what the step with this id subscribed to.
     Unsubscribe(String),
 }
 
 impl Ready {
-    pub fn method(&self) -> &str {
-        self.custom.as_deref().unwrap_or(self.method)
-    }
-
     pub fn facts(&self) -> RequestFacts {
         let params = match &self.sends {
             Sends::Raw(bytes) => Value::from(String::from_utf8_lossy(bytes)),
-            Sends::Request | Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_) => {
-                self.params.clone()
-            }
+            _ => self.params.clone(),
         };
         RequestFacts {
-            method: self.method().to_owned(),
+            method: self.method.to_string(),
             params: (!params.is_null()).then_some(params),
         }
     }
@@ -72,30 +63,26 @@ impl Ready {
                 format!("completion/complete of `{argument}`")
             }
             (None, Sends::Raw(_)) => "the raw message".to_owned(),
-            (
-                None,
-                Sends::Request | Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_),
-            ) => self.method().to_owned(),
+            (None, _) => self.method.to_string(),
         }
     }
 
     /// Whether to send it once more does no more than to send it once, by the
     /// protocol or by the tool's own word.
-    pub fn is_repeatable(&self, book: &ToolBook) -> bool {
+    pub fn is_repeatable(&self, schemas: &ToolSchemas) -> bool {
         match &self.sends {
             Sends::Raw(_) => false,
-            Sends::List(_) | Sends::Subscribe { .. } | Sends::Unsubscribe(_) => true,
+            Sends::List(_) | Sends::Subscribe(_) | Sends::Unsubscribe(_) => true,
             Sends::Request => match &self.tool {
-                Some(tool) => book.is_repeatable(tool),
-                None => Method::find(self.method()).is_some_and(|method| method.is_repeatable),
+                Some(tool) => schemas.is_repeatable(tool),
+                None => Method::find(&self.method).is_some_and(|method| method.is_repeatable),
             },
         }
     }
 
     /// What is sent, and answered, is this request instead.
     pub fn is_now(&mut self, method: &str, params: Value) {
-        self.method = "";
-        self.custom = Some(method.to_owned());
+        self.method = Cow::Owned(method.to_owned());
         self.params = params;
         self.tool = None;
         self.sends = Sends::Request;
@@ -103,8 +90,8 @@ impl Ready {
 }
 
 /// Puts values in the place of names, for a server of this era.
-pub fn prepare(board: &Board, step: &Step, era: Era) -> Result<Ready, Box<Failure>> {
-    let scope = board.scope.borrow();
+pub fn prepare(shared: &SharedState, step: &Step, era: Era) -> Result<Ready, Box<Failure>> {
+    let scope = shared.scope.borrow();
     let unresolved = |unresolved: Unresolved| {
         let mut failure = at_step(step, Phase::Config, unresolved.to_string());
         failure.issue = issue_of(&unresolved);
@@ -116,8 +103,8 @@ pub fn prepare(board: &Board, step: &Step, era: Era) -> Result<Ready, Box<Failur
     for predicate in step.expect.predicates() {
         jelly_plan::resolve_json(&predicate.operand, &scope, &step.server).map_err(unresolved)?;
     }
-    let answers = slots(&step.answers, &scope, &step.server).map_err(unresolved)?;
-    if era == Era::Modern && answers.iter().any(Slot::is_error) {
+    let answers = prepare_answers(&step.answers, &scope, &step.server).map_err(unresolved)?;
+    if era == Era::Modern && answers.iter().any(PreparedAnswer::is_error) {
         let message = "an error can't be answered to a server of 2026-07-28, which asks inside of \
                        a result; what a person would decline is `result: { action: decline }`";
         return Err(Box::new(at_step(step, Phase::Config, message)));
@@ -159,8 +146,7 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
         Value::Object(Map::new())
     };
     let plain = |method, params| Ready {
-        method,
-        custom: None,
+        method: Cow::Borrowed(method),
         params,
         sends: Sends::Request,
         tool: None,
@@ -178,7 +164,7 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
         Request::Read(uri) => plain("resources/read", json!({ "uri": text(uri)? })),
         Request::Prompt(name) => plain("prompts/get", named(name, arguments)),
         Request::Method(method) => Ready {
-            custom: Some(method.clone()),
+            method: Cow::Owned(method.clone()),
             // What is bare has no more params than the plan says.
             ..plain(
                 "",
@@ -203,10 +189,7 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
                 Era::Legacy => "resources/subscribe",
             };
             Ready {
-                sends: Sends::Subscribe {
-                    uris,
-                    filter: filter.clone(),
-                },
+                sends: Sends::Subscribe(uris),
                 ..plain(method, json!({ "notifications": filter }))
             }
         }

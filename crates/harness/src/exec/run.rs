@@ -1,16 +1,15 @@
 //! One iteration: fresh servers, a fresh `${tmp}`, every lane side by side.
 
-use super::blank;
-use super::board::{Board, Stop, Stopping};
 use super::issue::unknown_server;
 use super::ladder::ServerLadder;
-use super::lane::{Lane, LaneEnd};
 use super::launch::prepare;
 use super::script::Script;
+use super::server_lane::{LaneEnd, ServerLane};
 use super::settings::ExecSettings;
-use super::step_end::StepEnd;
+use super::shared_state::{SharedState, Stop, Stopping};
+use super::step_end::{StepEnd, step_report};
 use jelly_base::model::{
-    Because, Event, Failure, Interrupt, IterationRecord, Phase, StepReport, StepState,
+    Because, Event, Failure, Interrupt, IterationRecord, Phase, ServerReport, StepReport, StepState,
 };
 use jelly_plan::{Plan, Scope};
 use jelly_process::Scratch;
@@ -53,7 +52,7 @@ pub struct Executed {
 /// An iteration that a signal ended, and that is not over yet: steps of
 /// teardown may run, and servers end.
 pub struct Unfinished {
-    board: Rc<Board>,
+    shared: Rc<SharedState>,
     lanes: Lanes,
     /// Tells the lanes when teardown has taken too long.
     watchdog: AbortHandle,
@@ -66,8 +65,8 @@ impl Unfinished {
     pub async fn end(mut self) -> IterationRecord {
         self.lanes.end().await;
         self.watchdog.abort();
-        let mut record = record(&self.board, self.board.finish(), self.lanes.ended);
-        self.board.cleaner.record(&mut record);
+        let mut record = record(&self.shared, self.shared.finish(), self.lanes.ended);
+        self.shared.cleaner.record(&mut record);
         record
     }
 }
@@ -101,7 +100,7 @@ pub async fn execute(
     );
 
     let (stop_sender, stop) = watch::channel(Stopping::default());
-    let board = Rc::new(Board::new(
+    let shared = Rc::new(SharedState::new(
         plan.clone(),
         (selected, iteration.quarantined.clone()),
         scope,
@@ -114,11 +113,11 @@ pub async fn execute(
         iteration.deadline,
     ));
 
-    end_homeless_steps(&board, settings);
-    let mut lanes = start_lanes(&board, settings);
-    let scope = |board: &Board| board.scope.borrow().clone();
+    end_homeless_steps(&shared, settings);
+    let mut lanes = start_lanes(&shared, settings);
+    let scope = |shared: &SharedState| shared.scope.borrow().clone();
     let unfinished = |lanes| Unfinished {
-        board: board.clone(),
+        shared: shared.clone(),
         lanes,
         watchdog: watchdog.abort_handle(),
         _tmp: tmp,
@@ -127,24 +126,24 @@ pub async fn execute(
         biased;
         () = lanes.end() => Executed {
             record: unfinished(lanes).end().await,
-            scope: scope(&board),
+            scope: scope(&shared),
             rest: None,
         },
-        () = soon_after_signal(&board) => {
+        () = soon_after_signal(&shared) => {
             let ended = lanes.ended.clone();
             let mut record = IterationRecord {
                 unfinished: true,
-                ..record(&board, board.so_far(), ended)
+                ..record(&shared, shared.so_far(), ended)
             };
-            board.cleaner.record(&mut record);
-            Executed { record, scope: scope(&board), rest: Some(unfinished(lanes)) }
+            shared.cleaner.record(&mut record);
+            Executed { record, scope: scope(&shared), rest: Some(unfinished(lanes)) }
         }
     }
 }
 
 /// Resolves when a signal came and the iteration should have ended by now.
-async fn soon_after_signal(board: &Board) {
-    match board.stop().await {
+async fn soon_after_signal(shared: &SharedState) {
+    match shared.stop().await {
         Stop::Interrupted(_) => sleep(SOON).await,
         Stop::Deadline => std::future::pending().await,
     }
@@ -176,19 +175,19 @@ impl Lanes {
 }
 
 /// Every server's life side by side.
-fn start_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Lanes {
+fn start_lanes(shared: &Rc<SharedState>, settings: &Rc<ExecSettings>) -> Lanes {
     let mut lanes = JoinSet::new();
-    for (place, server) in board.plan.servers.values().enumerate() {
-        let steps: Vec<usize> = board
+    for (place, server) in shared.plan.servers.values().enumerate() {
+        let steps: Vec<usize> = shared
             .plan
             .all_steps()
             .enumerate()
             .filter(|(_, step)| step.server == server.name)
             .map(|(index, _)| index)
             .collect();
-        let prepared = prepare(server, &board.scope.borrow(), settings);
-        let lane = Lane {
-            board: board.clone(),
+        let prepared = prepare(server, &shared.scope.borrow(), settings);
+        let lane = ServerLane {
+            shared: shared.clone(),
             settings: settings.clone(),
             place,
             ladder: ServerLadder::new(
@@ -209,17 +208,25 @@ fn start_lanes(board: &Rc<Board>, settings: &Rc<ExecSettings>) -> Lanes {
     }
 }
 
+fn not_started(name: &str) -> ServerReport {
+    ServerReport {
+        name: name.to_owned(),
+        ..ServerReport::default()
+    }
+}
+
 /// What all of them leave behind.
 fn record(
-    board: &Board,
+    shared: &SharedState,
     (steps, failures): (Vec<Option<StepReport>>, Vec<Failure>),
     mut ends: BTreeMap<usize, LaneEnd>,
 ) -> IterationRecord {
-    let stopped = board.stopped();
+    let stopped = shared.stopped();
+    let (answers, outputs) = shared.take_kept();
     let mut record = IterationRecord {
         failures,
-        answers: board.take_answers(),
-        outputs: board.take_outputs(),
+        answers,
+        outputs,
         interrupted: match stopped {
             Some(Stop::Interrupted(signal)) => Some(signal),
             Some(Stop::Deadline) | None => None,
@@ -227,51 +234,39 @@ fn record(
         deadline_reached: stopped == Some(Stop::Deadline),
         ..IterationRecord::default()
     };
-    for (step, report) in board.plan.all_steps().zip(steps) {
+    for (step, report) in shared.plan.all_steps().zip(steps) {
         record.steps.push(report.unwrap_or_else(|| match stopped {
-            Some(stop) => StepReport {
-                because: Some(stop.because()),
-                ..blank::step_report(step, StepState::Skipped)
-            },
+            Some(stop) => StepEnd::not_run(step, StepState::Skipped, stop.because()).report,
             // Every lane ends every step; one that did not would be a fault
             // of ours, and must not be green.
-            None => blank::step_report(step, StepState::Blocked),
+            None => step_report(step, StepState::Blocked),
         }));
     }
-    for (place, server) in board.plan.servers.values().enumerate() {
+    for (place, server) in shared.plan.servers.values().enumerate() {
         let end = ends.remove(&place);
         if let Some(tools) = end.as_ref().and_then(|end| end.tools.clone()) {
             record.tools.push((server.name.clone(), tools));
         }
-        record
-            .servers
-            .push(end.map_or_else(|| blank::server_report(&server.name), |end| end.report));
+        let report = end.map_or_else(|| not_started(&server.name), |end| end.report);
+        record.servers.push(report);
     }
     record
 }
 
 /// Steps whose server the plan does not define belong to no lane.
-fn end_homeless_steps(board: &Rc<Board>, settings: &Rc<ExecSettings>) {
-    for (index, step) in board.plan.all_steps().enumerate() {
-        if board.plan.servers.contains_key(&step.server) {
+fn end_homeless_steps(shared: &Rc<SharedState>, settings: &Rc<ExecSettings>) {
+    for (index, step) in shared.plan.all_steps().enumerate() {
+        if shared.plan.servers.contains_key(&step.server) {
             continue;
         }
-        let end = if !board.selected.contains(&step.id) {
-            StepEnd::not_run(StepState::Skipped, Because::NotSelected)
-        } else if let Some(reason) = board.quarantined(step) {
-            StepEnd::not_run(StepState::Quarantined, Because::Plan(reason))
+        let end = if !shared.selected.contains(&step.id) {
+            StepEnd::not_run(step, StepState::Skipped, Because::NotSelected)
+        } else if let Some(reason) = shared.quarantined(step) {
+            StepEnd::not_run(step, StepState::Quarantined, Because::Plan(reason))
         } else {
-            unknown_server(step, board.plan.servers.keys().cloned())
+            unknown_server(step, shared.plan.servers.keys().cloned())
         };
-        let report = StepReport {
-            because: end.because,
-            ..blank::step_report(step, end.state)
-        };
-        settings.tell_end(&board.cleaner, &report, &end.failures);
-        for failure in end.failures {
-            board.fail_step(index, failure);
-        }
-        board.end(index, report);
+        end.keep(index, shared, settings);
     }
 }
 
@@ -335,34 +330,26 @@ fn choose_ports(plan: &Plan, taken: &BTreeMap<String, u16>) -> BTreeMap<String, 
 }
 
 /// Nothing can be executed, for one reason that concerns no server alone.
-fn nothing_executed(plan: &Plan, failure: Failure) -> IterationRecord {
-    let reason = failure.message.clone().unwrap_or_default();
-    IterationRecord {
-        servers: plan
-            .servers
-            .keys()
-            .map(|name| blank::server_report(name))
-            .collect(),
-        steps: plan
-            .all_steps()
-            .map(|step| StepReport {
-                because: Some(Because::Plan(reason.clone())),
-                ..blank::step_report(step, StepState::Quarantined)
-            })
-            .collect(),
-        failures: vec![failure],
-        ..IterationRecord::default()
-    }
-}
-
 fn without_tmp(plan: &Plan, error: &std::io::Error) -> Executed {
-    let failure = Failure {
-        phase: Some(Phase::Config),
-        message: Some(format!("no temporary folder could be made: {error}")),
-        ..Failure::default()
+    let reason = format!(
+        "no temporary folder could be made in {} (TMPDIR): {error}",
+        std::env::temp_dir().display()
+    );
+    let quarantined = |step| {
+        let because = Because::Plan(reason.clone());
+        StepEnd::not_run(step, StepState::Quarantined, because).report
     };
     Executed {
-        record: nothing_executed(plan, failure),
+        record: IterationRecord {
+            servers: plan.servers.keys().map(|name| not_started(name)).collect(),
+            steps: plan.all_steps().map(quarantined).collect(),
+            failures: vec![Failure {
+                phase: Some(Phase::Config),
+                message: Some(reason.clone()),
+                ..Failure::default()
+            }],
+            ..IterationRecord::default()
+        },
         rest: None,
         scope: Scope::default(),
     }

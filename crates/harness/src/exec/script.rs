@@ -19,13 +19,13 @@ const REFUSED: usize = 20;
 
 /// An answer with values in the place of names.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Slot {
+pub struct PreparedAnswer {
     method: String,
     /// None to accept the defaults of what is asked.
     given: Option<Given>,
 }
 
-impl Slot {
+impl PreparedAnswer {
     /// Whether the answer is an error, which no modern server can be given.
     pub fn is_error(&self) -> bool {
         matches!(self.given, Some(Err(_)))
@@ -43,19 +43,23 @@ impl Slot {
 ///
 /// # Errors
 /// The first name without a value.
-pub fn slots(answers: &[Answer], scope: &Scope, server: &str) -> Result<Vec<Slot>, Unresolved> {
-    let slot = |answer: &Answer| {
+pub fn prepare_answers(
+    answers: &[Answer],
+    scope: &Scope,
+    server: &str,
+) -> Result<Vec<PreparedAnswer>, Unresolved> {
+    let prepared = |answer: &Answer| {
         let given = match &answer.give {
             Give::Result(value) => Some(Ok(resolve_json(value, scope, server)?)),
             Give::Error(value) => Some(Err(error(&resolve_json(value, scope, server)?))),
             Give::AcceptDefaults => None,
         };
-        Ok(Slot {
+        Ok(PreparedAnswer {
             method: answer.method.clone(),
             given,
         })
     };
-    answers.iter().map(slot).collect()
+    answers.iter().map(prepared).collect()
 }
 
 fn error(value: &Value) -> RpcError {
@@ -69,7 +73,7 @@ fn error(value: &Value) -> RpcError {
 
 /// Whose answer was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum AnsweredBy {
     /// The step's, by its place there.
     Step(usize),
     Server(usize),
@@ -83,12 +87,12 @@ pub struct Asked {
     pub method: String,
     /// None where it was too much to be kept.
     pub params: Option<Value>,
-    pub by: By,
+    pub by: AnsweredBy,
 }
 
-/// What came of the answers of one step.
+/// What was asked while one step ran.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Told {
+pub struct Questions {
     pub asked: Vec<Asked>,
     /// The places of the step's answers that nobody asked for.
     pub unused: Vec<usize>,
@@ -96,10 +100,13 @@ pub struct Told {
     pub more: bool,
 }
 
-impl Told {
+impl Questions {
     /// The methods that were refused, each once.
     pub fn refused(&self) -> BTreeSet<&str> {
-        let refused = self.asked.iter().filter(|asked| asked.by == By::Nobody);
+        let refused = self
+            .asked
+            .iter()
+            .filter(|asked| asked.by == AnsweredBy::Nobody);
         refused.map(|asked| asked.method.as_str()).collect()
     }
 }
@@ -110,8 +117,8 @@ pub struct Script(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    server: Vec<Slot>,
-    step: Vec<(Slot, bool)>,
+    server: Vec<PreparedAnswer>,
+    step: Vec<(PreparedAnswer, bool)>,
     asked: Vec<Asked>,
     bytes: usize,
     more: bool,
@@ -120,7 +127,7 @@ struct State {
 }
 
 impl Script {
-    pub fn new(server: Vec<Slot>) -> Self {
+    pub fn new(server: Vec<PreparedAnswer>) -> Self {
         Self(Arc::new(Mutex::new(State {
             server,
             ..State::default()
@@ -133,20 +140,20 @@ impl Script {
     }
 
     /// A step begins, with these answers of its own.
-    pub fn begin(&self, step: Vec<Slot>) {
+    pub fn begin(&self, step: Vec<PreparedAnswer>) {
         let mut state = self.state();
-        state.step = step.into_iter().map(|slot| (slot, false)).collect();
+        state.step = step.into_iter().map(|prepared| (prepared, false)).collect();
         state.asked.clear();
         state.bytes = 0;
         state.more = false;
     }
 
     /// The step is over: what was asked meanwhile.
-    pub fn finish(&self) -> Told {
+    pub fn finish(&self) -> Questions {
         let mut state = self.state();
         let step = std::mem::take(&mut state.step);
         let unused = step.iter().enumerate().filter(|(_, (_, used))| !used);
-        Told {
+        Questions {
             asked: std::mem::take(&mut state.asked),
             unused: unused.map(|(index, _)| index).collect(),
             more: state.more,
@@ -173,18 +180,21 @@ impl Responder for Script {
             .step
             .iter_mut()
             .enumerate()
-            .find(|(_, (slot, used))| !used && slot.method == ask.method);
+            .find(|(_, (prepared, used))| !used && prepared.method == ask.method);
         let (by, given) = match own {
-            Some((index, (slot, used))) => {
+            Some((index, (prepared, used))) => {
                 *used = true;
-                (By::Step(index), Some(slot.give(ask)))
+                (AnsweredBy::Step(index), Some(prepared.give(ask)))
             }
             None => match state.server.iter().position(|s| s.method == ask.method) {
-                Some(index) => (By::Server(index), Some(state.server[index].give(ask))),
-                None => (By::Nobody, None),
+                Some(index) => (
+                    AnsweredBy::Server(index),
+                    Some(state.server[index].give(ask)),
+                ),
+                None => (AnsweredBy::Nobody, None),
             },
         };
-        if by == By::Nobody && state.refused.len() < REFUSED {
+        if by == AnsweredBy::Nobody && state.refused.len() < REFUSED {
             state.refused.insert(ask.method.to_owned());
         }
         if state.asked.len() < ASKED {
@@ -207,12 +217,12 @@ impl Responder for Script {
 
 #[cfg(test)]
 mod tests {
-    use super::{By, Script, Slot};
+    use super::{AnsweredBy, PreparedAnswer, Script};
     use jelly_wire::{Ask, Responder};
     use serde_json::{Value, json};
 
-    fn slot(method: &str, result: Value) -> Slot {
-        Slot {
+    fn prepared(method: &str, result: Value) -> PreparedAnswer {
+        PreparedAnswer {
             method: method.to_owned(),
             given: Some(Ok(result)),
         }
@@ -229,33 +239,26 @@ mod tests {
 
     #[test]
     fn answers_of_a_step_are_used_once_and_in_order_and_then_those_of_its_server() {
-        let script = Script::new(vec![slot("a", json!(0))]);
-        script.begin(vec![
-            slot("a", json!(1)),
-            slot("b", json!(2)),
-            slot("a", json!(3)),
-            slot("c", json!(4)),
-        ]);
-        assert_eq!(ask(&script, "a"), Some(json!(1)));
-        assert_eq!(ask(&script, "a"), Some(json!(3)));
-        assert_eq!(ask(&script, "a"), Some(json!(0)));
-        assert_eq!(ask(&script, "b"), Some(json!(2)));
+        let script = Script::new(vec![prepared("a", json!(0))]);
+        let own = [("a", 1), ("b", 2), ("a", 3), ("c", 4)];
+        script.begin(
+            own.map(|(method, result)| prepared(method, json!(result)))
+                .into(),
+        );
+        for (method, result) in [("a", 1), ("a", 3), ("a", 0), ("b", 2)] {
+            assert_eq!(ask(&script, method), Some(json!(result)));
+        }
         assert_eq!(ask(&script, "d"), None);
-        let told = script.finish();
-        assert_eq!(told.unused, [3]);
-        assert!(!told.more);
-        let by: Vec<By> = told.asked.iter().map(|asked| asked.by).collect();
+        let questions = script.finish();
+        assert_eq!(questions.unused, [3]);
+        assert!(!questions.more);
+        let by: Vec<AnsweredBy> = questions.asked.iter().map(|asked| asked.by).collect();
+        let (step, server) = (AnsweredBy::Step, AnsweredBy::Server);
         assert_eq!(
             by,
-            [
-                By::Step(0),
-                By::Step(2),
-                By::Server(0),
-                By::Step(1),
-                By::Nobody
-            ]
+            [step(0), step(2), server(0), step(1), AnsweredBy::Nobody]
         );
-        assert_eq!(told.refused().into_iter().collect::<Vec<_>>(), ["d"]);
+        assert_eq!(questions.refused().into_iter().collect::<Vec<_>>(), ["d"]);
         // The next step starts anew.
         script.begin(Vec::new());
         assert_eq!(ask(&script, "b"), None);
@@ -275,10 +278,14 @@ mod tests {
             };
             assert_eq!(script.answer(&ask), None);
         }
-        let told = script.finish();
-        assert_eq!(told.asked.len(), 100);
-        assert!(told.more);
-        let kept = told.asked.iter().filter(|a| a.params.is_some()).count();
+        let questions = script.finish();
+        assert_eq!(questions.asked.len(), 100);
+        assert!(questions.more);
+        let kept = questions
+            .asked
+            .iter()
+            .filter(|a| a.params.is_some())
+            .count();
         assert_eq!(kept, 1);
         assert_eq!(script.take_refused().len(), 20);
         assert!(script.take_refused().is_empty());

@@ -1,7 +1,7 @@
 //! A step's request on its way: as a call, a list, a subscription, bytes.
 
 use super::request::{Ready, Sends};
-use super::subscriptions::{Subscriptions, Turn};
+use super::subscriptions::Subscriptions;
 use jelly_base::model::Era;
 use jelly_plan::Step;
 use jelly_wire::{CancelEnd, Reply, ReplyOutcome, Session};
@@ -17,12 +17,12 @@ pub struct Sent {
     pub trouble: Option<String>,
 }
 
-impl From<Turn> for Sent {
-    fn from(turn: Turn) -> Self {
+impl Sent {
+    pub fn new(reply: Reply, trouble: Option<String>) -> Self {
         Self {
-            reply: turn.reply,
+            reply,
             cancel: None,
-            trouble: turn.trouble,
+            trouble,
         }
     }
 }
@@ -46,33 +46,29 @@ pub async fn send(
             .await;
         if !matches!(reply.outcome, ReplyOutcome::Answered(_)) {
             ready.is_now("logging/setLevel", params);
-            return Turn::from(reply).into();
+            return Sent::new(reply, None);
         }
     }
     let before = begun.elapsed();
     let limit = left();
-    let method = ready.method();
+    let method = &*ready.method;
     let params = ready.params.clone();
     let mut reply = match &ready.sends {
         Sends::List(kind) => session.list(*kind, params, limit).await,
         Sends::Raw(bytes) => session.send_raw(bytes, limit).await,
-        Sends::Subscribe { uris, filter } => {
-            let what = (uris.as_slice(), filter);
-            return subscriptions
-                .open(session, &step.id, what, limit)
-                .await
-                .into();
+        Sends::Subscribe(uris) => {
+            let what = (uris.as_slice(), &ready.params["notifications"]);
+            return subscriptions.open(session, &step.id, what, limit).await;
         }
-        Sends::Unsubscribe(id) => return subscriptions.end(session, id, limit).await.into(),
+        Sends::Unsubscribe(id) => return subscriptions.end(session, id, limit).await,
         Sends::Request => match step.cancel {
             Some(cancel) => {
                 let times = (cancel.after, cancel.quiet_for);
                 let (mut reply, end) = session.cancelled(method, params, times, step.bare).await;
                 reply.elapsed += before;
                 return Sent {
-                    reply,
                     cancel: Some(end),
-                    trouble: None,
+                    ..Sent::new(reply, None)
                 };
             }
             None if step.bare => session.request_bare(method, params, limit).await,
@@ -80,5 +76,5 @@ pub async fn send(
         },
     };
     reply.elapsed += before;
-    Turn::from(reply).into()
+    Sent::new(reply, None)
 }

@@ -76,10 +76,8 @@ pub fn digest(path: &Path) -> io::Result<Option<String>> {
 pub fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            // A JSON value in memory can always be written.
-            serde_json::to_string_pretty(value).unwrap_or_default()
-        }
+        // A JSON value in memory can always be written.
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
     }
 }
 

@@ -1,14 +1,14 @@
 //! One step against a running server: resolved, checked, sent, judged.
 
 use super::declared::Declared;
-use super::hearing::Hearings;
 use super::issue::describe;
-use super::ladder::{Footing, climb};
+use super::ladder::{LadderInput, climb};
+use super::notifications::NotificationWatch;
 use super::outcome::{Ended, resolve};
 use super::output::malformed;
 use super::request::prepare;
-use super::scene::Scene;
 use super::sending::send;
+use super::step_context::StepContext;
 use super::step_end::{Aftermath, StepEnd, StepRun, at_step};
 use super::subscriptions::Subscriptions;
 use jelly_base::model::{OutputSeen, Phase, PlanIssue, Rung};
@@ -18,34 +18,38 @@ use std::cell::RefCell;
 use tokio::time::Instant;
 
 /// Runs one step. Dropping the future cancels its request.
-pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &Step) -> StepRun {
-    let Scene {
-        board,
+pub async fn run(
+    context: &StepContext<'_>,
+    subscriptions: &mut Subscriptions,
+    step: &Step,
+) -> StepRun {
+    let StepContext {
+        shared,
         session,
-        book,
+        schemas,
         script,
         ladder,
         deadline,
         ..
-    } = *scene;
+    } = *context;
     // What the server wrote has nothing to do with a plan that can't be meant.
     let unfit = |failure| StepRun {
-        end: StepEnd::unfit(failure),
+        end: StepEnd::unfit(step, failure),
         aftermath: Aftermath::Alive,
         stderr: String::new(),
         notes: Vec::new(),
     };
-    let mut ready = match prepare(board, step, session.era()) {
+    let mut ready = match prepare(shared, step, session.era()) {
         Ok(ready) => ready,
         Err(failure) => return unfit(*failure),
     };
     if !step.expects_error()
         && session.declares_tools()
         && let Some(tool) = &ready.tool
-        && let Some(mut issue) = book.issue(tool, ready.args())
+        && let Some(mut issue) = schemas.issue(tool, ready.args())
     {
         if let PlanIssue::InvalidArgument { reason, .. } = &mut issue {
-            *reason = board.cleaner.quote(reason);
+            *reason = shared.cleaner.quote(reason);
         }
         let mut failure = at_step(step, Phase::Config, describe(&issue));
         failure.issue = Some(issue);
@@ -54,31 +58,30 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
     }
 
     let mark = session.stderr().mark();
-    let hearings = Hearings::begin(
+    let watch = NotificationWatch::begin(
         session,
         &step.expect.notifications,
-        &|predicate| resolve(board, step, predicate),
-        &board.cleaner,
+        &|predicate| resolve(shared, step, predicate),
+        &shared.cleaner,
     );
     script.begin(std::mem::take(&mut ready.answers));
     let sent = send(session, subscriptions, step, &mut ready, deadline).await;
-    board.keep_answer(step, &sent.reply.outcome);
+    shared.keep_answer(step, &sent.reply.outcome);
     // What is cancelled has no output.
     let tool = ready.tool.as_deref().filter(|_| step.cancel.is_none());
-    let schema = tool.and_then(|tool| book.output_schema(tool));
-    let footing = ladder.footing(tool, schema);
-    board.keep_output(|| seen(step, tool?, &sent.reply.outcome, schema, footing));
+    let schema = tool.and_then(|tool| schemas.output_schema(tool));
+    let ladder_input = ladder.ladder_input(tool, schema);
+    shared.keep_output(|| seen(step, tool?, &sent.reply.outcome, ladder_input));
     let ended = Ended {
-        scene,
+        context,
         step,
         ready: &ready,
-        schema,
-        footing,
+        ladder_input,
         elapsed: sent.reply.elapsed,
         at: Instant::now(),
         mark,
-        hearings: &hearings,
-        told: script.finish(),
+        watch: &watch,
+        questions: script.finish(),
         trouble: sent.trouble,
         subscriptions: RefCell::new(subscriptions),
     };
@@ -91,49 +94,42 @@ pub async fn run(scene: &Scene<'_>, subscriptions: &mut Subscriptions, step: &St
     for failure in &mut end.failures {
         failure.stderr_is_older = since.trim().is_empty();
     }
-    let unjudged = ended.schema.and_then(Declared::unjudged).map(|why| {
-        format!(
-            "the output of {} was not held against its output schema: {why}",
-            ready.shown()
-        )
-    });
-    let refused: Vec<String> = script.take_refused().into_iter().collect();
-    let refused = (!refused.is_empty()).then(|| {
-        let methods = board.cleaner.quote(&refused.join("`, `"));
-        format!(
-            "it asked for `{methods}`, to which the plan has no answer, and was refused (step `{}`)",
-            step.id
-        )
-    });
-    let wanted_silence = |expect: &NotificationExpect| expect.absent || !expect.count_only_grows();
-    let unheard = (session.is_mute_unasked()
-        && step.expect.notifications.iter().any(wanted_silence))
-    .then(|| {
-        format!(
-            "it offers no stream on which it could tell anything by itself, so that what must \
-             not come was looked for in its answers alone (step `{}`)",
-            step.id
-        )
-    });
-    let overridden = tool.and_then(|tool| ladder.note(tool, schema.is_some()));
-    let in_text_alone = (schema.is_some()
-        && end.adapter == Some(Rung::JsonText.name())
-        && !scene.is_before_structure())
-    .then(|| {
-        format!(
+    let mut notes = Vec::new();
+    if let Some(why) = schema.and_then(Declared::unjudged) {
+        let shown = ready.shown();
+        notes.push(format!(
+            "the output of {shown} was not held against its output schema: {why}"
+        ));
+    }
+    if schema.is_some()
+        && end.report.adapter.as_deref() == Some(Rung::JsonText.name())
+        && !context.is_before_structure()
+    {
+        notes.push(format!(
             "the tool of step `{}` declares an output schema, and sends its output as text alone, \
              which clients of the official SDKs refuse; the wire check takes it for a failure",
             step.id
-        )
-    });
-    let notes = unjudged
-        .into_iter()
-        .chain(in_text_alone)
-        .chain(refused)
-        .chain(unheard)
-        .chain(overridden);
+        ));
+    }
+    let refused: Vec<String> = script.take_refused().into_iter().collect();
+    if !refused.is_empty() {
+        let methods = shared.cleaner.quote(&refused.join("`, `"));
+        notes.push(format!(
+            "it asked for `{methods}`, to which the plan has no answer, and was refused (step `{}`)",
+            step.id
+        ));
+    }
+    let wants_silence = |expect: &NotificationExpect| expect.absent || !expect.count_only_grows();
+    if session.is_mute_unasked() && step.expect.notifications.iter().any(wants_silence) {
+        notes.push(format!(
+            "it offers no stream on which it could tell anything by itself, so that what must \
+             not come was looked for in its answers alone (step `{}`)",
+            step.id
+        ));
+    }
+    notes.extend(tool.and_then(|tool| ladder.note(tool, schema.is_some())));
     StepRun {
-        notes: notes.collect(),
+        notes,
         stderr: if end.failures.iter().any(|f| f.phase == Some(Phase::Config)) {
             String::new()
         } else if since.trim().is_empty() && !end.failures.is_empty() {
@@ -151,8 +147,7 @@ fn seen(
     step: &Step,
     tool: &str,
     outcome: &ReplyOutcome,
-    declared: Option<&Declared>,
-    footing: Footing<'_>,
+    ladder_input: LadderInput<'_>,
 ) -> Option<OutputSeen> {
     let ReplyOutcome::Answered(result) = outcome else {
         return None;
@@ -160,11 +155,13 @@ fn seen(
     if malformed(&step.request, result).is_some() {
         return None;
     }
-    let (_, rung) = climb(result, footing)?;
+    let (_, rung) = climb(result, ladder_input)?;
     Some(OutputSeen {
         server: step.server.clone(),
         tool: tool.to_owned(),
         rung,
-        declared: declared.map(|declared| declared.schema.clone()),
+        declared: ladder_input
+            .declared
+            .map(|declared| declared.schema.clone()),
     })
 }

@@ -1,52 +1,80 @@
 //! How a step ended, and what is to be thought of its server then.
 
-use jelly_base::model::{Because, Failure, Phase, StepState};
+use super::settings::ExecSettings;
+use super::shared_state::SharedState;
+use jelly_base::model::{Because, Failure, Phase, Rung, StepReport, StepState};
 use jelly_plan::Step;
 use jelly_wire::HttpEnd;
 use std::time::Duration;
 
 /// How a step ended.
 pub struct StepEnd {
-    pub state: StepState,
-    pub because: Option<Because>,
-    /// Present if it was executed.
-    pub duration: Option<Duration>,
-    pub adapter: Option<&'static str>,
+    pub report: StepReport,
     /// One, or its mismatches in their order; without the facts about its
     /// server, which the lane adds.
     pub failures: Vec<Failure>,
 }
 
 impl StepEnd {
-    pub fn not_run(state: StepState, because: Because) -> Self {
-        Self {
-            state,
+    pub fn not_run(step: &Step, state: StepState, because: Because) -> Self {
+        let report = StepReport {
             because: Some(because),
-            duration: None,
-            adapter: None,
+            ..step_report(step, state)
+        };
+        Self {
+            report,
             failures: Vec::new(),
         }
     }
 
-    pub fn failed(failures: Vec<Failure>, duration: Duration) -> Self {
-        Self {
-            state: StepState::Failed,
-            because: None,
-            duration: Some(duration),
-            adapter: None,
-            failures,
-        }
+    /// Passed where nothing failed.
+    pub fn executed(step: &Step, failures: Vec<Failure>, duration: Duration) -> Self {
+        let state = match failures.is_empty() {
+            true => StepState::Passed,
+            false => StepState::Failed,
+        };
+        let report = StepReport {
+            attempts: 1,
+            duration_ms: Some((duration.as_secs_f64() * 1e6).round() / 1000.0),
+            ..step_report(step, state)
+        };
+        Self { report, failures }
     }
 
     /// The plan can't be run as written here.
-    pub fn unfit(failure: Failure) -> Self {
+    pub fn unfit(step: &Step, failure: Failure) -> Self {
+        let because = Because::Plan(failure.message.clone().unwrap_or_default());
         Self {
-            state: StepState::Quarantined,
-            because: Some(Because::Plan(failure.message.clone().unwrap_or_default())),
-            duration: None,
-            adapter: None,
             failures: vec![failure],
+            ..Self::not_run(step, StepState::Quarantined, because)
         }
+    }
+
+    /// By this rung of the schema ladder an output was read.
+    pub fn adapted_by(mut self, rung: Option<Rung>) -> Self {
+        self.report.adapter = rung.map(|rung| rung.name().to_owned());
+        self
+    }
+
+    /// Says how the step at this place ended, and keeps it.
+    pub fn keep(self, index: usize, shared: &SharedState, settings: &ExecSettings) {
+        settings.tell_end(&shared.cleaner, &self.report, &self.failures);
+        for failure in self.failures {
+            shared.fail_step(index, failure);
+        }
+        shared.end(index, self.report);
+    }
+}
+
+/// A step of which nothing is known but its state.
+pub fn step_report(step: &Step, state: StepState) -> StepReport {
+    StepReport {
+        id: step.id.clone(),
+        name: step.name.clone(),
+        section: step.section,
+        server: step.server.clone(),
+        state,
+        ..StepReport::default()
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Main type: [`Subscriptions`].
 
+use super::sending::Sent;
 use jelly_base::model::Era;
 use jelly_wire::{Listening, Reply, ReplyOutcome, Session};
 use serde_json::{Value, json};
@@ -18,22 +19,6 @@ enum Open {
     Modern(Listening),
 }
 
-/// What came of opening or ending one.
-pub struct Turn {
-    pub reply: Reply,
-    /// What is wrong although the server answered, in a sentence.
-    pub trouble: Option<String>,
-}
-
-impl From<Reply> for Turn {
-    fn from(reply: Reply) -> Self {
-        Self {
-            reply,
-            trouble: None,
-        }
-    }
-}
-
 impl Subscriptions {
     /// Subscribes for the step with this id. `filter` is what a modern server
     /// is asked for, and says what a legacy one must declare.
@@ -43,7 +28,7 @@ impl Subscriptions {
         step: &str,
         (uris, filter): (&[String], &Value),
         limit: Duration,
-    ) -> Turn {
+    ) -> Sent {
         if session.era() == Era::Modern {
             let (reply, listening) = session.listen(filter.clone(), limit).await;
             if let Some(listening) = listening {
@@ -51,59 +36,45 @@ impl Subscriptions {
             }
             let trouble = match &reply.outcome {
                 ReplyOutcome::Answered(params) => not_acknowledged(filter, params),
-                ReplyOutcome::RpcError(_)
-                | ReplyOutcome::TimedOut(_)
-                | ReplyOutcome::Exited(_)
-                | ReplyOutcome::Broken(_)
-                | ReplyOutcome::Beyond(_)
-                | ReplyOutcome::Unanswered(_)
-                | ReplyOutcome::Http(_) => None,
+                _ => None,
             };
-            return Turn { reply, trouble };
+            return Sent::new(reply, trouble);
         }
         let reply = for_each(session, "resources/subscribe", uris, limit).await;
         if let ReplyOutcome::Answered(_) = &reply.outcome {
             let open = Open::Legacy(uris.to_vec());
             self.0.insert(step.to_owned(), open);
         }
-        Turn {
-            reply,
-            trouble: not_declared(filter, session.capabilities()),
-        }
+        Sent::new(reply, not_declared(filter, session.capabilities()))
     }
 
     /// Ends what the step with this id subscribed to.
-    pub async fn end(&mut self, session: &Session, step: &str, limit: Duration) -> Turn {
-        match self.0.remove(step) {
-            Some(Open::Legacy(uris)) => for_each(session, "resources/unsubscribe", &uris, limit)
-                .await
-                .into(),
-            Some(Open::Modern(mut listening)) => Turn {
-                // Letting go of it tells the server.
-                trouble: listening.ended().map(|how| {
-                    format!(
-                        "the subscription of `{step}` had ended already: {}",
-                        said(how)
-                    )
-                }),
-                reply: done(),
-            },
-            None => Turn {
-                reply: done(),
-                trouble: Some(format!(
-                    "the subscription of `{step}` is gone: the server was started anew since"
-                )),
-            },
-        }
+    pub async fn end(&mut self, session: &Session, step: &str, limit: Duration) -> Sent {
+        let trouble = match self.0.remove(step) {
+            Some(Open::Legacy(uris)) => {
+                let reply = for_each(session, "resources/unsubscribe", &uris, limit).await;
+                return Sent::new(reply, None);
+            }
+            // Letting go of it tells the server.
+            Some(Open::Modern(mut listening)) => listening.ended().map(|how| {
+                let how = how_it_ended(how);
+                format!("the subscription of `{step}` had ended already: {how}")
+            }),
+            None => Some(format!(
+                "the subscription of `{step}` is gone: the server was started anew since"
+            )),
+        };
+        Sent::new(done(), trouble)
     }
 
     /// The subscriptions that the server ended by itself, in sentences.
     pub fn ended(&mut self) -> Vec<String> {
         let ended = |(step, open): (&String, &mut Open)| match open {
             Open::Legacy(_) => None,
-            Open::Modern(listening) => listening
-                .ended()
-                .map(|how| format!("the subscription of `{step}` had ended: {}", said(how))),
+            Open::Modern(listening) => listening.ended().map(|how| {
+                let how = how_it_ended(how);
+                format!("the subscription of `{step}` had ended: {how}")
+            }),
         };
         self.0.iter_mut().filter_map(ended).collect()
     }
@@ -142,7 +113,7 @@ async fn for_each(session: &Session, method: &str, uris: &[String], limit: Durat
 }
 
 /// How the server ended a subscription; completes a sentence.
-fn said(how: &ReplyOutcome) -> String {
+fn how_it_ended(how: &ReplyOutcome) -> String {
     match how {
         ReplyOutcome::Answered(_) => "the server closed it".to_owned(),
         ReplyOutcome::RpcError(error) => match error.code {
@@ -169,11 +140,7 @@ fn not_acknowledged(filter: &Value, params: &Value) -> Option<String> {
                     uris.iter()
                         .any(|uri| got.is_none_or(|got| !got.contains(uri)))
                 }
-                Value::Null
-                | Value::Bool(_)
-                | Value::Number(_)
-                | Value::String(_)
-                | Value::Object(_) => got != Some(*wanted),
+                _ => got != Some(*wanted),
             }
         })
         .map(|(key, _)| key)

@@ -1,8 +1,8 @@
 //! The wire check of one server: what is asked for its sake, and the failure
 //! that comes of it.
 
-use super::lane::Lane;
 use super::life::{HASTY_GRACE, afresh};
+use super::server_lane::ServerLane;
 use super::step_end::Aftermath;
 use jelly_base::mcp::ListKind;
 use jelly_base::model::{
@@ -21,10 +21,13 @@ const LISTS: [ListKind; 3] = [
     ListKind::Prompts,
 ];
 
-impl Lane {
+impl ServerLane {
     /// Whether the messages of this server are held against the specification.
     pub(super) fn checks_wire(&self) -> bool {
-        let by_plan = self.server.wire_check.unwrap_or(self.board.plan.wire_check);
+        let by_plan = self
+            .server
+            .wire_check
+            .unwrap_or(self.shared.plan.wire_check);
         self.settings.wire_check || by_plan
     }
 
@@ -72,7 +75,7 @@ impl Lane {
             let limit = self.server.request_timeout;
             let reply = tokio::select! {
                 reply = session.list(kind, Value::Null, limit) => reply,
-                _ = self.board.stop() => return Aftermath::Alive,
+                _ = self.shared.stop() => return Aftermath::Alive,
             };
             let how = match reply.outcome {
                 ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) => continue,
@@ -107,7 +110,7 @@ impl Lane {
             check: Box::new(check.clone()),
         });
         if let Some(failure) = self.wire_failure(check) {
-            self.board.fail_server(self.place, failure);
+            self.shared.fail_server(self.place, failure);
         }
     }
 

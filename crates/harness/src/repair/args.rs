@@ -1,9 +1,9 @@
 //! The paths that a server is given: its arguments and its working directory.
 
 use super::paths::normalise;
+use super::strings::each_string;
 use super::types::Facts;
 use jelly_plan::{DocPath, Server, Template};
-use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// An argument of a server that may be a path.
@@ -27,7 +27,9 @@ pub(super) fn path_arguments(server: &Server, facts: &Facts<'_>) -> Vec<PathArgu
     if let Some(used) = command.launched() {
         let at = server.path.key("package_args");
         for (name, value) in &used.args {
-            each_template(value, &at.key(name), &mut words);
+            each_string(value, &at.key(name), &mut |at, text| {
+                words.extend(Template::parse(text).map(|t| (at.clone(), t)));
+            });
         }
     }
     let at = server.path.key("args");
@@ -45,24 +47,6 @@ pub(super) fn path_arguments(server: &Server, facts: &Facts<'_>) -> Vec<PathArgu
             })
         })
         .collect()
-}
-
-/// The strings of a value in `package_args`.
-fn each_template(value: &Value, at: &DocPath, words: &mut Vec<(DocPath, Template)>) {
-    match value {
-        Value::String(text) => words.extend(Template::parse(text).map(|t| (at.clone(), t))),
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                each_template(item, &at.index(index), words);
-            }
-        }
-        Value::Object(map) => {
-            for (name, item) in map {
-                each_template(item, &at.key(name), words);
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
 }
 
 /// Where the server runs, absolute and normalised.

@@ -6,18 +6,11 @@
 //! [`FsFacts`], no clock. The loop decides, applies and shows.
 
 mod args;
-mod coerce;
-mod directory;
-mod names;
+mod case;
 mod paths;
-mod port;
-mod prefix;
 mod propose;
-mod required;
-mod target;
-mod timeout;
+mod strings;
 mod types;
-mod workspace;
 
 pub use propose::propose;
 pub use types::{Facts, FsFacts, PathKind, Proposal, RepairId};

@@ -1,9 +1,33 @@
-//! All repairs, in the order of preference.
+//! All repairs.
 
+mod coerce;
+mod directory;
+mod names;
+mod port;
+mod prefix;
+mod required;
+mod timeout;
+mod workspace;
+
+use super::case::FailureCase;
 use super::types::{Facts, Proposal};
-use super::{coerce, directory, names, port, required, timeout, workspace};
 use jelly_base::model::{Diagnosis, Failure, Side};
 use jelly_plan::Plan;
+
+type Repair = fn(&FailureCase<'_>) -> Option<Proposal>;
+
+/// In the order of preference.
+const REPAIRS: [Repair; 9] = [
+    directory::of_server,
+    directory::of_step,
+    workspace::move_into_project,
+    required::give_arguments,
+    names::rename,
+    coerce::coerce,
+    timeout::raise,
+    port::choose_another,
+    names::quarantine,
+];
 
 /// What could mend this failure, best first. Every proposal would change
 /// something, and none leaves the project.
@@ -17,14 +41,12 @@ pub fn propose(
     if diagnosis.side == Side::Code {
         return Vec::new();
     }
-    let mut proposals = directory::propose(plan, failure, diagnosis, facts);
-    proposals.extend(workspace::propose(plan, failure, diagnosis, facts));
-    proposals.extend(required::propose(plan, failure, diagnosis, facts));
-    proposals.extend(names::rename(plan, failure, diagnosis, facts));
-    proposals.extend(coerce::propose(plan, failure));
-    proposals.extend(timeout::propose(plan, failure, diagnosis));
-    proposals.extend(port::propose(plan, failure, diagnosis));
-    proposals.extend(names::quarantine(plan, failure, diagnosis, facts));
-    proposals.retain(Proposal::changes_something);
-    proposals
+    let case = FailureCase {
+        plan,
+        failure,
+        diagnosis,
+        facts,
+    };
+    let proposals = REPAIRS.iter().filter_map(|repair| repair(&case));
+    proposals.filter(Proposal::changes_something).collect()
 }

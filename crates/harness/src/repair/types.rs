@@ -1,7 +1,7 @@
 //! What a repair is, and what it may know of the world.
 
 use jelly_base::model::ToolInfo;
-use jelly_plan::{PlanEdit, Scope};
+use jelly_plan::{PlanEdit, Scope, Step};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -101,6 +101,25 @@ impl Proposal {
             servers_touched: Vec::new(),
             contract: false,
         }
+    }
+
+    /// One that changes the contract between a step and its server.
+    pub(super) fn of_step(
+        id: RepairId,
+        target: impl Into<String>,
+        explanation: impl Into<String>,
+        step: &Step,
+    ) -> Self {
+        Self {
+            steps_touched: vec![step.id.clone()],
+            contract: true,
+            ..Self::new(id, target, explanation)
+        }
+    }
+
+    pub(super) fn with(mut self, edit: PlanEdit) -> Self {
+        self.edits.push(edit);
+        self
     }
 
     /// Whether it would do anything at all.

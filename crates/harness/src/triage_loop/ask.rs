@@ -2,6 +2,7 @@
 
 use super::budget_ledger::BudgetLedger;
 use super::judge::{Blame, Judged};
+use super::loop_limit::words;
 use super::memory::{Memory, is_timeout};
 use super::seen::{Policy, Seen};
 use crate::repair::{Proposal, RepairId};
@@ -19,6 +20,25 @@ pub(super) enum Ask {
     Quarantine,
     RefineCode,
     Nothing,
+}
+
+impl Ask {
+    /// The track that it draws on.
+    pub(super) fn track(self) -> Option<Track> {
+        match self {
+            Self::Repair | Self::Quarantine => Some(Track::McpRepairs),
+            Self::Retry => Some(Track::Retries),
+            Self::Confirm => Some(Track::Confirms),
+            Self::FixTests => Some(Track::TestFixes),
+            Self::RefineCode => Some(Track::CodeRefines),
+            Self::Nothing => None,
+        }
+    }
+
+    /// What it leads to, as in "… would have been next".
+    pub(super) fn next(self) -> &'static str {
+        self.track().map_or("nothing", |track| words(track).next)
+    }
 }
 
 /// The ask of one failure, with the repair that is meant by it.

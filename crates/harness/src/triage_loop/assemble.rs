@@ -3,8 +3,8 @@
 use super::decide::{Decision, Flaky};
 use super::judge::Judged;
 use jelly_base::model::{
-    ActionReport, BeforeAfter, Diagnosis, FailureReport, IterationRecord, IterationReport, Phase,
-    StepReport, Totals, deciding,
+    ActionReport, Diagnosis, FailureReport, IterationRecord, IterationReport, Phase, StepReport,
+    Totals, deciding,
 };
 use jelly_plan::Plan;
 use std::collections::BTreeMap;
@@ -41,14 +41,9 @@ pub(super) fn iteration(
         action: ActionReport {
             kind: decision.action.kind(),
             reason: decision.reason.clone(),
-            repairs: Vec::new(),
-            hook: None,
-            backoff_ms: None,
+            ..ActionReport::default()
         },
-        budgets: BeforeAfter {
-            before: decision.budgets.before,
-            after: decision.budgets.after,
-        },
+        budgets: decision.budgets,
         duration_ms,
     }
 }

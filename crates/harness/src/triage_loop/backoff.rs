@@ -44,21 +44,17 @@ mod tests {
     use jelly_base::model::Track;
     use std::time::Duration;
 
-    #[test]
-    fn only_a_retry_waits() {
-        let pause = Some(Duration::from_secs(9));
-        assert_eq!(due(&[], 1, 1, pause), None);
-        assert_eq!(due(&[Track::Confirms, Track::McpRepairs], 1, 1, None), None);
-        assert!(due(&[Track::Confirms, Track::Retries], 1, 1, None).is_some());
-    }
+    const RETRY: [Track; 1] = [Track::Retries];
 
     #[test]
-    fn a_pause_that_a_server_asked_for_is_not_cut() {
-        let retries = [Track::Retries];
+    fn only_a_retry_waits_and_no_pause_that_a_server_asked_for_is_cut() {
         let pause = Some(Duration::from_secs(30));
-        assert_eq!(due(&retries, 1, 1, pause), pause);
-        let own = due(&retries, 1, 1, None);
-        assert_eq!(due(&retries, 1, 1, Some(Duration::ZERO)), own);
+        assert_eq!(due(&[], 1, 1, pause), None);
+        assert_eq!(due(&[Track::Confirms, Track::McpRepairs], 1, 1, None), None);
+        let own = due(&[Track::Confirms, Track::Retries], 1, 1, None);
+        assert!(own.is_some());
+        assert_eq!(due(&RETRY, 1, 1, pause), pause);
+        assert_eq!(due(&RETRY, 1, 1, Some(Duration::ZERO)), own);
     }
 
     #[test]
@@ -69,36 +65,22 @@ mod tests {
     }
 
     #[test]
-    fn the_jitter_is_the_published_sequence() {
+    fn the_jitter_is_the_published_sequence_and_the_same_for_a_seed() {
         // The first two numbers of SplitMix64 with seed 1234567.
         assert_eq!(jitter(1_234_567, 1), 6_457_827_717_110_365_317);
         assert_eq!(jitter(1_234_567, 2), 3_203_168_211_198_807_973);
+        let wait = Duration::from_millis(6_457_827_717_110_365_317 % 201);
+        assert_eq!(due(&RETRY, 1_234_567, 1, None), Some(wait));
+        assert_eq!(due(&RETRY, 7, 2, None), due(&RETRY, 7, 2, None));
+        assert_ne!(due(&RETRY, 7, 2, None), due(&RETRY, 7, 3, None));
     }
 
     #[test]
     fn the_wait_is_jittered_over_all_of_the_range_and_never_beyond() {
-        let waits: Vec<Duration> = (0..400)
-            .filter_map(|seed| due(&[Track::Retries], seed, 1, None))
-            .collect();
+        let waits: Vec<Duration> = (0..400).filter_map(|n| due(&RETRY, n, 1, None)).collect();
         assert_eq!(waits.len(), 400);
         assert!(waits.iter().all(|w| *w <= Duration::from_millis(200)));
         assert!(waits.iter().any(|w| *w < Duration::from_millis(20)));
         assert!(waits.iter().any(|w| *w > Duration::from_millis(180)));
-    }
-
-    #[test]
-    fn the_same_seed_waits_the_same() {
-        assert_eq!(
-            due(&[Track::Retries], 7, 2, None),
-            due(&[Track::Retries], 7, 2, None)
-        );
-        assert_ne!(
-            due(&[Track::Retries], 7, 2, None),
-            due(&[Track::Retries], 7, 3, None)
-        );
-        assert_eq!(
-            due(&[Track::Retries], 1_234_567, 1, None),
-            Some(Duration::from_millis(6_457_827_717_110_365_317 % 201))
-        );
     }
 }

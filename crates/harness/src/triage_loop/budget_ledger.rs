@@ -74,13 +74,7 @@ impl BudgetLedger {
     }
 
     pub(super) fn charge(&mut self, track: Track) {
-        let spent = match track {
-            Track::Retries => &mut self.spent.retries,
-            Track::Confirms => &mut self.spent.confirms,
-            Track::McpRepairs => &mut self.spent.mcp_repairs,
-            Track::TestFixes => &mut self.spent.test_fixes,
-            Track::CodeRefines => &mut self.spent.code_refines,
-        };
+        let spent = spent(&mut self.spent, track);
         *spent = spent.saturating_add(1);
     }
 
@@ -93,26 +87,13 @@ impl BudgetLedger {
     }
 
     fn left(&self, track: Track) -> u32 {
-        match track {
-            Track::Retries => self.budgets.retries.saturating_sub(self.spent.retries),
+        let mut so_far = self.spent;
+        let spent = match track {
             // Of the failure that was confirmed most often.
-            Track::Confirms => {
-                let most = self.confirmed.values().copied().max().unwrap_or(0);
-                self.budgets.confirms.saturating_sub(most)
-            }
-            Track::McpRepairs => self
-                .budgets
-                .mcp_repairs
-                .saturating_sub(self.spent.mcp_repairs),
-            Track::TestFixes => self
-                .budgets
-                .test_fixes
-                .saturating_sub(self.spent.test_fixes),
-            Track::CodeRefines => self
-                .budgets
-                .code_refines
-                .saturating_sub(self.spent.code_refines),
-        }
+            Track::Confirms => self.confirmed.values().copied().max().unwrap_or(0),
+            track => *spent(&mut so_far, track),
+        };
+        allowed(&self.budgets, track).saturating_sub(spent)
     }
 
     /// What is left of each budget. Confirming is counted per failure, so its
@@ -129,5 +110,26 @@ impl BudgetLedger {
             test_fixes: self.left(Track::TestFixes),
             code_refines: self.left(Track::CodeRefines),
         }
+    }
+}
+
+/// The budget of a track.
+pub(super) fn allowed(budgets: &Budgets, track: Track) -> u32 {
+    match track {
+        Track::Retries => budgets.retries,
+        Track::Confirms => budgets.confirms,
+        Track::McpRepairs => budgets.mcp_repairs,
+        Track::TestFixes => budgets.test_fixes,
+        Track::CodeRefines => budgets.code_refines,
+    }
+}
+
+fn spent(spent: &mut Spent, track: Track) -> &mut u32 {
+    match track {
+        Track::Retries => &mut spent.retries,
+        Track::Confirms => &mut spent.confirms,
+        Track::McpRepairs => &mut spent.mcp_repairs,
+        Track::TestFixes => &mut spent.test_fixes,
+        Track::CodeRefines => &mut spent.code_refines,
     }
 }

@@ -40,118 +40,101 @@ impl PlanReads {
             snapshots: _,
             schemas: _,
             settings: _,
-            selected: _,
+            selected,
             unusable,
             texts: _,
             own: _,
         } = self;
-        let mut changes = Vec::new();
-        for (file, why) in &after.unusable {
-            if !unusable.contains_key(file) {
-                changes.push(PlanChange::new(
-                    PlanChangeKind::Gone,
-                    format!("`{file}` can't be used: {why}"),
-                ));
-            }
-        }
-        self.snapshots(after, &mut changes);
-        self.schemas(after, &mut changes);
-        self.settings(after, &mut changes);
-        for id in self.selected.difference(&after.selected) {
-            if plan.step(id).is_some() {
-                let told = format!("the step `{id}` is no longer among those that are selected");
-                changes.push(PlanChange {
-                    step: Some(id.clone()),
-                    ..PlanChange::new(PlanChangeKind::FewerConditions, told)
-                });
-            }
-        }
-        changes
+        let new = after.unusable.iter();
+        let new = new.filter(|(file, _)| !unusable.contains_key(*file));
+        let unusable = new.map(|(file, why)| {
+            let what = format!("`{file}` can't be used: {why}");
+            PlanChange::new(PlanChangeKind::Gone, what)
+        });
+        let unselected = selected.difference(&after.selected);
+        let unselected = unselected.filter(|id| plan.step(id).is_some());
+        let unselected = unselected.map(|id| PlanChange {
+            step: Some(id.clone()),
+            ..PlanChange::new(
+                PlanChangeKind::FewerConditions,
+                format!("the step `{id}` is no longer among those that are selected"),
+            )
+        });
+        unusable
+            .chain(self.snapshots(after))
+            .chain(self.schemas(after))
+            .chain(self.settings(after))
+            .chain(unselected)
+            .collect()
     }
 
-    fn snapshots(&self, after: &Self, changes: &mut Vec<PlanChange>) {
-        for (name, before) in &self.snapshots {
+    fn snapshots(&self, after: &Self) -> impl Iterator<Item = PlanChange> {
+        self.snapshots.iter().filter_map(|(name, before)| {
             // Where the plan names it no more, the plan has changed.
-            let Some(now) = after.snapshots.get(name) else {
-                continue;
-            };
-            let (kind, told) = match (before, now) {
+            let (kind, end) = match (before, after.snapshots.get(name)?) {
                 (Some(_), None) => (PlanChangeKind::Gone, "is gone"),
                 (None, Some(_)) => (PlanChangeKind::Operand, "is stored"),
                 (Some(before), Some(now)) if before != now => {
                     (PlanChangeKind::Operand, "is another one")
                 }
-                (Some(_) | None, _) => continue,
+                (Some(_) | None, _) => return None,
             };
-            changes.push(PlanChange {
+            Some(PlanChange {
                 operator: Some("snapshot".to_owned()),
-                path: Some(name.clone()),
-                ..PlanChange::new(kind, format!("the snapshot `{name}` {told}"))
-            });
-        }
+                ..change_of(kind, name, format!("the snapshot `{name}` {end}"))
+            })
+        })
     }
 
-    fn schemas(&self, after: &Self, changes: &mut Vec<PlanChange>) {
+    fn schemas<'m>(&'m self, after: &'m Self) -> impl Iterator<Item = PlanChange> {
         let store_is_lost = after.unusable.len() > self.unusable.len();
-        let tools: BTreeSet<&String> = self.schemas.keys().chain(after.schemas.keys()).collect();
-        for tool in tools {
-            let change = match (self.schemas.get(tool), after.schemas.get(tool)) {
+        keys(&self.schemas, &after.schemas).filter_map(move |tool| {
+            let (before, now) = (self.schemas.get(tool), after.schemas.get(tool));
+            let takes_anything = |schema: &Value| takes_anything(schema, false);
+            let (kind, end) = match (before, now) {
                 // That the store can't be read says it all.
-                (Some(_), None) if store_is_lost => continue,
+                (Some(_), None) if store_is_lost => return None,
                 (Some(_), None) => (PlanChangeKind::Gone, "is gone"),
-                (None, Some(now)) if takes_anything(now, false) => (
+                (None, Some(now)) if takes_anything(now) => (
                     PlanChangeKind::HoldsOfAnything,
                     "is set, and takes anything",
                 ),
                 (None, Some(_)) => (PlanChangeKind::Contract, "is set"),
-                (Some(before), Some(now)) if before == now => continue,
-                (Some(before), Some(now))
-                    if takes_anything(now, false) && !takes_anything(before, false) =>
-                {
+                (before, now) if before == now => return None,
+                (Some(before), Some(now)) if takes_anything(now) && !takes_anything(before) => {
                     (PlanChangeKind::HoldsOfAnything, "takes anything now")
                 }
-                (Some(_), Some(_)) => (PlanChangeKind::Operand, "is another one"),
-                (None, None) => continue,
+                (_, _) => (PlanChangeKind::Operand, "is another one"),
             };
-            let (kind, told) = change;
-            let told = format!("the output schema of `{tool}` in the schema store {told}");
-            changes.push(PlanChange {
-                path: Some(tool.clone()),
-                ..PlanChange::new(kind, told)
-            });
-        }
+            let what = format!("the output schema of `{tool}` in the schema store {end}");
+            Some(change_of(kind, tool, what))
+        })
     }
 
-    fn settings(&self, after: &Self, changes: &mut Vec<PlanChange>) {
-        let names: BTreeSet<&String> = self.settings.keys().chain(after.settings.keys()).collect();
-        for name in names {
+    fn settings<'m>(&'m self, after: &'m Self) -> impl Iterator<Item = PlanChange> {
+        keys(&self.settings, &after.settings).filter_map(|name| {
             let (before, now) = (self.settings.get(name), after.settings.get(name));
-            if before == now {
-                continue;
-            }
+            let is_true = |value: Option<&String>| value.is_some_and(|value| value == "true");
             // Of settings, this one alone is an expectation.
             let kind = match name.ends_with("run.wire_check") {
-                true if now.is_some_and(|value| value == "true") => continue,
-                true if before.is_some_and(|value| value == "true") => PlanChangeKind::Gone,
+                true if is_true(now) => return None,
+                true if is_true(before) => PlanChangeKind::Gone,
                 true | false => PlanChangeKind::Contract,
             };
-            let told = match now {
-                None => "is gone",
-                Some(_) if before.is_none() => "is set",
-                Some(_) => "has another value",
+            let end = match (before, now) {
+                (before, now) if before == now => return None,
+                (_, None) => "is gone",
+                (None, Some(_)) => "is set",
+                (Some(_), Some(_)) => "has another value",
             };
-            changes.push(PlanChange {
-                path: Some(name.clone()),
-                ..PlanChange::new(kind, format!("the setting `{name}` {told}"))
-            });
-        }
+            Some(change_of(kind, name, format!("the setting `{name}` {end}")))
+        })
     }
 
     /// Unified diffs of the files that have another text in `after`.
     pub(super) fn diffs(&self, after: &Self) -> String {
-        let files: BTreeSet<&String> = self.texts.keys().chain(after.texts.keys()).collect();
         let mut all = String::new();
-        for file in files {
+        for file in self.texts.keys() {
             // One that only one of the plans reads was not changed by that.
             if let (Some(before), Some(now)) = (self.texts.get(file), after.texts.get(file)) {
                 let source = |text: &Option<String>| PlanSource {
@@ -163,6 +146,22 @@ impl PlanReads {
             }
         }
         all
+    }
+}
+
+/// What is in one of them, each once.
+fn keys<'m, V>(
+    one: &'m BTreeMap<String, V>,
+    other: &'m BTreeMap<String, V>,
+) -> impl Iterator<Item = &'m String> {
+    let all: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+    all.into_iter()
+}
+
+fn change_of(kind: PlanChangeKind, path: &str, what: String) -> PlanChange {
+    PlanChange {
+        path: Some(path.to_owned()),
+        ..PlanChange::new(kind, what)
     }
 }
 

@@ -9,8 +9,8 @@ use super::ask::{Ask, ask};
 use super::backoff;
 use super::budget_ledger::BudgetLedger;
 use super::earlier::Ground;
-use super::judge::{Judged, judge};
-use super::loop_limit::{LoopLimit, act};
+use super::judge::{Judged, Known, judge};
+use super::loop_limit::LoopLimit;
 use super::memory::{Memory, Tried};
 use super::one_side;
 use super::proofs::{Proof, Proofs};
@@ -116,19 +116,19 @@ impl LoopState {
     pub fn decide(&self, observation: &Observation<'_>) -> (Decision, Self) {
         let mut next = self.clone();
         next.memory.mark_ineffective(observation);
-        let ground = Ground::of(observation);
+        let ground = Ground::new(observation);
         let mut judged: Vec<Judged> = observation
             .failures
             .iter()
             .map(|seen| {
-                judge(
-                    seen,
+                let known = Known {
                     observation,
-                    &ground,
-                    &next.memory,
-                    self.code_revision,
-                    &self.policy,
-                )
+                    ground: &ground,
+                    memory: &next.memory,
+                    code_revision: self.code_revision,
+                    policy: &self.policy,
+                };
+                judge(seen, &known)
             })
             .collect();
         one_side::settle(&mut judged);
@@ -142,35 +142,17 @@ impl LoopState {
         next.ledger.iterated(observation.index);
         let before = next.ledger.report();
         let standings = standings(observation.record, &judged, !next.proofs.all().is_empty());
-        let chosen = next.choose(observation, judged, &standings);
+        let decision = Decision {
+            flaky_steps,
+            ..next.choose(observation, judged, standings, before)
+        };
         // Of a run that passes at once nobody asks what it remembers.
-        if chosen.action != Action::Stop || !observation.failures.is_empty() {
+        if decision.action != Action::Stop || !observation.failures.is_empty() {
             let passed_before = &self.policy.passed_before;
             next.memory
                 .record(observation, &ground, passed_before, self.code_revision);
         }
-        (
-            Decision {
-                backoff: backoff::due(
-                    &chosen.charged,
-                    self.policy.seed,
-                    next.spent().retries,
-                    pause_asked_for(&chosen.judged),
-                ),
-                judged: chosen.judged,
-                action: chosen.action,
-                reason: chosen.reason,
-                loop_limits: chosen.loop_limits,
-                charged: chosen.charged,
-                budgets: BeforeAfter {
-                    before,
-                    after: next.budgets(),
-                },
-                flaky_steps,
-                standings,
-            },
-            next,
-        )
+        (decision, next)
     }
 
     #[must_use]
@@ -244,22 +226,23 @@ impl LoopState {
         &mut self,
         observation: &Observation<'_>,
         mut judged: Vec<Judged>,
-        standings: &Standings,
-    ) -> Chosen {
+        standings: Standings,
+        before: BudgetsReport,
+    ) -> Decision {
         let mut asks = Vec::with_capacity(judged.len());
         for (seen, judged) in observation.failures.iter().zip(&mut judged) {
             let (ask, proposal) = ask(seen, judged, &self.memory, &self.ledger, &self.policy);
             judged.diagnosis.repair = proposal.map(|p| p.id.name().to_owned());
             asks.push((ask, proposal));
         }
-        let strongest = self.hear(&asks, &judged, standings);
+        let strongest = self.hear(&asks, &judged, &standings);
         let (loop_limits, loop_limit) =
-            self.loop_limits(observation, &judged, standings, strongest);
+            self.loop_limits(observation, &judged, &standings, strongest);
         let stop = reason::to_stop(
             observation,
             &self.policy,
             &judged,
-            standings,
+            &standings,
             (strongest, loop_limit),
         );
         let action = match strongest {
@@ -275,17 +258,20 @@ impl LoopState {
         };
         let charged = match &action {
             Action::Stop => Vec::new(),
-            Action::RepairMcpPlan(_)
-            | Action::Retry
-            | Action::Confirm
-            | Action::FixTests
-            | Action::RefineCode => self.charge_for(strongest, &asks, &judged),
+            _ => self.charge_for(strongest, &asks, &judged),
         };
-        Chosen {
-            loop_limits: if stop.is_some() {
-                loop_limits
-            } else {
-                Vec::new()
+        let (seed, nth) = (self.policy.seed, self.spent().retries);
+        Decision {
+            backoff: backoff::due(&charged, seed, nth, pause_asked_for(&judged)),
+            budgets: BeforeAfter {
+                before,
+                after: self.budgets(),
+            },
+            flaky_steps: Vec::new(),
+            standings,
+            loop_limits: match stop {
+                Some(_) => loop_limits,
+                None => Vec::new(),
             },
             reason: stop.unwrap_or_else(|| reason::to_go_on(&action, &judged, &asks)),
             judged,
@@ -308,7 +294,7 @@ impl LoopState {
             let loop_limit = if observation.time_left {
                 LoopLimit::Iterations {
                     of: self.policy.budgets.max_iterations,
-                    next: act(strongest),
+                    next: strongest.next(),
                 }
             } else {
                 LoopLimit::Deadline(self.policy.budgets.deadline)
@@ -323,13 +309,13 @@ impl LoopState {
             .map(|(seen, judged)| ask(seen, judged, &self.memory, &endless, &self.policy))
             .collect();
         let next = self.hear(&asks, judged, standings);
-        let of = |ask: Ask| LoopLimit::reached_by(ask, &self.policy);
+        let reached = |ask: Ask| LoopLimit::reached_by(ask, &self.policy);
         let loop_limits = asks.iter().map(|(ask, _)| match ask {
             // Not while anything else is in doubt.
             Ask::RefineCode if next != Ask::RefineCode => None,
-            ask => of(*ask),
+            ask => reached(*ask),
         });
-        (loop_limits.collect(), of(next))
+        (loop_limits.collect(), reached(next))
     }
 
     /// The strongest ask. The code is refined only when nothing else is left
@@ -389,8 +375,10 @@ impl LoopState {
     ) -> Vec<Track> {
         let served: BTreeSet<Track> = asks
             .iter()
-            .filter(|(ask, _)| *ask == strongest || is_served_by_any_rerun(*ask))
-            .filter_map(|(ask, _)| track(*ask))
+            // Those who ask for no more than another run get it by any action
+            // that runs the plan again; nothing weaker is chosen while they ask.
+            .filter(|(ask, _)| *ask == strongest || matches!(ask, Ask::Retry | Ask::Confirm))
+            .filter_map(|(ask, _)| ask.track())
             .collect();
         for track in &served {
             self.ledger.charge(*track);
@@ -404,34 +392,4 @@ impl LoopState {
         }
         served.into_iter().collect()
     }
-}
-
-/// Those who ask for no more than another run get it by any action that runs
-/// the plan again; nothing weaker is chosen while they ask.
-fn is_served_by_any_rerun(ask: Ask) -> bool {
-    match ask {
-        Ask::Retry | Ask::Confirm => true,
-        Ask::Repair | Ask::FixTests | Ask::Quarantine | Ask::RefineCode | Ask::Nothing => false,
-    }
-}
-
-/// The track that an ask draws on.
-fn track(ask: Ask) -> Option<Track> {
-    match ask {
-        Ask::Repair | Ask::Quarantine => Some(Track::McpRepairs),
-        Ask::Retry => Some(Track::Retries),
-        Ask::Confirm => Some(Track::Confirms),
-        Ask::FixTests => Some(Track::TestFixes),
-        Ask::RefineCode => Some(Track::CodeRefines),
-        Ask::Nothing => None,
-    }
-}
-
-/// The outcome of [`LoopState::choose`].
-struct Chosen {
-    judged: Vec<Judged>,
-    action: Action,
-    reason: String,
-    charged: Vec<Track>,
-    loop_limits: Vec<Option<LoopLimit>>,
 }

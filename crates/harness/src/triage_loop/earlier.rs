@@ -107,7 +107,7 @@ pub(super) struct Ground<'a> {
 }
 
 impl<'a> Ground<'a> {
-    pub fn of(observation: &Observation<'a>) -> Self {
+    pub fn new(observation: &Observation<'a>) -> Self {
         Self {
             earlier: earlier_steps(observation.record, observation.failures),
             facts: observation.steps,

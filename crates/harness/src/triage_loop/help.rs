@@ -88,6 +88,8 @@ pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>)
     problems.extend(of_taint.map(|taint| tainted(taint, iterations, context)));
     let mut to_blame = Blamed::Nobody;
     let mut doubtful = Vec::new();
+    let deadline = context.course.out_of_time;
+    let mut late: Vec<&StepReport> = Vec::new();
     if let Some((last, before)) = iterations.split_last() {
         for case in cases(last, before, context.proofs) {
             to_blame = to_blame.max(Blamed::by(case.failure));
@@ -96,19 +98,17 @@ pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>)
             }
             problems.push(problem(&case, iterations, context));
         }
-        let loose = last.steps.iter().filter(|s| is_loose(s, last, before));
+        let is_late = |step: &StepReport| step.because == Some(Because::Deadline);
+        let steps = last.steps.iter().filter(|s| is_loose(s, last, before));
         // The deadline explains what it cut off.
-        let (late, loose): (Vec<&StepReport>, Vec<&StepReport>) =
-            loose.partition(|s| context.course.out_of_time.is_some() && is_late(s));
-        if !loose.is_empty() || (problems.is_empty() && context.course.out_of_time.is_none()) {
+        let (by_deadline, loose): (_, Vec<&StepReport>) =
+            steps.partition(|s| deadline.is_some() && is_late(s));
+        late = by_deadline;
+        if !loose.is_empty() || (problems.is_empty() && deadline.is_none()) {
             problems.push(unexplained(&loose, last, context));
         }
-        let deadline = context.course.out_of_time;
-        problems.extend(deadline.map(|deadline| out_of_time(deadline, &late, context)));
-    } else {
-        let deadline = context.course.out_of_time;
-        problems.extend(deadline.map(|deadline| out_of_time(deadline, &[], context)));
     }
+    problems.extend(deadline.map(|deadline| out_of_time(deadline, &late, context)));
     for problem in &mut problems {
         redact(problem, context.redactor);
     }
@@ -274,8 +274,10 @@ fn is_loose(step: &StepReport, last: &IterationReport, before: &[IterationReport
     }
 }
 
-fn is_late(step: &StepReport) -> bool {
-    step.because == Some(Because::Deadline)
+/// As in `run to its end: a`.
+fn run_to_end(steps: &[String]) -> String {
+    let end = if steps.len() == 1 { "its" } else { "their" };
+    format!("run to {end} end: {}", steps.join(", "))
 }
 
 /// `twice`, `4 times`; of several counts the least.
@@ -296,32 +298,18 @@ fn unexplained(
     context: &HelpContext<'_>,
 ) -> HelpProblem {
     let totals = last.totals;
-    let names: Vec<String> = loose
-        .iter()
-        .map(|step| match &step.because {
-            Some(Because::Plan(reason)) => format!("{} ({reason})", step.id),
-            Some(Because::Deadline) => format!("{} (the deadline came first)", step.id),
-            Some(
-                Because::NotSelected
-                | Because::FailFast
-                | Because::Interrupted
-                | Because::Step(_)
-                | Because::Server(_)
-                | Because::Setup(_),
-            )
-            | None => step.id.clone(),
-        })
-        .collect();
-    let what = if names.is_empty() {
-        "The run is not green, though no failure was recorded".to_owned()
-    } else {
-        let end = if names.len() == 1 { "its" } else { "their" };
-        format!("Not run to {end} end: {}", names.join(", "))
+    let name = |step: &&StepReport| match &step.because {
+        Some(Because::Plan(reason)) => format!("{} ({reason})", step.id),
+        Some(Because::Deadline) => format!("{} (the deadline came first)", step.id),
+        _ => step.id.clone(),
+    };
+    let names: Vec<String> = loose.iter().map(name).collect();
+    let what = match names.is_empty() {
+        true => "The run is not green, though no failure was recorded".to_owned(),
+        false => format!("Not {}", run_to_end(&names)),
     };
     HelpProblem {
-        server: None,
         step: loose.first().map(|step| step.id.clone()),
-        at: None,
         what,
         evidence: format!(
             "iteration {}: {} passed, {} failed, {} blocked, {} quarantined, {} skipped of {}; {}",
@@ -334,8 +322,8 @@ fn unexplained(
             totals.total,
             last.action.reason
         ),
-        tried: Vec::new(),
         next: vec![context.run_again(&[])],
+        ..HelpProblem::default()
     }
 }
 
@@ -363,13 +351,10 @@ fn tainted(taint: Taint, iterations: &[IterationReport], context: &HelpContext<'
         Taint::PlanWeakened => weakened(iterations, context),
     };
     HelpProblem {
-        server: None,
-        step: None,
-        at: None,
         what: what.to_owned(),
         evidence,
-        tried: Vec::new(),
         next,
+        ..HelpProblem::default()
     }
 }
 
@@ -418,21 +403,18 @@ fn out_of_time(limit: Duration, late: &[&StepReport], context: &HelpContext<'_>)
     let deadline = human_duration(limit);
     let mut what = format!("The deadline of {deadline} ended the run before everything was tried");
     if !late.is_empty() {
-        let ids: Vec<&str> = late.iter().map(|step| step.id.as_str()).collect();
-        let end = if ids.len() == 1 { "its" } else { "their" };
-        what.push_str(&format!("; not run to {end} end: {}", ids.join(", ")));
+        let ids: Vec<String> = late.iter().map(|step| step.id.clone()).collect();
+        what.push_str(&format!("; not {}", run_to_end(&ids)));
     }
     HelpProblem {
-        server: None,
         step: late.first().map(|step| step.id.clone()),
-        at: None,
         what,
         evidence: "it counts hooks and waiting too".to_owned(),
-        tried: Vec::new(),
         next: vec![
             "raise it by --deadline, or where it is set: `jelly config` shows where".to_owned(),
             context.rerun(&LoopLimit::Deadline(limit)),
         ],
+        ..HelpProblem::default()
     }
 }
 

@@ -33,15 +33,18 @@ impl<'a> Case<'a> {
 
     /// How often each of its failures was seen in this run.
     pub(super) fn sightings(&self) -> Vec<u32> {
-        let of =
-            |failure: &FailureReport| failure.diagnosis.repeated.as_ref().map_or(1, |r| r.count);
         let same = self.iteration.failures.iter().filter(|failure| {
             failure.diagnosis.fingerprint == self.failure.diagnosis.fingerprint
                 && failure.server == self.failure.server
                 && failure.diagnosis.side == self.failure.diagnosis.side
         });
-        same.map(of).collect()
+        same.map(|failure| sightings(&failure.diagnosis)).collect()
     }
+}
+
+/// How often a failure was seen in this run, this time included.
+fn sightings(diagnosis: &Diagnosis) -> u32 {
+    diagnosis.repeated.as_ref().map_or(1, |r| r.count)
 }
 
 pub(super) fn problem(
@@ -127,7 +130,7 @@ fn unconfirmable(iterations: &[IterationReport]) -> bool {
 
 /// Why a mismatch is not held against the code.
 fn excused(word: &str, diagnosis: &Diagnosis, unconfirmable: bool) -> String {
-    let seen = diagnosis.repeated.as_ref().map_or(1, |r| r.count);
+    let seen = sightings(diagnosis);
     let why = match word {
         "unconfirmed" if seen < 2 => "seen once only, which is no proof",
         "unconfirmed" => {
@@ -175,10 +178,7 @@ fn blocked_by(case: &Case<'_>) -> u64 {
 }
 
 fn is_blocked_by(step: &StepReport, case: &Case<'_>) -> bool {
-    let waits = match step.state {
-        StepState::Blocked | StepState::Skipped => true,
-        StepState::Passed | StepState::Failed | StepState::Quarantined => false,
-    };
+    let waits = matches!(step.state, StepState::Blocked | StepState::Skipped);
     let server = case.failure.server.as_deref();
     let lost = server.filter(|_| case.steps.is_empty());
     // Through the steps that it waited for itself.
@@ -192,13 +192,7 @@ fn is_blocked_by(step: &StepReport, case: &Case<'_>) -> bool {
             Some(Because::Server(name)) => lost == Some(name),
             Some(Because::Setup(id) | Because::Step(id)) => earlier(id),
             None => lost == Some(&step.server),
-            Some(
-                Because::NotSelected
-                | Because::FailFast
-                | Because::Deadline
-                | Because::Interrupted
-                | Because::Plan(_),
-            ) => false,
+            Some(_) => false,
         }
 }
 
@@ -371,16 +365,11 @@ fn tried(
             iteration.failures.iter().filter(same).any(asks)
         };
         for repair in action.repairs.iter().filter(|r| is_about(&r.target, case)) {
-            tried.push(format!(
-                "repair {}: {}{}",
-                repair.id,
-                repair.explanation,
-                if repair.ineffective {
-                    "; it did not help"
-                } else {
-                    ""
-                }
-            ));
+            let end = match repair.ineffective {
+                true => "; it did not help",
+                false => "",
+            };
+            tried.push(format!("repair {}: {}{end}", repair.id, repair.explanation));
         }
         if let Some(hook) = &action.hook {
             let end = match (&hook.error, &hook.exit) {
@@ -399,23 +388,15 @@ fn tried(
             {
                 "ran the plan again on fresh servers to make sure"
             }
-            ActionKind::Retry
-            | ActionKind::Confirm
-            | ActionKind::RepairMcpPlan
-            | ActionKind::FixTests
-            | ActionKind::RefineCode
-            | ActionKind::Stop => continue,
+            _ => continue,
         };
         if iteration.index < case.iteration.index {
             tried.push(format!("{again} (iteration {})", iteration.index + 1));
         }
     }
     let passed = context.passed_over.iter();
-    tried.extend(
-        passed
-            .filter(|passed| is_about(&passed.target, case))
-            .map(|passed| passed.told.clone()),
-    );
+    let passed = passed.filter(|passed| is_about(&passed.target, case));
+    tried.extend(passed.map(|passed| passed.told.clone()));
     tried
 }
 
@@ -462,13 +443,10 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
     }
     // To mend the server is no advice for what is not its fault, and of two
     // readings enough is said above.
-    let advice = diagnosis.advice.fix.iter();
     let readings_said = doubtful || outlives;
-    next.extend(
-        advice
-            .filter(|line| !readings_said || line.starts_with("$ "))
-            .cloned(),
-    );
+    let advice = diagnosis.advice.fix.iter();
+    let advice = advice.filter(|fix| !readings_said || fix.is_command());
+    next.extend(advice.map(|fix| fix.line().into_owned()));
     if !snapshots.is_empty() {
         next.push("where the new answer is right, store it:".to_owned());
         next.append(&mut snapshots);
@@ -481,11 +459,8 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
             line.push_str(&format!(" --reports-dir {}", shell_word(folder)));
         }
     }
-    let started_by_us = match failure.phase {
-        Phase::Spawn | Phase::Handshake | Phase::List => !failure.argv.is_empty(),
-        Phase::Config | Phase::Call | Phase::Assert | Phase::Teardown => false,
-    };
-    if started_by_us {
+    let is_of_start = matches!(failure.phase, Phase::Spawn | Phase::Handshake | Phase::List);
+    if is_of_start && !failure.argv.is_empty() {
         push_new(&mut next, format!("$ {}", shell_command(&failure.argv)));
     }
     if let Some(step) = case.steps.first() {

@@ -103,15 +103,7 @@ impl HookRunner for CommandHooks {
         let mut report = HookReport {
             hook: call.hook.name().to_owned(),
             argv: shown(call.argv, &self.redactor),
-            exit: None,
-            error: None,
-            stdout: String::new(),
-            stderr: String::new(),
-            elapsed_ms: 0,
-            changes: Vec::new(),
-            diff: None,
-            plans: Vec::new(),
-            code_changed: Vec::new(),
+            ..HookReport::default()
         };
         let spec = CommandSpec {
             argv: call.argv.to_vec(),
@@ -275,26 +267,26 @@ mod tests {
     use tokio::time::Instant;
 
     fn call(dir: &Path, script: &str, bundle: &[u8], limit: Duration) -> HookReport {
-        let argv = ["sh", "-c", script].map(str::to_owned);
+        call_argv(dir, &["sh", "-c", script], bundle, limit)
+    }
+
+    fn call_argv(dir: &Path, argv: &[&str], bundle: &[u8], limit: Duration) -> HookReport {
+        let argv: Vec<String> = argv.iter().map(ToString::to_string).collect();
         let mut hooks = CommandHooks {
             project_dir: dir.to_owned(),
             redactor: Redactor::new([("TOKEN", "s3cr3t-value")]),
         };
-        tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap()
-            .block_on(async {
-                hooks
-                    .run(&HookCall {
-                        hook: Hook::FixTests,
-                        argv: &argv,
-                        bundle,
-                        until: Instant::now() + limit,
-                        limit,
-                    })
-                    .await
-            })
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime.enable_all().build().unwrap().block_on(async {
+            let call = HookCall {
+                hook: Hook::FixTests,
+                argv: &argv,
+                bundle,
+                until: Instant::now() + limit,
+                limit,
+            };
+            hooks.run(&call).await
+        })
     }
 
     const LONG: Duration = Duration::from_secs(30);
@@ -340,12 +332,14 @@ mod tests {
     #[test]
     fn another_exit_code_is_no_success_and_says_so() {
         let dir = tempfile::tempdir().unwrap();
-        let report = call(dir.path(), "exit 3", b"", LONG);
-        assert!(!succeeded(&report));
-        assert_eq!(report.error.as_deref(), Some("ended with exit code 3"));
-        let report = call(dir.path(), "kill -9 $$", b"", LONG);
-        assert!(!succeeded(&report));
-        assert_eq!(report.error.as_deref(), Some("was ended by SIGKILL"));
+        for (script, error) in [
+            ("exit 3", "ended with exit code 3"),
+            ("kill -9 $$", "was ended by SIGKILL"),
+        ] {
+            let report = call(dir.path(), script, b"", LONG);
+            assert!(!succeeded(&report));
+            assert_eq!(report.error.as_deref(), Some(error));
+        }
     }
 
     #[test]
@@ -370,22 +364,7 @@ mod tests {
     #[test]
     fn a_hook_that_can_not_be_started_says_why() {
         let dir = tempfile::tempdir().unwrap();
-        let argv = ["./no-such-hook".to_owned()];
-        let mut hooks = CommandHooks {
-            project_dir: dir.path().to_owned(),
-            redactor: Redactor::none(),
-        };
-        let report = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap()
-            .block_on(hooks.run(&HookCall {
-                hook: Hook::RefineCode,
-                argv: &argv,
-                bundle: b"",
-                until: Instant::now() + LONG,
-                limit: LONG,
-            }));
+        let report = call_argv(dir.path(), &["./no-such-hook"], b"", LONG);
         assert!(!succeeded(&report));
         assert!(report.error.unwrap().starts_with("could not be started"));
         assert_eq!(report.exit, None);

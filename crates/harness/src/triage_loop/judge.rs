@@ -3,7 +3,7 @@
 
 use super::earlier::Ground;
 use super::memory::Memory;
-use super::seen::{Observation, Policy, Seen, StepFacts, needs_proof};
+use super::seen::{Observation, Policy, Seen, needs_proof};
 use jelly_base::model::{AssertionTarget, Diagnosis, Failure, Repeated, Side, Standing};
 
 /// Why what jelly itself left out is held against nobody.
@@ -60,51 +60,48 @@ impl Judged {
     }
 }
 
+/// What a failure is judged by.
+pub(super) struct Known<'a> {
+    pub observation: &'a Observation<'a>,
+    pub ground: &'a Ground<'a>,
+    /// Of the iterations before.
+    pub memory: &'a Memory,
+    pub code_revision: u32,
+    pub policy: &'a Policy,
+}
+
 /// Judges one failure by what is remembered of the iterations before.
-pub(super) fn judge(
-    seen: &Seen,
-    observation: &Observation<'_>,
-    ground: &Ground<'_>,
-    memory: &Memory,
-    code_revision: u32,
-    policy: &Policy,
-) -> Judged {
+pub(super) fn judge(seen: &Seen, known: &Known<'_>) -> Judged {
     let failure = seen.failure.clone();
     let mut diagnosis = seen.diagnosis.clone();
-    diagnosis.repeated =
-        memory
-            .sighted(&diagnosis.test_fingerprint)
-            .map(|(first_iteration, earlier)| Repeated {
-                first_iteration,
-                count: earlier.saturating_add(1),
-            });
-    let blame = if needs_proof(&failure, &diagnosis) {
-        let (blame, excused) = prove(seen, observation, ground, memory, code_revision, policy);
-        match blame {
-            Blame::Confirmed(standing) => {
-                diagnosis.side = Side::Code;
-                diagnosis.ambiguous = false;
-                diagnosis.standing = Some(standing);
-            }
-            Blame::Settled | Blame::Open | Blame::Flaky => {
-                diagnosis.side = Side::Test;
-                diagnosis.ambiguous = true;
-                diagnosis.flaky = blame == Blame::Flaky;
-                if let Some(Excuse { word, step }) = excused {
-                    diagnosis.excused = Some(word.to_owned());
-                    diagnosis.excused_by = step;
-                }
-            }
+    let sighted = known.memory.sighted(&diagnosis.test_fingerprint);
+    diagnosis.repeated = sighted.map(|(first_iteration, earlier)| Repeated {
+        first_iteration,
+        count: earlier.saturating_add(1),
+    });
+    let proven = needs_proof(&failure, &diagnosis).then(|| prove(seen, known));
+    let (blame, excused) = match proven {
+        Some(proven) => proven,
+        None => (Blame::Settled, None),
+    };
+    match blame {
+        Blame::Confirmed(standing) => {
+            diagnosis.side = Side::Code;
+            diagnosis.ambiguous = false;
+            diagnosis.standing = Some(standing);
         }
-        blame
-    } else {
-        if failure.beyond().is_some() {
+        Blame::Settled if failure.beyond().is_none() => {}
+        Blame::Settled | Blame::Open | Blame::Flaky => {
             diagnosis.side = Side::Test;
             diagnosis.ambiguous = true;
-            diagnosis.excused = Some(OWN_LIMIT.to_owned());
+            diagnosis.flaky |= blame == Blame::Flaky;
+            let own_limit = failure.beyond().map(|_| Excuse::from(OWN_LIMIT));
+            if let Some(Excuse { word, step }) = excused.or(own_limit) {
+                diagnosis.excused = Some(word.to_owned());
+                diagnosis.excused_by = step;
+            }
         }
-        Blame::Settled
-    };
+    }
     Judged {
         failure,
         diagnosis,
@@ -128,20 +125,16 @@ impl From<&'static str> for Excuse {
 }
 
 /// What repetition says of a mismatch, with the excuse if there is one.
-fn prove(
-    seen: &Seen,
-    observation: &Observation<'_>,
-    ground: &Ground<'_>,
-    memory: &Memory,
-    code_revision: u32,
-    policy: &Policy,
-) -> (Blame, Option<Excuse>) {
-    let Some((step, facts)) = step_of(&seen.failure, observation) else {
+fn prove(seen: &Seen, known: &Known<'_>) -> (Blame, Option<Excuse>) {
+    let Known { memory, policy, .. } = known;
+    let observed = known
+        .observation
+        .revision_of(&seen.failure, known.code_revision);
+    let Some((step, facts, revision)) = observed else {
         return (Blame::Open, Some("unconfirmed".into()));
     };
-    let revision = facts.at(code_revision);
     let gap = || {
-        let gap = ground.gap_before(step, &policy.passed_before)?;
+        let gap = known.ground.gap_before(step, &policy.passed_before)?;
         Some(Excuse {
             word: "earlier_step_not_done",
             step: Some(gap.id.clone()),
@@ -161,15 +154,14 @@ fn prove(
     if !proven || policy.budgets.confirms == 0 {
         return (Blame::Open, Some("unconfirmed".into()));
     }
-    let same =
-        |fingerprints: &std::collections::BTreeSet<String>| fingerprints.contains(fingerprint);
-    if !earlier.iter().all(same) {
+    if !earlier.iter().all(|same| same.contains(fingerprint)) {
         return (Blame::Flaky, None);
     }
-    let known = ground
+    let passed = known
+        .ground
         .definition(step)
         .is_some_and(|d| policy.passed_before.has(d) || memory.passed_as_defined(d));
-    let standing = if known {
+    let standing = if passed {
         Standing::PassedBefore
     } else if seen.diagnosis.error_answer {
         // An error told as an answer may be what the plan asks for wrongly.
@@ -178,14 +170,6 @@ fn prove(
         Standing::NeverPassed
     };
     (Blame::Confirmed(standing), None)
-}
-
-fn step_of<'a>(
-    failure: &'a Failure,
-    observation: &Observation<'a>,
-) -> Option<(&'a str, &'a StepFacts)> {
-    let step = failure.step.as_deref()?;
-    Some((step, observation.steps.get(step)?))
 }
 
 /// What excuses a mismatch however often it comes.

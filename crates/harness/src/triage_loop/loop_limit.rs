@@ -2,6 +2,7 @@
 //! allows it.
 
 use super::ask::Ask;
+use super::budget_ledger::allowed;
 use super::seen::Policy;
 use jelly_base::model::Track;
 use jelly_base::text::{human_duration, plural};
@@ -11,11 +12,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoopLimit {
     /// The budget of a track, and so much of it.
-    Budget {
-        track: Track,
-        of: u32,
-        next: &'static str,
-    },
+    Budget { track: Track, of: u32 },
     /// `--no-repair`; with it, a budget that allows none either.
     NoRepair { of: u32 },
     /// `--no-confirm`, likewise.
@@ -30,37 +27,34 @@ impl LoopLimit {
     /// What `ask` would need; nothing where nothing is asked for.
     pub(super) fn reached_by(ask: Ask, policy: &Policy) -> Option<Self> {
         let means = policy.means;
-        let budgets = policy.budgets;
-        let next = act(ask);
-        let budget = |track, of| Some(Self::Budget { track, of, next });
-        match ask {
-            Ask::Repair | Ask::Quarantine if means.no_repair => Some(Self::NoRepair {
+        Some(match ask.track()? {
+            Track::McpRepairs if means.no_repair => Self::NoRepair {
                 of: means.mcp_repairs,
-            }),
-            Ask::Repair | Ask::Quarantine => budget(Track::McpRepairs, budgets.mcp_repairs),
-            Ask::Retry => budget(Track::Retries, budgets.retries),
-            Ask::Confirm if means.no_confirm => Some(Self::NoConfirm { of: means.confirms }),
-            Ask::Confirm => budget(Track::Confirms, budgets.confirms),
-            Ask::FixTests => budget(Track::TestFixes, budgets.test_fixes),
-            Ask::RefineCode => budget(Track::CodeRefines, budgets.code_refines),
-            Ask::Nothing => None,
-        }
+            },
+            Track::Confirms if means.no_confirm => Self::NoConfirm { of: means.confirms },
+            track => Self::Budget {
+                track,
+                of: allowed(&policy.budgets, track),
+            },
+        })
     }
 
     /// Why nothing more was tried, as a clause.
     #[must_use]
     pub fn reason(&self) -> String {
         match *self {
-            Self::Budget { track, of: 0, next } => {
-                format!(
-                    "{next} would have been next, and the budget of {} is 0",
-                    many(track)
-                )
+            Self::Budget { track, of } => {
+                let TrackWords {
+                    next, one, many, ..
+                } = words(track);
+                match of {
+                    0 => format!("{next} would have been next, and the budget of {many} is 0"),
+                    of => format!(
+                        "the budget of {of} {} is used up, and {next} would have been next",
+                        if of == 1 { one } else { many }
+                    ),
+                }
             }
-            Self::Budget { track, of, next } => format!(
-                "the budget of {} is used up, and {next} would have been next",
-                counted(of, track)
-            ),
             Self::NoRepair { .. } => {
                 "a repair would have been next, and `--no-repair` forbids it".to_owned()
             }
@@ -81,11 +75,11 @@ impl LoopLimit {
     #[must_use]
     pub fn flag(&self) -> Option<String> {
         match *self {
-            Self::Budget { track, of, .. } => {
-                Some(format!("{} {}", flag(track), of.saturating_add(1)))
+            Self::Budget { track, of } => {
+                Some(format!("{} {}", words(track).flag, of.saturating_add(1)))
             }
-            Self::NoRepair { of } => (of == 0).then(|| format!("{} 1", flag(Track::McpRepairs))),
-            Self::NoConfirm { of } => (of == 0).then(|| format!("{} 1", flag(Track::Confirms))),
+            Self::NoRepair { of } => (of == 0).then(|| "--mcp-repairs 1".to_owned()),
+            Self::NoConfirm { of } => (of == 0).then(|| "--confirms 1".to_owned()),
             Self::Iterations { of, .. } => {
                 Some(format!("--max-iterations {}", of.saturating_add(1)))
             }
@@ -106,7 +100,7 @@ impl LoopLimit {
         match self {
             Self::NoRepair { .. } => Some("--no-repair"),
             Self::NoConfirm { .. } => Some("--no-confirm"),
-            Self::Budget { .. } | Self::Iterations { .. } | Self::Deadline(_) => None,
+            _ => None,
         }
     }
 
@@ -122,45 +116,37 @@ impl LoopLimit {
     }
 }
 
-/// What an ask leads to, as in "… would have been next".
-pub(super) fn act(ask: Ask) -> &'static str {
-    match ask {
-        Ask::Repair | Ask::Quarantine => "a repair",
-        Ask::Retry => "a retry",
-        Ask::Confirm => "a second look",
-        Ask::FixTests => "the hook fix_tests",
-        Ask::RefineCode => "the hook refine_code",
-        Ask::Nothing => "nothing",
-    }
+/// How the budget of a track is spoken of.
+pub(super) struct TrackWords {
+    /// What spends it, as in "… would have been next".
+    pub next: &'static str,
+    flag: &'static str,
+    one: &'static str,
+    many: &'static str,
 }
 
-fn flag(track: Track) -> &'static str {
-    match track {
-        Track::Retries => "--retries",
-        Track::Confirms => "--confirms",
-        Track::McpRepairs => "--mcp-repairs",
-        Track::TestFixes => "--test-fixes",
-        Track::CodeRefines => "--code-refines",
-    }
-}
-
-fn counted(of: u32, track: Track) -> String {
-    match (of, track) {
-        (1, Track::Retries) => "1 retry".to_owned(),
-        (1, Track::Confirms) => "1 second look".to_owned(),
-        (1, Track::McpRepairs) => "1 repair".to_owned(),
-        (1, Track::TestFixes) => "1 run of fix_tests".to_owned(),
-        (1, Track::CodeRefines) => "1 run of refine_code".to_owned(),
-        (of, track) => format!("{of} {}", many(track)),
-    }
-}
-
-fn many(track: Track) -> &'static str {
-    match track {
-        Track::Retries => "retries",
-        Track::Confirms => "second looks",
-        Track::McpRepairs => "repairs",
-        Track::TestFixes => "runs of fix_tests",
-        Track::CodeRefines => "runs of refine_code",
+pub(super) fn words(track: Track) -> TrackWords {
+    let (next, flag, one, many) = match track {
+        Track::Retries => ("a retry", "--retries", "retry", "retries"),
+        Track::Confirms => ("a second look", "--confirms", "second look", "second looks"),
+        Track::McpRepairs => ("a repair", "--mcp-repairs", "repair", "repairs"),
+        Track::TestFixes => (
+            "the hook fix_tests",
+            "--test-fixes",
+            "run of fix_tests",
+            "runs of fix_tests",
+        ),
+        Track::CodeRefines => (
+            "the hook refine_code",
+            "--code-refines",
+            "run of refine_code",
+            "runs of refine_code",
+        ),
+    };
+    TrackWords {
+        next,
+        flag,
+        one,
+        many,
     }
 }

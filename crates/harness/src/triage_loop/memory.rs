@@ -189,7 +189,7 @@ impl Memory {
             if is_timeout(&seen.failure, seen.diagnosis.error_category) {
                 self.timed_out.insert(target(&seen.failure));
             }
-            let Some((step, revision)) = observation.revision_of(&seen.failure, code) else {
+            let Some((step, _, revision)) = observation.revision_of(&seen.failure, code) else {
                 continue;
             };
             // What a step saw on a server that had died before, or that lacked

@@ -49,10 +49,7 @@ impl FsFacts for RealFs {
                             return None;
                         }
                     }
-                    Component::ParentDir
-                    | Component::CurDir
-                    | Component::RootDir
-                    | Component::Prefix(_) => return None,
+                    _ => return None,
                 },
             }
         }

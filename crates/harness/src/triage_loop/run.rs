@@ -114,11 +114,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
                 strict: settings.strict,
                 ..Course::default()
             },
-            last: Standings {
-                green: false,
-                test_side: false,
-                code: false,
-            },
+            last: Standings::default(),
             steps: Rc::default(),
             ran: Vec::new(),
             passed_over: Vec::new(),
@@ -308,11 +304,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
                     let (applied, refused) = self.try_repairs(proposals);
                     (Some(applied), refused)
                 }
-                Action::Retry
-                | Action::Confirm
-                | Action::FixTests
-                | Action::RefineCode
-                | Action::Stop => (None, Vec::new()),
+                _ => (None, Vec::new()),
             };
             if refused.is_empty() {
                 self.mark_ineffective(&next);

@@ -126,12 +126,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     fn show_diff(&mut self, hook: Hook, before: &Before, left: &Left) {
         let mut told = String::new();
         let after = left.source.as_ref().map(|source| source.text.clone());
-        let is_other = match (&before.text, &after) {
-            (Some(before), Some(after)) => **before != *after.as_bytes(),
-            (None, None) => false,
-            (Some(_), None) | (None, Some(_)) => true,
-        };
-        if is_other {
+        if before.text.as_deref() != after.as_ref().map(|text| text.as_bytes()) {
             let now = PlanSource {
                 text: after.clone().unwrap_or_default(),
                 ..self.original.clone()
@@ -397,17 +392,11 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
 
     fn clean_hook(&mut self) {
         let settings = self.settings;
-        let hook = self
-            .iterations
-            .last_mut()
-            .and_then(|i| i.action.hook.as_mut());
-        for text in hook.into_iter().flat_map(|hook| {
-            let output = [&mut hook.stdout, &mut hook.stderr];
-            output
-                .into_iter()
-                .chain(&mut hook.error)
-                .chain(&mut hook.argv)
-        }) {
+        let Some(hook) = self.last_hook() else {
+            return;
+        };
+        let output = [&mut hook.stdout, &mut hook.stderr].into_iter();
+        for text in output.chain(&mut hook.error).chain(&mut hook.argv) {
             if let Cow::Owned(shown) = settings.redactor.redact(text) {
                 *text = shown;
             }

@@ -139,15 +139,16 @@ pub struct Observation<'a> {
 }
 
 impl<'a> Observation<'a> {
-    /// The step of a failure and what it ran on; absent for a failure of a
-    /// server, and for a step that the plan does not have.
-    pub(super) fn revision_of(
+    /// The step of a failure, its facts and what it ran on; absent for a failure
+    /// of a server, and for a step that the plan does not have.
+    pub(super) fn revision_of<'f>(
         &self,
-        failure: &'a Failure,
+        failure: &'f Failure,
         code: u32,
-    ) -> Option<(&'a str, Revision)> {
+    ) -> Option<(&'f str, &'a StepFacts, Revision)> {
         let step = failure.step.as_deref()?;
-        Some((step, self.steps.get(step)?.at(code)))
+        let facts = self.steps.get(step)?;
+        Some((step, facts, facts.at(code)))
     }
 }
 
@@ -172,15 +173,12 @@ pub(super) fn needs_proof(failure: &Failure, diagnosis: &Diagnosis) -> bool {
         Side::Code => true,
         Side::Test if diagnosis.root_cause == "assertion_mismatch" => true,
         Side::Test if diagnosis.error_answer => true,
-        Side::Test => diagnosis.ambiguous && !is_environmental(diagnosis.error_category),
-    }
-}
-
-fn is_environmental(category: Option<ErrorCategory>) -> bool {
-    match category {
-        Some(ErrorCategory::Infrastructure | ErrorCategory::Timeout) => true,
-        Some(ErrorCategory::Assertion | ErrorCategory::Locator | ErrorCategory::Other) | None => {
-            false
+        Side::Test => {
+            let is_environmental = matches!(
+                diagnosis.error_category,
+                Some(ErrorCategory::Infrastructure | ErrorCategory::Timeout)
+            );
+            diagnosis.ambiguous && !is_environmental
         }
     }
 }

@@ -7,7 +7,7 @@ use jelly_base::model::{
 };
 
 /// What stands when an iteration is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Standings {
     /// Everything that was selected ran and passed, and something did.
     pub green: bool,
@@ -57,16 +57,10 @@ fn is_fine(step: &StepReport) -> bool {
 fn could_not_run(step: &StepReport) -> bool {
     match step.state {
         StepState::Blocked | StepState::Quarantined => true,
-        StepState::Skipped => match &step.because {
-            Some(Because::Server(_) | Because::Setup(_) | Because::Plan(_)) | None => true,
-            Some(
-                Because::NotSelected
-                | Because::FailFast
-                | Because::Deadline
-                | Because::Interrupted
-                | Because::Step(_),
-            ) => false,
-        },
+        StepState::Skipped => matches!(
+            step.because,
+            None | Some(Because::Server(_) | Because::Setup(_) | Because::Plan(_))
+        ),
         StepState::Passed | StepState::Failed => false,
     }
 }
@@ -82,12 +76,7 @@ fn is_unexplained(step: &StepReport, record: &IterationRecord) -> bool {
 
 /// A server was lost, and no record says why.
 fn is_silent_loss(server: &ServerReport, record: &IterationRecord) -> bool {
-    let lost = match server.state {
-        ServerState::Failed | ServerState::Died => true,
-        ServerState::NotStarted | ServerState::Ready => false,
-    };
-    lost && !record
-        .failures
-        .iter()
-        .any(|f| f.server.as_ref() == Some(&server.name))
+    let explains = |failure: &Failure| failure.server.as_ref() == Some(&server.name);
+    matches!(server.state, ServerState::Failed | ServerState::Died)
+        && !record.failures.iter().any(explains)
 }

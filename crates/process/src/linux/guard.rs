@@ -6,6 +6,7 @@
 //! runtime is busy. A parent-death signal would not do: SIGKILL leaves no
 //! chance to clean up.
 
+use super::super::room::Shortage;
 use super::super::scratch::{self, clear_scratch};
 use super::super::supervise::{Role, WorkerEnd};
 use super::super::unix;
@@ -63,7 +64,14 @@ fn split() -> io::Result<Role> {
         }
         0 => {
             drop(held);
-            become_worker(lifeline, &signals)
+            Ok(become_worker(lifeline, &signals).unwrap_or_else(|error| {
+                // Nobody reads it, so that the end must not wait for it.
+                LIFELINE.store(-1, Ordering::Relaxed);
+                signals.give_back();
+                Role::Stranded {
+                    reason: error.to_string(),
+                }
+            }))
         }
         pid => {
             drop(lifeline);
@@ -152,20 +160,21 @@ fn become_worker(lifeline: OwnedFd, signals: &Signals) -> io::Result<Role> {
     // called from any thread at any time.
     unsafe {
         libc::prctl(libc::PR_SET_NAME, WORKER_NAME.as_ptr());
-        libc::atexit(leave);
+        libc::atexit(wait_if_ending);
     }
     // The thread inherits a mask in which the signals are blocked: they are
     // for the main thread.
     std::thread::Builder::new()
         .name("lifeline".into())
         .stack_size(64 * 1024)
-        .spawn(move || hang_on(lifeline))?;
+        .spawn(move || end_with_supervisor(lifeline))
+        .map_err(|error| io::Error::other(Shortage::Threads(error)))?;
     signals.give_back();
     Ok(Role::Worker)
 }
 
 /// Reads until the supervisor is gone, then ends everything.
-fn hang_on(lifeline: OwnedFd) {
+fn end_with_supervisor(lifeline: OwnedFd) {
     let mut lifeline = fs::File::from(lifeline);
     loop {
         match lifeline.read(&mut [0]) {
@@ -187,7 +196,7 @@ fn hang_on(lifeline: OwnedFd) {
 
 /// Runs when the worker exits by itself. It may do so just because a server
 /// of its was killed by the thread above, which must not be cut short then.
-extern "C" fn leave() {
+extern "C" fn wait_if_ending() {
     tree::kill_own_children(&[]);
     let mut lifeline = libc::pollfd {
         fd: LIFELINE.load(Ordering::Relaxed),

@@ -34,7 +34,7 @@ pub(in super::super) struct Proc {
 impl Proc {
     /// Whether it runs; a zombie does not.
     pub(in super::super) fn is_alive(&self) -> bool {
-        Stat::of(self.pid).is_some_and(|stat| stat.start == self.start && !stat.dead)
+        Stat::read(self.pid).is_some_and(|stat| stat.start == self.start && !stat.dead)
     }
 
     /// A handle that can't come to mean another process. `Ok(None)` when the
@@ -74,7 +74,7 @@ struct Stat {
 }
 
 impl Stat {
-    fn of(pid: Pid) -> Option<Self> {
+    fn read(pid: Pid) -> Option<Self> {
         let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
         Self::parse(&String::from_utf8_lossy(&text))
     }
@@ -106,7 +106,7 @@ pub(in super::super) fn family(leader: Pid, known: &[Proc]) -> Vec<Proc> {
         let orphans = children_of(rustix::process::getpid());
         open.extend(orphans.into_iter().filter(|pid| {
             *pid != leader
-                && Stat::of(*pid).is_some_and(|stat| stat.group == leader.as_raw_nonzero().get())
+                && Stat::read(*pid).is_some_and(|stat| stat.group == leader.as_raw_nonzero().get())
         }));
     }
 
@@ -116,7 +116,7 @@ pub(in super::super) fn family(leader: Pid, known: &[Proc]) -> Vec<Proc> {
             continue;
         }
         if pid != leader
-            && let Some(stat) = Stat::of(pid).filter(|stat| !stat.dead)
+            && let Some(stat) = Stat::read(pid).filter(|stat| !stat.dead)
         {
             let proc = Proc {
                 pid,
@@ -163,7 +163,7 @@ fn children_by_scan(parent: Pid) -> Vec<Pid> {
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         .filter_map(Pid::from_raw)
         .filter(|pid| {
-            Stat::of(*pid).is_some_and(|stat| stat.parent == parent.as_raw_nonzero().get())
+            Stat::read(*pid).is_some_and(|stat| stat.parent == parent.as_raw_nonzero().get())
         })
         .collect()
 }
@@ -246,7 +246,7 @@ fn living_children(keep: &[u32]) -> Vec<Proc> {
             continue;
         }
         // Another thread of ours may have reaped it since it was listed.
-        let Some(stat) = Stat::of(pid).filter(|stat| stat.parent == us.as_raw_nonzero().get())
+        let Some(stat) = Stat::read(pid).filter(|stat| stat.parent == us.as_raw_nonzero().get())
         else {
             continue;
         };
@@ -296,7 +296,7 @@ mod tests {
             .spawn()
             .expect("it starts");
         let pid = Pid::from_child(&child);
-        let start = Stat::of(pid).expect("it runs").start;
+        let start = Stat::read(pid).expect("it runs").start;
         let earlier = Proc {
             pid,
             start: start - 1,

@@ -5,7 +5,7 @@
 //! finds out which of them answers.
 
 use super::entry::{Entry, Reached};
-use super::launcher::{name_of, up_to_program};
+use super::launcher::{is_script_runner, name_of, up_to_program};
 use jelly_base::text::{HttpPart, address_words, http_parts, http_variables};
 
 /// Arguments and variables with which an entry may speak stdio.
@@ -88,7 +88,7 @@ pub fn stdio_candidates(entry: &Entry, is_sure: bool) -> Vec<Candidate> {
     add(own.without(&parts, true), &variables);
     add(left_out.clone(), &variables);
     // What a script runner is given besides is its own and not the script's.
-    let is_runner = matches!(name_of(&command.text), "npm" | "pnpm" | "yarn");
+    let is_runner = is_script_runner(name_of(&command.text));
     if !is_sure || is_runner {
         return found;
     }

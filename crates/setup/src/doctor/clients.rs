@@ -498,20 +498,6 @@ pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Whether a line of advice is a member of an entry, to be pasted as it is.
-#[must_use]
-pub fn is_member(line: &str) -> bool {
-    line.starts_with('"')
-        || CLIENTS.iter().any(|format| {
-            let names = format.members;
-            [names.args, names.env, names.cwd, names.headers, "type"]
-                .iter()
-                .chain(names.command)
-                .chain(names.url)
-                .any(|name| line.starts_with(&format.member(name, "")))
-        })
-}
-
 /// `$NAME` as `${NAME}`.
 fn with_braces(text: &str) -> String {
     let mut parts = text.split('$');

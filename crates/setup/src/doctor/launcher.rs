@@ -1,4 +1,7 @@
-//! Commands that fetch the package that they start.
+//! Commands that start servers, and those that fetch the package that they
+//! start.
+
+use jelly_base::text::WordList;
 
 /// The package of a command, as it is named there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +23,7 @@ struct Launcher {
     /// Flags that name the package.
     package_flags: &'static [&'static str],
     /// Flags that take the next word.
-    value_flags: &'static [&'static str],
+    value_flags: WordList,
     kind: Kind,
 }
 
@@ -29,6 +32,16 @@ enum Kind {
     Npm,
     Python,
     Image,
+}
+
+/// Those that fetch packages of Python at each start.
+pub(super) fn is_python_launcher(name: &str) -> bool {
+    matches!(name, "uv" | "uvx" | "pipx")
+}
+
+/// Those that run the scripts of a `package.json`.
+pub(super) fn is_script_runner(name: &str) -> bool {
+    matches!(name, "npm" | "pnpm" | "yarn")
 }
 
 const NPM_PACKAGE: &[&str] = &["-p", "--package"];
@@ -42,52 +55,16 @@ pub(super) const FOLDER_FLAGS: &[&str] = &[
     "--dir",
 ];
 
-const NPM_VALUES: &[&str] = &["--registry", "--cache", "--prefix", "-w", "--workspace"];
-const UV_VALUES: &[&str] = &[
-    "-p",
-    "--python",
-    "--with",
-    "--index-url",
-    "--extra-index-url",
-    "--index",
-    "--directory",
-    "--project",
-    "--refresh-package",
-];
-const DOCKER_VALUES: &[&str] = &[
-    "-e",
-    "--env",
-    "--env-file",
-    "-v",
-    "--volume",
-    "--mount",
-    "--name",
-    "-p",
-    "--publish",
-    "--network",
-    "--net",
-    "-w",
-    "--workdir",
-    "-u",
-    "--user",
-    "--entrypoint",
-    "--platform",
-    "--pull",
-    "-l",
-    "--label",
-    "--add-host",
-    "-m",
-    "--memory",
-    "--cpus",
-    "--gpus",
-    "--tmpfs",
-    "--cap-drop",
-    "--cap-add",
-    "--security-opt",
-    "--runtime",
-    "-h",
-    "--hostname",
-];
+const NPM_VALUES: WordList = WordList("--registry --cache --prefix -w --workspace");
+const UV_VALUES: WordList = WordList(
+    "-p --python --with --index-url --extra-index-url --index --directory --project \
+     --refresh-package",
+);
+const DOCKER_VALUES: WordList = WordList(
+    "-e --env --env-file -v --volume --mount --name -p --publish --network --net -w \
+     --workdir -u --user --entrypoint --platform --pull -l --label --add-host -m --memory \
+     --cpus --gpus --tmpfs --cap-drop --cap-add --security-opt --runtime -h --hostname",
+);
 
 const LAUNCHERS: &[Launcher] = &[
     npm("npx", &[]),
@@ -247,12 +224,8 @@ pub(super) fn up_to_program(command: &str, args: &[&str]) -> usize {
         if let Some(module) = args.iter().position(|arg| *arg == "-m") {
             return (module + 2).min(args.len());
         }
-        let values: &[&str] = if name_of(command) == "uv" {
-            UV_VALUES
-        } else {
-            &[]
-        };
-        let is_value = |index: usize| index > 0 && values.contains(&args[index - 1]);
+        let is_uv = name_of(command) == "uv";
+        let is_value = |index: usize| is_uv && index > 0 && UV_VALUES.has(args[index - 1]);
         let first = args.iter().enumerate().position(|(index, arg)| {
             let is_word = !arg.starts_with('-') && !is_value(index);
             is_word && !matches!(*arg, "run" | "exec" | "start" | "tool")
@@ -288,7 +261,7 @@ fn specs<'a>(launcher: &Launcher, args: &[&'a str]) -> Vec<(usize, &'a str)> {
             found.extend(words.next());
         } else if let Some(spec) = joined {
             found.push((index, spec));
-        } else if launcher.value_flags.contains(&word) {
+        } else if launcher.value_flags.has(word) {
             words.next();
         } else if !word.starts_with('-') {
             if found.is_empty() {

@@ -23,12 +23,11 @@ pub use blanks::{Filled, Piece, Surroundings, fill, pieces};
 pub use by_hand::by_hand;
 pub use candidates::{Candidate, Word, stdio_candidates};
 pub use clients::{
-    Base, CLIENTS, Client, ClientFormat, Platform, Syntax, UsualPlace, client_of, is_member,
-    usual_places,
+    Base, CLIENTS, Client, ClientFormat, Platform, Syntax, UsualPlace, client_of, usual_places,
 };
 pub use entry::{Config, Entry, Input, Place, Reached, Spot};
 pub use launcher::package_name;
 pub use lint::{duplicate_names, lint, variable_of};
 pub use read::{ConfigError, MAX_BYTES, read};
-pub use remedy::{RemedyContext, Sight, prescribe};
+pub use remedy::{REPLACED_STEPS, RemedyContext, Sight, prescribe};
 pub use secrets::secrets_of;

@@ -3,214 +3,49 @@
 //! Main function: [`choose`].
 
 use super::tool::Tool;
+use jelly_base::text::WordList;
 
 /// Verbs that say that nothing is changed, as the first word of a name.
-const READING: &[&str] = &[
-    "browse",
-    "compare",
-    "count",
-    "current",
-    "describe",
-    "detect",
-    "diff",
-    "echo",
-    "estimate",
-    "explain",
-    "fetch",
-    "find",
-    "get",
-    "has",
-    "hello",
-    "inspect",
-    "is",
-    "list",
-    "lookup",
-    "peek",
-    "ping",
-    "preview",
-    "query",
-    "read",
-    "retrieve",
-    "return",
-    "search",
-    "show",
-    "summarize",
-    "view",
-    "whoami",
-];
+const READING: WordList = WordList(
+    "browse compare count current describe detect diff echo estimate explain fetch find \
+     get has hello inspect is list lookup peek ping preview query read retrieve return \
+     search show summarize view whoami",
+);
 
 /// What can only be looked at, as the last word of a name.
-const SEEN: &[&str] = &[
-    "about",
-    "health",
-    "healthcheck",
-    "help",
-    "info",
-    "now",
-    "overview",
-    "stats",
-    "status",
-    "summary",
-    "time",
-    "uptime",
-    "version",
-];
+const SEEN: WordList = WordList(
+    "about health healthcheck help info now overview stats status summary time uptime \
+     version",
+);
 
 /// Whose it is, before such a word.
-const WHOSE: &[&str] = &[
-    "account", "api", "app", "cluster", "current", "database", "db", "host", "local", "machine",
-    "my", "node", "project", "repo", "server", "service", "session", "system", "user",
-];
+const WHOSE: WordList = WordList(
+    "account api app cluster current database db host local machine my node project repo \
+     server service session system user",
+);
 
 /// Words in front of the verb of a sentence.
-const FILLERS: &[&str] = &[
-    "a", "also", "an", "and", "can", "command", "endpoint", "function", "it", "method", "that",
-    "the", "then", "this", "to", "tool", "which", "will",
-];
+const FILLERS: WordList = WordList(
+    "a also an and can command endpoint function it method that the then this to tool \
+     which will",
+);
 
 /// Words that make such a name doubtful wherever they stand in it, as in
 /// `get_and_clear_queue`.
-const ACTING: &[&str] = &[
-    "abort",
-    "ack",
-    "acknowledge",
-    "acquire",
-    "activate",
-    "add",
-    "apply",
-    "approve",
-    "archive",
-    "assign",
-    "ban",
-    "block",
-    "book",
-    "buy",
-    "call",
-    "cancel",
-    "change",
-    "claim",
-    "clean",
-    "cleanup",
-    "clear",
-    "close",
-    "commit",
-    "confirm",
-    "consume",
-    "create",
-    "deactivate",
-    "decrement",
-    "delete",
-    "demote",
-    "deploy",
-    "dequeue",
-    "destroy",
-    "disable",
-    "discard",
-    "dismiss",
-    "drop",
-    "edit",
-    "empty",
-    "enable",
-    "erase",
-    "exec",
-    "execute",
-    "expire",
-    "fix",
-    "flush",
-    "forget",
-    "format",
-    "generate",
-    "grant",
-    "import",
-    "increment",
-    "insert",
-    "install",
-    "invalidate",
-    "invoke",
-    "kill",
-    "launch",
-    "leave",
-    "lock",
-    "logout",
-    "mark",
-    "merge",
-    "migrate",
-    "modify",
-    "move",
-    "mute",
-    "new",
-    "next",
-    "open",
-    "order",
-    "out",
-    "overwrite",
-    "patch",
-    "pay",
-    "pop",
-    "post",
-    "promote",
-    "prune",
-    "publish",
-    "purge",
-    "push",
-    "put",
-    "reboot",
-    "rebuild",
-    "redo",
-    "refresh",
-    "register",
-    "reject",
-    "release",
-    "reload",
-    "remove",
-    "rename",
-    "renew",
-    "replace",
-    "reserve",
-    "reset",
-    "restart",
-    "restore",
-    "retry",
-    "revert",
-    "revoke",
-    "rid",
-    "rollback",
-    "rotate",
-    "run",
-    "save",
-    "schedule",
-    "seed",
-    "send",
-    "set",
-    "shutdown",
-    "skip",
-    "start",
-    "stop",
-    "submit",
-    "subscribe",
-    "swap",
-    "switch",
-    "sync",
-    "take",
-    "terminate",
-    "toggle",
-    "transfer",
-    "trash",
-    "trigger",
-    "truncate",
-    "undo",
-    "uninstall",
-    "unlock",
-    "unregister",
-    "unset",
-    "unsubscribe",
-    "update",
-    "upgrade",
-    "upload",
-    "vote",
-    "wipe",
-    "write",
-];
+const ACTING: WordList = WordList(
+    "abort ack acknowledge acquire activate add apply approve archive assign ban block \
+     book buy call cancel change claim clean cleanup clear close commit confirm consume \
+     create deactivate decrement delete demote deploy dequeue destroy disable discard \
+     dismiss drop edit empty enable erase exec execute expire fix flush forget format \
+     generate grant import increment insert install invalidate invoke kill launch leave \
+     lock logout mark merge migrate modify move mute new next open order out overwrite \
+     patch pay pop post promote prune publish purge push put reboot rebuild redo refresh \
+     register reject release reload remove rename renew replace reserve reset restart \
+     restore retry revert revoke rid rollback rotate run save schedule seed send set \
+     shutdown skip start stop submit subscribe swap switch sync take terminate toggle \
+     transfer trash trigger truncate undo uninstall unlock unregister unset unsubscribe \
+     update upgrade upload vote wipe write",
+);
 
 /// Why a tool is left to a person; each completes "left out: …".
 pub(super) const DESTRUCTIVE: &str = "it says that it may destroy something";
@@ -256,17 +91,16 @@ pub(super) const DESTRUCTIVE_UNLESS_SAID: &str =
 /// which says little of itself (`email_summary`).
 fn reads(tool: &Tool) -> bool {
     let words = words(&tool.name);
-    let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
-    if words.iter().any(|word| is(word, ACTING)) {
+    if words.iter().any(|word| ACTING.has(word)) {
         return false;
     }
     match words.as_slice() {
         [] => false,
-        [verb, ..] if is(verb, READING) => true,
-        [whose @ .., last] if is(last, SEEN) => {
+        [verb, ..] if READING.has(verb) => true,
+        [whose @ .., last] if SEEN.has(last) => {
             let first = heads(&tool.description).next();
-            whose.iter().all(|word| is(word, WHOSE) || is(word, SEEN))
-                || first.is_some_and(|first| stems(&first).any(|stem| is(&stem, READING)))
+            whose.iter().all(|word| WHOSE.has(word) || SEEN.has(word))
+                || first.is_some_and(|first| stems(&first).any(|stem| READING.has(&stem)))
         }
         [..] => false,
     }
@@ -274,7 +108,7 @@ fn reads(tool: &Tool) -> bool {
 
 /// Whether its own description says that it does more than read.
 fn tells_of_change(tool: &Tool) -> bool {
-    heads(&tool.description).any(|head| stems(&head).any(|stem| ACTING.contains(&stem.as_str())))
+    heads(&tool.description).any(|head| stems(&head).any(|stem| ACTING.has(&stem)))
 }
 
 /// The words of a text where its verbs are likely: at the head of a sentence,
@@ -287,7 +121,7 @@ fn heads(text: &str) -> impl Iterator<Item = String> {
             .filter(|c| c.is_alphanumeric())
             .flat_map(char::to_lowercase)
             .collect();
-        let passes = bare.is_empty() || FILLERS.contains(&bare.as_str()) || bare.ends_with("ly");
+        let passes = bare.is_empty() || FILLERS.has(&bare) || bare.ends_with("ly");
         let found = is_head && !passes;
         let opens = word.ends_with(['.', ';', ',', ':', '!']) || bare == "and" || bare == "then";
         is_head = opens || is_head && passes;

@@ -1,8 +1,10 @@
-//! Advice with its placeholders filled.
+//! Advice with its placeholders filled, in the words of its audience:
+//! `{the plan//the configuration}` is the former to who has written a plan, the
+//! latter to who has a client's configuration.
 
-use super::rule::AdviceText;
+use super::rule::{AdviceText, Audience, FixText};
 use super::runner::is_foreign;
-use jelly_base::model::{Advice, AssertionTarget, Failure, PlanIssue, RequestFacts};
+use jelly_base::model::{Advice, AssertionTarget, Failure, Fix, FixKind, PlanIssue, RequestFacts};
 use jelly_base::text::{one_line, shell_command, shell_word};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -42,6 +44,9 @@ const KNOWN: &[&str] = &[
     "schema",
     "pointer",
 ];
+
+/// Stands between the words for one audience and those for the other.
+const BETWEEN_WORDS: &str = "//";
 
 /// The values of placeholders.
 pub(super) type Values = BTreeMap<String, String>;
@@ -87,8 +92,9 @@ pub(super) fn validate(advice: &AdviceText, patterns: &[String]) -> Result<(), S
     if what.trim().is_empty() || why.trim().is_empty() || fix.is_empty() {
         return Err("advice needs a what, a why and a fix".into());
     }
-    for text in [what, why].into_iter().chain(fix) {
-        for piece in pieces(text) {
+    let steps = fix.iter().map(|step| &step.text);
+    for text in [what, why].into_iter().chain(steps) {
+        for piece in pieces(&worded(text, Audience::Plan)) {
             let Piece::Placeholder { name, .. } = piece else {
                 continue;
             };
@@ -101,7 +107,7 @@ pub(super) fn validate(advice: &AdviceText, patterns: &[String]) -> Result<(), S
         }
     }
     for text in [what, why] {
-        for piece in pieces(text) {
+        for piece in pieces(&worded(text, Audience::Plan)) {
             if let Piece::Placeholder {
                 name,
                 otherwise: None,
@@ -113,6 +119,66 @@ pub(super) fn validate(advice: &AdviceText, patterns: &[String]) -> Result<(), S
         }
     }
     Ok(())
+}
+
+/// `text` in the words for its audience, with its placeholders.
+fn worded(text: &str, audience: Audience) -> Cow<'_, str> {
+    if !text.contains(BETWEEN_WORDS) {
+        return Cow::Borrowed(text);
+    }
+    let own = |words| match (str::split_once(words, BETWEEN_WORDS), audience) {
+        (Some((of_plan, _)), Audience::Plan) => of_plan,
+        (Some((_, of_configuration)), Audience::Configuration) => of_configuration,
+        (None, _) => words,
+    };
+    let mut said = String::with_capacity(text.len());
+    for piece in pieces(text) {
+        match piece {
+            Piece::Plain(plain) => said.push_str(plain),
+            Piece::Placeholder {
+                name,
+                otherwise: None,
+            } if name.contains(BETWEEN_WORDS) => said.push_str(own(name)),
+            Piece::Placeholder {
+                name,
+                otherwise: None,
+            } => said.push_str(&format!("{{{name}}}")),
+            Piece::Placeholder {
+                name,
+                otherwise: Some(otherwise),
+            } => said.push_str(&format!("{{{name}|{}}}", own(otherwise))),
+        }
+    }
+    Cow::Owned(said)
+}
+
+impl AdviceText {
+    /// The advice in the words for its audience, with its placeholders.
+    #[must_use]
+    pub fn unfilled(&self, audience: Audience) -> Advice {
+        let Self { what, why, fix } = self;
+        let own = |text: &str| worded(text, audience).into_owned();
+        Advice {
+            what: own(what),
+            why: own(why),
+            fix: fix
+                .iter()
+                .filter_map(|step| step.worded(audience))
+                .collect(),
+        }
+    }
+}
+
+impl FixText {
+    /// The step in the words for its audience, with its placeholders; none that
+    /// is not for it.
+    fn worded(&self, audience: Audience) -> Option<Fix> {
+        let is_for = self.only.is_none_or(|only| only == audience);
+        is_for.then(|| Fix {
+            id: self.id.clone(),
+            ..Fix::from(&*worded(&self.text, audience))
+        })
+    }
 }
 
 /// `text` with placeholders filled, or none when one can't be.
@@ -133,22 +199,32 @@ fn fill<'v>(text: &str, value_of: impl Fn(&str) -> Option<Cow<'v, str>>) -> Opti
 
 /// The advice of a rule for one failure, which `dialect` reports. Commands of
 /// other frameworks are left out.
-pub(super) fn render(advice: &AdviceText, values: &Values, dialect: &str) -> Advice {
+pub(super) fn render(
+    advice: &AdviceText,
+    values: &Values,
+    dialect: &str,
+    audience: Audience,
+) -> Advice {
     let AdviceText { what, why, fix } = advice;
     let said = |name: &str| values.get(name).map(|value| Cow::Borrowed(value.as_str()));
     let typed = |name: &str| values.get(name).map(|value| pasteable(name, value));
-    let always = |text: &String| fill(text, said).unwrap_or_else(|| text.replace("{evidence}", ""));
+    let always = |text: &String| {
+        let text = worded(text, audience);
+        fill(&text, said).unwrap_or_else(|| text.replace("{evidence}", ""))
+    };
+    let step = |step: &FixText| {
+        let mut fix = step.worded(audience)?;
+        fix.text = match fix.kind {
+            FixKind::Command if is_foreign(&fix.text, dialect) => return None,
+            FixKind::Command => fill(&fix.text, typed)?,
+            FixKind::Text | FixKind::Member => fill(&fix.text, said)?,
+        };
+        Some(fix)
+    };
     Advice {
         what: always(what),
         why: always(why),
-        fix: fix
-            .iter()
-            .filter_map(|line| match line.strip_prefix("$ ") {
-                Some(command) if is_foreign(command, dialect) => None,
-                Some(command) => fill(command, typed).map(|c| format!("$ {c}")),
-                None => fill(line, said),
-            })
-            .collect(),
+        fix: fix.iter().filter_map(step).collect(),
     }
 }
 
@@ -342,7 +418,7 @@ fn short(value: &serde_json::Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{AdviceText, Values, fill, render};
+    use super::{AdviceText, Audience, Values, fill, render, worded};
 
     #[test]
     fn placeholders_are_filled_or_replaced_by_other_words() {
@@ -366,12 +442,28 @@ mod tests {
             fix: vec!["$ mkdir -p {path}".into(), "Look at {path}.".into()],
         };
         let values = Values::from([("path".to_owned(), "/x; rm -rf ~\n$(id)".to_owned())]);
+        let steps = render(&advice, &values, "", Audience::Plan).fix;
+        let lines: Vec<String> = steps.iter().map(ToString::to_string).collect();
         assert_eq!(
-            render(&advice, &values, "").fix,
+            lines,
             [
                 "$ mkdir -p '/x; rm -rf ~ $(id)'",
                 "Look at /x; rm -rf ~\n$(id)."
             ]
         );
+    }
+
+    #[test]
+    fn each_audience_reads_its_own_words() {
+        for (text, of_plan, of_configuration) in [
+            ("Mend {path}.", "Mend {path}.", "Mend {path}."),
+            ("{A plan//A file} is.", "A plan is.", "A file is."),
+            ("Read it{ there//}.", "Read it there.", "Read it."),
+            ("No {name|a//b}.", "No {name|a}.", "No {name|b}."),
+            ("See http://x.", "See http://x.", "See http://x."),
+        ] {
+            assert_eq!(worded(text, Audience::Plan), of_plan);
+            assert_eq!(worded(text, Audience::Configuration), of_configuration);
+        }
     }
 }

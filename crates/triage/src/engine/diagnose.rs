@@ -8,11 +8,11 @@ use super::facts::{ErrorAnswer, Facts, FailureSource};
 use super::field::RuleSide;
 use super::fingerprint::{self, FingerprintParts};
 use super::launchers::launchers;
-use super::load::{self, RuleError};
+use super::load::{RuleError, builtin_rules};
 use super::matcher::RuleMatcher;
 use super::pattern::{BUILTIN_TURN, RankedRule};
 use super::reading::is_syntax;
-use super::rule::{Rule, unknown};
+use super::rule::{Audience, Rule, unknown};
 use super::secrets::unmarked;
 use super::whereabouts::whereabouts;
 use jelly_base::model::{
@@ -57,8 +57,8 @@ impl Engine {
             }));
         };
         add(0, before);
-        for (domain, json) in load::BUILTIN {
-            add(BUILTIN_TURN, load::builtin_rules(domain, json)?);
+        for (_, rules) in builtin_rules()? {
+            add(BUILTIN_TURN, rules);
         }
         add(2, after);
         Ok(Self {
@@ -75,34 +75,45 @@ impl Engine {
     /// test-side and ambiguous.
     #[must_use]
     pub fn diagnose(&self, failure: &Failure) -> Diagnosis {
-        self.diagnose_with_parts(failure).0
+        self.diagnose_for(failure, Audience::Plan)
+    }
+
+    /// The same, in the words for this audience.
+    #[must_use]
+    pub fn diagnose_for(&self, failure: &Failure, audience: Audience) -> Diagnosis {
+        self.diagnose_with_parts(failure, audience).0
     }
 
     /// The same, with what the diagnosis' fingerprint was made of.
     #[must_use]
     pub fn diagnose_with_template(&self, failure: &Failure) -> (Diagnosis, Template) {
-        let (diagnosis, parts) = self.diagnose_with_parts(failure);
+        let (diagnosis, parts) = self.diagnose_with_parts(failure, Audience::Plan);
         (diagnosis, parts.template())
     }
 
     /// The stages of a diagnosis: read → facts → texts → match → evidence →
     /// side → fingerprint → advice.
-    fn diagnose_with_parts(&self, failure: &Failure) -> (Diagnosis, FingerprintParts) {
+    fn diagnose_with_parts(
+        &self,
+        failure: &Failure,
+        audience: Audience,
+    ) -> (Diagnosis, FingerprintParts) {
+        let diagnose = |facts: &Facts<'_>| self.diagnose_facts(facts, audience);
         let (failure, mark) = unmarked(failure);
         let mut facts = Facts::new(&failure);
         let (mut diagnosis, parts) = match self.reading_of(&facts) {
-            Some(Reading::Surroundings(instead)) => self.diagnose_facts(&Facts::new(&instead)),
+            Some(Reading::Surroundings(instead)) => diagnose(&Facts::new(&instead)),
             Some(Reading::Path(instead)) => {
-                let (mut diagnosis, parts) = self.diagnose_facts(&Facts::new(&instead));
+                let (mut diagnosis, parts) = diagnose(&Facts::new(&instead));
                 diagnosis.ambiguous = true;
                 diagnosis.error_answer = true;
                 (diagnosis, parts)
             }
             Some(Reading::Mismatch { shows, says }) => {
                 facts.error_answer = Some((shows, says));
-                self.diagnose_facts(&facts)
+                diagnose(&facts)
             }
-            None => self.diagnose_facts(&facts),
+            None => diagnose(&facts),
         };
         if let Some(mark) = mark {
             mark.restore(&mut diagnosis);
@@ -111,7 +122,11 @@ impl Engine {
     }
 
     /// The stages from the texts on, of a failure that is read as it is.
-    pub(super) fn diagnose_facts(&self, facts: &Facts<'_>) -> (Diagnosis, FingerprintParts) {
+    pub(super) fn diagnose_facts(
+        &self,
+        facts: &Facts<'_>,
+        audience: Audience,
+    ) -> (Diagnosis, FingerprintParts) {
         let failure = facts.failure;
         let mut texts = clues::texts(facts);
         let found = self.matcher.strongest(facts, &mut texts);
@@ -132,7 +147,7 @@ impl Engine {
         };
         let (side, ambiguous) = side(rule, facts);
         let prints = fingerprint::of_facts(facts, &rule.root_cause, evidence.as_ref());
-        let advice = advice_of(rule, facts, evidence.as_ref(), values);
+        let advice = advice_of(rule, facts, evidence.as_ref(), values, audience);
         let shows = facts.error_answer.as_ref().map(|(shows, _)| *shows);
         let diagnosis = Diagnosis {
             side,
@@ -182,6 +197,7 @@ fn advice_of(
     facts: &Facts<'_>,
     evidence: Option<&Evidence>,
     mut values: Values,
+    audience: Audience,
 ) -> Advice {
     let failure = facts.failure;
     if let Some(evidence) = evidence {
@@ -192,7 +208,7 @@ fn advice_of(
         launchers(failure, &rule.root_cause, &mut values);
     }
     let dialect = failure.dialect.as_deref().unwrap_or_default();
-    advice::render(&rule.advice, &values, dialect)
+    advice::render(&rule.advice, &values, dialect, audience)
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@
 //!
 //! Main functions: [`spawned`] and [`opened_to_write`].
 
-use super::live::tail;
+use super::live::{DoingPatterns, FACT_WORDS, tail};
+use super::tables::any_of;
 use jelly_base::model::Failure;
 use regex::Regex;
 use std::sync::LazyLock;
@@ -17,14 +18,6 @@ const BEFORE: usize = 4;
 /// Lines after it, of the stack.
 const AFTER: usize = 24;
 
-/// That something is not there, in the words of systems and runtimes.
-static ABSENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i)no such file|\benoent\b|filenotfound|nosuchfile|notfound|directory nonexistent|cannot find the (?:file|path)|could not find a part of|entity not found|program not found|file not found|os error [23]\b|\berror=2\b|does not exist|doesn.{1,3}t exist",
-    )
-    .ok()
-});
-
 /// What is done, by the stack around the statement and by the words that lead
 /// to it.
 struct Doing {
@@ -33,30 +26,17 @@ struct Doing {
 }
 
 impl Doing {
-    fn known_by(stack: &str, words: &str) -> Option<Self> {
-        Some(Self {
-            stack: Regex::new(stack).ok()?,
-            words: Regex::new(&format!("(?im){words}")).ok()?,
-        })
+    fn new(known_by: &DoingPatterns) -> Self {
+        Self {
+            stack: any_of("", &known_by.stack),
+            words: any_of("im", &known_by.words),
+        }
     }
 }
 
-/// Starting a program.
-static SPAWNING: LazyLock<Option<Doing>> = LazyLock::new(|| {
-    Doing::known_by(
-        r"raise child_exception_type\(|os\.(?:exec|spawn)|in _?execv|_winapi\.CreateProcess\(|CreateProcess error|ChildProcess\._handle|\bspawnChild|ProcessImpl|ProcessBuilder\.start|in [`'](?:Kernel#)?(?:spawn|exec|`|system|popen\w*)'|System\.cmd\(|Port\.open|Process\.(?:StartCore|StartWith|ForkAndExec|Start\()|_spawn_primitive|\bNSTask\b",
-        r"(?:\b(?:spawn(?:ing|ed|sync)?|fork/exec|posix_spawn\w*|exec[vl]p?e?)\b|\b(?:failed|unable|could not|couldn.t|cannot|can.t|error)(?: to)? (?:exec(?:ut(?:e|ing))?|run(?:ning)?|launch(?:ing)?)\b|\b(?:start(?:ing)?|run(?:ning)?|launch(?:ing)?) (?:the |an? )?(?:\w+ )?(?:upstream|child|sub-?process|process|program|command|executable|binary)\b)",
-    )
-});
-
-/// Opening a file to write to it: handlers of logs, `open` with a mode, and
-/// the writers of the standard libraries.
-static WRITING: LazyLock<Option<Doing>> = LazyLock::new(|| {
-    Doing::known_by(
-        r#"/logging/(?:__init__|handlers)\.py"|\bopen\([^\n]{1,200}['"][wax]b?\+?['"]|\.write_(?:text|bytes)\(|\b(?:writeFile|appendFile|createWriteStream|WriteStream|SonicBoom|DailyRotateFile)|create_logfile|open_logfile|FileOutputStream|FileWriter|newOutputStream|newBufferedWriter|FileHandler|FileAppender|FileSink|StreamWriter|File\.(?:write|append|create)|Add-Content|Out-File"#,
-        r#"(?:\bfor (?:writing|append\w*)\b|\bappend mode\b|\b(?:write|writing|append|appending) to\b|\bcannot create\b|\b(?:creat\w+|open\w*|writ\w+|initiali[sz]\w+)(?: the| an?)? (?:log|audit|trace|output|pid)[ -]?(?:file|stream)?s?\b|\b(?:creat\w+|mak(?:e|ing)) (?:the |an? )?(?:\w+ )?director(?:y|ies)\b|^(?:\S+: )?(?:tee|touch): |\bopen sink\b|\w\.(?:log|out|err|trace|pid|lck)(?:["'`)\s:,;]|$))"#,
-    )
-});
+static ABSENT: LazyLock<Regex> = LazyLock::new(|| any_of("i", &FACT_WORDS.absent));
+static SPAWNING: LazyLock<Doing> = LazyLock::new(|| Doing::new(&FACT_WORDS.spawning));
+static WRITING: LazyLock<Doing> = LazyLock::new(|| Doing::new(&FACT_WORDS.writing));
 
 /// Whether what failed was starting a program.
 pub(super) fn spawned(failure: &Failure) -> bool {
@@ -68,15 +48,12 @@ pub(super) fn opened_to_write(failure: &Failure) -> bool {
     was_doing(failure, &WRITING)
 }
 
-fn was_doing(failure: &Failure, doing: &LazyLock<Option<Doing>>) -> bool {
+fn was_doing(failure: &Failure, doing: &LazyLock<Doing>) -> bool {
     // The patterns take long to compile, and a report's case has no stderr.
     let Some(stderr) = &failure.stderr else {
         return false;
     };
-    let (Some(absent), Some(doing)) = (ABSENT.as_ref(), doing.as_ref()) else {
-        return false;
-    };
-    around(tail(stderr), absent).is_some_and(|(leading, all)| {
+    around(tail(stderr), &ABSENT).is_some_and(|(leading, all)| {
         doing.words.is_match(&leading.join("\n")) || doing.stack.is_match(&all.join("\n"))
     })
 }

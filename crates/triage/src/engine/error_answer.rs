@@ -10,10 +10,13 @@ use super::clues;
 use super::diagnose::Engine;
 use super::facts::{ErrorAnswer, Facts, Promise};
 use super::field::Strength;
+use super::rule::Audience;
+use super::tables::{any_of, built, table};
 use jelly_base::model::{
     Diagnosis, ErrorCategory, Failure, Outcome, Phase, Side, ToolResult, Wanted,
 };
 use regex::Regex;
+use serde::Deserialize;
 use serde_json::Value;
 use std::sync::LazyLock;
 
@@ -27,21 +30,20 @@ pub(super) enum Reading {
     Mismatch { shows: ErrorAnswer, says: String },
 }
 
-/// Root causes that lie in what was asked for as often as in the machine: the
-/// rules hold them for infrastructure, and an answer that fails an expectation
-/// does not prove that.
-const OF_WHAT_WAS_ASKED: [&str; 9] = [
-    "missing_file",
-    "missing_directory",
-    "path_not_allowed",
-    "not_executable",
-    "invalid_argument",
-    "missing_argument",
-    "invalid_params",
-    "response_too_large",
-    "unknown_resource",
-];
-/// The one among them that may be a right of the user at a service, too.
+/// `tables/error_answers.yaml`, which says what each list is.
+#[derive(Deserialize)]
+struct ErrorAnswerWords {
+    of_what_was_asked: Vec<String>,
+    asks_for_no_text: Vec<String>,
+    generic: Vec<String>,
+    rights: Vec<String>,
+    paths: Vec<String>,
+    internal: Vec<String>,
+}
+
+static WORDS: LazyLock<ErrorAnswerWords> = LazyLock::new(|| table(built!("error_answers")));
+
+/// The root cause that may be a right of the user at a service or one at a path.
 const DENIED: &str = "permission_denied";
 
 /// Values that are looked at for whether they ask for an error.
@@ -56,7 +58,7 @@ impl Engine {
         let failure = facts.failure;
         let promise = facts.promise?;
         let (instead, declared) = as_error(failure)?;
-        let diagnosis = self.diagnose_facts(&Facts::new(&instead)).0;
+        let diagnosis = self.diagnose_facts(&Facts::new(&instead), Audience::Plan).0;
         let kind = self.kind(&diagnosis, &instead);
         let wants_error = failure.wanted.as_ref().is_some_and(|wanted| wanted.error)
             || failure.assertion.as_ref().is_some_and(|assertion| {
@@ -72,20 +74,16 @@ impl Engine {
         if declared || wants_error || promise == Promise::OutputSchema {
             return None;
         }
-        let says = || {
+        let says = |instead: &Failure| {
             let result = instead.tool_result.as_ref();
             result.map(|result| result.text.clone()).unwrap_or_default()
         };
         Some(match kind {
-            AnswerKind::Path => Reading::Path(Box::new(instead)),
-            AnswerKind::Internal => Reading::Mismatch {
-                shows: ErrorAnswer::Internal,
-                says: says(),
+            AnswerKind::Shows(shows) => Reading::Mismatch {
+                shows,
+                says: says(&instead),
             },
-            AnswerKind::Surroundings | AnswerKind::Other => Reading::Mismatch {
-                shows: ErrorAnswer::Other,
-                says: says(),
-            },
+            AnswerKind::Path | AnswerKind::Surroundings => Reading::Path(Box::new(instead)),
         })
     }
 
@@ -97,13 +95,13 @@ impl Engine {
                 Some(ErrorCategory::Infrastructure | ErrorCategory::Timeout)
             );
         if of_surroundings {
-            let cause = diagnosis.root_cause.as_str();
+            let cause = &diagnosis.root_cause;
             let said = diagnosis
                 .evidence
                 .as_ref()
                 .map(|evidence| evidence.text.as_str());
-            let of_a_path = OF_WHAT_WAS_ASKED.contains(&cause)
-                || cause == DENIED && !said.is_some_and(speaks_of_rights);
+            let of_a_path = WORDS.of_what_was_asked.contains(cause)
+                || *cause == DENIED && !said.is_some_and(speaks_of_rights);
             return if of_a_path {
                 AnswerKind::Path
             } else {
@@ -128,9 +126,9 @@ impl Engine {
             || text.is_some_and(says_internal)
             || !proves && raised()
         {
-            AnswerKind::Internal
+            AnswerKind::Shows(ErrorAnswer::Internal)
         } else {
-            AnswerKind::Other
+            AnswerKind::Shows(ErrorAnswer::Other)
         }
     }
 
@@ -147,7 +145,7 @@ impl Engine {
                     stderr: None,
                     ..as_told(failure, text.clone())
                 };
-                let meant = self.diagnose_facts(&Facts::new(&other)).0;
+                let meant = self.diagnose_facts(&Facts::new(&other), Audience::Plan).0;
                 meant.root_cause == diagnosis.root_cause
             }
         })
@@ -178,8 +176,8 @@ impl Engine {
 enum AnswerKind {
     Surroundings,
     Path,
-    Internal,
-    Other,
+    /// Nothing of the surroundings.
+    Shows(ErrorAnswer),
 }
 
 /// The failure as it would be if the error had been told as one, and whether
@@ -241,7 +239,9 @@ fn wanted_texts(failure: &Failure) -> Vec<String> {
     };
     match (&failure.wanted, &failure.assertion) {
         (Some(Wanted { error: _, values }), _) => values.iter().take(VALUES).for_each(add_all),
-        (None, Some(assertion)) if asks(&assertion.kind) => add_all(&assertion.expected),
+        (None, Some(assertion)) if !WORDS.asks_for_no_text.contains(&assertion.kind) => {
+            add_all(&assertion.expected);
+        }
         (None, Some(_) | None) => {}
     }
     let mut all: Vec<String> = Vec::new();
@@ -260,42 +260,11 @@ fn wanted_texts(failure: &Failure) -> Vec<String> {
     all
 }
 
-/// Operators that say what an answer is to hold, and not what it must not.
-fn asks(kind: &str) -> bool {
-    !matches!(
-        kind,
-        "not_equals"
-            | "not_contains"
-            | "exists"
-            | "type"
-            | "length"
-            | "schema"
-            | "capture"
-            | "output_schema"
-            | "gt"
-            | "ge"
-            | "lt"
-            | "le"
-    )
-}
-
 /// A word that any error has.
 fn is_generic(text: &str) -> bool {
     let word = text.trim_matches(|c: char| !c.is_alphanumeric());
-    [
-        "error",
-        "errors",
-        "failed",
-        "failure",
-        "fail",
-        "exception",
-        "true",
-        "false",
-        "message",
-    ]
-    .iter()
-    .any(|generic| word.eq_ignore_ascii_case(generic))
-        || word.is_empty()
+    let mut generic = WORDS.generic.iter();
+    word.is_empty() || generic.any(|generic| word.eq_ignore_ascii_case(generic))
 }
 
 /// What a regular expression matches, so far as it can be said in words.
@@ -330,27 +299,15 @@ fn alternatives(pattern: &str) -> Vec<String> {
 /// A right at a service that the user of the server lacks, and not one at a
 /// path.
 fn speaks_of_rights(text: &str) -> bool {
-    static RIGHTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"(?i)\b(?:table|relation|schema|database|view|sequence|function|tablespace|role|grant|privileges?|caller|scopes?|token|iam|arn|polic(?:y|ies)|organi[sz]ation|repositor(?:y|ies)|project|account|principal|user|tenant|api|resource|403|forbidden|readonly database|read-only transaction|authori[sz]ed|accessdenied\w*|permission_denied|insufficient|permissions?\s+to|cannot (?:list|get|create|delete|watch|update|patch))\b",
-        )
-        .ok()
-    });
-    static PATH: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(?:EACCES|EPERM|EROFS|PermissionError|UnauthorizedAccessException|java\.nio)\b|\[Errno 1?3\]|os error 1?3\b|(?:^|[\s'\x22`(:=])(?:/|~/|\./|[A-Z]:\\)[\w.-]").ok()
-    });
-    let is = |table: &LazyLock<Option<Regex>>| table.as_ref().is_some_and(|r| r.is_match(text));
-    is(&RIGHTS) && !is(&PATH)
+    static RIGHTS: LazyLock<Regex> = LazyLock::new(|| any_of("i", &WORDS.rights));
+    static PATHS: LazyLock<Regex> = LazyLock::new(|| any_of("i", &WORDS.paths));
+    RIGHTS.is_match(text) && !PATHS.is_match(text)
 }
 
 /// Whether a server says of itself that it failed inside.
 fn says_internal(text: &str) -> bool {
-    static INTERNAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?im)\binternal (?:(?:application|program|processing|tool|compiler|logic|runtime|consistency|parser|assertion) )?(?:error|exception|failure|fault)\b|(?:^|\W)-32603\b|\b(?:internal_error|InternalError)\b|\bbug in\b|\bassertion failed\b|\b(?:core dumped|segmentation fault)\b").ok()
-    });
-    INTERNAL
-        .as_ref()
-        .is_some_and(|internal| internal.is_match(text))
+    static INTERNAL: LazyLock<Regex> = LazyLock::new(|| any_of("im", &WORDS.internal));
+    INTERNAL.is_match(text)
 }
 
 #[cfg(test)]

@@ -1,9 +1,7 @@
 //! What is quoted when a typed fact decides: what was seen, in words.
 
 use super::clues;
-use super::facts::{Facts, Promise};
-use super::issue::issue_kind;
-use super::told::breach_of;
+use super::facts::{Facts, Promise, breach};
 use jelly_base::model::{Evidence, Failure, PlanIssue};
 use jelly_base::text::{listening_line, one_line, shell_command};
 
@@ -22,10 +20,13 @@ pub(super) fn evidence(field: &str, text: &str) -> Evidence {
 pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
     let f = facts.failure;
     if let Some(issue) = &f.issue {
-        return Some(evidence("issue", &issue_text(issue)));
+        return Some(evidence(
+            "issue",
+            &issue_text(issue, facts.issue.as_deref()),
+        ));
     }
-    if let Some((field, breach)) = breach_of(f) {
-        return Some(evidence(field, breach));
+    if let Some((field, what)) = breach(f) {
+        return Some(evidence(field, what));
     }
     if let Some((_, says)) = facts
         .error_answer
@@ -164,8 +165,8 @@ fn exit_text(f: &Failure) -> Option<(&'static str, String)> {
     }
 }
 
-fn issue_text(issue: &PlanIssue) -> String {
-    let kind = issue_kind(issue).replace('_', " ");
+fn issue_text(issue: &PlanIssue, kind: Option<&str>) -> String {
+    let kind = kind.unwrap_or_default().replace('_', " ");
     match issue {
         PlanIssue::CommandNotFound { command: name }
         | PlanIssue::NotExecutable { path: name }

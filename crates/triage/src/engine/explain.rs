@@ -9,18 +9,17 @@ use super::clues::{self, Text};
 use super::diagnose::Engine;
 use super::error_answer::Reading;
 use super::facts::{Facts, FailureSource};
+use super::field::word;
 use super::matcher::says_enough;
 use super::pattern::{Pattern, RankedRule};
 use super::reading::{is_syntax, without_values};
-use super::rule::{Example, Rule};
+use super::rule::{Audience, Example, Rule};
 use super::rule_index::{Key, applies};
 use super::when::When;
 use jelly_base::model::{
-    Advice, Asked, Explanation, Failure, MatchInfo, Matched, RuleInfo, TextInfo, VetoInfo,
-    WithheldInfo,
+    Asked, Explanation, Failure, MatchInfo, Matched, RuleInfo, TextInfo, VetoInfo, WithheldInfo,
 };
 use jelly_base::text::one_line;
-use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -262,15 +261,6 @@ fn asked(turn: u8) -> Asked {
     }
 }
 
-/// As the files write it.
-fn word(value: &impl Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(Value::String(word)) => word,
-        Ok(other) => other.to_string(),
-        Err(_) => String::new(),
-    }
-}
-
 /// The conditions that are given.
 fn conditions(when: &When) -> Value {
     let given: Map<String, Value> = match serde_json::to_value(when) {
@@ -300,11 +290,7 @@ fn info(rule: &Rule, asked: Asked) -> RuleInfo {
         patterns: rule.patterns.clone(),
         unless: rule.unless.clone(),
         fields: rule.fields.iter().map(word).collect(),
-        advice: Advice {
-            what: rule.advice.what.clone(),
-            why: rule.advice.why.clone(),
-            fix: rule.advice.fix.clone(),
-        },
+        advice: rule.advice.unfilled(Audience::Plan),
         examples: shown(&rule.examples),
         lookalikes: shown(&rule.lookalikes),
     }

@@ -2,11 +2,10 @@
 
 use super::clues::{self, Origin, origin};
 use super::doing;
-use super::live;
+use super::live::{self, FACT_WORDS};
 use super::proxies::is_proxy_page;
 use super::statement::{Statement, statement};
-use super::told::is_starting;
-use jelly_base::model::{AssertionTarget, Failure, Outcome, Phase};
+use jelly_base::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
 use memchr::memmem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,6 +59,8 @@ pub(super) enum ErrorAnswer {
 pub(super) struct Facts<'a> {
     pub(super) failure: &'a Failure,
     pub(super) source: FailureSource,
+    /// The kind of a plan's issue, as in `unknown_tool`.
+    pub(super) issue: Option<String>,
     pub(super) ended: Option<Ending>,
     pub(super) http_status: Option<u16>,
     pub(super) promise: Option<Promise>,
@@ -70,28 +71,15 @@ pub(super) struct Facts<'a> {
     pub(super) starting: bool,
     /// There is an answer of the server to read.
     pub(super) answered: bool,
-    pub(super) cwd_refused: bool,
-    pub(super) bare_interpreter: bool,
-    pub(super) writes: bool,
-    pub(super) tool_listed: Option<bool>,
     pub(super) over_http: bool,
     pub(super) raised: Option<&'a str>,
     pub(super) traced: bool,
     pub(super) packaged: bool,
     pub(super) opened_to_write: bool,
     pub(super) spawned: bool,
-    pub(super) reserved_host: bool,
-    pub(super) login_redirect: bool,
-    pub(super) plain_to_tls_port: bool,
-    pub(super) shell_script: bool,
-    pub(super) numeric_host: bool,
-    pub(super) sse_path: bool,
     pub(super) proxy_page: bool,
     pub(super) listens: bool,
     pub(super) http_mode: bool,
-    pub(super) lists: bool,
-    pub(super) path_in_arguments: Option<bool>,
-    pub(super) nothing_sent: bool,
     /// What the answer shows that is an error as a whole, and says then; for
     /// the engine to find out.
     pub(super) error_answer: Option<(ErrorAnswer, String)>,
@@ -119,6 +107,7 @@ impl<'a> Facts<'a> {
             } else {
                 FailureSource::Report
             },
+            issue: failure.issue.as_ref().map(issue_kind),
             ended,
             http_status: http.and_then(|h| h.status),
             promise: promise_of(failure),
@@ -139,16 +128,6 @@ impl<'a> Facts<'a> {
                 && failure.stdout_noise.is_empty(),
             starting: is_starting(failure),
             answered,
-            cwd_refused: cwd_refused(failure),
-            bare_interpreter: bare_interpreter(&failure.argv),
-            writes: tool_name(failure).is_some_and(says_write),
-            // An answer that was good or bad as the plan wants it tells nothing
-            // by coming from a tool that is not listed: a negative test asks
-            // for one on purpose.
-            tool_listed: match promise_of(failure) {
-                Some(Promise::Expectation) => None,
-                Some(Promise::OutputSchema) | None => tool_listed(failure),
-            },
             over_http: failure.url.is_some() || http.is_some(),
             raised: live::raised(failure),
             traced: failure
@@ -159,18 +138,9 @@ impl<'a> Facts<'a> {
             packaged: live::packaged(failure),
             opened_to_write: doing::opened_to_write(failure),
             spawned: doing::spawned(failure),
-            reserved_host: live::reserved_host(failure),
-            login_redirect: live::login_redirect(failure),
-            plain_to_tls_port: live::plain_to_tls_port(failure),
-            shell_script: live::shell_script(&failure.argv),
-            numeric_host: live::numeric_host(failure),
-            sse_path: live::sse_path(failure),
             proxy_page: is_proxy_page(failure),
             listens: live::listens(failure),
             http_mode: live::http_mode(failure),
-            lists: tool_name(failure).is_some_and(says_list),
-            path_in_arguments: live::path_in_arguments(failure),
-            nothing_sent: live::nothing_sent(failure),
             error_answer: None,
             raised_in: OnceCell::new(),
             statement: OnceCell::new(),
@@ -259,9 +229,15 @@ fn promise_of(failure: &Failure) -> Option<Promise> {
     }
 }
 
+/// The kind of an issue, as the data contract writes it.
+fn issue_kind(issue: &PlanIssue) -> String {
+    let value = serde_json::to_value(issue).unwrap_or_default();
+    value["issue"].as_str().unwrap_or_default().to_owned()
+}
+
 /// Some systems report a missing working directory as `ENOENT` of the
 /// command; what is quoted in the text tells.
-fn cwd_refused(failure: &Failure) -> bool {
+pub(super) fn cwd_refused(failure: &Failure) -> bool {
     let (Some(cwd), Some(error)) = (&failure.cwd, &failure.spawn_error) else {
         return false;
     };
@@ -273,45 +249,32 @@ fn cwd_refused(failure: &Failure) -> bool {
         })
 }
 
-fn bare_interpreter(argv: &[String]) -> bool {
-    let [command] = argv else { return false };
+/// Whether the command is an interpreter without a program to run.
+pub(super) fn bare_interpreter(failure: &Failure) -> bool {
+    let [command] = failure.argv.as_slice() else {
+        return false;
+    };
     let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    matches!(
-        name,
-        "python"
-            | "node"
-            | "nodejs"
-            | "bun"
-            | "deno"
-            | "ruby"
-            | "irb"
-            | "php"
-            | "bash"
-            | "sh"
-            | "zsh"
-            | "cat"
-            | "lua"
-            | "perl"
-    )
+    FACT_WORDS.interpreters.iter().any(|known| known == name)
 }
 
-fn says_write(tool: &str) -> bool {
-    let tool = tool.to_ascii_lowercase();
-    [
-        "write", "create", "save", "append", "export", "store", "upload", "mkdir", "download",
-        "generate", "copy", "add_",
-    ]
-    .iter()
-    .any(|word| tool.contains(word))
+/// Whether the tool's name says that it creates or writes something.
+pub(super) fn writes(failure: &Failure) -> bool {
+    tool_name(failure).is_some_and(|tool| {
+        let tool = tool.to_ascii_lowercase();
+        let mut words = FACT_WORDS.writing_tools.iter();
+        words.any(|word| tool.contains(word))
+    })
 }
 
-fn says_list(tool: &str) -> bool {
-    let tool = tool.to_ascii_lowercase();
-    tool == "ls"
-        || ["list", "dir", "folder", "tree", "scan", "glob", "walk"]
-            .iter()
-            .any(|word| tool.contains(word))
+/// Whether the tool's name says that it lists folders.
+pub(super) fn lists(failure: &Failure) -> bool {
+    tool_name(failure).is_some_and(|tool| {
+        let tool = tool.to_ascii_lowercase();
+        let mut words = FACT_WORDS.listing_tools.iter();
+        tool == "ls" || words.any(|word| tool.contains(word))
+    })
 }
 
 fn tool_name(failure: &Failure) -> Option<&str> {
@@ -324,7 +287,13 @@ fn tool_name(failure: &Failure) -> Option<&str> {
         .as_str()
 }
 
-fn tool_listed(failure: &Failure) -> Option<bool> {
+/// Whether the tool is in the server's own list, where that is known. An answer
+/// that was good or bad as the plan wants it tells nothing by coming from a tool
+/// that is not listed: a negative test asks for one on purpose.
+pub(super) fn tool_listed(failure: &Failure) -> Option<bool> {
+    if promise_of(failure) == Some(Promise::Expectation) {
+        return None;
+    }
     let request = failure.request.as_ref()?;
     if request.method != "tools/call" || failure.tools_listed.is_empty() {
         return None;
@@ -333,4 +302,43 @@ fn tool_listed(failure: &Failure) -> Option<bool> {
     Some(failure.tools_listed.iter().any(|tool| {
         tool.as_str() == Some(name) || tool.get("name").and_then(|n| n.as_str()) == Some(name)
     }))
+}
+
+/// Start-up ends when the first step may run. jelly's own words for a server
+/// that answered `initialize` and then went away are "exited during startup";
+/// a JUnit file has a case `(start NAME)` for a server.
+fn is_starting(failure: &Failure) -> bool {
+    match failure.phase {
+        Some(Phase::Config | Phase::Spawn | Phase::Handshake) => true,
+        // A stack says that the server was at work on its lists.
+        Some(Phase::List) => {
+            let message = failure.message.as_deref();
+            let stderr = failure.stderr.as_deref();
+            message.is_some_and(|m| m.contains("exited during startup"))
+                && stderr.and_then(clues::trace_line).is_none()
+        }
+        Some(Phase::Call | Phase::Assert | Phase::Teardown) => false,
+        None => {
+            failure
+                .name
+                .as_deref()
+                .is_some_and(|n| n.starts_with("(start "))
+                || failure
+                    .message
+                    .as_deref()
+                    .is_some_and(|m| m.contains("exited during startup"))
+        }
+    }
+}
+
+/// The breach of the protocol in a failure, with its field. A JUnit
+/// file has a case `(wire NAME)` for what jelly's wire check found.
+pub(super) fn breach(failure: &Failure) -> Option<(&'static str, &str)> {
+    if let Some(breach) = &failure.protocol_breach {
+        return Some(("protocol_breach", breach));
+    }
+    let name = failure.name.as_deref()?;
+    let found = failure.phase.is_none() && name.starts_with("(wire ");
+    let message = failure.message.as_deref().filter(|_| found)?;
+    Some(("message", message))
 }

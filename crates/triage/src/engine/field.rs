@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// How much a match of a rule proves. The order is the order of evidence: a
 /// stronger match is never outvoted by a weaker one.
@@ -30,6 +31,15 @@ pub enum RuleSide {
     Code,
     /// The evidence does not tell.
     Ambiguous,
+}
+
+/// The snake_case word of a value without fields, as files write it.
+pub(super) fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        Ok(other) => other.to_string(),
+        Err(_) => String::new(),
+    }
 }
 
 /// The kinds of text that patterns apply to.

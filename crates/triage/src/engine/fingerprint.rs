@@ -3,8 +3,9 @@
 
 use super::clues;
 use super::facts::{Facts, FailureSource, Promise};
+use super::field::word;
 use super::template::{template, without_stamps};
-use jelly_base::model::{AssertionTarget, Evidence, Failure, Template};
+use jelly_base::model::{Evidence, Failure, Template};
 use jelly_base::text::{stable_name, truncate};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -86,7 +87,8 @@ pub(super) fn of_facts(facts: &Facts<'_>, root_cause: &str, evidence: Option<&Ev
             if matches!(root_cause, "assertion_mismatch" | "schema_mismatch") =>
         {
             parts.push("expectation", assertion.kind.clone());
-            parts.push("target", target(assertion.target));
+            let target = assertion.target.as_ref().map(word);
+            parts.push("target", target.unwrap_or_default());
             parts.push("path", assertion.path.clone().unwrap_or_default());
             if let Some(pointer) = &assertion.pointer {
                 parts.push("pointer", pointer.clone());
@@ -175,24 +177,6 @@ fn is_bare(said: &str, class: Option<&str>) -> bool {
         "assert False" | "AssertionError: assert False" | "AssertionError: False is not true"
     );
     of_nothing || is_class(said) || said.is_empty() && class.is_some_and(is_class)
-}
-
-fn target(target: Option<AssertionTarget>) -> &'static str {
-    match target {
-        Some(AssertionTarget::Text) => "text",
-        Some(AssertionTarget::Json) => "json",
-        Some(AssertionTarget::Structured) => "structured",
-        Some(AssertionTarget::Error) => "error",
-        Some(AssertionTarget::IsError) => "is_error",
-        Some(AssertionTarget::Duration) => "duration",
-        Some(AssertionTarget::Stderr) => "stderr",
-        Some(AssertionTarget::OutputSchema) => "output_schema",
-        Some(AssertionTarget::Wire) => "wire",
-        Some(AssertionTarget::Asked) => "asked",
-        Some(AssertionTarget::Notification) => "notification",
-        Some(AssertionTarget::Cancellation) => "cancellation",
-        None => "",
-    }
 }
 
 /// JSON with sorted keys: the order of a map's keys means nothing.

@@ -3,7 +3,7 @@
 use super::advice;
 use super::field::Strength;
 use super::pattern::builder;
-use super::spec::RuleSpec;
+use super::rule::Rule;
 use jelly_base::model::ErrorCategory;
 
 /// Where in a rule something is wrong.
@@ -23,18 +23,17 @@ pub(super) struct Flaw {
     pub(super) hints: Vec<String>,
 }
 
-impl Flaw {
-    fn new(place: Place, message: impl Into<String>) -> Self {
-        Self {
+/// Gathers flaws.
+#[derive(Default)]
+struct Flaws(Vec<Flaw>);
+
+impl Flaws {
+    fn add(&mut self, place: Place, message: impl Into<String>, hint: Option<&str>) {
+        self.0.push(Flaw {
             place,
             message: message.into(),
-            hints: Vec::new(),
-        }
-    }
-
-    fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hints.push(hint.into());
-        self
+            hints: hint.map(str::to_owned).into_iter().collect(),
+        });
     }
 }
 
@@ -42,115 +41,111 @@ impl Flaw {
 pub(super) const EXAMPLES: usize = 2;
 
 /// How a rule contradicts itself. `domain` is what its id must begin with.
-pub(super) fn flaws(spec: &RuleSpec, domain: Option<&str>) -> Vec<Flaw> {
-    let mut flaws = Vec::new();
-    if let Some(domain) = domain
-        && spec
-            .id
-            .strip_prefix(domain)
-            .and_then(|rest| rest.strip_prefix('/'))
-            .is_none_or(str::is_empty)
-    {
+pub(super) fn flaws(rule: &Rule, domain: Option<&str>) -> Vec<Flaw> {
+    let mut flaws = Flaws::default();
+    let is_of = |domain: &str| {
+        let rest = rule.id.strip_prefix(domain);
+        let name = rest.and_then(|rest| rest.strip_prefix('/'));
+        name.is_some_and(|name| !name.is_empty())
+    };
+    if let Some(domain) = domain.filter(|domain| !is_of(domain)) {
         let message = format!("its id does not begin with `{domain}/`");
-        flaws.push(Flaw::new(Place::Key("id"), message));
+        flaws.add(Place::Key("id"), message, None);
     }
-    if spec.error_category.is_some() != spec.retryable.is_some() {
+    if rule.error_category.is_some() != rule.retryable.is_some() {
         let message = "`error_category` and `retryable` must be given together or not at all";
-        let given = match spec.retryable {
+        let given = match rule.retryable {
             Some(_) => "retryable",
             None => "error_category",
         };
-        flaws.push(Flaw::new(Place::Key(given), message));
+        flaws.add(Place::Key(given), message, None);
     }
-    if spec.retryable == Some(true)
-        && !matches!(
-            spec.error_category,
-            None | Some(ErrorCategory::Infrastructure | ErrorCategory::Timeout)
-        )
-    {
+    let may_pass = matches!(
+        rule.error_category,
+        None | Some(ErrorCategory::Infrastructure | ErrorCategory::Timeout)
+    );
+    if rule.retryable == Some(true) && !may_pass {
         let message = "only INFRASTRUCTURE and TIMEOUT may pass by themselves";
-        flaws.push(Flaw::new(Place::Key("retryable"), message).hint("write `retryable: false`"));
+        let hint = "write `retryable: false`";
+        flaws.add(Place::Key("retryable"), message, Some(hint));
     }
-    match spec.strength {
-        Strength::Signature | Strength::Hint if spec.patterns.is_empty() => {
-            let message = "a signature or hint needs a pattern";
-            flaws.push(Flaw::new(Place::Key("strength"), message).hint("add `patterns`"));
-        }
-        Strength::Fact | Strength::Fallback if spec.when.is_empty() => {
-            let message = "a fact or fallback needs a typed condition";
-            flaws.push(
-                Flaw::new(Place::Key("strength"), message)
-                    .hint("add `when`, as in `when: { source: report }`"),
-            );
-        }
-        Strength::Fact | Strength::Signature | Strength::Hint | Strength::Fallback => {}
+    let missing = match rule.strength {
+        Strength::Signature | Strength::Hint => rule
+            .patterns
+            .is_empty()
+            .then_some(("a signature or hint needs a pattern", "add `patterns`")),
+        Strength::Fact | Strength::Fallback => rule.when.is_empty().then_some((
+            "a fact or fallback needs a typed condition",
+            "add `when`, as in `when: { source: report }`",
+        )),
+    };
+    if let Some((message, hint)) = missing {
+        flaws.add(Place::Key("strength"), message, Some(hint));
     }
-    if spec.patterns.is_empty() {
-        let lists = [
-            ("unless", spec.unless.is_empty()),
-            ("fields", spec.fields.is_empty()),
-        ];
-        for (key, empty) in lists {
-            if !empty {
-                let message = format!("`{key}` means nothing without `patterns`");
-                flaws.push(Flaw::new(Place::Key(key), message));
-            }
+    let idle = [
+        ("unless", rule.unless.is_empty()),
+        ("fields", rule.fields.is_empty()),
+    ];
+    for (key, _) in idle.iter().filter(|(_, is_empty)| !is_empty) {
+        if rule.patterns.is_empty() {
+            let message = format!("`{key}` means nothing without `patterns`");
+            flaws.add(Place::Key(key), message, None);
         }
     }
-    if let Err(message) = advice::validate(&spec.advice, &spec.patterns) {
-        flaws.push(Flaw::new(Place::Key("advice"), message));
+    if let Err(message) = advice::validate(&rule.advice, &rule.patterns) {
+        flaws.add(Place::Key("advice"), message, None);
     }
-    flaws
+    flaws.0
 }
 
 /// As [`flaws`], with what the tests of the program see to for its own rules.
-pub(super) fn own_flaws(spec: &RuleSpec) -> Vec<Flaw> {
-    let mut flaws = flaws(spec, None);
-    if !is_id(&spec.id) {
-        let message = format!("`{}` can't be the id of a rule", spec.id);
-        flaws.push(
-            Flaw::new(Place::Key("id"), message).hint(
-                "write `domain/name` in small letters, digits and `-`, as in `shop/no-stock`",
-            ),
-        );
+pub(super) fn own_flaws(rule: &Rule) -> Vec<Flaw> {
+    let mut flaws = Flaws(flaws(rule, None));
+    if !is_id(&rule.id) {
+        let message = format!("`{}` can't be the id of a rule", rule.id);
+        let hint = "write `domain/name` in small letters, digits and `-`, as in `shop/no-stock`";
+        flaws.add(Place::Key("id"), message, Some(hint));
     }
-    if !is_word(&spec.root_cause) {
-        let message = format!("`{}` can't be a root cause", spec.root_cause);
-        flaws.push(
-            Flaw::new(Place::Key("root_cause"), message)
-                .hint("write it in snake_case, as in `connection_refused`"),
-        );
+    if !is_word(&rule.root_cause) {
+        let message = format!("`{}` can't be a root cause", rule.root_cause);
+        let hint = "write it in snake_case, as in `connection_refused`";
+        flaws.add(Place::Key("root_cause"), message, Some(hint));
     }
-    for (key, list) in [("patterns", &spec.patterns), ("unless", &spec.unless)] {
+    for (key, list) in [("patterns", &rule.patterns), ("unless", &rule.unless)] {
         for (index, pattern) in list.iter().enumerate() {
-            if let Err(error) = builder(pattern).build() {
-                flaws.push(
-                    Flaw::new(
-                        Place::Item(key, index),
-                        format!("this is no regular expression: {}", reason(&error)),
-                    )
-                    .hint("the syntax is that of docs.rs/regex; look-around is not in it"),
-                );
-            } else if matches_everything(pattern) {
-                let message = "this pattern matches every text";
-                flaws.push(Flaw::new(Place::Item(key, index), message));
+            let place = Place::Item(key, index);
+            match builder(pattern).build() {
+                Err(error) => {
+                    let message = format!("this is no regular expression: {}", reason(&error));
+                    let hint = "the syntax is that of docs.rs/regex; look-around is not in it";
+                    flaws.add(place, message, Some(hint));
+                }
+                Ok(regex) if regex.is_match(b"") => {
+                    flaws.add(place, "this pattern matches every text", None);
+                }
+                Ok(_) => {}
             }
         }
     }
-    for (key, count) in [
-        ("examples", spec.examples.len()),
-        ("lookalikes", spec.lookalikes.len()),
+    for (key, count, hint) in [
+        (
+            "examples",
+            rule.examples.len(),
+            "texts that the rule must recognise; `jelly rules test` tries them",
+        ),
+        (
+            "lookalikes",
+            rule.lookalikes.len(),
+            "texts that look like its kind and are none; `jelly rules test` tries them",
+        ),
     ] {
         if count < EXAMPLES {
             let message =
                 format!("a rule needs at least {EXAMPLES} entries under `{key}`, not {count}");
-            flaws.push(Flaw::new(Place::Key(key), message).hint(match key {
-                "examples" => "texts that the rule must recognise; `jelly rules test` tries them",
-                _ => "texts that look like its kind and are none; `jelly rules test` tries them",
-            }));
+            flaws.add(Place::Key(key), message, Some(hint));
         }
     }
-    flaws
+    flaws.0
 }
 
 /// The last line of a regex error, which says what is wrong; those before it
@@ -159,12 +154,6 @@ fn reason(error: &regex::Error) -> String {
     let text = error.to_string();
     let last = text.lines().last().unwrap_or_default().trim();
     last.strip_prefix("error: ").unwrap_or(last).to_owned()
-}
-
-fn matches_everything(pattern: &str) -> bool {
-    builder(pattern)
-        .build()
-        .is_ok_and(|regex| regex.is_match(b""))
 }
 
 /// `domain/name`.

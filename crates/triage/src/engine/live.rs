@@ -1,11 +1,38 @@
 //! Typed facts of live failures that take some reading: what was raised, by
 //! whose code, and where a request was sent.
 
+use super::tables::{built, table};
 use jelly_base::mcp::{Method, Notification};
 use jelly_base::model::{Failure, Outcome};
 use jelly_base::text::{http_parts, http_variables, listening_line};
+use serde::Deserialize;
 use serde_json::Value;
 use std::net::Ipv4Addr;
+use std::sync::LazyLock;
+
+/// `tables/facts.yaml`, which says what each list is.
+#[derive(Deserialize)]
+pub(super) struct FactWords {
+    package_folders: Vec<String>,
+    reserved_hosts: Vec<String>,
+    login_pages: Vec<String>,
+    shell_scripts: Vec<String>,
+    pub(super) interpreters: Vec<String>,
+    pub(super) writing_tools: Vec<String>,
+    pub(super) listing_tools: Vec<String>,
+    pub(super) absent: Vec<String>,
+    pub(super) spawning: DoingPatterns,
+    pub(super) writing: DoingPatterns,
+}
+
+/// What tells what was being done: the stack, and words.
+#[derive(Deserialize)]
+pub(super) struct DoingPatterns {
+    pub(super) stack: Vec<String>,
+    pub(super) words: Vec<String>,
+}
+
+pub(super) static FACT_WORDS: LazyLock<FactWords> = LazyLock::new(|| table(built!("facts")));
 
 /// Bytes at the end of stderr that are searched for what was raised.
 const TAIL: usize = 64 * 1024;
@@ -148,9 +175,8 @@ pub(super) fn packaged(failure: &Failure) -> bool {
         })
     });
     frame.is_some_and(|frame| {
-        ["/site-packages/", "/dist-packages/", "/node_modules/"]
-            .iter()
-            .any(|folder| frame.contains(folder))
+        let mut folders = FACT_WORDS.package_folders.iter();
+        folders.any(|folder| frame.contains(folder))
     })
 }
 
@@ -229,9 +255,8 @@ fn names_reserved_host(text: &str) -> bool {
     let host = host.split(['/', '?', '#']).next().unwrap_or(host);
     let host = host.rsplit('@').next().unwrap_or(host);
     let host = host.split(':').next().unwrap_or(host);
-    [".invalid", ".example", ".test", ".internal", ".local"]
-        .iter()
-        .any(|ending| host.len() > ending.len() && host.ends_with(ending))
+    let mut endings = FACT_WORDS.reserved_hosts.iter();
+    endings.any(|ending| host.len() > ending.len() && host.ends_with(ending))
 }
 
 /// Whether the test holds for any text in `value`.
@@ -261,18 +286,8 @@ pub(super) fn login_redirect(failure: &Failure) -> bool {
             .filter_map(|(_, value)| value.as_str())
             .any(|location| {
                 let location = location.to_ascii_lowercase();
-                [
-                    "login",
-                    "signin",
-                    "sign-in",
-                    "sso",
-                    "oauth",
-                    "authorize",
-                    "saml",
-                    "/auth",
-                ]
-                .iter()
-                .any(|word| location.contains(word))
+                let mut words = FACT_WORDS.login_pages.iter();
+                words.any(|word| location.contains(word))
             })
 }
 
@@ -289,12 +304,14 @@ pub(super) fn plain_to_tls_port(failure: &Failure) -> bool {
 }
 
 /// Whether the command is a shell script around the server.
-pub(super) fn shell_script(argv: &[String]) -> bool {
-    argv.iter().take(2).any(|arg| {
-        [".sh", ".bash", ".zsh", ".cmd", ".bat", ".ps1"]
+pub(super) fn shell_script(failure: &Failure) -> bool {
+    let is_script = |arg: &String| {
+        FACT_WORDS
+            .shell_scripts
             .iter()
-            .any(|ending| arg.ends_with(ending))
-    })
+            .any(|end| arg.ends_with(end))
+    };
+    failure.argv.iter().take(2).any(is_script)
 }
 
 /// Whether an argument of the call looks like a path, where the call is known.
@@ -325,178 +342,165 @@ pub(super) fn nothing_sent(failure: &Failure) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jelly_base::model::{HttpFacts, RequestFacts, ToolResult};
     use serde_json::json;
 
-    fn answered(text: &str, stderr: &str) -> Failure {
-        Failure {
-            stderr: Some(stderr.into()),
-            tool_result: Some(ToolResult {
-                is_error: true,
-                text: text.into(),
-                structured_content: None,
-            }),
-            ..Failure::default()
-        }
+    fn failure(facts: Value) -> Failure {
+        serde_json::from_value(facts).unwrap()
+    }
+
+    fn calling(params: Value) -> Value {
+        json!({"request": {"method": "tools/call", "params": params}})
+    }
+
+    fn redirected(status: u16, location: &str) -> Value {
+        json!({"http": {"status": status, "headers": {"Location": location}}})
     }
 
     #[test]
     fn what_was_raised_is_read_off_stderr_when_it_is_this_answers_story() {
-        let stderr = "INFO start\nNotImplementedError: payment backend\n";
-        assert_eq!(
-            raised(&answered("Error calling tool 'x': payment backend", stderr)),
-            Some("NotImplementedError")
-        );
-        assert_eq!(
-            raised(&answered("Error calling tool 'x': no", stderr)),
-            None
-        );
-        assert_eq!(
-            raised(&answered("Error calling tool 'x': ", "  MemoryError  ")),
-            Some("MemoryError")
-        );
-        assert_eq!(raised(&answered("ok", "INFO: ok")), None);
-    }
-
-    #[test]
-    fn installed_code_is_told_from_own_code() {
-        let of = |stderr: &str| {
-            packaged(&Failure {
-                stderr: Some(stderr.into()),
-                ..Failure::default()
-            })
-        };
-        assert!(of(
-            "  File \"/srv/a.py\", line 1\n  File \"/v/lib/python3.11/site-packages/x/s.py\", line 2\nAttributeError: a"
-        ));
-        assert!(!of(
-            "  File \"/v/site-packages/x/s.py\", line 2\n  File \"/srv/a.py\", line 1\nAttributeError: a"
-        ));
-        assert!(of(
-            "/srv/node_modules/x/i.js:3\nfoo\n^\n\nSyntaxError: a\n    at wrapSafe (node:internal/x:1:2)"
-        ));
-        assert!(!of(
-            "TypeError: a\n    at Object.<anonymous> (/srv/x.js:2:25)"
-        ));
-        assert!(!of(""));
+        let story = "INFO start\nNotImplementedError: payment backend\n";
+        for (answer, stderr, class) in [
+            (
+                "Error calling tool 'x': payment backend",
+                story,
+                Some("NotImplementedError"),
+            ),
+            ("Error calling tool 'x': no", story, None),
+            (
+                "Error calling tool 'x': ",
+                "  MemoryError  ",
+                Some("MemoryError"),
+            ),
+            ("ok", "INFO: ok", None),
+        ] {
+            let result = json!({"isError": true, "text": answer});
+            let answered = failure(json!({"stderr": stderr, "tool_result": result}));
+            assert_eq!(raised(&answered), class, "{answer}");
+        }
     }
 
     #[test]
     fn hosts_that_cannot_exist_are_known_by_their_ending() {
-        for text in [
-            "http://api.weather.invalid/v1?x=1",
-            "postgres://u:p@db.internal:5432/x",
-            "printer.local",
+        for (text, expected) in [
+            ("http://api.weather.invalid/v1?x=1", true),
+            ("postgres://u:p@db.internal:5432/x", true),
+            ("printer.local", true),
+            ("https://api.example.com/x.invalid", false),
+            ("/srv/x", false),
+            (".local", false),
+            ("", false),
         ] {
-            assert!(names_reserved_host(text), "{text}");
+            assert_eq!(names_reserved_host(text), expected, "{text}");
         }
-        for text in ["https://api.example.com/x.invalid", "/srv/x", ".local", ""] {
-            assert!(!names_reserved_host(text), "{text}");
+    }
+
+    #[test]
+    fn facts_are_told_from_what_only_looks_like_them() {
+        let own = "  File \"/v/site-packages/x/s.py\", line 2\n  File \"/srv/a.py\", line 1\nAttributeError: a";
+        let installed = "  File \"/srv/a.py\", line 1\n  File \"/v/lib/python3.11/site-packages/x/s.py\", line 2\nAttributeError: a";
+        let module = "/srv/node_modules/x/i.js:3\nfoo\n^\n\nSyntaxError: a\n    at wrapSafe (node:internal/x:1:2)";
+        let script = "TypeError: a\n    at Object.<anonymous> (/srv/x.js:2:25)";
+        let hosts = json!({"arguments": {"urls": ["http://a.test/"]}});
+        type Reading = (fn(&Failure) -> bool, Value, bool);
+        let cases: [Reading; 30] = [
+            (packaged, json!({"stderr": installed}), true),
+            (packaged, json!({"stderr": own}), false),
+            (packaged, json!({"stderr": module}), true),
+            (packaged, json!({"stderr": script}), false),
+            (packaged, json!({"stderr": ""}), false),
+            (reserved_host, calling(hosts), true),
+            (
+                login_redirect,
+                redirected(302, "https://sso.acme.io/start"),
+                true,
+            ),
+            (login_redirect, redirected(303, "/login?next=/mcp"), true),
+            (login_redirect, redirected(307, "/mcp/"), false),
+            (login_redirect, redirected(200, "/login"), false),
+            (
+                plain_to_tls_port,
+                json!({"url": "http://127.0.0.1:8443/mcp"}),
+                true,
+            ),
+            (
+                plain_to_tls_port,
+                json!({"url": "https://127.0.0.1:8443/mcp"}),
+                false,
+            ),
+            (
+                plain_to_tls_port,
+                json!({"url": "http://127.0.0.1:8080/443"}),
+                false,
+            ),
+            (plain_to_tls_port, json!({"url": "http://h/mcp"}), false),
+            (shell_script, json!({"argv": ["sh", "start.sh"]}), true),
+            (
+                shell_script,
+                json!({"argv": ["node", "x.js", "y.sh"]}),
+                false,
+            ),
+            (nothing_sent, calling(json!({"name": "t"})), true),
+            (
+                nothing_sent,
+                calling(json!({"name": "t", "arguments": {}})),
+                true,
+            ),
+            (
+                nothing_sent,
+                calling(json!({"name": "t", "arguments": {"a": null}})),
+                false,
+            ),
+            (
+                nothing_sent,
+                json!({"request": {"method": "tools/call"}}),
+                false,
+            ),
+            (nothing_sent, calling(json!({})), false),
+            (
+                numeric_host,
+                json!({"argv": ["bridge", "http://127.0.0.1:9/mcp"]}),
+                true,
+            ),
+            (
+                numeric_host,
+                json!({"argv": ["bridge", "redis://u:p@localhost:6379/0"]}),
+                true,
+            ),
+            (
+                numeric_host,
+                json!({"argv": ["bridge", "http://[::1]:9"]}),
+                true,
+            ),
+            (
+                numeric_host,
+                json!({"argv": ["bridge", "https://127.acme.com/"]}),
+                false,
+            ),
+            (
+                numeric_host,
+                json!({"argv": ["bridge", "127.0.0.1"]}),
+                false,
+            ),
+            (sse_path, json!({"url": "http://h:1/api/sse/?k=1"}), true),
+            (sse_path, json!({"url": "http://h:1/essence"}), false),
+            (reserved_host, json!({}), false),
+            (nothing_sent, json!({}), false),
+        ];
+        for (fact, facts, expected) in cases {
+            assert_eq!(fact(&failure(facts.clone())), expected, "{facts}");
         }
-        assert!(reserved_host(&Failure {
-            request: Some(RequestFacts {
-                method: "tools/call".into(),
-                params: Some(json!({"arguments": {"urls": ["http://a.test/"]}})),
-            }),
-            ..Failure::default()
-        }));
     }
 
     #[test]
-    fn a_redirect_to_a_page_for_signing_in_is_told_from_others() {
-        let to = |status: u16, location: &str| {
-            login_redirect(&Failure {
-                http: Some(HttpFacts {
-                    status: Some(status),
-                    headers: [("Location".to_owned(), json!(location))]
-                        .into_iter()
-                        .collect(),
-                    ..HttpFacts::default()
-                }),
-                ..Failure::default()
-            })
-        };
-        assert!(to(302, "https://sso.acme.io/start"));
-        assert!(to(303, "/login?next=/mcp"));
-        assert!(!to(307, "/mcp/"));
-        assert!(!to(200, "/login"));
-    }
-
-    #[test]
-    fn ports_of_tls_are_known_by_their_number() {
-        let to = |url: &str| {
-            plain_to_tls_port(&Failure {
-                url: Some(url.into()),
-                ..Failure::default()
-            })
-        };
-        assert!(to("http://127.0.0.1:8443/mcp"));
-        assert!(!to("https://127.0.0.1:8443/mcp"));
-        assert!(!to("http://127.0.0.1:8080/443"));
-        assert!(!to("http://h/mcp"));
-    }
-
-    #[test]
-    fn scripts_and_paths_are_seen_in_what_the_plan_gives() {
-        assert!(shell_script(&["sh".into(), "start.sh".into()]));
-        assert!(!shell_script(&[
-            "node".into(),
-            "x.js".into(),
-            "y.sh".into()
-        ]));
-        let with = |arguments: Value| {
-            path_in_arguments(&Failure {
-                request: Some(RequestFacts {
-                    method: "tools/call".into(),
-                    params: Some(json!({"name": "t", "arguments": arguments})),
-                }),
-                ..Failure::default()
-            })
-        };
-        assert_eq!(with(json!({"path": "/w/a"})), Some(true));
-        assert_eq!(with(json!({"query": "a"})), Some(false));
-        assert_eq!(with(json!({})), Some(false));
+    fn paths_are_seen_in_what_is_sent() {
+        for (arguments, expected) in [
+            (json!({"path": "/w/a"}), true),
+            (json!({"query": "a"}), false),
+            (json!({}), false),
+        ] {
+            let called = failure(calling(json!({"name": "t", "arguments": arguments})));
+            assert_eq!(path_in_arguments(&called), Some(expected));
+        }
         assert_eq!(path_in_arguments(&Failure::default()), None);
-    }
-
-    #[test]
-    fn a_call_without_arguments_is_told_from_one_of_which_nothing_is_known() {
-        let with = |params| {
-            nothing_sent(&Failure {
-                request: Some(RequestFacts {
-                    method: "tools/call".into(),
-                    params,
-                }),
-                ..Failure::default()
-            })
-        };
-        assert!(with(Some(json!({"name": "t"}))));
-        assert!(with(Some(json!({"name": "t", "arguments": {}}))));
-        assert!(!with(Some(json!({"name": "t", "arguments": {"a": null}}))));
-        assert!(!with(None));
-        assert!(!with(Some(json!({}))));
-    }
-
-    #[test]
-    fn addresses_that_need_no_name_are_told_from_hosts() {
-        let called = |url: &str| Failure {
-            argv: vec!["bridge".into(), url.into()],
-            ..Failure::default()
-        };
-        assert!(numeric_host(&called("http://127.0.0.1:9/mcp")));
-        assert!(numeric_host(&called("redis://u:p@localhost:6379/0")));
-        assert!(numeric_host(&called("http://[::1]:9")));
-        assert!(!numeric_host(&called("https://127.acme.com/")));
-        assert!(!numeric_host(&called("127.0.0.1")));
-    }
-
-    #[test]
-    fn the_path_of_event_streams_is_known() {
-        let at = |url: &str| Failure {
-            url: Some(url.into()),
-            ..Failure::default()
-        };
-        assert!(sse_path(&at("http://h:1/api/sse/?k=1")));
-        assert!(!sse_path(&at("http://h:1/essence")));
     }
 }

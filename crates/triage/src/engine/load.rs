@@ -1,71 +1,31 @@
 //! Rules from YAML: those inside the binary, and those of users. The only file
 //! of this room that names the parser.
 
-use super::field::Field;
+use super::either::{TextOr, Texts, text_or_map};
 use super::flaws::{Flaw, Place, flaws, own_flaws};
 use super::own::{
-    RuleEntry, RuleFile, RuleFileError, RuleFileKind, RuleOrFile, RuleProblem, RuleText,
+    RULE_OR_FILE, RuleEntry, RuleFile, RuleFileError, RuleFileKind, RuleOrFile, RuleProblem,
+    RuleText,
 };
 use super::rule::Rule;
-use super::spec::{Entry, FileSpec, Lists, ProjectSpec, RuleSpec};
+use super::spec::{Lists, ProjectSpec};
+use super::tables::built;
 use jelly_base::text::close_names;
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_yaml::{Error, Location, Spanned};
 use std::collections::HashMap;
 use std::fmt;
+use std::iter::repeat_n;
 use std::ops::Range;
 use thiserror::Error;
 
-macro_rules! builtin {
-    ($domain:literal) => {
-        (
-            $domain,
-            include_str!(concat!(env!("OUT_DIR"), "/", $domain, ".json")),
-        )
-    };
-}
-
-/// The domains of the rules inside the binary, in the order in which they are
-/// asked, with their rules as the build script left them.
-pub(super) const BUILTIN: &[(&str, &str)] = &[
-    builtin!("process"),
-    builtin!("mcp"),
-    builtin!("authorization"),
-    builtin!("network"),
-    builtin!("files"),
-    builtin!("config"),
-    builtin!("node"),
-    builtin!("python"),
-    builtin!("runtimes"),
-    builtin!("domain"),
-    builtin!("hint"),
-    builtin!("assertion"),
-    builtin!("jvm"),
-    builtin!("go"),
-    builtin!("rust"),
-    builtin!("dotnet"),
-    builtin!("ruby"),
-    builtin!("php"),
-    builtin!("native"),
-    builtin!("javascript"),
-    builtin!("pytest"),
-    builtin!("shell"),
-    builtin!("lint"),
-    builtin!("exception"),
-    builtin!("report"),
-    builtin!("timeout"),
-    builtin!("browser"),
-    builtin!("database"),
-    builtin!("container"),
-    builtin!("ci"),
-    builtin!("http"),
-    builtin!("salesforce"),
-    builtin!("tools"),
-];
+/// The rules inside the binary: domains in the order in which they are asked,
+/// each with its rules, as the build script left them.
+const BUILTIN: &str = built!("rules");
 
 /// The literals of the patterns of those rules; see [`super::literals`].
-const LITERALS: &str = include_str!(concat!(env!("OUT_DIR"), "/literals-of-patterns.json"));
+const LITERALS: &str = built!("literals-of-patterns");
 
 /// Why a built-in rule, or one that was made without a file, can't be used.
 #[derive(Debug, Error)]
@@ -81,32 +41,37 @@ pub enum RuleError {
 /// # Errors
 /// When the YAML can't be read or a rule contradicts itself.
 pub fn parse_rules(domain: &str, yaml: &str) -> Result<Vec<Rule>, RuleError> {
-    let specs: Vec<RuleSpec> = serde_yaml::from_str(yaml).map_err(|error| RuleError::Syntax {
-        domain: domain.to_owned(),
-        problem: error.to_string(),
-    })?;
-    specs
-        .into_iter()
-        .map(|spec| match flaws(&spec, Some(domain)).into_iter().next() {
-            Some(flaw) => Err(RuleError::Invalid {
-                rule: spec.id,
+    let mut rules: Vec<Rule> =
+        serde_yaml::from_str(yaml).map_err(|error| unread(domain, &error))?;
+    for rule in &mut rules {
+        if let Some(flaw) = flaws(rule, Some(domain)).into_iter().next() {
+            return Err(RuleError::Invalid {
+                rule: rule.id.clone(),
                 problem: flaw.message,
-            }),
-            None => Ok(rule(spec)),
-        })
-        .collect()
+            });
+        }
+        rule.set_default_fields();
+    }
+    Ok(rules)
 }
 
-/// The rules of one domain of the binary, which tests have checked.
+fn unread(domain: &str, error: &dyn fmt::Display) -> RuleError {
+    RuleError::Syntax {
+        domain: domain.to_owned(),
+        problem: error.to_string(),
+    }
+}
+
+/// The rules of the binary, by domain, which tests have checked.
 ///
 /// # Errors
 /// When they can't be read.
-pub(super) fn builtin_rules(domain: &str, json: &str) -> Result<Vec<Rule>, RuleError> {
-    let specs: Vec<RuleSpec> = serde_json::from_str(json).map_err(|error| RuleError::Syntax {
-        domain: domain.to_owned(),
-        problem: error.to_string(),
-    })?;
-    Ok(specs.into_iter().map(rule).collect())
+pub(super) fn builtin_rules() -> Result<Vec<(String, Vec<Rule>)>, RuleError> {
+    let mut domains: Vec<(String, Vec<Rule>)> =
+        serde_json::from_str(BUILTIN).map_err(|error| unread("the binary", &error))?;
+    let rules = domains.iter_mut().flat_map(|(_, rules)| rules);
+    rules.for_each(Rule::set_default_fields);
+    Ok(domains)
 }
 
 /// By pattern of the built-in rules, its literals.
@@ -115,100 +80,55 @@ pub(super) fn builtin_literals() -> HashMap<String, Option<Vec<String>>> {
     serde_json::from_str(LITERALS).unwrap_or_default()
 }
 
-fn rule(spec: RuleSpec) -> Rule {
-    let fields = if spec.fields.is_empty() && !spec.patterns.is_empty() {
-        vec![Field::Stderr, Field::Answer, Field::Message, Field::Report]
-    } else {
-        spec.fields
-    };
-    Rule {
-        id: spec.id,
-        root_cause: spec.root_cause,
-        error_category: spec.error_category,
-        retryable: spec.retryable,
-        side: spec.side,
-        strength: spec.strength,
-        priority: spec.priority,
-        repair: spec.repair,
-        when: spec.when,
-        patterns: spec.patterns,
-        unless: spec.unless,
-        fields,
-        advice: spec.advice,
-        examples: spec.examples,
-        lookalikes: spec.lookalikes,
-    }
-}
-
 /// The rules of a user's file.
 ///
 /// # Errors
 /// The first thing that keeps the file from being read, else all that is
 /// wrong with its rules; with the place of each.
 pub fn parse_rule_file(kind: RuleFileKind, source: RuleText) -> Result<RuleFile, RuleFileError> {
-    let lists: Lists<Entry> = match read(kind, &source.text) {
-        Ok(lists) => lists,
-        Err(error) => {
-            let problem = unreadable(&error, &source.text);
-            return Err(RuleFileError::new(source, vec![problem]));
-        }
+    let text = &*source.text;
+    let unread = |error: Error| {
+        let problem = unreadable(&error, text);
+        RuleFileError::new(source.clone(), vec![problem])
     };
-    // Most files are good, so places are only looked up where one is needed.
-    let places: Lists<Spanned<PlaceEntry>> = match read(kind, &source.text) {
-        Ok(places) => places,
-        Err(error) => {
-            let problem = unreadable(&error, &source.text);
-            return Err(RuleFileError::new(source, vec![problem]));
-        }
-    };
+    let lists: Lists<RuleOrFile> = read(kind, text).map_err(unread)?;
+    let places: Lists<Spanned<TextOr<Places>>> = read(kind, text).map_err(unread)?;
     let mut problems = Vec::new();
-    let mut list = |entries: Vec<Entry>, places: Vec<Spanned<PlaceEntry>>| {
-        entries
-            .into_iter()
-            .zip(places)
-            .filter_map(|(entry, place)| {
-                let span = span(place.referenced, &source.text);
-                match entry {
-                    Entry::File(_) if kind == RuleFileKind::Rules => {
-                        problems.push(RuleProblem {
-                            rule: None,
-                            message: "a rule is a map, not a text".into(),
-                            hints: vec!["only `jelly.yaml` may name files of rules".into()],
-                            span,
-                        });
-                        None
-                    }
-                    Entry::File(path) => Some(RuleEntry {
-                        what: RuleOrFile::File(path),
-                        span,
-                    }),
-                    Entry::Rule(spec) => {
-                        let wrong = own_flaws(&spec);
-                        let good = wrong.is_empty();
-                        let keys = match place.value {
-                            PlaceEntry::Rule(keys) => keys,
-                            PlaceEntry::File => Places::default(),
-                        };
-                        problems.extend(wrong.into_iter().map(|flaw| {
-                            RuleProblem {
-                                rule: Some(spec.id.clone()),
-                                span: at(&flaw, &keys)
-                                    .map_or_else(|| span.clone(), |l| self::span(l, &source.text)),
-                                message: flaw.message,
-                                hints: flaw.hints,
-                            }
-                        }));
-                        let span = keys
-                            .key("id")
-                            .map_or_else(|| span.clone(), |l| self::span(l, &source.text));
-                        good.then(|| RuleEntry {
-                            what: RuleOrFile::Rule(Box::new(rule(*spec))),
-                            span,
-                        })
-                    }
+    let mut list = |entries: Vec<RuleOrFile>, places: Vec<Spanned<TextOr<Places>>>| {
+        let mut good = Vec::new();
+        for (mut what, place) in entries.into_iter().zip(places) {
+            let keys = match place.value {
+                TextOr::Other(keys) => keys,
+                TextOr::Text(_) => Places::default(),
+            };
+            let at = |found: Option<Location>| span(found.unwrap_or(place.referenced), text);
+            let wrong = match &mut what {
+                RuleOrFile::File(_) if kind == RuleFileKind::Rules => vec![RuleProblem {
+                    rule: None,
+                    message: "a rule is a map, not a text".into(),
+                    hints: vec!["only `jelly.yaml` may name files of rules".into()],
+                    span: at(None),
+                }],
+                RuleOrFile::File(_) => Vec::new(),
+                RuleOrFile::Rule(rule) => {
+                    let flaws = own_flaws(rule);
+                    rule.set_default_fields();
+                    let problem = |flaw: Flaw| RuleProblem {
+                        rule: Some(rule.id.clone()),
+                        span: at(keys.find(&flaw.place)),
+                        message: flaw.message,
+                        hints: flaw.hints,
+                    };
+                    flaws.into_iter().map(problem).collect()
                 }
-            })
-            .collect()
+            };
+            if wrong.is_empty() {
+                let span = at(keys.key("id"));
+                good.push(RuleEntry { what, span });
+            }
+            problems.extend(wrong);
+        }
+        good
     };
     let before = list(lists.before, places.before);
     let after = list(lists.after, places.after);
@@ -228,19 +148,9 @@ fn read<E: DeserializeOwned>(kind: RuleFileKind, text: &str) -> Result<Lists<E>,
         RuleFileKind::Project => {
             serde_yaml::from_str::<Option<ProjectSpec<E>>>(text)?.and_then(|file| file.rules)
         }
-        RuleFileKind::Rules => {
-            serde_yaml::from_str::<Option<FileSpec<E>>>(text)?.map(|file| file.0)
-        }
+        RuleFileKind::Rules => serde_yaml::from_str::<Option<Lists<E>>>(text)?,
     }
     .unwrap_or_default())
-}
-
-/// Where a flaw is, as near as the text tells.
-fn at(flaw: &Flaw, keys: &Places) -> Option<Location> {
-    match flaw.place {
-        Place::Key(key) => keys.key(key).or_else(|| keys.key("id")),
-        Place::Item(key, index) => keys.item(key, index).or_else(|| keys.key(key)),
-    }
 }
 
 fn unreadable(error: &Error, text: &str) -> RuleProblem {
@@ -314,12 +224,6 @@ fn span(location: Location, text: &str) -> Range<usize> {
     start..start.saturating_add(length).min(text.len())
 }
 
-/// An entry read for its places alone.
-enum PlaceEntry {
-    Rule(Places),
-    File,
-}
-
 /// Where the values of a rule stand, and the items of those that are lists of
 /// texts.
 #[derive(Default)]
@@ -333,36 +237,44 @@ impl Places {
         found.map(|(_, location, _)| *location)
     }
 
-    fn item(&self, key: &str, index: usize) -> Option<Location> {
-        let found = self.keys.iter().find(|(name, _, _)| name == key);
-        found.and_then(|(_, _, items)| items.get(index).copied())
+    /// Where a flaw is, as near as the text tells.
+    fn find(&self, place: &Place) -> Option<Location> {
+        match *place {
+            Place::Key(key) => self.key(key).or_else(|| self.key("id")),
+            Place::Item(key, index) => {
+                let found = self.keys.iter().find(|(name, _, _)| name == key);
+                let item = found.and_then(|(_, _, items)| items.get(index).copied());
+                item.or_else(|| self.key(key))
+            }
+        }
     }
 }
 
-impl<'de> Deserialize<'de> for PlaceEntry {
+impl<'de> Deserialize<'de> for TextOr<Places> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct PlaceEntryVisitor;
+        text_or_map(deserializer, RULE_OR_FILE)
+    }
+}
 
-        impl<'de> Visitor<'de> for PlaceEntryVisitor {
-            type Value = PlaceEntry;
+impl<'de> Deserialize<'de> for Places {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct PlacesVisitor;
+
+        impl<'de> Visitor<'de> for PlacesVisitor {
+            type Value = Places;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a rule, or the path of a file of rules")
+                f.write_str("a rule")
             }
 
-            fn visit_str<E>(self, _: &str) -> Result<PlaceEntry, E> {
-                Ok(PlaceEntry::File)
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<PlaceEntry, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Places, A::Error> {
                 let mut places = Places::default();
                 while let Some(key) = map.next_key::<String>()? {
                     if matches!(key.as_str(), "patterns" | "unless") {
-                        let list: Spanned<Vec<Spanned<Size>>> = map.next_value()?;
-                        let items = list
-                            .value
-                            .iter()
-                            .flat_map(|item| std::iter::repeat_n(item.referenced, item.value.0))
+                        let list: Spanned<Vec<Spanned<Texts>>> = map.next_value()?;
+                        let each = list.value.iter();
+                        let items = each
+                            .flat_map(|item| repeat_n(item.referenced, item.value.0.len()))
                             .collect();
                         places.keys.push((key, list.referenced, items));
                     } else {
@@ -370,58 +282,27 @@ impl<'de> Deserialize<'de> for PlaceEntry {
                         places.keys.push((key, value.referenced, Vec::new()));
                     }
                 }
-                Ok(PlaceEntry::Rule(places))
+                Ok(places)
             }
         }
 
-        deserializer.deserialize_any(PlaceEntryVisitor)
-    }
-}
-
-/// How many texts an item of a flattened list stands for.
-struct Size(usize);
-
-impl<'de> Deserialize<'de> for Size {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct SizeVisitor;
-
-        impl<'de> Visitor<'de> for SizeVisitor {
-            type Value = Size;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text, or a list of texts")
-            }
-
-            fn visit_str<E>(self, _: &str) -> Result<Size, E> {
-                Ok(Size(1))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Size, A::Error> {
-                let mut size = 0;
-                while seq.next_element::<IgnoredAny>()?.is_some() {
-                    size += 1;
-                }
-                Ok(Size(size))
-            }
-        }
-
-        deserializer.deserialize_any(SizeVisitor)
+        deserializer.deserialize_map(PlacesVisitor)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BUILTIN, builtin_literals, builtin_rules, parse_rules};
+    use super::{builtin_literals, builtin_rules, parse_rules};
     use crate::engine::literals::literals;
     use std::path::Path;
 
     #[test]
     fn the_rules_inside_the_binary_are_those_of_the_files() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/engine/rules");
-        for (domain, json) in BUILTIN {
+        let domains = builtin_rules().unwrap();
+        for (domain, built) in &domains {
             let yaml = std::fs::read_to_string(folder.join(format!("{domain}.yaml"))).unwrap();
             let written = parse_rules(domain, &yaml).unwrap();
-            let built = builtin_rules(domain, json).unwrap();
             assert_eq!(built.len(), written.len(), "{domain}");
             for (built, written) in built.iter().zip(&written) {
                 let (built, written) = (format!("{built:#?}"), format!("{written:#?}"));
@@ -431,17 +312,15 @@ mod tests {
             }
         }
         let files = std::fs::read_dir(folder).unwrap();
-        assert_eq!(files.count(), BUILTIN.len(), "every file is a domain");
+        assert_eq!(files.count(), domains.len(), "every file is a domain");
     }
 
     #[test]
     fn the_literals_inside_the_binary_are_those_of_the_patterns() {
         let known = builtin_literals();
-        for (domain, json) in BUILTIN {
-            for rule in builtin_rules(domain, json).unwrap() {
-                for pattern in rule.patterns.iter().chain(&rule.unless) {
-                    assert_eq!(known[pattern], literals(pattern), "{pattern}");
-                }
+        for rule in builtin_rules().unwrap().iter().flat_map(|(_, rules)| rules) {
+            for pattern in rule.patterns.iter().chain(&rule.unless) {
+                assert_eq!(known[pattern], literals(pattern), "{pattern}");
             }
         }
     }

@@ -8,7 +8,7 @@ use super::advice::Values;
 use super::clues::Text;
 use super::evidence::evidence;
 use super::facts::{Facts, FailureSource};
-use super::field::{Field, Strength};
+use super::field::Strength;
 use super::literals::literals;
 use super::load::{RuleError, builtin_literals};
 use super::marks::Marks;
@@ -16,10 +16,10 @@ use super::pattern::{BUILTIN_TURN, Pattern, RankedRule, builder};
 use super::prefilter::{Prefilter, PrefilterPattern};
 use super::reading::{without_repeated, without_values};
 use super::rule::Rule;
-use super::rule_index::{Applying, Ask, Asked, Key, RuleIndex, Scratch};
+use super::rule_index::{Applying, Ask, Key, RuleIndex};
 use jelly_base::model::Evidence;
 use jelly_base::text::truncate;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 /// Finds the rules that hold for a failure.
 pub(super) struct RuleMatcher {
@@ -28,11 +28,6 @@ pub(super) struct RuleMatcher {
     pub(super) patterns: Vec<Pattern>,
     pub(super) index: RuleIndex,
     prefilter: OnceLock<Option<Prefilter>>,
-    /// The same for names of tests alone, which few rules read.
-    prefilter_of_titles: OnceLock<Option<Prefilter>>,
-    /// Room of failures that were read, for those that come: one for each
-    /// thread that reads at the same time.
-    spare: Mutex<Vec<Scratch>>,
 }
 
 /// A rule that holds, with what it matched.
@@ -78,8 +73,6 @@ impl RuleMatcher {
             rules,
             patterns,
             prefilter: OnceLock::new(),
-            prefilter_of_titles: OnceLock::new(),
-            spare: Mutex::default(),
         };
         matcher.check_own()?;
         Ok(matcher)
@@ -102,42 +95,18 @@ impl RuleMatcher {
     }
 
     pub(super) fn prefilter(&self) -> Option<&Prefilter> {
-        self.prefilter
-            .get_or_init(|| {
-                let known = builtin_literals();
-                self.prefilter_of(|pattern| match known.get(&pattern.text) {
+        let build = || {
+            let known = builtin_literals();
+            Prefilter::new(self.patterns.iter().map(|pattern| PrefilterPattern {
+                pattern: &pattern.text,
+                literals: match known.get(&pattern.text) {
                     Some(literals) => literals.clone(),
                     None => literals(&pattern.text),
-                })
-            })
-            .as_ref()
-    }
-
-    fn prefilter_of_titles(&self) -> Option<&Prefilter> {
-        self.prefilter_of_titles
-            .get_or_init(|| {
-                self.prefilter_of(|pattern| {
-                    let fields = &self.rules[pattern.rule].rule.fields;
-                    match fields.contains(&Field::Title) {
-                        true => literals(&pattern.text),
-                        // It needs one of none, so it is no candidate.
-                        false => Some(Vec::new()),
-                    }
-                })
-            })
-            .as_ref()
-            .or_else(|| self.prefilter())
-    }
-
-    fn prefilter_of(
-        &self,
-        literals: impl Fn(&Pattern) -> Option<Vec<String>>,
-    ) -> Option<Prefilter> {
-        Prefilter::new(self.patterns.iter().map(|pattern| PrefilterPattern {
-            pattern: &pattern.text,
-            literals: literals(pattern),
-            fields: self.rules[pattern.rule].rule.fields_in_bits(),
-        }))
+                },
+                fields: self.rules[pattern.rule].rule.fields_in_bits(),
+            }))
+        };
+        self.prefilter.get_or_init(build).as_ref()
     }
 
     /// The strongest rule that holds. Texts of an assertion get a copy
@@ -148,20 +117,15 @@ impl RuleMatcher {
         texts: &mut Vec<Text<'_>>,
     ) -> Option<RuleMatch<'a>> {
         let applying = Applying::new(&self.rules, &self.index, facts);
-        let mut scratch = self.spare_room().pop().unwrap_or_default();
         let mut best: Option<RuleMatch<'a>> = None;
         for index in self.index.factual.iter().copied() {
             if applying.is(index) {
-                let rule = &self.rules[index].rule;
-                let key = self.index.key(index, None);
-                keep(
-                    &mut best,
-                    RuleMatch {
-                        key,
-                        rule,
-                        at: None,
-                    },
-                );
+                let found = RuleMatch {
+                    key: self.index.key(index, None),
+                    rule: &self.rules[index].rule,
+                    at: None,
+                };
+                keep(&mut best, found);
             }
         }
         without_repeated(texts);
@@ -173,8 +137,8 @@ impl RuleMatcher {
             let mut assertion = None;
             for (index, text) in texts.iter().enumerate() {
                 let candidates = self.candidates(text);
-                let asked = scratch.ask(&self.index, &candidates, Ask::Syntax);
-                self.keep_strongest(asked, &applying, (text, index), &mut assertion);
+                let asked = self.index.asked(&candidates, Ask::Syntax);
+                self.keep_strongest(&asked, &applying, (text, index), &mut assertion);
                 read.push(candidates);
             }
             if let Some(assertion) = assertion {
@@ -214,43 +178,33 @@ impl RuleMatcher {
                     &live
                 }
             };
-            let asked = scratch.ask(&self.index, candidates, ask);
-            self.keep_strongest(asked, &applying, (text, index), &mut best);
+            let asked = self.index.asked(candidates, ask);
+            self.keep_strongest(&asked, &applying, (text, index), &mut best);
         }
-        self.spare_room().push(scratch);
         best
-    }
-
-    fn spare_room(&self) -> MutexGuard<'_, Vec<Scratch>> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps the strongest of the rules that match a text, among those whose
     /// patterns are asked. The text stands at an index in the list of all.
     fn keep_strongest<'a>(
         &'a self,
-        Asked { patterns, rules }: Asked<'_>,
+        patterns: &[usize],
         applying: &Applying<'_>,
         (text, index): (&Text<'_>, usize),
         best: &mut Option<RuleMatch<'a>>,
     ) {
         let rule_of = |pattern: &usize| self.index.rule_of(*pattern);
-        let mut begin = 0;
-        for of_rule in patterns.chunk_by(|one, other| rule_of(one) == rule_of(other)) {
-            let place = begin..begin + of_rule.len();
-            begin = place.end;
-            let Some(rule) = of_rule.first().map(rule_of) else {
-                continue;
-            };
+        let mut rules: Vec<(Key, &[usize])> = Vec::new();
+        for patterns in patterns.chunk_by(|one, other| rule_of(one) == rule_of(other)) {
+            let rule = rule_of(&patterns[0]);
             let key = self.index.key(rule, Some(text));
             let stronger = best.as_ref().is_none_or(|best| key < best.key);
             if stronger && applying.is(rule) {
-                rules.push((key, place));
+                rules.push((key, patterns));
             }
         }
         rules.sort_unstable_by_key(|(key, _)| *key);
-        for (key, place) in rules.drain(..) {
-            let patterns = &patterns[place];
+        for (key, patterns) in rules {
             let matching = |veto: bool| {
                 patterns.iter().copied().find(|pattern| {
                     let pattern = &self.patterns[*pattern];
@@ -273,13 +227,8 @@ impl RuleMatcher {
 
     /// The patterns that a text may match, of the rules that read its field.
     fn candidates(&self, text: &Text<'_>) -> Marks {
-        let prefilter = if text.field == Field::Title {
-            self.prefilter_of_titles()
-        } else {
-            self.prefilter()
-        };
         let candidates = |prefilter: &Prefilter| prefilter.candidates(&text.text, text.field.bit());
-        let mut candidates = prefilter.map(candidates).unwrap_or_default();
+        let mut candidates = self.prefilter().map(candidates).unwrap_or_default();
         candidates.keep(self.index.readers(text.field));
         candidates
     }

@@ -3,8 +3,12 @@
 //! Main types: [`RuleFile`], [`RuleFileError`]. How a file is parsed stands in
 //! `load`; where files are found is `cli`'s to know.
 
+use super::either::{TextOr, text_or_map};
 use super::rule::Rule;
 use jelly_base::text::{Lines, Quoted, render_quoted};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer};
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -33,11 +37,37 @@ pub struct RuleEntry {
     pub span: Range<usize>,
 }
 
+/// What an entry of a list may be, in words.
+pub(super) const RULE_OR_FILE: &str = "a rule, or the path of a file of rules";
+
 /// A rule, or the path of a file that holds some.
 #[derive(Debug, Clone)]
 pub enum RuleOrFile {
     Rule(Box<Rule>),
     File(String),
+}
+
+impl JsonSchema for RuleOrFile {
+    fn schema_name() -> Cow<'static, str> {
+        "RuleOrFile".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let rule = generator.subschema_for::<Rule>();
+        json_schema!({
+            "description": "A rule, or the path of a file of rules, from the folder of this file.",
+            "anyOf": [rule, {"type": "string"}],
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for RuleOrFile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match text_or_map(deserializer, RULE_OR_FILE)? {
+            TextOr::Text(path) => Self::File(path),
+            TextOr::Other(rule) => Self::Rule(Box::new(rule)),
+        })
+    }
 }
 
 /// A file of rules, read and found good.

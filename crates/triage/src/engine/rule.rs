@@ -1,16 +1,15 @@
-//! A rule as the files write it, validated: what it takes for the rule to
-//! hold, and what it says then.
+//! A rule as the files write it: what it takes for the rule to hold, and what it
+//! says then.
 
+use super::either::{self, TextOr, text_or_map};
 use super::field::{Field, RuleSide, Strength};
+use super::tables::{built, table};
 use super::when::When;
 use jelly_base::model::{ErrorCategory, Failure, PlanIssue};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
-use std::fmt;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// Advice with placeholders: `{name}`, or `{name|what to say without it}`.
 /// A line of `fix` with an unfilled placeholder is left out.
@@ -22,7 +21,73 @@ pub struct AdviceText {
     /// Why it happens.
     pub why: String,
     /// Steps in order; one that begins with `$ ` is a command to paste.
-    pub fix: Vec<String>,
+    pub fix: Vec<FixText>,
+}
+
+/// Who reads advice, which chooses its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Audience {
+    /// Who has written a plan.
+    Plan,
+    /// Who has a client's configuration.
+    Configuration,
+}
+
+/// A step with placeholders: a text alone, or a map that gives it an id, or
+/// keeps it to one audience.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FixText {
+    /// By which a better step takes its place, as in [`Fix::id`].
+    ///
+    /// [`Fix::id`]: jelly_base::model::Fix::id
+    pub id: Option<Arc<str>>,
+    pub only: Option<Audience>,
+    pub text: String,
+}
+
+impl From<&str> for FixText {
+    fn from(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            ..Self::default()
+        }
+    }
+}
+
+impl JsonSchema for FixText {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "FixText".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A text, or a map with what else is to be known of it.",
+            "anyOf": [
+                {"type": "string"},
+                {
+                    "type": "object",
+                    "properties": {
+                        "id": {
+                            "description": "By which `jelly doctor` replaces it where it knows better.",
+                            "type": "string",
+                        },
+                        "only": {
+                            "description": "Who is told; both if left out.",
+                            "enum": ["plan", "configuration"],
+                        },
+                        "text": {"type": "string"},
+                    },
+                    "required": ["text"],
+                    "additionalProperties": false,
+                },
+            ],
+        })
+    }
 }
 
 /// A failure that a rule must, or must not, explain.
@@ -49,27 +114,84 @@ impl JsonSchema for Example {
 
 impl<'de> Deserialize<'de> for Example {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either;
+        Ok(
+            match text_or_map(deserializer, "a text, or a failure as a map")? {
+                TextOr::Text(text) => Self::Text(text),
+                TextOr::Other(failure) => Self::Failure(Box::new(failure)),
+            },
+        )
+    }
+}
 
-        impl<'de> Visitor<'de> for Either {
-            type Value = Example;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text, or a failure as a map")
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Example, E> {
-                Ok(Example::Text(text.to_owned()))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Example, A::Error> {
-                Failure::deserialize(MapAccessDeserializer::new(map))
-                    .map(|failure| Example::Failure(Box::new(failure)))
-            }
+impl<'de> Deserialize<'de> for FixText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct FixMap {
+            id: Option<Arc<str>>,
+            only: Option<Audience>,
+            text: String,
         }
 
-        deserializer.deserialize_any(Either)
+        Ok(
+            match text_or_map(deserializer, "a text, or a map with an `id` and a `text`")? {
+                TextOr::Text(text) => Self::from(text.as_str()),
+                TextOr::Other(FixMap { id, only, text }) => Self { id, only, text },
+            },
+        )
     }
+}
+
+/// A rule of triage.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "RuleSpec")]
+pub struct Rule {
+    /// `domain/name`, in small letters, digits and `-`; no two rules share one.
+    pub id: String,
+    /// A snake_case word; best one of those that `jelly rules list --format md` knows.
+    pub root_cause: String,
+    /// The kind of failure; present exactly when `retryable` is.
+    pub error_category: Option<ErrorCategory>,
+    /// Whether the same test may pass unchanged. Only INFRASTRUCTURE and TIMEOUT may.
+    pub retryable: Option<bool>,
+    /// Whom it is held against.
+    pub side: RuleSide,
+    /// How much a match proves.
+    pub strength: Strength,
+    /// The higher wins among equals.
+    #[serde(default)]
+    pub priority: i32,
+    /// The id of a repair of the plan that mends this kind of failure.
+    pub repair: Option<String>,
+    /// Typed conditions, all of which must hold.
+    #[serde(default)]
+    pub(super) when: When,
+    /// Regular expressions, of which one must match. `^` and `$` are the ends of a line.
+    #[serde(default, deserialize_with = "either::flattened")]
+    #[schemars(with = "Vec<either::Texts>")]
+    pub patterns: Vec<String>,
+    /// Exceptions: none may match the text that a pattern matched.
+    #[serde(default, deserialize_with = "either::flattened")]
+    #[schemars(with = "Vec<either::Texts>")]
+    pub unless: Vec<String>,
+    /// Which texts are read; `stderr`, `answer`, `message` and `report` if left out.
+    #[serde(default)]
+    pub fields: Vec<Field>,
+    /// What to tell people.
+    pub advice: AdviceText,
+    /// At least two failures that the rule must decide.
+    #[serde(default)]
+    pub examples: Vec<Example>,
+    /// At least two failures that it must not decide.
+    #[serde(default)]
+    pub lookalikes: Vec<Example>,
+}
+
+/// Says that nothing is known.
+pub(super) fn unknown() -> &'static Rule {
+    static UNKNOWN: LazyLock<Rule> = LazyLock::new(|| table(built!("unknown")));
+    &UNKNOWN
 }
 
 impl Rule {
@@ -78,70 +200,14 @@ impl Rule {
     pub fn domain(&self) -> &str {
         self.id.split_once('/').map_or("", |(domain, _)| domain)
     }
-}
 
-/// One validated rule.
-#[derive(Debug, Clone)]
-pub struct Rule {
-    /// `domain/name`.
-    pub id: String,
-    pub root_cause: String,
-    /// Present exactly when `retryable` is.
-    pub error_category: Option<ErrorCategory>,
-    pub retryable: Option<bool>,
-    pub side: RuleSide,
-    pub strength: Strength,
-    /// Among matches of equal strength in equally telling texts, the higher
-    /// one decides.
-    pub priority: i32,
-    /// The repair that mends this kind of failure, if any.
-    pub repair: Option<String>,
-    /// The typed facts that must hold.
-    pub(super) when: When,
-    /// Any of them must match, unless there are none.
-    pub patterns: Vec<String>,
-    /// None of them may match the text that a pattern matched.
-    pub unless: Vec<String>,
-    /// The fields that the patterns apply to.
-    pub fields: Vec<Field>,
-    pub advice: AdviceText,
-    /// Must be diagnosed by this rule.
-    pub examples: Vec<Example>,
-    /// Must not be diagnosed by this rule.
-    pub lookalikes: Vec<Example>,
-}
+    /// Has a rule with patterns that names no texts read the usual ones.
+    pub(super) fn set_default_fields(&mut self) {
+        if self.fields.is_empty() && !self.patterns.is_empty() {
+            self.fields = vec![Field::Stderr, Field::Answer, Field::Message, Field::Report];
+        }
+    }
 
-/// Says that nothing is known.
-pub(super) fn unknown() -> &'static Rule {
-    static UNKNOWN: LazyLock<Rule> = LazyLock::new(|| Rule {
-        id: "unknown/no-rule".into(),
-        root_cause: "unknown".into(),
-        error_category: None,
-        retryable: None,
-        side: RuleSide::Ambiguous,
-        strength: Strength::Fallback,
-        priority: 0,
-        repair: None,
-        when: super::when::When::default(),
-        patterns: Vec::new(),
-        unless: Vec::new(),
-        fields: Vec::new(),
-        advice: AdviceText {
-            what: "No rule knows this failure.".into(),
-            why: "Nothing in it names a cause, so it is held against nobody.".into(),
-            fix: vec![
-                "Read the whole output of the server or test in the report.".into(),
-                "Run it by hand to see more.".into(),
-                "$ {command}".into(),
-            ],
-        },
-        examples: Vec::new(),
-        lookalikes: Vec::new(),
-    });
-    &UNKNOWN
-}
-
-impl Rule {
     /// The fields that it reads, a bit for each.
     pub(super) fn fields_in_bits(&self) -> u32 {
         let fields = self.fields.iter();
@@ -160,23 +226,7 @@ impl Rule {
             Some(PlanIssue::UnknownArgument { candidates, .. }) if candidates.len() != 1 => {
                 return None;
             }
-            Some(
-                PlanIssue::CommandNotFound { .. }
-                | PlanIssue::NotExecutable { .. }
-                | PlanIssue::MissingDirectory { .. }
-                | PlanIssue::MissingVariable { .. }
-                | PlanIssue::MissingPackageArgument { .. }
-                | PlanIssue::InvalidPackage { .. }
-                | PlanIssue::UnknownServer { .. }
-                | PlanIssue::UnknownTool { .. }
-                | PlanIssue::UnknownArgument { .. }
-                | PlanIssue::MissingArgument { .. }
-                | PlanIssue::ArgumentType { .. }
-                | PlanIssue::InvalidArgument { .. }
-                | PlanIssue::SnapshotMissing { .. }
-                | PlanIssue::SchemaTooComplex { .. },
-            )
-            | None => repair,
+            Some(_) | None => repair,
         };
         Some(replacement.to_owned())
     }

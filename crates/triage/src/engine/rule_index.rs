@@ -10,7 +10,6 @@ use super::reading::{CLASS, MatchLevel, level};
 use super::rule::Rule;
 use super::when::known;
 use std::cell::Cell;
-use std::ops::Range;
 
 /// What decides between two matches, the smaller one: turn, strength, rank of
 /// the text, priority (negated), order of the rules, and whether it matched no
@@ -79,6 +78,18 @@ impl RuleIndex {
         &self.readers[field as usize]
     }
 
+    /// Those of the candidates for a text that are asked.
+    pub(super) fn asked(&self, candidates: &Marks, ask: Ask) -> Vec<usize> {
+        let mut asked = Vec::new();
+        let take = |pattern| asked.push(pattern);
+        match ask {
+            Ask::All => candidates.each(take),
+            Ask::Syntax => candidates.each_of(&self.syntax, true, take),
+            Ask::Others => candidates.each_of(&self.syntax, false, take),
+        }
+        asked
+    }
+
     /// Whether all is known that a rule needs.
     pub(super) fn may_hold(&self, rule: usize, known: u32) -> bool {
         self.needs[rule] & !known == 0
@@ -125,38 +136,6 @@ pub(super) enum Ask {
     Syntax,
     /// All but those.
     Others,
-}
-
-/// Room for what is asked of one text, used again for the next one.
-#[derive(Default)]
-pub(super) struct Scratch {
-    patterns: Vec<usize>,
-    rules: Vec<(Key, Range<usize>)>,
-}
-
-/// The patterns that are asked of a text, and room for their rules, each with
-/// the place of its patterns.
-pub(super) struct Asked<'s> {
-    pub(super) patterns: &'s [usize],
-    pub(super) rules: &'s mut Vec<(Key, Range<usize>)>,
-}
-
-impl Scratch {
-    /// Those of the candidates for a text that are asked.
-    pub(super) fn ask(&mut self, index: &RuleIndex, candidates: &Marks, ask: Ask) -> Asked<'_> {
-        self.patterns.clear();
-        self.rules.clear();
-        let take = |pattern| self.patterns.push(pattern);
-        match ask {
-            Ask::All => candidates.each(take),
-            Ask::Syntax => candidates.each_of(&index.syntax, true, take),
-            Ask::Others => candidates.each_of(&index.syntax, false, take),
-        }
-        Asked {
-            patterns: &self.patterns,
-            rules: &mut self.rules,
-        }
-    }
 }
 
 /// Which rules may speak of a failure, each asked when it matters.

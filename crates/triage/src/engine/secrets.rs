@@ -21,7 +21,8 @@ impl Mark {
     pub(super) fn restore(&self, diagnosis: &mut Diagnosis) {
         let advice = &mut diagnosis.advice;
         let quoted = diagnosis.evidence.iter_mut().map(|quote| &mut quote.text);
-        for text in quoted.chain([&mut advice.what]).chain(&mut advice.fix) {
+        let steps = advice.fix.iter_mut().map(|step| &mut step.text);
+        for text in quoted.chain([&mut advice.what]).chain(steps) {
             if text.contains(NEUTRAL) {
                 *text = text.replace(NEUTRAL, &self.0);
             }
@@ -113,7 +114,7 @@ fn without(text: &str, marks: &mut BTreeSet<String>) -> String {
 mod tests {
     use super::{texts, texts_of, unmarked, without};
     use crate::engine::Engine;
-    use jelly_base::model::{Failure, ToolResult};
+    use jelly_base::model::Failure;
     use serde_json::json;
     use std::borrow::Cow;
     use std::collections::BTreeSet;
@@ -146,22 +147,12 @@ mod tests {
 
     #[test]
     fn both_lists_name_the_same_texts() {
-        let mut failure = Failure {
-            rpc_error: serde_json::from_value(json!({"message": ""})).ok(),
-            tool_result: Some(ToolResult::default()),
-            ..Failure::default()
-        };
-        for text in [
-            &mut failure.message,
-            &mut failure.text,
-            &mut failure.stderr,
-            &mut failure.stdout,
-            &mut failure.system_out,
-            &mut failure.system_err,
-            &mut failure.protocol_breach,
-        ] {
-            *text = Some(String::new());
-        }
+        let mut failure: Failure = serde_json::from_value(json!({
+            "message": "", "text": "", "stderr": "", "stdout": "", "system_out": "",
+            "system_err": "", "protocol_breach": "", "rpc_error": {"message": ""},
+            "tool_result": {},
+        }))
+        .unwrap();
         assert_eq!(texts(&failure).iter().flatten().count(), 9);
         assert_eq!(texts_of(&mut failure).count(), 9);
     }

@@ -72,17 +72,8 @@ pub(super) fn template(message: &str) -> String {
         let mut named = groups.filter_map(|(name, group)| group.and(name));
         let part = String::from_utf8_lossy(&found[0]);
         match named.next().unwrap_or_default() {
-            "uuid" => "<uuid>".to_owned(),
-            "time" => "<time>".to_owned(),
-            "mac" => "<mac>".to_owned(),
-            "token" => "<token>".to_owned(),
-            "hash" => "<hash>".to_owned(),
-            "ip" => "<ip>".to_owned(),
-            "pid" => "<pid>".to_owned(),
-            "seed" => "<seed>".to_owned(),
-            "amount" => "<amount>".to_owned(),
-            "thread" => "<thread>".to_owned(),
-            "number" => "<number>".to_owned(),
+            part @ ("uuid" | "time" | "mac" | "token" | "hash" | "ip" | "pid" | "seed"
+            | "amount" | "thread" | "number") => format!("<{part}>"),
             "path" => short_path(unnumbered(&part)),
             "port" => without_port(&part),
             "line" => {

@@ -1,11 +1,11 @@
 //! The conditions that rules put on the typed facts of a failure.
 
 use super::clues::Origin;
-use super::facts::{Ending, ErrorAnswer, Facts, FailureSource, Promise, blank, is_dialect};
-use super::issue::issue_kind;
+use super::facts::{
+    self, Ending, ErrorAnswer, Facts, FailureSource, Promise, blank, breach, is_dialect,
+};
 use super::live;
-use super::told::breach_of;
-use jelly_base::model::{Outcome, Phase};
+use jelly_base::model::{Failure, Outcome, Phase};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -159,38 +159,7 @@ impl When {
     /// each kind of fact, as [`known`] has them. A look at them spares nearly
     /// every rule the look at its conditions.
     pub(super) fn needs(&self) -> u32 {
-        let yes = |flag: Option<bool>| flag == Some(true);
-        bits([
-            self.source == Some(FailureSource::Live),
-            self.source == Some(FailureSource::Report),
-            !self.phase.is_empty(),
-            !self.outcome.is_empty(),
-            !self.issue.is_empty(),
-            !self.errno.is_empty(),
-            !self.ended.is_empty(),
-            !self.exit_code.is_empty() || !self.signal.is_empty(),
-            !self.rpc_code.is_empty(),
-            !self.http_status.is_empty(),
-            !self.http_error.is_empty(),
-            self.is_error.is_some() || self.empty_answer.is_some(),
-            self.promise.is_some(),
-            !self.method.is_empty() || yes(self.requested),
-            yes(self.died),
-            yes(self.timed_out),
-            yes(self.noise),
-            yes(self.starting),
-            yes(self.breach),
-            yes(self.own_limit),
-            yes(self.proxy_page),
-            yes(self.over_http),
-            !self.raised.is_empty(),
-            yes(self.traced),
-            yes(self.packaged),
-            yes(self.opened_to_write),
-            yes(self.spawned),
-            !self.dialect.is_empty(),
-            self.element.is_some(),
-        ])
+        bits(|(asks, _)| asks(self))
     }
 
     pub(super) fn holds(&self, facts: &Facts<'_>) -> bool {
@@ -204,12 +173,19 @@ impl When {
             wanted.is_empty() || actual.is_some_and(|actual| wanted.iter().any(|w| w == actual))
         }
         let f = facts.failure;
+        // Looked up for the few rules that ask.
+        let is = |wanted: Option<bool>, fact: fn(&Failure) -> bool| {
+            wanted.is_none_or(|wanted| fact(f) == wanted)
+        };
+        let is_known = |wanted: Option<bool>, fact: fn(&Failure) -> Option<bool>| {
+            wanted.is_none_or(|wanted| fact(f) == Some(wanted))
+        };
         let result = f.tool_result.as_ref();
         let exit = f.exit.as_ref();
         same(self.source, facts.source)
             && any(&self.phase, f.phase.as_ref())
             && any(&self.outcome, f.outcome.as_ref())
-            && name(&self.issue, f.issue.as_ref().map(issue_kind))
+            && name(&self.issue, facts.issue.as_deref())
             && name(
                 &self.errno,
                 f.spawn_error.as_ref().and_then(|e| e.name.as_deref()),
@@ -252,15 +228,13 @@ impl When {
             && same(self.noise, !f.stdout_noise.is_empty())
             && same(self.silent, facts.silent)
             && same(self.quiet_stderr, blank(&f.stderr))
-            && same(self.breach, breach_of(f).is_some())
+            && same(self.breach, breach(f).is_some())
             && same(self.own_limit, f.beyond().is_some())
             && same(self.proxy_page, facts.proxy_page)
-            && same(self.cwd_refused, facts.cwd_refused)
-            && same(self.bare_interpreter, facts.bare_interpreter)
-            && same(self.writes, facts.writes)
-            && self
-                .tool_listed
-                .is_none_or(|wanted| facts.tool_listed == Some(wanted))
+            && is(self.cwd_refused, facts::cwd_refused)
+            && is(self.bare_interpreter, facts::bare_interpreter)
+            && is(self.writes, facts::writes)
+            && is_known(self.tool_listed, facts::tool_listed)
             && same(self.starting, facts.starting)
             && same(self.over_http, facts.over_http)
             && name(&self.raised, facts.raised)
@@ -268,28 +242,20 @@ impl When {
             && same(self.packaged, facts.packaged)
             && same(self.opened_to_write, facts.opened_to_write)
             && same(self.spawned, facts.spawned)
-            && same(self.reserved_host, facts.reserved_host)
-            && same(self.login_redirect, facts.login_redirect)
-            && same(self.plain_to_tls_port, facts.plain_to_tls_port)
-            && same(self.shell_script, facts.shell_script)
-            && same(self.numeric_host, facts.numeric_host)
-            && same(self.sse_path, facts.sse_path)
+            && is(self.reserved_host, live::reserved_host)
+            && is(self.login_redirect, live::login_redirect)
+            && is(self.plain_to_tls_port, live::plain_to_tls_port)
+            && is(self.shell_script, live::shell_script)
+            && is(self.numeric_host, live::numeric_host)
+            && is(self.sse_path, live::sse_path)
             && same(self.listens, facts.listens)
             && same(self.http_mode, facts.http_mode)
-            && same(self.lists, facts.lists)
-            && self
-                .path_in_arguments
-                .is_none_or(|wanted| facts.path_in_arguments == Some(wanted))
-            && same(self.nothing_sent, facts.nothing_sent)
-            && self
-                .method_known
-                .is_none_or(|wanted| live::method_known(f) == Some(wanted))
-            && self
-                .zero_given
-                .is_none_or(|wanted| live::zero_given(f) == Some(wanted))
-            && self
-                .value_given
-                .is_none_or(|wanted| live::value_given(f) == Some(wanted))
+            && is(self.lists, facts::lists)
+            && is_known(self.path_in_arguments, live::path_in_arguments)
+            && is(self.nothing_sent, live::nothing_sent)
+            && is_known(self.method_known, live::method_known)
+            && is_known(self.zero_given, live::zero_given)
+            && is_known(self.value_given, live::value_given)
             && same(self.other_user, f.user.is_some())
             && self
                 .reads_settings
@@ -308,46 +274,72 @@ impl When {
 
 /// What is known of a failure, as [`When::needs`] asks for it.
 pub(super) fn known(facts: &Facts<'_>) -> u32 {
-    let f = facts.failure;
-    bits([
-        facts.source == FailureSource::Live,
-        facts.source == FailureSource::Report,
-        f.phase.is_some(),
-        f.outcome.is_some(),
-        f.issue.is_some(),
-        f.spawn_error.is_some(),
-        facts.ended.is_some(),
-        f.exit.is_some(),
-        f.rpc_error.is_some(),
-        facts.http_status.is_some(),
-        f.http.is_some(),
-        f.tool_result.is_some(),
-        facts.promise.is_some(),
-        f.request.is_some(),
-        facts.died,
-        facts.timed_out,
-        !f.stdout_noise.is_empty(),
-        facts.starting,
-        breach_of(f).is_some(),
-        f.beyond().is_some(),
-        facts.proxy_page,
-        facts.over_http,
-        facts.raised.is_some(),
-        facts.traced,
-        facts.packaged,
-        facts.opened_to_write,
-        facts.spawned,
-        f.dialect.is_some(),
-        f.element.is_some(),
-    ])
+    bits(|(_, is_known)| is_known(facts))
 }
 
-/// Kinds of fact.
-const KINDS: usize = 29;
+/// A kind of fact: whether conditions need one, and whether one is known.
+type FactKind = (fn(&When) -> bool, fn(&Facts<'_>) -> bool);
 
-fn bits(flags: [bool; KINDS]) -> u32 {
-    let numbered = flags.iter().enumerate();
-    numbered.fold(0, |bits, (at, flag)| bits | u32::from(*flag) << at)
+const KINDS: [FactKind; 29] = [
+    (
+        |w| w.source == Some(FailureSource::Live),
+        |f| f.source == FailureSource::Live,
+    ),
+    (
+        |w| w.source == Some(FailureSource::Report),
+        |f| f.source == FailureSource::Report,
+    ),
+    (|w| !w.phase.is_empty(), |f| f.failure.phase.is_some()),
+    (|w| !w.outcome.is_empty(), |f| f.failure.outcome.is_some()),
+    (|w| !w.issue.is_empty(), |f| f.failure.issue.is_some()),
+    (|w| !w.errno.is_empty(), |f| f.failure.spawn_error.is_some()),
+    (|w| !w.ended.is_empty(), |f| f.ended.is_some()),
+    (
+        |w| !w.exit_code.is_empty() || !w.signal.is_empty(),
+        |f| f.failure.exit.is_some(),
+    ),
+    (
+        |w| !w.rpc_code.is_empty(),
+        |f| f.failure.rpc_error.is_some(),
+    ),
+    (|w| !w.http_status.is_empty(), |f| f.http_status.is_some()),
+    (|w| !w.http_error.is_empty(), |f| f.failure.http.is_some()),
+    (
+        |w| w.is_error.is_some() || w.empty_answer.is_some(),
+        |f| f.failure.tool_result.is_some(),
+    ),
+    (|w| w.promise.is_some(), |f| f.promise.is_some()),
+    (
+        |w| !w.method.is_empty() || w.requested == Some(true),
+        |f| f.failure.request.is_some(),
+    ),
+    (|w| w.died == Some(true), |f| f.died),
+    (|w| w.timed_out == Some(true), |f| f.timed_out),
+    (
+        |w| w.noise == Some(true),
+        |f| !f.failure.stdout_noise.is_empty(),
+    ),
+    (|w| w.starting == Some(true), |f| f.starting),
+    (|w| w.breach == Some(true), |f| breach(f.failure).is_some()),
+    (
+        |w| w.own_limit == Some(true),
+        |f| f.failure.beyond().is_some(),
+    ),
+    (|w| w.proxy_page == Some(true), |f| f.proxy_page),
+    (|w| w.over_http == Some(true), |f| f.over_http),
+    (|w| !w.raised.is_empty(), |f| f.raised.is_some()),
+    (|w| w.traced == Some(true), |f| f.traced),
+    (|w| w.packaged == Some(true), |f| f.packaged),
+    (|w| w.opened_to_write == Some(true), |f| f.opened_to_write),
+    (|w| w.spawned == Some(true), |f| f.spawned),
+    (|w| !w.dialect.is_empty(), |f| f.failure.dialect.is_some()),
+    (|w| w.element.is_some(), |f| f.failure.element.is_some()),
+];
+
+/// A bit for each kind of which `is` holds.
+fn bits(is: impl Fn(&FactKind) -> bool) -> u32 {
+    let numbered = KINDS.iter().enumerate();
+    numbered.fold(0, |bits, (at, kind)| bits | u32::from(is(kind)) << at)
 }
 
 #[cfg(test)]

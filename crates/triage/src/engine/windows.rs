@@ -6,8 +6,8 @@
 //! literals takes, which counts where there is but one text.
 
 use super::marks::Marks;
+use foldhash::fast::FixedState;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 /// How many letters a literal may be known by: the first that it has.
 const SIZES: [usize; 3] = [8, 4, 3];
@@ -30,7 +30,7 @@ pub(super) struct Windows {
     /// One for each of [`SIZES`].
     filters: [WindowFilter; SIZES.len()],
     /// By a window's letters, where in `literals` those with it begin and end.
-    owners: HashMap<u64, (u32, u32), BuildHasherDefault<Spread>>,
+    owners: HashMap<u64, (u32, u32), FixedState>,
     literals: Vec<Literal>,
     /// Of all literals, one after the other.
     letters: Vec<u8>,
@@ -49,7 +49,7 @@ struct Literal {
 }
 
 /// By a window's letters, the literals with it, while they are gathered.
-type Gathered = HashMap<u64, Vec<Literal>, BuildHasherDefault<Spread>>;
+type Gathered = HashMap<u64, Vec<Literal>, FixedState>;
 
 /// Which windows may be those of a literal.
 struct WindowFilter(Box<[u64; BITS / 64]>);
@@ -73,28 +73,6 @@ impl WindowFilter {
     fn may_have(&self, window: u64) -> bool {
         let slot = Self::slot(window);
         self.0[slot / 64] >> (slot % 64) & 1 == 1
-    }
-}
-
-/// Spreads the bits of one window; nobody gains anything by collisions of the
-/// few thousand that rules have.
-#[derive(Default)]
-struct Spread(u64);
-
-impl Hasher for Spread {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
-        }
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 ^= self.0 >> 32;
     }
 }
 

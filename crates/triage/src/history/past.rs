@@ -110,16 +110,6 @@ pub struct CausePast {
 }
 
 impl Past {
-    /// The past that these runs are, oldest first.
-    #[must_use]
-    pub fn of(runs: impl IntoIterator<Item = PastRun>) -> Self {
-        let mut past = Self::default();
-        for run in runs {
-            past.add(run);
-        }
-        past
-    }
-
     /// Adds a run that came after all others. Reports that are known already
     /// are passed over, with all that comes from them.
     pub fn add(&mut self, mut run: PastRun) {

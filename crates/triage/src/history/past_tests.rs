@@ -23,6 +23,12 @@ fn cause(root_cause: &str) -> PastCause {
     }
 }
 
+fn past_of(runs: impl IntoIterator<Item = PastRun>) -> Past {
+    let mut past = Past::default();
+    runs.into_iter().for_each(|run| past.add(run));
+    past
+}
+
 /// A run on a day of January: tests that failed, each with its cause, and
 /// tests that passed.
 fn run(day: u32, failed: &[(&str, &str)], passed: &[&str]) -> PastRun {
@@ -59,7 +65,7 @@ fn state(past: &Past, test: &str, of: &str) -> Recurrence {
 
 #[test]
 fn a_failure_is_told_with_when_and_how_often_it_was_seen() {
-    let past = Past::of([
+    let past = past_of([
         run(1, &[("a", "dns")], &[]),
         run(2, &[("a", "dns")], &[]),
         run(3, &[], &["a"]),
@@ -83,7 +89,7 @@ fn an_earlier_verdict_is_told_and_changes_no_state() {
     for cause in blamed.causes.values_mut() {
         cause.side = Side::Code;
     }
-    let past = Past::of([blamed]);
+    let past = past_of([blamed]);
     let history = past.history(("suite", "Class", "a"), "j1:dns/a", FailureStatus::Failure);
     assert_eq!(history.earlier_side, Some(Side::Code));
     assert_eq!(history.state, Recurrence::Known);
@@ -93,7 +99,7 @@ fn an_earlier_verdict_is_told_and_changes_no_state() {
 
 #[test]
 fn one_sighting_is_the_first_and_the_last() {
-    let past = Past::of([run(1, &[("a", "dns")], &[])]);
+    let past = past_of([run(1, &[("a", "dns")], &[])]);
     let history = past.history(("suite", "Class", "a"), "j1:dns/a", FailureStatus::Failure);
     assert_eq!(history.first_seen, history.last_seen);
     assert!(history.first_seen.is_some());
@@ -101,7 +107,7 @@ fn one_sighting_is_the_first_and_the_last() {
 
 #[test]
 fn a_test_that_failed_of_anything_is_no_news() {
-    let past = Past::of([
+    let past = past_of([
         run(1, &[("a", "dns"), ("b", "tls")], &[]),
         run(2, &[], &["b"]),
     ]);
@@ -113,7 +119,7 @@ fn a_test_that_failed_of_anything_is_no_news() {
 
 #[test]
 fn what_failed_last_and_passes_now_is_fixed() {
-    let past = Past::of([
+    let past = past_of([
         run(1, &[("a", "dns"), ("b", "tls"), ("c", "dns")], &[]),
         run(2, &[], &["b"]),
     ]);
@@ -132,7 +138,7 @@ fn a_report_counts_once_and_its_own_past_is_what_came_before() {
         run(2, &[("a", "tls")], &[]),
         run(1, &[("a", "dns")], &[]),
     ];
-    let mut past = Past::of(runs);
+    let mut past = past_of(runs);
     assert_eq!(past.runs(), 2);
     past.end_before(["digest 2"]);
     assert_eq!(past.runs(), 1);
@@ -145,7 +151,7 @@ fn a_report_counts_once_and_its_own_past_is_what_came_before() {
 
 #[test]
 fn a_name_that_occurs_twice_failed_if_one_of_them_did() {
-    let past = Past::of([run(1, &[("a", "dns"), ("a", "tls")], &["a"])]);
+    let past = past_of([run(1, &[("a", "dns"), ("a", "tls")], &["a"])]);
     assert_eq!(state(&past, "a", "dns"), Recurrence::Known);
     assert_eq!(state(&past, "a", "tls"), Recurrence::Known);
     assert!(past.pre_existing("suite", "Class", "a"));
@@ -153,7 +159,7 @@ fn a_name_that_occurs_twice_failed_if_one_of_them_did() {
 
 #[test]
 fn passing_is_watched_for_as_long_as_it_tells_something() {
-    let mut past = Past::of([run(1, &[("a", "dns")], &[])]);
+    let mut past = past_of([run(1, &[("a", "dns")], &[])]);
     assert!(past.watches("suite", "Class", "a"));
     assert!(!past.watches("suite", "Class", "b"));
     for day in 2..22 {
@@ -166,14 +172,14 @@ fn passing_is_watched_for_as_long_as_it_tells_something() {
 fn a_pass_counts_for_the_definition_that_passed() {
     let mut first = run(1, &[], &["a"]);
     first.passed[0].definition = Some("v1".into());
-    let past = Past::of([first, run(2, &[("a", "dns")], &[])]);
+    let past = past_of([first, run(2, &[("a", "dns")], &[])]);
     assert!(past.passed_as("v1"));
     assert!(!past.passed_as("v2"));
 }
 
 #[test]
 fn a_cause_is_found_by_its_fingerprint_or_a_test_s() {
-    let past = Past::of([
+    let past = past_of([
         run(1, &[("a", "dns"), ("b", "dns")], &[]),
         run(2, &[("a", "dns")], &[]),
     ]);
@@ -187,7 +193,7 @@ fn a_cause_is_found_by_its_fingerprint_or_a_test_s() {
 
 #[test]
 fn the_worst_come_first() {
-    let past = Past::of([
+    let past = past_of([
         run(1, &[("steady", "dns"), ("shaky", "tls")], &[]),
         run(2, &[("steady", "dns")], &["shaky"]),
         run(3, &[("steady", "dns"), ("shaky", "tls")], &[]),
@@ -228,8 +234,8 @@ proptest! {
             .iter()
             .map(|run| serde_json::to_string(run).unwrap())
             .collect();
-        let stored = Past::of(lines.iter().map(|line| serde_json::from_str(line).unwrap()));
-        let read = Past::of(runs);
+        let stored = past_of(lines.iter().map(|line| serde_json::from_str(line).unwrap()));
+        let read = past_of(runs);
         for test in ["a", "b"] {
             let ask = |past: &Past| {
                 past.history(("suite", "Class", test), &format!("j1:dns/{test}"), FailureStatus::Error)
@@ -265,7 +271,7 @@ fn run_of_suite(day: u32, suite: &str, failed: bool) -> PastRun {
 
 #[test]
 fn a_suite_that_is_named_after_its_run_is_the_same_suite() {
-    let past = Past::of([
+    let past = past_of([
         run_of_suite(1, "smoke 2026-01-01T10:00:00Z", true),
         run_of_suite(2, "smoke 2026-01-02T10:01:10Z", true),
     ]);
@@ -285,7 +291,7 @@ fn a_suite_that_is_named_after_its_run_is_the_same_suite() {
 
 #[test]
 fn suites_that_stand_side_by_side_have_a_past_each() {
-    let past = Past::of([
+    let past = past_of([
         run_of_suite(1, "suite-1", true),
         run_of_suite(2, "suite-2", false),
     ]);

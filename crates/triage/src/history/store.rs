@@ -177,7 +177,8 @@ impl Store {
     /// It can't be created or written to.
     pub fn check_writable(&self) -> Result<(), HistoryError> {
         self.prepare()?;
-        self.open_for_append().map(drop)
+        let opened = self.open_for_append().map(drop);
+        opened.map_err(|source| self.write_error(source))
     }
 
     /// Appends a run, without the reports that are recorded already.
@@ -224,13 +225,12 @@ impl Store {
         }
     }
 
-    fn open_for_append(&self) -> Result<File, HistoryError> {
+    fn open_for_append(&self) -> io::Result<File> {
         OpenOptions::new()
             .read(true)
             .append(true)
             .create(true)
             .open(&self.path)
-            .map_err(|source| self.write_error(source))
     }
 
     /// Waits for the other writers. The lock ends with the file that is
@@ -260,11 +260,7 @@ impl Store {
     }
 
     fn append(&self, line: &[u8]) -> io::Result<()> {
-        let mut file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(&self.path)?;
+        let mut file = self.open_for_append()?;
         let mut bytes = Vec::with_capacity(line.len() + 1);
         if file.seek(SeekFrom::End(0))? > 0 {
             file.seek(SeekFrom::End(-1))?;
@@ -330,29 +326,10 @@ fn each_line(path: &Path, take: &mut dyn FnMut(usize, &[u8])) -> Result<(), Hist
             return Ok(());
         }
         if line.last() != Some(&b'\n') && u64::try_from(read).is_ok_and(|read| read == LINE_MAX) {
-            skip_line(&mut reader).map_err(failed)?;
+            reader.skip_until(b'\n').map_err(failed)?;
         }
         if !line.iter().all(u8::is_ascii_whitespace) {
             take(number, &line);
-        }
-    }
-}
-
-fn skip_line(reader: &mut impl BufRead) -> io::Result<()> {
-    loop {
-        let buffer = reader.fill_buf()?;
-        if buffer.is_empty() {
-            return Ok(());
-        }
-        match buffer.iter().position(|b| *b == b'\n') {
-            Some(end) => {
-                reader.consume(end + 1);
-                return Ok(());
-            }
-            None => {
-                let all = buffer.len();
-                reader.consume(all);
-            }
         }
     }
 }

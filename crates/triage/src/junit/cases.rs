@@ -143,21 +143,16 @@ impl Machine<'_> {
             type_: None,
             file: None,
             line: None,
-            said: Kept::default(),
-            text: Kept::default(),
-            out: Kept::default(),
-            err: Kept::default(),
+            said: Kept::new(limits.message),
+            text: Kept::new(limits.text),
+            out: Kept::new(limits.output),
+            err: Kept::new(limits.output),
         });
-        open.said.restart(limits.message);
-        open.text.restart(limits.text);
-        open.out.restart(limits.output);
-        open.err.restart(limits.output);
         let dialect = &mut self.dialect;
         let forbidden = each(tag, |name, value| match name {
             "message" if !value.is_empty() => {
                 dialect.message(&value);
-                let mut kept = Kept::default();
-                kept.restart(limits.message);
+                let mut kept = Kept::new(limits.message);
                 kept.push(&value);
                 kept.missed(missing);
                 open.message = Some(escape::unescape_again(kept.take()));

@@ -1,8 +1,10 @@
 //! CTRF: one JSON document with a list of tests.
 
 use super::attributes::set;
+use super::case::CaseOutcome;
 use super::counts::Unshown;
 use super::form;
+use super::kept::Kept;
 use super::lines::suite;
 use super::machine::Machine;
 use super::source::BoundedSource;
@@ -188,18 +190,14 @@ impl Test {
             Some(Suite::Other(_)) | None => String::new(),
         };
         let limits = machine.limits;
-        let mut kept = super::kept::Kept::default();
-        let mut keep = |text: String, limit| {
-            kept.restart(limit);
+        let keep = |text: String, limit| {
+            let mut kept = Kept::new(limit);
             kept.push(&text);
             let text = kept.take();
             (!text.trim().is_empty()).then_some(text)
         };
         let passed = form::outcome(&self.status);
-        let passed = matches!(
-            passed,
-            Some(super::CaseOutcome::Passed | super::CaseOutcome::Skipped)
-        );
+        let passed = matches!(passed, Some(CaseOutcome::Passed | CaseOutcome::Skipped));
         machine.wrong_seen += u64::from(!passed);
         suite(machine, &path, |machine| {
             let Some(case) = machine.open_case() else {
@@ -221,8 +219,8 @@ impl Test {
                 // An unknown word is no pass.
                 case.error = true;
             }
-            let passed = case.told == Some(super::CaseOutcome::Passed);
-            let failed = case.told == Some(super::CaseOutcome::Failed) || case.told.is_none();
+            let passed = case.told == Some(CaseOutcome::Passed);
+            let failed = case.told == Some(CaseOutcome::Failed) || case.told.is_none();
             let flaky = passed && self.flaky == Some(true);
             if flaky {
                 case.told = None;

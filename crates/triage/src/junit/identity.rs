@@ -2,8 +2,8 @@
 
 use super::case::CaseOutcome;
 use super::open::OpenCase;
+use foldhash::fast::FixedState;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 /// FNV-1a over words: the same on every machine, and good enough for
 /// identities, which nobody gains anything by forging.
@@ -79,26 +79,6 @@ pub(super) fn join(one: u64, other: u64) -> u64 {
     fold.word(other);
     fold.finish()
 }
-
-/// Takes what is a hash already.
-#[derive(Debug, Default)]
-pub(super) struct Same(u64);
-
-impl Hasher for Same {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = hash(&[&String::from_utf8_lossy(bytes)]);
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = value;
-    }
-}
-
-type SameState = BuildHasherDefault<Same>;
 
 /// A digest over all cases, whatever their order.
 #[derive(Debug, Default)]
@@ -176,7 +156,7 @@ pub(super) struct Attempts {
     /// All cases in their order: eight bytes for each, and no more, since
     /// there may be a million of them.
     seen: Vec<u64>,
-    failed: HashMap<u64, Vec<Failed>, SameState>,
+    failed: HashMap<u64, Vec<Failed>, FixedState>,
     /// Failed cases of which another one of the same name passed, by suite
     /// element: whether these are attempts is known at the end of it.
     passed: Vec<(u64, Failed)>,

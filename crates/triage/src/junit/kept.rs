@@ -14,6 +14,13 @@ pub(super) struct Kept {
 }
 
 impl Kept {
+    pub(super) fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            ..Self::default()
+        }
+    }
+
     /// Forgets what was collected, and keeps the memory.
     pub(super) fn restart(&mut self, limit: usize) {
         self.head.clear();
@@ -91,8 +98,7 @@ mod tests {
     use super::*;
 
     fn kept(limit: usize, pieces: &[&str]) -> String {
-        let mut kept = Kept::default();
-        kept.restart(limit);
+        let mut kept = Kept::new(limit);
         pieces.iter().for_each(|piece| kept.push(piece));
         kept.take()
     }

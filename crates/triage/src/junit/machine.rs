@@ -45,8 +45,6 @@ pub(super) struct Machine<'s> {
     /// The format, if it isn't JUnit's.
     pub(super) form: Option<&'static Form>,
     stack: Vec<Open>,
-    /// How many elements of each name are open.
-    open_names: [u32; Node::NAMES],
     pub(super) suites: Vec<OpenSuite>,
     /// Names of the open suites, joined.
     pub(super) path: String,
@@ -100,7 +98,6 @@ impl<'s> Machine<'s> {
             lines_of: None,
             form: None,
             stack: Vec::new(),
-            open_names: [0; Node::NAMES],
             suites: Vec::new(),
             path: String::new(),
             path_hash: 0,
@@ -194,7 +191,6 @@ impl<'s> Machine<'s> {
             | Node::Other => {}
         }
         self.stack.push(Open { named, node });
-        self.open_names[named.index()] += 1;
     }
 
     fn named(&self, name: &str) -> Node {
@@ -214,10 +210,9 @@ impl<'s> Machine<'s> {
             // Each piece of output ends its line.
             self.text("\n");
         }
-        let Some(Open { named, node }) = self.stack.pop() else {
+        let Some(Open { node, .. }) = self.stack.pop() else {
             return;
         };
-        self.open_names[named.index()] -= 1;
         match node {
             Node::Suites | Node::Suite => self.end_suite(node),
             Node::Case | Node::CaseOfRun => self.end_case(),
@@ -243,7 +238,7 @@ impl<'s> Machine<'s> {
             return None;
         }
         let open = self.innermost();
-        if self.open_names[named.index()] > 0 {
+        if self.stack.iter().any(|open| open.named == named) {
             while let Some(top) = self.stack.last().map(|open| open.named) {
                 self.end();
                 if top == named {

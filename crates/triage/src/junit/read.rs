@@ -61,6 +61,7 @@ pub fn read(
 }
 
 /// What a file is, by how it begins.
+#[derive(Clone, Copy)]
 enum FileKind {
     Xml,
     Tap,
@@ -70,32 +71,41 @@ enum FileKind {
     Other(&'static str),
 }
 
+/// What JSON is, by words that all stand at its beginning; the first that fits.
+const JSON: [(&[&str], FileKind); 7] = [
+    (&["\"Action\""], FileKind::GoTest),
+    (&["\"CTRF\""], FileKind::Ctrf),
+    (&["\"results\"", "\"tool\""], FileKind::Ctrf),
+    (
+        &["\"runs\"", "sarif"],
+        FileKind::Other(
+            "it is a report of static analysis (SARIF), and no test report: leave it out",
+        ),
+    ),
+    (&["\"historyId\""], ALLURE),
+    (&["\"testCaseId\""], ALLURE),
+    (
+        &["\"numTotalTests\""],
+        FileKind::Other(
+            "it is the JSON of Jest or Vitest: write JUnit XML with the reporter \
+             `jest-junit` or `--reporter=junit`",
+        ),
+    ),
+];
+
+const ALLURE: FileKind = FileKind::Other(
+    "it is a result of Allure, and no test report by itself: \
+     have the test runner write JUnit XML beside it",
+);
+
 fn kind_of(head: &[u8]) -> FileKind {
     let head = String::from_utf8_lossy(&head[..head.len().min(SNIFFED)]);
     let text = head.trim_start();
     if text.starts_with('{') || text.starts_with('[') {
-        let has = |word: &str| text.contains(word);
-        return if has("\"Action\"") {
-            FileKind::GoTest
-        } else if has("\"CTRF\"") || (has("\"results\"") && has("\"tool\"")) {
-            FileKind::Ctrf
-        } else if has("\"runs\"") && has("sarif") {
-            FileKind::Other(
-                "it is a report of static analysis (SARIF), and no test report: leave it out",
-            )
-        } else if has("\"historyId\"") || has("\"testCaseId\"") {
-            FileKind::Other(
-                "it is a result of Allure, and no test report by itself: \
-                 have the test runner write JUnit XML beside it",
-            )
-        } else if has("\"numTotalTests\"") {
-            FileKind::Other(
-                "it is the JSON of Jest or Vitest: write JUnit XML with the reporter \
-                 `jest-junit` or `--reporter=junit`",
-            )
-        } else {
-            FileKind::Other("it is JSON of an unknown kind, and no test report")
-        };
+        let holds = |words: &&str| text.contains(words);
+        let found = JSON.iter().find(|(words, _)| words.iter().all(holds));
+        let other = FileKind::Other("it is JSON of an unknown kind, and no test report");
+        return found.map_or(other, |(_, kind)| *kind);
     }
     // The build speaks before the tests, and not in JSON.
     let event = |line: &str| line.starts_with("{\"") && line.contains("\"Action\"");

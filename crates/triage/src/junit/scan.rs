@@ -267,12 +267,12 @@ mod tests {
     use quick_xml::Reader;
     use quick_xml::events::Event;
 
-    /// The first piece as told here: its kind, what it holds, and its length.
-    fn told(ahead: &str) -> Option<(String, usize)> {
-        told_after(ahead, &mut Manner::default())
+    /// The first piece as it is read here: its kind, what it holds, and its length.
+    fn plain(ahead: &str) -> Option<(String, usize)> {
+        plain_after(ahead, &mut Manner::default())
     }
 
-    fn told_after(ahead: &str, manner: &mut Manner) -> Option<(String, usize)> {
+    fn plain_after(ahead: &str, manner: &mut Manner) -> Option<(String, usize)> {
         if let Some(name) = end(ahead) {
             return Some((format!("end {name}"), name.len() + 3));
         }
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_pieces_are_told() {
+    fn plain_pieces_are_read() {
         for (ahead, expected, length) in [
             ("<a b=\"c>\" d-e=\"\"  />x", "start true a b=c> d-e=", 20),
             (
@@ -342,7 +342,7 @@ mod tests {
             ("&#10;", "reference #10", 5),
             ("<![CDATA[ ]> ]]]>", "section  ]> ]", 17),
         ] {
-            assert_eq!(told(ahead), Some((expected.to_owned(), length)), "{ahead}");
+            assert_eq!(plain(ahead), Some((expected.to_owned(), length)), "{ahead}");
         }
         for ahead in [
             "<a b='c'>",
@@ -355,7 +355,7 @@ mod tests {
             "text",
             "<!-- -->",
         ] {
-            assert_eq!(told(ahead), None, "{ahead}");
+            assert_eq!(plain(ahead), None, "{ahead}");
         }
     }
 
@@ -364,8 +364,8 @@ mod tests {
         fn what_is_told_is_what_the_parser_tells(
             ahead in "(</?|text|<!\\[CDATA\\[|&)?[a-c:é.]{0,3}([ \n/]{0,2}[a-b:]{0,2}[=]?['\"]([a-c<>&;'=]|&lt;){0,9}['\"]?){0,3}[ /]{0,2}[>;]?[<>a]{0,2}(\\]{1,3}>)?"
         ) {
-            if let Some(told) = told(&ahead) {
-                prop_assert_eq!(Some(told), parsed(&ahead), "{}", ahead);
+            if let Some(piece) = plain(&ahead) {
+                prop_assert_eq!(Some(piece), parsed(&ahead), "{}", ahead);
             }
         }
 
@@ -377,7 +377,7 @@ mod tests {
         ) {
             let mut manner = Manner::default();
             for tag in &tags {
-                prop_assert_eq!(told_after(tag, &mut manner), told(tag), "{:?}", tags);
+                prop_assert_eq!(plain_after(tag, &mut manner), plain(tag), "{:?}", tags);
             }
         }
     }

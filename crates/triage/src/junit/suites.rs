@@ -88,11 +88,7 @@ impl Machine<'_> {
             } else {
                 &mut suite.err
             };
-            slot.get_or_insert_with(|| {
-                let mut kept = Kept::default();
-                kept.restart(limit);
-                Box::new(kept)
-            });
+            slot.get_or_insert_with(|| Box::new(Kept::new(limit)));
         }
     }
 

@@ -166,7 +166,10 @@ fn victims(cluster: &Cluster) -> String {
 /// The first step of the advice, after a full stop.
 fn fix(cluster: &Cluster) -> String {
     let mut steps = cluster.advice.fix.iter();
-    match steps.find(|step| !step.starts_with("$ ")) {
+    match steps
+        .find(|step| !step.is_command())
+        .map(|step| &*step.text)
+    {
         Some(step) if step.ends_with(['.', '!', '?']) => format!(". {}", capitalised(step)),
         Some(step) => format!(". {}.", capitalised(step)),
         None => ".".to_owned(),

@@ -371,117 +371,33 @@ mod tests {
     /// As real servers, bridges and clients have them.
     #[test]
     fn names_of_secrets_are_known() {
-        for name in [
-            "--token",
-            "--access-token",
-            "--accessToken",
-            "--clientSecret",
-            "--authToken",
-            "--api_key",
-            "--apiKey",
-            "--apikey",
-            "--api-keys",
-            "--key",
-            "--pat",
-            "--password",
-            "--db-pass",
-            "--passphrase",
-            "--bearer",
-            "--cookie",
-            "--auth",
-            "-DapiKey",
-            "GITHUB_PERSONAL_ACCESS_TOKEN",
-            "OPENAI_API_KEY",
-            "OPENAI_API_KEY_2",
-            "API_KEY_PROD",
-            "AWS_SECRET_ACCESS_KEY",
-            "AWS_ACCESS_KEY_ID",
-            "AWS_SESSION_TOKEN",
-            "PGPASSWORD",
-            "MYSQL_PWD",
-            "DB_PASS",
-            "SSHPASS",
-            "GITLAB_PAT",
-            "SLACK_BOT_TOKEN",
-            "NOTION_TOKEN",
-            "TWILIO_AUTH_TOKEN",
-            "CLIENT_SECRET",
-            "CREDENTIALS",
-            "JWT_SECRET",
-            "HTTP_AUTH",
-            "Authorization",
-            "Proxy-Authorization",
-            "Cookie",
-            "X-API-Key",
-            "X-Auth",
-            "X-Functions-Key",
-            "Ocp-Apim-Subscription-Key",
-            "PRIVATE-TOKEN",
-            "X-Amz-Security-Token",
-            "X-Amz-Signature",
-            "sig",
-            "key",
-            "api_key",
-            "appid_token",
-            "spring.datasource.password",
-            "APIKey",
-            "SharedAccessKey",
-            "AccountKey",
-        ] {
+        let names = "
+            --token --access-token --accessToken --clientSecret --authToken --api_key --apiKey
+            --apikey --api-keys --key --pat --password --db-pass --passphrase --bearer --cookie
+            --auth -DapiKey GITHUB_PERSONAL_ACCESS_TOKEN OPENAI_API_KEY OPENAI_API_KEY_2
+            API_KEY_PROD AWS_SECRET_ACCESS_KEY AWS_ACCESS_KEY_ID AWS_SESSION_TOKEN PGPASSWORD
+            MYSQL_PWD DB_PASS SSHPASS GITLAB_PAT SLACK_BOT_TOKEN NOTION_TOKEN TWILIO_AUTH_TOKEN
+            CLIENT_SECRET CREDENTIALS JWT_SECRET HTTP_AUTH Authorization Proxy-Authorization
+            Cookie X-API-Key X-Auth X-Functions-Key Ocp-Apim-Subscription-Key PRIVATE-TOKEN
+            X-Amz-Security-Token X-Amz-Signature sig key api_key appid_token
+            spring.datasource.password APIKey SharedAccessKey AccountKey
+        ";
+        for name in names.split_whitespace() {
             assert!(looks_secret(name), "{name}");
         }
     }
 
     #[test]
     fn names_of_other_things_are_left_alone() {
-        for name in [
-            "--max-tokens",
-            "--maxTokens",
-            "--no-password",
-            "--use-token",
-            "--token-file",
-            "--api-key-env",
-            "--token-url",
-            "TOKEN_ENDPOINT",
-            "TOKEN_TYPE",
-            "SECRET_NAME",
-            "PASSWORD_MIN_LENGTH",
-            "SSL_KEY_FILE",
-            "KEY_PATH",
-            "PUBLIC_KEY",
-            "CACHE_KEY",
-            "PRIMARY_KEY",
-            "keyboard",
-            "--keys",
-            "monkey",
-            "--path",
-            "PATH",
-            "PWD",
-            "OLDPWD",
-            "HOME",
-            "--author",
-            "AUTH_MODE",
-            "--auth-type",
-            "AUTHORIZATION_URL",
-            "--pass-through",
-            "PASS_ENV",
-            "bypass",
-            "compass",
-            "--tokenizer",
-            "secretary",
-            "BROKEN",
-            "design",
-            "COOKIE_DOMAIN",
-            "--passive",
-            "patch",
-            "Accept",
-            "Content-Type",
-            "X-Trace",
-            "x",
-            "",
-            "--",
-            "=",
-        ] {
+        let names = "
+            --max-tokens --maxTokens --no-password --use-token --token-file --api-key-env
+            --token-url TOKEN_ENDPOINT TOKEN_TYPE SECRET_NAME PASSWORD_MIN_LENGTH SSL_KEY_FILE
+            KEY_PATH PUBLIC_KEY CACHE_KEY PRIMARY_KEY keyboard --keys monkey --path PATH PWD
+            OLDPWD HOME --author AUTH_MODE --auth-type AUTHORIZATION_URL --pass-through PASS_ENV
+            bypass compass --tokenizer secretary BROKEN design COOKIE_DOMAIN --passive patch
+            Accept Content-Type X-Trace x -- =
+        ";
+        for name in names.split_whitespace().chain([""]) {
             assert!(!looks_secret(name), "{name}");
         }
     }

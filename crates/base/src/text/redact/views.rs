@@ -14,7 +14,7 @@ const ROUNDS: usize = 3;
 pub(super) const ESCAPE: usize = 12;
 
 /// A reading of a text.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct View {
     pub(super) bytes: Vec<u8>,
     /// For each byte, where in the text stands what it was read from.
@@ -114,9 +114,8 @@ pub(super) fn views(text: &[u8]) -> Vec<View> {
     if !has_controls && !may_escape(text) {
         return Vec::new();
     }
-    let whole = View::of_text(text);
     let mut views = Vec::new();
-    let mut last = whole;
+    let mut last = View::of_text(text);
     if has_controls {
         let plain = last.without_sequences().without_controls();
         let seen = last.without_controls();
@@ -124,10 +123,7 @@ pub(super) fn views(text: &[u8]) -> Vec<View> {
             views.push(seen);
         }
         last = plain;
-        views.push(View {
-            bytes: last.bytes.clone(),
-            origins: last.origins.clone(),
-        });
+        views.push(last.clone());
     }
     for _ in 0..ROUNDS {
         if !may_escape(&last.bytes) {
@@ -141,10 +137,7 @@ pub(super) fn views(text: &[u8]) -> Vec<View> {
             true => read.without_sequences().without_controls(),
             false => read,
         };
-        views.push(View {
-            bytes: plain.bytes.clone(),
-            origins: plain.origins.clone(),
-        });
+        views.push(plain.clone());
         last = plain;
     }
     views

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// What the ladder stands on.
 #[derive(Debug, Clone, Copy)]
-pub struct Footing<'a> {
+pub struct LadderInput<'a> {
     /// Not with `--no-adapt`, nor where the plan says `adapt: false`.
     pub adapts: bool,
     /// Only what a tool answers is wrapped; the text of a resource or a prompt
@@ -16,6 +16,8 @@ pub struct Footing<'a> {
     pub is_tool: bool,
     /// What the tool declares, or the user says instead.
     pub schema: Option<&'a Declared>,
+    /// What the tool declares, by which its server is judged.
+    pub declared: Option<&'a Declared>,
     /// What the user says instead is not known, since the store could not be
     /// read.
     pub store_unread: bool,
@@ -25,24 +27,24 @@ pub struct Footing<'a> {
 /// nothing to be had: then what counts is the answer itself.
 ///
 /// An error is never adapted, so none of it may look like an output.
-pub fn climb(result: &Value, footing: Footing<'_>) -> Option<(Value, Rung)> {
+pub fn climb(result: &Value, ladder_input: LadderInput<'_>) -> Option<(Value, Rung)> {
     if is_error(result) {
         return None;
     }
-    if let Some(own) = own_structure(result, footing.schema) {
+    if let Some(own) = own_structure(result, ladder_input.schema) {
         return Some((own.clone(), Rung::Structured));
     }
-    if !footing.adapts {
+    if !ladder_input.adapts {
         return None;
     }
-    if let Some(value) = json_text(result, footing.schema) {
+    if let Some(value) = json_text(result, ladder_input.schema) {
         return Some((value, Rung::JsonText));
     }
     let text = text_of(result);
-    if !footing.is_tool || text.trim().is_empty() {
+    if !ladder_input.is_tool || text.trim().is_empty() {
         return None;
     }
-    if let Some(value) = footing.schema.and_then(|schema| wrap(&text, schema)) {
+    if let Some(value) = ladder_input.schema.and_then(|schema| wrap(&text, schema)) {
         return Some((value, Rung::Declared));
     }
     Some((json!({ "result": text }), Rung::Generic))
@@ -61,7 +63,7 @@ pub fn own_structure<'r>(result: &'r Value, schema: Option<&Declared>) -> Option
 
 #[cfg(test)]
 mod tests {
-    use super::{Footing, climb};
+    use super::{LadderInput, climb};
     use crate::exec::declared::Declared;
     use jelly_base::model::Rung;
     use proptest::prelude::*;
@@ -75,16 +77,17 @@ mod tests {
         json!({ "content": blocks })
     }
 
-    fn on(schema: Option<&Declared>) -> Footing<'_> {
-        Footing {
+    fn on(schema: Option<&Declared>) -> LadderInput<'_> {
+        LadderInput {
             adapts: true,
             is_tool: true,
             schema,
+            declared: schema,
             store_unread: false,
         }
     }
 
-    fn told() -> Declared {
+    fn report() -> Declared {
         Declared::new(json!({
             "type": "object",
             "properties": {"report": {"type": "string"}},
@@ -94,85 +97,77 @@ mod tests {
 
     #[test]
     fn the_first_rung_that_holds_gives_the_output() {
-        let schema = told();
-        let mut result = texts(&["{\"report\": \"from text\"}"]);
-        let of = |result: &Value| climb(result, on(Some(&schema)));
-        assert_eq!(
-            of(&result),
-            Some((json!({"report": "from text"}), Rung::JsonText))
+        let (schema, needs_n) = (report(), json!({"type": "object", "required": ["n"]}));
+        let (schema, needs_n) = (on(Some(&schema)), Declared::new(needs_n));
+        let json = texts(&["{\"report\": \"from text\"}"]);
+        let mut own = json.clone();
+        own["structuredContent"] = json!({"report": "own"});
+        let well = texts(&["all", "is well"]);
+        let read = |text: &str| json!({"contents": [{"uri": "a:b", "text": text}]});
+        let (off, resource) = (
+            LadderInput {
+                adapts: false,
+                ..on(None)
+            },
+            LadderInput {
+                is_tool: false,
+                ..on(None)
+            },
         );
-        result["structuredContent"] = json!({"report": "own"});
-        assert_eq!(
-            of(&result),
-            Some((json!({"report": "own"}), Rung::Structured))
-        );
-        assert_eq!(
-            of(&texts(&["all", "is well"])),
-            Some((json!({"report": "all\nis well"}), Rung::Declared))
-        );
-        assert_eq!(
-            climb(&texts(&["all", "is well"]), on(None)),
-            Some((json!({"result": "all\nis well"}), Rung::Generic))
-        );
+        let from_text = json!({"report": "from text"});
+        let all_well = json!({"report": "all\nis well"});
+        for (result, ladder_input, wanted) in [
+            (&json, schema, Some((from_text, Rung::JsonText))),
+            (
+                &own,
+                schema,
+                Some((json!({"report": "own"}), Rung::Structured)),
+            ),
+            (&well, schema, Some((all_well, Rung::Declared))),
+            (&well, on(None), generic("all\nis well")),
+            // JSON that does not fit the schema is text like any other.
+            (
+                &texts(&["{\"m\": 1}"]),
+                on(Some(&needs_n)),
+                generic("{\"m\": 1}"),
+            ),
+            // Without adapting, only the server's own counts.
+            (&json, off, None),
+            (
+                &own,
+                off,
+                Some((json!({"report": "own"}), Rung::Structured)),
+            ),
+            // The text of a resource is never wrapped.
+            (&read("plain"), resource, None),
+            (&read("[1]"), resource, Some((json!([1]), Rung::JsonText))),
+        ] {
+            assert_eq!(climb(result, ladder_input), wanted, "{result}");
+        }
     }
 
-    #[test]
-    fn json_that_does_not_fit_the_schema_is_text_like_any_other() {
-        let schema = Declared::new(json!({"type": "object", "required": ["n"]}));
-        assert_eq!(
-            climb(&texts(&["{\"m\": 1}"]), on(Some(&schema))),
-            Some((json!({"result": "{\"m\": 1}"}), Rung::Generic))
-        );
+    fn generic(text: &str) -> Option<(Value, Rung)> {
+        Some((json!({ "result": text }), Rung::Generic))
     }
 
     #[test]
     fn an_empty_answer_has_no_output() {
-        let schema = told();
+        let schema = report();
+        let nothing = json!({"content": [], "structuredContent": null});
         for empty in [
             texts(&[]),
             texts(&[""]),
             texts(&["", " \n"]),
             json!({"content": [{"type": "image", "data": "", "mimeType": "image/png"}]}),
-            json!({"content": [], "structuredContent": null}),
+            nothing.clone(),
         ] {
             assert_eq!(climb(&empty, on(None)), None, "{empty}");
             assert_eq!(climb(&empty, on(Some(&schema))), None, "{empty}");
         }
-    }
-
-    #[test]
-    fn null_is_an_output_where_the_schema_asks_for_it() {
-        let nothing = json!({"content": [], "structuredContent": null});
+        // Null is one where the schema asks for it.
         let schema = Declared::new(json!({"type": ["object", "null"]}));
-        assert_eq!(
-            climb(&nothing, on(Some(&schema))),
-            Some((Value::Null, Rung::Structured))
-        );
-    }
-
-    #[test]
-    fn without_adapting_only_the_servers_own_counts() {
-        let off = Footing {
-            adapts: false,
-            ..on(None)
-        };
-        assert_eq!(climb(&texts(&["{\"n\": 1}"]), off), None);
-        let own = json!({"content": [], "structuredContent": {"n": 1}});
-        assert_eq!(climb(&own, off), Some((json!({"n": 1}), Rung::Structured)));
-    }
-
-    #[test]
-    fn the_text_of_a_resource_is_never_wrapped() {
-        let read = |text: &str| json!({"contents": [{"uri": "a:b", "text": text}]});
-        let footing = Footing {
-            is_tool: false,
-            ..on(None)
-        };
-        assert_eq!(climb(&read("plain"), footing), None);
-        assert_eq!(
-            climb(&read("[1]"), footing),
-            Some((json!([1]), Rung::JsonText))
-        );
+        let null = Some((Value::Null, Rung::Structured));
+        assert_eq!(climb(&nothing, on(Some(&schema))), null);
     }
 
     fn block() -> impl Strategy<Value = String> {
@@ -188,7 +183,7 @@ mod tests {
     fn schema() -> impl Strategy<Value = Option<Value>> {
         prop_oneof![
             Just(None),
-            Just(Some(told().schema)),
+            Just(Some(report().schema)),
             Just(Some(json!({"type": "object", "required": ["n"]}))),
             Just(Some(json!({"type": "array"}))),
             Just(Some(json!({"type": 5}))),

@@ -62,44 +62,31 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_are_json_together_are_joined() {
-        let n = Some(json!({"n": 1}));
-        assert_eq!(read(&["{\"n\":", "1}"], None), n);
-        assert_eq!(read(&[" {\"n\": ", "", "1} "], None), n);
-        // Cut inside of a text, where a line feed would not be JSON.
-        assert_eq!(
-            read(&["{\"a\": \"b", "c\"}"], None),
-            Some(json!({"a": "bc"}))
-        );
-    }
-
-    #[test]
-    fn several_outputs_are_not_cut_down_to_the_first() {
-        let two = ["{\"n\": 1}", "{\"n\": 2}"];
-        assert_eq!(read(&two, None), None);
-        assert_eq!(
-            read(&two, Some(json!({"required": ["n"], "type": "object"}))),
-            None
-        );
+    fn the_json_of_the_blocks_is_read_where_it_leaves_no_choice() {
+        let n = || Some(json!({"n": 1}));
+        let needs_n = || Some(json!({"required": ["n"], "type": "object"}));
+        let two: &[&str] = &["{\"n\": 1}", "{\"n\": 2}"];
         let list = json!({"type": "array", "items": {"type": "object"}});
-        assert_eq!(read(&two, Some(list)), Some(json!([{"n": 1}, {"n": 2}])));
-    }
-
-    #[test]
-    fn one_output_among_prose_is_found() {
-        let n = Some(json!({"n": 1}));
-        assert_eq!(read(&["Here it is:", "{\"n\": 1}"], None), n);
-        let schema = json!({"type": "object", "required": ["n"]});
-        assert_eq!(read(&["{\"m\": 1}", "{\"n\": 1}"], Some(schema)), n);
-    }
-
-    #[test]
-    fn a_bare_number_is_an_output_only_where_a_schema_asks_for_it() {
-        assert_eq!(read(&["7"], None), None);
-        assert_eq!(
-            read(&["7"], Some(json!({"type": "integer"}))),
-            Some(json!(7))
-        );
-        assert_eq!(read(&["seven"], Some(json!({"type": "string"}))), None);
+        let cases: [(&[&str], Option<Value>, Option<Value>); 11] = [
+            // Blocks that are JSON together.
+            (&["{\"n\":", "1}"], None, n()),
+            (&[" {\"n\": ", "", "1} "], None, n()),
+            // Cut inside of a text, where a line feed would not be JSON.
+            (&["{\"a\": \"b", "c\"}"], None, Some(json!({"a": "bc"}))),
+            // Several outputs are not cut down to the first.
+            (two, None, None),
+            (two, needs_n(), None),
+            (two, Some(list), Some(json!([{"n": 1}, {"n": 2}]))),
+            // One output among prose.
+            (&["Here it is:", "{\"n\": 1}"], None, n()),
+            (&["{\"m\": 1}", "{\"n\": 1}"], needs_n(), n()),
+            // A bare number is one only where a schema asks for it.
+            (&["7"], None, None),
+            (&["7"], Some(json!({"type": "integer"})), Some(json!(7))),
+            (&["seven"], Some(json!({"type": "string"})), None),
+        ];
+        for (texts, schema, wanted) in cases {
+            assert_eq!(read(texts, schema), wanted, "{texts:?}");
+        }
     }
 }

@@ -9,6 +9,6 @@ mod json_text;
 mod server;
 mod wrap;
 
-pub use climb::{Footing, climb, own_structure};
+pub use climb::{LadderInput, climb, own_structure};
 pub use json_text::json_text;
 pub use server::{Overrides, ServerLadder};

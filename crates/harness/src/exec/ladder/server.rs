@@ -1,6 +1,6 @@
 //! How the outputs of one server are read.
 
-use super::Footing;
+use super::LadderInput;
 use crate::exec::declared::Declared;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -32,17 +32,18 @@ impl ServerLadder {
 
     /// For an answer of this tool, which declares this; for any other answer,
     /// of none. An override that is no schema changes nothing.
-    pub fn footing<'a>(
+    pub fn ladder_input<'a>(
         &'a self,
         tool: Option<&str>,
         declared: Option<&'a Declared>,
-    ) -> Footing<'a> {
+    ) -> LadderInput<'a> {
         let usable = |schema: &&Declared| schema.compiled().is_ok();
         let set = tool.and_then(|tool| self.overrides.get(tool));
-        Footing {
+        LadderInput {
             adapts: self.adapts,
             is_tool: tool.is_some(),
             schema: set.filter(usable).or(declared),
+            declared,
             store_unread: self.store_unread,
         }
     }
@@ -80,8 +81,8 @@ mod tests {
         let ladder = ServerLadder::new(true, Some(&overrides), false);
         let declared = Declared::new(json!({"type": "object"}));
         let schema_of = |tool| {
-            let footing = ladder.footing(Some(tool), Some(&declared));
-            footing.schema.unwrap().schema.clone()
+            let ladder_input = ladder.ladder_input(Some(tool), Some(&declared));
+            ladder_input.schema.unwrap().schema.clone()
         };
         assert_eq!(schema_of("t"), set);
         assert_eq!(schema_of("u"), declared.schema);
@@ -93,7 +94,7 @@ mod tests {
     fn an_override_that_is_no_schema_changes_nothing_and_is_told() {
         let overrides = Overrides::from([("t".to_owned(), json!({"type": 5}))]);
         let ladder = ServerLadder::new(true, Some(&overrides), false);
-        assert!(ladder.footing(Some("t"), None).schema.is_none());
+        assert!(ladder.ladder_input(Some("t"), None).schema.is_none());
         let note = ladder.note("t", false).unwrap();
         assert!(note.contains("can't be used"), "{note}");
     }

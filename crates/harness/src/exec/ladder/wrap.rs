@@ -9,7 +9,7 @@ const METADATA: &str = "METADATA:";
 /// The text as the schema allows it: with what stands in its first line as
 /// metadata, else as the one text that is required. None where neither fits.
 pub fn wrap(text: &str, schema: &Declared) -> Option<Value> {
-    let form = TextForm::of(&schema.schema)?;
+    let form = TextForm::new(&schema.schema)?;
     let headed = head(text).and_then(|(metadata, body)| {
         form.beside(&metadata, body)
             .into_iter()
@@ -41,7 +41,7 @@ struct TextForm<'s> {
 }
 
 impl<'s> TextForm<'s> {
-    fn of(schema: &'s Value) -> Option<Self> {
+    fn new(schema: &'s Value) -> Option<Self> {
         let schema = schema.as_object()?;
         if schema.get("type")?.as_str()? != "object" {
             return None;
@@ -116,39 +116,31 @@ mod tests {
 
     #[test]
     fn text_becomes_the_one_text_that_is_required() {
-        let one = json!({"body": {"type": "string"}, "n": {"type": "integer"}});
-        assert_eq!(
-            wrapped("hi", object(one.clone(), json!(["body"]))),
-            Some(json!({"body": "hi"}))
-        );
-        for required in [
-            json!([]),
-            json!(["n"]),
-            json!(["body", "n"]),
-            json!(["other"]),
+        let parts = json!({
+            "body": {"type": "string"}, "n": {"type": "integer"}, "other": {"type": "string"},
+        });
+        let body = Some(json!({"body": "hi"}));
+        for (required, wanted) in [
+            (json!(["body"]), body),
+            (json!([]), None),
+            (json!(["n"]), None),
+            (json!(["body", "n"]), None),
+            (json!(["body", "other"]), None),
+            (json!(["unknown"]), None),
         ] {
-            assert_eq!(wrapped("hi", object(one.clone(), required)), None);
+            assert_eq!(wrapped("hi", object(parts.clone(), required)), wanted);
         }
-        let two = json!({"a": {"type": "string"}, "b": {"type": "string"}});
-        assert_eq!(wrapped("hi", object(two, json!(["a", "b"]))), None);
     }
 
     #[test]
     fn text_that_the_schema_refuses_is_not_wrapped() {
-        let mut picky = object(
-            json!({"color": {"type": "string", "enum": ["red"]}}),
-            json!(["color"]),
-        );
+        let color = json!({"color": {"type": "string", "enum": ["red"]}});
+        let mut picky = object(color, json!(["color"]));
         assert_eq!(wrapped("blue", picky.clone()), None);
         assert_eq!(wrapped("red", picky.clone()), Some(json!({"color": "red"})));
         picky["minProperties"] = json!(2);
-        assert_eq!(wrapped("red", picky), None);
-        for schema in [
-            json!(true),
-            json!({}),
-            json!({"type": "string"}),
-            json!({"type": 5}),
-        ] {
+        let (any, text, wrong) = (json!({}), json!({"type": "string"}), json!({"type": 5}));
+        for schema in [picky, json!(true), any, text, wrong] {
             assert_eq!(wrapped("red", schema), None);
         }
     }
@@ -157,33 +149,32 @@ mod tests {
     fn metadata_in_the_first_line_goes_where_the_schema_has_a_place_for_it() {
         let text = "METADATA: {\"id\": 7}\n\nIt is so.\nIndeed.";
         let body = json!({"type": "string"});
-        let own = object(
-            json!({"metadata": {"type": "object"}, "text": body}),
-            json!(["metadata", "text"]),
-        );
-        assert_eq!(
-            wrapped(text, own),
-            Some(json!({"metadata": {"id": 7}, "text": "It is so.\nIndeed."}))
-        );
-        let each = object(
-            json!({"id": {"type": "integer"}, "text": body}),
-            json!(["id", "text"]),
-        );
-        assert_eq!(
-            wrapped(text, each),
-            Some(json!({"id": 7, "text": "It is so.\nIndeed."}))
-        );
-        // No place for it: it stays part of the text.
-        let none = object(json!({"text": body}), json!(["text"]));
-        assert_eq!(wrapped(text, none), Some(json!({"text": text})));
+        for (properties, required, wanted) in [
+            (
+                json!({"metadata": {"type": "object"}, "text": body}),
+                json!(["metadata", "text"]),
+                json!({"metadata": {"id": 7}, "text": "It is so.\nIndeed."}),
+            ),
+            (
+                json!({"id": {"type": "integer"}, "text": body}),
+                json!(["id", "text"]),
+                json!({"id": 7, "text": "It is so.\nIndeed."}),
+            ),
+            // No place for it: it stays part of the text.
+            (
+                json!({"text": body}),
+                json!(["text"]),
+                json!({"text": text}),
+            ),
+        ] {
+            assert_eq!(wrapped(text, object(properties, required)), Some(wanted));
+        }
     }
 
     #[test]
     fn a_first_line_that_only_looks_like_metadata_is_text() {
-        let schema = object(
-            json!({"metadata": {"type": "object"}, "text": {"type": "string"}}),
-            json!(["text"]),
-        );
+        let parts = json!({"metadata": {"type": "object"}, "text": {"type": "string"}});
+        let schema = object(parts, json!(["text"]));
         for text in [
             "METADATA: none\nx",
             "METADATA: {\"id\": 7}",

@@ -3,104 +3,60 @@
 
 use super::{Ended, mismatched};
 use crate::exec::asked::judge_asked;
-use crate::exec::hearing::{Hearing, Unheard};
-use crate::exec::judge::{Bench, Judgement, Mismatch, SnapshotProposal};
-use crate::exec::scene::Scene;
+use crate::exec::judge::{Findings, Judge, Mismatch};
+use crate::exec::notifications::AwaitedNotification;
+use crate::exec::step_context::StepContext;
 use crate::exec::step_end::{Aftermath, StepEnd};
-use jelly_base::model::{Assertion, AssertionTarget};
+use jelly_base::model::AssertionTarget;
 use jelly_base::text::human_duration;
 use jelly_plan::Predicate;
 use jelly_wire::{CROSSING, CancelEnd, Reply, ReplyOutcome};
 use serde_json::Value;
 
 impl Ended<'_> {
-    /// What was asked is told before what was answered, which follows from it.
-    /// An error that nobody expected says more than a question that never
-    /// came.
-    pub(super) fn with_asked(&self, answered: Judgement) -> Judgement {
-        let board = self.scene.board;
+    /// What is wrong with the subscription, and with what the server asked for.
+    pub(super) fn ask_questions(&self) -> Findings {
+        let shared = self.context.shared;
         let resolve = |predicate: &Predicate| self.resolve(predicate);
-        let mut compiled = board.compiled.borrow_mut();
-        let mut bench = Bench::new(&resolve, &mut compiled, &board.cleaner);
+        let mut judge = Judge::new(&resolve, &shared.compiled, &shared.cleaner);
         if let Some(trouble) = &self.trouble {
-            bench.mismatches.push(self.odd("subscribed", trouble));
+            judge.add(self.mismatch("subscribed", trouble));
         }
-        let server = &self.scene.server.answers;
-        judge_asked(&mut bench, &self.told, &self.step.answers, server);
-        match (answered, bench.verdict(None)) {
-            (answered, Judgement::Passed { .. }) => answered,
-            (
-                Judgement::Mismatched {
-                    mismatches: later,
-                    adapter,
-                    proposals: more,
-                },
-                Judgement::Mismatched {
-                    mut mismatches,
-                    mut proposals,
-                    ..
-                },
-            ) => {
-                mismatches.extend(later);
-                proposals.extend(more);
-                Judgement::Mismatched {
-                    mismatches,
-                    adapter,
-                    proposals,
-                }
-            }
-            (Judgement::Passed { .. }, asked) => asked,
-            (answered, _) => answered,
-        }
+        let server = &self.context.server.answers;
+        judge_asked(&mut judge, &self.questions, &self.step.answers, server);
+        judge.findings
     }
 
-    /// Adds to the mismatches so far what was not heard as it was expected.
-    pub(super) async fn with_notifications(
-        &self,
-        adapter: Option<&'static str>,
-        so_far: (Vec<Mismatch>, Vec<SnapshotProposal>),
-    ) -> Judgement {
-        let board = self.scene.board;
+    /// Adds to the findings so far what was not heard as it was expected.
+    pub(super) async fn ask_notifications(&self, mut findings: Findings) -> Findings {
+        let shared = self.context.shared;
         let resolve = |predicate: &Predicate| self.resolve(predicate);
-        let (mut mismatches, proposals) = so_far;
         for (index, expect) in self.step.expect.notifications.iter().enumerate() {
-            let hearing = Hearing {
+            if findings.bad.is_some() {
+                break;
+            }
+            let awaited = AwaitedNotification {
                 expect,
                 index,
-                hearings: self.hearings,
-                within: expect.within.unwrap_or(self.scene.limit),
+                watch: self.watch,
+                within: expect.within.unwrap_or(self.context.limit),
                 resolve: &resolve,
-                compiled: &board.compiled,
-                cleaner: &board.cleaner,
+                compiled: &shared.compiled,
+                cleaner: &shared.cleaner,
             };
-            let session = self.scene.session;
-            match hearing.wait(session, self.at).await {
-                Ok(()) => {}
-                Err(Unheard::Mismatch(mut mismatch)) => {
+            match awaited.wait(self.context.session, self.at).await {
+                Ok(None) => {}
+                Ok(Some(mut mismatch)) => {
                     for ended in self.subscriptions.borrow_mut().ended() {
                         mismatch.message.push_str("; ");
                         mismatch.message.push_str(&ended);
                     }
-                    mismatches.push(*mismatch);
+                    findings.mismatches.push(mismatch);
                 }
-                Err(Unheard::BadOperand(error, at)) => {
-                    return Judgement::BadOperand {
-                        error,
-                        at,
-                        proposals,
-                    };
-                }
+                Err(bad) => findings.bad = Some(bad),
             }
         }
-        if mismatches.is_empty() {
-            Judgement::Passed { adapter }
-        } else {
-            Judgement::Mismatched {
-                mismatches,
-                adapter,
-                proposals,
-            }
-        }
+        findings
     }
 
     /// A step that cancelled its request passes when nothing came of that, and
@@ -112,28 +68,23 @@ impl Ended<'_> {
                 ReplyOutcome::Answered(_) | ReplyOutcome::RpcError(_) => {
                     (self.fail_with(self.too_early()), Aftermath::Alive)
                 }
-                ReplyOutcome::Exited(_)
-                | ReplyOutcome::TimedOut(_)
-                | ReplyOutcome::Broken(_)
-                | ReplyOutcome::Unanswered(_)
-                | ReplyOutcome::Beyond(_)
-                | ReplyOutcome::Http(_) => self.settle(reply).await,
+                _ => self.settle(reply).await,
             },
             CancelEnd::Crossed => (self.fail_with(self.crossed()), Aftermath::Alive),
             CancelEnd::Answered => {
                 let text = format!("the server answered {shown} although it had been cancelled");
                 (
-                    self.fail_with(self.odd("cancelled", &text)),
+                    self.fail_with(self.mismatch("cancelled", &text)),
                     Aftermath::Alive,
                 )
             }
             CancelEnd::Quiet => {
-                let Scene {
+                let StepContext {
                     session,
                     fragile,
                     limit,
                     ..
-                } = *self.scene;
+                } = *self.context;
                 let Some(pulse) = session.pulse(fragile, limit).await else {
                     return self.quiet().await;
                 };
@@ -151,7 +102,7 @@ impl Ended<'_> {
                         let text =
                             format!("the server answers nothing since {shown} was cancelled");
                         (
-                            self.fail_with(self.odd("cancelled", &text)),
+                            self.fail_with(self.mismatch("cancelled", &text)),
                             Aftermath::Unsure,
                         )
                     }
@@ -185,39 +136,29 @@ impl Ended<'_> {
     }
 
     fn untimely(&self, text: &str) -> Mismatch {
-        let mut mismatch = self.odd("cancelled", text);
+        let mut mismatch = self.mismatch("cancelled", text);
         mismatch.assertion.target = Some(AssertionTarget::Duration);
         mismatch
     }
 
     fn fail_with(&self, mismatch: Mismatch) -> StepEnd {
-        let board = self.scene.board;
-        self.fail_by(mismatched(board, self.step, &Value::Null, vec![mismatch]))
+        let shared = self.context.shared;
+        self.fail_by(mismatched(shared, self.step, &Value::Null, vec![mismatch]))
     }
 
     /// Nothing came of the cancelled request; what else is expected is asked.
     async fn quiet(&self) -> (StepEnd, Aftermath) {
-        let judgement = self.weighed(Ok(&Value::Null)).await;
-        (self.settled(&Value::Null, judgement), Aftermath::Alive)
+        (self.result(&Value::Null).await, Aftermath::Alive)
     }
 
     /// A mismatch that no operator found.
-    pub(super) fn odd(&self, kind: &str, text: &str) -> Mismatch {
+    fn mismatch(&self, kind: &str, text: &str) -> Mismatch {
         let target = match self.step.cancel {
             Some(_) => AssertionTarget::Cancellation,
             None => AssertionTarget::Notification,
         };
-        Mismatch {
-            message: self.scene.board.cleaner.quote(text),
-            assertion: Assertion {
-                kind: kind.to_owned(),
-                target: Some(target),
-                path: None,
-                expected: Value::Bool(true),
-                actual: Value::Bool(false),
-                ..Assertion::default()
-            },
-            at: self.step.at,
-        }
+        let compared = (Value::Bool(true), Value::Bool(false));
+        let message = self.context.shared.cleaner.quote(text);
+        Mismatch::new(kind, target, compared, message, self.step.at)
     }
 }

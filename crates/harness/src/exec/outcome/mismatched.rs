@@ -1,8 +1,8 @@
 //! A failure for each mismatch of a step, captures that find nothing included.
 
-use super::super::board::Board;
 use super::super::declared;
 use super::super::judge::Mismatch;
+use super::super::shared_state::SharedState;
 use super::super::step_end::at_step;
 use jelly_base::model::{
     Assertion, AssertionTarget, Failure, MismatchPlace, Outcome, Phase, ToolResult,
@@ -25,7 +25,7 @@ pub fn tool_result(result: &Value) -> ToolResult {
 /// A failure for each mismatch. Of very many, the first are kept, and each
 /// says how many there were.
 pub fn mismatched(
-    board: &Board,
+    shared: &SharedState,
     step: &Step,
     result: &Value,
     mut mismatches: Vec<Mismatch>,
@@ -50,7 +50,7 @@ pub fn mismatched(
                 outcome: Some(Outcome::Result),
                 tool_result: Some(tool_result(result)),
                 assertion: Some(Assertion {
-                    at: Some(board.plan.source.at(at)),
+                    at: Some(shared.plan.source.at(at)),
                     ..assertion
                 }),
                 mismatch: Some(MismatchPlace { index, of }),
@@ -62,7 +62,7 @@ pub fn mismatched(
 
 /// What the plan wants kept, or all that is not there to be kept.
 pub fn captured(
-    board: &Board,
+    shared: &SharedState,
     step: &Step,
     result: &Value,
 ) -> Result<Vec<(String, Value)>, Vec<Mismatch>> {
@@ -72,19 +72,11 @@ pub fn captured(
         let nodes = capture.path.query(result).all();
         let value = match nodes.as_slice() {
             [] => {
-                let mut mismatch = Mismatch {
-                    message: format!("nothing stands at {} to be kept as `{name}`", capture.raw),
-                    assertion: Assertion {
-                        kind: "capture".to_owned(),
-                        target: Some(AssertionTarget::Json),
-                        path: Some(capture.raw.clone()),
-                        expected: Value::Bool(true),
-                        actual: Value::Null,
-                        ..Assertion::default()
-                    },
-                    at: capture.at,
-                };
-                mismatch.tell_nearest(&capture.raw, result, &board.cleaner);
+                let message = format!("nothing stands at {} to be kept as `{name}`", capture.raw);
+                let (target, compared) = (AssertionTarget::Json, (Value::Bool(true), Value::Null));
+                let mut mismatch = Mismatch::new("capture", target, compared, message, capture.at)
+                    .at_path(Some(&capture.raw));
+                mismatch.tell_nearest(&capture.raw, result, &shared.cleaner);
                 missing.push(mismatch);
                 continue;
             }

@@ -104,13 +104,8 @@ impl HookRunner for ScriptedHooks<'_> {
                 signal: None,
             }),
             error: (!changed).then(|| "ended with exit code 1".to_owned()),
-            stdout: String::new(),
-            stderr: String::new(),
             elapsed_ms: 1,
-            changes: Vec::new(),
-            diff: None,
-            plans: Vec::new(),
-            code_changed: Vec::new(),
+            ..HookReport::default()
         }
     }
 }

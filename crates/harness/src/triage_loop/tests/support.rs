@@ -18,16 +18,11 @@ pub(super) fn step(id: &str, state: StepState) -> StepReport {
     StepReport {
         id: id.into(),
         name: id.into(),
-        section: Section::Steps,
         server: "files".into(),
         state,
-        because: None,
         attempts: u32::from(executed),
         duration_ms: executed.then_some(1.0),
-        adapter: None,
-        error_category: None,
-        retryable: None,
-        flaky: false,
+        ..StepReport::default()
     }
 }
 
@@ -35,18 +30,7 @@ pub(super) fn server(name: &str, state: ServerState) -> ServerReport {
     ServerReport {
         name: name.into(),
         state,
-        era: None,
-        protocol_version: None,
-        startup_ms: None,
-        exit: None,
-        stderr_tail: String::new(),
-        server_info: None,
-        offers: None,
-        stdout_noise: 0,
-        stdout_noise_sample: Vec::new(),
-        restarts: 0,
-        wire_check: None,
-        notes: Vec::new(),
+        ..ServerReport::default()
     }
 }
 

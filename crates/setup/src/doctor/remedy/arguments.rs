@@ -1,7 +1,9 @@
 //! What mends a server that lacks an argument, or was given one that it does
 //! not take.
 
-use super::prescribe::{Doctor, Remedy, blank, found};
+use super::prescribe::{Doctor, blank, found};
+use super::steps::Remedy;
+use crate::doctor::entry::Place;
 use regex::Regex;
 
 /// What parsers of command lines call the options of a program, which is no
@@ -10,11 +12,11 @@ const METAWORDS: &[&str] = &["options", "option", "args", "flags", "command", "a
 
 impl Doctor<'_> {
     pub(super) fn argument(&self) -> Remedy {
+        const ADDS: &[&str] = &["add-argument", "give-directory", "check-plan", "show-help"];
+        let started = self.started;
+        let write = |words: &[String]| Remedy::new().write("Write", started.args(words));
         if self.rule.ends_with("install-not-allowed") {
-            let words = self.with_flags(&["-y"]);
-            let at = self.at_args();
-            return Remedy::of(vec![format!("Write at {at}:"), self.started.args(&words)])
-                .instead_of(&["Write `-y`"]);
+            return write(&started.with_flags(&["-y"])).instead_of(&["allow-install"]);
         }
         // In square brackets too, since something is missing.
         let usage = [
@@ -36,43 +38,37 @@ impl Doctor<'_> {
             .or_else(|| argument_in(&usage, self.stderr))
             .or_else(|| found(&said[3..], &self.told))
             .or_else(|| found(&example, &self.all_said()));
-        let mut words = self.started.words();
+        let flag_blank = |flag: &str| blank(flag.trim_start_matches('-'));
         let either: Vec<&str> = what
             .iter()
             .filter(|what| what.starts_with("--") && what.contains(' '))
             .flat_map(|what| what.split([' ', ',', '/', '|']))
             .filter(|word| word.starts_with("--"))
             .collect();
-        if either.len() > 1 {
-            let mut lines = vec![format!("Write one of these at {}:", self.at_args())];
-            lines.extend(either.iter().map(|flag| {
-                let new = [(*flag).to_owned(), blank(flag.trim_start_matches('-'))];
-                self.started
-                    .args(&words.iter().cloned().chain(new).collect::<Vec<_>>())
-            }));
-            return Remedy::of(lines).instead_of(&["Add it to", "Give it a directory", "$ "]);
+        if let [_, _, ..] = &either[..] {
+            let one = |flag: &&str| started.args(&started.words_and(&[flag, &flag_blank(flag)]));
+            let first = one(&either[0]);
+            let remedy = Remedy::new().write("Write one of these", first);
+            let others = either[1..].iter().map(one);
+            return others
+                .fold(remedy, |remedy, other| remedy.paste(other.members))
+                .instead_of(ADDS);
         }
-        match &what {
-            Some(flag) if flag.starts_with("--") && flag.ends_with('=') => {
+        let Some(what) = what else {
+            let words = started.words_and(&[&blank("argument")]);
+            return write(&words).instead_of(&["add-argument"]);
+        };
+        let words = match &*what {
+            flag if flag.starts_with("--") && flag.ends_with('=') => {
                 let name = flag.trim_matches(['-', '=']);
-                words.push(format!("{flag}{}", blank(name)));
+                started.words_and(&[&format!("{flag}{}", blank(name))])
             }
-            Some(flag) if flag.starts_with("--") && !flag.contains(' ') => {
-                words.push(flag.clone());
-                words.push(blank(flag.trim_start_matches('-')));
+            flag if flag.starts_with("--") && !flag.contains(' ') => {
+                started.words_and(&[flag, &flag_blank(flag)])
             }
-            Some(what) => words.push(blank(what)),
-            None => words.push(blank("argument")),
-        }
-        let lines = vec![
-            format!("Write at {}:", self.at_args()),
-            self.started.args(&words),
-        ];
-        if what.is_some() {
-            Remedy::of(lines).instead_of(&["Add it to", "Give it a directory", "$ "])
-        } else {
-            Remedy::of(lines).instead_of(&["Add it to"])
-        }
+            what => started.words_and(&[&blank(what)]),
+        };
+        write(&words).instead_of(ADDS)
     }
 
     /// An argument that the server does not take.
@@ -81,44 +77,45 @@ impl Doctor<'_> {
             &[r"(?i)\brequires? (?:the )?(?P<it>--[a-z][\w-]+) (?:flag|option|argument)"],
             &self.told,
         );
-        let mut words = self.started.words();
-        let at = self.at_args();
+        let (started, at) = (self.started, self.at_args());
+        let mut words = started.words();
+        let write = |what: &str, place: Place, words: &[String]| {
+            Remedy::new().write(what, started.args(words).at(place))
+        };
         if let Some(flag) = wanted.filter(|flag| !words.contains(flag)) {
             words.push(flag);
-            return Remedy::of(vec![format!("Write at {at}:"), self.started.args(&words)]);
+            return write("Write", at, &words);
         }
         if let Some(rest) = self.without_unknown() {
-            let what = format!("It does not know what is left out here; write at {at}:");
-            return Remedy::of(vec![what, self.started.args(&rest)]);
+            let what = "It does not know what is left out here; write";
+            return write(what, at, &rest);
         }
         let named = |text: &str| {
             let at = text.len() > 1 && self.told.contains(text);
             at && !matches!(text, "run" | "stdio")
         };
-        let Some(index) = self.started.args.iter().rposition(|arg| named(&arg.text)) else {
-            return Remedy::none();
+        let index = started.args.iter().rposition(|arg| named(&arg.text));
+        let Some(index) = index.filter(|index| *index >= started.program_end()) else {
+            return Remedy::new();
         };
-        if index < self.program_end() {
-            return Remedy::none();
-        }
-        let place = self.at(self.started.args[index].place);
-        if self.started.args[index].text.starts_with('-') {
+        let place = self.at_arg(index);
+        if started.args[index].text.starts_with('-') {
             let flag = words.remove(index);
             // A number behind a flag is its value.
             let is_value = |word: &String| !flag.contains('=') && word.parse::<u64>().is_ok();
             if words.get(index).is_some_and(is_value) {
                 words.remove(index);
             }
-            let what = format!("It does not take this as it stands; leave it out, at {place}:");
-            return Remedy::of(vec![what, self.started.args(&words)]);
+            let what = "It does not take this as it stands; leave it out,";
+            return write(what, place, &words);
         }
         let before = index
             .checked_sub(1)
-            .map(|before| &*self.started.args[before].text);
+            .map(|before| &*started.args[before].text);
         let name = before.filter(|before| before.starts_with("--"));
         let name = name.map_or("another value", |flag| flag.trim_start_matches('-'));
-        let what = format!("Write a value that it takes, at {place}:");
-        Remedy::of(vec![what, self.with(index, &blank(name))])
+        let what = "Write a value that it takes,";
+        Remedy::new().write(what, started.with(index, &blank(name)))
     }
 
     /// The arguments without those that it lists as unknown.
@@ -145,7 +142,7 @@ impl Doctor<'_> {
                 && listed.len() == 1
                 && self.started.args[index - 1].text.starts_with("--")
                 && !self.started.args[index - 1].text.contains('=');
-            left_out = index >= self.program_end() && (is_listed || is_value);
+            left_out = index >= self.started.program_end() && (is_listed || is_value);
             if !left_out {
                 kept.push(word);
             }

@@ -1,77 +1,39 @@
 //! Commands and packages that people mean when they write others.
 
-use jelly_base::text::close_names;
+use jelly_base::text::{WordList, close_names};
 use std::path::{Path, PathBuf};
 
 /// Commands that start most servers.
-const LAUNCHERS: &[&str] = &[
-    "npx", "npm", "node", "uvx", "uv", "python3", "python", "pipx", "docker", "podman", "bunx",
-    "bun", "deno", "pnpm", "pnpx", "yarn", "dnx", "dotnet", "java", "go",
-];
+const LAUNCHERS: WordList = WordList(
+    "npx npm node uvx uv python3 python pipx docker podman bunx bun deno pnpm pnpx yarn \
+     dnx dotnet java go",
+);
 
 /// Well-known servers on npm, as of November 2026.
-const ON_NPM: &[&str] = &[
-    "@benborla29/mcp-server-mysql",
-    "@brave/brave-search-mcp-server",
-    "@elastic/mcp-server-elasticsearch",
-    "@modelcontextprotocol/server-brave-search",
-    "@modelcontextprotocol/server-everart",
-    "@modelcontextprotocol/server-everything",
-    "@modelcontextprotocol/server-filesystem",
-    "@modelcontextprotocol/server-gdrive",
-    "@modelcontextprotocol/server-github",
-    "@modelcontextprotocol/server-gitlab",
-    "@modelcontextprotocol/server-google-maps",
-    "@modelcontextprotocol/server-memory",
-    "@modelcontextprotocol/server-postgres",
-    "@modelcontextprotocol/server-puppeteer",
-    "@modelcontextprotocol/server-redis",
-    "@modelcontextprotocol/server-sequential-thinking",
-    "@modelcontextprotocol/server-slack",
-    "@notionhq/notion-mcp-server",
-    "@playwright/mcp",
-    "@sentry/mcp-server",
-    "@stripe/mcp",
-    "@supabase/mcp-server-supabase",
-    "@upstash/context7-mcp",
-    "@wonderwhy-er/desktop-commander",
-    "airtable-mcp-server",
-    "chrome-devtools-mcp",
-    "exa-mcp-server",
-    "figma-developer-mcp",
-    "firecrawl-mcp",
-    "linear-mcp-server",
-    "mcp-remote",
-    "mcp-server-kubernetes",
-    "mongodb-mcp-server",
-    "supergateway",
-    "tavily-mcp",
-];
+const ON_NPM: WordList = WordList(
+    "@benborla29/mcp-server-mysql @brave/brave-search-mcp-server \
+     @elastic/mcp-server-elasticsearch @modelcontextprotocol/server-brave-search \
+     @modelcontextprotocol/server-everart @modelcontextprotocol/server-everything \
+     @modelcontextprotocol/server-filesystem @modelcontextprotocol/server-gdrive \
+     @modelcontextprotocol/server-github @modelcontextprotocol/server-gitlab \
+     @modelcontextprotocol/server-google-maps @modelcontextprotocol/server-memory \
+     @modelcontextprotocol/server-postgres @modelcontextprotocol/server-puppeteer \
+     @modelcontextprotocol/server-redis @modelcontextprotocol/server-sequential-thinking \
+     @modelcontextprotocol/server-slack @notionhq/notion-mcp-server @playwright/mcp \
+     @sentry/mcp-server @stripe/mcp @supabase/mcp-server-supabase @upstash/context7-mcp \
+     @wonderwhy-er/desktop-commander airtable-mcp-server chrome-devtools-mcp \
+     exa-mcp-server figma-developer-mcp firecrawl-mcp linear-mcp-server mcp-remote \
+     mcp-server-kubernetes mongodb-mcp-server supergateway tavily-mcp",
+);
 
 /// Well-known servers on PyPI, as of November 2026.
-const ON_PYPI: &[&str] = &[
-    "arxiv-mcp-server",
-    "awslabs.aws-documentation-mcp-server",
-    "chroma-mcp",
-    "duckduckgo-mcp-server",
-    "elasticsearch-mcp-server",
-    "excel-mcp-server",
-    "fastmcp",
-    "markitdown-mcp",
-    "mcp-atlassian",
-    "mcp-proxy",
-    "mcp-server-fetch",
-    "mcp-server-git",
-    "mcp-server-motherduck",
-    "mcp-server-qdrant",
-    "mcp-server-sqlite",
-    "mcp-server-time",
-    "mcp-shell-server",
-    "mysql-mcp-server",
-    "postgres-mcp",
-    "redis-mcp-server",
-    "wikipedia-mcp",
-];
+const ON_PYPI: WordList = WordList(
+    "arxiv-mcp-server awslabs.aws-documentation-mcp-server chroma-mcp \
+     duckduckgo-mcp-server elasticsearch-mcp-server excel-mcp-server fastmcp \
+     markitdown-mcp mcp-atlassian mcp-proxy mcp-server-fetch mcp-server-git \
+     mcp-server-motherduck mcp-server-qdrant mcp-server-sqlite mcp-server-time \
+     mcp-shell-server mysql-mcp-server postgres-mcp redis-mcp-server wikipedia-mcp",
+);
 
 /// Folders that programs are installed to and that a client started from a
 /// desktop often does not look into, below the home folder.
@@ -94,7 +56,7 @@ const ANYWHERE: &[&str] = &[
 
 /// Whether it is a command that starts servers.
 pub(super) fn is_launcher(command: &str) -> bool {
-    LAUNCHERS.contains(&command)
+    LAUNCHERS.has(command)
 }
 
 /// What was mistyped as this command, the likeliest first.
@@ -114,21 +76,19 @@ pub(super) fn packages_like(name: &str, is_python: bool) -> Vec<&'static str> {
 
 /// Whether it is a well-known server, and then whether it is one of PyPI.
 pub(super) fn is_on_pypi(name: &str) -> Option<bool> {
-    if ON_PYPI.contains(&name) {
+    if ON_PYPI.has(name) {
         return Some(true);
     }
-    ON_NPM.contains(&name).then_some(false)
+    ON_NPM.has(name).then_some(false)
 }
 
-fn like(name: &str, known: &[&'static str]) -> Vec<&'static str> {
-    if known.contains(&name) {
+fn like(name: &str, known: WordList) -> Vec<&'static str> {
+    if known.has(name) {
         return Vec::new();
     }
-    let close = close_names(name, known.iter().copied());
-    close
-        .iter()
-        .filter_map(|close| known.iter().copied().find(|known| known == close))
-        .collect()
+    let close = close_names(name, known.words());
+    let of_list = |close: &String| known.words().find(|known| known == close);
+    close.iter().filter_map(of_list).collect()
 }
 
 /// Where a command lies that the PATH does not lead to.

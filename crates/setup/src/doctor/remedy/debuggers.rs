@@ -1,5 +1,7 @@
 //! Words of a command that have a server wait for a debugger.
 
+use crate::doctor::launcher::is_python_launcher;
+
 /// Options of debugpy that take the next word.
 const DEBUGPY_VALUES: &[&str] = &[
     "--listen",
@@ -15,7 +17,7 @@ const PROMPTS: &[&str] = &["pdb", "ipdb", "pudb", "bdb"];
 
 /// The word that has it wait, if one does.
 pub(super) fn waits(command: &str, words: &[String]) -> Option<String> {
-    let is_python = command.starts_with("python") || matches!(command, "uv" | "uvx" | "pipx");
+    let is_python = command.starts_with("python") || is_python_launcher(command);
     let flag = words.iter().find(|word| {
         is_inspector(word)
             || (*word == "--wait-for-client" && words.iter().any(|word| word.contains("debugpy")))

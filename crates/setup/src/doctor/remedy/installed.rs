@@ -2,88 +2,79 @@
 //! or broken.
 
 use super::commands::is_on_pypi;
-use super::prescribe::{Doctor, Remedy, blank};
+use super::prescribe::{Doctor, blank};
+use super::steps::Remedy;
 use jelly_base::text::shell_word as word;
 use std::path::{Path, PathBuf};
 
 impl Doctor<'_> {
     /// Has a launcher fetch the server that is not installed.
-    pub(super) fn fetching(&self, name: &str, at: &str) -> Vec<String> {
-        let rest = self.started.words();
-        let uvx = |lines: &mut Vec<String>| {
-            let words = [vec![name.to_owned()], rest.clone()].concat();
-            lines.push(self.started.command_and_args("uvx", &words));
-        };
-        let npx = |lines: &mut Vec<String>| {
-            let words = [vec!["-y".to_owned(), name.to_owned()], rest.clone()].concat();
-            lines.push(self.started.command_and_args("npx", &words));
-        };
-        let mut lines = Vec::new();
+    pub(super) fn fetching(&self, name: &str) -> Remedy {
+        let started = self.started;
         match is_on_pypi(name) {
-            Some(true) => {
-                lines.push(format!(
-                    "It is a server of PyPI; have uv fetch it, at {at}:"
-                ));
-                uvx(&mut lines);
-                lines.push("Or install it:".to_owned());
-                lines.push(format!("$ uv tool install {name}"));
-            }
-            Some(false) => {
-                lines.push(format!(
-                    "It is a server of npm; have npx fetch it, at {at}:"
-                ));
-                npx(&mut lines);
-            }
-            None => {}
+            Some(true) => Remedy::new()
+                .write(
+                    "It is a server of PyPI; have uv fetch it,",
+                    started.command_and_args("uvx", &started.words_after(&[name])),
+                )
+                .say("Or install it:")
+                .run(format!("uv tool install {name}")),
+            Some(false) => Remedy::new().write(
+                "It is a server of npm; have npx fetch it,",
+                started.command_and_args("npx", &started.words_after(&["-y", name])),
+            ),
+            None => Remedy::new(),
         }
-        lines
     }
 
     /// A program that is there, and the interpreter of its first line is not:
     /// its environment has lost its Python.
-    pub(super) fn without_interpreter(&self, name: &str, at: &str) -> Remedy {
+    pub(super) fn without_interpreter(&self, name: &str) -> Remedy {
         let file = self.whole(name);
         let interpreter = self.interpreter_of(&file);
-        let program = file
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned());
         let again = interpreter.as_deref().and_then(|interpreter| {
             let root = interpreter.parent()?.parent()?;
-            let tool = root.file_name()?.to_str()?;
-            let sight = self.context.sight;
-            if sight.is_there(&root.join("uv-receipt.toml")) || holds(root, "uv/tools") {
-                return Some(format!("$ uv tool install --force {}", word(tool)));
+            let tool = word(root.file_name()?.to_str()?);
+            let is_kept = |receipt: &str, folders: &str| {
+                self.context.sight.is_there(&root.join(receipt)) || holds(root, folders)
+            };
+            if is_kept("uv-receipt.toml", "uv/tools") {
+                return Some(uv_again(&tool));
             }
-            if sight.is_there(&root.join("pipx_metadata.json")) || holds(root, "pipx/venvs") {
-                return Some(format!("$ pipx reinstall {}", word(tool)));
+            if is_kept("pipx_metadata.json", "pipx/venvs") {
+                return Some(pipx_again(&tool));
             }
             let is_python = interpreter.file_name()?.to_str()?.starts_with("python");
             let folder = word(&root.display().to_string());
-            let package = blank(&format!("package of {}", program.as_deref()?));
+            let package = blank(&format!("package of {}", file.file_name()?.to_string_lossy()));
             is_python.then(|| {
-                format!("$ python3 -m venv --clear {folder} && {folder}/bin/python -m pip install {package}")
+                format!("python3 -m venv --clear {folder} && {folder}/bin/python -m pip install {package}")
             })
         });
         let shown = interpreter.map_or_else(
             || "the program that its first line names".to_owned(),
             |path| format!("`{}`, which its first line names,", path.display()),
         );
-        let mut lines = Vec::new();
-        if let Some(again) = again {
-            lines.push(format!(
-                "It is there, and {shown} is not, as when a Python was replaced; install it again:"
-            ));
-            lines.push(again);
-        }
-        lines.push(format!(
-            "It is there, and {shown} is not; write a program that reads it at {at}, and this \
-             path as its first argument:"
-        ));
-        lines.push(
-            self.started
-                .command_and_args(&blank("path of the interpreter"), &self.before(&[name])),
+        let remedy = match again {
+            Some(again) => Remedy::new()
+                .say(format!(
+                    "It is there, and {shown} is not, as when a Python was replaced; install it \
+                     again:"
+                ))
+                .run(again),
+            None => Remedy::new(),
+        };
+        let what = format!(
+            "It is there, and {shown} is not; write a program that reads it at {}, and this \
+             path as its first argument:",
+            self.at(self.started.command.place)
         );
-        Remedy::of(lines).instead_of(&["Install `"])
+        let words = self.started.words_after(&[name]);
+        let interpreter = blank("path of the interpreter");
+        remedy
+            .say(what)
+            .paste(self.started.command_and_args(&interpreter, &words).members)
+            .instead_of(&["install-program"])
     }
 
     /// The program that the first line of a script names.
@@ -95,34 +86,40 @@ impl Doctor<'_> {
     }
 
     /// Nothing is at the path of the command.
-    pub(super) fn nothing_there(&self, name: &str, at: &str) -> Remedy {
+    pub(super) fn nothing_there(&self, name: &str) -> Remedy {
         let file = self.whole(name);
-        let own = file
-            .file_name()
-            .map(|own| own.to_string_lossy().into_owned());
-        let is_tools =
-            holds(&file, ".local/bin") || holds(&file, "uv/tools") || holds(&file, "pipx");
-        let mut lines = Vec::new();
-        if let (true, Some(own)) = (is_tools, &own) {
-            lines.push("If uv installed it, have it installed again:".to_owned());
-            lines.push(format!("$ uv tool install --force {}", word(own)));
-            lines.push("If pipx did:".to_owned());
-            lines.push(format!("$ pipx reinstall {}", word(own)));
+        let own = file.file_name().map(|own| own.to_string_lossy());
+        let own = own.as_deref().unwrap_or_default();
+        let folders = [".local/bin", "uv/tools", "pipx"];
+        let mut remedy = Remedy::new();
+        if !own.is_empty() && folders.iter().any(|folder| holds(&file, folder)) {
+            remedy = remedy
+                .say("If uv installed it, have it installed again:")
+                .run(uv_again(&word(own)))
+                .say("If pipx did:")
+                .run(pipx_again(&word(own)));
         }
-        if let Some(near) = self
-            .context
-            .sight
-            .on_path(own.as_deref().unwrap_or_default())
-        {
-            lines.push(format!("It lies elsewhere; write at {at}:"));
-            lines.push(self.started.command(&near.display().to_string()));
+        if let Some(near) = self.context.sight.on_path(own) {
+            remedy = remedy.write(
+                "It lies elsewhere; write",
+                self.started.command(&near.display().to_string()),
+            );
         }
-        lines.push(format!(
-            "Nothing is at that path; write the one where the program lies, at {at}:"
-        ));
-        lines.push(self.started.command(&blank("path of the program")));
-        Remedy::of(lines).instead_of(&["Install `"])
+        remedy
+            .write(
+                "Nothing is at that path; write the one where the program lies,",
+                self.started.command(&blank("path of the program")),
+            )
+            .instead_of(&["install-program"])
     }
+}
+
+fn uv_again(tool: &str) -> String {
+    format!("uv tool install --force {tool}")
+}
+
+fn pipx_again(tool: &str) -> String {
+    format!("pipx reinstall {tool}")
 }
 
 /// Whether a path goes through these folders.

@@ -1,9 +1,12 @@
 //! What mends a server that is started by the wrong program or with the wrong
 //! versions, or that speaks at the wrong place.
 
-use super::prescribe::{Doctor, Remedy, found};
+use super::entries::Change;
+use super::prescribe::{Doctor, TO_ITS_AUTHOR, found};
+use super::steps::Remedy;
 use crate::doctor::candidates::{Candidate, stdio_candidates};
-use crate::doctor::launcher::{name_of, runtime};
+use crate::doctor::entry::Place;
+use crate::doctor::launcher::is_script_runner;
 use jelly_base::model::Outcome;
 use jelly_base::text::shell_word as word;
 use jelly_base::text::{address_words, listening_line};
@@ -30,240 +33,179 @@ const GATEWAYS: &[&str] = &["proxy", "gateway", "bridge"];
 
 impl Doctor<'_> {
     pub(super) fn runtime(&self) -> Remedy {
-        let at = self.at(self.started.command.place);
-        let command_text = &self.started.command.text;
-        let name = name_of(command_text);
-        let words: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
-        let named = runtime(command_text, &words);
         let is_python = self.rule.starts_with("python/")
-            || name.starts_with("python")
-            || matches!(name, "uv" | "uvx" | "pipx");
-        if is_python {
-            let version = found(
-                &[
-                    r"(?i)python ?(?:version )?(?:requirement: )?[`'\x22]?(?:>=|>|==|~=) ?(?P<it>3\.\d+)",
-                    r"(?i)not in ['\x22]?>= ?(?P<it>3\.\d+)",
-                    r"(?i)python ?(?P<it>3\.\d+)(?:\+| or )",
-                ],
-                &format!("{}\n{}", self.told, self.stderr),
+            || self.started.program().starts_with("python")
+            || self.started.is_python_launcher();
+        match is_python {
+            true => self.other_python(),
+            false => self.other_node(),
+        }
+    }
+
+    fn other_python(&self) -> Remedy {
+        let started = self.started;
+        if !started.is_python_launcher() {
+            return Remedy::new().write(
+                "Install a newer Python, and write its path",
+                started.command("<path of the newer python3>"),
             );
-            let version = version.unwrap_or_else(|| "<version, such as 3.13>".to_owned());
-            let member = match named {
-                Some((index, _)) => self.with(index, &version),
-                None => self.started.args(&self.with_flags(&["--python", &version])),
-            };
-            return match name {
-                "uvx" | "uv" | "pipx" => Remedy::of(vec![
-                    format!(
-                        "Have it run by another Python; write at {}:",
-                        self.at_args()
-                    ),
-                    member,
-                ])
-                .instead_of(&["$ "]),
-                _ => Remedy::of(vec![
-                    format!("Install a newer Python, and write its path at {at}:"),
-                    self.started.command("<path of the newer python3>"),
-                ]),
-            };
         }
-        let newer = "node@<version, such as 24>";
-        if let Some((index, _)) = named {
-            return Remedy::of(vec![
-                format!(
-                    "Its arguments name the Node that runs it; write at {}:",
-                    self.at_args()
-                ),
-                self.with(index, newer),
-            ])
-            .instead_of(&["$ node", "See which one"]);
+        let version = found(
+            &[
+                r"(?i)python ?(?:version )?(?:requirement: )?[`'\x22]?(?:>=|>|==|~=) ?(?P<it>3\.\d+)",
+                r"(?i)not in ['\x22]?>= ?(?P<it>3\.\d+)",
+                r"(?i)python ?(?P<it>3\.\d+)(?:\+| or )",
+            ],
+            &self.whole_story(),
+        );
+        let version = version.unwrap_or_else(|| "<version, such as 3.13>".to_owned());
+        let member = match started.runtime() {
+            Some(index) => started.with(index, &version),
+            None => started.args(&started.with_flags(&["--python", &version])),
+        };
+        Remedy::new()
+            .write(
+                "Have it run by another Python; write",
+                member.at(self.at_args()),
+            )
+            .instead_of(&["node-version", "python-version", "program-version"])
+    }
+
+    fn other_node(&self) -> Remedy {
+        const NEWER: &str = "node@<version, such as 24>";
+        let (started, at_args) = (self.started, self.at_args());
+        if let Some(index) = started.runtime() {
+            let what = "Its arguments name the Node that runs it; write";
+            return Remedy::new()
+                .write(what, started.with(index, NEWER).at(at_args))
+                .instead_of(&["node-version", "see-which-runtime"]);
         }
-        let program = match name {
-            "node" | "nodejs" => Some(self.started.words()),
-            _ if self.fetched().is_some() => None,
+        let is_node = matches!(started.program(), "node" | "nodejs");
+        if !is_node && started.fetched().is_some() {
+            let Some(fetched) = self.fetched_by_npx() else {
+                return Remedy::new();
+            };
+            let words = self.npx_words(&fetched, &[NEWER], None);
+            let what = "Have npm fetch a newer Node for it; write";
+            return Remedy::new()
+                .write(what, started.args(&words))
+                .run(format!("npm view {} bin engines", word(fetched.spec)));
+        }
+        let mut words = ["-y", NEWER].map(str::to_owned).to_vec();
+        if !is_node {
             // A script that asks for whatever `node` the PATH leads to.
-            _ => {
-                let found = self.context.sight.on_path(command_text);
-                let path = found.map(|path| path.display().to_string());
-                let mut words = vec![
-                    self.started
-                        .shown(&path.unwrap_or_else(|| command_text.clone())),
-                ];
-                words.extend(self.started.words());
-                Some(words)
-            }
-        };
-        if let Some(program) = program {
-            let mut words = vec!["-y".to_owned(), newer.to_owned()];
-            words.extend(program);
-            return Remedy::of(vec![
-                format!("Have npm fetch a newer Node for it; write at {at}:"),
-                self.started.command_and_args("npx", &words),
-                "Or install one, and write its path there:".to_owned(),
-                self.started.command("<path of the newer node>"),
-            ]);
+            let text = &started.command.text;
+            let path = self.context.sight.on_path(text);
+            let path = path.map_or_else(|| text.clone(), |path| path.display().to_string());
+            words.push(started.shown(&path));
         }
-        let Some(fetched) = self.fetched().filter(|fetched| fetched.launcher == "npx") else {
-            return Remedy::none();
-        };
-        let rest = self.started.words().split_off(fetched.index + 1);
-        let own = fetched.spec.rsplit('/').next().unwrap_or(fetched.spec);
-        let is_named = fetched.index > 0 && words[fetched.index - 1].starts_with("-p")
-            || words[fetched.index].starts_with('-');
-        let package = format!("--package={}", fetched.spec);
-        let mut all = vec!["-y".to_owned(), format!("--package={newer}"), package];
-        all.push("--".to_owned());
-        if !is_named {
-            all.push(if fetched.spec.starts_with('@') {
-                "<name of its program>".to_owned()
-            } else {
-                own.split('@').next().unwrap_or(own).to_owned()
-            });
-        }
-        all.extend(rest.into_iter().skip_while(|word| is_named && word == "--"));
-        Remedy::of(vec![
-            format!(
-                "Have npm fetch a newer Node for it; write at {}:",
-                self.at_args()
-            ),
-            self.started.args(&all),
-            format!("$ npm view {} bin engines", word(fetched.spec)),
-        ])
+        words.extend(started.words());
+        Remedy::new()
+            .write(
+                "Have npm fetch a newer Node for it; write",
+                started.command_and_args("npx", &words),
+            )
+            .say("Or install one, and write its path there:")
+            .paste(started.command("<path of the newer node>").members)
     }
 
     pub(super) fn port(&self) -> Remedy {
-        if let Some(lines) = self.proven() {
-            return Remedy::of(lines).instead_of(&["Give it another", "Let the system"]);
+        if let Some(remedy) = self.proven() {
+            return remedy;
         }
+        let started = self.started;
         let port = port_in(&self.told);
-        // This alone mends it; a server of HTTP on another port stays mute.
-        let mut lines = self.in_stdio_mode();
-        let other = if lines.is_empty() {
-            "Give it"
-        } else {
-            "Or give it"
-        };
-        let new = "<free port>";
         let names_it = |text: &str| {
             port.as_deref()
                 .is_some_and(|port| text == port || text.ends_with(&format!("={port}")))
         };
-        let args_ = self.started.args;
+        let texts = started.texts();
         let is_flag =
             |text: &str| text.starts_with('-') && text.to_ascii_lowercase().contains("port");
         // Where no port is told of, the one that a flag gives.
-        let arg = args_
-            .iter()
-            .position(|arg| names_it(&arg.text))
-            .or_else(|| {
-                let flag = args_
-                    .iter()
-                    .position(|arg| port.is_none() && is_flag(&arg.text))?;
-                let next = if args_[flag].text.contains('=') {
-                    flag
-                } else {
-                    flag + 1
-                };
-                (next < args_.len()).then_some(next)
-            });
-        let variable = self
-            .started
-            .env
-            .iter()
-            .find(|(_, spot)| names_it(&spot.text));
-        let name = r"\b(?P<it>(?:[A-Z][A-Z0-9]*_)*PORT(?:_[A-Z0-9]+)*)\b";
-        let said = found(&[name], &self.told).or_else(|| {
-            // As servers list their settings.
-            let with_port = format!("{name}\\s*[:=]\\s*{}\\b", port.as_deref()?);
-            found(&[&with_port], &self.all_said())
+        let arg = texts.iter().position(|text| names_it(text)).or_else(|| {
+            let is_given = |text: &&str| port.is_none() && is_flag(text);
+            let flag = texts.iter().position(is_given)?;
+            let value = flag + usize::from(!texts[flag].contains('='));
+            (value < texts.len()).then_some(value)
         });
-        match (arg, variable, said) {
-            (Some(index), ..) => {
-                let at = self.at(self.started.args[index].place);
-                lines.push(format!("{other} another port; write at {at}:"));
-                lines.push(self.with(index, new));
-            }
-            (None, Some((name, spot)), _) => {
-                let at = self.at(spot.place);
-                lines.push(format!("{other} another port; write at {at}:"));
-                lines.push(self.started.env_with(&[(name.clone(), new.to_owned())]));
-            }
-            (None, None, said) => {
-                let at = self.at(self.context.entry.place);
+        let variable = started.env.iter().find(|(_, spot)| names_it(&spot.text));
+        let new = "<free port>";
+        let (what, change) = match (arg, variable) {
+            (Some(index), _) => ("write", started.with(index, new)),
+            (None, Some((name, spot))) => ("write", started.env_with(name, new).at(spot.place)),
+            (None, None) => {
+                let name = r"\b(?P<it>(?:[A-Z][A-Z0-9]*_)*PORT(?:_[A-Z0-9]+)*)\b";
+                let said = found(&[name], &self.told).or_else(|| {
+                    // As servers list their settings.
+                    let with_port = format!("{name}\\s*[:=]\\s*{}\\b", port.as_deref()?);
+                    found(&[&with_port], &self.all_said())
+                });
                 let name = said.unwrap_or_else(|| "<its variable for the port>".to_owned());
-                lines.push(format!("{other} another port; write in the entry at {at}:"));
-                lines.push(self.started.env_with(&[(name, new.to_owned())]));
+                ("write in the entry", started.env_with(&name, new))
             }
-        }
-        Remedy::of(lines)
-    }
-
-    /// All that it wrote on stderr and, between messages, on stdout.
-    pub(super) fn all_said(&self) -> String {
-        format!(
-            "{}\n{}",
-            self.stderr,
-            self.context.failure.stdout_noise.join("\n")
-        )
+        };
+        // This alone mends it; a server of HTTP on another port stays mute.
+        let remedy = self.in_stdio_mode();
+        let other = match remedy.is_empty() {
+            true => "Give it",
+            false => "Or give it",
+        };
+        remedy.write(format!("{other} another port; {what}"), change)
     }
 
     pub(super) fn transport(&self) -> Remedy {
-        let (url, is_sse) = self.served_at();
-        let by_url = match is_sse {
-            true => self.started.format.sse(&url),
-            false => self.started.format.url(&url),
-        };
         let format = self.started.format;
+        let by_url = match self.served_at() {
+            (url, true) => format.sse(&url),
+            (url, false) => format.url(&url),
+        };
         let in_place = format!(
             "and write in place of `{}`, `{}` and `{}`:",
             format.command_name(),
             format.members.args,
             format.members.env
         );
-        let mut lines = self.proven().unwrap_or_else(|| self.in_stdio_mode());
-        if lines.is_empty() && self.context.tried {
-            lines.push(format!(
+        let mut remedy = self.proven().unwrap_or_else(|| self.in_stdio_mode());
+        let mut or = format!("Or start it yourself, {in_place}");
+        if remedy.is_empty() && self.context.tried {
+            or = format!(
                 "Of the arguments that servers commonly have for stdio none had an answer; start \
                  it yourself, {in_place}"
-            ));
-        } else {
-            if lines.is_empty() {
-                let mut words = self.started.words();
-                words.push("<its argument for stdio, such as --stdio>".to_owned());
-                let at = self.at_args();
-                lines.push(format!("Start it in its stdio mode; write at {at}:"));
-                lines.push(self.started.args(&words));
-            }
-            lines.push(format!("Or start it yourself, {in_place}"));
+            );
+        } else if remedy.is_empty() {
+            let stdio = "<its argument for stdio, such as --stdio>";
+            remedy = remedy.write(
+                "Start it in its stdio mode; write",
+                self.started.args(&self.started.words_and(&[stdio])),
+            );
         }
-        lines.push(by_url);
-        Remedy::of(lines).instead_of(&["Or give", "Start it in stdio"])
+        remedy
+            .say(or)
+            .paste(by_url)
+            .instead_of(&["give-url", "start-in-stdio-mode"])
     }
 
     /// What it answered with when it was tried.
-    pub(super) fn proven(&self) -> Option<Vec<String>> {
+    pub(super) fn proven(&self) -> Option<Remedy> {
         let candidate = self.context.proven?;
-        Some(vec![
-            format!(
-                "It was started as a server of HTTP, and its client speaks stdio; with this it was \
-                 tried, and answers; write at {}:",
-                self.at_args()
-            ),
-            self.members_of(candidate),
-        ])
+        let what = "It was started as a server of HTTP, and its client speaks stdio; with this it was \
+             tried, and answers; write";
+        Some(Remedy::new().write(what, self.changed_to(candidate, self.at_args())))
     }
 
     /// The members of the entry that a candidate changes.
-    fn members_of(&self, candidate: &Candidate) -> String {
+    fn changed_to(&self, candidate: &Candidate, place: Place) -> Change {
         let own = self.started.words();
         let mut members = Vec::new();
         if !candidate.keeps_args(own.len()) {
-            members.push(self.started.args(&candidate.words(&own)));
+            members.push(self.started.args(&candidate.words(&own)).members);
         }
         if !candidate.env.is_empty() {
-            members.push(self.started.env_changed(&candidate.env));
+            members.push(self.started.env_changed(&candidate.env).members);
         }
-        self.started.format.joined(&members)
+        let members = self.started.format.joined(&members);
+        Change { place, members }
     }
 
     /// Where a server of HTTP is reached, by what it says, and whether by the
@@ -326,24 +268,19 @@ impl Doctor<'_> {
     }
 
     /// The entry with stdio in place of what makes of it a server of HTTP.
-    fn in_stdio_mode(&self) -> Vec<String> {
-        let lines = self.behind_gateway();
-        if lines.is_empty() {
-            self.without_http_mode(true)
-        } else {
-            lines
-        }
+    fn in_stdio_mode(&self) -> Remedy {
+        self.behind_gateway()
+            .unwrap_or_else(|| self.without_http_mode(true))
     }
 
     /// The server of stdio that this one puts on a port.
-    fn behind_gateway(&self) -> Vec<String> {
-        let own = name_of(&self.started.command.text);
-        let fetched = self.fetched();
-        let name = fetched.map_or(own, |fetched| fetched.spec);
+    fn behind_gateway(&self) -> Option<Remedy> {
+        let fetched = self.started.fetched();
+        let name = fetched.map_or(self.started.program(), |fetched| fetched.spec);
         let words = self.started.words();
         let is_url = |word: &String| word.contains("://");
         if !GATEWAYS.iter().any(|word| name.contains(word)) || words.iter().any(is_url) {
-            return Vec::new();
+            return None;
         }
         let after = fetched.map_or(0, |fetched| fetched.index + 1);
         let flag = words.iter().position(|word| word == "--stdio");
@@ -366,35 +303,30 @@ impl Doctor<'_> {
                 }
             }
         };
-        let Some((program, rest)) = inner.split_first() else {
-            return Vec::new();
-        };
-        let at = self.at(self.started.command.place);
-        vec![
-            format!(
-                "`{name}` puts a server of stdio on a port, and its client speaks stdio; start \
-                 that server itself, and write at {at}:"
-            ),
-            self.started.command_and_args(program, rest),
-        ]
+        let (program, rest) = inner.split_first()?;
+        let what = format!(
+            "`{name}` puts a server of stdio on a port, and its client speaks stdio; start that \
+             server itself, and write"
+        );
+        Some(Remedy::new().write(what, self.started.command_and_args(program, rest)))
     }
 
     /// The members with stdio in place of what makes of it a server of HTTP,
     /// which may be a port alone where it is sure to be one.
-    pub(super) fn without_http_mode(&self, is_sure: bool) -> Vec<String> {
+    pub(super) fn without_http_mode(&self, is_sure: bool) -> Remedy {
         let candidates = stdio_candidates(self.context.entry, is_sure);
-        let texts: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
+        let count = self.started.args.len();
         let is_hinted = |first: &&Candidate| {
-            first.leaves_mode || first.args.len() < texts.len() && self.given_port().is_some()
+            first.leaves_mode || first.args.len() < count && self.given_port().is_some()
         };
         let Some(first) = candidates.first().filter(is_hinted) else {
-            return Vec::new();
+            return Remedy::new();
         };
-        let at = match first.keeps_args(texts.len()) {
-            true => self.at(self.context.entry.place),
+        let at = match first.keeps_args(count) {
+            true => self.at_entry(),
             false => self.at_args(),
         };
-        let why = match (first.leaves_mode, first.keeps_args(texts.len())) {
+        let why = match (first.leaves_mode, first.keeps_args(count)) {
             (true, true) => "Its variables make of it a server of HTTP",
             (true, false) => "Its arguments make of it a server of HTTP",
             (false, _) => "Servers often talk HTTP once they are given a port",
@@ -404,45 +336,34 @@ impl Doctor<'_> {
             true => " (when it was tried, this alone had no answer)",
             false => "",
         };
-        vec![
-            format!("{why}, and its client speaks stdio{in_vain}; write at {at}:"),
-            self.members_of(first),
-        ]
+        Remedy::new().write(
+            format!("{why}, and its client speaks stdio{in_vain}; write"),
+            self.changed_to(first, at),
+        )
     }
 
     pub(super) fn noise(&self) -> Remedy {
-        let name = name_of(&self.started.command.text);
-        let words = self.started.words();
-        if matches!(name, "npm" | "pnpm" | "yarn") && !words.iter().any(|w| w == "--silent") {
-            return Remedy::of(vec![
-                format!(
-                    "Have `{name}` say nothing itself; write at {}:",
-                    self.at_args()
-                ),
-                self.started.args(&self.before(&["--silent"])),
-            ]);
+        let started = self.started;
+        let name = started.program();
+        let is_silent = || started.args.iter().any(|arg| arg.text == "--silent");
+        if is_script_runner(name) && !is_silent() {
+            let what = format!("Have `{name}` say nothing itself; write");
+            let words = started.words_after(&["--silent"]);
+            return Remedy::new().write(what, started.args(&words));
         }
         if self.context.failure.outcome == Some(Outcome::Timeout) {
-            return Remedy::none();
+            return Remedy::new();
         }
-        let own = self.started.shown(&self.started.command.text);
-        let line: Vec<String> = std::iter::once(&own)
-            .chain(&words)
-            .map(|w| word(w))
-            .collect();
         // Also what stands in one line with a message, and logs in JSON.
         let line = format!(
             "{} | grep --line-buffered -o '{{.*\"jsonrpc\".*'",
-            line.join(" ")
+            started.line(&started.words())
         );
-        Remedy::of(vec![
-            format!(
-                "Until its author mends it, let only messages through; write at {}:",
-                self.at(self.started.command.place)
-            ),
-            self.started
-                .command_and_args("sh", &["-c".to_owned(), line]),
-            "To its author:".to_owned(),
-        ])
+        Remedy::new()
+            .write(
+                "Until its author mends it, let only messages through; write",
+                started.command_and_args("sh", &["-c".to_owned(), line]),
+            )
+            .say(TO_ITS_AUTHOR)
     }
 }

@@ -1,11 +1,9 @@
 //! From a diagnosis to what a person pastes into a client's configuration to
 //! mend it.
 //!
-//! Main function: [`prescribe`]. The cause stays triage's to name; its advice
-//! is kept where it fits, and what it says of plans is said of
-//! configurations. A line that begins with `$ ` is a command, one that begins
-//! with `"` a member of the entry; what stands in `<…>` is for the person to
-//! fill in.
+//! Main function: [`prescribe`]. The cause stays triage's to name, in words for
+//! configurations; steps of its advice give way by their ids to better ones.
+//! What stands in `<…>` is for the person to fill in.
 
 mod arguments;
 mod commands;
@@ -17,15 +15,17 @@ mod modules;
 mod node_packages;
 mod npm;
 mod prescribe;
+mod programs;
 mod python_versions;
 mod pythons;
 mod remote;
 mod scripts;
 mod seen;
 mod sight;
+mod steps;
 mod variables;
 mod waiting;
-mod words;
 
 pub use prescribe::{RemedyContext, prescribe};
 pub use sight::Sight;
+pub use steps::REPLACED_STEPS;

@@ -2,8 +2,9 @@
 //! for it in which range, and on which Node it runs.
 
 use super::npm::{LEVELS, NpmPackage, installed_at, package_in, package_name};
-use super::prescribe::{Doctor, Remedy, blank, found};
-use crate::doctor::launcher::name_of;
+use super::prescribe::{Doctor, blank, found};
+use super::steps::Remedy;
+use crate::doctor::launcher::Package;
 use crate::doctor::versions::{Version, npm_allows};
 use jelly_base::text::shell_word as word;
 use std::path::{Path, PathBuf};
@@ -190,193 +191,161 @@ impl Doctor<'_> {
     }
 
     /// What mends it: another version where it is installed.
-    pub(super) fn another_version(&self, lack: &Lack) -> Vec<String> {
-        let Some((root, _)) = lack
-            .folder
-            .to_str()
-            .and_then(|folder| folder.split_once("/node_modules/"))
-        else {
-            return Vec::new();
+    pub(super) fn another_version(&self, lack: &Lack) -> Remedy {
+        let folder = lack.folder.to_str();
+        let Some((root, _)) = folder.and_then(|folder| folder.split_once("/node_modules/")) else {
+            return Remedy::new();
         };
-        if root.contains("/_npx/") && lack.is_torn {
-            return vec![
-                "Delete what was installed of it; it is made anew at the next start:".to_owned(),
-                format!("$ rm -r {}", word(root)),
-            ];
+        let is_cached = root.contains("/_npx/");
+        let (package, prefix) = (word(&lack.package), word(root));
+        if is_cached && lack.is_torn {
+            return Remedy::new()
+                .say("Delete what was installed of it; it is made anew at the next start:")
+                .run(format!("rm -r {prefix}"));
         }
         if lack.is_torn {
             let folder = word(&lack.folder.display().to_string());
-            return vec![
-                "Have it installed again:".to_owned(),
-                format!(
-                    "$ rm -r {folder} && npm install --prefix {} {}",
-                    word(root),
-                    word(&lack.package)
-                ),
-            ];
+            return Remedy::new().say("Have it installed again:").run(format!(
+                "rm -r {folder} && npm install --prefix {prefix} {package}"
+            ));
         }
         let spec = format!("{}@{}", lack.package, lack.wanted(self));
-        if root.contains("/_npx/") {
-            let mut lines = self.npx_with(&[&spec]);
-            lines.push(format!("$ npm view {} versions", word(&lack.package)));
-            return lines;
+        let versions = format!("npm view {package} versions");
+        if is_cached {
+            return self.npx_with(&spec).run(versions);
         }
-        let project = self
-            .project(&lack.folder.join("package.json"))
-            .or_else(|| self.project(&Path::new(root).join("package.json")));
+        let project = |file: &Path| NpmPackage::project(file, self.context.sight);
+        let project = project(&lack.folder.join("package.json"))
+            .or_else(|| project(&Path::new(root).join("package.json")));
         let line = match project {
-            Some(project) => project.line(&format!("{} {}", project.adds(), word(&spec))),
-            None => format!("$ npm install --prefix {} {}", word(root), word(&spec)),
+            Some(project) => project.add(&spec),
+            None => format!("npm install --prefix {prefix} {}", word(&spec)),
         };
-        let mut lines = vec![
-            "Install the version that it was written for:".to_owned(),
-            line,
-        ];
-        lines.push("If that lacks it too, choose from all of its versions:".to_owned());
-        lines.push(format!("$ npm view {} versions", word(&lack.package)));
-        lines
+        Remedy::new()
+            .say("Install the version that it was written for:")
+            .run(line)
+            .say("If that lacks it too, choose from all of its versions:")
+            .run(versions)
     }
 
-    /// The arguments of npx with more packages beside the server's own.
-    pub(super) fn npx_with(&self, packages: &[&str]) -> Vec<String> {
-        let Some(fetched) = self.fetched().filter(|fetched| fetched.launcher == "npx") else {
-            return Vec::new();
+    /// The arguments of npx with another package beside the server's own.
+    fn npx_with(&self, package: &str) -> Remedy {
+        let Some(fetched) = self.fetched_by_npx() else {
+            return Remedy::new();
         };
-        let words: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
-        let rest = self.started.words().split_off(fetched.index + 1);
-        let is_named = fetched.index > 0 && words[fetched.index - 1].starts_with("-p")
-            || words[fetched.index].starts_with('-');
+        let program = self.cached().and_then(|package| package.program());
+        let words = self.npx_words(&fetched, &[package], program);
+        let what = "Have npx install the version beside it that it was written for; write";
+        Remedy::new().write(what, self.started.args(&words))
+    }
+
+    /// Arguments of npx that name more packages beside the server's own, and
+    /// its program, if that is known.
+    pub(super) fn npx_words(
+        &self,
+        fetched: &Package<'_>,
+        packages: &[&str],
+        program: Option<String>,
+    ) -> Vec<String> {
+        let texts = self.started.texts();
+        let is_named = fetched.index > 0 && texts[fetched.index - 1].starts_with("-p")
+            || texts[fetched.index].starts_with('-');
         let mut all = vec!["-y".to_owned()];
-        all.extend(
-            packages
-                .iter()
-                .map(|package| format!("--package={package}")),
-        );
-        all.push(format!("--package={}", fetched.spec));
+        let packages = packages.iter().chain([&fetched.spec]);
+        all.extend(packages.map(|package| format!("--package={package}")));
         all.push("--".to_owned());
         if !is_named {
-            let own = fetched.spec.rsplit('/').next().unwrap_or(fetched.spec);
-            let own = own.split('@').next().unwrap_or(own);
-            let cached = self.cached().and_then(|package| package.program());
-            all.push(match cached {
+            all.push(match program {
                 Some(program) => program,
                 None if fetched.spec.starts_with('@') => blank("name of its program"),
-                None => own.to_owned(),
+                None => {
+                    let own = fetched.spec.rsplit('/').next().unwrap_or(fetched.spec);
+                    own.split('@').next().unwrap_or(own).to_owned()
+                }
             });
         }
+        let rest = self.started.words().split_off(fetched.index + 1);
         all.extend(rest.into_iter().skip_while(|word| is_named && word == "--"));
-        vec![
-            format!(
-                "Have npx install the version beside it that it was written for; write at {}:",
-                self.at_args()
-            ),
-            self.started.args(&all),
-        ]
+        all
     }
 
     /// The package that npx starts, where it lies on this machine.
     pub(super) fn cached(&self) -> Option<NpmPackage> {
-        let fetched = self.fetched()?;
-        if !matches!(fetched.launcher, "npx") {
-            return None;
-        }
+        let fetched = self.fetched_by_npx()?;
         let name = package_name(fetched.spec);
-        let set = self
-            .started
-            .env
-            .iter()
-            .find(|(key, _)| key.eq_ignore_ascii_case("npm_config_cache"));
+        let mut env = self.started.env.iter();
+        let set = env.find(|(key, _)| key.eq_ignore_ascii_case("npm_config_cache"));
         let cache = match set {
             Some((_, spot)) => PathBuf::from(&spot.text),
             None => self.context.home?.join(".npm"),
         };
         let cache = cache.join("_npx");
         let sight = self.context.sight;
-        sight
-            .names(&cache)
-            .into_iter()
-            .take(CACHED)
-            .find_map(|folder| {
-                NpmPackage::at(&cache.join(folder).join("node_modules").join(name), sight)
-            })
+        let mut folders = sight.names(&cache).into_iter().take(CACHED);
+        folders.find_map(|folder| {
+            NpmPackage::at(&cache.join(folder).join("node_modules").join(name), sight)
+        })
     }
 
     /// The script of a package that is not where the entry says, though the
     /// package is, or could be.
-    pub(super) fn script_of_package(&self) -> Option<(String, Vec<String>)> {
+    pub(super) fn script_of_package(&self) -> Option<Remedy> {
+        let (started, sight) = (self.started, self.context.sight);
         let index = self.script()?;
-        let script = self.whole(&self.started.args[index].text);
-        let sight = self.context.sight;
+        let script = self.whole_script()?;
         if sight.is_there(&script) || !self.stderr.contains(&*script.to_string_lossy()) {
             return None;
         }
         let (folder, name, _) = installed_at(&script)?;
-        let at = self.at(self.started.args[index].place);
         let Some(package) = NpmPackage::at(&folder, sight) else {
             let root = folder.to_str()?.rsplit_once("/node_modules/")?.0.to_owned();
-            let line = if root.ends_with("/lib") {
-                format!("$ npm install --global {}", word(&name))
-            } else {
-                format!("$ npm install --prefix {} {}", word(&root), word(&name))
+            let target = match root.ends_with("/lib") {
+                true => "--global".to_owned(),
+                false => format!("--prefix {}", word(&root)),
             };
-            let what = format!("The package `{name}` is not installed in {root}.");
-            let mut npx = vec!["-y".to_owned(), name];
-            npx.extend(self.started.words().split_off(index + 1));
-            return Some((
-                what,
-                vec![
-                    "Install it there:".to_owned(),
-                    line,
-                    format!(
-                        "Or have npx fetch and start it; write at {}:",
-                        self.at(self.started.command.place)
-                    ),
-                    self.started.command_and_args("npx", &npx),
-                ],
-            ));
+            let mut npx = vec!["-y".to_owned(), name.clone()];
+            npx.extend(started.words().split_off(index + 1));
+            let or = "Or have npx fetch and start it; write";
+            let remedy = Remedy::new()
+                .what(format!("The package `{name}` is not installed in {root}."))
+                .say("Install it there:")
+                .run(format!("npm install {target} {}", word(&name)))
+                .write(or, started.command_and_args("npx", &npx));
+            return Some(remedy);
         };
-        let version = package
-            .version()
-            .map(|v| format!(" {v}"))
-            .unwrap_or_default();
-        let what = format!(
+        let version = package.version();
+        let version = version.map(|v| format!(" {v}")).unwrap_or_default();
+        let remedy = Remedy::new().what(format!(
             "The installed `{name}`{version} has no script {}.",
             script.display()
-        );
-        let programs = package.programs();
-        let there: Vec<&PathBuf> = programs
-            .iter()
-            .filter(|file| sight.is_there(file))
-            .collect();
+        ));
+        let mut there = package.programs();
+        there.retain(|file| sight.is_there(file));
         let same = there
             .iter()
             .find(|file| file.file_name() == script.file_name());
         if let Some(program) = same.or(there.first()) {
-            return Some((
-                what,
-                vec![
-                    format!("Its `package.json` names another one; write at {at}:"),
-                    self.with(index, &program.display().to_string()),
-                ],
-            ));
+            let what = "Its `package.json` names another one; write";
+            let program = program.display().to_string();
+            return Some(remedy.write(what, started.with(index, &program)));
         }
-        let mut fix = Vec::new();
-        if package.json["scripts"].get("build").is_some() {
-            let shown = word(&folder.display().to_string());
-            fix.push("If it was never built, build it:".to_owned());
-            fix.push(format!(
-                "$ cd {shown} && npm install --include=dev && npm run build"
-            ));
-        }
-        fix.push(format!("Write the path of a script that it has, at {at}:"));
-        fix.push(self.with(index, &blank(&format!("path of a script of {name}"))));
-        Some((what, fix))
+        let remedy = match package.json["scripts"].get("build") {
+            Some(_) => remedy
+                .say("If it was never built, build it:")
+                .run(package.line("install --include=dev && npm run build")),
+            None => remedy,
+        };
+        let path = blank(&format!("path of a script of {name}"));
+        Some(remedy.write(
+            "Write the path of a script that it has,",
+            started.with(index, &path),
+        ))
     }
 
     /// The Node that runs the server.
     pub(super) fn node(&self) -> Option<PathBuf> {
         let own = &self.started.command.text;
-        match name_of(own) {
+        match self.started.program() {
             "node" | "nodejs" if own.contains('/') => Some(self.whole(own)),
             _ => self.on_entrys_path("node"),
         }
@@ -385,8 +354,8 @@ impl Doctor<'_> {
     /// Where the PATH that the server gets leads to.
     pub(super) fn on_entrys_path(&self, command: &str) -> Option<PathBuf> {
         let sight = self.context.sight;
-        match self.started.env.iter().find(|(name, _)| name == "PATH") {
-            Some((_, path)) => path
+        match self.started.variable("PATH") {
+            Some(path) => path
                 .text
                 .split(':')
                 .filter(|folder| folder.starts_with('/'))
@@ -400,23 +369,18 @@ impl Doctor<'_> {
     /// where the two don't fit.
     pub(super) fn unfit_node(&self) -> Option<(String, String, Version)> {
         let sight = self.context.sight;
-        let words: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
         // Another Node is named there.
-        if crate::doctor::launcher::runtime(&self.started.command.text, &words).is_some() {
+        if self.started.runtime().is_some() {
             return None;
         }
+        let own = &self.started.command.text;
+        let own_file = || {
+            let whole = self.whole(own);
+            let is_there = whole.is_absolute() && sight.is_there(&whole);
+            is_there.then_some(whole).or_else(|| sight.on_path(own))
+        };
         let package = self.cached().or_else(|| {
-            let script = match self.script() {
-                Some(index) => self.whole(&self.started.args[index].text),
-                None => {
-                    let own = self.whole(&self.started.command.text);
-                    if own.is_absolute() && sight.is_there(&own) {
-                        own
-                    } else {
-                        sight.on_path(&self.started.command.text)?
-                    }
-                }
-            };
+            let script = self.whole_script().or_else(own_file)?;
             NpmPackage::of(&sight.real(&script)?, sight)
         })?;
         let version = Version::of(&sight.version(&self.node()?)?)?.release();
@@ -440,21 +404,21 @@ impl Doctor<'_> {
     /// What mends a server of Node whose package lacks something.
     pub(super) fn node_dependency(&self) -> Remedy {
         if let Some(lack) = self.lack() {
-            return Remedy::of(self.another_version(&lack))
-                .instead_of(&["Install the versions", "$ npm ls"]);
+            return self
+                .another_version(&lack)
+                .instead_of(&["install-locked-versions", "npm-list"]);
         }
-        if let Some(fetched) = self.fetched().filter(|fetched| fetched.launcher == "npx") {
-            let older = format!("{}@<version that worked>", fetched.spec);
-            return Remedy::of(vec![
-                format!(
-                    "Take a version of it that fits its dependencies; write at {}:",
-                    self.at_args()
-                ),
-                self.with(fetched.index, &older),
-                format!("$ npm view {} versions", word(fetched.spec)),
-            ])
-            .instead_of(&["$ npm ls"]);
-        }
-        Remedy::none()
+        let Some(fetched) = self.fetched_by_npx() else {
+            return Remedy::new();
+        };
+        let older = format!("{}@<version that worked>", fetched.spec);
+        let what = "Take a version of it that fits its dependencies; write";
+        Remedy::new()
+            .write(
+                what,
+                self.started.with(fetched.index, &older).at(self.at_args()),
+            )
+            .run(format!("npm view {} versions", word(fetched.spec)))
+            .instead_of(&["npm-list"])
     }
 }

@@ -2,16 +2,32 @@
 
 use super::sight::Sight;
 use crate::doctor::versions::Version;
+use jelly_base::text::shell_word as word;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Folders above a file that are searched.
 pub(super) const LEVELS: usize = 24;
 
+/// Folders above a script that may be its project's.
+const PROJECT_LEVELS: usize = 6;
+
+/// Files of a package manager other than npm, and its name.
+const LOCKS: &[(&str, &str)] = &[
+    ("pnpm-lock.yaml", "pnpm"),
+    ("yarn.lock", "yarn"),
+    ("bun.lock", "bun"),
+    ("bun.lockb", "bun"),
+];
+
+/// Names of scripts that make what is started.
+const BUILDS: &[&str] = &["build", "compile", "prepare"];
+
 /// A folder with a `package.json`.
 pub(super) struct NpmPackage {
     pub(super) folder: PathBuf,
     pub(super) json: Value,
+    manager: &'static str,
 }
 
 impl NpmPackage {
@@ -20,7 +36,50 @@ impl NpmPackage {
         Some(Self {
             folder: folder.to_owned(),
             json: serde_json::from_str(&text).ok()?,
+            manager: "npm",
         })
+    }
+
+    /// The project that a file belongs to, unless it was installed there.
+    pub(super) fn project(file: &Path, sight: &dyn Sight) -> Option<Self> {
+        let mut folders = file.ancestors().skip(1).take(PROJECT_LEVELS);
+        let folder = folders.find(|folder| sight.is_there(&folder.join("package.json")))?;
+        let mut lock = LOCKS.iter();
+        let lock = lock.find(|(lock, _)| sight.is_there(&folder.join(lock)));
+        let package = Self::at(folder, sight).filter(|_| !is_installed(folder))?;
+        Some(Self {
+            manager: lock.map_or("npm", |(_, manager)| manager),
+            ..package
+        })
+    }
+
+    /// A line to paste that runs its package manager in it.
+    pub(super) fn line(&self, words: &str) -> String {
+        let folder = word(&self.folder.display().to_string());
+        format!("cd {folder} && {} {words}", self.manager)
+    }
+
+    /// A line to paste that installs one more package.
+    pub(super) fn add(&self, spec: &str) -> String {
+        let adds = match self.manager {
+            "npm" => "install",
+            _ => "add",
+        };
+        self.line(&format!("{adds} {}", word(spec)))
+    }
+
+    /// A line to paste that makes what is started.
+    pub(super) fn build(&self) -> Option<String> {
+        let mut scripts = BUILDS.iter();
+        let script = scripts.find(|script| self.json["scripts"].get(script).is_some())?;
+        let manager = self.manager;
+        Some(self.line(&format!("install && {manager} run {script}")))
+    }
+
+    pub(super) fn lists(&self, name: &str) -> bool {
+        ["dependencies", "devDependencies", "optionalDependencies"]
+            .iter()
+            .any(|kind| self.json[kind].get(name).is_some())
     }
 
     /// The package that a file belongs to.

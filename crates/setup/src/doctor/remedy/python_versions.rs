@@ -2,9 +2,11 @@
 //! it was written for: which one by the traceback, and which version by what
 //! the server's package asks for.
 
-use super::prescribe::{Doctor, Remedy, found};
-use super::pythons::{Env, Frame, Keeper, asked_by_project, frames, module_of, range_for};
-use crate::doctor::launcher::name_of;
+use super::prescribe::{Doctor, found};
+use super::pythons::{
+    Env, Frame, Keeper, asked_by_project, frames, module_of, name_of_spec, range_for,
+};
+use super::steps::Remedy;
 use crate::doctor::versions::{Version, python_allows, python_least};
 use jelly_base::text::shell_word as word;
 use regex::Regex;
@@ -40,66 +42,53 @@ struct Quarrel {
 
 impl Doctor<'_> {
     pub(super) fn python_dependency(&self) -> Remedy {
+        const PINS: &[&str] = &[
+            "compare-versions",
+            "install-locked-versions",
+            "npm-list",
+            "pin-dependency",
+            "pip-check",
+            "pip-list",
+            "show-dependencies",
+        ];
         let Some(wanted) = self.wanted() else {
-            return self.any_dependency();
+            // Nobody knows which one it is.
+            return match self.installing("<dependency>==<version>", &[]) {
+                Some(remedy) => remedy.instead_of(PINS),
+                None => Remedy::new(),
+            };
         };
         if wanted.others.len() > OTHERS {
             let package = &wanted.package;
-            let why = format!(
+            return Remedy::new().why(format!(
                 "Other packages here need the {package} that is installed: it is the server's \
                  code that has to follow."
-            );
-            return Remedy::none().because(Some(why));
+            ));
         }
-        let mut lines = Vec::new();
-        lines.extend(self.installing(&wanted.spec, &wanted.others));
-        if lines.is_empty() {
-            return Remedy::none().because(wanted.why);
+        let remedy = match self.installing(&wanted.spec, &wanted.others) {
+            Some(remedy) => remedy.instead_of(PINS),
+            None => Remedy::new(),
+        };
+        let remedy = match self.started.is_uv() && !remedy.is_empty() {
+            true => {
+                let newest = ["--exclude-newer", "<day, such as 2025-06-30>"];
+                let words = self.started.with_flags(&newest);
+                let what = "Or have all packages as they were on a day when it worked:";
+                remedy.say(what).paste(self.started.args(&words).members)
+            }
+            false => remedy,
+        };
+        match wanted.why {
+            Some(why) => remedy.why(why),
+            None => remedy,
         }
-        if self.is_uvs() {
-            lines.push("Or have all packages as they were on a day when it worked:".to_owned());
-            lines.push(
-                self.started
-                    .args(&self.with_flags(&["--exclude-newer", "<day, such as 2025-06-30>"])),
-            );
-        }
-        Remedy::of(lines)
-            .instead_of(&[
-                "Pin the",
-                "Compare the installed",
-                "Install the versions",
-                "$ ",
-            ])
-            .because(wanted.why)
-    }
-
-    /// Where nobody knows which one it is.
-    fn any_dependency(&self) -> Remedy {
-        let lines = self.installing("<dependency>==<version>", &[]);
-        if lines.is_empty() {
-            return Remedy::none();
-        }
-        Remedy::of(lines).instead_of(&[
-            "Pin the",
-            "Compare the installed",
-            "Install the versions",
-            "$ ",
-        ])
-    }
-
-    /// Whether the launcher chooses the versions at each start.
-    fn is_fetched(&self) -> bool {
-        let own = name_of(&self.started.command.text);
-        matches!(own, "uvx" | "uv" | "pipx")
     }
 
     /// The arguments with a package in this version; where it is named there
     /// already, there.
     fn with_package_besides(&self, spec: &str) -> Vec<String> {
-        let end = spec
-            .find(['<', '>', '=', '!', '~', ' '])
-            .unwrap_or(spec.len());
-        let (package, range) = spec.split_at(end);
+        let package = name_of_spec(spec);
+        let range = &spec[package.len()..];
         let given = self.started.args;
         let named = (1..given.len()).find(|index| {
             let asked = range_for(&given[*index].text, package);
@@ -111,12 +100,8 @@ impl Doctor<'_> {
                 words[index] = format!("{}{range}", given[index].text.trim());
                 words
             }
-            None => self.with_flags(&["--with", spec]),
+            None => self.started.with_flags(&["--with", spec]),
         }
-    }
-
-    fn is_uvs(&self) -> bool {
-        matches!(name_of(&self.started.command.text), "uv" | "uvx")
     }
 
     /// Whether it is Python that says what is wrong.
@@ -125,55 +110,39 @@ impl Doctor<'_> {
     }
 
     /// What has a package installed for the Python that runs the server.
-    fn installing(&self, spec: &str, others: &[String]) -> Vec<String> {
-        let at = self.at_args();
-        if self.is_fetched() {
-            return vec![
-                format!(
-                    "Have the version installed that the server was written for; write at {at}:"
-                ),
-                self.started.args(&self.with_package_besides(spec)),
-            ];
+    fn installing(&self, spec: &str, others: &[String]) -> Option<Remedy> {
+        if self.started.is_python_launcher() {
+            let what = "Have the version installed that the server was written for; write";
+            let words = self.with_package_besides(spec);
+            return Some(Remedy::new().write(what, self.started.args(&words)));
         }
-        let others: String = others
-            .iter()
-            .map(|other| format!(" {}", word(other)))
-            .collect();
-        match self.env().and_then(|env| env.keeper()) {
-            Some(Keeper::UvTool(name)) => {
-                vec![
+        let spec = word(spec);
+        let others = others.iter().map(|other| format!(" {}", word(other)));
+        let others: String = others.collect();
+        let (what, line) = match self.env().and_then(|env| env.keeper()) {
+            Some(Keeper::UvTool(name)) => (
                 "It was installed by uv; have it installed again, with the version that it was \
-                 written for:"
-                    .to_owned(),
-                format!("$ uv tool install --force --with {} {}", word(spec), word(&name)),
-            ]
+                 written for:",
+                format!("uv tool install --force --with {spec} {}", word(&name)),
+            ),
+            Some(Keeper::Pipx(name)) => (
+                "It was installed by pipx; have the version put beside it that it was written for:",
+                format!("pipx inject --force {} {spec}{others}", word(&name)),
+            ),
+            keeper => {
+                let (own, has_pip) = match keeper {
+                    Some(Keeper::Plain { python, has_pip }) => (Some(python), has_pip),
+                    _ => (None, true),
+                };
+                let python = self.python().or(own)?.display().to_string();
+                let python = self.started.shown(&python);
+                (
+                    "Install the version that the server was written for:",
+                    pip_install(&python, has_pip, &format!("{spec}{others}")),
+                )
             }
-            Some(Keeper::Pipx(name)) => {
-                vec![
-                "It was installed by pipx; have the version put beside it that it was written for:"
-                    .to_owned(),
-                format!("$ pipx inject --force {} {}{others}", word(&name), word(spec)),
-            ]
-            }
-            Some(Keeper::Plain { python, has_pip }) => {
-                let own = self.python().unwrap_or(python);
-                let python = self.started.shown(&own.display().to_string());
-                vec![
-                    "Install the version that the server was written for:".to_owned(),
-                    pip_install(&python, has_pip, &format!("{}{others}", word(spec))),
-                ]
-            }
-            Some(Keeper::Cache) | None => match self.python() {
-                Some(python) => {
-                    let python = self.started.shown(&python.display().to_string());
-                    vec![
-                        "Install the version that the server was written for:".to_owned(),
-                        pip_install(&python, true, &format!("{}{others}", word(spec))),
-                    ]
-                }
-                None => Vec::new(),
-            },
-        }
+        };
+        Some(Remedy::new().say(what).run(line))
     }
 
     /// The environment that the server runs in: that of its traceback, else
@@ -204,42 +173,41 @@ impl Doctor<'_> {
     }
 
     fn wanted(&self) -> Option<Wanted> {
-        let whole = format!("{}\n{}", self.told, self.stderr);
+        let whole = self.whole_story();
         let env = self.env();
-        let quarrel = self.quarrel(&whole);
-        let package = quarrel.as_ref().map(|quarrel| {
-            let dist = env.as_ref().and_then(|env| env.dist(&quarrel.module));
-            let version = dist.as_ref().and_then(|dist| dist.version.clone());
-            let name = dist.map_or_else(|| quarrel.module.clone(), |dist| dist.name);
-            (name, version)
-        });
         // Some packages say it themselves.
         let said = found(
             &[r"\bpin ['\x22`](?P<it>[\w.-]+ ?[<>=!~]=? ?[\w.]+)['\x22`]"],
             &whole,
         );
-        if let Some(spec) = said {
-            let end = spec
-                .find(['<', '>', '=', '!', '~', ' '])
-                .unwrap_or(spec.len());
-            let package = spec[..end].to_owned();
-            let below = Version::of(spec[end..].trim_start_matches(['<', ' ']));
-            let others = match (&env, below) {
-                (Some(env), Some(below)) if !self.is_fetched() => env.needing(&package, &below),
-                _ => Vec::new(),
-            };
-            return Some(Wanted {
-                package,
-                spec,
-                why: None,
-                others,
-            });
-        }
-        let (quarrel, (package, version)) = (quarrel?, package?);
-        let mut wanted = self.by_its_caller(&quarrel, &package, version.as_ref());
-        if let (Some(env), Some((_, below))) = (&env, wanted.spec.split_once('<'))
-            && !self.is_fetched()
-            && let Some(below) = Version::of(below)
+        let (mut wanted, below) = match said {
+            Some(spec) => {
+                let package = name_of_spec(&spec).to_owned();
+                let below = spec[package.len()..]
+                    .trim_start_matches(['<', ' '])
+                    .to_owned();
+                let wanted = Wanted {
+                    package,
+                    spec,
+                    why: None,
+                    others: Vec::new(),
+                };
+                (wanted, Some(below))
+            }
+            None => {
+                let quarrel = self.quarrel(&whole)?;
+                let dist = env.as_ref().and_then(|env| env.dist(&quarrel.module));
+                let version = dist.as_ref().and_then(|dist| dist.version.clone());
+                let name = dist.map_or_else(|| quarrel.module.clone(), |dist| dist.name);
+                let wanted = self.by_its_caller(&quarrel, &name, version.as_ref());
+                let below = wanted.spec.split_once('<');
+                let below = below.map(|(_, below)| below.to_owned());
+                (wanted, below)
+            }
+        };
+        let below = below.and_then(|below| Version::of(&below));
+        if let (Some(env), Some(below)) = (&env, below)
+            && !self.started.is_python_launcher()
         {
             wanted.others = env.needing(&wanted.package, &below);
         }
@@ -306,7 +274,9 @@ impl Doctor<'_> {
         let below = match turn.and_then(Version::of) {
             // It came after what is installed; a launcher fetched the newest
             // that there is, and there it has gone.
-            Some(first) if *installed < first && package == "mcp" && !self.is_fetched() => {
+            Some(first)
+                if *installed < first && package == "mcp" && !self.started.is_python_launcher() =>
+            {
                 let why =
                     format!("{package} {installed} is installed, which does not have it yet.");
                 return of(format!("{package}>{installed},<{first}"), Some(why));
@@ -389,9 +359,8 @@ impl Doctor<'_> {
 
 /// `pip install` for a Python; uv's environments have none.
 pub(super) fn pip_install(python: &str, has_pip: bool, what: &str) -> String {
-    if has_pip {
-        format!("$ {} -m pip install {what}", word(python))
-    } else {
-        format!("$ uv pip install --python {} {what}", word(python))
+    match has_pip {
+        true => format!("{} -m pip install {what}", word(python)),
+        false => format!("uv pip install --python {} {what}", word(python)),
     }
 }

@@ -79,6 +79,12 @@ pub(super) fn range_for(requirement: &str, package: &str) -> Option<String> {
     (!range.starts_with('@')).then(|| range.replace(' ', ""))
 }
 
+/// The package of `name[extra]>=1`, without extras and version.
+pub(super) fn name_of_spec(spec: &str) -> &str {
+    let end = spec.find(['@', '=', '<', '>', '~', '[', '!', ' ']);
+    &spec[..end.unwrap_or(spec.len())]
+}
+
 /// A package's name as PyPI compares it.
 pub(super) fn normal(name: &str) -> String {
     let folded = name.trim().to_ascii_lowercase();

@@ -1,140 +1,135 @@
 //! What mends an entry with a `url`.
 
-use super::entries::AS_IT_IS;
+use super::entries::{AS_IT_IS, Change};
 use super::prescribe::{RemedyContext, blank};
+use super::steps::Remedy;
 use crate::doctor::by_hand::INITIALIZE;
 use crate::doctor::clients::ClientFormat;
 use crate::doctor::entry::{Reached, Spot};
 use jelly_base::model::Diagnosis;
 use jelly_base::text::shell_word as word;
 
-/// Makes the advice one for a server that is reached by HTTP.
-pub(super) fn prescribe(diagnosis: &mut Diagnosis, context: &RemedyContext<'_>) {
+/// The advice for a server that is reached by HTTP; none for a cause of which
+/// the rule has said all.
+pub(super) fn remedy(diagnosis: &Diagnosis, context: &RemedyContext<'_>) -> Option<Remedy> {
     let Some(Reached::Url { url: spot, headers }) = &context.entry.reached else {
-        return;
+        return None;
     };
-    let at = context.config.at(spot.place);
     // The filled one, without secrets.
     let url = context.failure.url.as_deref().unwrap_or(&spot.text);
-    let url = context.redactor.redact(url);
-    let (origin, path) = split(&url);
-    let advice = &mut diagnosis.advice;
+    let url = &*context.redactor.redact(url);
+    let (origin, path) = split(url);
     let format = context.config.client.format();
-    let write = |what: &str, url: &str| [format!("{what} at {at}:"), format.url(url)];
-    let mut instead_of: &[&str] = &[];
-    let lines: Vec<String> = match &*diagnosis.root_cause {
-        "connection_refused" if hung_up(context) && url.starts_with("http://") => {
-            advice.what = format!("What is at {url} takes the connection and hangs up.");
-            let whole = url.replacen("http://", "https://", 1);
-            write("A server of TLS does so to plain HTTP; then write", &whole).into()
-        }
+    let new = Remedy::new();
+    let change = |members: String| Change {
+        place: spot.place,
+        members,
+    };
+    let write = |remedy: Remedy, what: &str, url: &str| remedy.write(what, change(format.url(url)));
+    let other_port = || format!("{}{path}", with_blank_port(origin));
+    Some(match &*diagnosis.root_cause {
+        "connection_refused" if hung_up(context) && url.starts_with("http://") => write(
+            new.what(format!(
+                "What is at {url} takes the connection and hangs up."
+            )),
+            "A server of TLS does so to plain HTTP; then write",
+            &url.replacen("http://", "https://", 1),
+        ),
         "connection_refused" => {
-            advice.what = format!("Nothing answers at {url}.");
-            instead_of = &["Start the service"];
-            let mut lines = vec![
-                "Start the server that is meant to be there; that it is, shows:".to_owned(),
-                format!("$ curl -i {}", word(&url)),
-            ];
-            let other = format!("{}{path}", with_blank_port(origin));
-            lines.extend(write("Or correct host and port", &other));
-            lines
+            let remedy = new
+                .what(format!("Nothing answers at {url}."))
+                .instead_of(&["start-service"])
+                .say("Start the server that is meant to be there; that it is, shows:")
+                .run(format!("curl -i {}", word(url)));
+            write(remedy, "Or correct host and port", &other_port())
         }
         "network_dns" => {
-            advice.what = format!("The host of {url} is not known.");
-            instead_of = &["Correct the host"];
+            let remedy = new
+                .what(format!("The host of {url} is not known."))
+                .instead_of(&["correct-host"]);
             let scheme = origin
                 .split_once("://")
                 .map_or("https", |(scheme, _)| scheme);
             let other = format!("{scheme}://{}{path}", blank("host"));
-            write("Correct the host", &other).into()
+            write(remedy, "Correct the host", &other)
         }
         cause if is_refusal(cause) || matches!(status(context), Some(401 | 403)) => {
-            // Said of plans, and of those who run them.
-            instead_of = &[
-                "If the server wants OAuth",
-                "In CI",
-                "A token from elsewhere",
-            ];
-            let mut token = vec![
-                format!("Write the token that its operator gave you, in the entry at {at}:"),
-                with_token(format, headers),
-            ];
-            let login = [
-                "Or log in to it; jelly uses the login where the entry has no such header:"
-                    .to_owned(),
-                format!("$ jelly login {}", word(&url)),
-            ];
-            // One that does not say who issues tokens has no login.
-            let stage = context
-                .failure
-                .http
-                .as_ref()
-                .and_then(|http| http.error.as_deref());
-            match stage {
-                Some("auth_metadata") => token,
-                Some("auth_login") => {
-                    advice.why = "It wants a token, and on this machine nobody has logged in to \
-                                  it by jelly yet."
-                        .to_owned();
+            let token = |write: &str| {
+                let what = format!("{write} the token that its operator gave you, in the entry");
+                Remedy::new().write(what, change(with_token(format, headers)))
+            };
+            let login = format!("jelly login {}", word(url));
+            let http = context.failure.http.as_ref();
+            match http.and_then(|http| http.error.as_deref()) {
+                Some("auth_login") => new
+                    .why(
+                        "It wants a token, and on this machine nobody has logged in to it by \
+                         jelly yet.",
+                    )
                     // Said of plans.
-                    advice.fix.clear();
-                    let mut lines = vec!["Log in to it:".to_owned()];
-                    lines.extend(login.into_iter().skip(1));
-                    token[0] = token[0].replacen("Write", "Or write", 1);
-                    lines.append(&mut token);
-                    lines
-                }
-                Some(_) | None => {
-                    token.extend(login);
-                    token
+                    .instead_of_all()
+                    .say("Log in to it:")
+                    .run(login)
+                    .and(token("Or write")),
+                stage => {
+                    let remedy = token("Write");
+                    // One that does not say who issues tokens has no login.
+                    let remedy = match stage {
+                        Some("auth_metadata") => remedy,
+                        Some(_) | None => remedy
+                            .say(
+                                "Or log in to it; jelly uses the login where the entry has no \
+                                 such header:",
+                            )
+                            .run(login),
+                    };
+                    // Said of plans, and of those who run them.
+                    remedy.instead_of(&[
+                        "client-for-ci",
+                        "plan-oauth",
+                        "secrets-of-forks",
+                        "token-from-elsewhere",
+                    ])
                 }
             }
         }
-        cause if cause == "wrong_endpoint" || matches!(status(context), Some(404 | 405)) => {
-            let other = format!("{origin}{}", other_path(path));
-            write(
-                "Servers answer at `/mcp`, older ones at `/sse`; write",
-                &other,
-            )
-            .into()
-        }
+        cause if cause == "wrong_endpoint" || matches!(status(context), Some(404 | 405)) => write(
+            new,
+            "Servers answer at `/mcp`, older ones at `/sse`; write",
+            &format!("{origin}{}", other_path(path)),
+        ),
         "startup_timeout" => {
-            advice.what = format!("What is at {url} takes the connection and does not answer.");
-            // Said of programs that are started.
-            advice.fix.clear();
-            let mut lines = vec![
-                "See for yourself whether it answers, and what:".to_owned(),
-                format!("$ {}", asked_by_hand(&url)),
-            ];
-            let other = format!("{}{path}", with_blank_port(origin));
-            lines.extend(write(
-                "If another program is there, correct host and port",
-                &other,
-            ));
-            lines
+            let remedy = new
+                .what(format!(
+                    "What is at {url} takes the connection and does not answer."
+                ))
+                // Said of programs that are started.
+                .instead_of_all()
+                .say("See for yourself whether it answers, and what:")
+                .run(asked_by_hand(url));
+            let what = "If another program is there, correct host and port";
+            write(remedy, what, &other_port())
         }
         "invalid_argument" => {
             let other = match spot.text.split_once("://") {
                 None if !spot.text.is_empty() => format!("http://{url}"),
                 Some(_) | None => format!("https://{}/mcp", blank("host")),
             };
-            instead_of = &["Write the whole URL"];
-            write("Write an address of HTTP", &other).into()
+            let remedy = new.instead_of(&["write-whole-url"]);
+            write(remedy, "Write an address of HTTP", &other)
         }
         _ if url.starts_with("https://") && speaks_no_tls(context) => {
-            advice.what = format!("What answers at {url} speaks no TLS.");
-            advice.why = "`https://` asks for an encrypted connection, and a server on the same \
-                          machine seldom has one."
-                .to_owned();
-            instead_of = &["Read the whole", "Run it by hand"];
-            write("Write", &url.replacen("https://", "http://", 1)).into()
+            let remedy = new
+                .what(format!("What answers at {url} speaks no TLS."))
+                .why(
+                    "`https://` asks for an encrypted connection, and a server on the same \
+                     machine seldom has one.",
+                )
+                .instead_of(&["read-all-problems", "read-output", "see-more-by-hand"]);
+            write(remedy, "Write", &url.replacen("https://", "http://", 1))
         }
-        _ => Vec::new(),
-    };
-    advice
-        .fix
-        .retain(|line| !instead_of.iter().any(|start| line.starts_with(start)));
-    advice.fix.splice(0..0, lines);
+        _ => return None,
+    })
 }
 
 /// A client's first request, for a shell.

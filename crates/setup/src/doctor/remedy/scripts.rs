@@ -1,28 +1,17 @@
 //! What mends a server whose script, folder or file is not where its entry
 //! says.
 
-use super::prescribe::{Doctor, Remedy, blank, found};
+use super::entries::Change;
+use super::npm::NpmPackage;
+use super::prescribe::{Doctor, blank, found};
+use super::programs::UPSTREAM;
+use super::steps::Remedy;
 use crate::doctor::clients::quoted;
 use crate::doctor::entry::{Reached, Spot};
-use crate::doctor::launcher::{FOLDER_FLAGS, name_of};
+use crate::doctor::launcher::FOLDER_FLAGS;
 use jelly_base::text::{close_names, shell_word as word};
 use regex::Regex;
-use serde_json::Value;
 use std::path::{Path, PathBuf};
-
-/// Folders above a script that may be its project's.
-const LEVELS: usize = 6;
-
-/// Files of a package manager other than npm, and its name.
-const LOCKS: &[(&str, &str)] = &[
-    ("pnpm-lock.yaml", "pnpm"),
-    ("yarn.lock", "yarn"),
-    ("bun.lock", "bun"),
-    ("bun.lockb", "bun"),
-];
-
-/// Names of scripts that make what is started.
-const BUILDS: &[&str] = &["build", "compile", "prepare"];
 
 /// A path in the arguments or the environment that leads nowhere.
 pub(super) struct Given {
@@ -35,44 +24,6 @@ pub(super) struct Given {
 enum GivenAt {
     Argument(usize),
     Variable(String),
-}
-
-/// The folder that a script belongs to, with its `package.json`.
-pub(super) struct Project {
-    pub(super) folder: PathBuf,
-    package: Value,
-    manager: &'static str,
-}
-
-impl Project {
-    pub(super) fn lists(&self, name: &str) -> bool {
-        ["dependencies", "devDependencies", "optionalDependencies"]
-            .iter()
-            .any(|kind| self.package[kind].get(name).is_some())
-    }
-
-    /// A line to paste that runs the package manager in it.
-    pub(super) fn line(&self, words: &str) -> String {
-        let folder = word(&self.folder.display().to_string());
-        format!("$ cd {folder} && {} {words}", self.manager)
-    }
-
-    /// What its package manager calls the installing of one more package.
-    pub(super) fn adds(&self) -> &'static str {
-        if self.manager == "npm" {
-            "install"
-        } else {
-            "add"
-        }
-    }
-
-    fn build(&self) -> Option<String> {
-        let script = BUILDS
-            .iter()
-            .find(|script| self.package["scripts"].get(script).is_some())?;
-        let manager = self.manager;
-        Some(self.line(&format!("install && {manager} run {script}")))
-    }
 }
 
 impl Doctor<'_> {
@@ -95,67 +46,38 @@ impl Doctor<'_> {
         Some(path.components().collect())
     }
 
-    /// The project that a file belongs to, unless it was installed there.
-    pub(super) fn project(&self, file: &Path) -> Option<Project> {
-        let sight = self.context.sight;
-        let is_installed = |path: &Path| path.iter().any(|part| part == "node_modules");
-        let folder = file
-            .ancestors()
-            .skip(1)
-            .take(LEVELS)
-            .find(|folder| sight.is_there(&folder.join("package.json")))
-            .filter(|folder| !is_installed(folder))?;
-        let package = serde_json::from_str(&sight.text(&folder.join("package.json"))?).ok()?;
-        let lock = LOCKS
-            .iter()
-            .find(|(lock, _)| sight.is_there(&folder.join(lock)));
-        Some(Project {
-            folder: folder.to_owned(),
-            package,
-            manager: lock.map_or("npm", |(_, manager)| manager),
-        })
-    }
-
     /// The path of the entry that leads nowhere: the one that is told of, else
     /// the script, else the only one.
-    pub(super) fn missing(&self) -> Option<Given> {
-        let whole_story = format!("{}\n{}", self.told, self.stderr);
-        let mut all = Vec::new();
-        let argv = &self.context.failure.argv;
-        for (index, spot) in self.started.args.iter().enumerate() {
-            let filled = argv
-                .get(index + 1)
-                .map_or(spot.text.as_str(), String::as_str);
-            all.push((GivenAt::Argument(index), value_of(filled).to_owned()));
-        }
-        for (name, spot) in self.started.env {
-            // A list of folders is none.
-            if spot.text.starts_with('/') && spot.text.contains(":/") {
-                continue;
-            }
-            all.push((GivenAt::Variable(name.clone()), spot.text.clone()));
-        }
+    fn missing(&self) -> Option<Given> {
+        let sight = self.context.sight;
+        let story = self.whole_story();
         let script = self.script();
         let is_script = |at: &GivenAt| matches!(at, GivenAt::Argument(i) if Some(*i) == script);
-        let mut gone: Vec<Given> = all
-            .into_iter()
+        let argv = &self.context.failure.argv;
+        let arguments = self.started.args.iter().enumerate().map(|(index, spot)| {
+            let filled = argv.get(index + 1).unwrap_or(&spot.text);
+            (GivenAt::Argument(index), value_of(filled).to_owned())
+        });
+        let variables = self.started.env.iter();
+        let variables = variables
+            // A list of folders is none.
+            .filter(|(_, spot)| !(spot.text.starts_with('/') && spot.text.contains(":/")))
+            .map(|(name, spot)| (GivenAt::Variable(name.clone()), spot.text.clone()));
+        let mut gone: Vec<Given> = arguments
+            .chain(variables)
             .filter(|(at, text)| is_path(text) || is_script(at))
             .map(|(place, text)| {
                 let whole = self.whole(&text);
                 Given { place, text, whole }
             })
-            .filter(|given| {
-                let is_shells = self.of_home(&given.text).is_some();
-                is_shells || !self.context.sight.is_there(&given.whole)
-            })
+            .filter(|given| self.of_home(&given.text).is_some() || !sight.is_there(&given.whole))
             .collect();
+        let is_told = |given: &Given| {
+            story.contains(&given.text) || story.contains(&*given.whole.to_string_lossy())
+        };
         // One path may begin like another.
         let told = (0..gone.len())
-            .filter(|index| {
-                let given = &gone[*index];
-                whole_story.contains(&given.text)
-                    || whole_story.contains(&*given.whole.to_string_lossy())
-            })
+            .filter(|index| is_told(&gone[*index]))
             .max_by_key(|index| gone[*index].text.len());
         let index = told
             .or_else(|| gone.iter().position(|given| is_script(&given.place)))
@@ -165,7 +87,7 @@ impl Doctor<'_> {
 
     /// Which argument of an interpreter is the script.
     pub(super) fn script(&self) -> Option<usize> {
-        let name = name_of(&self.started.command.text);
+        let name = self.started.program();
         let interprets = name.starts_with("python")
             || matches!(name, "node" | "nodejs" | "bun" | "deno" | "tsx" | "ts-node");
         if !interprets || self.started.args.iter().any(|arg| arg.text == "-m") {
@@ -178,34 +100,33 @@ impl Doctor<'_> {
             .filter(|index| self.started.args[*index].text.contains(['.', '/', '\\']))
     }
 
+    /// The path of that script.
+    pub(super) fn whole_script(&self) -> Option<PathBuf> {
+        let index = self.script()?;
+        Some(self.whole(&self.started.args[index].text))
+    }
+
     /// What is written in place of the path.
-    fn instead(&self, given: &Given, text: &str) -> String {
+    fn instead(&self, given: &Given, text: &str) -> Change {
         match &given.place {
             GivenAt::Argument(index) => {
+                let change = self.started.with(*index, text);
                 let mut words = self.started.words();
                 match words.get_mut(*index) {
                     // `--config=PATH`, `NAME=PATH`.
                     Some(word) if word.contains(&given.text) => {
                         *word = word.replacen(&given.text, text, 1);
-                        self.started.args(&words)
+                        self.started.args(&words).at(change.place)
                     }
-                    Some(_) | None => self.with(*index, text),
+                    Some(_) | None => change,
                 }
             }
-            GivenAt::Variable(name) => self.started.env_with(&[(name.clone(), text.to_owned())]),
-        }
-    }
-
-    fn at_given(&self, given: &Given) -> String {
-        let place = match &given.place {
-            GivenAt::Argument(index) => self.started.args.get(*index).map(|arg| arg.place),
             GivenAt::Variable(name) => {
-                let mut env = self.started.env.iter();
-                env.find(|(other, _)| other == name)
-                    .map(|(_, spot)| spot.place)
+                let spot = self.started.variable(name);
+                let place = spot.map_or(self.context.entry.place, |spot| spot.place);
+                self.started.env_with(name, text).at(place)
             }
-        };
-        self.at(place.unwrap_or(self.context.entry.place))
+        }
     }
 
     /// A path that there is, and that the missing one was probably meant to be.
@@ -226,13 +147,9 @@ impl Doctor<'_> {
         let part = missing.file_name()?.to_str()?;
         let names = sight.names(folder);
         let same_kind = |path: &Path| kind_of(path) == kind_of(&given.whole);
-        let put = |name: &str| {
-            let path = folder.join(name);
-            if rest.as_os_str().is_empty() {
-                path
-            } else {
-                path.join(rest)
-            }
+        let put = |name: &str| match rest.as_os_str().is_empty() {
+            true => folder.join(name),
+            false => folder.join(name).join(rest),
         };
         close_names(part, names.iter().map(String::as_str))
             .iter()
@@ -241,60 +158,61 @@ impl Doctor<'_> {
     }
 
     /// What is said of a path that leads nowhere, be it a file or a folder.
-    pub(super) fn path(&self) -> Option<Vec<String>> {
+    pub(super) fn path(&self) -> Option<Remedy> {
         let given = self.missing()?;
-        let at = self.at_given(&given);
+        if let Some(near) = self.near(&given) {
+            let near = near.display().to_string();
+            let what = format!("`{near}` is there, and is probably meant; write");
+            return Some(Remedy::new().write(what, self.instead(&given, &near)));
+        }
         let is_script =
             matches!(given.place, GivenAt::Argument(index) if Some(index) == self.script());
         let is_file = is_script || given.whole.extension().is_some();
-        let thing = if is_script {
-            "script"
-        } else if is_file {
-            "file"
-        } else {
-            "folder"
+        let thing = match (is_script, is_file) {
+            (true, _) => "script",
+            (false, true) => "file",
+            (false, false) => "folder",
         };
-        let mut lines = Vec::new();
-        if let Some(near) = self.near(&given) {
-            let near = near.display().to_string();
-            lines.push(format!(
-                "`{near}` is there, and is probably meant; write at {at}:"
-            ));
-            lines.push(self.instead(&given, &near));
-            return Some(lines);
-        }
-        let build = self.project(&given.whole).and_then(|project| {
-            let line = project.build()?;
-            Some((project.folder, line))
-        });
-        if let Some((folder, line)) = build.filter(|_| is_script) {
-            let shown = folder.display();
-            lines.push(format!("Build the project in {shown}, which makes it:"));
-            lines.push(line);
-            lines.push(format!("Or write the path of another {thing} at {at}:"));
-        } else if self.of_home(&given.text).is_none() && !Path::new(&given.text).is_absolute() {
-            let folder = self.context.failure.cwd.as_deref().unwrap_or("/");
-            lines.push(format!(
-                "It is looked for in {folder}, where the client starts the server; write the \
-                 whole path at {at}:"
-            ));
-        } else {
-            lines.push(format!("Name a {thing} that there is, at {at}:"));
-        }
         let name = match given.whole.file_name().and_then(|name| name.to_str()) {
             Some(name) if is_file => blank(&format!("path of {name}")),
             Some(_) | None => blank(thing),
         };
-        lines.push(self.instead(&given, &name));
-        if !is_file && !self.is_projects(&given) {
-            let folder = word(&given.whole.display().to_string());
-            lines.push("Or create this one:".to_owned());
-            lines.push(match self.is_repository(&given) {
-                true => format!("$ git init {folder}"),
-                false => format!("$ mkdir -p {folder}"),
-            });
+        let is_whole = self.of_home(&given.text).is_some() || Path::new(&given.text).is_absolute();
+        let build = self.build(&given.whole).filter(|_| is_script);
+        let (remedy, what) = match build {
+            Some((folder, line)) => (
+                Remedy::new()
+                    .say(format!("Build the project in {folder}, which makes it:"))
+                    .run(line),
+                format!("Or write the path of another {thing}"),
+            ),
+            None if is_whole => (Remedy::new(), format!("Name a {thing} that there is,")),
+            None => {
+                let folder = self.context.failure.cwd.as_deref().unwrap_or("/");
+                let what = format!(
+                    "It is looked for in {folder}, where the client starts the server; write the \
+                     whole path"
+                );
+                (Remedy::new(), what)
+            }
+        };
+        let remedy = remedy.write(what, self.instead(&given, &name));
+        if is_file || self.is_projects(&given) {
+            return Some(remedy);
         }
-        Some(lines)
+        let folder = word(&given.whole.display().to_string());
+        let remedy = remedy.say("Or create this one:");
+        Some(match self.is_repository(&given) {
+            true => remedy.run(format!("git init {folder}")),
+            false => remedy.run(format!("mkdir -p {folder}")),
+        })
+    }
+
+    /// What builds the project that a file belongs to, and its folder.
+    fn build(&self, file: &Path) -> Option<(String, String)> {
+        let project = NpmPackage::project(file, self.context.sight)?;
+        let line = project.build()?;
+        Some((project.folder.display().to_string(), line))
     }
 
     /// The flag that gives a path.
@@ -311,8 +229,10 @@ impl Doctor<'_> {
 
     /// Whether it is the folder of a project, which is of no use empty.
     fn is_projects(&self, given: &Given) -> bool {
-        let manager = name_of(&self.started.command.text);
-        let runs = matches!(manager, "uv" | "npm" | "pnpm" | "yarn" | "bun" | "poetry");
+        let runs = matches!(
+            self.started.program(),
+            "uv" | "npm" | "pnpm" | "yarn" | "bun" | "poetry"
+        );
         runs && FOLDER_FLAGS.contains(&self.flag_of(given))
     }
 
@@ -331,8 +251,8 @@ impl Doctor<'_> {
         // A file that is to be made there is told of by its folder.
         let is_parent = self.rule.contains("missing-folder-of");
         match self.path().filter(|_| !is_parent) {
-            Some(lines) => Remedy::of(lines).instead_of(&["Create it, or", "$ mkdir"]),
-            None => Remedy::none(),
+            Some(remedy) => remedy.instead_of(&["create-directory", "make-directory"]),
+            None => Remedy::new(),
         }
     }
 
@@ -345,20 +265,20 @@ impl Doctor<'_> {
         };
         let near = self.near(&given).map(|near| near.display().to_string());
         let folder = near.unwrap_or_else(|| blank("folder"));
-        let at = self.at(cwd.place);
-        Remedy::of(vec![
-            format!("Name a folder that there is, at {at}:"),
-            self.started
-                .format
-                .member(self.started.format.members.cwd, &quoted(&folder)),
-            "Or create this one:".to_owned(),
-        ])
-        .instead_of(&["Create it, or"])
+        let format = self.started.format;
+        let change = Change {
+            place: cwd.place,
+            members: format.member(format.members.cwd, &quoted(&folder)),
+        };
+        Remedy::new()
+            .write("Name a folder that there is,", change)
+            .say("Or create this one:")
+            .instead_of(&["create-directory"])
     }
 
     pub(super) fn file(&self) -> Remedy {
-        if let Some(lines) = self.path() {
-            return Remedy::of(lines).instead_of(&["Correct the path", "Build the", "$ ls "]);
+        if let Some(remedy) = self.path() {
+            return remedy.instead_of(&["correct-file-path", "build-project", "list-file"]);
         }
         // A file can't be made where its folder is missing, and triage does
         // not see which of them is.
@@ -371,95 +291,79 @@ impl Doctor<'_> {
             Err(_) => None,
         };
         let path = path.as_deref().map(Path::new);
-        if let Some(project) = path.and_then(|path| self.project(path))
-            && let Some(line) = project.build()
-        {
-            let shown = project.folder.display();
-            return Remedy::of(vec![format!("Build the project in {shown}:"), line])
-                .instead_of(&["Build the", "$ ls "]);
+        if let Some((folder, line)) = path.and_then(|path| self.build(path)) {
+            return Remedy::new()
+                .say(format!("Build the project in {folder}:"))
+                .run(line)
+                .instead_of(&["build-project", "list-file"]);
         }
         match path.and_then(Path::parent) {
             Some(folder) if !self.context.sight.is_there(folder) => {
-                let shown = folder.display();
-                Remedy::of(vec![
-                    format!("The folder {shown} does not exist: create it, or name another one."),
-                    format!("$ mkdir -p {}", word(&shown.to_string())),
-                ])
-                .instead_of(&["$ ls "])
+                let folder = folder.display().to_string();
+                Remedy::new()
+                    .say(format!(
+                        "The folder {folder} does not exist: create it, or name another one."
+                    ))
+                    .run(format!("mkdir -p {}", word(&folder)))
+                    .instead_of(&["list-file"])
             }
-            Some(_) | None => Remedy::none(),
+            Some(_) | None => Remedy::new(),
         }
     }
 
     /// `uv run` was given a program that its project does not have.
     pub(super) fn program_of_project(&self, index: usize) -> Remedy {
-        let flags = ["--directory", "--project"];
-        let words = self.started.args;
-        let named = words.iter().position(|arg| flags.contains(&&*arg.text));
-        let folder = named.and_then(|flag| words.get(flag + 1));
-        let folder = self.whole(folder.map_or(".", |folder| &folder.text));
-        let file = folder.join("pyproject.toml");
+        let started = self.started;
+        let folder = started.value_of(&["--directory", "--project"]);
+        let file = self.whole(folder.unwrap_or(".")).join("pyproject.toml");
         let text = self.context.sight.text(&file).unwrap_or_default();
-        let programs: Vec<&str> = text
-            .lines()
-            .map(str::trim)
-            .skip_while(|line| *line != "[project.scripts]")
-            .skip(1)
-            .take_while(|line| !line.starts_with('['))
-            .filter_map(|line| Some(line.split_once('=')?.0.trim().trim_matches('"')))
+        let project = toml_edit::Document::parse(text).ok();
+        let programs = project.as_ref().and_then(|project| {
+            project
+                .as_table()
+                .get("project")?
+                .get("scripts")?
+                .as_table_like()
+        });
+        let programs: Vec<&str> = programs
+            .into_iter()
+            .flat_map(|programs| programs.iter().map(|(name, _)| name))
             .collect();
-        let close = close_names(&words[index].text, programs.iter().copied());
+        let close = close_names(&started.args[index].text, programs.iter().copied());
         let program = match (close.first(), &programs[..]) {
             (Some(close), _) => close.clone(),
             (None, [only]) => (*only).to_owned(),
             (None, _) => blank("program or script of the project"),
         };
-        let at = self.at(words[index].place);
-        let shown = file.display();
-        let mut lines = vec![format!(
-            "The project has no such program; write one of `[project.scripts]` in {shown}, or \
-             the path of a script, at {at}:"
-        )];
-        lines.push(self.with(index, &program));
-        Remedy::of(lines).instead_of(&["Install ", "$ command"])
+        let what = format!(
+            "The project has no such program; write one of `[project.scripts]` in {}, or the \
+             path of a script,",
+            file.display()
+        );
+        Remedy::new()
+            .write(what, started.with(index, &program))
+            .instead_of(UPSTREAM)
     }
 
     /// The whole command line in `command`, taken apart.
-    pub(super) fn split(&self) -> Option<String> {
-        let text = &self.started.command.text;
-        let mut words = split(text)?;
-        if words.len() < 2 {
+    pub(super) fn split(&self) -> Option<Change> {
+        let words = shlex::split(&self.started.command.text)?;
+        let [first, rest @ ..] = &words[..] else {
+            return None;
+        };
+        let sight = self.context.sight;
+        let is_known = || {
+            sight.on_path(first).is_some()
+                || sight.is_there(&self.whole(first))
+                || super::commands::is_launcher(first)
+        };
+        if rest.is_empty() || !is_known() {
             return None;
         }
-        let first = words.remove(0);
-        let known = self.context.sight.on_path(&first).is_some()
-            || self.context.sight.is_there(&self.whole(&first))
-            || super::commands::is_launcher(&first);
-        if !known {
-            return None;
-        }
-        let mut all: Vec<String> = words.iter().map(|word| self.started.shown(word)).collect();
-        all.extend(self.started.words());
-        Some(self.started.command_and_args(&first, &all))
+        let rest = rest.iter().map(|word| self.started.shown(word));
+        let all: Vec<String> = rest.chain(self.started.words()).collect();
+        Some(self.started.command_and_args(first, &all))
     }
-}
-
-/// Words as a shell would read them; none where a quote is left open.
-fn split(text: &str) -> Option<Vec<String>> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    for c in text.chars() {
-        match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (None, '"' | '\'') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (None, c) if c.is_whitespace() => words.extend(word.take()),
-            (Some(_) | None, c) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    quote.is_none().then_some(words)
 }
 
 /// The value of `--config=./x`.
@@ -481,26 +385,8 @@ fn is_path(text: &str) -> bool {
 /// Files that are started alike are of one kind.
 fn kind_of(path: &Path) -> Option<&str> {
     let ending = path.extension()?.to_str()?;
-    Some(if matches!(ending, "mjs" | "cjs") {
-        "js"
-    } else {
-        ending
+    Some(match ending {
+        "mjs" | "cjs" => "js",
+        _ => ending,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::split;
-
-    #[test]
-    fn a_command_line_is_split_as_a_shell_would() {
-        for (text, words) in [
-            ("npx -y foo", Some(vec!["npx", "-y", "foo"])),
-            ("'/a b/c' \"d e\" ''", Some(vec!["/a b/c", "d e", ""])),
-            ("npx 'foo", None),
-        ] {
-            let words = words.map(|words| words.into_iter().map(str::to_owned).collect());
-            assert_eq!(split(text), words, "{text}");
-        }
-    }
 }

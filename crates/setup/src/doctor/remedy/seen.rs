@@ -2,11 +2,15 @@
 //! does: triage reads what was said, and names the nearest cause that it knows.
 
 use super::debuggers::{waits, without};
+use super::entries::Change;
 use super::npm::{NpmPackage, package_name};
 use super::prescribe::{Doctor, blank, found};
-use super::pythons::normal;
+use super::pythons::{name_of_spec, normal};
+use super::steps::Remedy;
+use crate::doctor::entry::Config;
 use crate::doctor::launcher::{FOLDER_FLAGS, name_of};
 use jelly_base::model::{Diagnosis, ErrorCategory, Outcome, Phase, Side};
+use jelly_base::text::redact::Redactor;
 use jelly_base::text::{close_names, shell_word as word};
 use std::path::{Path, PathBuf};
 
@@ -21,23 +25,46 @@ const VAGUE: &[&str] = &[
     "runtime_version_mismatch",
 ];
 
+/// What an interpreter says of a script that is none of its language.
+const UNREAD: &[&str] = &[
+    "SyntaxError",
+    "Unknown file extension",
+    "NameError",
+    "ERR_UNKNOWN_FILE_EXTENSION",
+];
+
+/// What says that no daemon of containers runs.
+const DAEMON_DOWN: &[&str] = &[
+    "Cannot connect to the Docker daemon",
+    "error during connect",
+    "Cannot connect to Podman",
+];
+
 /// A cause, with all that is said of it.
 pub(super) struct Seen {
     rule: &'static str,
     root_cause: &'static str,
-    what: String,
-    why: String,
-    fix: Vec<String>,
+    remedy: Remedy,
 }
 
 impl Seen {
-    pub(super) fn into(self, diagnosis: &mut Diagnosis) {
+    fn new(rule: &'static str, root_cause: &'static str, remedy: Remedy) -> Self {
+        let remedy = remedy.instead_of_all();
+        Self {
+            rule,
+            root_cause,
+            remedy,
+        }
+    }
+
+    pub(super) fn into(self, diagnosis: &mut Diagnosis, config: &Config, redactor: &Redactor) {
         if diagnosis.root_cause != self.root_cause {
-            diagnosis.error_category = Some(match self.root_cause {
-                "startup_timeout" => ErrorCategory::Timeout,
-                _ => ErrorCategory::Infrastructure,
+            let is_timeout = self.root_cause == "startup_timeout";
+            diagnosis.error_category = Some(match is_timeout {
+                true => ErrorCategory::Timeout,
+                false => ErrorCategory::Infrastructure,
             });
-            diagnosis.retryable = Some(self.root_cause == "startup_timeout");
+            diagnosis.retryable = Some(is_timeout);
             diagnosis.root_cause = self.root_cause.to_owned();
         }
         // What the machine shows of a start is none of the server's code.
@@ -45,9 +72,7 @@ impl Seen {
         diagnosis.ambiguous = false;
         diagnosis.rule = self.rule.to_owned();
         diagnosis.suspect = None;
-        diagnosis.advice.what = self.what;
-        diagnosis.advice.why = self.why;
-        diagnosis.advice.fix = self.fix;
+        self.remedy.apply(&mut diagnosis.advice, config, redactor);
     }
 }
 
@@ -77,103 +102,76 @@ impl Doctor<'_> {
     /// What may stand behind a cause that says little.
     fn behind(&self, root_cause: &str) -> Option<Seen> {
         self.language().or_else(|| self.script_gone()).or_else(|| {
-            let is_old = self.old_node();
             let is_lack = matches!(root_cause, "missing_module" | "dependency_version_mismatch");
             // What a package lacks is told by Node, whatever its version.
-            match is_lack.then(|| self.lacking_part()).flatten() {
-                Some(lack) => Some(lack),
-                None => is_old,
-            }
+            let lack = is_lack.then(|| self.lacking_part()).flatten();
+            lack.or_else(|| self.old_node())
         })
     }
 
     /// The server waits for a debugger.
     fn debugger(&self) -> Option<Seen> {
-        let why = "No client attaches one, so nothing of the server ever runs.".to_owned();
-        let seen = |flag: &str, fix: Vec<String>| Seen {
-            rule: "doctor/waits-for-debugger",
-            root_cause: "startup_timeout",
-            what: format!("The server waits for a debugger: `{flag}`."),
-            why: why.clone(),
-            fix,
-        };
-        let own = name_of(&self.started.command.text);
-        let words = self.started.words();
-        if let Some(flag) = waits(own, &words) {
-            let at = self.at_args();
-            let fix = vec![
-                format!("Leave it out; write at {at}:"),
-                self.started.args(&without(&words)),
-            ];
-            return Some(seen(&flag, fix));
-        }
-        let options = self
-            .started
-            .env
+        let started = self.started;
+        let words = started.words();
+        let options = started.variable("NODE_OPTIONS");
+        let all: Vec<String> = options
             .iter()
-            .find(|(name, _)| name == "NODE_OPTIONS");
-        if let Some((name, spot)) = options {
-            let all: Vec<String> = spot.text.split_whitespace().map(str::to_owned).collect();
-            if let Some(flag) = waits("node", &all) {
-                let kept = without(&all).join(" ");
-                let at = self.at(spot.place);
-                let member = self.started.env_with(&[(name.clone(), kept)]);
-                return Some(seen(
-                    &flag,
-                    vec![format!("Leave it out; write at {at}:"), member],
-                ));
-            }
-        }
-        self.debugged_script().map(|(flag, fix)| seen(&flag, fix))
+            .flat_map(|spot| spot.text.split_whitespace().map(str::to_owned))
+            .collect();
+        let left_out = |change: Change| Remedy::new().write("Leave it out; write", change);
+        let (flag, remedy) = if let Some(flag) = waits(started.program(), &words) {
+            (flag, left_out(started.args(&without(&words))))
+        } else if let (Some(spot), Some(flag)) = (options, waits("node", &all)) {
+            let kept = without(&all).join(" ");
+            let members = started.env_with("NODE_OPTIONS", &kept);
+            (flag, left_out(members.at(spot.place)))
+        } else {
+            self.debugged_script()?
+        };
+        let remedy = remedy
+            .what(format!("The server waits for a debugger: `{flag}`."))
+            .why("No client attaches one, so nothing of the server ever runs.");
+        Some(Seen::new(
+            "doctor/waits-for-debugger",
+            "startup_timeout",
+            remedy,
+        ))
     }
 
     /// The same, in a script of `package.json`.
-    fn debugged_script(&self) -> Option<(String, Vec<String>)> {
-        if !matches!(
-            name_of(&self.started.command.text),
-            "npm" | "pnpm" | "yarn" | "bun"
-        ) {
+    fn debugged_script(&self) -> Option<(String, Remedy)> {
+        let started = self.started;
+        if !matches!(started.program(), "npm" | "pnpm" | "yarn" | "bun") {
             return None;
         }
-        let words: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
-        let folder = words
-            .iter()
-            .position(|word| FOLDER_FLAGS.contains(word))
-            .and_then(|flag| words.get(flag + 1))
-            .map_or(".", |folder| folder);
-        let folder = self.whole(folder);
+        let folder = self.whole(started.value_of(FOLDER_FLAGS).unwrap_or("."));
         let package = NpmPackage::at(&folder, self.context.sight)?;
         let scripts = package.json.get("scripts")?.as_object()?;
+        let words = started.texts();
         let name = words.iter().find(|word| scripts.contains_key(**word))?;
-        let line: Vec<String> = scripts[*name]
-            .as_str()?
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect();
+        let line = scripts[*name].as_str()?.split_whitespace();
+        let line: Vec<String> = line.map(str::to_owned).collect();
         let own = line.first()?;
         let flag = waits(name_of(own), &line)?;
         let kept = without(&line);
-        let shown = folder.join("package.json");
-        let shown = shown.display();
-        let mut fix = vec![format!(
-            "It stands in the script `{name}` of {shown}: leave it out there."
-        )];
-        if matches!(name_of(own), "node" | "tsx")
-            && let Some(script) = kept.iter().skip(1).find(|word| !word.starts_with('-'))
-        {
-            let whole = folder.join(script).components().collect::<PathBuf>();
-            let rest = kept.iter().skip(1).map(|word| match word == script {
-                true => whole.display().to_string(),
-                false => word.clone(),
-            });
-            let at = self.at(self.started.command.place);
-            fix.push(format!("Or start it without npm; write at {at}:"));
-            fix.push(
-                self.started
-                    .command_and_args(own, &rest.collect::<Vec<_>>()),
-            );
-        }
-        Some((flag, fix))
+        let remedy = Remedy::new().say(format!(
+            "It stands in the script `{name}` of {}: leave it out there.",
+            folder.join("package.json").display()
+        ));
+        let script = kept.iter().skip(1).find(|word| !word.starts_with('-'));
+        let remedy = match script.filter(|_| matches!(name_of(own), "node" | "tsx")) {
+            Some(script) => {
+                let whole = folder.join(script).components().collect::<PathBuf>();
+                let rest = kept.iter().skip(1).map(|word| match word == script {
+                    true => whole.display().to_string(),
+                    false => word.clone(),
+                });
+                let members = started.command_and_args(own, &rest.collect::<Vec<_>>());
+                remedy.write("Or start it without npm; write", members)
+            }
+            None => remedy,
+        };
+        Some((flag, remedy))
     }
 
     /// The launcher had not yet installed the server when its time was up.
@@ -181,7 +179,7 @@ impl Doctor<'_> {
         if root_cause != "startup_timeout" {
             return None;
         }
-        let fetched = self.fetched()?;
+        let fetched = self.started.fetched()?;
         let once = match fetched.launcher {
             "npx" => {
                 // npx says nothing while it installs.
@@ -197,12 +195,8 @@ impl Doctor<'_> {
             }
             "uvx" | "uv" => {
                 let busy = ["Downloading ", "Building ", "Updating "];
-                let last = self
-                    .stderr
-                    .lines()
-                    .map(str::trim)
-                    .rfind(|line| !line.is_empty());
-                let is_busy = match last {
+                let mut lines = self.stderr.lines().map(str::trim);
+                let is_busy = match lines.rfind(|line| !line.is_empty()) {
                     Some(line) => busy.iter().any(|busy| line.starts_with(busy)),
                     // It says nothing before it has found out what to fetch.
                     None => !self.uv_has(fetched.spec),
@@ -210,36 +204,26 @@ impl Doctor<'_> {
                 if self.stderr.contains("Installed ") || !is_busy {
                     return None;
                 }
-                let words = [
-                    "tool",
-                    "run",
-                    "--from",
-                    fetched.spec,
-                    "python",
-                    "-c",
-                    "pass",
-                ];
-                format!("uv {}", words.map(word).join(" "))
+                let spec = word(fetched.spec);
+                format!("uv tool run --from {spec} python -c pass")
             }
             _ => return None,
         };
-        Some(Seen {
-            rule: "doctor/installing-still",
-            root_cause: "startup_timeout",
-            what: format!(
+        let remedy = Remedy::new()
+            .what(format!(
                 "`{}` was still installing {} when the time was up.",
                 fetched.launcher,
                 package_name(fetched.spec)
-            ),
-            why: "A first start fetches the package and all that it needs; the next ones don't."
-                .to_owned(),
-            fix: vec![
-                "Have it installed once, before a client starts it:".to_owned(),
-                format!("$ {}{once}", self.launchers_env()),
-                "Or give it more time (`--timeout 5m`); most clients wait a minute at most."
-                    .to_owned(),
-            ],
-        })
+            ))
+            .why("A first start fetches the package and all that it needs; the next ones don't.")
+            .say("Have it installed once, before a client starts it:")
+            .run(format!("{}{once}", self.launchers_env()))
+            .say("Or give it more time (`--timeout 5m`); most clients wait a minute at most.");
+        Some(Seen::new(
+            "doctor/installing-still",
+            "startup_timeout",
+            remedy,
+        ))
     }
 
     /// The settings of the launcher in the entry, for a shell.
@@ -256,52 +240,38 @@ impl Doctor<'_> {
     /// Whether uv has the package already; so where nobody can tell.
     fn uv_has(&self, spec: &str) -> bool {
         let sight = self.context.sight;
-        let set = self
-            .started
-            .env
-            .iter()
-            .find(|(name, _)| name == "UV_CACHE_DIR");
-        let cache = match (set, self.context.home) {
-            (Some((_, spot)), _) => PathBuf::from(&spot.text),
+        let cache = match (self.started.variable("UV_CACHE_DIR"), self.context.home) {
+            (Some(spot), _) => PathBuf::from(&spot.text),
             (None, Some(home)) => home.join(".cache/uv"),
             (None, None) => return true,
         };
-        let end = spec
-            .find(['@', '=', '<', '>', '~', '[', '!'])
-            .unwrap_or(spec.len());
-        let name = normal(&spec[..end]);
-        let wheels = sight
-            .names(&cache)
-            .into_iter()
-            .filter(|name| name.starts_with("wheels-"));
-        wheels
+        let name = normal(name_of_spec(spec));
+        let caches = sight.names(&cache).into_iter();
+        caches
+            .filter(|name| name.starts_with("wheels-"))
             .flat_map(|wheels| sight.names(&cache.join(wheels).join("pypi").join(&name)))
             .any(|file| file.ends_with(".http"))
     }
 
     /// `uv --directory` or `--project` names a folder that is not there.
     fn lost_folder(&self) -> Option<Seen> {
-        if name_of(&self.started.command.text) != "uv" {
+        let flags = ["--directory", "--project"];
+        let folder = self.started.value_of(&flags)?;
+        let whole = self.whole(folder);
+        if self.started.program() != "uv" || self.context.sight.is_there(&whole) {
             return None;
         }
-        let words = self.started.args;
-        let flag = words
-            .iter()
-            .position(|arg| matches!(&*arg.text, "--directory" | "--project"))?;
-        let folder = words.get(flag + 1)?;
-        let whole = self.whole(&folder.text);
-        if self.context.sight.is_there(&whole) {
-            return None;
-        }
-        let mut fix = self.path()?;
-        fix.truncate(2);
-        Some(Seen {
-            rule: "doctor/missing-project",
-            root_cause: "missing_directory",
-            what: format!("The directory {} does not exist.", whole.display()),
-            why: format!("`uv {}` is to start a project there.", words[flag].text),
-            fix,
-        })
+        let texts = self.started.texts();
+        let flag = texts.iter().find(|text| flags.contains(text))?;
+        let remedy = self.path()?.first_step();
+        let remedy = remedy
+            .what(format!("The directory {} does not exist.", whole.display()))
+            .why(format!("`uv {flag}` is to start a project there."));
+        Some(Seen::new(
+            "doctor/missing-project",
+            "missing_directory",
+            remedy,
+        ))
     }
 
     /// A variable that is said to be missing is set, to a path where nothing
@@ -317,23 +287,23 @@ impl Doctor<'_> {
             is_path && names(&self.told, name) && is_gone()
         })?;
         let path = self.started.shown(&spot.text);
-        let at = self.at(spot.place);
-        let other = (name.clone(), blank("path that there is"));
-        Some(Seen {
-            rule: "doctor/variable-names-nothing",
-            root_cause: "missing_directory",
-            what: format!("`{name}` is set, and nothing is at {path}."),
-            why: "The server asks for the variable, and means what it names.".to_owned(),
-            fix: vec![
-                format!("Name what there is, at {at}:"),
-                self.started.env_with(&[other]),
-                "Or, where it is to be a folder, create it:".to_owned(),
-                format!(
-                    "$ mkdir -p {}",
-                    word(&self.whole(&spot.text).display().to_string())
-                ),
-            ],
-        })
+        let folder = word(&self.whole(&spot.text).display().to_string());
+        let remedy = Remedy::new()
+            .what(format!("`{name}` is set, and nothing is at {path}."))
+            .why("The server asks for the variable, and means what it names.")
+            .write(
+                "Name what there is,",
+                self.started
+                    .env_with(name, &blank("path that there is"))
+                    .at(spot.place),
+            )
+            .say("Or, where it is to be a folder, create it:")
+            .run(format!("mkdir -p {folder}"));
+        Some(Seen::new(
+            "doctor/variable-names-nothing",
+            "missing_directory",
+            remedy,
+        ))
     }
 
     /// `uv run` was given a script that is not in its folder.
@@ -342,48 +312,36 @@ impl Doctor<'_> {
             &[r"(?i)\bfailed to spawn: [`'\x22]?(?P<it>[^`'\x22\n]+\.py)\b"],
             self.stderr,
         )?;
-        let words = self.started.args;
-        let index = words.iter().position(|arg| arg.text == name)?;
-        let flag = words
-            .iter()
-            .position(|arg| arg.text == "--directory")
-            .and_then(|flag| words.get(flag + 1));
-        let folder = self.whole(flag.map_or(".", |folder| &folder.text));
+        let (started, sight) = (self.started, self.context.sight);
+        let index = started.args.iter().position(|arg| arg.text == name)?;
+        let folder = self.whole(started.value_of(&["--directory"]).unwrap_or("."));
         let whole = folder.join(&name);
-        let sight = self.context.sight;
         if sight.is_there(&whole) {
             return None;
         }
-        let at = self.at(words[index].place);
         let names = sight.names(&folder);
-        let scripts = names
-            .iter()
-            .map(String::as_str)
-            .filter(|n| n.ends_with(".py"));
-        let close = close_names(&name, scripts).first().cloned();
-        let fix = match close {
-            Some(close) => vec![
-                format!("`{close}` is there, and is probably meant; write at {at}:"),
-                self.with(index, &close),
-            ],
-            None => vec![
-                format!("Write the path of the script, at {at}:"),
-                self.with(index, &blank(&format!("path of {name}"))),
-            ],
+        let scripts = names.iter().map(String::as_str);
+        let scripts = scripts.filter(|name| name.ends_with(".py"));
+        let (what, text) = match close_names(&name, scripts).first() {
+            Some(close) => (
+                format!("`{close}` is there, and is probably meant; write"),
+                close.clone(),
+            ),
+            None => (
+                "Write the path of the script,".to_owned(),
+                blank(&format!("path of {name}")),
+            ),
         };
-        Some(Seen {
-            rule: "doctor/missing-script",
-            root_cause: "missing_file",
-            what: format!("The script {} does not exist.", whole.display()),
-            why: "`uv run` was to start it, and took it for a program.".to_owned(),
-            fix,
-        })
+        let remedy = Remedy::new()
+            .what(format!("The script {} does not exist.", whole.display()))
+            .why("`uv run` was to start it, and took it for a program.")
+            .write(what, started.with(index, &text));
+        Some(Seen::new("doctor/missing-script", "missing_file", remedy))
     }
 
     /// uv was asked for a Python that is not here.
     fn no_such_python(&self) -> Option<Seen> {
-        let own = name_of(&self.started.command.text);
-        if !matches!(own, "uv" | "uvx") {
+        if !self.started.is_uv() {
             return None;
         }
         let version = found(
@@ -394,93 +352,73 @@ impl Doctor<'_> {
             self.stderr,
         )?;
         let version = version.trim_start_matches(['>', '=', '~', '^']).to_owned();
-        let at = self.at_args();
-        let mut fix = vec![
-            "Have uv install it:".to_owned(),
-            format!("$ uv python install {}", word(&version)),
-        ];
-        let words: Vec<&str> = self.started.args.iter().map(|arg| &*arg.text).collect();
-        let named = crate::doctor::launcher::runtime(&self.started.command.text, &words);
-        if let Some((index, _)) = named {
-            fix.push(format!("Or name a Python that is here, at {at}:"));
-            fix.push(self.with(index, "<version, such as 3.13>"));
-            fix.push("$ uv python list --only-installed".to_owned());
-        }
-        Some(Seen {
-            rule: "doctor/missing-python",
-            root_cause: "runtime_version_mismatch",
-            what: format!(
+        let remedy = Remedy::new()
+            .what(format!(
                 "Python {version}, which the server is to run on, is not installed here."
-            ),
-            why: match named {
-                Some(_) => "The arguments name it.".to_owned(),
-                None => "The project asks for it (`requires-python`).".to_owned(),
-            },
-            fix,
-        })
+            ))
+            .say("Have uv install it:")
+            .run(format!("uv python install {}", word(&version)));
+        let remedy = match self.started.runtime() {
+            Some(index) => remedy
+                .why("The arguments name it.")
+                .write(
+                    "Or name a Python that is here,",
+                    self.started
+                        .with(index, "<version, such as 3.13>")
+                        .at(self.at_args()),
+                )
+                .run("uv python list --only-installed"),
+            None => remedy.why("The project asks for it (`requires-python`)."),
+        };
+        Some(Seen::new(
+            "doctor/missing-python",
+            "runtime_version_mismatch",
+            remedy,
+        ))
     }
 
     /// docker is there, and its daemon is not.
     fn no_daemon(&self) -> Option<Seen> {
-        let own = name_of(&self.started.command.text);
-        let is_down = self.stderr.contains("Cannot connect to the Docker daemon")
-            || self.stderr.contains("error during connect")
-            || self.stderr.contains("Cannot connect to Podman");
-        if !matches!(own, "docker" | "podman") || !is_down {
-            return None;
-        }
-        let fix = if own == "podman" {
-            vec![
-                "Start its machine:".to_owned(),
-                "$ podman machine start".to_owned(),
-            ]
-        } else {
-            vec![
-                "Start it; on Linux:".to_owned(),
-                "$ sudo systemctl start docker".to_owned(),
-                "On macOS and Windows start Docker Desktop, and wait until it says that it runs."
-                    .to_owned(),
-                "Then this answers:".to_owned(),
-                "$ docker info".to_owned(),
-            ]
+        let own = self.started.program();
+        let remedy = match own {
+            "podman" => Remedy::new()
+                .say("Start its machine:")
+                .run("podman machine start"),
+            "docker" => Remedy::new()
+                .say("Start it; on Linux:")
+                .run("sudo systemctl start docker")
+                .say(
+                    "On macOS and Windows start Docker Desktop, and wait until it says that it \
+                     runs.",
+                )
+                .say("Then this answers:")
+                .run("docker info"),
+            _ => return None,
         };
-        Some(Seen {
-            rule: "doctor/no-daemon",
-            root_cause: "dependency_unavailable",
-            what: format!("The daemon of {own} is not running."),
-            why: "The server runs in a container, which the daemon starts.".to_owned(),
-            fix,
-        })
+        let is_down = DAEMON_DOWN.iter().any(|said| self.stderr.contains(said));
+        let remedy = remedy
+            .what(format!("The daemon of {own} is not running."))
+            .why("The server runs in a container, which the daemon starts.");
+        is_down.then(|| Seen::new("doctor/no-daemon", "dependency_unavailable", remedy))
     }
 
     /// The interpreter of another language was given the script.
     fn language(&self) -> Option<Seen> {
-        let is_unread = [
-            "SyntaxError",
-            "Unknown file extension",
-            "NameError",
-            "ERR_UNKNOWN_FILE_EXTENSION",
-        ]
-        .iter()
-        .any(|sign| self.stderr.contains(sign));
+        let started = self.started;
+        let is_unread = UNREAD.iter().any(|sign| self.stderr.contains(sign));
         let index = self.script().filter(|_| is_unread)?;
-        let script = &self.started.args[index].text;
-        let name = name_of(&self.started.command.text);
+        let script = &started.args[index].text;
+        let name = started.program();
         let runs_python = name.starts_with("python");
         let ending = Path::new(script).extension().and_then(|e| e.to_str());
-        let at = self.at(self.started.command.place);
-        let shown = self.started.shown(script);
         let (language, member) = match ending {
-            Some("py") if !runs_python => ("Python", self.started.command("python3")),
-            Some("js" | "mjs" | "cjs") if runs_python => {
-                ("JavaScript", self.started.command("node"))
-            }
+            Some("py") if !runs_python => ("Python", started.command("python3")),
+            Some("js" | "mjs" | "cjs") if runs_python => ("JavaScript", started.command("node")),
             Some("ts" | "mts" | "cts" | "tsx")
                 if runs_python || matches!(name, "node" | "nodejs") =>
             {
-                let mut all = vec!["-y".to_owned(), "tsx".to_owned()];
-                all.extend(self.started.words());
-                ("TypeScript", self.started.command_and_args("npx", &all))
+                let words = started.words_after(&["-y", "tsx"]);
+                ("TypeScript", started.command_and_args("npx", &words))
             }
             Some(_) | None => return None,
         };
@@ -490,90 +428,78 @@ impl Doctor<'_> {
             ("TypeScript", Some(version)) => format!("`{name}` {version}"),
             _ => format!("`{name}`"),
         };
-        Some(Seen {
-            rule: "doctor/other-language",
-            root_cause: "invalid_argument",
-            what: format!("`{shown}` is a script of {language}, and {runner} runs it."),
-            why: format!("{runner} can't read it."),
-            fix: vec![
-                format!("Have it run by what reads it; write at {at}:"),
-                member,
-            ],
-        })
+        let shown = started.shown(script);
+        let remedy = Remedy::new()
+            .what(format!(
+                "`{shown}` is a script of {language}, and {runner} runs it."
+            ))
+            .why(format!("{runner} can't read it."))
+            .write("Have it run by what reads it; write", member);
+        Some(Seen::new(
+            "doctor/other-language",
+            "invalid_argument",
+            remedy,
+        ))
     }
 
     fn script_gone(&self) -> Option<Seen> {
-        let (what, fix) = self.script_of_package()?;
-        Some(Seen {
-            rule: "doctor/missing-script",
-            root_cause: "missing_file",
-            what,
-            why: "Packages move their files from one version to the next.".to_owned(),
-            fix,
-        })
+        let remedy = self
+            .script_of_package()?
+            .why("Packages move their files from one version to the next.");
+        Some(Seen::new("doctor/missing-script", "missing_file", remedy))
     }
 
     fn lacking_part(&self) -> Option<Seen> {
         let lack = self.lack()?;
         let (what, why) = lack.told(self);
-        Some(Seen {
-            rule: "doctor/package-lacks-part",
-            root_cause: "dependency_version_mismatch",
-            what,
-            why,
-            fix: self.another_version(&lack),
-        })
+        let remedy = self.another_version(&lack).what(what).why(why);
+        let root_cause = "dependency_version_mismatch";
+        Some(Seen::new("doctor/package-lacks-part", root_cause, remedy))
     }
 
     fn old_node(&self) -> Option<Seen> {
         let (name, range, version) = self.unfit_node()?;
-        let mut fix = self.runtime().lines;
-        let node = self.node()?;
+        let node = self.node()?.display().to_string();
         // npm itself can't run on it either.
         let is_npms = self.stderr.contains("does not support Node.js v")
             || self.stderr.contains("known not to run on Node.js");
-        if is_npms {
-            fix = self.other_node_first();
-        }
-        fix.push("This is the Node that runs it:".to_owned());
-        fix.push(format!("$ {} --version", word(&node.display().to_string())));
-        Some(Seen {
-            rule: "doctor/old-node",
-            root_cause: "runtime_version_mismatch",
-            what: format!("`{name}` needs Node {range}, and {version} runs it."),
-            why: format!(
-                "Its `package.json` says so (`engines`); {} is the Node that runs it.",
-                node.display()
-            ),
-            fix,
-        })
+        let remedy = match is_npms {
+            true => self.other_node_first(),
+            false => self.runtime(),
+        };
+        let remedy = remedy
+            .what(format!(
+                "`{name}` needs Node {range}, and {version} runs it."
+            ))
+            .why(format!(
+                "Its `package.json` says so (`engines`); {node} is the Node that runs it."
+            ))
+            .say("This is the Node that runs it:")
+            .run(format!("{} --version", word(&node)));
+        Some(Seen::new(
+            "doctor/old-node",
+            "runtime_version_mismatch",
+            remedy,
+        ))
     }
 
     /// The PATH of the entry with another Node before its own.
-    pub(super) fn other_node_first(&self) -> Vec<String> {
-        let path = self.started.env.iter().find(|(name, _)| name == "PATH");
-        let (at, old) = match path {
-            Some((_, spot)) => (self.at(spot.place), spot.text.clone()),
-            None => (
-                self.at(self.context.entry.place),
-                "<the rest of the PATH>".to_owned(),
-            ),
+    fn other_node_first(&self) -> Remedy {
+        let (at, old) = match self.started.variable("PATH") {
+            Some(spot) => (spot.place, &*spot.text),
+            None => (self.at_entry(), "<the rest of the PATH>"),
         };
-        let current = self.node();
-        let sight = self.context.sight;
-        let newer = sight
-            .on_path("node")
-            .filter(|node| Some(node) != current.as_ref());
+        let newer = self.context.sight.on_path("node");
+        let newer = newer.filter(|node| Some(node) != self.node().as_ref());
         let folder = newer
             .and_then(|node| Some(node.parent()?.display().to_string()))
             .unwrap_or_else(|| blank("folder of a newer node"));
-        vec![
-            format!(
-                "Put the folder of a newer Node first in the PATH that it gets; write at {at}:"
-            ),
+        Remedy::new().write(
+            "Put the folder of a newer Node first in the PATH that it gets; write",
             self.started
-                .env_with(&[("PATH".to_owned(), format!("{folder}:{old}"))]),
-        ]
+                .env_with("PATH", &format!("{folder}:{old}"))
+                .at(at),
+        )
     }
 }
 

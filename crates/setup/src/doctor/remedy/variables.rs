@@ -1,37 +1,43 @@
 //! What mends a server that lacks a key or another setting.
 
-use super::prescribe::{Doctor, Remedy, found};
+use super::entries::Change;
+use super::prescribe::{Doctor, found};
+use super::steps::Remedy;
+use crate::doctor::launcher::is_python_launcher;
 use jelly_base::text::shell_word as word;
 use regex::Regex;
 
 /// Variables that one fix names.
 const NAMES: usize = 6;
 
+/// Words of a line that says what is missing.
+const LACKS: &[&str] = &[
+    "required", "missing", "not set", "token", "key", "secret", "must", "please",
+];
+
 impl Doctor<'_> {
     /// Settings that pydantic reads from variables, and found unset.
     pub(super) fn settings(&self) -> Remedy {
         let names = settings_in(self.stderr);
         if names.is_empty() || !self.stderr.contains("pydantic_settings") {
-            return Remedy::none();
+            return Remedy::new();
         }
-        let values: Vec<(String, String)> = names
-            .into_iter()
-            .map(|name| {
-                let value = format!("<value of {name}>");
-                (name, value)
-            })
-            .collect();
-        let at = self.at(self.context.entry.place);
-        Remedy::of(vec![
-            format!(
-                "These settings are unset, and are read from variables of these names, perhaps \
-                 with a prefix that its documentation names; write in the entry at {at}:"
-            ),
-            self.started.env_with(&values),
-        ])
+        let what = "These settings are unset, and are read from variables of these names, perhaps with \
+             a prefix that its documentation names; write in the entry";
+        Remedy::new().write(what, self.with_blank_variables(names))
+    }
+
+    fn with_blank_variables(&self, names: Vec<String>) -> Change {
+        let value = |name: String| {
+            let value = format!("<value of {}>", name.trim_matches(['<', '>']));
+            (name, Some(value))
+        };
+        let values: Vec<_> = names.into_iter().map(value).collect();
+        self.started.env_changed(&values)
     }
 
     pub(super) fn variable(&self) -> Remedy {
+        const SETS: &[&str] = &["set-variable"];
         let asked = found(
             &[
                 r"(?i)\brun (?:it |this |the server )?(?:once )?with (?:the )?['\x22`](?P<it>[\w-]+)['\x22`] (?:argument|command|flag|option|subcommand)",
@@ -39,71 +45,52 @@ impl Doctor<'_> {
             &self.told,
         );
         if let Some(asked) = asked {
-            let words = std::iter::once(self.started.shown(&self.started.command.text))
-                .chain(self.started.words())
-                .chain([asked]);
-            let line: Vec<String> = words.map(|arg| word(&arg)).collect();
-            return Remedy::of(vec![
-                "Do once what it asks for:".to_owned(),
-                format!("$ {}", line.join(" ")),
-            ])
-            .instead_of(&["Set ", "Write credentials"]);
+            return Remedy::new()
+                .say("Do once what it asks for:")
+                .run(self.started.line(&self.started.words_and(&[&asked])))
+                .instead_of(SETS);
         }
+        let mut names = self.variables_told();
+        let is_unknown = names.is_empty();
+        if is_unknown {
+            names.push("<NAME>".to_owned());
+        }
+        let remedy = Remedy::new().write("Write in the entry", self.with_blank_variables(names));
+        match self.started.fetched().filter(|_| is_unknown) {
+            Some(fetched) => {
+                let remedy = remedy.say("Its documentation names the variable:");
+                match is_python_launcher(fetched.launcher) {
+                    true => {
+                        let name = fetched.spec.split(['=', '@', '[', '<', '>']).next();
+                        let name = name.unwrap_or_default();
+                        remedy.say(format!("https://pypi.org/project/{name}/"))
+                    }
+                    false => remedy.run(format!("npm view {} readme", word(fetched.spec))),
+                }
+            }
+            None => remedy,
+        }
+        .instead_of(SETS)
+    }
+
+    /// Variables that it says are missing: where the line that says so does not
+    /// name them, those around it often do.
+    fn variables_told(&self) -> Vec<String> {
         // The name of a secret stands where its value stood.
         let told = match Regex::new(r"\[secret [^\]\n]*\]") {
             Ok(mask) => mask.replace_all(&self.told, "").into_owned(),
             Err(_) => self.told.clone(),
         };
-        let mut names = variables_in(&told);
-        if names.is_empty() {
-            // Where the line that says what is missing does not name it,
-            // those around it often do.
-            names = settings_in(self.stderr);
-        }
-        if names.is_empty() {
-            let says = |line: &&str| {
-                let folded = line.to_ascii_lowercase();
-                [
-                    "required", "missing", "not set", "token", "key", "secret", "must", "please",
-                ]
-                .iter()
-                .any(|word| folded.contains(word))
-            };
-            names = self
-                .stderr
-                .lines()
-                .filter(says)
-                .map(variables_in)
-                .find(|names| !names.is_empty())
-                .unwrap_or_default();
-        }
-        let is_unknown = names.is_empty();
-        if is_unknown {
-            names.push("<NAME>".to_owned());
-        }
-        let values: Vec<(String, String)> = names
+        let says = |line: &&str| {
+            let folded = line.to_ascii_lowercase();
+            LACKS.iter().any(|word| folded.contains(word))
+        };
+        let around = self.stderr.lines().filter(says).map(variables_in);
+        [variables_in(&told), settings_in(self.stderr)]
             .into_iter()
-            .map(|name| {
-                let value = format!("<value of {}>", name.trim_matches(['<', '>']));
-                (name, value)
-            })
-            .collect();
-        let at = self.at(self.context.entry.place);
-        let mut lines = vec![
-            format!("Write in the entry at {at}:"),
-            self.started.env_with(&values),
-        ];
-        if is_unknown && let Some(fetched) = self.fetched() {
-            lines.push("Its documentation names the variable:".to_owned());
-            lines.push(match fetched.launcher {
-                "uvx" | "uv" | "pipx" => {
-                    let name = fetched.spec.split(['=', '@', '[', '<', '>']).next();
-                    format!("https://pypi.org/project/{}/", name.unwrap_or_default())
-                }
-                _ => format!("$ npm view {} readme", word(fetched.spec)),
-            });
-        }
-        Remedy::of(lines).instead_of(&["Set ", "Write credentials"])
+            .chain(around)
+            .find(|names| !names.is_empty())
+            .unwrap_or_default()
     }
 }
 

@@ -5,7 +5,7 @@
 //! an error and what belongs to it is data, however it speaks of errors: a list
 //! of failed jobs, the findings of a linter.
 
-use super::keys::{Role, http_status, is_bad, is_none, names_error, role};
+use super::keys::{Role, http_status, is_bad, is_finding, is_none, is_speaking, names_error, role};
 use super::{DEPTH, sentence, whole};
 use serde_json::{Map, Value};
 
@@ -260,15 +260,7 @@ fn nested(map: &Map<String, Value>, found: &mut EnvelopeFacts, depth: usize) -> 
     if depth > DEPTH {
         return None;
     }
-    // A finding in a file is the result of who looked for it.
-    let is_finding = [
-        "line", "file", "filename", "ruleId", "rule", "severity", "filePath",
-    ]
-    .iter()
-    .filter(|key| map.contains_key(**key))
-    .count()
-        > 1;
-    if is_finding && !map.contains_key("stack") && !map.contains_key("trace") {
+    if is_finding(map) && !map.contains_key("stack") && !map.contains_key("trace") {
         return None;
     }
     let mut said = false;
@@ -434,23 +426,11 @@ fn code(value: &Value, found: &mut EnvelopeFacts) {
 }
 
 fn words(key: &str, value: &Value, found: &mut EnvelopeFacts) {
-    // What things are called and described by says nothing of an answer.
-    let speaks = [
-        "message",
-        "msg",
-        "detail",
-        "details",
-        "reason",
-        "statustext",
-    ]
-    .iter()
-    .any(|name| key.eq_ignore_ascii_case(name));
     match value {
         Value::String(text) => {
             let text = text.trim();
-            if !speaks {
-                found.plain_words += 1;
-            } else if sentence::read(text).is_some() || super::command::read(text).is_some() {
+            let states = || sentence::read(text).is_some() || super::command::read(text).is_some();
+            if is_speaking(key) && states() {
                 found.stated += 1;
             } else {
                 found.plain_words += 1;

@@ -1,0 +1,499 @@
+//! One server in one iteration: started, its steps run in order, stopped. What
+//! is done when it dies or falls silent is in `life`.
+
+use super::ladder::ServerLadder;
+use super::launch::Prepared;
+use super::life::Running;
+use super::script::Script;
+use super::settings::ExecSettings;
+use super::shared_state::SharedState;
+use super::step;
+use super::step_context::StepContext;
+use super::step_end::{Aftermath, StepEnd};
+use super::tool_schemas::ToolSchemas;
+use jelly_base::mcp::{ListKind, Method, Revision};
+use jelly_base::model::{
+    Because, Event, Failure, Names, Offers, Outcome, RequestFacts, ServerReport, ServerState,
+    StepState, ToolInfo,
+};
+use jelly_base::text::truncate_middle;
+use jelly_plan::{Request, Server, Step};
+use jelly_wire::{self as wire, Answers, Launch, Reach, ReplyOutcome, Session};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How much of a server's stderr a report shows.
+const REPORTED_STDERR: usize = 8 * 1024;
+
+/// How long a server may take to say what it offers instead.
+const LOOK_UP: Duration = Duration::from_secs(2);
+
+/// How many of a server's tools each failure names, besides its own.
+const TOLD_TOOLS: usize = 50;
+
+/// What is noted of a server that is there already.
+const NOT_OURS: &str = "jelly did not start it: each iteration has a new session with it, and \
+                        finds it as the one before left it";
+
+/// One server with its steps.
+pub struct ServerLane {
+    pub shared: Rc<SharedState>,
+    pub settings: Rc<ExecSettings>,
+    /// The place of the server in the plan.
+    pub place: usize,
+    pub server: Server,
+    pub prepared: Prepared,
+    /// What its client answers, and what it was asked.
+    pub script: Script,
+    /// How its outputs are read.
+    pub ladder: ServerLadder,
+    /// The places of its steps in the plan.
+    pub steps: Vec<usize>,
+}
+
+/// What a lane leaves behind.
+#[derive(Clone)]
+pub struct LaneEnd {
+    pub report: ServerReport,
+    /// Absent if the server never listed them.
+    pub tools: Option<Vec<ToolInfo>>,
+}
+
+impl ServerLane {
+    /// Lives the server's life. Never fails: what goes wrong is in the shared state
+    /// and in the report.
+    pub async fn run(self) -> LaneEnd {
+        let mut report = ServerReport {
+            name: self.server.name.clone(),
+            ..ServerReport::default()
+        };
+        match self.open(&mut report).await {
+            Ok((session, launch)) => self.run_steps(session, launch, report).await,
+            Err(because) => {
+                self.end_all(&because).await;
+                let tools = None;
+                LaneEnd { report, tools }
+            }
+        }
+    }
+
+    /// Starts the server if a step wants it, or says why its steps can't run.
+    async fn open(&self, report: &mut ServerReport) -> Result<(Session, Launch), Because> {
+        let selected = &self.shared.selected;
+        let mut steps = self.steps.iter().map(|&index| self.shared.step(index));
+        if !steps.any(|step| selected.contains(&step.id)) {
+            return Err(Because::NotSelected);
+        }
+        report.notes.extend(self.prepared.notes.iter().cloned());
+        let launch = match &self.prepared.reach {
+            Ok(reach) => self.launch(reach.clone()),
+            Err(failures) => {
+                report.state = ServerState::Failed;
+                for failure in failures {
+                    self.server_failed(failure.clone());
+                }
+                return Err(Because::Server(self.server.name.clone()));
+            }
+        };
+        let session = self.start(&launch, report).await?;
+        let session = self.fit_for_check(session, &launch, report).await?;
+        Ok((session, launch))
+    }
+
+    /// Runs the steps in their order, and stops the server.
+    async fn run_steps(
+        &self,
+        session: Session,
+        launch: Launch,
+        mut report: ServerReport,
+    ) -> LaneEnd {
+        let aftermath = self.ask_declared_lists(&session, &mut report).await;
+        let mut running = Running::new(session, launch, report);
+        self.look_after(aftermath, &mut running).await;
+        for &index in &self.steps {
+            self.shared.turn(index).await;
+            let step = self.shared.step(index);
+            self.run_step(index, step, &mut running).await;
+        }
+        self.stop(&mut running).await;
+        self.conclude_wire_check(&running.report);
+        LaneEnd {
+            report: running.report,
+            tools: Some(running.tools),
+        }
+    }
+
+    fn launch(&self, reach: Reach) -> Launch {
+        Launch {
+            era: self.server.era,
+            version: self.server.protocol.as_deref().and_then(Revision::find),
+            startup_timeout: self.server.startup_timeout,
+            request_timeout: self.server.request_timeout,
+            shutdown_timeout: self.server.shutdown_timeout,
+            wire_check: self.checks_wire(),
+            redactor: self.settings.redactor.clone(),
+            recorder: self.settings.recorder.clone(),
+            stderr_log: (self.settings.stderr_log)(&self.server.name),
+            answers: self.answers(),
+            ..Launch::new(&self.server.name, reach)
+        }
+    }
+
+    /// What the client offers: what the plan declares, or what it has answers
+    /// to, be it in one step alone.
+    fn answers(&self) -> Answers {
+        let of_steps = self
+            .steps
+            .iter()
+            .flat_map(|&i| &self.shared.step(i).answers);
+        let methods: BTreeSet<&str> = self
+            .server
+            .answers
+            .iter()
+            .chain(of_steps)
+            .map(|answer| answer.method.as_str())
+            .collect();
+        let answers = Answers::default().by(methods, self.script.clone());
+        match &self.server.capabilities {
+            Some(capabilities) => answers.declaring(capabilities.clone()),
+            None => answers,
+        }
+    }
+
+    pub(super) fn emit(&self, event: Event) {
+        (self.settings.events)(event);
+    }
+
+    pub(super) fn server_failed(&self, failure: Failure) {
+        let message = failure.message.as_deref().unwrap_or_default();
+        self.emit(Event::ServerFailed {
+            server: self.server.name.clone(),
+            message: self.shared.cleaner.text(message).into_owned(),
+        });
+        self.shared.fail_server(self.place, failure);
+    }
+
+    /// Starts the server, or says why its steps can't run.
+    pub(super) async fn start(
+        &self,
+        launch: &Launch,
+        report: &mut ServerReport,
+    ) -> Result<Session, Because> {
+        self.emit(Event::ServerStarting {
+            server: self.server.name.clone(),
+            argv: match &self.prepared.facts.argv[..] {
+                [] => self.prepared.facts.url.iter().cloned().collect(),
+                argv => argv.to_vec(),
+            },
+        });
+        let started = tokio::select! {
+            started = async {
+                // The permit ends with the start: a running server costs
+                // little, a starting one a processor. The semaphore is never
+                // closed, so there is always a permit in the end.
+                let _permit = self.settings.starts.acquire().await;
+                wire::start(launch).await
+            } => started,
+            stop = self.shared.stop() => {
+                report.state = ServerState::Failed;
+                report.notes.push("stopped before it was ready".to_owned());
+                return Err(stop.because());
+            }
+        };
+        match started {
+            Ok(session) => {
+                report.state = ServerState::Ready;
+                report.era = Some(session.era().to_string());
+                report.protocol_version = Some(session.protocol_version().to_owned());
+                report.startup_ms = Some(millis(session.startup()));
+                let info = session.server_info();
+                report.server_info = (!info.is_null()).then(|| info.clone());
+                let mut offers = Offers::declared(session.capabilities());
+                let tools = session.tools().iter().map(|tool| name_of(&tool.name));
+                offers.tools = session.declares_tools().then(|| Names::of(tools));
+                report.offers = Some(offers);
+                report.notes.extend(session.notes().iter().cloned());
+                if !session.has_process() && !report.notes.iter().any(|note| note == NOT_OURS) {
+                    report.notes.push(NOT_OURS.to_owned());
+                }
+                self.tell_unfit(&session, report);
+                self.emit(Event::ServerReady {
+                    server: self.server.name.clone(),
+                    era: session.era().to_string(),
+                    protocol_version: session.protocol_version().to_owned(),
+                    tools: session.tools().len(),
+                    elapsed: session.startup(),
+                });
+                Ok(session)
+            }
+            Err(failure) => {
+                report.state = ServerState::Failed;
+                report.exit.clone_from(&failure.exit);
+                report.stderr_tail = shorten(&failure.stderr);
+                report.stdout_noise = failure.noise_count;
+                report.stdout_noise_sample.clone_from(&failure.stdout_noise);
+                report.era = failure.era.map(|era| era.to_string());
+                report.notes.extend(failure.notes.iter().cloned());
+                let started = self.server.command().is_some();
+                let failure = self.prepared.facts.start_failure(*failure, started);
+                self.server_failed(failure);
+                Err(Because::Server(self.server.name.clone()))
+            }
+        }
+    }
+
+    /// What jelly forgives and clients of the official SDKs do not is said once,
+    /// and loudly enough: such a server works here and nowhere else.
+    pub(super) fn tell_unfit(&self, session: &Session, report: &mut ServerReport) {
+        let Some(unfit) = session.unfit().filter(|_| !self.checks_wire()) else {
+            return;
+        };
+        let note = format!(
+            "the server {unfit}: clients of the official SDKs refuse such a message, and \
+             `--wire-check` takes it for a failure"
+        );
+        if report.notes.contains(&note) {
+            return;
+        }
+        self.emit(Event::Warning {
+            message: format!("{}: {}", self.server.name, self.shared.cleaner.text(&note)),
+        });
+        report.notes.push(note);
+    }
+
+    /// Ends every step of a server that never became ready.
+    async fn end_all(&self, because: &Because) {
+        for &index in &self.steps {
+            self.shared.turn(index).await;
+            let step = self.shared.step(index);
+            let (state, because) = self.shared.hindrance(step).unwrap_or_else(|| {
+                let state = match because {
+                    Because::Server(_) => StepState::Blocked,
+                    _ => StepState::Skipped,
+                };
+                (state, because.clone())
+            });
+            self.end(index, StepEnd::not_run(step, state, because));
+        }
+    }
+
+    fn end(&self, index: usize, end: StepEnd) {
+        end.keep(index, &self.shared, &self.settings);
+    }
+
+    async fn run_step(&self, index: usize, step: &Step, running: &mut Running) {
+        if let Some((state, because)) = self.shared.hindrance(step) {
+            return self.end(index, StepEnd::not_run(step, state, because));
+        }
+        if let Some(reason) = self.shared.quarantined(step) {
+            let because = Because::Plan(reason);
+            let end = StepEnd::not_run(step, StepState::Quarantined, because);
+            return self.end(index, end);
+        }
+        let mut announced = false;
+        let mut sent_before = false;
+        // A server that dies before it reads the request is started again and
+        // asked again; it is given up after a few deaths, so this ends.
+        loop {
+            self.make_ready(running).await;
+            let Some(session) = running.session.as_ref() else {
+                return self.end(index, self.without_server(step));
+            };
+            if !std::mem::replace(&mut announced, true) {
+                self.emit(Event::StepStarted {
+                    step: step.id.clone(),
+                    server: step.server.clone(),
+                });
+            }
+            let limit = step.timeout.unwrap_or(self.server.request_timeout);
+            let (schemas, tools) = (&mut running.schemas, &mut running.tools);
+            let subscriptions = &mut running.subscriptions;
+            let fragile = running.fragile;
+            let ran = tokio::select! {
+                ran = async {
+                    let deadline = Instant::now() + limit;
+                    // Most of the time is for the step itself.
+                    refresh(session, step, schemas, tools, limit / 2).await;
+                    let context = StepContext {
+                        shared: &self.shared,
+                        server: &self.server,
+                        session,
+                        schemas,
+                        script: &self.script,
+                        ladder: &self.ladder,
+                        fragile,
+                        sent_before,
+                        is_strict: self.checks_wire(),
+                        limit,
+                        deadline,
+                    };
+                    step::run(&context, subscriptions, step).await
+                } => ran,
+                stop = self.shared.stop_of(step.section) => {
+                    let end = StepEnd::not_run(step, StepState::Skipped, stop.because());
+                    return self.end(index, end);
+                }
+            };
+            match ran.aftermath {
+                Aftermath::DiedBefore => {
+                    self.uninvited_exit(running).await;
+                    continue;
+                }
+                Aftermath::SessionLost(end) => {
+                    self.session_lost(*end, step, running).await;
+                    sent_before = true;
+                    continue;
+                }
+                Aftermath::Alive | Aftermath::Died | Aftermath::Unsure => {}
+            }
+            for note in ran.notes {
+                if running.report.notes.contains(&note) {
+                    continue;
+                }
+                self.emit(Event::Warning {
+                    message: format!("{}: {}", self.server.name, self.shared.cleaner.text(&note)),
+                });
+                running.report.notes.push(note);
+            }
+            let mut end = ran.end;
+            for failure in &mut end.failures {
+                self.complete(failure, running, &ran.stderr);
+                if let Aftermath::Alive = ran.aftermath {
+                    self.look_up(failure, running).await;
+                }
+            }
+            self.end(index, end);
+            return self.look_after(ran.aftermath, running).await;
+        }
+    }
+
+    /// Why a step can't run while its server is down.
+    fn without_server(&self, step: &Step) -> StepEnd {
+        let (state, because) = match self.shared.stopped() {
+            Some(stop) => (StepState::Skipped, stop.because()),
+            None => (
+                StepState::Blocked,
+                Because::Server(self.server.name.clone()),
+            ),
+        };
+        StepEnd::not_run(step, state, because)
+    }
+
+    /// Asks for the list that what was refused should stand in, once: whoever
+    /// reads of it wants to know what there is instead.
+    async fn look_up(&self, failure: &Failure, running: &mut Running) {
+        let (Some(session), Some(offers)) = (&running.session, &mut running.report.offers) else {
+            return;
+        };
+        let request = failure.request.as_ref();
+        let method = request.and_then(|request| Method::find(&request.method));
+        let (kind, known) = match method.and_then(|method| method.subject) {
+            Some(kind @ ListKind::Prompts) => (kind, &mut offers.prompts),
+            Some(kind @ ListKind::Resources) => (kind, &mut offers.resources),
+            Some(ListKind::Tools | ListKind::ResourceTemplates) | None => return,
+        };
+        let declared = session.capabilities().get(kind.key()).is_some();
+        if failure.outcome != Some(Outcome::Error) || known.is_some() || !declared {
+            return;
+        }
+        let limit = LOOK_UP.min(self.server.request_timeout);
+        let reply = tokio::select! {
+            reply = session.list(kind, Value::Null, limit) => reply,
+            _ = self.shared.stop() => return,
+        };
+        if let ReplyOutcome::Answered(list) = reply.outcome {
+            *known = Some(names_in(&list, kind));
+        }
+    }
+
+    /// What every failure of a step says of its server.
+    pub(super) fn complete(&self, failure: &mut Failure, running: &Running, stderr: &str) {
+        self.prepared.facts.describe(failure);
+        failure.stderr = self.server.command().map(|_| stderr.to_owned());
+        if let Some(session) = &running.session {
+            failure.stdout = session.stdout_tail();
+            failure.stdout_noise = session.noise().1;
+            let info = session.server_info();
+            failure.server_info = (!info.is_null()).then(|| info.clone());
+        }
+        failure.tools_listed = told_tools(running.schemas.names(), failure.request.as_ref());
+        failure.after_restart = running.deaths + running.restarts > 0;
+    }
+}
+
+/// The names in a list.
+fn names_in(list: &Value, kind: ListKind) -> Names {
+    let items = list.get(kind.key()).and_then(Value::as_array);
+    let items = items.into_iter().flatten();
+    Names::of(items.filter_map(|item| Some(name_of(item.get(kind.name_key())?.as_str()?))))
+}
+
+/// No longer than anybody reads.
+fn name_of(name: &str) -> &str {
+    const MAX: usize = 200;
+    &name[..name.floor_char_boundary(MAX)]
+}
+
+/// What a failure tells of the server's tools: some, and the one that it is
+/// about if it is among them. All of them, in each of many failures, would be
+/// more than a report can bear.
+fn told_tools(names: &[String], request: Option<&RequestFacts>) -> Vec<Value> {
+    let asked = request.and_then(|request| request.params.as_ref()?.get("name")?.as_str());
+    let (first, others) = names.split_at(names.len().min(TOLD_TOOLS));
+    let asked = others.iter().find(|name| Some(name.as_str()) == asked);
+    let told = first.iter().chain(asked);
+    told.map(|name| Value::from(name.as_str())).collect()
+}
+
+/// Takes a new list of tools in, where the server said that there is one: a
+/// tool that came later is as good as any.
+async fn refresh(
+    session: &Session,
+    step: &Step,
+    schemas: &mut ToolSchemas,
+    tools: &mut Vec<ToolInfo>,
+    limit: Duration,
+) {
+    if !matches!(step.request, Request::Tool(_)) || !session.tools_changed() {
+        return;
+    }
+    // Without a new list the old one stands, and what is wrong with the
+    // server shows in the step itself.
+    if let Ok(now) = session.tools_now(limit).await {
+        *schemas = ToolSchemas::new(&now);
+        *tools = now;
+    }
+}
+
+pub(super) fn shorten(stderr: &str) -> String {
+    truncate_middle(stderr, REPORTED_STDERR).into_owned()
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TOLD_TOOLS, told_tools};
+    use jelly_base::model::RequestFacts;
+    use serde_json::json;
+
+    #[test]
+    fn of_many_tools_a_failure_names_some_and_its_own() {
+        let names: Vec<String> = (0..5000).map(|n| format!("t{n}")).collect();
+        let request = |tool: &str| RequestFacts {
+            params: Some(json!({"name": tool})),
+            ..RequestFacts::default()
+        };
+        let told = told_tools(&names, Some(&request("t4000")));
+        assert_eq!(told.len(), TOLD_TOOLS + 1);
+        assert_eq!(told[TOLD_TOOLS], "t4000");
+        assert_eq!(told_tools(&names, Some(&request("none"))).len(), TOLD_TOOLS);
+        assert_eq!(told_tools(&names, Some(&request("t3"))).len(), TOLD_TOOLS);
+        assert_eq!(told_tools(&names[..3], None), ["t0", "t1", "t2"]);
+    }
+}

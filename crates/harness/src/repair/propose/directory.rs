@@ -1,0 +1,109 @@
+//! `create_directory`: a folder that the plan names inside the project is
+//! missing, as after a fresh clone. The mildest repair, so it is tried first.
+
+use crate::repair::args::{path_arguments, working_dir};
+use crate::repair::case::{FailureCase, server_target, step_target};
+use crate::repair::paths::{can_be_created, names, normalise, texts};
+use crate::repair::strings::each_string;
+use crate::repair::types::{Facts, Proposal, RepairId};
+use jelly_base::model::PlanIssue;
+use jelly_plan::{DocPath, resolve_json};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn is_missing(case: &FailureCase<'_>) -> bool {
+    matches!(case.failure.issue, Some(PlanIssue::MissingDirectory { .. }))
+        || case.diagnosis.root_cause == "missing_directory"
+}
+
+/// A folder that the server is started with.
+pub(super) fn of_server(case: &FailureCase<'_>) -> Option<Proposal> {
+    let (server, facts) = (case.server().filter(|_| is_missing(case))?, case.facts);
+    let said = texts(case.failure);
+    let runs_in = server
+        .command()
+        .is_some_and(|command| command.cwd.is_some());
+    let mut dirs: Vec<PathBuf> = Vec::new();
+    dirs.extend(runs_in.then(|| working_dir(server, facts)));
+    dirs.extend(path_arguments(server, facts).into_iter().map(|a| a.path));
+    dirs.retain(|dir| is_named(&said, dir, facts) && can_be_created(dir, facts));
+    let proposal = proposal(server_target(&server.name), dirs, facts)?;
+    // A folder that was not there is empty now: what the server finds in it
+    // proves nothing.
+    Some(Proposal {
+        servers_touched: vec![server.name.clone()],
+        ..proposal
+    })
+}
+
+/// A folder that a path in a step's arguments lies in.
+pub(super) fn of_step(case: &FailureCase<'_>) -> Option<Proposal> {
+    let (step, facts) = (case.step().filter(|_| is_missing(case))?, case.facts);
+    let said = texts(case.failure);
+    let mut dirs = Vec::new();
+    each_string(&step.args, &DocPath::default(), &mut |_, raw| {
+        let resolved = resolve_json(&Value::from(raw), facts.scope, &step.server);
+        if let Ok(Value::String(text)) = resolved {
+            let path = normalise(Path::new(&text));
+            dirs.extend(missing_of(&path, &said, facts));
+        }
+    });
+    let proposal = proposal(step_target(step), dirs, facts)?;
+    Some(Proposal {
+        steps_touched: vec![step.id.clone()],
+        ..proposal
+    })
+}
+
+/// As the server names it, absolute or from the project folder.
+fn is_named(said: &[&str], dir: &Path, facts: &Facts<'_>) -> bool {
+    let relative = || dir.strip_prefix(facts.project_dir).ok();
+    names(said, dir)
+        || relative().is_some_and(|dir| {
+            // A bare word is no evidence unless it is quoted.
+            let quoted = |quote: char| format!("{quote}{}{quote}", dir.display());
+            said.iter()
+                .any(|text| text.contains(&quoted('\'')) || text.contains(&quoted('"')))
+        })
+}
+
+/// The folder that a path in a step's arguments lacks: the one that holds it,
+/// or itself where that one is there and the server speaks of it.
+fn missing_of(path: &Path, said: &[&str], facts: &Facts<'_>) -> Option<PathBuf> {
+    let spoken_of = path.is_absolute()
+        && path.ancestors().any(|dir| {
+            dir != facts.project_dir && dir.starts_with(facts.project_dir) && names(said, dir)
+        });
+    if !spoken_of {
+        return None;
+    }
+    let parent = path.parent()?;
+    if can_be_created(parent, facts) {
+        return Some(parent.to_owned());
+    }
+    let looks_like_a_folder = path.extension().is_none();
+    (looks_like_a_folder && names(said, path) && can_be_created(path, facts))
+        .then(|| path.to_owned())
+}
+
+fn proposal(target: String, mut dirs: Vec<PathBuf>, facts: &Facts<'_>) -> Option<Proposal> {
+    dirs.dedup();
+    if dirs.is_empty() {
+        return None;
+    }
+    let shown: Vec<String> = dirs
+        .iter()
+        .map(|dir| {
+            let inside = dir.strip_prefix(facts.project_dir).unwrap_or(dir);
+            inside.display().to_string()
+        })
+        .collect();
+    let explanation = format!(
+        "created {} in the project, which the plan names and nobody made",
+        shown.join(" and ")
+    );
+    Some(Proposal {
+        create_dirs: dirs,
+        ..Proposal::new(RepairId::CreateDirectory, target, explanation)
+    })
+}

@@ -1,0 +1,26 @@
+//! `free_port`: the port is in use, and the plan leaves it to jelly which one
+//! to take.
+
+use crate::repair::case::{FailureCase, server_target};
+use crate::repair::types::{Proposal, RepairId};
+use jelly_plan::{Part, Server};
+
+pub(super) fn choose_another(case: &FailureCase<'_>) -> Option<Proposal> {
+    let server = case.server()?;
+    if case.diagnosis.root_cause != "port_in_use" || !declares_port(server) {
+        return None;
+    }
+    let explanation = format!("took another free port for {}", server.name);
+    Some(Proposal {
+        new_ports_for: vec![server.name.clone()],
+        ..Proposal::new(RepairId::FreePort, server_target(&server.name), explanation)
+    })
+}
+
+fn declares_port(server: &Server) -> bool {
+    let mut parts = server.templates().flat_map(|template| &template.parts);
+    parts.any(|part| match part {
+        Part::Port(name) => name.as_ref().is_none_or(|name| *name == server.name),
+        _ => false,
+    })
+}

@@ -1,0 +1,81 @@
+//! `raise_timeout`: time ran out though the server showed life, so it gets
+//! twice as much, up to a cap.
+
+use crate::repair::case::{FailureCase, server_target, step_target};
+use crate::repair::types::{Proposal, RepairId};
+use jelly_base::model::{ErrorCategory, Outcome, Phase};
+use jelly_base::text::human_duration;
+use jelly_plan::{DocPath, PlanEdit, Server, Step};
+use serde_json::Value;
+use std::time::Duration;
+
+/// No limit is raised beyond this.
+const CAP: Duration = Duration::from_secs(5 * 60);
+
+pub(super) fn raise(case: &FailureCase<'_>) -> Option<Proposal> {
+    let ran_out = case.failure.outcome == Some(Outcome::Timeout)
+        || case.diagnosis.error_category == Some(ErrorCategory::Timeout);
+    if !ran_out || case.failure.showed_life != Some(true) {
+        return None;
+    }
+    let server = case.server()?;
+    match case.failure.phase? {
+        Phase::Spawn | Phase::Handshake | Phase::List => raise_startup(server),
+        Phase::Call => raise_request(server, case.step()?),
+        Phase::Config | Phase::Assert | Phase::Teardown => None,
+    }
+}
+
+fn raise_startup(server: &Server) -> Option<Proposal> {
+    let from = server.startup_timeout;
+    let to = doubled(from)?;
+    let explanation = format!(
+        "gave {} {} to start instead of {}, since it showed life when time ran out",
+        server.name,
+        human_duration(to),
+        human_duration(from)
+    );
+    let target = server_target(&server.name);
+    Some(Proposal {
+        edits: vec![set(server.path.key("startup_timeout"), to)],
+        ..Proposal::new(RepairId::RaiseTimeout, target, explanation)
+    })
+}
+
+/// At the step if that has a limit of its own, else at the server.
+fn raise_request(server: &Server, step: &Step) -> Option<Proposal> {
+    let from = step.timeout.unwrap_or(server.request_timeout);
+    let to = doubled(from)?;
+    let (target, path) = match step.timeout {
+        Some(_) => (step_target(step), step.path.key("timeout")),
+        None => (
+            server_target(&server.name),
+            server.path.key("request_timeout"),
+        ),
+    };
+    let explanation = format!(
+        "gave {} {} to answer instead of {}, since the server showed life when time ran out",
+        step.id,
+        human_duration(to),
+        human_duration(from)
+    );
+    let proposal = Proposal::of_step(RepairId::RaiseTimeout, target, explanation, step);
+    Some(proposal.with(set(path, to)))
+}
+
+fn doubled(limit: Duration) -> Option<Duration> {
+    let to = limit.saturating_mul(2).min(CAP);
+    (to > limit).then_some(to)
+}
+
+fn set(path: DocPath, limit: Duration) -> PlanEdit {
+    let text = if limit.subsec_nanos() == 0 {
+        format!("{}s", limit.as_secs())
+    } else {
+        format!("{}ms", limit.as_millis())
+    };
+    PlanEdit::Set {
+        path,
+        value: Value::String(text),
+    }
+}

@@ -1,0 +1,272 @@
+//! What mends an entry whose program or package is not there.
+
+use super::commands::{elsewhere, launchers_like, packages_like};
+use super::entries::Change;
+use super::npm::package_name;
+use super::prescribe::{Doctor, blank, found};
+use super::steps::Remedy;
+use crate::doctor::entry::Place;
+use crate::doctor::launcher::{Package, is_python_launcher};
+use jelly_base::model::Phase;
+use jelly_base::text::shell_word as word;
+use std::path::Path;
+
+/// What rules say of a program that is not found, where another is meant.
+const MEANT: &[&str] = &["install-program", "compare-path", "find-program"];
+
+/// The same, where it is installed.
+const INSTALLED: &[&str] = &[
+    "install-program",
+    "install-launcher",
+    "compare-path",
+    "find-program",
+];
+
+/// What rules say of a program that the server starts.
+const UPSTREAM_INSTALLS: &[&str] = &[
+    "install-program",
+    "install-program-there",
+    "install-missing-program",
+];
+
+/// The same, where it can't be found by looking.
+pub(super) const UPSTREAM: &[&str] = &[
+    "install-program",
+    "install-program-there",
+    "install-missing-program",
+    "find-program",
+];
+
+impl Doctor<'_> {
+    pub(super) fn command(&self) -> Remedy {
+        // What a server that runs looks for is not the entry's command.
+        let phase = self.context.failure.phase;
+        if !matches!(phase, Some(Phase::Config | Phase::Spawn)) {
+            return self.upstream();
+        }
+        let (started, sight) = (self.started, self.context.sight);
+        let name = started.command.text.trim();
+        if let Some(members) = self.split() {
+            let what = format!(
+                "`{}` holds a whole command line; write its words apart,",
+                started.format.command_name()
+            );
+            return known_program(what, members, MEANT);
+        }
+        if name.contains('/') && sight.is_there(&self.whole(name)) {
+            return self.without_interpreter(name);
+        }
+        if name.contains(['/', '\\']) {
+            return self.nothing_there(name);
+        }
+        if let Some(path) = started.variable("PATH") {
+            let found = sight.on_path(name);
+            let full = found.map_or_else(
+                || blank(&format!("full path of {name}")),
+                |path| path.display().to_string(),
+            );
+            let what = format!(
+                "The PATH of the entry, at {}, replaces the whole PATH, and `{name}` lies in \
+                 none of its folders; delete it there, or write:",
+                self.at(path.place)
+            );
+            return Remedy::new()
+                .say(what)
+                .paste(started.command(&full).members)
+                .instead_of(INSTALLED);
+        }
+        let meant = launchers_like(name);
+        if let Some(meant) = meant.iter().find(|name| sight.on_path(name).is_some()) {
+            let what = format!("`{name}` is probably `{meant}`, mistyped; write");
+            return known_program(what, started.command(meant), MEANT);
+        }
+        let is_file = |path: &Path| sight.is_there(path) && !sight.is_folder(path);
+        if let Some(path) = elsewhere(name, self.context.home, &is_file) {
+            let what = "It is installed, in a folder that the PATH does not name; write";
+            let path = path.display().to_string();
+            return known_program(what, started.command(&path), INSTALLED);
+        }
+        if let Some(meant) = meant.first() {
+            let what = format!(
+                "`{name}` is probably `{meant}`, mistyped; that is not installed here either: \
+                 install it, and write"
+            );
+            return Remedy::new()
+                .write(what, started.command(meant))
+                .instead_of(&["install-program", "compare-path"]);
+        }
+        let full = blank(&format!("full path of {name}"));
+        self.fetching(name)
+            .write("Install it, or write its full path", started.command(&full))
+            .instead_of(&["install-program"])
+    }
+
+    /// What is there, and can't be executed.
+    pub(super) fn executable(&self) -> Remedy {
+        let name = &self.started.command.text;
+        if !self.context.sight.is_folder(&self.whole(name)) {
+            return Remedy::new();
+        }
+        let program = format!("{}/{}", name.trim_end_matches('/'), blank("program"));
+        Remedy::new()
+            .write(
+                "It is a folder; write the program in it that is meant,",
+                self.started.command(&program),
+            )
+            .instead_of(&["make-executable", "chmod"])
+    }
+
+    /// A program that the server starts: its path is often a word of the entry.
+    fn upstream(&self) -> Remedy {
+        let Some(name) = found(&[r"can't be found: (?P<it>\S+?)\.(?:\s|$)"], &self.told) else {
+            return Remedy::new();
+        };
+        let started = self.started;
+        let given = started.args.iter().position(|arg| arg.text == name);
+        if let (Some(index), "uv") = (given, started.program()) {
+            return self.program_of_project(index);
+        }
+        if let (Some(index), Some(fetched)) = (given, started.fetched()) {
+            // What npx looks for is a program of the package that it fetched.
+            return Remedy::new()
+                .write(
+                    format!("The package has no program `{name}`; write one that it has,"),
+                    started.with(index, &blank("name of its program")),
+                )
+                .run(format!("npm view {} bin", word(fetched.spec)))
+                .instead_of(UPSTREAM);
+        }
+        let variable = started.env.iter().find(|(_, spot)| spot.text == name);
+        let path = blank(&format!("full path of {name}"));
+        let change = match (given, variable) {
+            (Some(index), _) => started.with(index, &path),
+            (None, Some((key, spot))) => started.env_with(key, &path).at(spot.place),
+            (None, None) => return Remedy::new().instead_of(&["install-missing-program"]),
+        };
+        Remedy::new()
+            .write(
+                format!("Install `{name}`, or write the path where it lies,"),
+                change,
+            )
+            .instead_of(UPSTREAM_INSTALLS)
+    }
+
+    /// The arguments with another package, which npx is allowed to install.
+    fn with_package(&self, index: usize, text: &str) -> Change {
+        let mut words = self.started.words_with(index, text);
+        let is_npx = self.started.program() == "npx";
+        if is_npx && !words.iter().any(|word| matches!(&**word, "-y" | "--yes")) {
+            words.insert(0, "-y".to_owned());
+        }
+        self.started.args(&words).at(self.at_arg(index))
+    }
+
+    /// The package is there, and one that it asks for is not.
+    fn lacking_dependency(&self, fetched: &Package<'_>) -> Option<Remedy> {
+        let lacking = found(
+            &[
+                r"No matching version found for (?P<it>@?[\w./-]+)@",
+                r"404\s+'(?P<it>@?[\w./-]+)@[^'\n]*' is not in this registry",
+            ],
+            self.stderr,
+        )?;
+        let own = package_name(fetched.spec);
+        if fetched.launcher != "npx" || lacking == own {
+            return None;
+        }
+        let what = format!(
+            "`{own}` is there, and asks for `{lacking}`, which is not to be had; take another \
+             version of it, and write"
+        );
+        let other = format!("{own}@{}", blank("version"));
+        let remedy = Remedy::new()
+            .write(what, self.with_package(fetched.index, &other))
+            .run(format!("npm view {} time", word(own)));
+        Some(remedy.instead_of(&["check-package-name", "show-package-on-npm"]))
+    }
+
+    /// The package is there, and its program is to be named apart.
+    fn named_program(&self, fetched: &Package<'_>, at: Place, is_python: bool) -> Remedy {
+        let args = self.started.args;
+        // The program that was named apart is the one that is not there.
+        let before = fetched.index.checked_sub(1).map(|at| &*args[at].text);
+        let apart = matches!(before, Some("--from" | "--package" | "-p" | "--spec"));
+        let own = (fetched.index + 1 + usize::from(apart)).min(args.len());
+        let listed = found(
+            &[r"executables are available:\s+- (?P<it>[^\s(]+)"],
+            self.stderr,
+        );
+        let program = listed.unwrap_or_else(|| blank("name of its program"));
+        let spec = fetched.spec;
+        let mut words = match is_python {
+            true => vec!["--from".to_owned(), spec.to_owned()],
+            false => ["-y", &format!("--package={spec}"), "--"]
+                .map(str::to_owned)
+                .into(),
+        };
+        words.push(program);
+        words.extend(self.started.words().split_off(own));
+        let what = "Write the program of the package besides,";
+        let mut remedy = Remedy::new().write(what, self.started.args(&words).at(at));
+        if !is_python {
+            remedy = remedy
+                .say("These are its programs; if there are none, it is no server's:")
+                .run(format!("npm view {} bin", word(spec)));
+        }
+        remedy.instead_of(&["name-program"])
+    }
+
+    pub(super) fn package(&self) -> Remedy {
+        let Some(fetched) = self.started.fetched() else {
+            return Remedy::new();
+        };
+        let at = self.at_arg(fetched.index);
+        let is_python = is_python_launcher(fetched.launcher);
+        let has_none = self.stderr.contains("does not provide any executables");
+        if self.rule.ends_with("executable") && !has_none {
+            return self.named_program(&fetched, at, is_python);
+        }
+        if let Some(remedy) = self.lacking_dependency(&fetched) {
+            return remedy;
+        }
+        let version = fetched.spec.char_indices().skip(1);
+        let mut version = version.filter(|(_, c)| matches!(c, '@' | '='));
+        let unpinned = version
+            .next()
+            .map_or(fetched.spec, |(end, _)| &fetched.spec[..end]);
+        let meant = packages_like(unpinned, is_python);
+        if !meant.is_empty() {
+            return meant.iter().fold(Remedy::new(), |remedy, meant| {
+                let what = format!("`{unpinned}` is probably `{meant}`, mistyped; write");
+                remedy.write(what, self.with_package(fetched.index, meant))
+            });
+        }
+        let no_version = [r"(?P<it>(?i:no matching version|there is no version))"];
+        if unpinned != fetched.spec && found(&no_version, self.stderr).is_some() {
+            let (text, list) = match is_python {
+                true => (format!("{unpinned}==<version>"), "pip index versions"),
+                false => (format!("{unpinned}@<version>"), "npm view"),
+            };
+            let end = if is_python { "" } else { " versions" };
+            let what = "There is no such version; choose one that there is, and write";
+            return Remedy::new()
+                .write(what, self.with_package(fetched.index, &text))
+                .run(format!("{list} {}{end}", word(unpinned)));
+        }
+        Remedy::new()
+            .write(
+                "Write the right name, from the server's own documentation,",
+                self.with_package(fetched.index, "<name of the package>"),
+            )
+            .instead_of(&["show-package-on-npm", "show-versions-on-pypi"])
+    }
+}
+
+/// The one thing to do where the program that is meant is known.
+fn known_program(
+    what: impl Into<String>,
+    change: Change,
+    instead_of: &'static [&'static str],
+) -> Remedy {
+    Remedy::new().write(what, change).instead_of(instead_of)
+}

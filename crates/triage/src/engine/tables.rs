@@ -1,0 +1,30 @@
+//! Tables of words and patterns: `tables/*.yaml`, as the build script left them.
+
+use regex::Regex;
+use serde::de::DeserializeOwned;
+
+/// The JSON that the build script made of a file of rules or of a table.
+macro_rules! built {
+    ($name:literal) => {
+        include_str!(concat!(env!("OUT_DIR"), "/", $name, ".json"))
+    };
+}
+pub(super) use built;
+
+/// A table out of its JSON.
+pub(super) fn table<T: DeserializeOwned>(json: &str) -> T {
+    #[expect(
+        clippy::expect_used,
+        reason = "the tables are part of the program, and tests read each"
+    )]
+    serde_json::from_str(json).expect("a table has what its reader wants")
+}
+
+/// One expression that matches where any of the patterns does, with the flags.
+pub(super) fn any_of(flags: &str, patterns: &[String]) -> Regex {
+    #[expect(
+        clippy::expect_used,
+        reason = "the tables are part of the program, and tests compile each pattern"
+    )]
+    Regex::new(&format!("(?{flags}:{})", patterns.join("|"))).expect("the patterns compile")
+}
