@@ -113,18 +113,16 @@ impl Connection {
     /// request up, and tells the server so.
     #[must_use]
     pub fn send(&self, request: Outgoing<'_>) -> InFlight {
-        let (id, receiver) = self.with_peer(|peer| peer.open(request));
-        InFlight {
-            id,
-            receiver: Some(receiver),
-            shared: Arc::clone(&self.shared),
-        }
+        self.in_flight(self.with_peer(|peer| peer.open(request)))
     }
 
     /// Sends bytes as they are.
     #[must_use]
     pub fn send_raw(&self, bytes: &[u8]) -> InFlight {
-        let (id, receiver) = self.with_peer(|peer| peer.open_raw(bytes));
+        self.in_flight(self.with_peer(|peer| peer.open_raw(bytes)))
+    }
+
+    fn in_flight(&self, (id, receiver): (u64, oneshot::Receiver<ReplyOutcome>)) -> InFlight {
         InFlight {
             id,
             receiver: Some(receiver),

@@ -1,12 +1,12 @@
 //! Rules for responses: whose they are, and what they hold.
 
 use super::checker::{Asked, Checker, Place, REMEMBERED, below, named};
-use super::fit::a;
+use super::fit::{a, escape};
 use super::rules::Rule;
 use super::specification::Specification;
 use super::strings::is_tool_name;
 use crate::message::whole;
-use jelly_base::mcp::{DISCOVER, INITIALIZE, ListKind, Method, code};
+use jelly_base::mcp::{DISCOVER, INITIALIZE, ListKind, Method, code, meta};
 use jelly_base::text::json_type;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value};
@@ -86,8 +86,7 @@ impl Checker {
             }
             (Some(other), None) => {
                 let text = format!("with {} for a result", a(json_type(other)));
-                let pointer = format!("{prefix}/result");
-                self.breach(Rule::ResultObject, &pointer, place.text(&text));
+                self.breach(Rule::ResultObject, place.at("/result"), place.text(&text));
             }
             (None, Some(error)) => self.error(revision, &asked, error, place),
         }
@@ -106,8 +105,8 @@ impl Checker {
             let probed = self.open.values().any(|a| a.method == DISCOVER);
             let modern = self.revision.is_some_and(Specification::is_modern);
             if modern || !probed {
-                let text = "sends a response that names no request".to_owned();
-                self.breach(Rule::MissingId, &pointer, text);
+                let text = "sends a response that names no request";
+                self.breach(Rule::MissingId, pointer, text);
             }
             return None;
         }
@@ -120,22 +119,25 @@ impl Checker {
                 return None;
             }
             if (1..=self.last_id).contains(&number) {
-                let text = "answers a request a second time".to_owned();
-                self.breach(Rule::AnsweredTwice, &pointer, text);
+                self.breach(
+                    Rule::AnsweredTwice,
+                    pointer,
+                    "answers a request a second time",
+                );
                 return None;
             }
         }
         let twin = id.as_str().and_then(|text| text.parse::<u64>().ok());
         if let Some(number) = twin.filter(|number| (1..=self.last_id).contains(number)) {
             let text = "answers with the id of a request as a string, which was a number";
-            self.breach(Rule::RetypedId, &pointer, text.to_owned());
+            self.breach(Rule::RetypedId, pointer, text);
             let asked = self.open.remove(&number)?;
             self.conclude(number, &asked);
             return Some(asked);
         }
         let shown = self.quote(&id.to_string());
         let text = format!("answers with the id {shown}, which was never asked");
-        self.breach(Rule::UnknownId, &pointer, text);
+        self.breach(Rule::UnknownId, pointer, text);
         None
     }
 
@@ -160,16 +162,8 @@ impl Checker {
         } else if let Some(area) = area(method)
             && !self.declares(area.capability)
         {
-            let text = format!(
-                "without having declared the capability `{}`",
-                area.capability.join(".")
-            );
-            self.breach_as(
-                area.undeclared,
-                area.capability.join("."),
-                format!("{}/result", place.prefix),
-                &place.text(&text),
-            );
+            let key = area.capability.join(".");
+            self.undeclared(area.undeclared, &key, area.capability, "/result", place);
         }
         let Some(kind) = self.kind_of(revision, asked, result, place) else {
             return;
@@ -177,13 +171,14 @@ impl Checker {
         self.fits(revision, kind, value, place, "/result");
         if revision.has(Rule::ServerInfo)
             && value
-                .pointer("/_meta/io.modelcontextprotocol~1serverInfo")
+                .get("_meta")
+                .and_then(|own| own.get(meta::SERVER_INFO))
                 .is_none()
         {
             self.breach_as(
                 Rule::ServerInfo,
-                String::new(),
-                format!("{}/result/_meta", place.prefix),
+                "",
+                place.at("/result/_meta"),
                 "does not name itself in `_meta` of its results",
             );
         }
@@ -210,12 +205,12 @@ impl Checker {
     ) -> Option<&'static str> {
         let method = asked.method.as_str();
         if revision.has(Rule::ResultType) {
-            let pointer = format!("{}/result/resultType", place.prefix);
+            let pointer = place.at("/result/resultType");
             match result.get("resultType").map(Value::as_str) {
                 Some(Some("input_required")) => {
                     if !may_ask_back(method) {
                         let text = place.text("by asking for input, which is not allowed there");
-                        self.breach(Rule::InputRequired, &pointer, text);
+                        self.breach(Rule::InputRequired, pointer, text);
                     }
                     return Some("InputRequiredResult");
                 }
@@ -224,7 +219,7 @@ impl Checker {
                 Some(Some(_)) if self.declares(&["extensions"]) => return None,
                 Some(Some(other)) => {
                     let text = format!("with the unknown resultType {}", self.quote(other));
-                    self.breach(Rule::ResultType, &pointer, place.text(&text));
+                    self.breach(Rule::ResultType, pointer, place.text(&text));
                     return None;
                 }
                 // The shape says what is wrong.
@@ -271,8 +266,8 @@ impl Checker {
         let first = self.scopes.get(&asked.method);
         if first.is_some_and(|first| first != scope) {
             let text = place.text("with another `cacheScope` than that of the first page");
-            let pointer = format!("{}/result/cacheScope", place.prefix);
-            self.breach_as(Rule::CacheScope, asked.method.clone(), pointer, &text);
+            let pointer = place.at("/result/cacheScope");
+            self.breach_as(Rule::CacheScope, &asked.method, pointer, text);
         }
     }
 
@@ -288,16 +283,16 @@ impl Checker {
         }
         let tools = result.get("tools").and_then(Value::as_array);
         for (index, tool) in tools.into_iter().flatten().enumerate() {
-            let at = format!("{}/result/tools/{index}", place.prefix);
+            let at = place.at(&format!("/result/tools/{index}"));
             if let Some(name) = tool.get("name").and_then(Value::as_str) {
                 let pointer = format!("{at}/name");
                 if !is_tool_name(name) {
                     let text = format!("lists a tool with the name {}", self.quote(name));
-                    self.breach_as(Rule::ToolName, name.to_owned(), pointer.clone(), &text);
+                    self.breach_as(Rule::ToolName, name, pointer.clone(), text);
                 }
                 if self.tool_names.contains(name) {
                     let text = format!("lists the tool {} twice", self.quote(name));
-                    self.breach_as(Rule::ToolTwice, name.to_owned(), pointer, &text);
+                    self.breach_as(Rule::ToolTwice, name, pointer, text);
                 } else if self.tool_names.len() < REMEMBERED {
                     self.tool_names.insert(name.to_owned());
                 }
@@ -316,7 +311,7 @@ impl Checker {
                         self.quote(&why.text)
                     );
                     let pointer = format!("{at}/{key}{}", why.pointer);
-                    self.breach_as(Rule::SchemaInvalid, format!("{name} {key}"), pointer, &text);
+                    self.breach_as(Rule::SchemaInvalid, &format!("{name} {key}"), pointer, text);
                 }
             }
         }
@@ -329,11 +324,7 @@ impl Checker {
             let Some(method) = request.get("method").and_then(Value::as_str) else {
                 continue;
             };
-            let pointer = format!(
-                "{}/result/inputRequests{}",
-                place.prefix,
-                super::fit::escape(key)
-            );
+            let pointer = place.at(&format!("/result/inputRequests{}", escape(key)));
             let params = request.get("params").unwrap_or(&Value::Null);
             let capabilities = asked.capabilities.clone().unwrap_or_default();
             self.client_is_asked(method, params, Some(&capabilities), &pointer, place);
@@ -355,7 +346,7 @@ impl Checker {
         let Some(code) = error.get("code").and_then(Value::as_i64) else {
             return;
         };
-        let pointer = format!("{}/error/code", place.prefix);
+        let pointer = place.at("/error/code");
         self.code(revision, code, &pointer, place);
         if let Some(kind) = revision.errors.get(&code) {
             let data = error.get("data").unwrap_or(&Value::Null);
@@ -363,7 +354,7 @@ impl Checker {
         }
         if asked.method == "ping" {
             let text = place.text("where an empty result is due");
-            self.breach(Rule::PingRefused, &pointer, text);
+            self.breach(Rule::PingRefused, pointer.as_str(), text);
         }
         if code == code::METHOD_NOT_FOUND
             && let Some(area) = area(&asked.method)
@@ -378,16 +369,11 @@ impl Checker {
             && self.declared.is_some()
             && self.declares(area.capability)
         {
+            let capability = area.capability.join(".");
             let text = format!(
-                "as a method that it does not know, and declares the capability `{}`",
-                area.capability.join(".")
+                "as a method that it does not know, and declares the capability `{capability}`"
             );
-            self.breach_as(
-                area.refused,
-                area.capability.join("."),
-                pointer,
-                &place.text(&text),
-            );
+            self.breach_as(area.refused, &capability, pointer, place.text(&text));
         }
     }
 
@@ -417,7 +403,7 @@ impl Checker {
             _ => return,
         };
         let text = place.text(&format!("with the error code {code}, {why}"));
-        self.breach_as(rule, code.to_string(), pointer.to_owned(), &text);
+        self.breach_as(rule, &code.to_string(), pointer, text);
     }
 
     /// Whether the server says that it has what the path leads to; a flag has

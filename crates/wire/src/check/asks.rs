@@ -22,28 +22,28 @@ impl Checker {
             method: &shown,
         };
         let id = message.get("id").unwrap_or(&Value::Null);
-        let id_pointer = format!("{prefix}/id");
+        let id_pointer = place.at("/id");
         if method.starts_with(Notification::PREFIX) {
             let text = format!("sends the notification `{}` with an id", place.method);
-            return self.breach(Rule::NotificationId, &id_pointer, text);
+            return self.breach(Rule::NotificationId, id_pointer, text);
         }
         if revision.has(Rule::ServerRequest) {
             let text = format!(
                 "sends the request `{}`, and servers of {} make none",
                 place.method, revision.name
             );
-            return self.breach(Rule::ServerRequest, &format!("{prefix}/method"), text);
+            return self.breach(Rule::ServerRequest, place.at("/method"), text);
         }
         if !(id.is_string() || id.is_i64() || id.is_u64()) {
             let text = place.text("with an id that is neither a string nor an integer");
-            self.breach(Rule::RequestId, &id_pointer, text);
+            self.breach(Rule::RequestId, id_pointer, text);
         } else if self.own_ids.len() < REMEMBERED && !self.own_ids.insert(hash_of(id)) {
             let text = place.text("with an id that it has used before");
-            self.breach(Rule::RequestIdReused, &id_pointer, text);
+            self.breach(Rule::RequestIdReused, id_pointer, text);
         }
         if !self.initialized && method != "ping" {
             let text = place.text("before it was told that the client is initialized");
-            self.breach(Rule::EarlyRequest, &format!("{prefix}/method"), text);
+            self.breach(Rule::EarlyRequest, place.at("/method"), text);
         }
         let params = self.params(message, place);
         if let Some(kind) = revision.requests.get(method) {
@@ -71,7 +71,7 @@ impl Checker {
                 within(place)
             );
             let at = format!("{pointer}/method");
-            return self.breach_as(Rule::UndeclaredClient, method.to_owned(), at, &text);
+            return self.breach_as(Rule::UndeclaredClient, method, at, text);
         }
         if area == "elicitation" {
             let mode = params.get("mode").and_then(Value::as_str).unwrap_or("form");
@@ -84,7 +84,7 @@ impl Checker {
                     self.redactor.cut(mode, QUOTED)
                 );
                 let at = format!("{pointer}/params/mode");
-                self.breach_as(Rule::UndeclaredMode, mode.to_owned(), at, &text);
+                self.breach_as(Rule::UndeclaredMode, mode, at, text);
             }
         }
         let with_tools = ["tools", "toolChoice"]
@@ -96,7 +96,7 @@ impl Checker {
         {
             let text = format!("asks the client for `{method}` with tools, without its leave");
             let at = format!("{pointer}/params/{key}");
-            self.breach(Rule::UndeclaredSamplingTools, &at, text);
+            self.breach(Rule::UndeclaredSamplingTools, at, text);
         }
     }
 }

@@ -108,6 +108,11 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
+    /// A pointer into the message as one into what was sent.
+    pub(super) fn at(&self, pointer: &str) -> String {
+        format!("{}{pointer}", self.prefix)
+    }
+
     pub(super) fn text(&self, what: &str) -> String {
         format!("{} `{}` {what}", self.verb, self.method)
     }
@@ -286,20 +291,17 @@ impl Checker {
             Err(_) => return self.impure(&text),
         };
         if marked {
-            let text = "puts a byte order mark before a message".to_owned();
+            let text = "puts a byte order mark before a message";
             self.breach(Rule::ByteOrderMark, "", text);
         }
         if let Cow::Owned(_) = text {
-            self.breach(Rule::Utf8, "", "writes bytes that are not UTF-8".to_owned());
+            self.breach(Rule::Utf8, "", "writes bytes that are not UTF-8");
         }
         match value {
             Value::Object(message) if is_message(&message) => self.message(revision, &message, ""),
             Value::Array(items) if items.iter().any(is_message_value) => {
-                self.breach(
-                    Rule::Batch,
-                    "",
-                    format!("sends a batch, which {} does not know", revision.name),
-                );
+                let text = format!("sends a batch, which {} does not know", revision.name);
+                self.breach(Rule::Batch, "", text);
                 for (index, item) in items.iter().enumerate() {
                     if let Value::Object(message) = item {
                         self.message(revision, message, &format!("/{index}"));
@@ -319,7 +321,7 @@ impl Checker {
     /// `why` completes "the server …".
     pub fn unreadable(&mut self, why: &str) {
         if self.revision.is_some() {
-            self.breach(Rule::InvalidMessage, "", why.to_owned());
+            self.breach(Rule::InvalidMessage, "", why);
         } else {
             self.passed_over();
         }
@@ -361,11 +363,8 @@ impl Checker {
 
     fn impure(&mut self, line: &str) {
         let quoted = self.quote(line);
-        self.breach(
-            Rule::StdoutPurity,
-            "",
-            format!("writes a line on stdout that is no message: {quoted}"),
-        );
+        let text = format!("writes a line on stdout that is no message: {quoted}");
+        self.breach(Rule::StdoutPurity, "", text);
     }
 
     fn message(
@@ -384,7 +383,7 @@ impl Checker {
                 ),
                 None => "leaves `jsonrpc` out of a message".to_owned(),
             };
-            self.breach(Rule::Jsonrpc, &format!("{prefix}/jsonrpc"), text);
+            self.breach(Rule::Jsonrpc, format!("{prefix}/jsonrpc"), text);
         }
         match message.get("method") {
             Some(Value::String(method)) if message.contains_key("id") => {
@@ -393,8 +392,8 @@ impl Checker {
             Some(Value::String(method)) => self.notification(revision, method, message, prefix),
             Some(_) => self.breach(
                 Rule::InvalidMessage,
-                &format!("{prefix}/method"),
-                "sends a message whose `method` is not a string".to_owned(),
+                format!("{prefix}/method"),
+                "sends a message whose `method` is not a string",
             ),
             None => self.response(revision, message, prefix),
         }
@@ -413,14 +412,14 @@ impl Checker {
     ) {
         for flaw in fit(revision, type_name, value, &self.redactor) {
             let text = place.text(&format!("with {}", flaw.text));
-            let at = format!("{}{pointer}{}", place.prefix, flaw.pointer);
+            let at = place.at(&format!("{pointer}{}", flaw.pointer));
             let key = format!("{} {} {pointer}{}", place.verb, place.method, flaw.place);
             match flaw.rule {
                 Rule::Shape => {
                     let section = flaw.section.unwrap_or_else(|| Section::parse("basic"));
-                    self.add(Rule::Shape, WireLevel::Must, &section, key, at, &text);
+                    self.add(Rule::Shape, WireLevel::Must, &section, &key, at, &text);
                 }
-                rule => self.breach_as(rule, key, at, &text),
+                rule => self.breach_as(rule, &key, at, &text),
             }
         }
     }
@@ -436,11 +435,7 @@ impl Checker {
             None => Cow::Owned(Value::Object(Map::new())),
             Some(_) => {
                 let text = place.text("with params that are not an object");
-                self.breach(
-                    Rule::InvalidMessage,
-                    &format!("{}/params", place.prefix),
-                    text,
-                );
+                self.breach(Rule::InvalidMessage, place.at("/params"), text);
                 Cow::Owned(Value::Object(Map::new()))
             }
         }
@@ -452,17 +447,38 @@ impl Checker {
     }
 
     /// Records a breach, where the revision has the rule. Sightings at one
-    /// place with one text are one breach.
-    pub(super) fn breach(&mut self, rule: Rule, pointer: &str, text: String) {
-        self.breach_as(rule, pointer.to_owned(), pointer.to_owned(), &text);
+    /// place are one breach.
+    pub(super) fn breach(&mut self, rule: Rule, pointer: impl Into<String>, text: impl AsRef<str>) {
+        let pointer = pointer.into();
+        self.breach_as(rule, &pointer.clone(), pointer, text);
     }
 
     /// The same; `key` is what makes two sightings one.
-    pub(super) fn breach_as(&mut self, rule: Rule, key: String, pointer: String, text: &str) {
+    pub(super) fn breach_as(
+        &mut self,
+        rule: Rule,
+        key: &str,
+        pointer: impl Into<String>,
+        text: impl AsRef<str>,
+    ) {
         let Some((level, section)) = self.revision.and_then(|r| r.rules.get(&rule)) else {
             return;
         };
-        self.add(rule, *level, section, key, pointer, text);
+        self.add(rule, *level, section, key, pointer.into(), text.as_ref());
+    }
+
+    /// Records that the server does what it has not declared that it can.
+    pub(super) fn undeclared(
+        &mut self,
+        rule: Rule,
+        key: &str,
+        capability: &[&str],
+        pointer: &str,
+        place: Place<'_>,
+    ) {
+        let capability = capability.join(".");
+        let text = format!("without having declared the capability `{capability}`");
+        self.breach_as(rule, key, place.at(pointer), place.text(&text));
     }
 
     fn add(
@@ -470,7 +486,7 @@ impl Checker {
         rule: Rule,
         level: WireLevel,
         section: &Section,
-        key: String,
+        key: &str,
         pointer: String,
         text: &str,
     ) {

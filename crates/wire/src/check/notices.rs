@@ -39,22 +39,12 @@ impl Checker {
         else {
             return;
         };
-        let pointer = format!("{prefix}/method");
         if !self.declares(capability) {
-            let text = format!(
-                "without having declared the capability `{}`",
-                capability.join(".")
-            );
-            let text = place.text(&text);
-            self.breach_as(
-                Rule::UndeclaredNotification,
-                method.to_owned(),
-                pointer.clone(),
-                &text,
-            );
+            let rule = Rule::UndeclaredNotification;
+            self.undeclared(rule, method, capability, "/method", place);
         }
         if revision.has(Rule::UnaskedNotification) {
-            self.subscribed(&params, filter, place, &pointer);
+            self.subscribed(&params, filter, place);
         }
     }
 
@@ -83,7 +73,7 @@ impl Checker {
                     )
                 }
             };
-            return self.breach(rule, &pointer, text);
+            return self.breach(rule, pointer, text);
         };
         let Some(progress) = params.get("progress").and_then(Value::as_f64) else {
             return;
@@ -91,11 +81,8 @@ impl Checker {
         let before = asked.progress.replace(progress);
         if let Some(before) = before.filter(|before| progress <= *before) {
             let text = format!("sends progress that does not go up: {progress} after {before}");
-            self.breach(
-                Rule::ProgressOrder,
-                &format!("{prefix}/params/progress"),
-                text,
-            );
+            let pointer = format!("{prefix}/params/progress");
+            self.breach(Rule::ProgressOrder, pointer, text);
         }
     }
 
@@ -117,11 +104,8 @@ impl Checker {
             } else {
                 "for a request that it did not make"
             };
-            self.breach(
-                Rule::CancelledUnknown,
-                &format!("{}/params/requestId", place.prefix),
-                place.text(what),
-            );
+            let pointer = place.at("/params/requestId");
+            self.breach(Rule::CancelledUnknown, pointer, place.text(what));
         }
         if let Some(subscription) = self.subscriptions.get_mut(&id.to_string()) {
             subscription.over = true;
@@ -129,10 +113,9 @@ impl Checker {
     }
 
     fn log(&mut self, revision: &Specification, place: Place<'_>) {
-        let pointer = format!("{}/method", place.prefix);
         if !self.declares(&["logging"]) {
-            let text = place.text("without having declared the capability `logging`");
-            self.breach(Rule::UndeclaredLogging, &pointer, text);
+            let rule = Rule::UndeclaredLogging;
+            self.undeclared(rule, &place.at("/method"), &["logging"], "/method", place);
         }
         // What was given up may have asked for it.
         if revision.has(Rule::UnaskedLog)
@@ -140,7 +123,7 @@ impl Checker {
             && !self.open.values().any(|asked| asked.wants_log)
         {
             let text = place.text("while no request asks for log messages");
-            self.breach(Rule::UnaskedLog, &pointer, text);
+            self.breach(Rule::UnaskedLog, place.at("/method"), text);
         }
     }
 
@@ -167,26 +150,22 @@ impl Checker {
             Some(_) => "for a subscription that was never made",
             None => "without saying to which subscription it belongs",
         };
+        let pointer = place.at(&format!("/params{}", meta::SUBSCRIPTION_ID_POINTER));
         self.breach_as(
             Rule::SubscriptionId,
-            place.method.to_owned(),
-            format!("{}/params{}", place.prefix, meta::SUBSCRIPTION_ID_POINTER),
-            &place.text(what),
+            place.method,
+            pointer,
+            place.text(what),
         );
         None
     }
 
     /// Whether a change that is told was asked for.
-    fn subscribed(&mut self, params: &Value, filter: &str, place: Place<'_>, pointer: &str) {
-        let unasked = || format!("sends `{}`, which no subscription asks for", place.method);
+    fn subscribed(&mut self, params: &Value, filter: &str, place: Place<'_>) {
+        let pointer = place.at("/method");
+        let unasked = format!("sends `{}`, which no subscription asks for", place.method);
         if self.subscriptions.is_empty() {
-            let key = place.method.to_owned();
-            return self.breach_as(
-                Rule::UnaskedNotification,
-                key,
-                pointer.to_owned(),
-                &unasked(),
-            );
+            return self.breach_as(Rule::UnaskedNotification, place.method, pointer, unasked);
         }
         let Some(id) = self.subscription_of(params, place) else {
             return;
@@ -200,18 +179,13 @@ impl Checker {
             Some(_) | None => false,
         };
         let early = !subscription.acknowledged;
-        let key = place.method.to_owned();
         if !wanted {
-            self.breach_as(
-                Rule::UnaskedNotification,
-                key.clone(),
-                pointer.to_owned(),
-                &unasked(),
-            );
+            let pointer = pointer.as_str();
+            self.breach_as(Rule::UnaskedNotification, place.method, pointer, unasked);
         }
         if early {
             let text = place.text("for a subscription that it has not acknowledged");
-            self.breach_as(Rule::AcknowledgedFirst, key, pointer.to_owned(), &text);
+            self.breach_as(Rule::AcknowledgedFirst, place.method, pointer, text);
         }
     }
 }
