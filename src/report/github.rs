@@ -265,14 +265,6 @@ fn summary(report: &RunReport, max: usize) -> String {
     if let Some(help) = &report.help_summary {
         out.push_str(&help_summary(help));
     }
-    if report.verdict.is_green() && !report.hooks_at_work().is_empty() {
-        out.push_str(&about_plan(
-            "warning",
-            report,
-            "jelly:",
-            &view::ending(report),
-        ));
-    }
     if let Some(diff) = &report.repair_diff {
         out.push_str(&format!(
             "\n## The repaired plan\n\n{}",

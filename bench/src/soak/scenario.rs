@@ -19,8 +19,7 @@ pub const REPAIRED: i32 = 4;
 /// which nothing else is wrong.
 struct FaultRow(&'static str, &'static [i32]);
 
-/// Every fault is here in at least one place. Those of the first part change
-/// nothing that a step asks for.
+/// Those of the first part change nothing that a step asks for.
 const FAULTS: [FaultRow; 62] = [
     FaultRow("slow@call=30ms", &[PASSED]),
     FaultRow("slow@spawn=100ms", &[PASSED]),
@@ -41,7 +40,6 @@ const FAULTS: [FaultRow; 62] = [
     FaultRow("notify=notifications/tools/list_changed", &[PASSED]),
     FaultRow("ignore_eof", &[PASSED]),
     FaultRow("ignore_sigterm", &[PASSED]),
-    FaultRow("exit@discover=1", &[PASSED]),
     FaultRow("echo_env@spawn=SOAK_SECRET,plain", &[PASSED]),
     FaultRow("echo_env@spawn=SOAK_SECRET,split", &[PASSED]),
     FaultRow("echo_env@call=SOAK_SECRET,url", &[PASSED]),
@@ -50,6 +48,8 @@ const FAULTS: [FaultRow; 62] = [
     FaultRow("grandchild=pid-%", &[PASSED]),
     FaultRow("grandchild=pid-%,setsid", &[PASSED]),
     FaultRow("grandchild=pid-%,setsid,holds", &[PASSED]),
+    // `say` declares no output that could be broken.
+    FaultRow("schema_breach@call", &[PASSED]),
     // Before the handshake is over nothing is the code's fault.
     FaultRow("exit@spawn=2", &[HELP]),
     FaultRow("exit@handshake=1", &[HELP]),
@@ -79,7 +79,6 @@ const FAULTS: [FaultRow; 62] = [
     FaultRow("panic@call=rust", &[CODE]),
     FaultRow("kill@call=SIGSEGV", &[CODE]),
     FaultRow("wrong_value@call=other", &[CODE]),
-    FaultRow("schema_breach@call", &[CODE]),
     FaultRow("empty_result@call", &[CODE]),
     FaultRow("null_result@call", &[CODE]),
     // Whose fault these are depends on more than the fault; green is none.
@@ -90,6 +89,8 @@ const FAULTS: [FaultRow; 62] = [
     // Since 2026-07-28 a server asks nothing by itself, and may wait in vain.
     FaultRow("ask=ping", &[PASSED, HELP]),
     FaultRow("ask_nowait=ping", &[PASSED, HELP]),
+    // A server of 2026-07-28 alone is none without an answer to the probe.
+    FaultRow("exit@discover=1", &[PASSED, HELP]),
     // By chance: it passes, or is seen to be wrong now and then.
     FaultRow("flaky=0.3", &[PASSED, CODE, HELP]),
     FaultRow("huge@call=3M", &[CODE]),
@@ -131,9 +132,16 @@ impl Scenario {
         let mut allowed = BTreeSet::from([PASSED]);
         for server in 0..servers {
             let mut args = vec!["mock".to_owned(), "--tool".into(), "say=hello".into()];
-            // Half of the servers are well; few have two faults.
-            for _ in 0..[0, 0, 1, 1, 1, 2][rng.usize(0..6)] {
-                let FaultRow(fault, ends) = &FAULTS[rng.usize(0..FAULTS.len())];
+            // Of two faults of one server the second changes nothing, or one
+            // might keep the other from acting.
+            let harmless = || FAULTS.iter().filter(|row| row.1 == [PASSED]);
+            let rows = [
+                (rng.u8(0..3) > 0).then(|| &FAULTS[rng.usize(0..FAULTS.len())]),
+                (rng.u8(0..4) == 0)
+                    .then(|| harmless().nth(rng.usize(0..harmless().count())))
+                    .flatten(),
+            ];
+            for FaultRow(fault, ends) in rows.into_iter().flatten() {
                 args.push("--fault".into());
                 args.push(fault.replace('%', &server.to_string()));
                 allowed = joined(&allowed, ends);

@@ -41,6 +41,8 @@ pub enum WorkerEnd {
     Killed {
         /// As in `SIGSEGV`.
         signal: String,
+        /// That of the signal, or of the first that the supervisor was sent,
+        /// where it had passed this one on; of SIGTERM for SIGHUP.
         number: u8,
         /// The supervisor had been sent the same signal and passed it on: no
         /// fault, but the wish of whoever sent it.

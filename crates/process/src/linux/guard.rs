@@ -239,11 +239,21 @@ fn stand_by(worker: Pid, signals: &Signals) -> WorkerEnd {
     tree::kill_own_children(&[]);
     clear_scratch();
     match (status.exit_status(), status.terminating_signal()) {
-        (_, Some(signal)) => WorkerEnd::Killed {
-            signal: unix::signal_name(signal),
-            number: to_byte(signal),
-            asked_for: passed_on.contains(&signal),
-        },
+        (_, Some(signal)) => {
+            let asked_for = passed_on.contains(&signal);
+            // Of several that waited for the worker, the kernel chose one; who
+            // asked first decides, and a hang-up asks for the end as SIGTERM does.
+            let meant = match passed_on.first() {
+                Some(&libc::SIGHUP) if asked_for => libc::SIGTERM,
+                Some(&first) if asked_for => first,
+                Some(_) | None => signal,
+            };
+            WorkerEnd::Killed {
+                signal: unix::signal_name(signal),
+                number: to_byte(meant),
+                asked_for,
+            }
+        }
         (code, None) => WorkerEnd::Exited(to_byte(code.unwrap_or(0))),
     }
 }

@@ -64,15 +64,19 @@ pub(super) fn at(origin: &Url, path: &str) -> Url {
 }
 
 /// The URL of a server as it names the resource: in its canonical form, without
-/// a fragment, and without a slash that means nothing.
+/// a slash that means nothing, and without what may hold a key: user, fragment
+/// and query.
+///
+/// Source: RFC 8707, section 2: a resource should have no query.
 pub(super) fn canonical(server: &Url) -> String {
     let mut url = server.clone();
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.set_fragment(None);
+    url.set_query(None);
     let text = url.to_string();
     match url.path() {
-        "/" if url.query().is_none() => text.trim_end_matches('/').to_owned(),
+        "/" => text.trim_end_matches('/').to_owned(),
         _ => text,
     }
 }
@@ -304,7 +308,8 @@ mod tests {
             ("https://MCP.example.com/", "https://mcp.example.com"),
             ("https://h/mcp#x", "https://h/mcp"),
             ("https://h/mcp/", "https://h/mcp/"),
-            ("https://u:p@h/?a=b", "https://h/?a=b"),
+            ("https://u:p@h/?a=b", "https://h"),
+            ("https://h/mcp?api_key=x", "https://h/mcp"),
         ] {
             assert_eq!(canonical(&url(text)), name);
         }
