@@ -608,3 +608,59 @@ sys.stdout.flush()";
     let run = calling(call, "tool: work, expect: { text: { starts_with: cut } }");
     run.ends(0, "passed");
 }
+
+#[test]
+fn what_a_plan_spells_out_at_any_length_is_refused_in_few_words() {
+    let long = "k".repeat(1_000_000);
+    let deep = format!("$[?{}@.a{}]", "(".repeat(50_000), ")".repeat(50_000));
+    let server = format!(
+        r#"{{"version":1,"servers":{{"s":{{"command":"a","{long}":1}}}},"steps":[{{"list":"tools"}}]}}"#
+    );
+    let named = format!(
+        r#"{{"version":1,"servers":{{"{long}":{{"command":1}}}},"steps":[{{"list":"tools"}}]}}"#
+    );
+    let path = format!(
+        r#"{{"version":1,"servers":{{"s":{{"command":"a"}}}},"steps":[{{"list":"tools","expect":{{"json":[{{"path":"{deep}","exists":true}}]}}}}]}}"#
+    );
+    for (plan, told) in [
+        (server, "unknown key"),
+        (named, "command"),
+        (path, "64 brackets"),
+    ] {
+        let project = Project::empty();
+        project.write("plan.json", plan);
+        let ended = project.jelly(&["check", "plan.json"]).output();
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        let said = ended.stdout + &ended.stderr;
+        assert!(said.len() < 8_000, "{} bytes are printed", said.len());
+        assert!(said.contains(told), "{said}");
+    }
+}
+
+#[test]
+fn variables_that_grow_with_each_step_end_before_the_memory_does() {
+    let mut plan = String::from("version: 1\nvars:\n  v0: aaaaaaaaaaaaaaaa\n");
+    for n in 1..20 {
+        let before = format!("${{v{}}}", n - 1).repeat(4);
+        plan.push_str(&format!("  v{n}: \"{before}\"\n"));
+    }
+    plan.push_str("  l0: [x]\n");
+    for n in 1..20 {
+        let before = format!("\"${{l{}}}\"", n - 1);
+        plan.push_str(&format!(
+            "  l{n}: [{before}, {before}, {before}, {before}]\n"
+        ));
+    }
+    plan.push_str(
+        "servers: { s: { command: jelly, args: [mock] } }
+steps:
+  - { id: text, tool: echo, args: { message: \"${v19}\" } }
+  - { id: list, tool: echo, args: { message: \"${l19}\" } }
+",
+    );
+    let project = Project::with(&plan);
+    let (run, peak) = peak(&project);
+    run.ends(3, "needs_user_help");
+    assert!(run.stdout.contains("longer than 16 MiB"), "{}", run.stdout);
+    assert!(peak < 512 * 1024, "{peak} KiB");
+}

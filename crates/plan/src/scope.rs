@@ -42,7 +42,13 @@ pub enum Unresolved {
     Name(String),
     #[error("no port was chosen for the server {0}")]
     Port(String),
+    #[error("with its variables filled in, it is longer than {} MiB", MAX_RESOLVED >> 20)]
+    TooLong,
 }
+
+/// Bytes that a value may have when its variables are filled in: variables of
+/// variables grow with each step.
+pub(super) const MAX_RESOLVED: usize = 16 << 20;
 
 impl Scope {
     /// A scope with the plan's variables, resolved in order. A variable whose
@@ -119,26 +125,54 @@ impl Scope {
 /// those in plans, so it came from elsewhere.
 ///
 /// # Errors
-/// The first name without a value.
+/// The first name without a value, or a value that grows too long.
 pub fn resolve_json(value: &Value, scope: &Scope, server: &str) -> Result<Value, Unresolved> {
+    resolve_within(value, scope, server, &mut MAX_RESOLVED.clone())
+}
+
+/// Takes what is filled in from the bytes that are left.
+fn resolve_within(
+    value: &Value,
+    scope: &Scope,
+    server: &str,
+    left: &mut usize,
+) -> Result<Value, Unresolved> {
     Ok(match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
         Value::String(text) if has_reference(text) => match Template::parse(text) {
-            Ok(template) => template.resolve(scope, server)?,
+            Ok(template) => {
+                let filled = template.resolve(scope, server)?;
+                *left = left.checked_sub(size(&filled)).ok_or(Unresolved::TooLong)?;
+                filled
+            }
             Err(_) => value.clone(),
         },
         Value::String(text) => Value::String(text.clone()),
         Value::Array(items) => Value::Array(
             items
                 .iter()
-                .map(|item| resolve_json(item, scope, server))
+                .map(|item| resolve_within(item, scope, server, left))
                 .collect::<Result<_, _>>()?,
         ),
         Value::Object(entries) => Value::Object(
             entries
                 .iter()
-                .map(|(key, item)| Ok((key.clone(), resolve_json(item, scope, server)?)))
+                .map(|(key, item)| Ok((key.clone(), resolve_within(item, scope, server, left)?)))
                 .collect::<Result<_, Unresolved>>()?,
         ),
     })
+}
+
+/// About the bytes of a value.
+fn size(value: &Value) -> usize {
+    const NODE: usize = size_of::<Value>();
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => NODE,
+        Value::String(text) => NODE + text.len(),
+        Value::Array(items) => NODE + items.iter().map(size).sum::<usize>(),
+        Value::Object(entries) => {
+            let entry = |(key, item): (&String, &Value)| key.len() + size(item);
+            NODE + entries.iter().map(entry).sum::<usize>()
+        }
+    }
 }

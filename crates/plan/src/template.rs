@@ -2,7 +2,7 @@
 //!
 //! The main type is [`Template`]. Must not know which names there are.
 
-use super::scope::{Scope, Unresolved};
+use super::scope::{MAX_RESOLVED, Scope, Unresolved};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -209,7 +209,7 @@ impl Template {
     /// The value as text; what is no string is written as compact JSON.
     ///
     /// # Errors
-    /// The first name without a value.
+    /// The first name without a value, or a text that grows too long.
     pub fn resolve_str(&self, scope: &Scope, server: &str) -> Result<String, Unresolved> {
         let mut text = String::with_capacity(self.raw.len());
         for part in &self.parts {
@@ -224,6 +224,9 @@ impl Template {
                     Value::String(value) => text.push_str(value),
                     other => text.push_str(&other.to_string()),
                 },
+            }
+            if text.len() > MAX_RESOLVED {
+                return Err(Unresolved::TooLong);
             }
         }
         Ok(text)

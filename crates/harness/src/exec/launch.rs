@@ -384,7 +384,7 @@ pub fn issue_of(unresolved: &Unresolved) -> Option<PlanIssue> {
                 secret: true,
             })
         }
-        Unresolved::Name(_) | Unresolved::Port(_) => None,
+        Unresolved::Name(_) | Unresolved::Port(_) | Unresolved::TooLong => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is wrong with a plan, and how it is shown.
 
 use crate::{DocPath, Location, PlanSource};
+use jelly_base::text::truncate_middle;
 use jelly_base::text::{Quoted, render_quoted};
 use std::borrow::Cow;
 use std::fmt;
@@ -46,10 +47,18 @@ impl Problem {
         if self.field.0.is_empty() {
             self.message.clone()
         } else {
-            format!("{}: {}", self.field, self.message)
+            let field = self.field.to_string();
+            format!(
+                "{}: {}",
+                truncate_middle(&field, LONGEST_FIELD),
+                self.message
+            )
         }
     }
 }
+
+/// Bytes of the name of a place: the keys in it may be of any length.
+const LONGEST_FIELD: usize = 300;
 
 /// Everything that is wrong with a plan, in the order of the file.
 #[derive(Debug, Clone)]

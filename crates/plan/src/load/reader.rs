@@ -7,7 +7,7 @@ use crate::grammar::{Kind, Mapping, Words};
 use crate::syntax::{Data, Entry, Node, Span, Trouble};
 use crate::template::{Part, Template, has_reference};
 use crate::{DocPath, Location, Segment, Variant};
-use jelly_base::text::{Lines, close_names, plural};
+use jelly_base::text::{Lines, close_names, plural, truncate_middle};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -133,6 +133,9 @@ pub(super) fn meaning<T: Copy>(word: &str, words: &[(&'static str, T)]) -> Optio
     found.map(|(_, value)| *value)
 }
 
+/// Bytes of a problem's message: a key or a value in it may be of any length.
+const LONGEST_MESSAGE: usize = 600;
+
 /// Problems that are told one by one; a plan is mended long before the last.
 const MOST_PROBLEMS: usize = 200;
 
@@ -234,7 +237,7 @@ impl<'t> Reader<'t> {
         let problem = Problem {
             location: self.place(span.start),
             field: path.to_doc(),
-            message: message.into(),
+            message: truncate_middle(&message.into(), LONGEST_MESSAGE).into_owned(),
             hints: Vec::new(),
             span,
             also: None,

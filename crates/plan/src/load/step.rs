@@ -339,6 +339,12 @@ impl<'t> Reader<'t> {
         path: Path<'_>,
     ) -> Option<(JsonPath, String)> {
         let raw = self.string(node, path)?;
+        if nesting(raw) > MAX_NESTING {
+            let message = format!("a JSONPath of more than {MAX_NESTING} brackets within brackets");
+            self.problem(node.span, path, message)
+                .hint("select less at once, or capture a part of the answer first");
+            return None;
+        }
         match JsonPath::parse(raw) {
             Ok(parsed) => Some((parsed, raw.to_owned())),
             Err(error) => {
@@ -376,4 +382,21 @@ impl<'t> Reader<'t> {
             .map(std::borrow::Cow::into_owned)
             .collect()
     }
+}
+
+/// Brackets within brackets of a JSONPath: the parser takes some stack for each.
+const MAX_NESTING: usize = 64;
+
+/// How deep the brackets of a text go, those in its strings included.
+fn nesting(text: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'(' | b'[' => depth += 1,
+            b')' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
 }
