@@ -1,6 +1,7 @@
 //! `servers.NAME.auth`.
 
-use super::reader::{Fields, Path, Reader};
+use super::path::Path;
+use super::reader::{Fields, Reader};
 use crate::grammar::{AUTH, CLIENT_CREDENTIALS, LOGIN, WORKLOAD};
 use crate::syntax::{Data, Node};
 use crate::template::Template;

@@ -1,6 +1,7 @@
 //! `expect`.
 
-use super::reader::{Path, Reader, entry, get};
+use super::path::Path;
+use super::reader::{Reader, entry, get};
 use super::references::Needs;
 use crate::grammar::{ERROR_EXPECT, EXPECT, Target};
 use crate::syntax::{Data, Entry, Node};

@@ -1,7 +1,8 @@
 //! Answers to the server's own questions, notifications, completion,
 //! subscriptions, raw bytes.
 
-use super::reader::{Fields, Path, Reader};
+use super::path::Path;
+use super::reader::{Fields, Reader};
 use super::references::{Needs, TemplatePlace};
 use crate::grammar::{ANSWER, COMPLETE, NOTIFICATION, RPC_ERROR, SUBSCRIPTION, Target};
 use crate::syntax::{Data, Node};

@@ -1,6 +1,7 @@
 //! `matrix`.
 
-use super::reader::{Path, Reader};
+use super::path::Path;
+use super::reader::Reader;
 use super::step::UnreadStep;
 use crate::grammar::{MATRIX, REVISION};
 use crate::matrix::{MAX_VARIANTS, Matrix};

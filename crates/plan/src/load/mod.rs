@@ -12,6 +12,7 @@ mod operand;
 mod package;
 #[cfg(test)]
 mod package_tests;
+mod path;
 mod plan;
 mod problem;
 mod project;

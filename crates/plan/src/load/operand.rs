@@ -1,6 +1,7 @@
 //! What operators may be said of, and what their operands must be.
 
-use super::reader::{Path, Reader, parse_duration};
+use super::path::Path;
+use super::reader::{Reader, parse_duration};
 use super::references::{Needs, TemplatePlace};
 use crate::Operator;
 use crate::grammar::{Target, VALUE_TYPES};

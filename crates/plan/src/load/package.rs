@@ -1,6 +1,7 @@
 //! `package` and `package_args` of a server.
 
-use super::reader::{Path, Reader, entry};
+use super::path::Path;
+use super::reader::{Reader, entry};
 use super::references::{Needs, TemplatePlace};
 use crate::syntax::{Data, Entry, Node};
 use crate::{Command, PackageUse};

@@ -1,7 +1,8 @@
 //! The document as a whole.
 
+use super::path::Path;
 use super::problem::{PlanError, Problem};
-use super::reader::{Fields, Path, Reader};
+use super::reader::{Fields, Reader};
 use super::references::{Needs, TemplatePlace};
 use super::step::{UnreadStep, captured, ids};
 use crate::grammar::{BUDGETS, HOOKS, PLAN};

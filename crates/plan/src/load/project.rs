@@ -3,8 +3,9 @@
 //! The main function is [`read_project`]. Which settings there are is the
 //! caller's to know.
 
+use super::path::Path;
 use super::problem::PlanError;
-use super::reader::{Path, Reader};
+use super::reader::Reader;
 use crate::syntax::{self, Data, Entry, Node};
 use crate::{Location, PlanSource};
 use indexmap::IndexMap;

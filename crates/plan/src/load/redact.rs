@@ -1,6 +1,7 @@
 //! `redact`: what of a value counts for nothing beside its snapshot.
 
-use super::reader::{Path, Reader};
+use super::path::Path;
+use super::reader::Reader;
 use crate::anything::redacts_all;
 use crate::grammar::REDACTION;
 use crate::syntax::{Data, Node};

@@ -1,6 +1,7 @@
 //! The names that `${…}` may use, and where.
 
-use super::reader::{Path, Reader};
+use super::path::Path;
+use super::reader::Reader;
 use crate::syntax::{Data, Node};
 use crate::template::{PREFIXES, Part, RESERVED, Template, TemplateError, has_reference};
 use indexmap::{IndexMap, IndexSet};

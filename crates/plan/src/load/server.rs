@@ -1,7 +1,8 @@
 //! `servers`.
 
 use super::features::Of;
-use super::reader::{Fields, Path, Reader, entry, get, meaning};
+use super::path::Path;
+use super::reader::{Fields, Reader, entry, get, meaning};
 use super::references::{Needs, TemplatePlace};
 use crate::grammar::SERVER;
 use crate::syntax::{Entry, Node};

@@ -1,7 +1,8 @@
 //! `setup`, `steps` and `teardown`.
 
 use super::features::Of;
-use super::reader::{Fields, Path, Reader, meaning};
+use super::path::Path;
+use super::reader::{Fields, Reader, meaning};
 use super::references::{Needs, TemplatePlace};
 use crate::grammar::STEP;
 use crate::syntax::{Data, Entry, Node};

@@ -1,7 +1,8 @@
 //! Expectations that hold of anything: whoever wrote them believes that
 //! something is tested.
 
-use super::reader::{Path, Reader};
+use super::path::Path;
+use super::reader::Reader;
 use crate::grammar::Target;
 use crate::syntax::Node;
 use crate::{Operator, Part, Predicate, can_not_fail, each_reference};
