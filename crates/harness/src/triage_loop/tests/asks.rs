@@ -505,7 +505,7 @@ fn reasons_name_who_and_why() {
         ),
         (
             vec![hiccup("a"), hiccup("b")],
-            "step a (connection_refused), step b (connection_refused) may pass by itself",
+            "step a, step b (connection_refused) may pass by themselves",
         ),
         (
             vec![mismatch("a", "x"), mismatch("a", "x")],
