@@ -4,7 +4,7 @@
 use super::markdown::markdown;
 use crate::report::github::{MAX_ANNOTATIONS, MAX_SUMMARY, command};
 use crate::report::quote::cut_document;
-use jelly_base::model::{Cluster, TriageReport};
+use jelly_base::model::{Cluster, ReportLabels, TriageReport};
 use jelly_base::text::{first_names, one_line, plural};
 
 /// Victims that are named of one cause.
@@ -24,8 +24,9 @@ pub fn github(report: &TriageReport, workspace: Option<&str>) -> String {
         out.push_str(&command("error", &properties, &text));
         left -= 1;
     }
+    let labels = ReportLabels::of_all(report);
     let shown = report.clusters.iter().take(left);
-    out.extend(shown.map(|cluster| annotation(report, cluster, workspace)));
+    out.extend(shown.map(|cluster| annotation((report, &labels), cluster, workspace)));
     if report.clusters.len() > left {
         let more = plural(report.clusters.len() - left, "more cause");
         let text = format!("and {more}; the job summary tells them");
@@ -38,14 +39,25 @@ pub fn github(report: &TriageReport, workspace: Option<&str>) -> String {
     out
 }
 
-fn annotation(report: &TriageReport, cluster: &Cluster, workspace: Option<&str>) -> String {
+fn annotation(
+    (report, labels): (&TriageReport, &ReportLabels<'_>),
+    cluster: &Cluster,
+    workspace: Option<&str>,
+) -> String {
     let mut victims = report.victims(cluster);
     let place = victims.find_map(|failure| Some((failure.file?, failure.line)));
     let number = place
         .and_then(|(_, line)| line)
         .map(|line| line.to_string());
     let title = match cluster.count {
-        1 => format!("{}: {}", cluster.example, cluster.root_cause),
+        1 => {
+            let name = report
+                .victims(cluster)
+                .next()
+                .map(|failure| labels.title(&failure));
+            let name = name.unwrap_or_else(|| cluster.example.clone());
+            format!("{name}: {}", cluster.root_cause)
+        }
         n => format!("{}: {}", plural(n, "test"), cluster.root_cause),
     };
     let mut properties = Vec::new();
@@ -67,7 +79,9 @@ fn annotation(report: &TriageReport, cluster: &Cluster, workspace: Option<&str>)
         text.push_str(&format!("\n{}", one_line(&evidence.text, 500)));
     }
     if cluster.count > 1 {
-        let names = report.victims(cluster).map(|failure| failure.title());
+        let names = report
+            .victims(cluster)
+            .map(|failure| labels.title(&failure));
         let names = first_names(names, cluster.victims.len(), NAMES);
         text.push_str(&format!("\nin {names}"));
     }

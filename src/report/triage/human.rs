@@ -2,7 +2,7 @@
 
 use super::words::{before, fitting, notes, retry, side, totals};
 use crate::report::terminal::paint::{TerminalPaint, Tone};
-use jelly_base::model::{Cluster, Fix, TriageReport, Verdict};
+use jelly_base::model::{Cluster, Fix, ReportLabels, TriageReport, Verdict};
 use jelly_base::text::{first_names, one_line, plural, sanitize};
 
 /// Causes that are told in full.
@@ -206,9 +206,10 @@ fn says_the_same(title: &str, evidence: &str) -> bool {
 
 /// The names of the first victims.
 fn names(report: &TriageReport, cluster: &Cluster) -> String {
+    let labels = ReportLabels::of_all(report);
     let names = report
         .victims(cluster)
-        .map(|failure| one_line(&failure.title(), TEXT));
+        .map(|failure| one_line(&labels.title(&failure), TEXT));
     first_names(names, cluster.victims.len(), NAMES)
 }
 
@@ -216,11 +217,12 @@ fn flaky(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
     if report.health.flaky == 0 {
         return;
     }
+    let labels = ReportLabels::of_all(report);
     let mut names: Vec<String> = report
         .failures
         .iter()
         .filter(|failure| failure.kind.flaky)
-        .map(|failure| one_line(&failure.title(), TEXT))
+        .map(|failure| one_line(&labels.title(&failure), TEXT))
         .collect();
     names.dedup();
     let all = names.len();

@@ -2,7 +2,7 @@
 
 use super::words::{before, fitting, notes, retry, side, totals};
 use crate::report::quote::{cell, code, code_cell, command_block, fence, prose, table};
-use jelly_base::model::{Cluster, FailureView, TriageReport, Verdict, json_word};
+use jelly_base::model::{Cluster, FailureView, ReportLabels, TriageReport, Verdict, json_word};
 use jelly_base::text::{first_names, one_line, plural};
 
 /// Causes that are told in full.
@@ -111,9 +111,10 @@ fn cause(report: &TriageReport, cluster: &Cluster, out: &mut String) {
             }
         }
     }
+    let labels = ReportLabels::of_all(report);
     let names = report
         .victims(cluster)
-        .map(|failure| code(&failure.title()));
+        .map(|failure| code(&labels.title(&failure)));
     let names = first_names(names, cluster.victims.len(), NAMES);
     let noun = if cluster.victims.len() == 1 {
         "Test"
@@ -168,6 +169,7 @@ pub(super) fn rows(report: &TriageReport, most: usize) -> String {
         .failures
         .iter()
         .any(|f| f.history.is_some() || f.pre_existing.is_some());
+    let labels = ReportLabels::of_all(report);
     let row = |failure: FailureView<'_>| {
         let kind = failure.kind;
         let side = match (kind.flaky, kind.ambiguous) {
@@ -176,7 +178,7 @@ pub(super) fn rows(report: &TriageReport, most: usize) -> String {
             (false, false) => json_word(&kind.side),
         };
         let mut row = vec![
-            code_cell(&failure.title()),
+            code_cell(&labels.title(&failure)),
             side,
             kind.error_category
                 .as_ref()

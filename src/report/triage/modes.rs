@@ -1,6 +1,6 @@
 //! Less than the whole: the failures alone, or the paths alone.
 
-use jelly_base::model::TriageReport;
+use jelly_base::model::{ReportLabels, TriageReport};
 use jelly_base::text::one_line;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,9 +21,10 @@ pub struct Brief<'a> {
 }
 
 fn briefs(report: &TriageReport) -> impl Iterator<Item = Brief<'_>> {
-    report.failures.iter().map(|failure| Brief {
+    let labels = ReportLabels::of_all(report);
+    report.failures.iter().map(move |failure| Brief {
         id: failure.test_fingerprint,
-        title: failure.title(),
+        title: labels.title(&failure),
         message: failure.message.unwrap_or_default(),
     })
 }

@@ -265,3 +265,35 @@ fn a_report_can_give_no_command_to_a_ci() {
     let obeyed = |line: &str| line.trim_start().starts_with("::") || line.contains("##[");
     assert!(!ended.stdout.lines().any(obeyed), "{}", ended.stdout);
 }
+
+#[test]
+fn with_several_reports_each_output_says_which_one_a_failure_is_of() {
+    let project = Project::empty();
+    for (leg, cases) in [
+        ("ubuntu-3.12", CODE.to_owned()),
+        ("macos-3.13", format!("{PASS}{CODE}")),
+    ] {
+        project.write(&format!("out/{leg}/junit.xml"), report(&cases));
+    }
+    for args in [
+        &["-f", "human"][..],
+        &["-f", "md"],
+        &["-f", "table"],
+        &["-f", "github"],
+        &["--mode", "failures"],
+        &["--mode", "failures", "-f", "json"],
+    ] {
+        let ended = triage(&project, &[&["out"], args].concat());
+        for leg in ["[ubuntu-3.12]", "[macos-3.13]"] {
+            assert!(
+                ended.stdout.contains(leg),
+                "{args:?}: {}\n{}",
+                ended.stdout,
+                ended.stderr
+            );
+        }
+    }
+    // One report needs no name.
+    let ended = triage(&project, &["out/ubuntu-3.12/junit.xml"]);
+    assert!(!ended.stdout.contains("[ubuntu"), "{}", ended.stdout);
+}

@@ -21,6 +21,7 @@ mod matrix;
 mod offers;
 mod record;
 mod report;
+mod report_labels;
 mod rules;
 mod rung;
 mod schema;
@@ -63,6 +64,7 @@ pub use report::{
     HelpSummary, HookReport, IterationReport, PlanChange, PlanChangeKind, PlanReport, RepairReport,
     RunReport, SCHEMA_VERSION, Unaccepted, VOLATILE_FIELDS, deciding,
 };
+pub use report_labels::ReportLabels;
 pub use rules::{
     Asked, CauseInfo, Explanation, MatchInfo, Matched, ProvarBucket, RuleInfo, TextInfo, VetoInfo,
     WithheldInfo,
