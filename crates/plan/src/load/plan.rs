@@ -6,6 +6,7 @@ use super::reader::{Fields, Reader};
 use super::references::{Needs, TemplatePlace};
 use super::step::{UnreadStep, captured, ids};
 use crate::grammar::{BUDGETS, HOOKS, PLAN};
+use crate::masked::is_masked;
 use crate::syntax::{self, Data, Node, Span};
 use crate::{BudgetOverrides, Hooks, Matrix, Plan, PlanSource, Server, Step, Variant};
 use indexmap::IndexMap;
@@ -94,6 +95,21 @@ fn parse(
     vars: &IndexMap<String, Value>,
     strict: bool,
 ) -> (Parts, Vec<Problem>) {
+    if is_masked(&source.text) {
+        let mut reader = Reader::new(&source.text, Vec::new());
+        let line = source.text.find('\n').unwrap_or(source.text.len());
+        reader
+            .problem_at(
+                0..line,
+                Path::ROOT,
+                "jelly has masked this plan: values are left out of it",
+            )
+            .hint(
+                "run your own file; `jelly apply` puts the repairs of a run into it, and so \
+                 does `jelly run --write-repairs`",
+            );
+        return (Parts::default(), reader.into_problems());
+    }
     let (root, troubles) = syntax::parse(source);
     let broken = !troubles.is_empty();
     let mut reader = Reader::new(&source.text, troubles);
