@@ -270,7 +270,11 @@ pub(super) fn add_server(server: &Server, in_effect: InEffect, hash: &mut Stable
 }
 
 fn add_auth(auth: &Auth, hash: &mut StableHash<'_>) {
-    let Auth { grant, issuer } = auth;
+    let Auth {
+        grant,
+        issuer,
+        token_endpoint,
+    } = auth;
     match grant {
         AuthGrant::ClientCredentials {
             client_id,
@@ -300,7 +304,9 @@ fn add_auth(auth: &Auth, hash: &mut StableHash<'_>) {
             hash.text("login");
         }
     }
-    hash.maybe(issuer.as_ref(), |hash, issuer| add_template(issuer, hash));
+    for url in [issuer, token_endpoint] {
+        hash.maybe(url.as_ref(), |hash, url| add_template(url, hash));
+    }
 }
 
 fn add_command(command: &Command, hash: &mut StableHash<'_>) {

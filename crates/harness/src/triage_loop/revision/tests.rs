@@ -41,7 +41,7 @@ fn world() -> World {
             },
             "two": {
                 "url": "http://127.0.0.1:${port}/mcp", "command": "two", "headers": { "X-Who": "${who}" },
-                "auth": { "issuer": "https://auth.example.org", "client_credentials": { "client_id": "me", "client_secret": "${secret:CLIENT}",
+                "auth": { "issuer": "https://auth.example.org", "token_endpoint": "https://tokens.example.org/token", "client_credentials": { "client_id": "me", "client_secret": "${secret:CLIENT}",
                                                   "scopes": ["read"] } }
             },
             "other": { "command": "other" }
