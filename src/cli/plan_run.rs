@@ -471,7 +471,11 @@ pub fn secrets_from(plan: &Plan, env: &BTreeMap<String, String>, min: usize) -> 
     let pairs: BTreeMap<&String, &String> = plan.hidden(env).chain(inherited).collect();
     let redactor = Redactor::of_at_least(min);
     redactor.learn(pairs);
-    redactor.learn(plan.literal_secrets());
+    redactor.learn(
+        plan.literal_secrets
+            .iter()
+            .map(|(name, value)| (name, value)),
+    );
     redactor
 }
 

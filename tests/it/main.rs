@@ -38,6 +38,7 @@ mod junit_corpus;
 mod ladder;
 mod limits;
 mod live_rules;
+mod masked;
 mod matrix;
 mod mismatches;
 mod notices;

@@ -8,7 +8,6 @@ mod edit;
 mod features;
 mod grammar;
 mod json_schema;
-mod literals;
 mod load;
 mod masked;
 mod matrix;

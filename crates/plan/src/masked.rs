@@ -1,7 +1,8 @@
 //! A plan's text as it may be shown and stored: without the values of its
 //! `headers`, and without what it spells out of secrets anywhere.
 //!
-//! The main functions are [`shown_plan`] and [`shown_diff`]. They hide the
+//! The main functions are [`shown_plan`] and [`shown_diff`], and beside them
+//! [`literal_secrets`]: what is to be masked in all other texts. They hide the
 //! bytes of the text that hold such a value, so that lines, comments and
 //! layout stay; references such as `${secret:NAME}` hide nothing and are left.
 //! What is masked says so in its first line, and [`load`](super::load) refuses
@@ -11,9 +12,12 @@ use super::edit::diff;
 use super::source::PlanSource;
 use super::syntax::{self, Data, Node, Style};
 use super::template::{Part, Template};
+use indexmap::IndexMap;
 use jelly_base::text::redact::{
-    Redactor, looks_secret, secrets_in_argv, secrets_in_text, secrets_in_variable,
+    Found, Redactor, looks_secret, secrets_in_argv, secrets_in_header, secrets_in_text,
+    secrets_in_variable,
 };
+use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -28,10 +32,17 @@ const HEADERS: &str = "headers";
 const CAPTURE: &str = "capture";
 /// What a server's `auth` says in a word is no secret.
 const AUTH: (&str, usize) = ("auth", 2);
+/// Alone, it names an entry more often than what opens a door.
+const KEY: &str = "key";
 /// From so many bytes on, a hidden value is hidden wherever else it stands.
 const ANYWHERE: usize = 8;
 /// Before the value of an `Authorization`: these may be read.
 const SCHEMES: &[&str] = &["bearer", "basic", "token", "digest", "apikey"];
+
+/// A shorter value stands in words that are nobody's secret.
+const MIN_VALUE: usize = 6;
+/// From so many bytes on, small letters alone are no word of a language.
+const NO_WORD: usize = 12;
 
 /// Whether a text says of itself that it is masked.
 pub(crate) fn is_masked(text: &str) -> bool {
@@ -96,12 +107,7 @@ fn redacted<'s>(source: &'s PlanSource, redactor: &Redactor) -> Cow<'s, str> {
 /// The bytes of a plan's text that are not to be shown, in their order and
 /// apart from each other, none over the end of a line.
 pub(crate) fn hidden_parts(source: &PlanSource) -> Vec<Range<usize>> {
-    let mut search = Search {
-        text: &source.text,
-        hidden: BTreeSet::new(),
-        values: HashSet::new(),
-        scalars: Vec::new(),
-    };
+    let mut search = Search::new(&source.text);
     match syntax::parse(source).0 {
         Some(root) => {
             search.node(&root, "", 0, false);
@@ -121,6 +127,23 @@ pub(crate) fn hidden_parts(source: &PlanSource) -> Vec<Range<usize>> {
     parts
 }
 
+/// Names and values of the secrets that a plan, and what was given to it from
+/// outside, spell out, as far as they can be looked for in other texts.
+pub(crate) fn literal_secrets(
+    text: &str,
+    root: &Node<'_>,
+    given: &IndexMap<String, Value>,
+) -> Vec<(String, String)> {
+    let mut search = Search::new(text);
+    search.node(root, "", 0, false);
+    for (name, value) in given {
+        if let Value::String(value) = value {
+            search.learn(&secrets_in_variable(name, value));
+        }
+    }
+    search.literals
+}
+
 struct Search<'t> {
     text: &'t str,
     hidden: BTreeSet<(usize, usize)>,
@@ -128,9 +151,32 @@ struct Search<'t> {
     values: HashSet<String>,
     /// Where no comment can begin.
     scalars: Vec<(u32, u32)>,
+    /// What can be looked for in other texts.
+    literals: Vec<(String, String)>,
 }
 
 impl<'t> Search<'t> {
+    fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            hidden: BTreeSet::new(),
+            values: HashSet::new(),
+            scalars: Vec::new(),
+            literals: Vec::new(),
+        }
+    }
+
+    /// Keeps what can be masked in every text without hiding words that mean
+    /// something else.
+    fn learn(&mut self, found: &[Found<'_>]) {
+        for Found { name, value, .. } in found.iter().filter(|found| is_telling(found)) {
+            let literal = ((*name).to_owned(), (*value).to_owned());
+            if !self.literals.contains(&literal) {
+                self.literals.push(literal);
+            }
+        }
+    }
+
     fn text(&self) -> &'t str {
         self.text
     }
@@ -144,7 +190,8 @@ impl<'t> Search<'t> {
                     self.scalars
                         .push((entry.key_span.start, entry.key_span.end));
                     let all = all || entry.key.eq_ignore_ascii_case(HEADERS);
-                    let is_open = name == CAPTURE || (&*entry.key, depth) == AUTH;
+                    let is_open =
+                        name == CAPTURE || entry.key == KEY || (&*entry.key, depth) == AUTH;
                     let name = if is_open { "" } else { &*entry.key };
                     self.node(&entry.value, name, depth + 1, all);
                 }
@@ -154,7 +201,9 @@ impl<'t> Search<'t> {
                     .iter()
                     .map(|item| item.as_str().unwrap_or(""))
                     .collect();
-                for found in secrets_in_argv(&words) {
+                let found = secrets_in_argv(&words);
+                self.learn(&found);
+                for found in found {
                     self.hide(&items[found.word], found.value);
                 }
                 for item in items {
@@ -172,13 +221,18 @@ impl<'t> Search<'t> {
 
     fn scalar(&mut self, node: &Node<'t>, value: &str, name: &str, all: bool) {
         self.scalars.push((node.span.start, node.span.end));
+        let found = match all {
+            true => secrets_in_header(name, value),
+            false => secrets_in_variable(name, value),
+        };
+        self.learn(&found);
         if all || looks_secret(name) && value.contains("${") {
             for text in spelled_out(value) {
                 self.hide(node, text);
             }
             return;
         }
-        for found in secrets_in_variable(name, value) {
+        for found in found {
             self.hide(node, found.value);
         }
     }
@@ -309,6 +363,12 @@ impl<'t> Search<'t> {
             }
         }
     }
+}
+
+fn is_telling(found: &Found<'_>) -> bool {
+    let value = found.value;
+    let is_word = value.len() < NO_WORD && value.bytes().all(|b| b.is_ascii_lowercase());
+    found.is_telling(MIN_VALUE) && !value.contains("${") && !is_word
 }
 
 /// What a value says itself, beside its references, its blanks, and the scheme

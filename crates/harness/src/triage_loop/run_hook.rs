@@ -372,7 +372,10 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     fn learn_secrets(&mut self, plan: &Plan) {
         let settings = self.settings;
         settings.redactor.learn(plan.hidden(&settings.env));
-        settings.redactor.learn(plan.literal_secrets());
+        let literal = plan.literal_secrets.iter();
+        settings
+            .redactor
+            .learn(literal.map(|(name, value)| (name, value)));
         self.clean_hook();
     }
 

@@ -6,7 +6,7 @@ use super::reader::{Fields, Reader};
 use super::references::{Needs, TemplatePlace};
 use super::step::{UnreadStep, captured, ids};
 use crate::grammar::{BUDGETS, HOOKS, PLAN};
-use crate::masked::is_masked;
+use crate::masked::{is_masked, literal_secrets};
 use crate::syntax::{self, Data, Node, Span};
 use crate::{BudgetOverrides, Hooks, Matrix, Plan, PlanSource, Server, Step, Variant};
 use indexmap::IndexMap;
@@ -56,6 +56,7 @@ struct Parts {
     setup: Vec<Step>,
     steps: Vec<Step>,
     teardown: Vec<Step>,
+    literal_secrets: Vec<(String, String)>,
 }
 
 fn read(
@@ -77,6 +78,7 @@ fn read(
     }
     Ok(Plan {
         source,
+        literal_secrets: parts.literal_secrets,
         name,
         matrix: parts.matrix,
         vars: parts.vars,
@@ -119,6 +121,7 @@ fn parse(
     match root {
         Some(root) if !matches!(root.data, Data::Null) => {
             reader.document(&root, vars, strict, &mut parts);
+            parts.literal_secrets = literal_secrets(&source.text, &root, vars);
         }
         Some(_) | None if !broken => {
             reader

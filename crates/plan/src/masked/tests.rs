@@ -1,6 +1,7 @@
 use super::{is_masked, shown_diff, shown_plan};
-use crate::{PlanSource, check, load};
+use crate::{PlanSource, check, load, load_with};
 use jelly_base::text::redact::Redactor;
+use serde_json::Value;
 
 fn source(name: &str, text: &str) -> PlanSource {
     PlanSource {
@@ -133,4 +134,35 @@ fn a_problem_is_quoted_without_what_stands_beside_it() {
         "{told}"
     );
     assert!(!told.contains("hush"), "{told}");
+}
+
+#[test]
+fn what_is_spelled_out_is_known_wherever_it_stands() {
+    let text = r#"
+version: 1
+hooks: { fix_tests: [./fix, --token, hunter2-g] }
+vars: { db_password: hunter2-h, where: here, key: hunter2-not }
+servers:
+  a:
+    command: x
+    args: [--token, hunter2-a, "--api-key=hunter2-b", --key, users, "--token=${secret:T}"]
+    env: { API_KEY: hunter2-c, PASSWORD: postgres, MODE: development, SECRET: "${env:S}x" }
+  b:
+    url: "https://me:hunter2-d@host.example/mcp?api_key=hunter2-e"
+    headers: { Authorization: Bearer hunter2-f, X-Trace: hunter2-not }
+steps:
+  - { server: a, tool: t, args: { login: { password: hunter2-i }, key: hunter2-not } }
+  - { server: b, tool: t, capture: { token: $.hunter2_not } }
+"#;
+    let given = [("api_key", "hunter2-j"), ("what", "hunter2-not")];
+    let given = given.map(|(name, value)| (name.to_owned(), Value::from(value)));
+    let plan = load_with(source("p.yaml", text), &given.into_iter().collect()).unwrap();
+    let mut found: Vec<&str> = plan
+        .literal_secrets
+        .iter()
+        .map(|(_, value)| value.as_str())
+        .collect();
+    found.sort_unstable();
+    let wanted = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+    assert_eq!(found, wanted.map(|end| format!("hunter2-{end}")));
 }
