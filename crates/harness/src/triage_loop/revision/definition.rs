@@ -304,8 +304,10 @@ fn add_auth(auth: &Auth, hash: &mut StableHash<'_>) {
             hash.text("login");
         }
     }
-    for url in [issuer, token_endpoint] {
-        hash.maybe(url.as_ref(), |hash, url| add_template(url, hash));
+    hash.maybe(issuer.as_ref(), |hash, issuer| add_template(issuer, hash));
+    // Where there is none, what was kept before there could be one still counts.
+    if let Some(url) = token_endpoint {
+        add_template(url, hash.text("token_endpoint"));
     }
 }
 

@@ -42,7 +42,7 @@ fn world() -> World {
             "two": {
                 "url": "http://127.0.0.1:${port}/mcp", "command": "two",
                 "args": ["${port}"], "env": { "PORT": "${port}" }, "headers": { "X-Who": "${who}" },
-                "auth": { "issuer": "https://auth.example.org", "token_endpoint": "https://tokens.example.org/token", "client_credentials": { "client_id": "me", "client_secret": "${secret:CLIENT}",
+                "auth": { "issuer": "https://auth.example.org", "client_credentials": { "client_id": "me", "client_secret": "${secret:CLIENT}",
                                                   "scopes": ["read"] } }
             },
             "other": { "command": "other" }
