@@ -192,6 +192,11 @@ impl<'a> PlanRun<'a> {
             let _ = dir.point_latest();
         }
         self.warn_of_no_text(&plan);
+        for server in plan.unused_servers() {
+            self.warn(format!(
+                "no step uses the server `{server}`, so that nothing of it is tested"
+            ));
+        }
         let settings = self.loop_settings(&plan);
         let in_matrix = InMatrix::locate(&plan);
         let wants_tokens = plan.servers.values().any(Server::wants_tokens);
