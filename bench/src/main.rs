@@ -10,11 +10,12 @@
 //! The same program is the server that costs nothing (`serve`), the one that
 //! dies at once (`die`), and the bare client (`client`). `triage` measures the reading of a
 //! large test report, which `generate-report` writes; `doctor` measures twenty
-//! servers that wait; `soak` measures nothing, and looks for what does not hold.
+//! servers that wait; `hostile` what single hostile answers cost; `soak` measures nothing, and looks for what does not hold.
 
 mod cases;
 mod client;
 mod doctor;
+mod hostile;
 mod measure;
 mod plans;
 mod report;
@@ -26,7 +27,7 @@ use soak::SoakOptions;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: jelly-bench [triage | doctor] [--jelly PATH] [--runs N]\n       jelly-bench soak [--jelly PATH] [--seconds N] [--seed N] [--workers N] [--run N]\n       jelly-bench generate-report FILE";
+const USAGE: &str = "usage: jelly-bench [triage | doctor | hostile] [--jelly PATH] [--runs N]\n       jelly-bench soak [--jelly PATH] [--seconds N] [--seed N] [--workers N] [--run N]\n       jelly-bench generate-report FILE";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -47,6 +48,14 @@ fn main() -> ExitCode {
         },
         ["doctor", options @ ..] => match Options::parse(options) {
             Some(options) => doctor::measure(&options),
+            None => {
+                eprintln!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
+        ["hostile-server", kind] => hostile::serve(kind),
+        ["hostile", options @ ..] => match Options::parse(options) {
+            Some(options) => hostile::measure(&options),
             None => {
                 eprintln!("{USAGE}");
                 return ExitCode::from(2);

@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 use jelly_base::model::{ExitCode, RepairReport, RunReport, Verdict};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{Notation, plural, sanitize};
-use jelly_plan::{self as plan, PlanEdit, PlanSource, diff, load};
+use jelly_plan::{self as plan, PlanEdit, PlanSource, load, shown_diff};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -163,8 +163,8 @@ fn apply_one(
             sanitize(&repair.explanation)
         ))?;
     }
-    let change = diff(&before, &after);
-    say(sanitize(&redactor.redact(&change)).trim_end())?;
+    let change = shown_diff(&before, &after, &redactor);
+    say(sanitize(&change).trim_end())?;
     match consent {
         Consent::Given => {}
         Consent::Refused => return say("nothing was written (--dry-run)"),

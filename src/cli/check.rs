@@ -66,6 +66,9 @@ struct Good {
     /// Stored snapshots that no step names.
     #[serde(rename = "unnamed_snapshots", skip_serializing_if = "Vec::is_empty")]
     orphans: Vec<String>,
+    /// Servers that no step uses.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unused_servers: Vec<String>,
 }
 
 fn examine(path: &Path) -> Result<Good, PlanRefusal> {
@@ -75,6 +78,11 @@ fn examine(path: &Path) -> Result<Good, PlanRefusal> {
         orphans: unnamed_snapshots(&plan)
             .iter()
             .map(|path| path.display().to_string())
+            .collect(),
+        unused_servers: plan
+            .unused_servers()
+            .into_iter()
+            .map(str::to_owned)
             .collect(),
         servers: plan.servers.len(),
         steps: plan.all_steps().count(),
@@ -106,6 +114,10 @@ fn write_text(
                 writeln!(out, "ok {} ({holds})", path.display())?;
                 for orphan in &good.orphans {
                     writeln!(err, "note: no step names {orphan}")?;
+                }
+                for server in &good.unused_servers {
+                    let path = path.display();
+                    writeln!(err, "note: {path}: no step uses the server `{server}`")?;
                 }
             }
             Err(PlanRefusal::Unreadable(error)) => {

@@ -102,7 +102,10 @@ fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), 
     let settings = AuthSettings {
         server,
         grant: Grant::Code(Code {
-            client: args.client_id.as_ref().map(|id| Client::new(id, secret)),
+            client: args.client_id.as_ref().map(|id| Client {
+                token_endpoint: args.token_endpoint.clone(),
+                ..Client::new(id, secret)
+            }),
             metadata_url: args.client_metadata_url.clone(),
             visitor: Arc::new(Person { open: args.open }),
             visit_takes: args.timeout,

@@ -192,6 +192,11 @@ impl<'a> PlanRun<'a> {
             let _ = dir.point_latest();
         }
         self.warn_of_no_text(&plan);
+        for server in plan.unused_servers() {
+            self.warn(format!(
+                "no step uses the server `{server}`, so that nothing of it is tested"
+            ));
+        }
         let settings = self.loop_settings(&plan);
         let in_matrix = InMatrix::locate(&plan);
         let wants_tokens = plan.servers.values().any(Server::wants_tokens);
@@ -508,7 +513,11 @@ pub fn secrets_from(plan: &Plan, env: &BTreeMap<String, String>, min: usize) -> 
     let pairs: BTreeMap<&String, &String> = plan.hidden(env).chain(inherited).collect();
     let redactor = Redactor::of_at_least(min);
     redactor.learn(pairs);
-    redactor.learn(plan.literal_secrets());
+    redactor.learn(
+        plan.literal_secrets
+            .iter()
+            .map(|(name, value)| (name, value)),
+    );
     redactor
 }
 

@@ -10,7 +10,7 @@ use crate::report::{Extras, ReportDir};
 use jelly_base::model::{ExitCode, RunReport, Verdict};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::sanitize;
-use jelly_plan::PlanSource;
+use jelly_plan::{PlanSource, shown_plan};
 use std::rc::Rc;
 
 /// What to do where runs of one file were repaired differently.
@@ -85,9 +85,11 @@ impl WriteBack {
 
     /// Writes the reports again, as they stand now.
     pub fn report(&self, report: &RunReport) -> Result<(), String> {
-        let text = self.redactor.redact(&self.repaired.text);
+        let text = self
+            .changes()
+            .then(|| shown_plan(&self.repaired, &self.redactor));
         let extras = Extras {
-            repaired_plan: self.changes().then_some(text.as_ref()),
+            repaired_plan: text.as_deref(),
             // They lie there already.
             plans: &[],
         };

@@ -430,6 +430,55 @@ fn the_first_request_shows_the_secret_to_no_issuer_but_the_plans() {
     assert!(thief.issuer.heard().is_empty());
 }
 
+/// A secret, a key and the token of a workload alike.
+#[test]
+fn what_shows_a_client_goes_to_another_host_only_where_the_plan_names_it() {
+    let town = Town::with(|request, place| {
+        let wanted = request.path == "/.well-known/oauth-authorization-server";
+        wanted.then(|| {
+            let mut metadata = place.metadata();
+            let elsewhere = place.issuer.replace("127.0.0.1", "localhost");
+            metadata["token_endpoint"] = json!(format!("{elsewhere}/token"));
+            Reply::json(200, &metadata)
+        })
+    });
+    let issuer = town.issuer_url();
+    let elsewhere = format!("{}/token", issuer.replace("127.0.0.1", "localhost"));
+    let key = "client_credentials: { client_id: ci, private_key: \"${secret:KEY}\" }";
+    let pair = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).unwrap();
+    let key_pem = pair.serialize_pem();
+    let grants = [
+        "client_credentials: { client_id: ci, client_secret: \"${secret:CLIENT}\" }",
+        key,
+        "workload: { client_id: ci, token: \"${secret:CLIENT}\" }",
+    ];
+    for grant in grants {
+        let of = |named: &str| {
+            let auth = format!("{{ {grant}, issuer: \"{issuer}\"{named} }}");
+            run_plan(&town.plan(&auth), &[("KEY", key_pem.as_str())])
+        };
+        for (named, told) in [
+            ("", "token_endpoint` beside `issuer"),
+            (
+                ", token_endpoint: \"https://tokens.example.org/token\"",
+                "https://tokens.example.org/token is meant to be",
+            ),
+        ] {
+            let run = of(named);
+            let failure = never_ready(&run, "other-issuer");
+            says(failure, told);
+            says(failure, &elsewhere);
+        }
+        assert!(town.asked().is_empty(), "{grant}");
+    }
+    let named = format!(
+        "{{ {}, issuer: \"{issuer}\", token_endpoint: \"{elsewhere}\" }}",
+        grants[0]
+    );
+    run(&town, &named).ends(0, "passed");
+    assert_eq!(town.asked().len(), 1);
+}
+
 #[test]
 fn an_issuer_that_changes_in_mid_run_is_not_shown_the_client() {
     let town = Town::with(|request, place| {

@@ -175,12 +175,7 @@ def call(request):
 serve(call, tools=())
 "#,
     );
-    for operator in [
-        "not_equals: x",
-        "not_contains: x",
-        "length: { ge: 0 }",
-        "type: array",
-    ] {
+    for operator in ["not_equals: x", "not_contains: x", "type: array"] {
         let text = format!(
             "version: 1\nservers: {{ s: {nothing_listed} }}\nsteps:\n  - {{ id: l, list: tools, expect: {{ json: [{{ path: '$.tools[*].name', {operator} }}] }} }}\n"
         );
@@ -209,6 +204,20 @@ fn a_vacuous_operator() {
         "{ text: { matches: '^' } }",
         "{ text: { matches: '$' } }",
         "{ text: { matches: '[^q]*' } }",
+        "{ text: { matches: '\\w*' } }",
+        "{ text: { matches: '(?s)^.*$' } }",
+        "{}",
+        "{ structured: { schema: { $ref: '#' } } }",
+        "{ structured: { schema: { allOf: [{ $ref: '#' }] } } }",
+        "{ structured: { schema: { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } } } }",
+        "{ json: [{ path: $.content, length: { ge: 0 } }] }",
+        "{ structured: { length: { ge: 0 } } }",
+        "{ structured: { schema: { minLenght: 3 } } }",
+        "{ structured: { schema: { type: object, requried: [a] } } }",
+        "{ structured: { schema: { properties: { a: { type: string, maxlength: 3 } } } } }",
+        "{ structured: { schema: { anyOf: [{ typ: string }, { type: array }] } } }",
+        "{ json: [{ path: $.a, lt: '5' }] }",
+        "{ text: { lt: 5 } }",
         "{ text: { matches: '(?s).*' } }",
         "{ text: { matches: 'a|' } }",
         "{ text: { length: { ge: 0 } } }",
@@ -238,6 +247,63 @@ fn a_vacuous_operator() {
     ] {
         let text = expects(expect).replace("steps:", &format!("vars: {{ w: {value} }}\nsteps:"));
         ends(axis, &text, &[], &[], 3);
+    }
+}
+
+/// What is refused says what was meant.
+#[test]
+fn a_refusal_names_what_was_meant() {
+    for (expect, told) in [
+        ("{}", "leave `expect` out"),
+        ("{ text: { matches: '^' } }", "`length: { ge: 1 }`"),
+        (
+            "{ json: [{ path: $.a, length: { ge: 0 } }] }",
+            "`exists: true`",
+        ),
+        (
+            "{ structured: { schema: { minLenght: 3 } } }",
+            "did you mean `minLength`?",
+        ),
+        (
+            "{ structured: { schema: { properties: { a: { itmes: {} } } } } }",
+            "did you mean `items`?",
+        ),
+        (
+            "{ structured: { schema: { name: { type: string } } } }",
+            "below `properties`",
+        ),
+        ("{ json: [{ path: $.a, lt: '5' }] }", "without quotes: `5`"),
+        ("{ json: [{ path: $.a, lt: 'v5' }] }", "`one_of`"),
+        ("{ text: { lt: 5 } }", "`length`"),
+    ] {
+        let project = Project::with(&expects(expect));
+        let ended = project.jelly(&["check", "plan.yaml"]).output();
+        assert_eq!(ended.code, Some(2), "{expect}");
+        assert!(ended.stderr.contains(told), "{expect}: {}", ended.stderr);
+    }
+    // Extensions and notes are no slips.
+    let fine = "{ json: [{ path: $, schema: { type: object, x-note: 1, required: [content] } }] }";
+    ends("vacuous operator", &expects(fine), &[], &[], 0);
+}
+
+#[test]
+fn an_unused_server() {
+    let text = "version: 1
+servers:
+  s: { command: jelly, args: [mock, '${port:needed}'] }
+  needed: { command: jelly, args: [mock, '${port}'] }
+  other: { command: jelly, args: [mock] }
+steps:
+  - { id: a, server: s, tool: echo, args: { message: hi } }
+";
+    let text = text.replace("mock, '${port:needed}'", "mock, --stderr, '${port:needed}'");
+    let project = Project::with(&text.replace("mock, '${port}'", "mock, --stderr, '${port}'"));
+    for args in [&["check", "plan.yaml"][..], &["run", "plan.yaml"]] {
+        let ended = project.jelly(args).output();
+        assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+        let told = format!("{}{}", ended.stdout, ended.stderr);
+        assert!(told.contains("no step uses the server `other`"), "{told}");
+        assert!(!told.contains("the server `needed`"), "{told}");
     }
 }
 

@@ -39,6 +39,7 @@ mod junit_corpus;
 mod ladder;
 mod limits;
 mod live_rules;
+mod masked;
 mod matrix;
 mod mismatches;
 mod notices;

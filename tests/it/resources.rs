@@ -149,4 +149,10 @@ fn a_missing_tmpdir_is_named() {
     for told in ["/nonexistent/temporary", "TMPDIR"] {
         assert!(ended.stdout.contains(told), "{}", ended.stdout);
     }
+    let results = project.read("reports/latest/results.json");
+    let results: serde_json::Value = serde_json::from_str(&results).unwrap();
+    let problems = results["help_summary"]["problems"].as_array().unwrap();
+    assert_eq!(problems.len(), 1, "{problems:#?}");
+    let failure = &results["iterations"][0]["failures"][0];
+    assert_eq!(failure["diagnosis"]["rule"], "files/no-temporary-folder");
 }

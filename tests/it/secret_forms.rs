@@ -410,7 +410,7 @@ fn server() -> Project {
     }
     beside.script(
         "say.sh",
-        "#!/bin/sh\ncat \"$(dirname \"$0\")\"/0.txt \"$(dirname \"$0\")\"/1?.txt\nexit 1\n",
+        "#!/bin/sh\ncat > hook-stdin-$$\ncat \"$(dirname \"$0\")\"/0.txt \"$(dirname \"$0\")\"/1?.txt\nexit 1\n",
     );
     talker(&beside);
     beside
@@ -483,6 +483,15 @@ fn a_run_leaves_no_secret(beside: &Project, numbers: &[usize]) {
     );
     assert_eq!(ended.code, Some(1), "{}{}", ended.stdout, ended.stderr);
     nothing_leaks(&project, &ended, numbers.len());
+    // What the hook was told lies among the files that were walked.
+    let told = std::fs::read_dir(project.dir()).unwrap().flatten();
+    let told = told.filter(|entry| {
+        entry
+            .file_name()
+            .to_string_lossy()
+            .starts_with("hook-stdin")
+    });
+    assert_eq!(told.count(), numbers.len());
 }
 
 #[test]

@@ -225,51 +225,91 @@ const NOTES: [&str; 14] = [
 /// about is known to be an object.
 #[must_use]
 pub fn takes_anything(schema: &Value, is_object: bool) -> bool {
-    let map = match schema {
-        Value::Bool(takes) => return *takes,
-        Value::Object(map) => map,
-        Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => return false,
+    let mut asked = Asked {
+        root: schema,
+        references: Vec::new(),
     };
-    let zero = |value: &Value| value.as_f64().is_some_and(|least| least <= 0.0);
-    let far = |value: &Value| value.as_f64().is_some_and(|most| most >= FAR);
-    let each = |value: &Value| {
-        let all = value.as_array();
-        all.is_some_and(|all| all.iter().all(|one| takes_anything(one, is_object)))
-    };
-    let any = |value: &Value| {
-        let all = value.as_array();
-        all.is_some_and(|all| all.iter().any(|one| takes_anything(one, is_object)))
-    };
-    let empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
-    map.iter().all(|(keyword, value)| match keyword.as_str() {
-        word if NOTES.contains(&word) => true,
-        "type" => all_types(value) || is_object && value == "object",
-        "minLength" | "minItems" | "minProperties" | "minContains" => zero(value),
-        "maxLength" | "maxItems" | "maxProperties" | "maximum" | "exclusiveMaximum" => far(value),
-        "minimum" | "exclusiveMinimum" => value.as_f64().is_some_and(|least| least <= -FAR),
-        "pattern" => value.as_str().is_some_and(|p| matches_anything(p, true)),
-        "required" => empty(value),
-        "additionalProperties"
-        | "unevaluatedProperties"
-        | "items"
-        | "additionalItems"
-        | "unevaluatedItems"
-        | "propertyNames"
-        | "then"
-        | "else" => takes_anything(value, false),
-        "prefixItems" => value
-            .as_array()
-            .is_some_and(|all| all.iter().all(|one| takes_anything(one, false))),
-        "properties" | "patternProperties" | "dependentSchemas" => value
-            .as_object()
-            .is_some_and(|all| all.values().all(|one| takes_anything(one, false))),
-        "if" => true,
-        "allOf" => each(value),
-        "anyOf" => any(value),
-        "uniqueItems" => value == &Value::Bool(false),
-        "not" => value == &Value::Bool(false),
-        _ => false,
-    })
+    asked.takes_anything(schema, is_object)
+}
+
+/// Keywords that say: as it is there.
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+/// So many references within each other are followed.
+const MAX_REFERENCES: usize = 64;
+
+/// A schema that is asked about.
+struct Asked<'s> {
+    root: &'s Value,
+    /// Those that are being followed: one that leads to itself refuses nothing.
+    references: Vec<&'s str>,
+}
+
+impl<'s> Asked<'s> {
+    fn reference(&mut self, to: &'s Value, is_object: bool) -> bool {
+        let Some(to) = to.as_str() else {
+            return false;
+        };
+        if self.references.contains(&to) {
+            return true;
+        }
+        let place = to
+            .strip_prefix('#')
+            .and_then(|pointer| self.root.pointer(pointer));
+        let Some(place) = place.filter(|_| self.references.len() < MAX_REFERENCES) else {
+            return false;
+        };
+        self.references.push(to);
+        let takes = self.takes_anything(place, is_object);
+        self.references.pop();
+        takes
+    }
+
+    fn takes_anything(&mut self, schema: &'s Value, is_object: bool) -> bool {
+        let map = match schema {
+            Value::Bool(takes) => return *takes,
+            Value::Object(map) => map,
+            Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => return false,
+        };
+        let zero = |value: &Value| value.as_f64().is_some_and(|least| least <= 0.0);
+        let far = |value: &Value| value.as_f64().is_some_and(|most| most >= FAR);
+        let empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
+        map.iter().all(|(keyword, value)| match keyword.as_str() {
+            word if NOTES.contains(&word) => true,
+            word if REFERENCES.contains(&word) => self.reference(value, is_object),
+            "type" => all_types(value) || is_object && value == "object",
+            "minLength" | "minItems" | "minProperties" | "minContains" => zero(value),
+            "maxLength" | "maxItems" | "maxProperties" | "maximum" | "exclusiveMaximum" => {
+                far(value)
+            }
+            "minimum" | "exclusiveMinimum" => value.as_f64().is_some_and(|least| least <= -FAR),
+            "pattern" => value.as_str().is_some_and(|p| matches_anything(p, true)),
+            "required" => empty(value),
+            "additionalProperties"
+            | "unevaluatedProperties"
+            | "items"
+            | "additionalItems"
+            | "unevaluatedItems"
+            | "propertyNames"
+            | "then"
+            | "else" => self.takes_anything(value, false),
+            "prefixItems" => value
+                .as_array()
+                .is_some_and(|all| all.iter().all(|one| self.takes_anything(one, false))),
+            "properties" | "patternProperties" | "dependentSchemas" => value
+                .as_object()
+                .is_some_and(|all| all.values().all(|one| self.takes_anything(one, false))),
+            "if" => true,
+            "allOf" => value
+                .as_array()
+                .is_some_and(|all| all.iter().all(|one| self.takes_anything(one, is_object))),
+            "anyOf" => value
+                .as_array()
+                .is_some_and(|all| all.iter().any(|one| self.takes_anything(one, is_object))),
+            "uniqueItems" => value == &Value::Bool(false),
+            "not" => value == &Value::Bool(false),
+            _ => false,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -327,6 +367,10 @@ mod tests {
             json!({"allOf": [{}, true]}),
             json!({"type": ["string", "number", "boolean", "array", "object", "null"]}),
             json!({"minLength": 0, "not": false}),
+            json!({"$ref": "#"}),
+            json!({"allOf": [{"$ref": "#"}]}),
+            json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}),
+            json!({"$ref": "#/$defs/a", "$defs": {"a": {"title": "x"}}}),
         ] {
             assert!(takes_anything(&schema, false), "{schema}");
         }
@@ -340,6 +384,8 @@ mod tests {
             json!({"not": {}}),
             json!({"anyOf": [{"type": "string"}, {"type": "null"}]}),
             json!({"$ref": "#/$defs/a"}),
+            json!({"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}}),
+            json!({"properties": {"next": {"$ref": "#"}}, "required": ["value"]}),
             json!({"unknownKeyword": 1}),
         ] {
             assert!(!takes_anything(&schema, false), "{schema}");

@@ -8,6 +8,8 @@ pub struct Auth {
     pub grant: AuthGrant,
     /// The issuer that the server must name.
     pub issuer: Option<Template>,
+    /// The issuer's token endpoint, where that is on another host.
+    pub token_endpoint: Option<Template>,
 }
 
 /// Whose tokens they are.
@@ -70,6 +72,7 @@ impl Auth {
             AuthGrant::Login => {}
         }
         all.extend(&self.issuer);
+        all.extend(&self.token_endpoint);
         all
     }
 }

@@ -8,8 +8,8 @@ mod edit;
 mod features;
 mod grammar;
 mod json_schema;
-mod literals;
 mod load;
+mod masked;
 mod matrix;
 mod package;
 mod scope;
@@ -35,6 +35,7 @@ pub use load::{
     PlanError, Problem, Project, ProjectSetting, SettingKey, SettingKind, check, load, load_with,
     parse_duration, read_project,
 };
+pub use masked::{shown_diff, shown_plan};
 pub use matrix::{Matrix, Variant};
 pub use package::PackageUse;
 pub use scope::{Scope, Unresolved, resolve_json};

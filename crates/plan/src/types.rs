@@ -61,6 +61,10 @@ impl fmt::Display for DocPath {
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub source: PlanSource,
+    /// Names and values of what looks secret and is spelled out, in the plan and
+    /// in what was given to it: a server may say it again where nobody would look
+    /// for it.
+    pub literal_secrets: Vec<(String, String)>,
     /// `name`, or the file's stem.
     pub name: String,
     /// In order; a value may use the variables before it.

@@ -174,6 +174,47 @@ impl Plan {
             .collect()
     }
 
+    /// The servers that nothing needs, in plan order: no step calls them, by no
+    /// combination, and none that is called refers to them.
+    #[must_use]
+    pub fn unused_servers(&self) -> Vec<&str> {
+        let mut needed: BTreeSet<String> = BTreeSet::new();
+        let mut note = |part: &Part| {
+            if let Part::Port(Some(server)) = part {
+                needed.insert(server.clone());
+            }
+        };
+        for value in self.vars.values() {
+            each_reference(value, &mut note);
+        }
+        for step in self.all_steps() {
+            step.each_reference(&mut note);
+            note(&Part::Port(Some(step.server.clone())));
+        }
+        for servers in self
+            .matrix
+            .iter()
+            .flat_map(|matrix| matrix.servers.values())
+        {
+            needed.extend(servers.iter().cloned());
+        }
+        let mut due: Vec<String> = needed.iter().cloned().collect();
+        while let Some(name) = due.pop() {
+            let Some(server) = self.servers.get(&name) else {
+                continue;
+            };
+            for part in server.templates().flat_map(|template| &template.parts) {
+                if let Part::Port(Some(named)) = part
+                    && needed.insert(named.clone())
+                {
+                    due.push(named.clone());
+                }
+            }
+        }
+        let names = self.servers.keys().map(String::as_str);
+        names.filter(|name| !needed.contains(*name)).collect()
+    }
+
     fn collect(&self, keep: impl Fn(&Part, Option<&str>) -> Option<String>) -> Vec<String> {
         let mut kept = BTreeSet::new();
         self.each_reference(&mut |part, server| kept.extend(keep(part, server)));

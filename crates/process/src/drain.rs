@@ -55,13 +55,6 @@ impl<R: AsyncRead + Unpin> ExitBoundReader<R> {
             cut_short: false,
         }
     }
-
-    /// Whether the end was reported though the pipe was still open, as happens
-    /// when a grandchild holds it.
-    #[must_use]
-    pub fn cut_short(&self) -> bool {
-        self.cut_short
-    }
 }
 
 impl<R: AsyncRead + Unpin> AsyncRead for ExitBoundReader<R> {

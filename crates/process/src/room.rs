@@ -21,6 +21,8 @@ pub enum Shortage {
     Threads(io::Error),
     #[error("open as many files as it needs: {0}; see `ulimit -n`")]
     Descriptors(io::Error),
+    #[error("open /dev/null, which servers are started with: {0}; give this container its /dev")]
+    NullDevice(io::Error),
 }
 
 /// Tries what every command that starts servers needs, and gives it back.
@@ -42,7 +44,16 @@ pub fn check_room() -> Result<(), Shortage> {
         let _ = thread.join();
     }
     let opened: io::Result<Vec<File>> = (0..DESCRIPTORS).map(|_| File::open("/dev/null")).collect();
-    opened.map(drop).map_err(Shortage::Descriptors)
+    opened.map(drop).map_err(Shortage::of_opening)
+}
+
+impl Shortage {
+    fn of_opening(error: io::Error) -> Self {
+        match error.raw_os_error() {
+            Some(libc::EMFILE | libc::ENFILE) => Self::Descriptors(error),
+            Some(_) | None => Self::NullDevice(error),
+        }
+    }
 }
 
 /// Lets a write past the limit of a file's size fail like any other, instead of
@@ -53,5 +64,25 @@ pub fn let_large_writes_fail() {
     // SAFETY: the handler does nothing, so it may run at any time.
     unsafe {
         libc::signal(libc::SIGXFSZ, handler as libc::sighandler_t);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Shortage;
+    use std::io;
+
+    #[test]
+    fn what_can_not_be_opened_is_told_from_what_there_are_too_many_of() {
+        for (code, told) in [
+            (libc::EMFILE, "ulimit -n"),
+            (libc::ENFILE, "ulimit -n"),
+            (libc::ENOENT, "/dev/null"),
+            (libc::EACCES, "/dev/null"),
+        ] {
+            let text = Shortage::of_opening(io::Error::from_raw_os_error(code)).to_string();
+            assert!(text.contains(told), "{text}");
+            assert_eq!(text.contains("ulimit"), told.contains("ulimit"), "{text}");
+        }
     }
 }

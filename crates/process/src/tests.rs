@@ -341,7 +341,6 @@ async fn a_grandchild_that_holds_stdout_open_can_not_hang_the_reader() {
     let read = async { while reader.read_line(&mut text).await.expect("it can be read") > 0 {} };
     timeout(FOREVER, read).await.expect("the end is reported");
     assert_eq!(text, "last words\n");
-    assert!(reader.into_inner().cut_short());
     timeout(FOREVER, process.stderr().settled())
         .await
         .expect("stderr settles as well");
@@ -355,7 +354,6 @@ async fn a_grandchild_that_goes_on_writing_can_not_hang_the_reader() {
     let mut buffer = vec![0; 64 * 1024];
     let read = async { while reader.read(&mut buffer).await.expect("it can be read") > 0 {} };
     timeout(FOREVER, read).await.expect("the end is reported");
-    assert!(reader.cut_short());
 }
 
 #[tokio::test]

@@ -41,6 +41,11 @@ pub struct LoginArgs {
     #[arg(long, value_name = "URL")]
     pub issuer: Option<String>,
 
+    /// The issuer's token endpoint, where that is on another host: the client's secret goes
+    /// nowhere else
+    #[arg(long, value_name = "URL", requires = "client_id")]
+    pub token_endpoint: Option<String>,
+
     /// The port that the browser comes back to [default: a free one]
     #[arg(
         long,

@@ -52,10 +52,17 @@ pub fn auth_settings(
                 }
             };
             wanted_scopes.extend(scopes.iter().map(&mut *text));
-            issuer = auth.issuer.as_ref().map(text);
-            client.map(|(client, token)| match token {
-                Some(token) => Grant::Assertion(client, token),
-                None => Grant::ClientCredentials(client),
+            issuer = auth.issuer.as_ref().map(&mut *text);
+            let token_endpoint = auth.token_endpoint.as_ref().map(text);
+            client.map(|(client, token)| {
+                let client = Client {
+                    token_endpoint,
+                    ..client
+                };
+                match token {
+                    Some(token) => Grant::Assertion(client, token),
+                    None => Grant::ClientCredentials(client),
+                }
             })
         }
         AuthGrant::Login => settings.logins.clone().map(Grant::Stored).ok_or_else(|| {

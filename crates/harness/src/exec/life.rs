@@ -340,6 +340,11 @@ fn note_evidence(session: &Session, report: &mut ServerReport) {
         report.stdout_noise_sample = sample;
     }
     report.stderr_tail = shorten(&session.stderr().tail());
+    if let Some(error) = session.stderr().sink_error() {
+        report
+            .notes
+            .push(format!("its stderr log is not complete: {error}"));
+    }
     for breach in session.breaches() {
         report.notes.push(format!("the server {breach}"));
     }

@@ -4,8 +4,7 @@
 use super::settings::LoopSettings;
 use crate::repair::{FsFacts, Proposal};
 use jelly_base::model::RepairReport;
-use jelly_base::text::redact::Redactor;
-use jelly_plan::{Plan, PlanError, PlanSource};
+use jelly_plan::{Plan, PlanError, PlanSource, shown_diff};
 use std::path::Path;
 
 /// Why a proposal is passed over.
@@ -64,7 +63,7 @@ pub(super) fn apply(
         create_inside(dir, &settings.project_dir, fs)?;
     }
     let redactor = &settings.redactor;
-    let diff = diff(&plan.source, &after.source, redactor);
+    let diff = shown_diff(&plan.source, &after.source, redactor);
     Ok((
         after,
         RepairReport {
@@ -80,16 +79,6 @@ pub(super) fn apply(
             ineffective: false,
         },
     ))
-}
-
-/// Unified, redacted; empty for equal texts.
-pub(super) fn diff(before: &PlanSource, after: &PlanSource, redactor: &Redactor) -> String {
-    if before.text == after.text {
-        return String::new();
-    }
-    redactor
-        .redact(&jelly_plan::diff(before, after))
-        .into_owned()
 }
 
 /// The last check before anything is written: proposals were made from facts

@@ -261,7 +261,15 @@ fn is_loose(step: &StepReport, last: &IterationReport, before: &[IterationReport
     match step.state {
         StepState::Passed => false,
         StepState::Failed => !spoken_for(&step.id) && !server_failed(&step.server),
-        StepState::Quarantined => !spoken_for(&step.id) && !was_diagnosed,
+        StepState::Quarantined => {
+            // Some causes concern no step and no server alone.
+            let of_all = |reason: &String| {
+                let mut all = last.failures.iter();
+                all.any(|f| f.step.is_none() && f.server.is_none() && f.message == *reason)
+            };
+            let is_told = matches!(&step.because, Some(Because::Plan(reason)) if of_all(reason));
+            !is_told && !spoken_for(&step.id) && !was_diagnosed
+        }
         StepState::Blocked | StepState::Skipped => match &step.because {
             Some(Because::NotSelected | Because::Step(_) | Because::FailFast) => false,
             Some(Because::Server(name)) => !server_failed(name),

@@ -4,7 +4,7 @@
 use super::contract::PlanReads;
 use super::hooks::Hook;
 use jelly_base::text::redact::Redactor;
-use jelly_plan::{Format, Plan, PlanSource};
+use jelly_plan::{Plan, PlanSource, shown_plan};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -20,7 +20,7 @@ pub(super) struct ReferencePlans {
     /// Calls of `fix_tests`.
     calls: u32,
     /// By file name; not redacted yet, since more secrets may come to be known.
-    texts: BTreeMap<String, String>,
+    texts: BTreeMap<String, PlanSource>,
 }
 
 impl ReferencePlans {
@@ -38,15 +38,19 @@ impl ReferencePlans {
     /// files get.
     pub(super) fn keep(&mut self, before: &PlanSource, after: Option<&str>) -> Vec<String> {
         self.calls += 1;
-        let ending = match before.format() {
-            Format::Yaml => "yaml",
-            Format::Json => "json",
-        };
         let hook = Hook::FixTests.name();
-        let name = |when: &str| format!("plan-{when}-{hook}-{}.{ending}", self.calls);
-        let mut kept = vec![(name("before"), before.text.to_string())];
+        // Of JSON too: what is masked says so in a comment.
+        let name = |when: &str| format!("plan-{when}-{hook}-{}.yaml", self.calls);
+        let mut kept = vec![(name("before"), before.clone())];
         if let Some(after) = after.filter(|after| **after != *before.text) {
-            kept.push((name("after"), after.to_owned()));
+            let text = after.into();
+            kept.push((
+                name("after"),
+                PlanSource {
+                    text,
+                    ..before.clone()
+                },
+            ));
         }
         let names = kept.iter().map(|(name, _)| name.clone()).collect();
         self.texts.extend(kept);
@@ -54,8 +58,9 @@ impl ReferencePlans {
     }
 
     pub(super) fn kept(&self, redactor: &Redactor) -> Vec<(String, String)> {
-        let redacted =
-            |(name, text): (&String, &String)| (name.clone(), redactor.redact(text).into_owned());
-        self.texts.iter().map(redacted).collect()
+        let texts = self.texts.iter();
+        texts
+            .map(|(name, source)| (name.clone(), shown_plan(source, redactor)))
+            .collect()
     }
 }

@@ -68,6 +68,7 @@ pub fn step_facts(plan: &Plan, beside: Beside<'_>) -> BTreeMap<String, StepFacts
     let Plan {
         // What it says stands in the fields below, and comments say nothing.
         source: _,
+        literal_secrets,
         name: _,
         // As far as steps and servers refer to them.
         vars: _,
@@ -83,8 +84,7 @@ pub fn step_facts(plan: &Plan, beside: Beside<'_>) -> BTreeMap<String, StepFacts
         steps: _,
         teardown: _,
     } = plan;
-    let secrets = plan.literal_secrets();
-    let start = StableHash::new(&secrets);
+    let start = StableHash::new(literal_secrets);
     let servers: BTreeMap<&str, u64> = servers
         .iter()
         .map(|(name, server)| (name.as_str(), hash_of_server(server, plan, &beside, &start)))

@@ -9,7 +9,7 @@ use super::run::{Pass, Run};
 use super::verdict::Taint;
 use super::work_tree::WorkTree;
 use jelly_base::model::{Event, HookReport, PlanChange};
-use jelly_plan::{Plan, PlanSource, compare, diff};
+use jelly_plan::{Plan, PlanSource, compare, shown_diff};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -131,7 +131,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
                 text: after.clone().unwrap_or_default(),
                 ..self.original.clone()
             };
-            told = diff(&self.original, &now);
+            told = shown_diff(&self.original, &now, &self.settings.redactor);
         }
         told.push_str(&before.reads.diffs(&left.reads));
         let told = self.settings.redactor.redact(&told).into_owned();
@@ -372,7 +372,10 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     fn learn_secrets(&mut self, plan: &Plan) {
         let settings = self.settings;
         settings.redactor.learn(plan.hidden(&settings.env));
-        settings.redactor.learn(plan.literal_secrets());
+        let literal = plan.literal_secrets.iter();
+        settings
+            .redactor
+            .learn(literal.map(|(name, value)| (name, value)));
         self.clean_hook();
     }
 

@@ -1,6 +1,5 @@
 //! The part of the driver that hands out reports, the final one included.
 
-use super::apply;
 use super::assemble;
 use super::executor::Executor;
 use super::help::{self, HelpContext};
@@ -13,6 +12,7 @@ use jelly_base::model::{
     ExitCode, HelpSummary, IterationRecord, IterationReport, PlanReport, RunReport, SCHEMA_VERSION,
     Unaccepted,
 };
+use jelly_plan::{shown_diff, shown_plan};
 use tokio::time::Instant;
 
 impl<E: Executor, H: HookRunner> Run<'_, E, H> {
@@ -58,8 +58,9 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     }
 
     fn publish(&mut self, report: &RunReport) {
-        let text = &self.plan.source.text;
-        let repaired = (*text != self.original.text).then(|| self.settings.redactor.redact(text));
+        let now = &self.plan.source;
+        let repaired =
+            (now.text != self.original.text).then(|| shown_plan(now, &self.settings.redactor));
         let texts = PlanTexts {
             repaired: repaired.as_deref(),
             kept: &self.reference_plans.kept(&self.settings.redactor),
@@ -98,7 +99,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         let passed_over = self.passed_over.iter();
         let passed_over = passed_over.map(|p| self.settings.redactor.redact(&p.told).into_owned());
         warnings.extend(passed_over.filter(|told| !tried(told)));
-        let repair_diff = apply::diff(&self.original, &self.plan.source, &self.settings.redactor);
+        let repair_diff = shown_diff(&self.original, &self.plan.source, &self.settings.redactor);
         RunReport {
             schema_version: SCHEMA_VERSION,
             run_id: self.settings.run_id.clone(),

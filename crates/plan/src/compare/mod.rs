@@ -74,6 +74,7 @@ impl<'p> Found<'p> {
     fn plans(&mut self) {
         let Plan {
             source: _,
+            literal_secrets: _,
             name: _,
             // They count where they are used.
             vars: _,
@@ -446,7 +447,11 @@ fn templates<'t>(
 }
 
 fn of_auth(auth: &Auth, names: SpelledNames<'_>) -> Value {
-    let Auth { grant, issuer } = auth;
+    let Auth {
+        grant,
+        issuer,
+        token_endpoint,
+    } = auth;
     let grant = match grant {
         AuthGrant::ClientCredentials {
             client_id,
@@ -472,7 +477,8 @@ fn of_auth(auth: &Auth, names: SpelledNames<'_>) -> Value {
         }
         AuthGrant::Login => json!("login"),
     };
-    json!([grant, issuer.as_ref().map(|issuer| names.template(issuer))])
+    let urls = [issuer, token_endpoint].map(|url| Some(names.template(url.as_ref()?)));
+    json!([grant, urls])
 }
 
 /// What is answered; what is expected of the question is among the

@@ -183,7 +183,7 @@ fn what_is_gone_is_named() {
         ("code: -32602, ", "", "`error.code`"),
         (
             "expect: { error: { code: -32602, message: { contains: bad } } }",
-            "expect: {}",
+            "expect: { is_error: false }",
             "an error",
         ),
         (

@@ -77,6 +77,9 @@ mapping! {
         workload: Kind::Mapping(&WORKLOAD);
         /// URL of the authorization server that the client is registered with.
         issuer: Kind::Word;
+        /// URL of its token endpoint, where that is on another host: the client is
+        /// shown nowhere else.
+        token_endpoint: Kind::Word, also "token_url";
     }
     rule Rule::OneOf(&[&["client_credentials", "issuer"], &["workload"]]);
     hints {
@@ -108,6 +111,7 @@ mapping! {
     hints {
         "scope" => "write `scopes: [A, B]`",
         "issuer" => "put it beside `client_credentials`",
+        "token_endpoint" => "put it beside `client_credentials`",
     }
 }
 

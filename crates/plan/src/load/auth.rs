@@ -14,28 +14,23 @@ impl<'t> Reader<'t> {
             return Some(Auth {
                 grant: AuthGrant::Login,
                 issuer: None,
+                token_endpoint: None,
             });
         }
         let fields = self.fields(node, path, &AUTH)?;
-        let issuer = fields.get("issuer").and_then(|node| {
-            let path = path.key("issuer");
-            let issuer = self.server_template(node, path)?;
-            let is_url = ["https://", "http://"]
-                .iter()
-                .any(|scheme| issuer.raw.starts_with(scheme));
-            if issuer.is_literal() && !is_url {
-                self.problem(node.span, path, "no issuer that a server could have")
-                    .hint("it is a URL, as the authorization server itself writes it");
-            }
-            Some(issuer)
-        });
+        let issuer = self.url_of_issuer(fields, "issuer", "issuer");
+        let token_endpoint = self.url_of_issuer(fields, "token_endpoint", "token endpoint");
         if let Some(node) = fields.get("workload") {
             if let Some(entry) = fields.entry("client_credentials") {
                 let message = "`auth` has `client_credentials` or `workload`, not both";
                 self.problem(entry.key_span, path, message);
             }
             let grant = self.workload(node, path.key("workload"))?;
-            return Some(Auth { grant, issuer });
+            return Some(Auth {
+                grant,
+                issuer,
+                token_endpoint,
+            });
         }
         let Some(client) = fields.get("client_credentials") else {
             self.problem(node.span, path, "`auth` does not say how to get a token")
@@ -53,7 +48,30 @@ impl<'t> Reader<'t> {
             );
         }
         let grant = self.client_credentials(client, path.key("client_credentials"))?;
-        Some(Auth { grant, issuer })
+        Some(Auth {
+            grant,
+            issuer,
+            token_endpoint,
+        })
+    }
+
+    fn url_of_issuer(
+        &mut self,
+        fields: Fields<'_, 't, '_>,
+        key: &'static str,
+        what: &str,
+    ) -> Option<Template> {
+        let (node, path) = (fields.get(key)?, fields.path.key(key));
+        let url = self.server_template(node, path)?;
+        let is_url = ["https://", "http://"]
+            .iter()
+            .any(|scheme| url.raw.starts_with(scheme));
+        if url.is_literal() && !is_url {
+            let message = format!("no {what} that a server could have");
+            self.problem(node.span, path, message)
+                .hint("it is a URL, as the authorization server itself writes it");
+        }
+        Some(url)
     }
 
     fn client_credentials(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<AuthGrant> {

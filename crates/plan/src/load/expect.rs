@@ -14,6 +14,13 @@ impl<'t> Reader<'t> {
         let Some(fields) = self.fields(node, path, &EXPECT) else {
             return expect;
         };
+        if fields.entries.is_empty() {
+            self.problem(node.span, path, "nothing is expected, so nothing is tested")
+                .hint(
+                    "say what, as in `expect: { text: { contains: hi } }`; leave `expect` out where \
+                     it is enough that there is an answer and no error",
+                );
+        }
         for entry in fields.entries {
             let value = &entry.value;
             let to = path.key(&entry.key);

@@ -7,6 +7,7 @@ mod auth;
 mod beside;
 mod expect;
 mod features;
+mod keywords;
 mod matrix;
 mod misplaced;
 mod operand;

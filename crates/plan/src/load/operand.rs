@@ -85,7 +85,13 @@ impl<'t> Reader<'t> {
             return Some(());
         }
         let message = format!("expected a number, found {}", node.kind());
-        self.problem(node.span, path, message);
+        let problem = self.problem(node.span, path, message);
+        if let Data::String(text) = &node.data {
+            problem.hint(match text.trim().parse::<f64>() {
+                Ok(_) => format!("write it without quotes: `{}`", text.trim()),
+                Err(_) => "texts are compared by `equals`, `one_of` or `matches`".to_owned(),
+            });
+        }
         None
     }
 
@@ -216,6 +222,9 @@ impl<'t> Reader<'t> {
                 self.problem(node.span, path, message);
                 return None;
             }
+        }
+        if !self.known_keywords(node, path) {
+            return None;
         }
         if holds_open(node) {
             return Some(());

@@ -7,6 +7,7 @@ use super::reader::{Fields, Reader};
 use super::references::{Needs, TemplatePlace};
 use super::step::{UnreadStep, captured, ids};
 use crate::grammar::{BUDGETS, HOOKS, PLAN};
+use crate::masked::{is_masked, literal_secrets};
 use crate::syntax::{self, Data, Node, Span};
 use crate::{BudgetOverrides, Hooks, Matrix, Plan, PlanSource, Server, Step, Variant};
 use indexmap::IndexMap;
@@ -56,6 +57,7 @@ struct Parts {
     setup: Vec<Step>,
     steps: Vec<Step>,
     teardown: Vec<Step>,
+    literal_secrets: Vec<(String, String)>,
 }
 
 fn read(
@@ -77,6 +79,7 @@ fn read(
     }
     Ok(Plan {
         source,
+        literal_secrets: parts.literal_secrets,
         name,
         matrix: parts.matrix,
         vars: parts.vars,
@@ -95,6 +98,21 @@ fn parse(
     vars: &IndexMap<String, Value>,
     strict: bool,
 ) -> (Parts, Vec<Problem>) {
+    if is_masked(&source.text) {
+        let mut reader = Reader::new(&source.text, Vec::new());
+        let line = source.text.find('\n').unwrap_or(source.text.len());
+        reader
+            .problem_at(
+                0..line,
+                Path::ROOT,
+                "jelly has masked this plan: values are left out of it",
+            )
+            .hint(
+                "run your own file; `jelly apply` puts the repairs of a run into it, and so \
+                 does `jelly run --write-repairs`",
+            );
+        return (Parts::default(), reader.into_problems());
+    }
     let (mut root, mut troubles) = syntax::parse(source);
     if let Some(document) = &mut root
         && !misplaced::put_right(document, source, &mut troubles)
@@ -109,6 +127,7 @@ fn parse(
     match root {
         Some(root) if !matches!(root.data, Data::Null) => {
             reader.document(&root, vars, strict, &mut parts);
+            parts.literal_secrets = literal_secrets(&source.text, &root, vars);
         }
         Some(_) | None if !broken => {
             reader

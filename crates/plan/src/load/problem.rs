@@ -1,5 +1,6 @@
 //! What is wrong with a plan, and how it is shown.
 
+use crate::masked::hidden_parts;
 use crate::{DocPath, Location, PlanSource};
 use jelly_base::text::truncate_middle;
 use jelly_base::text::{Quoted, render_quoted};
@@ -108,11 +109,13 @@ impl PlanError {
     /// else stays where it is.
     fn shown_text(&self) -> Cow<'_, str> {
         let mut text = Cow::Borrowed(&*self.source.text);
-        for problem in self.problems.iter().filter(|problem| problem.secret) {
-            if let Some(secret) = text.get(problem.span.clone()) {
+        let secret = self.problems.iter().filter(|problem| problem.secret);
+        let secret = secret.map(|problem| problem.span.clone());
+        for span in secret.chain(hidden_parts(&self.source)) {
+            if let Some(secret) = text.get(span.clone()) {
                 let star = |byte| if byte == b'\n' { '\n' } else { '*' };
                 let stars: String = secret.bytes().map(star).collect();
-                text.to_mut().replace_range(problem.span.clone(), &stars);
+                text.to_mut().replace_range(span, &stars);
             }
         }
         text

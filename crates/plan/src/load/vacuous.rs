@@ -30,7 +30,8 @@ impl<'t> Reader<'t> {
             Target::Duration => ("any time is that", "as in `lt: 2s`"),
             Target::Json | Target::Structured => (
                 "anything is that",
-                "say what must stand there, as in `equals: 5` or `length: { ge: 1 }`",
+                "say what must stand there, as in `equals: 5` or `length: { ge: 1 }`; that it is \
+                 there at all is `exists: true`, and what it is `type: array`",
             ),
             Target::Text | Target::Stderr | Target::ErrorCode | Target::ErrorMessage => (
                 "any text is that",
@@ -59,9 +60,7 @@ fn is_true_of_anything(predicate: &Predicate, target: Target, place: &str) -> bo
     let is_there = matches!(target, Target::Text | Target::Stderr | Target::Count);
     let is_root = target == Target::Json && place == "$";
     match predicate.operator {
-        Operator::Contains | Operator::Length => {
-            target.is_text() && can_not_fail(predicate.operator, operand)
-        }
+        Operator::Contains => target.is_text() && can_not_fail(Operator::Contains, operand),
         Operator::Ge => matches!(target, Target::Count | Target::Duration) && at_least(operand),
         Operator::Gt => {
             let least = operand.as_f64().filter(|_| target == Target::Count);
@@ -73,9 +72,11 @@ fn is_true_of_anything(predicate: &Predicate, target: Target, place: &str) -> bo
                 || target.is_text() && is("string")
                 || is_root && is("object")
         }
-        Operator::StartsWith | Operator::EndsWith | Operator::Matches | Operator::Schema => {
-            can_not_fail(predicate.operator, operand)
-        }
+        Operator::StartsWith
+        | Operator::EndsWith
+        | Operator::Matches
+        | Operator::Length
+        | Operator::Schema => can_not_fail(predicate.operator, operand),
         Operator::Equals
         | Operator::NotEquals
         | Operator::NotContains

@@ -69,7 +69,7 @@ fn split() -> io::Result<Role> {
                 LIFELINE.store(-1, Ordering::Relaxed);
                 signals.give_back();
                 Role::Stranded {
-                    reason: error.to_string(),
+                    reason: format!("set up the process that does the work: {error}"),
                 }
             }))
         }

@@ -2,6 +2,7 @@
 //!
 //! Main type: [`Checker`].
 
+use super::duplicates::first_duplicate;
 use super::fit::fit;
 use super::load::specification;
 use super::rules::Rule;
@@ -296,6 +297,10 @@ impl Checker {
         }
         if let Cow::Owned(_) = text {
             self.breach(Rule::Utf8, "", "writes bytes that are not UTF-8");
+        }
+        if let Some(pointer) = first_duplicate(&text) {
+            let text = "writes a member of an object twice, of which readers keep one or the other";
+            self.breach(Rule::DuplicateMember, &pointer, text);
         }
         match value {
             Value::Object(message) if is_message(&message) => self.message(revision, &message, ""),

@@ -13,6 +13,7 @@
 mod answers;
 mod asks;
 mod checker;
+mod duplicates;
 mod fit;
 mod load;
 mod notices;

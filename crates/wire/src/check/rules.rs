@@ -33,6 +33,8 @@ rules! {
     Utf8 = "utf8",
     /// No byte order mark before a message.
     ByteOrderMark = "byte_order_mark",
+    /// No member of an object stands there twice.
+    DuplicateMember = "duplicate_member",
     /// No batches.
     Batch = "batch",
     /// `"jsonrpc": "2.0"` in every message.

@@ -646,6 +646,14 @@ fn a_byte_order_mark_is_no_part_of_a_message() {
 }
 
 #[test]
+fn a_member_that_stands_twice_is_told() {
+    let mut talk = Talk::new(LEGACY);
+    let line = r#"{"jsonrpc": "2.0", "method": "my/own", "params": {"a": {"b": 1, "b": 1}}}"#;
+    talk.0.received(line.as_bytes());
+    talk.breaks(Rule::DuplicateMember, "/params/a/b");
+}
+
+#[test]
 fn half_of_a_surrogate_pair_is_within_the_grammar() {
     let mut talk = Talk::new(LEGACY);
     talk.0

@@ -270,7 +270,11 @@ pub(super) fn add_server(server: &Server, in_effect: InEffect, hash: &mut Stable
 }
 
 fn add_auth(auth: &Auth, hash: &mut StableHash<'_>) {
-    let Auth { grant, issuer } = auth;
+    let Auth {
+        grant,
+        issuer,
+        token_endpoint,
+    } = auth;
     match grant {
         AuthGrant::ClientCredentials {
             client_id,
@@ -301,6 +305,10 @@ fn add_auth(auth: &Auth, hash: &mut StableHash<'_>) {
         }
     }
     hash.maybe(issuer.as_ref(), |hash, issuer| add_template(issuer, hash));
+    // Where there is none, what was kept before there could be one still counts.
+    if let Some(url) = token_endpoint {
+        add_template(url, hash.text("token_endpoint"));
+    }
 }
 
 fn add_command(command: &Command, hash: &mut StableHash<'_>) {

@@ -46,6 +46,8 @@ pub(super) struct Entry {
     client_secret: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     client_method: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    token_endpoint: Option<String>,
     access_token: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     refresh_token: Option<String>,
@@ -74,6 +76,7 @@ impl Entry {
                 Proof::Nothing | Proof::Key(_) => None,
             },
             client_method: client.method.clone(),
+            token_endpoint: client.token_endpoint.clone(),
             access_token: tokens.access.clone(),
             refresh_token: tokens.refresh.clone(),
             expires_at: tokens
@@ -86,6 +89,7 @@ impl Entry {
     pub fn client(&self) -> Client {
         Client {
             method: self.client_method.clone(),
+            token_endpoint: self.token_endpoint.clone(),
             ..Client::new(&self.client_id, self.client_secret.clone())
         }
     }

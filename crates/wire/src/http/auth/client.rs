@@ -20,6 +20,8 @@ pub struct Client {
     /// How it was registered to show who it is, as in `client_secret_post`; as
     /// the server's metadata say where it is absent.
     pub method: Option<String>,
+    /// Where it may show who it is, besides the host of its issuer.
+    pub token_endpoint: Option<String>,
 }
 
 /// What a client shows that it is who it says.
@@ -83,6 +85,7 @@ impl Client {
             id: id.into(),
             proof: secret.map_or(Proof::Nothing, Proof::Secret),
             method: None,
+            token_endpoint: None,
         }
     }
 
@@ -93,6 +96,7 @@ impl Client {
             id: id.into(),
             proof: Proof::Key(key),
             method: None,
+            token_endpoint: None,
         }
     }
 

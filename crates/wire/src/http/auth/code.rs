@@ -189,13 +189,15 @@ impl Code {
         if !got.is_success() {
             return Err(http.refusal("registration", place, &got));
         }
-        let client = Client::registered(&got.body).map_err(|why| {
+        let mut client = Client::registered(&got.body).map_err(|why| {
             let text = format!(
                 "the registration at {} was answered {why}",
                 http.shown(place)
             );
             AuthError::new(Stage::Client, text)
         })?;
+        // Who gave it the secret may say where that is shown.
+        client.token_endpoint = Some(server.token_endpoint.to_string());
         http.learn_client(&client);
         Ok(client)
     }

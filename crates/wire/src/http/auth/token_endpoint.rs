@@ -40,6 +40,9 @@ impl Http {
         client: &Client,
         mut request: FormFields,
     ) -> Result<Tokens, AuthError> {
+        if proves(client, &request) {
+            stays_with_issuer(client, server)?;
+        }
         let mut proof = client.show(server)?;
         for (name, value) in &proof.form {
             if *name == "client_assertion" {
@@ -106,4 +109,34 @@ impl Http {
         );
         AuthError::new(stage, text)
     }
+}
+
+/// Whether a request shows who a client is by something that is worth taking.
+fn proves(client: &Client, request: &FormFields) -> bool {
+    match &client.proof {
+        Proof::Secret(_) | Proof::Key(_) => true,
+        Proof::Nothing => request.iter().any(|(name, _)| *name == "assertion"),
+    }
+}
+
+/// Holds a client to the host of its issuer: metadata can be changed by fewer
+/// than those whom the client was told to trust, and what they name would be
+/// handed the secret.
+fn stays_with_issuer(client: &Client, server: &ServerMetadata) -> Result<(), AuthError> {
+    let place = &server.token_endpoint;
+    let issuer = Url::parse(&server.issuer).ok();
+    let text = match &client.token_endpoint {
+        Some(meant) if Url::parse(meant).is_ok_and(|meant| meant == *place) => return Ok(()),
+        Some(meant) => format!("and {} is meant to be", shown(meant)),
+        None if issuer.is_some_and(|issuer| issuer.host() == place.host()) => return Ok(()),
+        None => "on another host, where the client is shown only if `token_endpoint` beside \
+                 `issuer` names it (for a login, --token-endpoint)"
+            .to_owned(),
+    };
+    let text = format!(
+        "the issuer {} names {} as its token endpoint, {text}",
+        shown(&server.issuer),
+        shown(place.as_str())
+    );
+    Err(AuthError::new(Stage::Issuer, text))
 }

@@ -1,0 +1,413 @@
+//! A plan's text as it may be shown and stored: without the values of its
+//! `headers`, and without what it spells out of secrets anywhere.
+//!
+//! The main functions are [`shown_plan`] and [`shown_diff`], and beside them
+//! [`literal_secrets`]: what is to be masked in all other texts. They hide the
+//! bytes of the text that hold such a value, so that lines, comments and
+//! layout stay; references such as `${secret:NAME}` hide nothing and are left.
+//! What is masked says so in its first line, and [`load`](super::load) refuses
+//! it: it is to be read by people, and to be run by nobody.
+
+use super::edit::diff;
+use super::source::PlanSource;
+use super::syntax::{self, Data, Node, Style};
+use super::template::{Part, Template};
+use indexmap::IndexMap;
+use jelly_base::text::redact::{
+    Found, Redactor, looks_secret, secrets_in_argv, secrets_in_header, secrets_in_text,
+    secrets_in_variable,
+};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashSet};
+use std::ops::Range;
+
+/// How the first line of what is masked begins.
+const MARK: &str = "# masked by jelly: ";
+/// What stands where something is hidden: a word in every style of YAML.
+const HIDDEN: &str = "<masked>";
+/// The map whose values are hidden whatever they are.
+const HEADERS: &str = "headers";
+/// Its values are paths into answers, under names of the plan's own.
+const CAPTURE: &str = "capture";
+/// What a server's `auth` says in a word is no secret.
+const AUTH: (&str, usize) = ("auth", 2);
+/// Alone, it names an entry more often than what opens a door.
+const KEY: &str = "key";
+/// From so many bytes on, a hidden value is hidden wherever else it stands.
+const ANYWHERE: usize = 8;
+/// Before the value of an `Authorization`: these may be read.
+const SCHEMES: &[&str] = &["bearer", "basic", "token", "digest", "apikey"];
+
+/// A shorter value stands in words that are nobody's secret.
+const MIN_VALUE: usize = 6;
+/// From so many bytes on, small letters alone are no word of a language.
+const NO_WORD: usize = 12;
+
+/// Whether a text says of itself that it is masked.
+pub(crate) fn is_masked(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').starts_with(MARK)
+}
+
+/// The text of a plan for a report.
+#[must_use]
+pub fn shown_plan(source: &PlanSource, redactor: &Redactor) -> String {
+    let shown = redacted(source, redactor);
+    if *shown == *source.text {
+        return shown.into_owned();
+    }
+    format!(
+        "{MARK}values of headers and secrets are left out, so that this is no plan to run; \
+         `jelly apply` makes the repairs of a run in your own file\n{shown}"
+    )
+}
+
+/// The change of a plan for a report, as a unified diff; empty where nothing
+/// changed.
+#[must_use]
+pub fn shown_diff(before: &PlanSource, after: &PlanSource, redactor: &Redactor) -> String {
+    let plain = diff(before, after);
+    if plain.is_empty() {
+        return plain;
+    }
+    let masked = |source: &PlanSource| PlanSource {
+        text: redacted(source, redactor).into(),
+        ..source.clone()
+    };
+    let shown = diff(&masked(before), &masked(after));
+    let shown = redactor.redact(&shown);
+    if shown == plain {
+        plain
+    } else if shown.is_empty() {
+        format!("{MARK}the texts differ only in values that are left out\n")
+    } else {
+        format!(
+            "{MARK}values of headers and secrets are left out, so that this is no patch to \
+             apply; `jelly apply` makes the repairs of a run in your own file\n{shown}"
+        )
+    }
+}
+
+fn redacted<'s>(source: &'s PlanSource, redactor: &Redactor) -> Cow<'s, str> {
+    let hidden = hidden_parts(source);
+    if hidden.is_empty() {
+        return redactor.redact(&source.text);
+    }
+    let mut shown = String::with_capacity(source.text.len());
+    let mut at = 0;
+    for part in hidden {
+        shown.push_str(&source.text[at..part.start]);
+        shown.push_str(HIDDEN);
+        at = part.end;
+    }
+    shown.push_str(&source.text[at..]);
+    Cow::Owned(redactor.redact(&shown).into_owned())
+}
+
+/// The bytes of a plan's text that are not to be shown, in their order and
+/// apart from each other, none over the end of a line.
+pub(crate) fn hidden_parts(source: &PlanSource) -> Vec<Range<usize>> {
+    let mut search = Search::new(&source.text);
+    match syntax::parse(source).0 {
+        Some(root) => {
+            search.node(&root, "", 0, false);
+            search.scalars.sort_unstable();
+            search.comments();
+        }
+        None => search.lines(),
+    }
+    search.elsewhere();
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    for (start, end) in search.hidden {
+        match parts.last_mut() {
+            Some(last) if start <= last.end => last.end = last.end.max(end),
+            Some(_) | None => parts.push(start..end),
+        }
+    }
+    parts
+}
+
+/// Names and values of the secrets that a plan, and what was given to it from
+/// outside, spell out, as far as they can be looked for in other texts.
+pub(crate) fn literal_secrets(
+    text: &str,
+    root: &Node<'_>,
+    given: &IndexMap<String, Value>,
+) -> Vec<(String, String)> {
+    let mut search = Search::new(text);
+    search.node(root, "", 0, false);
+    for (name, value) in given {
+        if let Value::String(value) = value {
+            search.learn(&secrets_in_variable(name, value));
+        }
+    }
+    search.literals
+}
+
+struct Search<'t> {
+    text: &'t str,
+    hidden: BTreeSet<(usize, usize)>,
+    /// What was hidden, as it is meant.
+    values: HashSet<String>,
+    /// Where no comment can begin.
+    scalars: Vec<(u32, u32)>,
+    /// What can be looked for in other texts.
+    literals: Vec<(String, String)>,
+}
+
+impl<'t> Search<'t> {
+    fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            hidden: BTreeSet::new(),
+            values: HashSet::new(),
+            scalars: Vec::new(),
+            literals: Vec::new(),
+        }
+    }
+
+    /// Keeps what can be masked in every text without hiding words that mean
+    /// something else.
+    fn learn(&mut self, found: &[Found<'_>]) {
+        for Found { name, value, .. } in found.iter().filter(|found| is_telling(found)) {
+            let literal = ((*name).to_owned(), (*value).to_owned());
+            if !self.literals.contains(&literal) {
+                self.literals.push(literal);
+            }
+        }
+    }
+
+    fn text(&self) -> &'t str {
+        self.text
+    }
+
+    /// Looks at what stands under this name, so deep in the document; `all` of
+    /// it is hidden in headers.
+    fn node(&mut self, node: &Node<'t>, name: &str, depth: usize, all: bool) {
+        match &node.data {
+            Data::Map(entries) => {
+                for entry in entries {
+                    self.scalars
+                        .push((entry.key_span.start, entry.key_span.end));
+                    let all = all || entry.key.eq_ignore_ascii_case(HEADERS);
+                    let is_open =
+                        name == CAPTURE || entry.key == KEY || (&*entry.key, depth) == AUTH;
+                    let name = if is_open { "" } else { &*entry.key };
+                    self.node(&entry.value, name, depth + 1, all);
+                }
+            }
+            Data::List(items) => {
+                let words: Vec<&str> = items
+                    .iter()
+                    .map(|item| item.as_str().unwrap_or(""))
+                    .collect();
+                let found = secrets_in_argv(&words);
+                self.learn(&found);
+                for found in found {
+                    self.hide(&items[found.word], found.value);
+                }
+                for item in items {
+                    self.node(item, name, depth + 1, all);
+                }
+            }
+            Data::String(value) => self.scalar(node, value, name, all),
+            Data::Number(_) => {
+                self.scalar(node, &self.text()[node.span.range()], name, all);
+            }
+            Data::Bool(value) if all => self.hide(node, if *value { "true" } else { "false" }),
+            Data::Null | Data::Bool(_) => {}
+        }
+    }
+
+    fn scalar(&mut self, node: &Node<'t>, value: &str, name: &str, all: bool) {
+        self.scalars.push((node.span.start, node.span.end));
+        let found = match all {
+            true => secrets_in_header(name, value),
+            false => secrets_in_variable(name, value),
+        };
+        self.learn(&found);
+        if all || looks_secret(name) && value.contains("${") {
+            for text in spelled_out(value) {
+                self.hide(node, text);
+            }
+            return;
+        }
+        for found in found {
+            self.hide(node, found.value);
+        }
+    }
+
+    /// Hides a part of a scalar's value, and all of it where it is not written
+    /// as it is meant.
+    fn hide(&mut self, node: &Node<'t>, value: &str) {
+        if value.trim().is_empty() {
+            return;
+        }
+        self.values.insert(value.trim().to_owned());
+        let span = node.span.range();
+        let raw = &self.text[span.clone()];
+        let mut found = raw.match_indices(value).peekable();
+        if !value.contains('\n') && found.peek().is_some() {
+            let parts = found.map(|(at, _)| (span.start + at, span.start + at + value.len()));
+            self.hidden.extend(parts);
+            return;
+        }
+        let quotes = match node.style {
+            Style::SingleQuoted | Style::DoubleQuoted => 1,
+            Style::Plain | Style::Literal | Style::Folded | Style::Block | Style::Flow => 0,
+        };
+        let inside = span.start + quotes..span.end.saturating_sub(quotes).max(span.start + quotes);
+        self.lines_of(inside);
+    }
+
+    /// Hides what these bytes hold, line by line.
+    fn lines_of(&mut self, part: Range<usize>) {
+        let mut at = part.start;
+        for line in self.text[part].split_inclusive('\n') {
+            let start = at + (line.len() - line.trim_start().len());
+            let end = start + line.trim().len();
+            if start < end {
+                self.hidden.insert((start, end));
+            }
+            at += line.len();
+        }
+    }
+
+    /// Hides these slices of the text, which were found in it.
+    fn slices<'f>(&mut self, found: impl IntoIterator<Item = &'f str>, line: Range<usize>) {
+        for value in found {
+            for (at, _) in self.text[line.clone()].match_indices(value) {
+                let start = line.start + at;
+                self.hidden.insert((start, start + value.len()));
+            }
+            self.values.insert(value.to_owned());
+        }
+    }
+
+    /// Entries that were made comments hold what they held.
+    fn comments(&mut self) {
+        let text = self.text;
+        let mut at = 0;
+        while let Some(sign) = text[at..].find('#') {
+            let start = at + sign;
+            at = start + 1;
+            let before = text[..start].chars().next_back();
+            let next = self
+                .scalars
+                .partition_point(|(from, _)| *from as usize <= start);
+            let inside = next > 0 && self.scalars[next - 1].1 as usize > start;
+            if inside || before.is_some_and(|c| !c.is_whitespace()) {
+                continue;
+            }
+            let end = text[start..].find('\n').map_or(text.len(), |n| start + n);
+            self.line(start..end);
+            at = end;
+        }
+    }
+
+    /// Hides what one line holds that is no part of a tree.
+    fn line(&mut self, line: Range<usize>) {
+        let text = self.text()[line.clone()].trim_start_matches(['#', ' ', '\t']);
+        let mut found = secrets_in_text(text);
+        let borders = |c: char| c.is_whitespace() || ",{}[]\"'".contains(c);
+        for (colon, _) in text.match_indices(':') {
+            let name = text[..colon].trim_end_matches(['"', '\'']);
+            let name = name.rsplit(borders).next().unwrap_or_default();
+            let value = text[colon + 1..].split([',', '}']).next();
+            found.extend(secrets_in_variable(name, value.unwrap_or_default()));
+        }
+        self.slices(found.iter().map(|found| found.value), line);
+    }
+
+    /// A text that is no document, line by line: what follows `headers` on its
+    /// line and is indented below it, and what looks secret.
+    fn lines(&mut self) {
+        let text = self.text;
+        let mut headers: Option<usize> = None;
+        let mut at = 0;
+        for line in text.split_inclusive('\n') {
+            let place = at..at + line.len();
+            at = place.end;
+            let indent = line.len() - line.trim_start().len();
+            if line.trim().is_empty() {
+                continue;
+            }
+            if headers.is_some_and(|outer| indent <= outer) {
+                headers = None;
+            }
+            let value = match line.to_ascii_lowercase().find(HEADERS) {
+                Some(name) => {
+                    headers.get_or_insert(indent);
+                    Some(name + HEADERS.len())
+                }
+                None if headers.is_some() => Some(indent),
+                None => None,
+            };
+            if let Some(from) = value {
+                let after = line[from..]
+                    .find(':')
+                    .map_or(from, |colon| from + colon + 1);
+                self.lines_of(place.start + after..place.end);
+            }
+            self.line(place);
+        }
+    }
+
+    /// What was hidden once is hidden wherever it stands.
+    fn elsewhere(&mut self) {
+        for value in &self.values {
+            if value.len() >= ANYWHERE && !value.contains('\n') {
+                let found = self.text.match_indices(value.as_str());
+                self.hidden
+                    .extend(found.map(|(at, _)| (at, at + value.len())));
+            }
+        }
+    }
+}
+
+fn is_telling(found: &Found<'_>) -> bool {
+    let value = found.value;
+    let is_word = value.len() < NO_WORD && value.bytes().all(|b| b.is_ascii_lowercase());
+    found.is_telling(MIN_VALUE) && !value.contains("${") && !is_word
+}
+
+/// What a value says itself, beside its references, its blanks, and the scheme
+/// that an `Authorization` begins with.
+fn spelled_out(value: &str) -> Vec<&str> {
+    let Ok(template) = Template::parse(value) else {
+        return vec![value];
+    };
+    let mut texts = Vec::new();
+    let mut rest = value;
+    for part in &template.parts {
+        match part {
+            Part::Text(text) if rest.starts_with(text.as_str()) => {
+                texts.push(&rest[..text.len()]);
+                rest = &rest[text.len()..];
+            }
+            // Written otherwise than it is meant, as `$${`.
+            Part::Text(_) => return vec![value],
+            other => match rest.strip_prefix(other.reference().as_str()) {
+                Some(after) => rest = after,
+                None => return vec![value],
+            },
+        }
+    }
+    if let Some(first) = texts.first_mut()
+        && value.starts_with(*first)
+    {
+        let bare = first.trim_start();
+        let (scheme, after) = bare.split_at(bare.find(' ').unwrap_or(bare.len()));
+        if SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()) && value.trim() != scheme {
+            *first = after;
+        }
+    }
+    texts.retain_mut(|text| {
+        *text = text.trim();
+        !text.is_empty()
+    });
+    texts
+}
+
+#[cfg(test)]
+mod tests;

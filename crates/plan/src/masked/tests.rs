@@ -1,0 +1,168 @@
+use super::{is_masked, shown_diff, shown_plan};
+use crate::{PlanSource, check, load, load_with};
+use jelly_base::text::redact::Redactor;
+use serde_json::Value;
+
+fn source(name: &str, text: &str) -> PlanSource {
+    PlanSource {
+        path: name.into(),
+        text: text.into(),
+        variant: None,
+    }
+}
+
+fn shown(name: &str, text: &str) -> String {
+    shown_plan(&source(name, text), &Redactor::none())
+}
+
+/// Each value that is not to be shown is `hunter2-` and something, or `hush`.
+#[test]
+fn all_of_headers_and_what_looks_secret_is_left_out_however_it_is_written() {
+    for text in [
+        "servers: { a: { url: u, headers: { X-Trace: hush, X-N: 'hush', X-D: \"hush\" } } }\n",
+        "servers:\n  a:\n    headers:\n      X-Trace: hush # of nobody\n",
+        "servers:\n  a:\n    headers:\n      Authorization: Bearer hush\n",
+        "servers:\n  a:\n    headers:\n      Authorization: \"Bearer hu\\u0073h\"\n",
+        "servers:\n  a:\n    headers:\n      X: |\n        hush\n        hush two\n",
+        "servers:\n  a:\n    headers:\n      X: >-\n        hush\n\n        hush two\n      Y: hush\n",
+        "servers:\n  a:\n    headers:\n      X: 'hush\n        hush'\n      Y: hush\n        hush\n",
+        "servers:\n  a:\n    headers:\n      X: hush-${env:A}-hush\n",
+        "servers:\n  a: &a\n    headers: &h { X: &v hush }\n  b:\n    <<: *a\n  c: { headers: *h }\nvars: { x: *v }\n",
+        "vars: { x: &v hush }\nservers: { a: { headers: { X: *v } } }\n",
+        "servers: { a: { env: { API_KEY: hunter2-1, PIN_TOKEN: 8371234599 } } }\n",
+        "servers: { a: { env: { URL: 'https://u:hunter2-1@h/?x=1&token=hunter2-2' } } }\n",
+        "servers: { a: { env: { WHAT: ghp_hunter2hunter2hunter2 } } }\n",
+        "servers: { a: { env: { API_KEY: 'hunter2-1${env:X}' } } }\n",
+        "servers: { a: { args: [x, --token, hunter2-1, '--api-key=hunter2-2', -H, 'X-Auth: hunter2-3'] } }\n",
+        "servers: { a: { url: 'https://u:hunter2-1@h/mcp?key=hunter2-2' } }\n",
+        "servers: { a: { package_args: { api-key: hunter2-1 } } }\n",
+        "hooks: { fix_tests: [./fix, --password, hunter2-1] }\n",
+        "vars: { db_password: hunter2-1, tokens: [hunter2-2, hunter2-3] }\n",
+        "steps: [{ tool: t, args: { login: { password: hunter2-1 } } }]\n",
+        "vars: { token: hunter2-1 }\n# token: hunter2-2\n#API_KEY=hunter2-3\nname: x # --token hunter2-4\n",
+        "vars: { token: hunter2-123 }\nsteps: [{ tool: t, expect: { text: { contains: 'is hunter2-123' } } }]\n",
+        "vars:\n  private_key: |\n    hunter2-1\n    hunter2-2\n",
+        // No document at all.
+        "servers:\n  a:\n    headers:\n      X: hush\n      Y: hush\n   bad: [\n",
+        "servers: { a: { headers: { X: hush }\n",
+        "vars: { token: hunter2-1\n  api_key: hunter2-2\n",
+    ] {
+        let shown = shown("p.yaml", text);
+        assert!(!shown.contains("hunter2"), "{text}\n{shown}");
+        assert!(!shown.contains("hush"), "{text}\n{shown}");
+        assert!(is_masked(&shown), "{shown}");
+        // Nothing else moves.
+        assert_eq!(shown.lines().count(), text.lines().count() + 1, "{shown}");
+    }
+    let json = "{\n\t\"servers\": { \"a\": { \"headers\": { \"X\": \"hu\\u0073h\", \"Y\": 5 },\n \
+                \"env\": { \"API_KEY\": \"hunter2-1\" } } }\n}\n";
+    let shown = shown("p.json", json);
+    assert!(
+        !shown.contains("hu\\u0073h") && !shown.contains("hunter2"),
+        "{shown}"
+    );
+    assert!(!shown.contains('5'), "{shown}");
+}
+
+#[test]
+fn what_spells_out_nothing_is_shown_as_it_is() {
+    for text in [
+        "servers: { a: { headers: { Authorization: 'Bearer ${secret:T}', X: '${env:X}' } } }\n",
+        "servers: { a: { env: { API_KEY: '${secret:K}', MODE: production, KEYS_DIR: /etc/keys } } }\n",
+        "servers: { a: { args: [--max-tokens, '4096', --token-file, /run/token] } }\n",
+        "steps: [{ tool: t, capture: { token: $.token }, expect: { text: { contains: x } } }]\n",
+        "# a comment: with a colon\nname: x # and another\n",
+        "name: [\n",
+        "",
+    ] {
+        assert_eq!(shown("p.yaml", text), text);
+    }
+}
+
+#[test]
+fn a_masked_plan_reads_as_one_and_is_run_by_nobody() {
+    let text = "version: 1\nservers:\n  a:\n    url: https://h/mcp\n    headers:\n      \
+                Authorization: Bearer hush # why\n      X: hush-${env:A}\nsteps: [{ tool: t }]\n";
+    let shown = shown("p.yaml", text);
+    let (first, rest) = shown.split_once('\n').unwrap();
+    let wanted = text
+        .replace("Bearer hush", "Bearer <masked>")
+        .replace("hush-", "<masked>");
+    assert_eq!(rest, wanted);
+    assert!(first.contains("jelly apply"), "{first}");
+    load(source("p.yaml", rest)).unwrap();
+    for (name, text) in [
+        ("p.yaml", shown.clone()),
+        ("p.json", shown.clone()),
+        ("p.yaml", format!("\u{feff}{shown}")),
+    ] {
+        for read in [load, check] {
+            let told = read(source(name, &text)).unwrap_err().to_string();
+            assert!(told.contains(":1:1"), "{told}");
+            assert!(told.contains("`jelly apply`"), "{told}");
+            assert!(told.contains("--write-repairs"), "{told}");
+        }
+    }
+}
+
+#[test]
+fn a_diff_leaves_out_what_the_plans_do() {
+    let before = source("p.yaml", "headers: { X: hush-one }\nname: a\n");
+    let redactor = Redactor::none();
+    let to = |text: &str| shown_diff(&before, &source("p.yaml", text), &redactor);
+    assert_eq!(to(&before.text), "");
+    let both = to("headers: { X: hush-two }\nname: b\n");
+    assert!(!both.contains("hush"), "{both}");
+    assert!(both.contains("\n-name: a\n+name: b\n"), "{both}");
+    assert!(is_masked(&both), "{both}");
+    let hidden = to("headers: { X: hush-two }\nname: a\n");
+    assert!(is_masked(&hidden) && !hidden.contains("hush"), "{hidden}");
+    // A patch that holds all that it needs is one that can be applied.
+    let far = "\n".repeat(9);
+    let before = source("p.yaml", &format!("headers: {{ X: hush }}\n{far}name: a\n"));
+    let after = source("p.yaml", &format!("headers: {{ X: hush }}\n{far}name: b\n"));
+    let plain = shown_diff(&before, &after, &redactor);
+    assert!(plain.starts_with("--- a/p.yaml\n"), "{plain}");
+}
+
+#[test]
+fn a_problem_is_quoted_without_what_stands_beside_it() {
+    let text = "version: 1\nservers: { a: { url: https://h/mcp, hedaers: {}, headers: { X: hush } } }\nsteps: [{ tool: t }]\n";
+    let told = check(source("p.yaml", text)).unwrap_err().to_string();
+    assert!(
+        told.contains("hedaers") && told.contains("X: ****"),
+        "{told}"
+    );
+    assert!(!told.contains("hush"), "{told}");
+}
+
+#[test]
+fn what_is_spelled_out_is_known_wherever_it_stands() {
+    let text = r#"
+version: 1
+hooks: { fix_tests: [./fix, --token, hunter2-g] }
+vars: { db_password: hunter2-h, where: here, key: hunter2-not }
+servers:
+  a:
+    command: x
+    args: [--token, hunter2-a, "--api-key=hunter2-b", --key, users, "--token=${secret:T}"]
+    env: { API_KEY: hunter2-c, PASSWORD: postgres, MODE: development, SECRET: "${env:S}x" }
+  b:
+    url: "https://me:hunter2-d@host.example/mcp?api_key=hunter2-e"
+    headers: { Authorization: Bearer hunter2-f, X-Trace: hunter2-not }
+steps:
+  - { server: a, tool: t, args: { login: { password: hunter2-i }, key: hunter2-not } }
+  - { server: b, tool: t, capture: { token: $.hunter2_not } }
+"#;
+    let given = [("api_key", "hunter2-j"), ("what", "hunter2-not")];
+    let given = given.map(|(name, value)| (name.to_owned(), Value::from(value)));
+    let plan = load_with(source("p.yaml", text), &given.into_iter().collect()).unwrap();
+    let mut found: Vec<&str> = plan
+        .literal_secrets
+        .iter()
+        .map(|(_, value)| value.as_str())
+        .collect();
+    found.sort_unstable();
+    let wanted = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+    assert_eq!(found, wanted.map(|end| format!("hunter2-{end}")));
+}
