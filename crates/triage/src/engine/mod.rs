@@ -21,6 +21,7 @@ mod explain;
 mod facts;
 mod field;
 mod fingerprint;
+mod first;
 mod flaws;
 mod launchers;
 mod literals;

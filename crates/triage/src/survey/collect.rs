@@ -38,6 +38,7 @@ pub struct Collector<'e> {
     failures: Failures,
     passed: Vec<TestName>,
     templates: HashMap<String, Template>,
+    first_prints: HashMap<String, String>,
     /// Suites whose tests were skipped, with the titles around each of them.
     /// One that is a failed case besides failed in its set-up.
     skipped_below: HashSet<(String, String)>,
@@ -55,6 +56,7 @@ impl<'e> Collector<'e> {
             failures: Failures::default(),
             passed: Vec::new(),
             templates: HashMap::new(),
+            first_prints: HashMap::new(),
             skipped_below: HashSet::new(),
             places: HashMap::new(),
         }
@@ -72,6 +74,7 @@ impl<'e> Collector<'e> {
             failures: self.failures,
             passed: self.passed,
             templates: self.templates,
+            first_prints: self.first_prints,
         }
     }
 
@@ -121,6 +124,17 @@ impl<'e> Collector<'e> {
     }
 
     fn diagnose(&mut self, failure: &Failure) -> Diagnosis {
+        let diagnosis = self.diagnosis(failure);
+        let mut watch = self.tools.watch.iter().flatten();
+        if watch.any(|past| past.has_first_prints()) {
+            let first = self.tools.engine.first_test_fingerprint(failure);
+            let today = diagnosis.test_fingerprint.clone();
+            self.first_prints.entry(today).or_insert(first);
+        }
+        diagnosis
+    }
+
+    fn diagnosis(&mut self, failure: &Failure) -> Diagnosis {
         if !self.tools.templates {
             return self.tools.engine.diagnose(failure);
         }
