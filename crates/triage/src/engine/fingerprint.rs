@@ -24,7 +24,7 @@ pub(super) enum Algorithm {
 impl Algorithm {
     /// The first part of every fingerprint; raised when the same failure would
     /// get another value.
-    fn version(self) -> &'static str {
+    pub(super) fn version(self) -> &'static str {
         match self {
             Self::First => "j1",
             Self::Second => "j2",
@@ -296,3 +296,7 @@ fn print(sha: Sha256, algorithm: Algorithm) -> String {
 #[cfg(test)]
 #[path = "fingerprint_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "fingerprint_report_tests.rs"]
+mod report_tests;

@@ -58,6 +58,7 @@ pub use own::{
 pub use rule::{AdviceText, Audience, Example, FixText, Rule};
 pub use spec::{ProjectRules, RuleFileDocument};
 pub use specimen::{Slip, specimen};
+pub use template::skeleton;
 
 #[cfg(test)]
 mod assertion_tests;

@@ -31,7 +31,15 @@ pub(super) fn template(message: &str) -> String {
         Cow::Borrowed(message)
     };
     let message = strip_ansi(&spelt_out);
-    let (text, compares) = walk::without_chance(&message);
+    let (text, compares) = walk::without_chance(&message, false);
+    order::sorted(&text, compares)
+}
+
+/// The template without what may differ between failures of one cause in one
+/// run: numbers that are no codes, and all of a URL but its host.
+#[must_use]
+pub fn skeleton(message: &str) -> String {
+    let (text, compares) = walk::without_chance(message, true);
     order::sorted(&text, compares)
 }
 

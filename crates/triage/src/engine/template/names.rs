@@ -2,7 +2,7 @@
 
 use super::moment::moment;
 use super::shape::{PartShape, in_words, is_hex, is_pod_suffix, is_random_whole, shape, uuid};
-use super::walk::{Before, ID, TIME, VERSION_WORDS, Walk, has_digit, is_number, is_word};
+use super::walk::{ID, Preceding, TIME, VERSION_WORDS, Walk, has_digit, is_number, is_word};
 use super::words::{WordKinds, is_wordlike, kinds, made_up_from};
 
 /// Whether less than half of a name is words.
@@ -26,6 +26,12 @@ impl<'t> Walk<'t> {
             let counted = self.word.is(WordKinds::COUNTER);
             let chance = (counted || hex.len() >= 6) && !is_status(name);
             return self.put(name.len(), chance.then_some(ID));
+        }
+        let asked = self.coarse && name.bytes().all(|b| b.is_ascii_uppercase());
+        if asked && kinds(name).is(WordKinds::METHOD) {
+            self.put(name.len(), Some("<method>"));
+            self.word = WordKinds::METHOD;
+            return;
         }
         // The rest of one in base 64.
         let rest = &self.text[end..];
@@ -51,7 +57,7 @@ impl<'t> Walk<'t> {
         self.ended = end;
         self.note(name);
         if counted {
-            self.before = Before::Counted;
+            self.before = Preceding::Counted;
         }
     }
 
@@ -59,11 +65,11 @@ impl<'t> Walk<'t> {
     fn note(&mut self, name: &str) {
         let last = name.rsplit(['-', '.', '_']).next().unwrap_or(name);
         let found = kinds_of(last);
-        self.before = Before::Other;
+        self.before = Preceding::Other;
         if name.contains('.') && found.is(WordKinds::SOURCE) {
-            self.before = Before::File;
+            self.before = Preceding::File;
         } else if name.contains('.') || name == "localhost" {
-            self.before = Before::Host;
+            self.before = Preceding::Host;
         }
         if found.is(WordKinds::FILLER) {
             return;

@@ -1,7 +1,7 @@
 //! Numbers: what they count, measure or mean is told by their place and by the
 //! words beside them.
 
-use super::walk::{AMOUNT, Before, ID, IP, LINE, PORT, Walk, is_number, is_word};
+use super::walk::{AMOUNT, ID, IP, LINE, PORT, Preceding, Walk, is_number, is_word};
 use super::words::{WordKinds, kinds};
 use std::net::Ipv4Addr;
 
@@ -35,7 +35,7 @@ impl Walk<'_> {
                 }
             };
             self.put(name.len(), instead);
-            self.before = Before::Host;
+            self.before = Preceding::Host;
             return true;
         }
         false
@@ -43,7 +43,7 @@ impl Walk<'_> {
 
     /// Puts a number or what stands for it.
     fn put_number(&mut self, len: usize, instead: Option<&str>) {
-        let file = self.before == Before::File;
+        let file = self.before == Preceding::File;
         match instead {
             Some(LINE) => {
                 // A column follows its line.
@@ -56,9 +56,9 @@ impl Walk<'_> {
             _ => self.put(len, instead),
         }
         self.before = match instead {
-            Some(LINE) if file => Before::File,
-            Some(ID | LINE) => Before::Counted,
-            _ => Before::Other,
+            Some(LINE) if file => Preceding::File,
+            Some(ID | LINE) => Preceding::Counted,
+            _ => Preceding::Other,
         };
     }
 
@@ -66,7 +66,7 @@ impl Walk<'_> {
     fn number(&self, n: &str) -> Option<&'static str> {
         let gap = self.gap();
         let adjoins = self.at > 0 && self.ended > 0;
-        if self.before == Before::File && adjoins && matches!(gap, ":" | "(" | ",") {
+        if self.before == Preceding::File && adjoins && matches!(gap, ":" | "(" | ",") {
             return Some(LINE);
         }
         let tuple = || gap.len() <= 4 && gap.contains(", ") && n.len() >= 4;
@@ -74,7 +74,7 @@ impl Walk<'_> {
             gap.strip_suffix(':')
                 .is_some_and(|before| before.is_empty() || before.ends_with([' ', ':', ']', '*']))
         };
-        let host = self.before == Before::Host && (gap == ":" || tuple());
+        let host = self.before == Preceding::Host && (gap == ":" || tuple());
         let bare = gap != ":" && !self.compares && bare_port();
         if n.len() <= 5 && (host || bare || self.word.is(WordKinds::PORT)) {
             return is_ephemeral(n).then_some(PORT);
@@ -90,7 +90,7 @@ impl Walk<'_> {
         if epoch || n.len() >= 15 {
             return Some(ID);
         }
-        if self.before == Before::Counted && gap.len() <= 2 && !gap.contains('=') {
+        if self.before == Preceding::Counted && gap.len() <= 2 && !gap.contains('=') {
             return Some(ID);
         }
         if self.word.is(WordKinds::CODE) && !gap.contains(']') {
@@ -122,7 +122,7 @@ impl Walk<'_> {
         } else if self.limits {
             many
         } else {
-            !self.compares && n.len() >= 4
+            !self.compares && (self.coarse || n.len() >= 4)
         };
         chance.then_some(ID)
     }

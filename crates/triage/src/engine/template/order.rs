@@ -4,7 +4,7 @@
 const DEPTH: usize = 6;
 
 /// An open bracket.
-struct Open {
+struct OpenBracket {
     bracket: char,
     /// What parts its items.
     parted_by: char,
@@ -34,21 +34,21 @@ pub(super) fn sorted(text: &str, compares: bool) -> String {
 
 fn sorted_brackets(text: &str, compares: bool) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenBracket> = Vec::new();
     for c in text.chars() {
         match c {
             '{' | '[' | '(' if open.len() < DEPTH => {
                 // Go writes `map[a:1 b:2]`.
                 let of_go = c == '[' && out.ends_with("map");
                 out.push(c);
-                open.push(Open {
+                open.push(OpenBracket {
                     bracket: if of_go { 'm' } else { c },
                     parted_by: if of_go { ' ' } else { ',' },
                     items: vec![out.len()],
                 });
             }
             '}' | ']' | ')' => {
-                let is_opener = |open: &Open| match c {
+                let is_opener = |open: &OpenBracket| match c {
                     '}' => open.bracket == '{',
                     ']' => matches!(open.bracket, '[' | 'm'),
                     _ => open.bracket == '(',
@@ -79,7 +79,7 @@ fn sorted_brackets(text: &str, compares: bool) -> String {
 }
 
 /// Sorts the items at the end of `out`, each but the last with what parts them.
-fn sort_items(out: &mut String, mut list: Open) {
+fn sort_items(out: &mut String, mut list: OpenBracket) {
     let Some(first) = list.items.first().copied() else {
         return;
     };

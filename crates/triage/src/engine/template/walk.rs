@@ -16,8 +16,9 @@ pub(super) const IP: &str = "<ip>";
 pub(super) const VERSION_WORDS: u8 = 4;
 
 /// The text with what is chance replaced, and whether it compares values.
-pub(super) fn without_chance(text: &str) -> (String, bool) {
+pub(super) fn without_chance(text: &str, coarse: bool) -> (String, bool) {
     let mut walk = Walk::new(text);
+    walk.coarse = coarse;
     walk.read_purpose();
     while walk.at < text.len() {
         walk.step();
@@ -27,7 +28,7 @@ pub(super) fn without_chance(text: &str) -> (String, bool) {
 
 /// What the last name or number was, for the number that follows it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Before {
+pub(super) enum Preceding {
     #[default]
     Other,
     /// A host or its address.
@@ -44,11 +45,13 @@ pub(super) struct Walk<'t> {
     pub(super) out: String,
     /// The text compares values, so numbers in it mean something.
     pub(super) compares: bool,
+    /// No number but codes is kept, and of URLs only the host.
+    pub(super) coarse: bool,
     /// It holds a measured value against a limit.
     pub(super) limits: bool,
     /// What the last word says of what follows it, until a comma or the like.
     pub(super) word: WordKinds,
-    pub(super) before: Before,
+    pub(super) before: Preceding,
     /// Where the last name or number ended.
     pub(super) ended: usize,
     /// Words for which what is told may still be a version.
@@ -89,9 +92,10 @@ impl<'t> Walk<'t> {
             at: 0,
             out: String::with_capacity(text.len()),
             compares: false,
+            coarse: false,
             limits: false,
             word: WordKinds::default(),
-            before: Before::Other,
+            before: Preceding::Other,
             ended: 0,
             version: 0,
         }
@@ -196,7 +200,7 @@ impl<'t> Walk<'t> {
         }
         if let Some((len, kept)) = colons(rest) {
             self.put(len, if kept { None } else { Some(IP) });
-            self.before = Before::Host;
+            self.before = Preceding::Host;
             return;
         }
         let len = name_len(rest);
@@ -229,7 +233,7 @@ impl<'t> Walk<'t> {
         }
         self.at += len;
         self.ended = self.at;
-        self.before = Before::Other;
+        self.before = Preceding::Other;
     }
 
     /// Ids that hang together are one.
@@ -260,7 +264,7 @@ impl<'t> Walk<'t> {
             self.out.truncate(self.out.len() - len);
             self.out.push_str(&short);
         }
-        self.before = Before::File;
+        self.before = Preceding::File;
         self.word = WordKinds::default();
     }
 
@@ -276,7 +280,7 @@ impl<'t> Walk<'t> {
         self.word = WordKinds::default();
         while self.at < end {
             self.step();
-            self.before = Before::Host;
+            self.before = Preceding::Host;
         }
         if self.rest().starts_with('/') {
             self.url_path();
@@ -289,6 +293,16 @@ impl<'t> Walk<'t> {
         let ends = |c: char| c.is_whitespace() || "?#'\"<>),;]}`|".contains(c);
         let len = rest.find(ends).unwrap_or(rest.len());
         let path = rest[..len].trim_end_matches([':', '.']);
+        if self.coarse {
+            let query = &rest[path.len()..];
+            let ends = |c: char| c.is_whitespace() || "'\"<>),;]}`|".contains(c);
+            let query = match query.starts_with(['?', '#']) {
+                true => query.find(ends).unwrap_or(query.len()),
+                false => 0,
+            };
+            self.put(path.len() + query, Some("/<path>"));
+            return;
+        }
         let mut last = WordKinds::default();
         for (index, part) in path.split('/').enumerate() {
             if index > 0 {
