@@ -16,6 +16,8 @@ mod health;
 mod memory;
 mod read;
 mod rerun;
+#[cfg(test)]
+mod rerun_old;
 mod subject;
 mod words;
 

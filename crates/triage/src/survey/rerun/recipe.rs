@@ -33,30 +33,6 @@ pub(super) struct Recipe {
 }
 
 impl Recipe {
-    pub(super) fn new(before: &[&str], join: Join) -> Self {
-        Self {
-            before: before.iter().map(|word| (*word).to_owned()).collect(),
-            raw: None,
-            join,
-            after: Vec::new(),
-        }
-    }
-
-    pub(super) fn word(mut self, word: impl Into<String>) -> Self {
-        self.before.push(word.into());
-        self
-    }
-
-    pub(super) fn after(mut self, word: impl Into<String>) -> Self {
-        self.after.push(word.into());
-        self
-    }
-
-    pub(super) fn raw(mut self, text: &'static str) -> Self {
-        self.raw = Some(text);
-        self
-    }
-
     /// The command lines that run all of `names`, none of them longer than a
     /// single name makes necessary.
     pub(super) fn lines(&self, names: &[String]) -> Vec<String> {
