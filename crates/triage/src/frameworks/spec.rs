@@ -1,0 +1,107 @@
+//! What the files of this folder may hold. The build script reads the same
+//! types from YAML that the program has as data: of both, `described!`, `Text`,
+//! `List` and `Pattern` are their own.
+
+use super::{List, Pattern, Text};
+
+described! {
+    /// One test framework, or what several share of a language.
+    pub(crate) struct Framework {
+        /// That of its file, which says it.
+        pub(crate) name: Text,
+        /// The one whose values stand before its own.
+        pub(crate) language: Text,
+        /// Parts of the names of what writes its reports.
+        pub(crate) writers: List<Text>,
+        /// Whole names of the same.
+        pub(crate) exactly: List<Text>,
+        pub(crate) rerun: Rerun,
+    }
+
+    /// How it selects a test, on the command line that runs it again.
+    pub(crate) struct Rerun {
+        /// Characters that would mean something, and how they are written, with
+        /// `{}` for the character. Where there are none, those of the language.
+        pub(crate) literal: List<(Text, Text)>,
+        /// In this order; a later one of the same name counts.
+        pub(crate) values: List<Value>,
+        /// The first whose conditions hold; a framework without one has none.
+        pub(crate) ways: List<Way>,
+    }
+
+    /// A value that others are made of, where its conditions hold.
+    pub(crate) struct Value {
+        pub(crate) set: Text,
+        pub(crate) to: Template,
+        pub(crate) when: List<Condition>,
+        /// Texts within the value, and what stands for them.
+        pub(crate) replace: List<(Text, Text)>,
+    }
+
+    /// A command, for tests of which its conditions hold; without any words,
+    /// there is none for them.
+    pub(crate) struct Way {
+        pub(crate) when: List<Condition>,
+        /// The framework whose ways are taken instead.
+        pub(crate) like: Option<Text>,
+        /// Shell text before the words, which is not quoted.
+        pub(crate) shell: Option<Text>,
+        /// Words of the command. What comes out empty is left out; `{tests}`
+        /// stands for the names of all tests, or in a word for each.
+        pub(crate) run: List<Template>,
+        /// What stands between the names of tests that share a word.
+        pub(crate) join: Option<Text>,
+        pub(crate) id: Template,
+        /// The names by which the framework may know the test.
+        pub(crate) tests: List<Template>,
+        pub(crate) also: Template,
+        pub(crate) note: Option<Text>,
+    }
+}
+
+/// A text with values for their names in braces. Behind a bar stands what is
+/// done to the value, behind a question mark what follows it, unless it is empty.
+#[derive(Debug)]
+pub(crate) struct Template {
+    pub(crate) pieces: List<Piece>,
+    pub(crate) end: Text,
+}
+
+#[derive(Debug)]
+pub(crate) struct Piece {
+    pub(crate) before: Text,
+    pub(crate) value: Text,
+    pub(crate) changes: List<Change>,
+    pub(crate) suffix: Text,
+}
+
+#[derive(Debug)]
+pub(crate) enum Change {
+    Trim,
+    Literal,
+    /// A path that begins as an option does gets a folder.
+    Path,
+    /// Without the empty parts between these.
+    Pack(Text),
+}
+
+/// `TEXT ~ PATTERN`, `TEXT == TEXT`, `^=` for a beginning, `$=` for an end; a
+/// `!` before the sign turns it round.
+#[derive(Debug)]
+pub(crate) struct Condition {
+    pub(crate) text: Template,
+    pub(crate) negated: bool,
+    pub(crate) sign: Sign,
+    pub(crate) other: Template,
+    /// What the pattern names becomes a value.
+    pub(crate) pattern: Pattern,
+}
+
+#[derive(Debug)]
+pub(crate) enum Sign {
+    Equals,
+    /// What follows the beginning becomes the value `rest`.
+    Begins,
+    Ends,
+    Matches,
+}
