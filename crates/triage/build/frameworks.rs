@@ -26,36 +26,36 @@ mod spec;
 #[path = "../src/frameworks/example.rs"]
 mod example;
 
-use example::Example;
-use spec::{Change, Condition, Framework, Piece, Rerun, Sign, Template};
+use example::RerunExample;
+use spec::{Change, Condition, Framework, Placeholder, Rerun, Sign, Template};
 
-type Text = String;
+type StaticText = String;
 
 /// Written as the slice that it becomes.
 #[derive(Deserialize)]
 #[serde(transparent)]
-struct List<T>(Vec<T>);
+struct Items<T>(Vec<T>);
 
-impl<T> Default for List<T> {
+impl<T> Default for Items<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for List<T> {
+impl<T: fmt::Debug> fmt::Debug for Items<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "&{:?}", self.0)
     }
 }
 
 /// Written as a place for what it is compiled to.
-struct Pattern(String);
+struct PatternRef(String);
 
-impl fmt::Debug for Pattern {
+impl fmt::Debug for PatternRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{{ static COMPILED: Lazy = Lazy::new({:?}); &COMPILED }}",
+            "{{ static COMPILED: LazyPattern = LazyPattern::new({:?}); &COMPILED }}",
             self.0
         )
     }
@@ -80,6 +80,19 @@ impl<'de> Deserialize<'de> for Condition {
     }
 }
 
+impl<'de> Deserialize<'de> for PatternRef {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        pattern(&String::deserialize(from)?).map_err(D::Error::custom)
+    }
+}
+
+/// Without the tables of Unicode, which are not built for the build.
+fn pattern(written: &str) -> Result<PatternRef, String> {
+    let parsed = regex_syntax::ast::parse::Parser::new().parse(written);
+    parsed.map_err(|error| format!("{}: {written}", error.kind()))?;
+    Ok(PatternRef(written.to_owned()))
+}
+
 fn template(written: &str) -> Result<Template, String> {
     let mut pieces = Vec::new();
     let mut rest = written;
@@ -92,15 +105,15 @@ fn template(written: &str) -> Result<Template, String> {
         let mut steps = asked.split('|');
         let value = steps.next().unwrap_or_default().to_owned();
         let changes = steps.map(change).collect::<Result<_, _>>()?;
-        pieces.push(Piece {
+        pieces.push(Placeholder {
             before: before.to_owned(),
             value,
-            changes: List(changes),
+            changes: Items(changes),
             suffix: suffix.to_owned(),
         });
     }
     Ok(Template {
-        pieces: List(pieces),
+        pieces: Items(pieces),
         end: rest.to_owned(),
     })
 }
@@ -133,15 +146,12 @@ fn condition(written: &str) -> Result<Condition, String> {
         "~" => (Sign::Matches, "", other),
         _ => return Err(format!("{written:?} compares by none of ==, ^=, $= and ~")),
     };
-    // Without the tables of Unicode, which are not built for the build.
-    let parsed = regex_syntax::ast::parse::Parser::new().parse(pattern);
-    parsed.map_err(|error| format!("{}: {pattern}", error.kind()))?;
     Ok(Condition {
         text: template(text)?,
         negated,
         sign,
         other: template(other)?,
-        pattern: Pattern(pattern.to_owned()),
+        pattern: self::pattern(pattern)?,
     })
 }
 
@@ -156,19 +166,21 @@ struct File {
     #[serde(default)]
     rank: u16,
     #[serde(default)]
-    writers: List<Text>,
+    writers: Items<StaticText>,
     #[serde(default)]
-    exactly: List<Text>,
+    exactly: Items<StaticText>,
+    #[serde(default)]
+    place: Option<PatternRef>,
     #[serde(default)]
     rerun: Rerun,
     #[serde(default)]
-    examples: List<Example>,
+    examples: Items<RerunExample>,
 }
 
 /// What is known of every test, and `rest` of conditions.
-const OF_A_TEST: [&str; 11] = [
-    "report", "suites", "suite", "class", "name", "title", "file", "group", "heading", "rest",
-    "tests",
+const OF_A_TEST: [&str; 12] = [
+    "report", "suites", "suite", "class", "name", "title", "file", "group", "place", "heading",
+    "rest", "tests",
 ];
 
 pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
@@ -192,6 +204,7 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
             language: file.language,
             writers: file.writers,
             exactly: file.exactly,
+            place: file.place,
             rerun: file.rerun,
         };
         let unique = match rank > 0 && rank == last {
@@ -268,7 +281,7 @@ fn check(framework: &Framework, before: &[Framework]) -> Result<(), (String, Str
         }
     }
     let pieces = asked.iter().flat_map(|template| &template.pieces.0);
-    for Piece { value, .. } in pieces {
+    for Placeholder { value, .. } in pieces {
         if !known.contains(value) {
             return Err((
                 format!("{{{value}"),

@@ -1,21 +1,23 @@
 //! Examples in the files of this folder, each of which is a test.
 
-use super::Text;
+use super::StaticText;
 
 described! {
     /// A test, and the command that runs it again.
-    pub(crate) struct Example {
-        pub(crate) test: Case,
-        pub(crate) run: Text,
-        pub(crate) also: Text,
+    pub(crate) struct RerunExample {
+        pub(crate) test: ExampleTest,
+        pub(crate) run: StaticText,
+        pub(crate) also: StaticText,
     }
 
     /// A test as its report names it.
-    pub(crate) struct Case {
-        pub(crate) report: Text,
-        pub(crate) suite: Text,
-        pub(crate) class: Text,
-        pub(crate) name: Text,
-        pub(crate) file: Text,
+    pub(crate) struct ExampleTest {
+        pub(crate) report: StaticText,
+        pub(crate) suite: StaticText,
+        pub(crate) class: StaticText,
+        pub(crate) name: StaticText,
+        pub(crate) file: StaticText,
+        /// The file of the test in the words of its failure.
+        pub(crate) place: StaticText,
     }
 }

@@ -17,22 +17,24 @@ pub(crate) mod example;
 pub(crate) mod spec;
 
 #[cfg(test)]
-use example::{Case, Example};
-use spec::{Change::*, Condition, Framework, Piece, Rerun, Sign::*, Template, Value, Way};
+use example::{ExampleTest, RerunExample};
+use spec::{
+    Change::*, Condition, Framework, NamedValue, Placeholder, Rerun, RerunWay, Sign::*, Template,
+};
 
-type Text = &'static str;
-type List<T> = &'static [T];
-type Pattern = &'static Lazy;
+type StaticText = &'static str;
+type Items<T> = &'static [T];
+type PatternRef = &'static LazyPattern;
 
 /// A pattern that is compiled when it is first asked.
 #[derive(Debug)]
-pub(crate) struct Lazy {
-    text: Text,
+pub(crate) struct LazyPattern {
+    text: StaticText,
     compiled: OnceLock<Option<Regex>>,
 }
 
-impl Lazy {
-    const fn new(text: Text) -> Self {
+impl LazyPattern {
+    const fn new(text: StaticText) -> Self {
         let compiled = OnceLock::new();
         Self { text, compiled }
     }
@@ -45,12 +47,12 @@ impl Lazy {
 }
 
 /// By their ranks.
-pub(crate) static FRAMEWORKS: List<Framework> =
+pub(crate) static FRAMEWORKS: Items<Framework> =
     include!(concat!(env!("OUT_DIR"), "/frameworks.rs"));
 
 /// By framework, tests with the commands that run them again.
 #[cfg(test)]
-pub(crate) static EXAMPLES: List<(Text, List<Example>)> =
+pub(crate) static EXAMPLES: Items<(StaticText, Items<RerunExample>)> =
     include!(concat!(env!("OUT_DIR"), "/framework-examples.rs"));
 
 /// The framework that a writer of reports is known to write for, as far as one
@@ -61,6 +63,14 @@ pub(crate) fn of_writer(writer: &str) -> Option<&'static Framework> {
         let is_in = |part: &&str| writer.contains(part);
         framework.writers.iter().any(is_in) || framework.exactly.contains(&writer.as_str())
     })
+}
+
+/// The file of a test, as its failure tells it in the way of its framework.
+pub(crate) fn file_of<'t>(writer: &str, failure: &'t str) -> Option<&'t str> {
+    let framework = of_writer(writer)?;
+    let of_language = || called(framework.language)?.place;
+    let place = framework.place.or_else(of_language)?.get()?;
+    Some(place.captures_iter(failure).last()?.name("file")?.as_str())
 }
 
 pub(crate) fn called(name: &str) -> Option<&'static Framework> {

@@ -1,20 +1,23 @@
 //! What the files of this folder may hold. The build script reads the same
-//! types from YAML that the program has as data: of both, `described!`, `Text`,
-//! `List` and `Pattern` are their own.
+//! types from YAML that the program has as data: of both, `described!`, `StaticText`,
+//! `Items` and `PatternRef` are their own.
 
-use super::{List, Pattern, Text};
+use super::{Items, PatternRef, StaticText};
 
 described! {
     /// One test framework, or what several share of a language.
     pub(crate) struct Framework {
         /// That of its file, which says it.
-        pub(crate) name: Text,
+        pub(crate) name: StaticText,
         /// The one whose values stand before its own.
-        pub(crate) language: Text,
+        pub(crate) language: StaticText,
         /// Parts of the names of what writes its reports.
-        pub(crate) writers: List<Text>,
+        pub(crate) writers: Items<StaticText>,
         /// Whole names of the same.
-        pub(crate) exactly: List<Text>,
+        pub(crate) exactly: Items<StaticText>,
+        /// How its failures tell the `file` of their test; the last place counts.
+        /// Without one, that of the language.
+        pub(crate) place: Option<PatternRef>,
         pub(crate) rerun: Rerun,
     }
 
@@ -22,40 +25,40 @@ described! {
     pub(crate) struct Rerun {
         /// Characters that would mean something, and how they are written, with
         /// `{}` for the character. Where there are none, those of the language.
-        pub(crate) literal: List<(Text, Text)>,
+        pub(crate) literal: Items<(StaticText, StaticText)>,
         /// In this order; a later one of the same name counts.
-        pub(crate) values: List<Value>,
+        pub(crate) values: Items<NamedValue>,
         /// The first whose conditions hold; a framework without one has none.
-        pub(crate) ways: List<Way>,
+        pub(crate) ways: Items<RerunWay>,
     }
 
     /// A value that others are made of, where its conditions hold.
-    pub(crate) struct Value {
-        pub(crate) set: Text,
+    pub(crate) struct NamedValue {
+        pub(crate) set: StaticText,
         pub(crate) to: Template,
-        pub(crate) when: List<Condition>,
+        pub(crate) when: Items<Condition>,
         /// Texts within the value, and what stands for them.
-        pub(crate) replace: List<(Text, Text)>,
+        pub(crate) replace: Items<(StaticText, StaticText)>,
     }
 
     /// A command, for tests of which its conditions hold; without any words,
     /// there is none for them.
-    pub(crate) struct Way {
-        pub(crate) when: List<Condition>,
+    pub(crate) struct RerunWay {
+        pub(crate) when: Items<Condition>,
         /// The framework whose ways are taken instead.
-        pub(crate) like: Option<Text>,
+        pub(crate) like: Option<StaticText>,
         /// Shell text before the words, which is not quoted.
-        pub(crate) shell: Option<Text>,
+        pub(crate) shell: Option<StaticText>,
         /// Words of the command. What comes out empty is left out; `{tests}`
         /// stands for the names of all tests, or in a word for each.
-        pub(crate) run: List<Template>,
+        pub(crate) run: Items<Template>,
         /// What stands between the names of tests that share a word.
-        pub(crate) join: Option<Text>,
+        pub(crate) join: Option<StaticText>,
         pub(crate) id: Template,
         /// The names by which the framework may know the test.
-        pub(crate) tests: List<Template>,
+        pub(crate) tests: Items<Template>,
         pub(crate) also: Template,
-        pub(crate) note: Option<Text>,
+        pub(crate) note: Option<StaticText>,
     }
 }
 
@@ -63,16 +66,16 @@ described! {
 /// done to the value, behind a question mark what follows it, unless it is empty.
 #[derive(Debug)]
 pub(crate) struct Template {
-    pub(crate) pieces: List<Piece>,
-    pub(crate) end: Text,
+    pub(crate) pieces: Items<Placeholder>,
+    pub(crate) end: StaticText,
 }
 
 #[derive(Debug)]
-pub(crate) struct Piece {
-    pub(crate) before: Text,
-    pub(crate) value: Text,
-    pub(crate) changes: List<Change>,
-    pub(crate) suffix: Text,
+pub(crate) struct Placeholder {
+    pub(crate) before: StaticText,
+    pub(crate) value: StaticText,
+    pub(crate) changes: Items<Change>,
+    pub(crate) suffix: StaticText,
 }
 
 #[derive(Debug)]
@@ -82,7 +85,7 @@ pub(crate) enum Change {
     /// A path that begins as an option does gets a folder.
     Path,
     /// Without the empty parts between these.
-    Pack(Text),
+    Pack(StaticText),
 }
 
 /// `TEXT ~ PATTERN`, `TEXT == TEXT`, `^=` for a beginning, `$=` for an end; a
@@ -94,7 +97,7 @@ pub(crate) struct Condition {
     pub(crate) sign: Sign,
     pub(crate) other: Template,
     /// What the pattern names becomes a value.
-    pub(crate) pattern: Pattern,
+    pub(crate) pattern: PatternRef,
 }
 
 #[derive(Debug)]

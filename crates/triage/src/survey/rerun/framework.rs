@@ -1,9 +1,12 @@
 //! Reads how a framework selects a test, and selects one: the section `rerun`
 //! of the files in `frameworks/`, whose page says what may stand there.
 
+use super::plan::Hint;
 use super::recipe::{Join, Recipe};
 use super::target::Target;
-use crate::frameworks::spec::{Change, Condition, Framework, Piece, Sign, Template, Way};
+use crate::frameworks::spec::{
+    Change, Condition, Framework, Placeholder, RerunWay, Sign, Template,
+};
 use crate::frameworks::{called, of_writer};
 use jelly_base::model::FailureView;
 
@@ -11,13 +14,12 @@ use jelly_base::model::FailureView;
 const TESTS: &str = "tests";
 
 /// How to run the test again; `None` where its framework is unknown, has no
-/// way to select a test, or needs what the report does not tell. `is_group`:
-/// other cases of the report stand below this one.
-pub(super) fn target(dialect: &str, test: &FailureView<'_>, is_group: bool) -> Option<Target> {
-    target_of(of_writer(dialect)?, Values::of_test(test, is_group))
+/// way to select a test, or needs what neither the report nor the hint tells.
+pub(super) fn target(dialect: &str, test: &FailureView<'_>, hint: &Hint) -> Option<Target> {
+    target_of(of_writer(dialect)?, TestValues::of_test(test, hint))
 }
 
-fn target_of(framework: &'static Framework, mut values: Values) -> Option<Target> {
+fn target_of(framework: &'static Framework, mut values: TestValues) -> Option<Target> {
     let own = &framework.rerun;
     let shared = called(framework.language).map(|language| &language.rerun);
     let all = || shared.into_iter().chain([own]);
@@ -44,7 +46,7 @@ fn target_of(framework: &'static Framework, mut values: Values) -> Option<Target
     }
 }
 
-fn target_by(way: &'static Way, values: &Values) -> Option<Target> {
+fn target_by(way: &'static RerunWay, values: &TestValues) -> Option<Target> {
     if way.run.is_empty() {
         return None;
     }
@@ -86,16 +88,16 @@ fn target_by(way: &'static Way, values: &Values) -> Option<Target> {
 }
 
 /// What is known of a test, by name.
-struct Values {
+struct TestValues {
     /// The last one of a name counts.
     named: Vec<(&'static str, String)>,
     literal: &'static [(&'static str, &'static str)],
 }
 
-impl Values {
-    fn of_test(test: &FailureView<'_>, is_group: bool) -> Self {
+impl TestValues {
+    fn of_test(test: &FailureView<'_>, hint: &Hint) -> Self {
         let innermost = test.suite.rsplit(" > ").next().unwrap_or_default();
-        let group = if is_group { "yes" } else { "" };
+        let group = if hint.is_group { "yes" } else { "" };
         let texts = [
             ("report", test.report),
             ("suites", test.suite),
@@ -105,6 +107,7 @@ impl Values {
             ("title", test.name.trim()),
             ("file", test.file.unwrap_or_default()),
             ("group", group),
+            ("place", hint.file.as_deref().unwrap_or_default()),
         ];
         let mut named: Vec<_> = texts.map(|(name, text)| (name, text.to_owned())).into();
         named.push(("heading", test.title()));
@@ -127,7 +130,7 @@ impl Values {
         self.filled(template.pieces) + template.end
     }
 
-    fn filled(&self, pieces: &[Piece]) -> String {
+    fn filled(&self, pieces: &[Placeholder]) -> String {
         let mut filled = String::new();
         for piece in pieces {
             let mut value = self.get(piece.value).to_owned();

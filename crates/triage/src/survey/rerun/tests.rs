@@ -1,6 +1,7 @@
 use super::framework::target;
+use super::plan::Hint;
 use super::target::Target;
-use crate::frameworks::example::Example;
+use crate::frameworks::example::RerunExample;
 use crate::frameworks::spec::Framework;
 use crate::frameworks::{EXAMPLES, FRAMEWORKS, called};
 use jelly_base::model::{FailureStatus, Failures, TriagedFailure};
@@ -8,7 +9,10 @@ use jelly_base::text::is_sayable;
 use proptest::prelude::*;
 use std::process::Command;
 
-fn target_of(dialect: &str, [report, suite, class, name, file]: [&str; 5]) -> Option<Target> {
+fn target_of(
+    dialect: &str,
+    [report, suite, class, name, file, place]: [&str; 6],
+) -> Option<Target> {
     let mut failures = Failures::default();
     failures.push(TriagedFailure {
         report: report.into(),
@@ -28,20 +32,31 @@ fn target_of(dialect: &str, [report, suite, class, name, file]: [&str; 5]) -> Op
         .unwrap(),
         history: None,
     });
-    target(dialect, &failures.get(0).unwrap(), false)
+    let hint = Hint {
+        file: (!place.is_empty()).then(|| place.into()),
+        ..Hint::default()
+    };
+    target(dialect, &failures.get(0).unwrap(), &hint)
 }
 
 #[test]
 fn every_framework_selects_a_test_as_its_file_shows() {
     for (framework, examples) in EXAMPLES {
         let writer = called(framework).and_then(writer_of);
-        for Example {
+        for RerunExample {
             test: case,
             run,
             also,
         } in *examples
         {
-            let case = [case.report, case.suite, case.class, case.name, case.file];
+            let case = [
+                case.report,
+                case.suite,
+                case.class,
+                case.name,
+                case.file,
+                case.place,
+            ];
             let target = target_of(writer.unwrap(), case);
             let line = target
                 .as_ref()
@@ -55,7 +70,10 @@ fn every_framework_selects_a_test_as_its_file_shows() {
 
 #[test]
 fn a_framework_without_a_way_to_select_has_no_command() {
-    assert_eq!(target_of("newman", ["", "", "", "status 200", ""]), None);
+    assert_eq!(
+        target_of("newman", ["", "", "", "status 200", "", ""]),
+        None
+    );
 }
 
 /// One that every framework has, but what several share.
@@ -78,7 +96,7 @@ fn read_back(line: &str) -> Vec<String> {
 }
 
 #[track_caller]
-fn comes_back(dialect: &str, told: [&str; 5]) {
+fn comes_back(dialect: &str, told: [&str; 6]) {
     let Some(target) =
         target_of(dialect, told).filter(|target| target.names.iter().all(|name| is_sayable(name)))
     else {
@@ -105,10 +123,17 @@ fn no_framework_s_command_runs_what_a_name_says() {
         for dialect in FRAMEWORKS.iter().filter_map(writer_of) {
             let report = format!("a/target/surefire-reports/{hostile}.xml");
             for class in [hostile, "shop.CartTest", "a.bats", "spec.cart_spec"] {
-                comes_back(dialect, [&report, hostile, class, hostile, hostile]);
+                comes_back(dialect, [&report, hostile, class, hostile, hostile, ""]);
                 comes_back(
                     dialect,
-                    [&report, hostile, class, &format!("Test{hostile}"), "a.py"],
+                    [
+                        &report,
+                        hostile,
+                        class,
+                        &format!("Test{hostile}"),
+                        "",
+                        "a.bats",
+                    ],
                 );
             }
         }
@@ -120,9 +145,9 @@ proptest! {
     #[test]
     fn every_framework_s_command_says_what_is_meant(
         dialect in prop::sample::select(FRAMEWORKS.iter().filter_map(writer_of).collect::<Vec<_>>()),
-        told in [r"[^\x00]{0,12}", r"[^\x00]{0,24}", r"[$.A-Za-z]{1,12}", r"[^\x00\n]{1,24}", "[^\x00]{1,12}"],
+        told in [r"[^\x00]{0,12}", r"[^\x00]{0,24}", r"[$.A-Za-z]{1,12}", r"[^\x00\n]{1,24}", "[^\x00]{0,12}", "[^\x00]{0,12}"],
     ) {
-        let [report, suite, class, name, file] = &told;
-        comes_back(dialect, [report, suite, class, name, file]);
+        let [report, suite, class, name, file, place] = &told;
+        comes_back(dialect, [report, suite, class, name, file, place]);
     }
 }
