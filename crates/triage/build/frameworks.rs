@@ -2,7 +2,7 @@
 //! all of them, as Rust.
 
 use serde::{Deserialize, Deserializer, de::Error as _};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::ffi::OsStr;
 use std::fmt;
@@ -26,8 +26,11 @@ mod spec;
 #[path = "../src/frameworks/example.rs"]
 mod example;
 
-use example::RerunExample;
-use spec::{Change, Condition, Framework, Placeholder, Rerun, Sign, Template};
+use example::{ReportExample, RerunExample};
+use spec::{
+    Change, Comparison, Condition, Framework, Placeholder, ReportSign, Rerun, SignFact, SignPart,
+    Template,
+};
 
 type StaticText = String;
 
@@ -53,6 +56,9 @@ struct PatternRef(String);
 
 impl fmt::Debug for PatternRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("&EMPTY");
+        }
         write!(
             f,
             "{{ static COMPILED: LazyPattern = LazyPattern::new({:?}); &COMPILED }}",
@@ -132,6 +138,92 @@ fn change(step: &str) -> Result<Change, String> {
     })
 }
 
+/// What a sign means, and what stands behind it: a text or a pattern.
+fn comparison<'w>(sign: &str, behind: &'w str) -> Result<(Comparison, &'w str, &'w str), String> {
+    Ok(match sign {
+        "==" | "=" => (Comparison::Equals, behind, ""),
+        "^=" => (Comparison::Begins, behind, ""),
+        "$=" => (Comparison::Ends, behind, ""),
+        "*=" => (Comparison::Contains, behind, ""),
+        "~" => (Comparison::Matches, "", behind),
+        "" if behind.is_empty() => (Comparison::Exists, "", ""),
+        _ => return Err(format!("{sign:?} is none of ==, ^=, $=, *= and ~")),
+    })
+}
+
+/// `suite: name == pytest tests and hostname`
+struct WrittenSign(SignPart, Items<SignFact>);
+
+impl<'de> Deserialize<'de> for WrittenSign {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        sign(&String::deserialize(from)?).map_err(D::Error::custom)
+    }
+}
+
+fn sign(written: &str) -> Result<WrittenSign, String> {
+    let (part, facts) = written.split_once(": ").ok_or("a sign is `PART: FACT`")?;
+    let part = match part {
+        "file" => SignPart::File,
+        "comment" => SignPart::Comment,
+        "tool" => SignPart::Tool,
+        "root" => SignPart::Root,
+        "suite" => SignPart::Suite,
+        "case" => SignPart::Case,
+        "property" => SignPart::Property,
+        "failure" => SignPart::Failure,
+        _ => return Err(format!("a report has no part {part:?}")),
+    };
+    let facts = facts.split(" and ").map(|fact| {
+        let mut words = fact.splitn(3, ' ');
+        let mut word = || words.next().unwrap_or_default();
+        let (name, sign, behind) = (word(), word(), word());
+        let (comparison, text, written) = comparison(sign, behind)?;
+        Ok(SignFact {
+            name: name.to_owned(),
+            comparison,
+            text: text.to_owned(),
+            pattern: pattern(written)?,
+        })
+    });
+    Ok(WrittenSign(
+        part,
+        Items(facts.collect::<Result<_, String>>()?),
+    ))
+}
+
+/// The signs of one writer, by what they weigh.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Signs {
+    /// Nobody else writes this.
+    sure: Vec<WrittenSign>,
+    /// A name that it always uses.
+    named: Vec<WrittenSign>,
+    /// Others could, and hardly do.
+    strong: Vec<WrittenSign>,
+    /// As the order of attributes, which forks and converters copy.
+    likely: Vec<WrittenSign>,
+    /// Of the family, at least.
+    weak: Vec<WrittenSign>,
+}
+
+impl Signs {
+    fn of(self, writer: &str) -> impl Iterator<Item = ReportSign> {
+        let kinds = [self.sure, self.named, self.strong, self.likely, self.weak];
+        let strengths = kinds.into_iter().zip([9, 8, 7, 5, 3]);
+        strengths.flat_map(move |(signs, strength)| {
+            signs
+                .into_iter()
+                .map(move |WrittenSign(part, facts)| ReportSign {
+                    part,
+                    facts,
+                    strength,
+                    writer: writer.to_owned(),
+                })
+        })
+    }
+}
+
 fn condition(written: &str) -> Result<Condition, String> {
     let mut parts = written.splitn(3, ' ');
     let mut part = || parts.next().unwrap_or_default();
@@ -139,13 +231,7 @@ fn condition(written: &str) -> Result<Condition, String> {
     let (text, sign, other) = (part(), part(), part());
     let bare = sign.strip_prefix('!').unwrap_or(sign);
     let negated = bare.len() < sign.len();
-    let (sign, other, pattern) = match bare {
-        "==" | "=" => (Sign::Equals, other, ""),
-        "^=" => (Sign::Begins, other, ""),
-        "$=" => (Sign::Ends, other, ""),
-        "~" => (Sign::Matches, "", other),
-        _ => return Err(format!("{written:?} compares by none of ==, ^=, $= and ~")),
-    };
+    let (sign, other, pattern) = comparison(bare, other)?;
     Ok(Condition {
         text: template(text)?,
         negated,
@@ -170,11 +256,29 @@ struct File {
     #[serde(default)]
     exactly: Items<StaticText>,
     #[serde(default)]
+    commands: Items<StaticText>,
     place: Option<PatternRef>,
+    /// By the names of what writes them, how reports are known.
+    #[serde(default)]
+    reports: BTreeMap<String, Signs>,
+    #[serde(default)]
+    libraries: Vec<StaticText>,
+    #[serde(default)]
+    library_places: Vec<PatternRef>,
+    #[serde(default)]
+    attempts: Vec<StaticText>,
+    #[serde(default)]
+    hooks: Vec<StaticText>,
+    #[serde(default)]
+    ends: Vec<(StaticText, StaticText)>,
+    #[serde(default)]
+    progress: Vec<StaticText>,
     #[serde(default)]
     rerun: Rerun,
     #[serde(default)]
     examples: Items<RerunExample>,
+    #[serde(default)]
+    shown: Vec<ReportExample>,
 }
 
 /// What is known of every test, and `rest` of conditions.
@@ -193,59 +297,91 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
             files.push((file.rank, path, text, file));
         }
     }
-    files.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+    // Those without a rank come last.
+    files.sort_by(|a, b| (a.0 == 0, a.0, &a.1).cmp(&(b.0 == 0, b.0, &b.1)));
     let mut frameworks: Vec<Framework> = Vec::new();
-    let mut examples = Vec::new();
-    let mut last = 0;
+    let mut sources = Vec::new();
+    let (mut signs, mut examples, mut shown) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut attempts, mut hooks, mut progress) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut ends, mut libraries, mut places) = (Vec::new(), Vec::new(), Vec::new());
     for (rank, path, text, file) in files {
         let name = path.file_stem().ok_or("a file has a name")?;
-        let framework = Framework {
-            name: name.display().to_string(),
+        let name = name.display().to_string();
+        if !file.examples.0.is_empty() {
+            examples.push((name.clone(), file.examples));
+        }
+        shown.extend(file.shown);
+        signs.extend(
+            file.reports
+                .into_iter()
+                .flat_map(|(writer, signs)| signs.of(&writer).collect::<Vec<_>>()),
+        );
+        libraries.extend(file.libraries);
+        places.extend(file.library_places.into_iter().map(|place| place.0));
+        attempts.extend(file.attempts);
+        hooks.extend(file.hooks);
+        ends.extend(file.ends);
+        progress.extend(file.progress);
+        sources.push((rank, path, text));
+        frameworks.push(Framework {
+            name,
             language: file.language,
             writers: file.writers,
             exactly: file.exactly,
+            commands: file.commands,
             place: file.place,
             rerun: file.rerun,
-        };
-        let unique = match rank > 0 && rank == last {
+        });
+    }
+    let mut last = 0;
+    for (framework, (rank, path, text)) in frameworks.iter().zip(sources) {
+        let checked = match rank > 0 && rank == last {
             true => Err((
                 "rank:".to_owned(),
                 "another framework has this rank".to_owned(),
             )),
-            false => Ok(()),
+            false => check(framework, &frameworks),
         };
-        unique
-            .and_then(|()| check(&framework, &frameworks))
-            .map_err(|(what, why)| {
-                let line = text
-                    .lines()
-                    .position(|line| line.contains(&what))
-                    .unwrap_or(0)
-                    + 1;
-                format!("{}:{line}: {why}", path.display())
-            })?;
-        examples.push((framework.name.clone(), file.examples));
-        frameworks.push(framework);
+        checked.map_err(|(what, why)| {
+            let line = text.lines().position(|line| line.contains(&what));
+            format!("{}:{}: {why}", path.display(), line.unwrap_or(0) + 1)
+        })?;
         last = rank;
     }
-    fs::write(out.join("frameworks.rs"), format!("&{frameworks:?}"))?;
-    fs::write(out.join("framework-examples.rs"), format!("&{examples:?}"))?;
+    signs.sort_by_key(|sign| std::cmp::Reverse(sign.strength));
+    let text = "Items<StaticText>";
+    let tables = [
+        ("FRAMEWORKS", "Items<Framework>", format!("{frameworks:?}")),
+        ("SIGNS", "Items<ReportSign>", format!("{signs:?}")),
+        ("LIBRARIES", text, format!("{libraries:?}")),
+        ("LIBRARY_PLACES", text, format!("{places:?}")),
+        ("ATTEMPTS", text, format!("{attempts:?}")),
+        ("HOOKS", text, format!("{hooks:?}")),
+        (
+            "ENDS",
+            "Items<(StaticText, StaticText)>",
+            format!("{ends:?}"),
+        ),
+        ("PROGRESS", text, format!("{progress:?}")),
+    ];
+    let tables =
+        tables.map(|(name, of, data)| format!("pub(crate) static {name}: {of} = &{data};\n"));
+    fs::write(out.join("frameworks.rs"), tables.concat())?;
+    let examples = format!("(&{examples:?}, &{shown:?})");
+    fs::write(out.join("framework-examples.rs"), examples)?;
     Ok(())
 }
 
-/// What is wrong with a framework, behind a text of its line. Those before it
-/// have lower ranks.
-fn check(framework: &Framework, before: &[Framework]) -> Result<(), (String, String)> {
-    let named = |name: &str| before.iter().find(|other| other.name == name);
+/// What is wrong with a framework, behind a text of its line.
+fn check(framework: &Framework, all: &[Framework]) -> Result<(), (String, String)> {
+    let named = |name: &str| all.iter().find(|other| other.name == name);
     let (mut known, mut asked) = (BTreeSet::from(OF_A_TEST.map(str::to_owned)), Vec::new());
     let shared = match framework.language.as_str() {
         "" => None,
-        language => Some(named(language).ok_or_else(|| {
-            (
-                "language:".into(),
-                format!("there is no {language}.yaml without a rank"),
-            )
-        })?),
+        language => Some(
+            named(language)
+                .ok_or_else(|| ("language:".into(), format!("there is no {language}.yaml")))?,
+        ),
     };
     for rerun in shared
         .map(|shared| &shared.rerun)
@@ -259,10 +395,13 @@ fn check(framework: &Framework, before: &[Framework]) -> Result<(), (String, Str
             conditions.extend(&value.when.0);
         }
         for way in &rerun.ways.0 {
-            if way.like.as_ref().is_some_and(|like| named(like).is_none()) {
+            if way.like.as_ref().is_some_and(|like| {
+                let other = named(like);
+                other.is_none_or(|other| other.rerun.ways.0.iter().any(|way| way.like.is_some()))
+            }) {
                 return Err((
                     "like:".into(),
-                    "no framework of a lower rank is called so".into(),
+                    "no framework with ways of its own is called so".into(),
                 ));
             }
             conditions.extend(&way.when.0);

@@ -10,6 +10,12 @@ described! {
         pub(crate) also: StaticText,
     }
 
+    /// A report, and who is known to have written it; `junit` if nobody is.
+    pub(crate) struct ReportExample {
+        pub(crate) writer: StaticText,
+        pub(crate) report: StaticText,
+    }
+
     /// A test as its report names it.
     pub(crate) struct ExampleTest {
         pub(crate) report: StaticText,

@@ -17,14 +17,17 @@ pub(crate) mod example;
 pub(crate) mod spec;
 
 #[cfg(test)]
-use example::{ExampleTest, RerunExample};
+use example::{ExampleTest, ReportExample, RerunExample};
 use spec::{
-    Change::*, Condition, Framework, NamedValue, Placeholder, Rerun, RerunWay, Sign::*, Template,
+    Change::*, Comparison::*, Condition, Framework, NamedValue, Placeholder, ReportSign, Rerun,
+    RerunWay, SignFact, SignPart::*, Template,
 };
 
 type StaticText = &'static str;
 type Items<T> = &'static [T];
 type PatternRef = &'static LazyPattern;
+
+static EMPTY: LazyPattern = LazyPattern::new("");
 
 /// A pattern that is compiled when it is first asked.
 #[derive(Debug)]
@@ -46,14 +49,24 @@ impl LazyPattern {
     }
 }
 
-/// By their ranks.
-pub(crate) static FRAMEWORKS: Items<Framework> =
-    include!(concat!(env!("OUT_DIR"), "/frameworks.rs"));
+// `FRAMEWORKS` by their ranks, `SIGNS` from the strongest, and of all frameworks:
+// - `LIBRARIES`, `LIBRARY_PLACES`: how places in code of other people begin, and
+//   patterns of them. A folder that projects name so as well (`internal`, `dist`,
+//   `build`, `lib`, `out`) tells nothing by its name alone;
+// - `ATTEMPTS`: writers that write a further attempt of a test as a further case
+//   of the same name beside it;
+// - `HOOKS`: parts of frames of a set-up or tear-down;
+// - `ENDS`: beginnings and parts of lines behind which nothing is said of a failure;
+// - `PROGRESS`: beginnings of lines that only say which test runs.
+include!(concat!(env!("OUT_DIR"), "/frameworks.rs"));
 
-/// By framework, tests with the commands that run them again.
+/// By framework, tests with the commands that run them again; and reports with
+/// their writers.
 #[cfg(test)]
-pub(crate) static EXAMPLES: Items<(StaticText, Items<RerunExample>)> =
-    include!(concat!(env!("OUT_DIR"), "/framework-examples.rs"));
+pub(crate) static EXAMPLES: (
+    Items<(StaticText, Items<RerunExample>)>,
+    Items<ReportExample>,
+) = include!(concat!(env!("OUT_DIR"), "/framework-examples.rs"));
 
 /// The framework that a writer of reports is known to write for, as far as one
 /// is.
@@ -62,6 +75,20 @@ pub(crate) fn of_writer(writer: &str) -> Option<&'static Framework> {
     FRAMEWORKS.iter().find(|framework| {
         let is_in = |part: &&str| writer.contains(part);
         framework.writers.iter().any(is_in) || framework.exactly.contains(&writer.as_str())
+    })
+}
+
+/// Whether `command` is one of another framework than that of the writer, where
+/// that is known.
+pub(crate) fn is_foreign(command: &str, writer: &str) -> bool {
+    let begins = |begin: &&&str| command.starts_with(**begin);
+    let known = FRAMEWORKS.iter().flat_map(|framework| framework.commands);
+    let Some(begin) = known.filter(begins).max_by_key(|begin| begin.len()) else {
+        return false;
+    };
+    of_writer(writer).is_some_and(|own| {
+        let shared = called(own.language).map_or(&[][..], |language| language.commands);
+        !own.commands.contains(begin) && !shared.contains(begin)
     })
 }
 
@@ -75,4 +102,26 @@ pub(crate) fn file_of<'t>(writer: &str, failure: &'t str) -> Option<&'t str> {
 
 pub(crate) fn called(name: &str) -> Option<&'static Framework> {
     FRAMEWORKS.iter().find(|framework| framework.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_foreign;
+
+    #[test]
+    fn a_command_of_another_framework_is_foreign() {
+        assert!(is_foreign("bundle exec rspec --only-failures", "newman"));
+        assert!(is_foreign("pytest --last-failed", "robot"));
+        assert!(is_foreign("go test ./...", "gtest"));
+        assert!(!is_foreign("pytest --last-failed", "pytest"));
+        assert!(!is_foreign("go test ./...", "gotestsum"));
+        assert!(!is_foreign("mvn dependency:tree", "surefire-rerun"));
+    }
+
+    #[test]
+    fn nothing_is_foreign_to_a_writer_for_any_framework() {
+        assert!(!is_foreign("go test ./...", ""));
+        assert!(!is_foreign("go test ./...", "junit"));
+        assert!(!is_foreign("df -h", "pytest"));
+    }
 }

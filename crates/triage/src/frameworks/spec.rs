@@ -15,6 +15,8 @@ described! {
         pub(crate) writers: Items<StaticText>,
         /// Whole names of the same.
         pub(crate) exactly: Items<StaticText>,
+        /// How commands begin that work in its projects.
+        pub(crate) commands: Items<StaticText>,
         /// How its failures tell the `file` of their test; the last place counts.
         /// Without one, that of the language.
         pub(crate) place: Option<PatternRef>,
@@ -62,6 +64,43 @@ described! {
     }
 }
 
+/// What gives the writer of a report away: of one part of the report, all facts.
+#[derive(Debug)]
+pub(crate) struct ReportSign {
+    pub(crate) part: SignPart,
+    pub(crate) facts: Items<SignFact>,
+    /// The strongest counts.
+    pub(crate) strength: u8,
+    pub(crate) writer: StaticText,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SignPart {
+    /// The file of the report: `path` and `name`.
+    File,
+    /// A comment outside of all cases: `text`.
+    Comment,
+    /// `name` of the tool, in lower case, where a format has a place for it.
+    Tool,
+    /// The attributes of an element, and `attributes`: their names as written.
+    Root,
+    Suite,
+    /// Besides, `same`: name and class are the same.
+    Case,
+    /// `name` and `value`.
+    Property,
+    /// `message` or `type`, and `attributes` of its case.
+    Failure,
+}
+
+#[derive(Debug)]
+pub(crate) struct SignFact {
+    pub(crate) name: StaticText,
+    pub(crate) comparison: Comparison,
+    pub(crate) text: StaticText,
+    pub(crate) pattern: PatternRef,
+}
+
 /// A text with values for their names in braces. Behind a bar stands what is
 /// done to the value, behind a question mark what follows it, unless it is empty.
 #[derive(Debug)]
@@ -94,17 +133,21 @@ pub(crate) enum Change {
 pub(crate) struct Condition {
     pub(crate) text: Template,
     pub(crate) negated: bool,
-    pub(crate) sign: Sign,
+    pub(crate) sign: Comparison,
     pub(crate) other: Template,
     /// What the pattern names becomes a value.
     pub(crate) pattern: PatternRef,
 }
 
 #[derive(Debug)]
-pub(crate) enum Sign {
+pub(crate) enum Comparison {
+    /// There is such a thing at all.
+    Exists,
     Equals,
     /// What follows the beginning becomes the value `rest`.
     Begins,
+    /// Of a report in any case.
     Ends,
+    Contains,
     Matches,
 }

@@ -11,6 +11,7 @@ use super::identity::{Failed, hash, join};
 use super::kept::{Kept, bare};
 use super::machine::{BETWEEN, Machine};
 use super::open::{OpenCase, OpenSuite, OpenWrong};
+use crate::frameworks::ATTEMPTS;
 use jelly_base::model::Failure;
 
 /// Cases inside cases that are followed; some converters write one.
@@ -73,7 +74,7 @@ impl Machine<'_> {
                 _ => {}
             }
             if look {
-                dialect.case_attribute(name, &value);
+                dialect.attribute(name, &value);
             }
         });
         if look {
@@ -151,14 +152,14 @@ impl Machine<'_> {
         let dialect = &mut self.dialect;
         let forbidden = each(tag, |name, value| match name {
             "message" if !value.is_empty() => {
-                dialect.message(&value);
+                dialect.failure("message", &value);
                 let mut kept = Kept::new(limits.message);
                 kept.push(&value);
                 kept.missed(missing);
                 open.message = Some(escape::unescape_again(kept.take()));
             }
             name if name == type_ && !value.is_empty() => {
-                dialect.type_(&value);
+                dialect.failure("type", &value);
                 let mut text = String::new();
                 set(&mut text, &value, limits.name);
                 open.type_ = Some(text);
@@ -374,7 +375,7 @@ impl Machine<'_> {
         let held = self.take_held(index, outcome);
         let dialect = self.dialect_name();
         let attempt = named && of_test && !matches!(outcome, CaseOutcome::Flaky);
-        if attempt && writes_attempts(dialect) {
+        if attempt && ATTEMPTS.contains(&dialect) {
             let ordinal = held.ordinal;
             self.attempts
                 .failed(suite, names, Failed { ordinal, outcome });
@@ -464,14 +465,6 @@ impl Machine<'_> {
             }
         }
     }
-}
-
-/// Whether this writer writes a further attempt of a test as a further case of
-/// the same name in the same suite element. For all others such a case is
-/// another test: other parameters, another project, another overload. pytest
-/// writes attempts so too, but without saying that they failed.
-fn writes_attempts(dialect: &str) -> bool {
-    matches!(dialect, "gotestsum" | "web-test-runner")
 }
 
 fn outcome(case: &OpenCase) -> CaseOutcome {

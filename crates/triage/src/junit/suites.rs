@@ -36,7 +36,7 @@ impl Machine<'_> {
         let plain = self.form.is_none();
         let forbidden = each(tag, |name, value| {
             if look {
-                dialect.suite_attribute(node, name, &value);
+                dialect.attribute(name, &value);
             }
             if plain {
                 suite.claims.take(name, &value);

@@ -487,7 +487,7 @@ mod tests {
         let report = account(vec![part], Before::default(), Terms::default()).report;
         assert_eq!(
             report.retry.commands,
-            ["npx vitest run a.test.ts -t '^ ?(Cart .*|User is)$'"]
+            ["npx vitest run a.test.ts -t '^ ?(Cart .*|User( >)? is)$'"]
         );
         assert_eq!(
             report.retry.tests,

@@ -11,6 +11,7 @@ use super::slice::{List, readable};
 use super::wrapped::{instead_of_none, is_assertion, unwrapped};
 use crate::engine::facts::is_dialect;
 use crate::engine::field::Field;
+use crate::frameworks::HOOKS;
 use jelly_base::model::Failure;
 use memchr::memrchr3;
 use regex::bytes::{Regex, RegexBuilder};
@@ -134,42 +135,12 @@ fn is_assertion_class(type_: &str) -> bool {
 /// Whether a hook round the tests failed: the stack leads through the runner's
 /// call of one, or the case stands for its whole class.
 fn in_hook(f: &Failure) -> bool {
-    const CALLS: [&str; 32] = [
-        "_callCircusHook",
-        "global-setup.",
-        "globalSetup.",
-        "global-teardown.",
-        "Fixture..ctor()",
-        "support/hooks.",
-        "function `setup",
-        "function `teardown",
-        ", in setup\n",
-        ", in teardown\n",
-        ".setUp(",
-        ".tearDown(",
-        "BeforeScenario",
-        "__ex_unit_setup",
-        "invokeBeforeAllMethods",
-        "invokeBeforeEachMethods",
-        "invokeAfterEachMethods",
-        "invokeAfterAllMethods",
-        "RunBefores.invokeMethod",
-        "RunAfters.invokeMethod",
-        "invokeConfigurationMethod",
-        "at Hook.",
-        ", in setUp\n",
-        ", in setUpClass\n",
-        ", in setUpModule\n",
-        ", in tearDown\n",
-        ", in tearDownClass\n",
-        ", in setup_module\n",
-        ", in setup_class\n",
-        ", in setup_method\n",
-        "in `setup'",
-        "#setup'",
-    ];
     static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let calls = CALLS.map(regex::escape).join("|");
+        let calls = HOOKS
+            .iter()
+            .map(|hook| regex::escape(hook))
+            .collect::<Vec<_>>()
+            .join("|");
         RegexBuilder::new(&calls).unicode(false).build().ok()
     });
     let text = f.text.as_deref().unwrap_or_default();

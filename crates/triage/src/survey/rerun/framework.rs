@@ -5,7 +5,7 @@ use super::plan::Hint;
 use super::recipe::{Join, Recipe};
 use super::target::Target;
 use crate::frameworks::spec::{
-    Change, Condition, Framework, Placeholder, RerunWay, Sign, Template,
+    Change, Comparison, Condition, Framework, Placeholder, RerunWay, Template,
 };
 use crate::frameworks::{called, of_writer};
 use jelly_base::model::FailureView;
@@ -177,14 +177,16 @@ impl TestValues {
         let text = self.fill(&condition.text);
         let other = self.fill(&condition.other);
         match condition.sign {
-            Sign::Equals => text == other,
-            Sign::Ends => text.ends_with(&other),
-            Sign::Begins => {
+            Comparison::Exists => !text.is_empty(),
+            Comparison::Contains => text.contains(&other),
+            Comparison::Equals => text == other,
+            Comparison::Ends => text.ends_with(&other),
+            Comparison::Begins => {
                 let rest = text.strip_prefix(&other);
                 rest.inspect(|rest| self.set("rest", (*rest).to_owned()))
                     .is_some()
             }
-            Sign::Matches => {
+            Comparison::Matches => {
                 let Some(pattern) = condition.pattern.get() else {
                     return false;
                 };

@@ -41,7 +41,7 @@ fn target_of(
 
 #[test]
 fn every_framework_selects_a_test_as_its_file_shows() {
-    for (framework, examples) in EXAMPLES {
+    for (framework, examples) in EXAMPLES.0 {
         let writer = called(framework).and_then(writer_of);
         for RerunExample {
             test: case,
