@@ -1,6 +1,6 @@
 //! What a login leaves behind: tokens, in a folder of the person's own.
 //!
-//! Main type: [`TokenBook`]. One file for each resource and issuer, readable
+//! Main type: [`TokenStore`]. One file for each resource and issuer, readable
 //! by its owner alone, replaced as a whole. Nothing of it is ever shown.
 
 use super::client::{Client, Proof};
@@ -29,7 +29,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// A folder with a file for each login. Clones know of the same renewals.
 #[derive(Debug, Clone)]
-pub struct TokenBook {
+pub struct TokenStore {
     folder: PathBuf,
     /// Renewals that are under way.
     under_way: Arc<Mutex<Vec<JoinHandle<()>>>>,
@@ -113,7 +113,7 @@ fn now() -> u64 {
         .map_or(0, |since| since.as_secs())
 }
 
-impl TokenBook {
+impl TokenStore {
     /// In this folder, which is made when it is needed.
     #[must_use]
     pub fn at(folder: impl Into<PathBuf>) -> Self {
@@ -293,7 +293,7 @@ fn read_private(path: &Path) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Entry, TokenBook};
+    use super::{Entry, TokenStore};
     use crate::http::auth::client::Client;
     use crate::http::auth::token::Tokens;
     use std::fs;
@@ -318,17 +318,17 @@ mod tests {
     #[test]
     fn a_login_is_kept_for_its_resource_and_issuer_alone() {
         let folder = tempfile::tempdir().unwrap();
-        let book = TokenBook::at(folder.path().join("deep/tokens"));
-        assert!(book.read("https://h/mcp", "https://a").unwrap().is_none());
-        book.write(&entry("first")).unwrap();
-        book.write(&entry("second")).unwrap();
-        let read = book.read("https://h/mcp", "https://a").unwrap().unwrap();
+        let store = TokenStore::at(folder.path().join("deep/tokens"));
+        assert!(store.read("https://h/mcp", "https://a").unwrap().is_none());
+        store.write(&entry("first")).unwrap();
+        store.write(&entry("second")).unwrap();
+        let read = store.read("https://h/mcp", "https://a").unwrap().unwrap();
         assert_eq!(read.tokens().access, "second");
         assert_eq!(read.scopes, ["s"]);
         assert!(!read.is_expired());
         assert_eq!(read.client().id, "id");
-        assert!(book.read("https://h/mcp", "https://b").unwrap().is_none());
-        assert!(book.read("https://h", "https://a").unwrap().is_none());
+        assert!(store.read("https://h/mcp", "https://b").unwrap().is_none());
+        assert!(store.read("https://h", "https://a").unwrap().is_none());
     }
 
     #[cfg(unix)]
@@ -341,28 +341,28 @@ mod tests {
         let place = folder.path().join("tokens");
         fs::create_dir(&place).unwrap();
         fs::set_permissions(&place, fs::Permissions::from_mode(0o755)).unwrap();
-        let book = TokenBook::at(&place);
-        let path = book.write(&entry("x")).unwrap();
+        let store = TokenStore::at(&place);
+        let path = store.write(&entry("x")).unwrap();
         assert_eq!(mode(&place), 0o755);
         assert_eq!(mode(&path), 0o600);
         let made = folder.path().join("made/tokens");
-        TokenBook::at(&made).write(&entry("x")).unwrap();
+        TokenStore::at(&made).write(&entry("x")).unwrap();
         assert_eq!(mode(&made), 0o700);
         assert_eq!(fs::read_dir(&place).unwrap().count(), 1);
 
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        let refused = book.read("https://h/mcp", "https://a").err().unwrap();
+        let refused = store.read("https://h/mcp", "https://a").err().unwrap();
         assert!(refused.text.contains("others on this machine"), "{refused}");
     }
 
     #[test]
     fn a_damaged_login_is_said_without_a_word_of_it() {
         let folder = tempfile::tempdir().unwrap();
-        let book = TokenBook::at(folder.path());
-        let path = book.write(&entry("swordfish")).unwrap();
+        let store = TokenStore::at(folder.path());
+        let path = store.write(&entry("swordfish")).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, text.replace("\"version\"", "swordfish")).unwrap();
-        let refused = book.read("https://h/mcp", "https://a").err().unwrap();
+        let refused = store.read("https://h/mcp", "https://a").err().unwrap();
         assert!(refused.text.contains("is damaged"), "{refused}");
         assert!(!refused.text.contains("swordfish"), "{refused}");
     }
