@@ -28,8 +28,8 @@ mod example;
 
 use example::{ReportExample, RerunExample};
 use spec::{
-    Change, Comparison, Condition, Framework, Placeholder, ReportSign, Rerun, SignFact, SignPart,
-    Template,
+    Change, Comparison, Condition, Framework, LabelledValue, Oddity, Placeholder, ReportSign,
+    Rerun, SignFact, SignPart, Template,
 };
 
 type StaticText = String;
@@ -195,6 +195,7 @@ fn sign(written: &str) -> Result<WrittenSign, String> {
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Signs {
+    oddities: Vec<Oddity>,
     /// Nobody else writes this.
     sure: Vec<WrittenSign>,
     /// A name that it always uses.
@@ -241,6 +242,14 @@ fn condition(written: &str) -> Result<Condition, String> {
     })
 }
 
+/// Beginnings of labels, as `expected`.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Labels {
+    wanted: Vec<StaticText>,
+    got: Vec<StaticText>,
+}
+
 /// One file, with what is for tests only.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -266,7 +275,7 @@ struct File {
     #[serde(default)]
     library_places: Vec<PatternRef>,
     #[serde(default)]
-    attempts: Vec<StaticText>,
+    labels: Labels,
     #[serde(default)]
     hooks: Vec<StaticText>,
     #[serde(default)]
@@ -302,7 +311,8 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
     let mut frameworks: Vec<Framework> = Vec::new();
     let mut sources = Vec::new();
     let (mut signs, mut examples, mut shown) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut attempts, mut hooks, mut progress) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut oddities, mut labels, mut hooks, mut progress) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut ends, mut libraries, mut places) = (Vec::new(), Vec::new(), Vec::new());
     for (rank, path, text, file) in files {
         let name = path.file_stem().ok_or("a file has a name")?;
@@ -311,14 +321,16 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
             examples.push((name.clone(), file.examples));
         }
         shown.extend(file.shown);
-        signs.extend(
-            file.reports
-                .into_iter()
-                .flat_map(|(writer, signs)| signs.of(&writer).collect::<Vec<_>>()),
-        );
+        for (writer, of_writer) in file.reports {
+            let odd = of_writer.oddities.iter();
+            oddities.extend(odd.map(|oddity| (writer.clone(), *oddity)));
+            signs.extend(of_writer.of(&writer));
+        }
         libraries.extend(file.libraries);
         places.extend(file.library_places.into_iter().map(|place| place.0));
-        attempts.extend(file.attempts);
+        let of = |words: Vec<_>, value| words.into_iter().map(move |word| (word, value));
+        labels.extend(of(file.labels.wanted, LabelledValue::Wanted));
+        labels.extend(of(file.labels.got, LabelledValue::Got));
         hooks.extend(file.hooks);
         ends.extend(file.ends);
         progress.extend(file.progress);
@@ -348,6 +360,7 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
         })?;
         last = rank;
     }
+    labels.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
     signs.sort_by_key(|sign| std::cmp::Reverse(sign.strength));
     let text = "Items<StaticText>";
     let tables = [
@@ -355,7 +368,16 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
         ("SIGNS", "Items<ReportSign>", format!("{signs:?}")),
         ("LIBRARIES", text, format!("{libraries:?}")),
         ("LIBRARY_PLACES", text, format!("{places:?}")),
-        ("ATTEMPTS", text, format!("{attempts:?}")),
+        (
+            "ODDITIES",
+            "Items<(StaticText, Oddity)>",
+            format!("{oddities:?}"),
+        ),
+        (
+            "LABELS",
+            "Items<(StaticText, LabelledValue)>",
+            format!("{labels:?}"),
+        ),
         ("HOOKS", text, format!("{hooks:?}")),
         (
             "ENDS",

@@ -19,8 +19,8 @@ pub(crate) mod spec;
 #[cfg(test)]
 use example::{ExampleTest, ReportExample, RerunExample};
 use spec::{
-    Change::*, Comparison::*, Condition, Framework, NamedValue, Placeholder, ReportSign, Rerun,
-    RerunWay, SignFact, SignPart::*, Template,
+    Change::*, Comparison::*, Condition, Framework, LabelledValue, LabelledValue::*, NamedValue,
+    Oddity, Oddity::*, Placeholder, ReportSign, Rerun, RerunWay, SignFact, SignPart::*, Template,
 };
 
 type StaticText = &'static str;
@@ -53,8 +53,8 @@ impl LazyPattern {
 // - `LIBRARIES`, `LIBRARY_PLACES`: how places in code of other people begin, and
 //   patterns of them. A folder that projects name so as well (`internal`, `dist`,
 //   `build`, `lib`, `out`) tells nothing by its name alone;
-// - `ATTEMPTS`: writers that write a further attempt of a test as a further case
-//   of the same name beside it;
+// - `ODDITIES`, by writer;
+// - `LABELS`: words that announce a compared value, longer ones first;
 // - `HOOKS`: parts of frames of a set-up or tear-down;
 // - `ENDS`: beginnings and parts of lines behind which nothing is said of a failure;
 // - `PROGRESS`: beginnings of lines that only say which test runs.
@@ -90,6 +90,18 @@ pub(crate) fn is_foreign(command: &str, writer: &str) -> bool {
         let shared = called(own.language).map_or(&[][..], |language| language.commands);
         !own.commands.contains(begin) && !shared.contains(begin)
     })
+}
+
+/// Whether the writer, or one of its family, is odd so.
+pub(crate) fn is_odd(writer: &str, oddity: Oddity) -> bool {
+    let mut odd = ODDITIES.iter().filter(|(_, of)| *of == oddity);
+    odd.any(|(of, _)| is_of_family(writer, of))
+}
+
+/// Whether a writer is `family` or a variant of it: `phpstan-ci`, `rubocop2`.
+pub(crate) fn is_of_family(writer: &str, family: &str) -> bool {
+    let rest = writer.strip_prefix(family);
+    rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
 /// The file of a test, as its failure tells it in the way of its framework.

@@ -101,6 +101,34 @@ pub(crate) struct SignFact {
     pub(crate) pattern: PatternRef,
 }
 
+/// How a writer differs from what a reader would think.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Oddity {
+    /// A further attempt of a test is a further case of the same name beside it.
+    /// From others such a case is another test: other parameters, another
+    /// project. pytest writes attempts so too, but not that they failed.
+    Attempts,
+    /// A package that does not compile is an error of the run, and a suite
+    /// without a case.
+    ErrorsOfPackages,
+    /// The output of a suite is that of each of its tests.
+    SharedOutput,
+    /// All that a failure says may be how the program ended.
+    ExitCodeOnly,
+    /// Every failure has the same type.
+    OneType,
+    /// A test that could not be run is one that failed.
+    NotRunFails,
+}
+
+/// Which of both compared values a label announces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LabelledValue {
+    Wanted,
+    Got,
+}
+
 /// A text with values for their names in braces. Behind a bar stands what is
 /// done to the value, behind a question mark what follows it, unless it is empty.
 #[derive(Debug)]

@@ -11,7 +11,8 @@ use super::identity::{Failed, hash, join};
 use super::kept::{Kept, bare};
 use super::machine::{BETWEEN, Machine};
 use super::open::{OpenCase, OpenSuite, OpenWrong};
-use crate::frameworks::ATTEMPTS;
+use crate::frameworks::is_odd;
+use crate::frameworks::spec::Oddity;
 use jelly_base::model::{Failure, Label};
 
 /// Cases inside cases that are followed; some converters write one.
@@ -90,11 +91,11 @@ impl Machine<'_> {
     /// The innermost case was skipped. What CTest could not run is no such
     /// case: there `ctest` itself fails.
     pub(super) fn skip_case(&mut self, tag: &Tag<'_>) {
-        let ctest = self.dialect_name() == "ctest";
+        let not_run_fails = is_odd(self.dialect_name(), Oddity::NotRunFails);
         let limit = self.limits.message;
         let Some(case) = self.case() else { return };
         case.skipped = true;
-        if !(ctest && case.status_notrun) {
+        if !(not_run_fails && case.status_notrun) {
             return;
         }
         let mut reason = String::new();
@@ -375,7 +376,7 @@ impl Machine<'_> {
         let held = self.take_held(index, outcome);
         let dialect = self.dialect_name();
         let attempt = named && of_test && !matches!(outcome, CaseOutcome::Flaky);
-        if attempt && ATTEMPTS.contains(&dialect) {
+        if attempt && is_odd(dialect, Oddity::Attempts) {
             let ordinal = held.ordinal;
             self.attempts
                 .failed(suite, names, Failed { ordinal, outcome });

@@ -9,9 +9,9 @@ use super::origin::{Origin, origin};
 use super::roots::root_lines;
 use super::slice::{List, readable};
 use super::wrapped::{instead_of_none, is_assertion, unwrapped};
-use crate::engine::facts::is_dialect;
 use crate::engine::field::Field;
-use crate::frameworks::HOOKS;
+use crate::frameworks::spec::Oddity;
+use crate::frameworks::{HOOKS, is_odd};
 use jelly_base::model::Failure;
 use memchr::memrchr3;
 use regex::bytes::{Regex, RegexBuilder};
@@ -106,15 +106,15 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
 /// Whether all that is said is how the program ended, as Bazel does of a test
 /// whose story is the log.
 fn exits_only(said: &str, f: &Failure) -> bool {
-    let of_bazel = || {
+    let can_be = || {
         f.dialect
             .as_deref()
-            .is_some_and(|dialect| is_dialect(dialect, "bazel"))
+            .is_some_and(|writer| is_odd(writer, Oddity::ExitCodeOnly))
     };
     said.trim()
         .strip_prefix("exited with error code ")
         .is_some_and(|code| code.bytes().all(|byte| byte.is_ascii_digit()))
-        && of_bazel()
+        && can_be()
 }
 
 /// Robot Framework types everything `AssertionError`, and some writers put
@@ -122,7 +122,7 @@ fn exits_only(said: &str, f: &Failure) -> bool {
 fn tells(type_: &str, f: &Failure) -> bool {
     !f.dialect
         .as_deref()
-        .is_some_and(|dialect| is_dialect(dialect, "robot"))
+        .is_some_and(|writer| is_odd(writer, Oddity::OneType))
         && f.name.as_deref() != Some(type_)
 }
 
