@@ -277,6 +277,12 @@ struct File {
     #[serde(default)]
     labels: Labels,
     #[serde(default)]
+    pairs: Vec<(StaticText, Items<StaticText>)>,
+    #[serde(default)]
+    diffs: Vec<StaticText>,
+    #[serde(default)]
+    block_ends: Vec<StaticText>,
+    #[serde(default)]
     hooks: Vec<StaticText>,
     #[serde(default)]
     ends: Vec<(StaticText, StaticText)>,
@@ -313,6 +319,7 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
     let (mut signs, mut examples, mut shown) = (Vec::new(), Vec::new(), Vec::new());
     let (mut oddities, mut labels, mut hooks, mut progress) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut pairs, mut diffs, mut block_ends) = (Vec::new(), Vec::new(), Vec::new());
     let (mut ends, mut libraries, mut places) = (Vec::new(), Vec::new(), Vec::new());
     for (rank, path, text, file) in files {
         let name = path.file_stem().ok_or("a file has a name")?;
@@ -331,6 +338,9 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
         let of = |words: Vec<_>, value| words.into_iter().map(move |word| (word, value));
         labels.extend(of(file.labels.wanted, LabelledValue::Wanted));
         labels.extend(of(file.labels.got, LabelledValue::Got));
+        pairs.extend(file.pairs);
+        diffs.extend(file.diffs);
+        block_ends.extend(file.block_ends);
         hooks.extend(file.hooks);
         ends.extend(file.ends);
         progress.extend(file.progress);
@@ -378,6 +388,13 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
             "Items<(StaticText, LabelledValue)>",
             format!("{labels:?}"),
         ),
+        (
+            "PAIRS",
+            "Items<(StaticText, Items<StaticText>)>",
+            format!("{pairs:?}"),
+        ),
+        ("DIFFS", text, format!("{diffs:?}")),
+        ("BLOCK_ENDS", text, format!("{block_ends:?}")),
         ("HOOKS", text, format!("{hooks:?}")),
         (
             "ENDS",

@@ -55,6 +55,9 @@ impl LazyPattern {
 //   `build`, `lib`, `out`) tells nothing by its name alone;
 // - `ODDITIES`, by writer;
 // - `LABELS`: words that announce a compared value, longer ones first;
+// - `PAIRS`: what opens the first of two values in brackets, and what may stand
+//   between them; `DIFFS`: beginnings of lines that head a diff; `BLOCK_ENDS`:
+//   beginnings of lines that no value goes over;
 // - `HOOKS`: parts of frames of a set-up or tear-down;
 // - `ENDS`: beginnings and parts of lines behind which nothing is said of a failure;
 // - `PROGRESS`: beginnings of lines that only say which test runs.
