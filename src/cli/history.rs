@@ -106,7 +106,7 @@ fn list<R, T: Serialize>(
 fn is_about(cause: &CauseRecord, wanted: &str, test: Option<&str>) -> bool {
     let print = cause.fingerprint.as_str();
     let named = print.starts_with(wanted)
-        || print.starts_with(&format!("j1:{wanted}"))
+        || print[print.find(':').map_or(0, |at| at + 1)..].starts_with(wanted)
         || cause.root_cause == wanted;
     let befell = test.is_none_or(|test| cause.tests.iter().any(|t| t.to_string().contains(test)));
     named && befell

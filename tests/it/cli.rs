@@ -793,7 +793,7 @@ fn a_reader_that_goes_away_changes_no_exit_code() {
         (&["snapshot", "review"], 0),
         (&["apply"], 0),
         (&["history", "--history", "h.jsonl"], 0),
-        (&["explain", "j1:none"], 2),
+        (&["explain", "j2:none"], 2),
         (&["run", "plan.yaml", "--format", "json"], 1),
         (&["run", "bad.yaml"], 2),
         (&["run", "bad.yaml", "--format", "json"], 2),

@@ -157,7 +157,7 @@ fn mask(text: &str) -> String {
 fn what_is_not_known_is_said_with_where_it_was_looked_for() {
     let project = project();
     let ended = project
-        .jelly(&["explain", "j1:0123", "--in", "junit.xml"])
+        .jelly(&["explain", "j2:0123", "--in", "junit.xml"])
         .output();
     assert_eq!(ended.code, Some(2));
     assert!(
@@ -166,7 +166,7 @@ fn what_is_not_known_is_said_with_where_it_was_looked_for() {
         ended.stderr
     );
     let ended = project
-        .jelly(&["explain", "j1:", "--in", "junit.xml"])
+        .jelly(&["explain", "j2:", "--in", "junit.xml"])
         .output();
     assert_eq!(ended.code, Some(2));
     assert!(
@@ -175,7 +175,7 @@ fn what_is_not_known_is_said_with_where_it_was_looked_for() {
         ended.stderr
     );
     let ended = project
-        .jelly(&["explain", "j1:0", "--in", "no.xml"])
+        .jelly(&["explain", "j2:0", "--in", "no.xml"])
         .output();
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("no.xml"), "{}", ended.stderr);

@@ -409,6 +409,33 @@ fn triages_that_end_at_the_same_time_are_all_remembered_and_each_report_once() {
     assert_eq!(lines(&project).len(), names.len());
 }
 
+#[test]
+fn what_was_remembered_by_the_first_algorithm_is_known() {
+    let project = Project::empty();
+    let report = "<testsuite tests='1'><testcase classname='tests.test_cart' name='test_total'>\
+         <failure message='AssertionError: assert 3 == 4'>def test_total():\n\
+         &gt;       assert total() == 4\nE       AssertionError: assert 3 == 4\n\n\
+         tests/test_cart.py:4: AssertionError</failure></testcase></testsuite>";
+    project.write("junit.xml", report);
+    let run = serde_json::json!({
+        "schema_version": 1, "at": "2026-03-01T00:00:00Z",
+        "reports": [{ "path": "junit.xml", "digest": "d1" }],
+        "failures": [{
+            "suite": "", "classname": "tests.test_cart", "name": "test_total", "status": "failure",
+            "fingerprint": "j1:dfebbc769b011c12", "test_fingerprint": "j1:f0791d9c1c04e21b",
+        }],
+    });
+    project.write("h.jsonl", format!("{run}\n"));
+    let told = triage(&project, &["junit.xml", "--history", "h.jsonl"]);
+    assert_eq!(states(&told), [("test_total", "known")]);
+    let kept = project.read("h.jsonl");
+    let last = kept.lines().last().unwrap();
+    assert!(last.contains("\"j2:") && !last.contains("j1:"), "{last}");
+    // What is remembered by the second needs the first no more.
+    let told = triage(&project, &["junit.xml", "--history", "h.jsonl"]);
+    assert_eq!(told["failures"][0]["history"]["failed"], 1);
+}
+
 fn with_a_past() -> Project {
     let project = Project::empty();
     let past = [

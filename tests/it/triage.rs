@@ -199,13 +199,72 @@ fn one_dead_server_is_one_cause_in_whatever_words() {
     let first = &value["clusters"][0];
     assert_eq!(
         (&first["count"], &first["subject"]),
-        (&4.into(), &"localhost:5432 and localhost:6379".into())
+        (&3.into(), &"localhost:5432".into())
     );
     assert_eq!(
         value["health"]["summary"],
-        "4 of 5 failures have one cause: the servers at localhost:5432 and localhost:6379 refused connections."
+        "3 of 5 failures have one cause: the database at localhost:5432 refused connections."
     );
-    assert_eq!(value["clusters"].as_array().unwrap().len(), 2);
+    // Another server is another cause.
+    assert_eq!(value["clusters"].as_array().unwrap().len(), 3);
+}
+
+/// A failed case with its message, for [`report`].
+fn failed(name: &str, message: &str) -> String {
+    format!(
+        r#"<testcase classname="shop.CartTest" name="{name}"><failure type="RuntimeError" message="{message}"/></testcase>"#
+    )
+}
+
+#[test]
+fn the_same_answer_behind_many_urls_of_one_host_is_one_cause() {
+    let project = Project::empty();
+    let hosts = ["billing", "ledger"];
+    let cases: String = (0..35)
+        .flat_map(|n| hosts.map(|host| (n, host)))
+        .map(|(n, host)| {
+            let page = format!("p{}", char::from(b'a' + n % 26));
+            failed(
+                &format!("{host} {n}"),
+                &format!("GET https://{host}.acme.test/v1/{page}/items?n={n} returned 503 Service Unavailable"),
+            )
+        })
+        .collect();
+    project.write("a.xml", report(&cases));
+    let (_, value) = json(&project, &["a.xml"]);
+    let clusters = value["clusters"].as_array().unwrap();
+    let counts: Vec<&Value> = clusters.iter().map(|cluster| &cluster["count"]).collect();
+    assert_eq!(counts, [35, 35]);
+}
+
+#[test]
+fn numbers_that_differ_in_the_same_place_are_one_cause() {
+    let project = Project::empty();
+    let cases: String = (1..6)
+        .map(|n| failed(&format!("t{n}"), &format!("voucher {n} can not be loaded")))
+        .chain((1..4).map(|n| failed(&format!("u{n}"), &format!("exit code {n} of the tool"))))
+        .collect();
+    project.write("a.xml", report(&cases));
+    let (_, value) = json(&project, &["a.xml"]);
+    let clusters = value["clusters"].as_array().unwrap();
+    let counts: Vec<&Value> = clusters.iter().map(|cluster| &cluster["count"]).collect();
+    assert_eq!(counts, [5, 1, 1, 1], "{clusters:#?}");
+}
+
+#[test]
+fn an_unrelated_failure_is_not_swallowed_by_a_set_up() {
+    let project = Project::empty();
+    let cases = [
+        failed("setUpClass", "connect ECONNREFUSED 127.0.0.1:5432"),
+        failed("victim", "setup of the class failed"),
+        failed("other", "the logo is upside down"),
+        failed("setup wizard shows the logo", "there is no wizard"),
+    ];
+    project.write("a.xml", report(&cases.concat()));
+    let (_, value) = json(&project, &["a.xml"]);
+    let clusters = value["clusters"].as_array().unwrap();
+    assert_eq!(clusters.len(), 3, "{clusters:#?}");
+    assert_eq!(clusters[0]["consequences"], 1);
 }
 
 #[test]

@@ -18,8 +18,8 @@ use jelly_triage::survey::{Input, ReportSource, open};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
 
-/// How all fingerprints of this version begin.
-const PREFIX: &str = "j1:";
+/// How fingerprints begin: those of today, and those that a history may hold.
+const PREFIXES: [&str; 2] = ["j2:", "j1:"];
 
 /// All that is known, by fingerprint of the cause.
 pub struct Sources {
@@ -76,24 +76,13 @@ impl Sources {
     /// # Errors
     /// There is none, or more than one.
     pub fn find(&self, asked: &str) -> Result<Known, Refusal> {
-        let prefix = if asked.starts_with(PREFIX) {
-            asked.to_owned()
-        } else {
-            format!("{PREFIX}{asked}")
+        let is_whole = PREFIXES.iter().any(|prefix| asked.starts_with(prefix));
+        let prefixes = match is_whole {
+            true => vec![asked.to_owned()],
+            false => PREFIXES.map(|prefix| format!("{prefix}{asked}")).to_vec(),
         };
-        let of_tests = self
-            .of_tests
-            .iter()
-            .filter(|(print, _)| print.starts_with(&prefix))
-            .map(|(_, cause)| cause.as_str());
-        let causes: BTreeSet<&str> = self
-            .known
-            .keys()
-            .map(String::as_str)
-            .filter(|print| print.starts_with(&prefix))
-            .chain(of_tests)
-            .chain(self.past.fingerprints(&prefix))
-            .collect();
+        let mut found = prefixes.iter().map(|prefix| self.beginning(prefix));
+        let causes = found.find(|causes| !causes.is_empty()).unwrap_or_default();
         if causes.len() > 1 {
             let all: Vec<&str> = causes.into_iter().collect();
             return Err(Refusal::invalid(format!(
@@ -109,6 +98,21 @@ impl Sources {
                 self.looked_in()
             ))
         })
+    }
+
+    /// The causes whose fingerprint, or that of one of their tests, begins so.
+    fn beginning(&self, prefix: &str) -> BTreeSet<&str> {
+        let of_tests = self
+            .of_tests
+            .iter()
+            .filter(|(print, _)| print.starts_with(prefix))
+            .map(|(_, cause)| cause.as_str());
+        let known = self.known.keys().map(String::as_str);
+        known
+            .filter(|print| print.starts_with(prefix))
+            .chain(of_tests)
+            .chain(self.past.fingerprints(prefix))
+            .collect()
     }
 
     fn about(&self, fingerprint: &str) -> Option<Known> {

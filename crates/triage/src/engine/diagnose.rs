@@ -6,7 +6,7 @@ use super::error_answer::Reading;
 use super::evidence::{evidence_of, with_values};
 use super::facts::{ErrorAnswer, Facts, FailureSource};
 use super::field::RuleSide;
-use super::fingerprint::{self, FingerprintParts};
+use super::fingerprint::{self, Algorithm, FingerprintParts};
 use super::launchers::launchers;
 use super::load::{RuleError, builtin_rules};
 use super::matcher::RuleMatcher;
@@ -81,13 +81,23 @@ impl Engine {
     /// The same, in the words for this audience.
     #[must_use]
     pub fn diagnose_for(&self, failure: &Failure, audience: Audience) -> Diagnosis {
-        self.diagnose_with_parts(failure, audience).0
+        let second = Algorithm::Second;
+        self.diagnose_with_parts(failure, audience, second).0
+    }
+
+    /// The test fingerprint that releases before `j2:` gave this failure, for
+    /// what they remembered.
+    #[must_use]
+    pub fn first_test_fingerprint(&self, failure: &Failure) -> String {
+        let first = self.diagnose_with_parts(failure, Audience::Plan, Algorithm::First);
+        first.0.test_fingerprint
     }
 
     /// The same, with what the diagnosis' fingerprint was made of.
     #[must_use]
     pub fn diagnose_with_template(&self, failure: &Failure) -> (Diagnosis, Template) {
-        let (diagnosis, parts) = self.diagnose_with_parts(failure, Audience::Plan);
+        let (diagnosis, parts) =
+            self.diagnose_with_parts(failure, Audience::Plan, Algorithm::Second);
         (diagnosis, parts.template())
     }
 
@@ -97,8 +107,9 @@ impl Engine {
         &self,
         failure: &Failure,
         audience: Audience,
+        algorithm: Algorithm,
     ) -> (Diagnosis, FingerprintParts) {
-        let diagnose = |facts: &Facts<'_>| self.diagnose_facts(facts, audience);
+        let diagnose = |facts: &Facts<'_>| self.diagnose_facts(facts, audience, algorithm);
         let (failure, mark) = unmarked(failure);
         let mut facts = Facts::new(&failure);
         let (mut diagnosis, parts) = match self.reading_of(&facts) {
@@ -121,7 +132,13 @@ impl Engine {
         if let Some(label) = &failure.label
             && !self.matcher.is_asked_first(&diagnosis.rule)
         {
+            let made = (&diagnosis.fingerprint, &diagnosis.test_fingerprint);
+            let made = (made.0.clone(), made.1.clone());
             self.relabel(&mut diagnosis, label, &Facts::new(&failure), audience);
+            // Reports of other releases have fingerprints of other algorithms.
+            if !diagnosis.fingerprint.starts_with(algorithm.version()) {
+                (diagnosis.fingerprint, diagnosis.test_fingerprint) = made;
+            }
         }
         (diagnosis, parts)
     }
@@ -148,6 +165,7 @@ impl Engine {
         &self,
         facts: &Facts<'_>,
         audience: Audience,
+        algorithm: Algorithm,
     ) -> (Diagnosis, FingerprintParts) {
         let failure = facts.failure;
         let mut texts = clues::texts(facts);
@@ -168,7 +186,7 @@ impl Engine {
             Some(_) | None => evidence,
         };
         let (side, ambiguous) = side(rule, facts);
-        let prints = fingerprint::of_facts(facts, &rule.root_cause, evidence.as_ref());
+        let prints = fingerprint::of_facts(facts, &rule.root_cause, evidence.as_ref(), algorithm);
         let advice = advice_of(rule, facts, evidence.as_ref(), values, audience);
         let shows = facts.error_answer.as_ref().map(|(shows, _)| *shows);
         let diagnosis = Diagnosis {

@@ -10,6 +10,7 @@ use super::clues;
 use super::diagnose::Engine;
 use super::facts::{ErrorAnswer, Facts, Promise};
 use super::field::Strength;
+use super::fingerprint::Algorithm;
 use super::rule::Audience;
 use super::tables::{any_of, built, table};
 use jelly_base::model::{
@@ -58,7 +59,9 @@ impl Engine {
         let failure = facts.failure;
         let promise = facts.promise?;
         let (instead, declared) = as_error(failure)?;
-        let diagnosis = self.diagnose_facts(&Facts::new(&instead), Audience::Plan).0;
+        let diagnosis = self
+            .diagnose_facts(&Facts::new(&instead), Audience::Plan, Algorithm::Second)
+            .0;
         let kind = self.kind(&diagnosis, &instead);
         let wants_error = failure.wanted.as_ref().is_some_and(|wanted| wanted.error)
             || failure.assertion.as_ref().is_some_and(|assertion| {
@@ -145,7 +148,9 @@ impl Engine {
                     stderr: None,
                     ..as_told(failure, text.clone())
                 };
-                let meant = self.diagnose_facts(&Facts::new(&other), Audience::Plan).0;
+                let meant = self
+                    .diagnose_facts(&Facts::new(&other), Audience::Plan, Algorithm::Second)
+                    .0;
                 meant.root_cause == diagnosis.root_cause
             }
         })

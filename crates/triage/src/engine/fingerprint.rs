@@ -4,15 +4,47 @@
 use super::clues;
 use super::facts::{Facts, FailureSource, Promise};
 use super::field::word;
+use super::first;
+use super::statement;
 use super::template::{template, without_stamps};
 use jelly_base::model::{Evidence, Failure, Template};
 use jelly_base::text::{stable_name, truncate};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 
-/// Version of the algorithm, the first part of every fingerprint; raised when
-/// the same failure would get another value.
-const VERSION: &str = "j1";
+/// How fingerprints are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Algorithm {
+    /// That of releases before 0.3, so that what they remembered is found.
+    /// Goes, with [`first`], in the release after that.
+    First,
+    Second,
+}
+
+impl Algorithm {
+    /// The first part of every fingerprint; raised when the same failure would
+    /// get another value.
+    pub(super) fn version(self) -> &'static str {
+        match self {
+            Self::First => "j1",
+            Self::Second => "j2",
+        }
+    }
+
+    fn template(self, text: &str) -> String {
+        match self {
+            Self::First => first::template(text),
+            Self::Second => template(text),
+        }
+    }
+
+    fn without_stamps(self, value: &mut serde_json::Value) {
+        match self {
+            Self::First => first::without_stamps(value),
+            Self::Second => without_stamps(value),
+        }
+    }
+}
 
 /// Bytes that are kept of what a report says. It is cut after its volatile
 /// parts were replaced: before, their lengths would decide where.
@@ -37,7 +69,8 @@ pub fn fingerprints(
     root_cause: &str,
     evidence: Option<&Evidence>,
 ) -> Fingerprints {
-    let prints = of_facts(&Facts::new(failure), root_cause, evidence);
+    let facts = Facts::new(failure);
+    let prints = of_facts(&facts, root_cause, evidence, Algorithm::Second);
     Fingerprints {
         cause: prints.cause,
         test: prints.test,
@@ -76,7 +109,12 @@ impl FingerprintParts {
     }
 }
 
-pub(super) fn of_facts(facts: &Facts<'_>, root_cause: &str, evidence: Option<&Evidence>) -> Prints {
+pub(super) fn of_facts(
+    facts: &Facts<'_>,
+    root_cause: &str,
+    evidence: Option<&Evidence>,
+    algorithm: Algorithm,
+) -> Prints {
     let f = facts.failure;
     let mut parts = FingerprintParts::default();
     parts.push("root_cause", root_cause);
@@ -96,21 +134,22 @@ pub(super) fn of_facts(facts: &Facts<'_>, root_cause: &str, evidence: Option<&Ev
             parts.push("expected", canonical(&assertion.expected));
             match &facts.error_answer {
                 // An error may name its request, which no two share.
-                Some((_, says)) => parts.push("says", truncate(&template(says), SAYS)),
+                Some((_, says)) => parts.push("says", truncate(&algorithm.template(says), SAYS)),
                 None => {
                     let mut actual = assertion.actual.clone();
-                    without_stamps(&mut actual);
+                    algorithm.without_stamps(&mut actual);
                     parts.push("actual", canonical(&actual));
                 }
             }
         }
         (Some(_) | None, Some(_) | None) => match facts.source {
-            FailureSource::Live => push_evidence(&mut parts, evidence),
-            FailureSource::Report => push_statement(&mut parts, facts, evidence),
+            FailureSource::Live => push_evidence(&mut parts, evidence, algorithm),
+            FailureSource::Report => push_statement(&mut parts, facts, evidence, algorithm),
         },
     }
     let mut sha = Sha256::new();
     parts.0.iter().for_each(|(_, text)| add(&mut sha, text));
+    let print = |sha: Sha256| print(sha, algorithm);
     let cause = print(sha.clone());
     identity(f).iter().for_each(|text| add(&mut sha, text));
     Prints {
@@ -120,45 +159,72 @@ pub(super) fn of_facts(facts: &Facts<'_>, root_cause: &str, evidence: Option<&Ev
     }
 }
 
-fn push_evidence(parts: &mut FingerprintParts, evidence: Option<&Evidence>) {
+fn push_evidence(parts: &mut FingerprintParts, evidence: Option<&Evidence>, algorithm: Algorithm) {
     if let Some(evidence) = evidence {
-        parts.push("evidence", template(&evidence.text));
+        parts.push("evidence", algorithm.template(&evidence.text));
     }
 }
 
 /// What the report says, whichever line of it the rule quotes; the quote
 /// itself only where it comes from the logs, since then the report said
 /// nothing that would tell one cause from another.
-fn push_statement(parts: &mut FingerprintParts, facts: &Facts<'_>, evidence: Option<&Evidence>) {
+fn push_statement(
+    parts: &mut FingerprintParts,
+    facts: &Facts<'_>,
+    evidence: Option<&Evidence>,
+    algorithm: Algorithm,
+) {
     let statement = facts.statement();
     if let Some(class) = &facts.failure.type_
         && !statement.innermost
     {
-        parts.push("class", template(class));
+        parts.push("class", algorithm.template(class));
     }
     // A bare type is the same for every cause, so it is told by where it was
     // thrown, and where no stack says that, by its test.
     // What the machine ran out of needs no place.
+    let root_cause = parts.get("root_cause").unwrap_or_default();
     let of_program = matches!(
-        parts.get("root_cause"),
-        Some("assertion_mismatch" | "code_exception" | "unknown")
+        root_cause,
+        "assertion_mismatch" | "code_exception" | "unknown"
     );
     let said = match (&facts.failure.type_, evidence) {
         (None, Some(evidence)) if statement.text.is_empty() => &evidence.text,
         (Some(_), _) | (None, Some(_) | None) => &statement.text,
     };
-    if of_program && is_bare(said, facts.failure.type_.as_deref()) {
-        match clues::product_frame(facts.failure) {
-            Some(frame) => parts.push("frame", template(&frame)),
-            None => parts.push("test", identity(facts.failure).join("\n")),
+    let second = algorithm == Algorithm::Second;
+    // behave and others write their word for a status, and nothing else.
+    let class = facts.failure.type_.as_deref().unwrap_or_default();
+    let silent = statement.text.is_empty() || statement.text == class;
+    let logs = second && silent;
+    let logged = logs.then(|| statement::logged(facts.failure)).flatten();
+    let bare = is_bare(said, facts.failure.type_.as_deref()) && logged.is_none();
+    // Two functions that throw the same are two causes.
+    let thrown = second && root_cause == "code_exception";
+    if of_program && (bare || thrown) {
+        let frame = match second {
+            true => clues::product_function(facts.failure),
+            false => clues::product_frame(facts.failure),
+        };
+        match frame {
+            Some(frame) => parts.push("frame", algorithm.template(&frame)),
+            None if bare => parts.push("test", identity(facts.failure).join("\n")),
+            None => {}
         }
     }
     if !statement.text.is_empty() {
-        parts.push("says", truncate(&template(&statement.text), SAYS));
+        let says = algorithm.template(&statement.text);
+        parts.push("says", truncate(&says, SAYS));
     }
-    let logged = evidence.is_some_and(|e| matches!(e.field.as_str(), "system_out" | "system_err"));
-    if logged || statement.text.is_empty() {
-        push_evidence(parts, evidence);
+    if second && let Some(code) = statement::code_of_node(facts.failure) {
+        parts.push("code", code);
+    }
+    if let Some(logged) = &logged {
+        parts.push("logged", truncate(&algorithm.template(logged), SAYS));
+    }
+    let quoted = evidence.is_some_and(|e| matches!(e.field.as_str(), "system_out" | "system_err"));
+    if quoted || statement.text.is_empty() {
+        push_evidence(parts, evidence, algorithm);
     }
 }
 
@@ -213,11 +279,11 @@ fn add(sha: &mut Sha256, part: &str) {
     sha.update(part.as_bytes());
 }
 
-fn print(sha: Sha256) -> String {
+fn print(sha: Sha256, algorithm: Algorithm) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digest = sha.finalize();
-    let mut text = String::with_capacity(VERSION.len() + 1 + 16);
-    text.push_str(VERSION);
+    let mut text = String::with_capacity("j2:".len() + 16);
+    text.push_str(algorithm.version());
     text.push(':');
     for byte in digest.iter().take(8) {
         for digit in [byte >> 4, byte & 15] {
@@ -230,3 +296,7 @@ fn print(sha: Sha256) -> String {
 #[cfg(test)]
 #[path = "fingerprint_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "fingerprint_report_tests.rs"]
+mod report_tests;

@@ -21,6 +21,7 @@ mod explain;
 mod facts;
 mod field;
 mod fingerprint;
+mod first;
 mod flaws;
 mod launchers;
 mod literals;
@@ -35,7 +36,6 @@ mod proxies;
 mod reading;
 mod rule;
 mod rule_index;
-mod runner;
 mod secrets;
 mod spec;
 mod specimen;
@@ -57,6 +57,7 @@ pub use own::{
 pub use rule::{AdviceText, Audience, Example, FixText, Rule};
 pub use spec::{ProjectRules, RuleFileDocument};
 pub use specimen::{Slip, specimen};
+pub use template::skeleton;
 
 #[cfg(test)]
 mod assertion_tests;

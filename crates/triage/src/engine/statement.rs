@@ -45,6 +45,42 @@ pub(super) fn statement(f: &Failure) -> Statement {
     }
 }
 
+/// What the logs of a case say, where its failure says nothing: the first
+/// panic, traceback or the like.
+pub(super) fn logged(f: &Failure) -> Option<String> {
+    static MARKS: LazyLock<[Finder<'_>; 6]> = LazyLock::new(|| {
+        [
+            " panicked at ",
+            "panic: ",
+            "Traceback (most recent call last)",
+            "fatal error: ",
+            "Exception in thread ",
+            " ... undefined in ",
+        ]
+        .map(Finder::new)
+    });
+    [&f.system_err, &f.system_out]
+        .into_iter()
+        .flatten()
+        .find_map(|log| {
+            let log = readable(log);
+            let found = MARKS.iter().filter_map(|mark| mark.find(log.as_bytes()));
+            let line = log[..found.min()?].rfind('\n').map_or(0, |at| at + 1);
+            let said = gather(lines(&log[line..]), &OwnTestNames::of(f));
+            (!said.is_empty()).then_some(said)
+        })
+}
+
+/// The `code` that Node prints below the stack of a system's error.
+pub(super) fn code_of_node(f: &Failure) -> Option<String> {
+    static CODE: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\n  code: '"));
+    let text = f.text.as_deref().or(f.message.as_deref())?;
+    let at = CODE.find(text.as_bytes())? + CODE.needle().len();
+    let code = text[at..].split('\'').next()?;
+    let named = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
+    (!code.is_empty() && code.bytes().all(named)).then(|| code.to_owned())
+}
+
 fn told(f: &Failure, message: &str, text: &str) -> String {
     let mine = OwnTestNames::of(f);
     let of_message = gather(lines(message), &mine);

@@ -23,6 +23,8 @@ pub struct Past {
     index: HashMap<u64, Vec<usize>>,
     /// Fingerprints of either kind, each kept once.
     prints: IndexSet<String>,
+    /// Some of them are by the first algorithm.
+    first_prints: bool,
     causes: IndexMap<String, Vec<(usize, PastCause, u32)>>,
     /// The first run in which a test of this definition passed, where
     /// definitions are known.
@@ -135,6 +137,7 @@ impl Past {
         for failure in run.failures {
             let cause = self.prints.insert_full(failure.fingerprint.clone()).0;
             let print = self.prints.insert_full(failure.test_fingerprint).0;
+            self.first_prints |= failure.fingerprint.starts_with("j1:");
             *counts.entry(failure.fingerprint).or_default() += 1;
             let flaky = match failure.status {
                 FailureStatus::Flaky => true,
@@ -184,6 +187,12 @@ impl Past {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.end == 0
+    }
+
+    /// Whether it remembers failures by the first algorithm of fingerprints.
+    #[must_use]
+    pub fn has_first_prints(&self) -> bool {
+        self.first_prints
     }
 
     fn has_report(&self, digest: &str) -> bool {

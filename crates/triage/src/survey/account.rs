@@ -23,6 +23,9 @@ pub struct ReportPart {
     pub passed: Vec<TestName>,
     /// What the fingerprints were made of, where this run is remembered.
     pub templates: HashMap<String, Template>,
+    /// Test fingerprints by an earlier algorithm, by those of today, where an
+    /// earlier run remembers such.
+    pub first_prints: HashMap<String, String>,
     /// What reruns have to know of its cases, by their ordinals.
     pub hints: HashMap<u64, Hint>,
 }
@@ -54,6 +57,7 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
     let mut failures = Failures::default();
     let (mut passed, mut templates) = (Vec::new(), HashMap::new());
     let mut hints = Hints::new();
+    let mut first_prints = HashMap::new();
     for part in parts {
         let mut summary = part.summary;
         let run = summary.identity.clone();
@@ -66,6 +70,7 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
             }
             passed.extend(part.passed);
             templates.extend(part.templates);
+            first_prints.extend(part.first_prints);
             let of_report = part.hints.into_iter();
             hints.extend(of_report.map(|(at, hint)| ((summary.path.clone(), at), hint)));
             if failures.is_empty() {
@@ -77,7 +82,7 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
         reports.push(summary);
     }
     before.end_before(&reports);
-    before.date(&mut failures);
+    before.date(&mut failures, &first_prints);
     let fixed = before.fixed(&passed, &failures);
     let clusters = clusters(&failures);
     let health = health(&reports, &clusters, &failures);

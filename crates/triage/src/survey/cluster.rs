@@ -6,6 +6,7 @@
 
 use super::subject::{Outage, THIS_MACHINE, host_of, outage, same, subject};
 use super::words;
+use crate::engine::skeleton;
 use foldhash::quality::RandomState;
 use jelly_base::model::{Cluster, Evidence, FailureStatus, FailureView, Failures, KnownAdvice};
 use memchr::memmem::Finder;
@@ -30,6 +31,7 @@ pub fn clusters(failures: &Failures) -> Vec<Cluster> {
     let mut groups = group(&views);
     let followers = followers(&views);
     adopt(&mut groups, &followers);
+    join_alike(&views, &mut groups);
     join_outages(&views, &mut groups);
     // There may be as many causes as failures, and both take their room.
     drop(views);
@@ -156,9 +158,21 @@ fn victims_of_set_ups(views: &[FailureView<'_>]) -> Vec<(usize, usize)> {
         .iter()
         .enumerate()
         .filter(|(_, view)| says_nothing(view) || view.kind.root_cause == "fixture_error")
+        .filter(|(_, view)| view.message.is_none_or(is_about_set_up))
         .filter_map(|(index, view)| Some((index, *set_ups.get(&named(view, ""))?)))
         .filter(|(index, set_up)| index != set_up)
         .collect()
+}
+
+/// Whether a failure names nothing but the set-up as its reason: what says
+/// something else is no victim of it.
+fn is_about_set_up(message: &str) -> bool {
+    const WORDS: [&str; 9] = [
+        "setup", "set-up", "set up", "hook", "before", "fixture", "initiali", "skipped", "aborted",
+    ];
+    let message = message.to_ascii_lowercase();
+    let constant = !message.contains(' ');
+    constant || WORDS.iter().any(|word| message.contains(word))
 }
 
 /// Spring tries a context once, and says of all later tests only that it does
@@ -191,17 +205,19 @@ fn victims_of_contexts(views: &[FailureView<'_>]) -> Vec<(usize, usize)> {
 /// name is no evidence of a cause; here it only tells what the case is.
 fn is_set_up(name: &str) -> bool {
     let name = name.trim();
-    let word = name
-        .trim_start_matches(['(', '[', '"', '{', '@'])
-        .split(['(', ')', ']', '"', ' ', ':'])
-        .next()
-        .unwrap_or_default()
-        .to_ascii_lowercase()
-        .replace('_', "");
-    let is_hook = || {
-        let name = name.to_ascii_lowercase();
-        name.starts_with("\"before all\" hook") || name.contains(" \"before all\" hook")
-    };
+    let bare = name.trim_start_matches(['(', '[', '"', '{', '@']);
+    let end = bare.find(['(', ')', ']', '"', ' ', ':', '}']);
+    let (word, rest) = bare.split_at(end.unwrap_or(bare.len()));
+    // `setup wizard shows the logo` is a test like any other.
+    if bare.len() == name.len()
+        && !matches!(
+            rest.trim_start().chars().next(),
+            None | Some('(' | '[' | ':')
+        )
+    {
+        return name.contains('"') && is_hook(name);
+    }
+    let word = word.to_ascii_lowercase().replace('_', "");
     name.is_empty()
         || matches!(
             word.as_str(),
@@ -218,7 +234,12 @@ fn is_set_up(name: &str) -> bool {
                 | "beforesuite"
                 | "testmain"
         )
-        || name.contains('"') && is_hook()
+        || name.contains('"') && is_hook(name)
+}
+
+fn is_hook(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.starts_with("\"before all\" hook") || name.contains(" \"before all\" hook")
 }
 
 /// Moves followers from their own groups to those of their causes.
@@ -242,6 +263,57 @@ fn adopt(groups: &mut [Group], followers: &HashMap<usize, usize>) {
     }
     for (follower, at) in moved {
         groups[at].followers.push(follower);
+    }
+}
+
+/// Groups that are compared with each other. More causes than these are not
+/// made fewer by it.
+const COMPARED: usize = 5000;
+/// So many groups that differ only in what a test made up are one cause; fewer
+/// may be as many.
+const ALIKE: usize = 3;
+
+/// Joins groups whose reports differ only in the same places, and there only in
+/// numbers or in what was asked of one host.
+fn join_alike(views: &[FailureView<'_>], groups: &mut [Group]) {
+    let mut alike: HashMap<(&str, String), Vec<(usize, &str)>> = HashMap::new();
+    for (at, group) in groups.iter().enumerate().take(COMPARED) {
+        let Some(view) = group.victims.first().map(|first| &views[*first]) else {
+            continue;
+        };
+        let root_cause = view.kind.root_cause.as_str();
+        let Some(said) = view.message.or(view.evidence.map(|(_, text)| text)) else {
+            continue;
+        };
+        // Values that are compared mean something.
+        let values = matches!(
+            root_cause,
+            "assertion_mismatch" | "snapshot_mismatch" | "mock_expectation" | "expected_error"
+        );
+        if !said.is_empty() && (!values || said.contains("://")) {
+            let alike = alike.entry((root_cause, skeleton(said)));
+            alike.or_default().push((at, said));
+        }
+    }
+    let mut alike: Vec<_> = alike.into_iter().collect();
+    alike.sort_unstable();
+    for ((root_cause, _), places) in alike {
+        // A host that refuses one request for its own reasons refuses them all.
+        let sure = outage(root_cause).is_some() || root_cause == "auth_failed";
+        // The same words of two functions are two causes.
+        let words: BTreeSet<&str> = places.iter().map(|(_, said)| *said).collect();
+        let differ = root_cause != "code_exception" || words.len() == places.len();
+        if let [(first, _), others @ ..] = places.as_slice()
+            && (sure || places.len() >= ALIKE)
+            && differ
+        {
+            for (other, _) in others {
+                merge(groups, *first, *other);
+            }
+        }
+    }
+    for group in groups {
+        group.victims.sort_unstable();
     }
 }
 

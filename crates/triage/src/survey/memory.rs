@@ -36,8 +36,9 @@ impl Before {
         }
     }
 
-    /// Says of each failure whether it was there before.
-    pub(super) fn date(&self, failures: &mut Failures) {
+    /// Says of each failure whether it was there before. What is not known by
+    /// its fingerprint may be by its first one.
+    pub(super) fn date(&self, failures: &mut Failures, first_prints: &HashMap<String, String>) {
         let Some(judge) = self.judge() else {
             return;
         };
@@ -48,11 +49,14 @@ impl Before {
             };
             let (suite, classname, name) = (failure.suite, failure.classname, failure.name);
             let before = judge.pre_existing(suite, classname, name);
-            let past = history.unwrap_or(judge).history(
-                (suite, classname, name),
-                failure.test_fingerprint,
-                failure.status,
-            );
+            let known = history.unwrap_or(judge);
+            let of = |print: &str| known.history((suite, classname, name), print, failure.status);
+            let past = of(failure.test_fingerprint);
+            let first = first_prints.get(failure.test_fingerprint);
+            let past = match first.filter(|_| past.failed == 0) {
+                Some(first) => of(first),
+                None => past,
+            };
             failures.set_past(index, Some(before), Some(past));
         }
     }

@@ -45,6 +45,12 @@ pub(super) fn address(text: &str) -> Option<String> {
         [
             // A URL, whose user and password are nobody's business.
             r#"\b[a-z][a-z0-9+.:-]*://(?:[^@/\s'"]*@)?(?P<host>[\w.-]+|\[[0-9A-Fa-f:]+\])(?::(?P<port>\d{1,5}))?"#,
+            // Go: lookup db on 127.0.0.11:53: no such host; PHP: getaddrinfo for db failed
+            r#"(?i)\b(?:lookup|getaddrinfo for) (?P<host>[\w-]+(?:\.[\w-]+)*) (?:on \S+?:\d+|failed)"#,
+            // PDO: mysql:host=db;port=3306;dbname=shop
+            r"\bhost=(?P<host>[\w.-]+);(?:port=(?P<port>\d{1,5}))?",
+            // Ruby: connect(2) for "db" port 5432
+            r#"connect\(2\) for "?(?P<host>[\w.-]+)"? port (?P<port>\d{1,5})"#,
             // HTTPConnectionPool(host='db', port=80), server at "db" (10.0.0.1), port 5432
             r#"(?i)\b(?:host(?:name)?|server at|connect(?:ion)? to|host name)[=: ]+['"]?(?P<host>[\w.-]+)['"]?(?: \([^)]*\))?,? (?:on )?port[=: ]+(?P<port>\d{1,5})"#,
             // db:5432, 127.0.0.1:5432, [::1]:5432, ::1:5432, /10.0.0.1:80
@@ -61,7 +67,8 @@ pub(super) fn address(text: &str) -> Option<String> {
             let host = found.name("host")?.as_str();
             let port = found.name("port").map(|port| port.as_str());
             let host = host.trim_matches(['[', ']', '.']).to_ascii_lowercase();
-            if !is_host(&host) {
+            let before = &text[..found.get(0)?.start()];
+            if !is_host(&host) || is_image(&host, port, before) {
                 return None;
             }
             let host = if is_this_machine(&host) {
@@ -95,6 +102,15 @@ fn is_host(host: &str) -> bool {
         "", "line", "errno", "code", "error", "the", "a", "host", "port",
     ];
     is_address && !is_source && !words.contains(&host)
+}
+
+/// Whether a name with a number is that of a Docker image with its tag.
+fn is_image(host: &str, port: Option<&str>, before: &str) -> bool {
+    const PORTS: [&str; 8] = ["21", "22", "25", "53", "80", "88", "92", "99"];
+    let told = before.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let told = told.ends_with("image") || told.ends_with("Image") || told.ends_with("pull");
+    let tagged = port.is_some_and(|port| port.len() == 2 && !PORTS.contains(&port));
+    host != THIS_MACHINE && port.is_some() && (told || tagged && !host.contains('.'))
 }
 
 /// Whether two subjects can be one: equal, or the same host where one names
@@ -147,6 +163,19 @@ mod tests {
                 "registry.local",
             ),
             ("[::1]:80 refused", "localhost:80"),
+            ("dial tcp: lookup db on 127.0.0.11:53: no such host", "db"),
+            (
+                "php_network_getaddresses: getaddrinfo for db failed: Name or service not known",
+                "db",
+            ),
+            (
+                "could not connect (mysql:host=db;dbname=shop): Connection refused",
+                "db",
+            ),
+            (
+                "Connection refused - connect(2) for \"db\" port 5432",
+                "db:5432",
+            ),
         ] {
             assert_eq!(address(text).as_deref(), Some(wanted), "{text}");
         }
@@ -159,6 +188,9 @@ mod tests {
             "test_orders.py:12: ConnectionError",
             "at 12:30 the connection was refused",
             "Connection refused (os error 111)",
+            "Container startup failed for image postgres:15",
+            "pull access denied for redis:72",
+            "postgres:15 did not start: connection refused",
             "",
         ] {
             assert_eq!(address(text), None, "{text}");

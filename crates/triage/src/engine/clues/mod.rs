@@ -18,7 +18,7 @@ mod texts;
 mod wrapped;
 
 pub(super) use masked::{MASK, masked};
-pub(super) use origin::{Origin, origin, product_frame};
+pub(super) use origin::{Origin, origin, product_frame, product_function};
 pub(super) use roots::{telling_line, trace_line};
 pub(super) use slice::Text;
 pub(super) use texts::texts;

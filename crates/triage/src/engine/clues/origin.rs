@@ -1,6 +1,7 @@
 //! Where an exception was raised: in the test, or in what it tests.
 
 use super::frames::{before_colon, place};
+use crate::frameworks::{LIBRARIES, LIBRARY_PLACES};
 use jelly_base::model::Failure;
 use jelly_base::text::lines as lines_of;
 use memchr::memmem::Finder;
@@ -78,6 +79,72 @@ fn is_outermost_first(text: &str) -> bool {
 /// file are none.
 pub(in crate::engine) fn product_frame(f: &Failure) -> Option<String> {
     let text = super::slice::readable(f.text.as_deref()?);
+    let frame = product_place(f, &text)?;
+    let called = match frame.split_once('(') {
+        Some((called, _)) if !called.is_empty() => called,
+        Some(_) | None => frame,
+    };
+    Some(
+        called
+            .trim_end_matches(|c: char| c.is_ascii_digit() || c == ':')
+            .to_owned(),
+    )
+}
+
+/// The same with the name of the function, where the stack tells it.
+pub(in crate::engine) fn product_function(f: &Failure) -> Option<String> {
+    let text = super::slice::readable(f.text.as_deref()?);
+    let place = product_place(f, &text)?;
+    let frame = product_frame(f)?;
+    let at = place.as_ptr().addr() - text.as_ptr().addr();
+    let begins = text[..at].rfind('\n').map_or(0, |at| at + 1);
+    let line = text[begins..].lines().next().unwrap_or_default();
+    let above = text[..begins].lines().rev().take(LINES);
+    let Some(function) = called_in(line, place, above) else {
+        return Some(frame);
+    };
+    // Rust keeps tests in the files that they test.
+    let test = f.name.as_deref().unwrap_or_default();
+    let of_test = function.contains("::tests::") || !test.is_empty() && function.ends_with(test);
+    (!of_test).then(|| format!("{frame} {function}"))
+}
+
+/// The function that a line of a stack is about: it stands in the line, in the
+/// one above, or at the head of the code that is quoted above.
+fn called_in<'t>(
+    line: &'t str,
+    place: &str,
+    mut above: impl Iterator<Item = &'t str>,
+) -> Option<&'t str> {
+    let line = line.trim();
+    let (before, after) = line.split_once(place)?;
+    // `at Cart.total (cart.js:1:2)`, `at Shop.Cart.Total() in cart.cs:line 1`
+    let name = before
+        .trim_start_matches("at ")
+        .trim_start_matches("async ");
+    let name = name.split(['(', '[', ' ']).next().unwrap_or_default();
+    if !name.is_empty() && before.starts_with("at ") {
+        return Some(name);
+    }
+    // `File "cart.py", line 1, in total`, `cart.rb:1:in 'total'`
+    if let Some((_, name)) = after.rsplit_once("in ") {
+        return Some(name.trim_matches(['`', '\'', '"', ' ']));
+    }
+    // `#0 Cart.php(12): Cart->total()`
+    if let Some((_, called)) = after.split_once("): ") {
+        return called.split('(').next();
+    }
+    if place.ends_with(".go") || line.starts_with("at ") {
+        let called = above.next()?.trim();
+        let called = called.trim_start_matches(|c: char| c.is_ascii_digit());
+        let called = called.trim_start_matches([':', ' ']);
+        return Some(called.rsplit_once('(').map_or(called, |(name, _)| name));
+    }
+    let quoted = above.find_map(|line| line.trim_start_matches(['>', ' ']).strip_prefix("def "));
+    quoted?.split('(').next()
+}
+
+fn product_place<'t>(f: &Failure, text: &'t str) -> Option<&'t str> {
     let class = f.classname.as_deref().unwrap_or_default();
     let module = class.replace('.', "/");
     let of_test = |place: &str| {
@@ -88,17 +155,9 @@ pub(in crate::engine) fn product_frame(f: &Failure) -> Option<String> {
         !class.is_empty() && (in_class || place.contains(&module))
             || f.file.as_deref().is_some_and(|file| place.contains(file))
     };
-    let own = |place: &str| is_own(place, f) && !is_test(place) && !of_test(place);
-    let frame = innermost(&text, own)?;
-    let called = match frame.split_once('(') {
-        Some((called, _)) if !called.is_empty() => called,
-        Some(_) | None => frame,
-    };
-    Some(
-        called
-            .trim_end_matches(|c: char| c.is_ascii_digit() || c == ':')
-            .to_owned(),
-    )
+    innermost(text, |place| {
+        is_own(place, f) && !is_test(place) && !of_test(place)
+    })
 }
 
 /// Whether a line of a JVM's stack belongs to other people than the test: the
@@ -124,133 +183,8 @@ fn is_foreign(place: &str, test: Option<&str>) -> bool {
 }
 
 fn is_library(place: &str) -> bool {
-    /// Where runtimes and package managers keep the code of other people. A
-    /// folder that projects name like that (`internal`, `dist`, `build`,
-    /// `lib`, `out`) tells nothing by its name alone.
-    const PARTS: [&str; 36] = [
-        // Node, its package managers, browsers
-        r"node_modules[/\\]",
-        "node:",
-        r"\Ainternal/(?:process|modules|main|bootstrap|timers|streams|util|fs|crypto|child_process|errors|async_hooks|event_target|vm|worker|test_runner|url|net|https?2?|cluster)[/.]",
-        "<anonymous>",
-        "<Jasmine>",
-        "native code",
-        "__cypress/",
-        "cypress:///",
-        r"webpack/(?:bootstrap|runtime)",
-        r"\A(?:ext|jsr|bun|native):",
-        "https://(?:deno.land|jsr.io|esm.sh)/",
-        // Python
-        "site-packages",
-        "dist-packages",
-        r"[/\\]lib(?:64)?/python[23]",
-        r"(?i:[/\\]python[\d.]*[/\\]lib[/\\])",
-        "<frozen",
-        // PHP, Go and Ruby put dependencies into the project
-        r"(?:\A|[/\\])vendor[/\\]",
-        "phar:",
-        r"[/\\]phpunit(?:\.phar|-\d|[/\\]src|[/\\]phpunit|:|\z)",
-        // Ruby
-        r"[/\\]gems[/\\][^/\\]+-[\da-f]",
-        "/rubygems/",
-        "/lib/ruby/",
-        "<internal:",
-        // Rust
-        "/rustc/",
-        r"[/\\]\.(?:cargo|rustup)[/\\]",
-        r"\Alibrary/(?:std|core|alloc|test)/src/",
-        // Go
-        "/usr/local/go/",
-        r"[/\\]pkg[/\\]mod[/\\]",
-        r"[/\\][Gg]o(?:[-\d.][\w.-]*)?[/\\](?:(?:\d[\w.]*|x64|x86|arm64|amd64|libexec)[/\\])*src[/\\](?:runtime|testing|internal|net|os|io|reflect|sync|syscall|encoding|fmt|bufio|bytes|context|crypto|database|errors|log|sort|strconv|strings|time|regexp|text|html|go)[/\\]",
-        r"\A(?:runtime|testing|reflect|sync|syscall|internal/(?:abi|bytealg|poll|reflectlite|runtime|syscall|testlog))/[\w/]+\.go",
-        // Elixir, Dart, the JVM, .NET
-        r"(?:\A|/)deps/[^/]+/(?:lib|src)/",
-        r"\.pub-cache/",
-        "package:(?:matcher|test|test_api|stack_trace)/",
-        r"[/\\]\.(?:m2|gradle|nuget|yarn)[/\\]",
-        // The system
-        "/usr/(?:lib|lib64|share)/",
-        "/usr/local/(?:lib|share)/",
-    ];
-    const PACKAGES: [&str; 74] = [
-        "androidx.",
-        "android.",
-        "com.android.",
-        "com.google.",
-        "com.intellij.",
-        "com.fasterxml.",
-        "com.zaxxer.",
-        "com.mysql.",
-        "com.mongodb.",
-        "com.microsoft.",
-        "com.amazonaws.",
-        "com.github.dockerjava",
-        "com.github.tomakehurst",
-        "com.codeborne.",
-        "com.intuit.karate",
-        "io.appium.",
-        "io.cucumber.",
-        "io.grpc.",
-        "io.ktor.",
-        "io.lettuce.",
-        "io.mockk.",
-        "io.netty.",
-        "io.qameta.",
-        "io.quarkus.",
-        "io.reactivex.",
-        "io.restassured.",
-        "io.vertx.",
-        "akka.",
-        "cats.",
-        "clojure.",
-        "feign.",
-        "groovy.",
-        "munit.",
-        "net.bytebuddy",
-        "okhttp3.",
-        "org.awaitility",
-        "reactor.",
-        "retrofit2.",
-        "java.",
-        "javax.",
-        "jdk.",
-        "sun.",
-        "com.sun.",
-        "org.junit",
-        "junit.",
-        "org.testng",
-        "org.gradle",
-        "org.apache.",
-        "org.springframework",
-        "org.mockito",
-        "org.assertj",
-        "org.hamcrest",
-        "org.opentest4j",
-        "org.openqa",
-        "org.spockframework",
-        "org.codehaus",
-        "kotlin",
-        "scala.",
-        "io.kotest",
-        "app//org.",
-        "System.",
-        "Microsoft.",
-        "Xunit.",
-        "NUnit.",
-        "Moq.",
-        "NSubstitute.",
-        "FluentAssertions.",
-        "Shouldly.",
-        "DotNet.Testcontainers.",
-        "OpenQA.",
-        "package:flutter",
-        "dart:",
-        "java.base",
-        "worker.org.",
-    ];
     static ANY_PART: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        RegexBuilder::new(&PARTS.join("|"))
+        RegexBuilder::new(&LIBRARY_PLACES.join("|"))
             .unicode(false)
             .build()
             .ok()
@@ -258,7 +192,7 @@ fn is_library(place: &str) -> bool {
     let first = place.as_bytes().first();
     let begins = |package: &&str| first == package.as_bytes().first() && place.starts_with(package);
     let parts = |any: &Regex| any.is_match(place.as_bytes());
-    PACKAGES.iter().any(begins) || ANY_PART.as_ref().is_some_and(parts)
+    LIBRARIES.iter().any(begins) || ANY_PART.as_ref().is_some_and(parts)
 }
 
 fn is_test(place: &str) -> bool {

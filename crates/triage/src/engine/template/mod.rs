@@ -1,0 +1,65 @@
+//! The template of a message: what stays the same when the same thing goes
+//! wrong again, elsewhere or at another time.
+//!
+//! No list says what is volatile. A text is cut into names and numbers, once
+//! from left to right; each is told by its shape (chance does not write words),
+//! by its place (behind a colon, in a path, in a URL) and by the words beside
+//! it, of which one table (`tables/words.yaml`) says what they mean.
+
+mod moment;
+mod names;
+mod numbers;
+mod order;
+mod path;
+mod shape;
+mod walk;
+mod words;
+
+use jelly_base::text::strip_ansi;
+use std::borrow::Cow;
+
+/// `message` with what is volatile replaced: times, amounts, what numbers
+/// processes, threads, machines, orders and the like, ephemeral ports,
+/// temporary, home and project folders, ids of every kind, and the order of
+/// maps and lists. Codes, versions, names of people's choice, and the values
+/// that a test compares, stay.
+pub(super) fn template(message: &str) -> String {
+    // Writers of XML spell an escape character out.
+    let spelt_out = if message.contains("#x1B") {
+        Cow::Owned(message.replace("#x1B", "\x1b"))
+    } else {
+        Cow::Borrowed(message)
+    };
+    let message = strip_ansi(&spelt_out);
+    let (text, compares) = walk::without_chance(&message, false);
+    order::sorted(&text, compares)
+}
+
+/// The template without what may differ between failures of one cause in one
+/// run: numbers that are no codes, and all of a URL but its host.
+#[must_use]
+pub fn skeleton(message: &str) -> String {
+    let (text, compares) = walk::without_chance(message, true);
+    order::sorted(&text, compares)
+}
+
+/// A value without the time stamps inside longer texts: an answer that tells
+/// when it was given is not another answer for that. A text that is nothing
+/// but a time stamp is a value like any other.
+pub(super) fn without_stamps(value: &mut serde_json::Value) {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => {
+            if let Some(clean) = moment::without_stamps(text) {
+                *text = clean;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_stamps),
+        Value::Object(map) => map.values_mut().for_each(without_stamps),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,0 +1,171 @@
+//! Dates and times of day, as programs write them.
+
+/// A moment at the beginning of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Moment {
+    pub(super) len: usize,
+    /// It names a day.
+    pub(super) day: bool,
+    /// It names a time of day.
+    pub(super) clock: bool,
+    /// The time of day is a round one, as people write them.
+    pub(super) round: bool,
+}
+
+/// `#` is a digit, `?` one or two, `%` a year of ours, `@` the name of a month,
+/// `&` that of a day of the week, `^` how bad a line of a log is; all else
+/// stands for itself.
+const DAYS: [&str; 13] = [
+    "%-##-##", "%/##/##", "%:##:##", "&, ? @ %", "&, ?-@-%", "& @ ? %", "& ? @ %", "?/@/%",
+    "? @ %", "?-@-%", "@ ?, %", "?.?.%", "?/?/%",
+];
+/// Days that are none without a time of day.
+const BARE_DAYS: [&str; 4] = ["?/?/##", "& @ ?", "@ ?", "^####"];
+const JOINTS: [&str; 6] = ["T", " ", ", ", ":", "_", "-"];
+const CLOCKS: [&str; 3] = ["?:##:##", "##-##-##", "?:##"];
+const ZONES: [&str; 12] = [
+    "Z", " Z", " AM", " PM", " UTC", " GMT", " CET", "+##:##", "-##:##", "+####", " +####",
+    " -####",
+];
+
+/// The moment that `text` begins with.
+pub(super) fn moment(text: &str) -> Option<Moment> {
+    let first = *text.as_bytes().first()?;
+    if !first.is_ascii_digit() && !first.is_ascii_uppercase() {
+        return None;
+    }
+    let of = |forms: &[&str]| forms.iter().find_map(|form| fit(form, text));
+    if let Some(day) = of(&DAYS) {
+        let joint = |joint: &&str| text[day..].strip_prefix(*joint);
+        let clock = JOINTS.iter().filter_map(joint).find_map(clock);
+        let rest = clock.map_or(&text[day..], |(rest, _)| rest);
+        // `2025-06-18-preview` is a name.
+        return ends(rest).then(|| Moment {
+            len: text.len() - rest.len(),
+            day: true,
+            clock: clock.is_some(),
+            round: clock.is_some_and(|(_, round)| round),
+        });
+    }
+    let day = of(&BARE_DAYS);
+    let (rest, round) = match day {
+        Some(day) => {
+            let rest = &text[day..];
+            let rest = rest.strip_prefix(',').unwrap_or(rest);
+            clock(rest.strip_prefix(' ')?)?
+        }
+        None => clock(text).filter(|(rest, _)| text.len() - rest.len() > "00:00 ".len())?,
+    };
+    ends(rest).then(|| Moment {
+        len: text.len() - rest.len(),
+        day: day.is_some(),
+        clock: true,
+        round,
+    })
+}
+
+/// What follows a time of day, its zone and the year behind it.
+fn clock(text: &str) -> Option<(&str, bool)> {
+    let form = CLOCKS
+        .iter()
+        .find_map(|form| Some((form, fit(form, text)?)));
+    let (form, len) = form?;
+    let mut rest = &text[len..];
+    let mut round = form.len() < CLOCKS[0].len() || text[..len].ends_with("00");
+    if let Some(fraction) = rest.strip_prefix(['.', ',']) {
+        let after = fraction.trim_start_matches(|c: char| c.is_ascii_digit());
+        if after.len() < fraction.len() {
+            round &= fraction[..fraction.len() - after.len()]
+                .bytes()
+                .all(|b| b == b'0');
+            rest = after;
+        }
+    }
+    for _ in 0..2 {
+        if let Some(zone) = ZONES.iter().find_map(|zone| fit(zone, rest)) {
+            rest = &rest[zone..];
+        }
+    }
+    if let Some(year) = fit(" %", rest) {
+        rest = &rest[year..];
+    }
+    Some((rest, round))
+}
+
+fn ends(rest: &str) -> bool {
+    let mut rest = rest.bytes();
+    match rest.next() {
+        Some(b'-' | b'.' | b':') => !rest.next().is_some_and(|b| b.is_ascii_alphanumeric()),
+        Some(b) => !b.is_ascii_alphanumeric(),
+        None => true,
+    }
+}
+
+/// How much of `text` has this form.
+fn fit(form: &str, text: &str) -> Option<usize> {
+    const MONTHS: &str =
+        "January February March April May June July August September October November December";
+    const DAY_NAMES: &str = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday";
+    let bytes = text.as_bytes();
+    let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    // Whole, or its first three letters.
+    let name = |at: usize, names: &str| {
+        let rest = text.get(at..)?;
+        let found = names.split(' ').find(|name| rest.starts_with(&name[..3]))?;
+        Some(
+            at + if rest.starts_with(found) {
+                found.len()
+            } else {
+                3
+            },
+        )
+    };
+    let mut at = 0;
+    for part in form.bytes() {
+        at = match part {
+            b'#' if digit(at) => at + 1,
+            b'?' if digit(at) => at + 1 + usize::from(digit(at + 1)),
+            b'%' if (0..4).all(|i| digit(at + i))
+                && matches!(bytes.get(at..at + 2), Some(b"19" | b"20")) =>
+            {
+                at + 4
+            }
+            b'@' => name(at, MONTHS)?,
+            b'&' => name(at, DAY_NAMES)?,
+            // Days below ten are filled up with a space.
+            b' ' if bytes.get(at) == Some(&b' ') => {
+                at + 1 + usize::from(bytes.get(at + 1) == Some(&b' '))
+            }
+            b'^' if matches!(bytes.get(at), Some(b'I' | b'W' | b'E' | b'F')) => at + 1,
+            b'#' | b'?' | b'%' | b'^' => return None,
+            other if bytes.get(at) == Some(&other) => at + 1,
+            _ => return None,
+        };
+    }
+    Some(at)
+}
+
+/// `text` without the moments in it that name a day and a time of day; `None`
+/// where there are none, or nothing else.
+pub(super) fn without_stamps(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut kept = 0;
+    let mut at = 0;
+    let mut word = false;
+    while let Some(b) = text.as_bytes().get(at) {
+        let begins = !word && b.is_ascii();
+        word = b.is_ascii_alphanumeric() || !b.is_ascii();
+        let found = (begins && word).then(|| moment(&text[at..])).flatten();
+        match found.filter(|moment| moment.day && moment.clock) {
+            Some(moment) if text[at..at + moment.len] == *text.trim() => return None,
+            Some(moment) => {
+                out.push_str(&text[kept..at]);
+                out.push_str("<time>");
+                at += moment.len;
+                kept = at;
+            }
+            None => at += 1,
+        }
+    }
+    (kept > 0).then(|| out + &text[kept..])
+}

@@ -1,0 +1,309 @@
+//! Names: their parts are words, numbers, or chance.
+
+use super::moment::moment;
+use super::shape::{PartShape, in_words, is_hex, is_pod_suffix, is_random_whole, shape, uuid};
+use super::walk::{ID, Preceding, TIME, VERSION_WORDS, Walk, has_digit, is_number, is_word};
+use super::words::{WordKinds, is_wordlike, kinds, made_up_from};
+
+/// Whether less than half of a name is words.
+fn is_odd(name: &str) -> bool {
+    2 * in_words(name.as_bytes()) < name.len()
+}
+
+impl<'t> Walk<'t> {
+    pub(super) fn name(&mut self, name: &'t str) {
+        let end = self.at + name.len();
+        if let Some(at) = made_up_from(name) {
+            self.out.push_str(&name[..at]);
+            self.out.push_str("<addr>");
+            let more = &self.text[end..];
+            let made_up = |b: &u8| is_word(*b) || b"/@.-".contains(b);
+            self.at = end + more.bytes().take_while(made_up).count();
+            self.ended = self.at;
+            return;
+        }
+        if let Some(hex) = name.strip_prefix("0x") {
+            let counted = self.word.is(WordKinds::COUNTER);
+            let chance = (counted || hex.len() >= 6) && !is_status(name);
+            return self.put(name.len(), chance.then_some(ID));
+        }
+        let asked = self.coarse && name.bytes().all(|b| b.is_ascii_uppercase());
+        if asked && kinds(name).is(WordKinds::METHOD) {
+            self.put(name.len(), Some("<method>"));
+            self.word = WordKinds::METHOD;
+            return;
+        }
+        // The rest of one in base 64.
+        let rest = &self.text[end..];
+        let goes_on = self.out.ends_with("<id>/") || self.out.ends_with("<id>+");
+        if goes_on && rest.starts_with(['=', '+']) {
+            let padding = rest.len() - rest.trim_start_matches('=').len();
+            return self.put(name.len() + padding, Some(ID));
+        }
+        // `req_`, `amq.gen-`: what people put before an id.
+        let prefix = prefix_len(name);
+        let id = &name[prefix..];
+        let labelled = self.labelled_id(id, prefix);
+        if let Some(len) = labelled.or_else(|| is_random_whole(id).then_some(id.len())) {
+            self.out.push_str(&name[..prefix]);
+            self.at += prefix;
+            let rest = &self.rest()[len..];
+            let tail =
+                rest.starts_with('-') && !rest[1..].starts_with(|c: char| c.is_alphanumeric());
+            return self.put(len + usize::from(tail), Some(ID));
+        }
+        let counted = self.parts(name);
+        self.at = end;
+        self.ended = end;
+        self.note(name);
+        if counted {
+            self.before = Preceding::Counted;
+        }
+    }
+
+    /// What this name says of what follows it.
+    fn note(&mut self, name: &str) {
+        let last = name.rsplit(['-', '.', '_']).next().unwrap_or(name);
+        let found = kinds_of(last);
+        self.before = Preceding::Other;
+        if name.contains('.') && found.is(WordKinds::SOURCE) {
+            self.before = Preceding::File;
+        } else if name.contains('.') || name == "localhost" {
+            self.before = Preceding::Host;
+        }
+        if found.is(WordKinds::FILLER) {
+            return;
+        }
+        self.version = self.version.saturating_sub(1);
+        if found.is(WordKinds::VERSION) {
+            self.version = VERSION_WORDS;
+        }
+        self.word = found;
+    }
+
+    /// How much of the text is the id that the word before it announces.
+    fn labelled_id(&self, name: &str, prefix: usize) -> Option<usize> {
+        if !self.word.is(WordKinds::ID) {
+            return None;
+        }
+        let gap = self.gap();
+        let marked = gap.contains(['=', ':', '\'', '"', '(', '#', '[']);
+        let in_id = |b: &u8| is_word(*b) || b"+/=~.-".contains(b);
+        let value = &self.rest()[prefix..];
+        let value = &value[..value.bytes().take_while(in_id).count()];
+        let value = value.trim_end_matches(['.', '-']);
+        let odd = name.len() >= 6 && is_odd(name);
+        let chance = if marked {
+            has_digit(value) && value.len() >= 4 || odd
+        } else {
+            odd && (has_digit(name) || name.len() >= 16)
+                || is_hex(name.as_bytes()) && name.len() >= 7
+        };
+        chance.then_some(value.len().max(name.len()))
+    }
+
+    /// Writes a name without what of its parts is chance; whether it ends with
+    /// a number that something counts.
+    fn parts(&mut self, name: &str) -> bool {
+        let parts = parts_of(name);
+        let several = parts.len() > 1;
+        let local = self.byte(self.at + name.len()) == Some(b'@');
+        let machine = several
+            && parts
+                .iter()
+                .any(|part| kinds_of(part.text).is(WordKinds::MACHINE));
+        let mut last = self.word;
+        let mut counted = false;
+        for (index, part) in parts.iter().enumerate() {
+            let text = part.text;
+            self.out.push_str(&name[part.from..part.at]);
+            let ends = index > 0 && index + 1 == parts.len();
+            let before = index > 0 && parts[index - 1].chance;
+            let hyphen = name[part.from..part.at].ends_with('-');
+            let suffix = ends && hyphen && (is_pod_suffix(text) || before && text.len() <= 5);
+            let beside = before || parts.get(index + 1).is_some_and(|next| next.chance);
+            let number = text.bytes().position(|b| b.is_ascii_digit());
+            let mut stem = 0;
+            let chance = match part.shape {
+                _ if part.chance || suffix => true,
+                PartShape::Random => true,
+                PartShape::Word => {
+                    machine && (number.is_some() || text.len() >= 6 && is_odd(text))
+                        || beside && is_mixed(text)
+                }
+                PartShape::Number => {
+                    counted = self.is_counted(text, last, counted, ends, machine || local);
+                    beside || counted
+                }
+                PartShape::Numbered(at) => {
+                    stem = at;
+                    counted = machine || local || is_counting(&text[..at], text.len() - at);
+                    if beside && is_mixed(text) {
+                        stem = 0;
+                    }
+                    counted || stem == 0
+                }
+            };
+            match (chance, part.day) {
+                (_, true) => {
+                    let kept = self.version > 0 || self.compares;
+                    self.out.push_str(if kept { text } else { TIME });
+                }
+                (true, false) => {
+                    self.out.push_str(if suffix { "" } else { &text[..stem] });
+                    self.push_id();
+                }
+                (false, false) => self.out.push_str(text),
+            }
+            if !is_number(text) {
+                last = kinds_of(text);
+            }
+        }
+        counted
+    }
+
+    /// Whether a number in a name counts something.
+    fn is_counted(
+        &self,
+        n: &str,
+        last: WordKinds,
+        counted: bool,
+        ends: bool,
+        machine: bool,
+    ) -> bool {
+        if machine {
+            return true;
+        }
+        if last.is(WordKinds::CODE | WordKinds::VERSION) {
+            return false;
+        }
+        counted
+            || ends && self.word.is(WordKinds::COUNTER)
+            || last.is(WordKinds::COUNTER | WordKinds::ID)
+            || n.len() >= 4 && !self.compares && self.version == 0
+    }
+}
+
+/// A part of a name, with what stands before it.
+struct NamePart<'n> {
+    from: usize,
+    at: usize,
+    text: &'n str,
+    shape: PartShape,
+    /// Its shape alone tells that it is chance.
+    chance: bool,
+    /// It is a day, or a moment.
+    day: bool,
+}
+
+fn parts_of(name: &str) -> Vec<NamePart<'_>> {
+    let is_joint = |b: u8| matches!(b, b'-' | b'.' | b'_');
+    let mut parts = Vec::new();
+    let mut from = 0;
+    let mut at = 0;
+    while at < name.len() {
+        let rest = &name[at..];
+        if is_joint(rest.as_bytes()[0]) {
+            at += 1;
+            if at == name.len() {
+                // What a name ends with belongs to its last part.
+                parts.push(NamePart {
+                    from,
+                    at,
+                    text: "",
+                    shape: PartShape::Word,
+                    chance: false,
+                    day: false,
+                });
+            }
+            continue;
+        }
+        let uuid = uuid(rest.as_bytes());
+        let day = (at > 0)
+            .then(|| moment(rest).filter(|moment| moment.day))
+            .flatten();
+        let len = match (uuid, day) {
+            (Some(_), _) => 36,
+            (None, Some(day)) => day.len,
+            (None, None) => rest.bytes().position(is_joint).unwrap_or(rest.len()),
+        };
+        let text = &rest[..len.min(rest.len())];
+        let shape = match uuid {
+            Some(true) => PartShape::Random,
+            Some(false) => PartShape::Word,
+            None => shape(text),
+        };
+        parts.push(NamePart {
+            from,
+            at,
+            text,
+            shape,
+            chance: shape == PartShape::Random,
+            day: day.is_some(),
+        });
+        at += len;
+        from = at;
+    }
+    parts
+}
+
+/// What is known of a word, or of the one before its number.
+fn kinds_of(word: &str) -> WordKinds {
+    let found = kinds(word);
+    let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    match found == WordKinds::default() && stem.len() < word.len() {
+        true => kinds(stem),
+        false => found,
+    }
+}
+
+/// Whether capitals, small letters and digits are mixed as in no word.
+fn is_mixed(part: &str) -> bool {
+    let small = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let has = |is: fn(&u8) -> bool| part.as_bytes().iter().any(is);
+    let kinds = [
+        u8::is_ascii_lowercase,
+        u8::is_ascii_uppercase,
+        u8::is_ascii_digit,
+    ];
+    let plain = part.bytes().skip(1).all(small) && !has_digit(part);
+    kinds.into_iter().filter(|is| has(*is)).count() > 1 && !plain && is_odd(part)
+}
+
+/// Whether so many digits behind a word count something.
+fn is_counting(word: &str, digits: usize) -> bool {
+    let found = kinds(word);
+    if found.is(WordKinds::COUNTER | WordKinds::MACHINE) {
+        return true;
+    }
+    if word.bytes().all(|b| b.is_ascii_uppercase()) {
+        return digits >= 7;
+    }
+    digits >= 6 || digits >= 4 && word.len() > 3 && !found.is(WordKinds::CODE)
+}
+
+/// How much of a name is words in small letters before something else.
+fn prefix_len(name: &str) -> usize {
+    const SHORTEST_ID: usize = 8;
+    let mut len = 0;
+    while let Some(end) = name[len..].find(['-', '_', '.']) {
+        let word = &name[len..len + end];
+        let plain = word.len() > 1 && word.bytes().all(|b| b.is_ascii_lowercase());
+        let known = is_wordlike(word.as_bytes()) || word.len() < 4;
+        if !plain || !known || name.len() - len - end <= SHORTEST_ID {
+            break;
+        }
+        len += end + 1;
+    }
+    len
+}
+
+/// Whether a hexadecimal number is one of the status codes of Windows, which
+/// mean something, and no address.
+fn is_status(addr: &str) -> bool {
+    let status = |prefix: &str| {
+        addr.get(..prefix.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(prefix))
+    };
+    addr.len() == 10 && (status("0x800") || status("0xC0") || status("0x801"))
+}

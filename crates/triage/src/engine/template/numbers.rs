@@ -1,0 +1,237 @@
+//! Numbers: what they count, measure or mean is told by their place and by the
+//! words beside them.
+
+use super::walk::{AMOUNT, ID, IP, LINE, PORT, Preceding, Walk, is_number, is_word};
+use super::words::{WordKinds, kinds};
+use std::net::Ipv4Addr;
+
+impl Walk<'_> {
+    /// A number, or a name that is made of numbers; `false` if it is neither.
+    pub(super) fn numeric(&mut self, name: &str) -> bool {
+        let (digits, rest) = split_digits(name);
+        let unit = self.unit_len(name);
+        if let Some(len) = unit {
+            self.amount(len);
+            return true;
+        }
+        let suffix = ["", "L", "l", "f", "F", "d", "D", "n", "u"];
+        if suffix.contains(&rest) {
+            let instead = self.number(digits);
+            self.put_number(name.len(), instead);
+            return true;
+        }
+        if let Some(fraction) = fraction_of(name) {
+            let chance = self.is_measured(digits, fraction);
+            self.put_number(name.len(), chance.then_some(ID));
+            return true;
+        }
+        if name.split('.').all(is_number) {
+            let ip = name.parse::<Ipv4Addr>().ok().filter(|_| self.version == 0);
+            let instead = match ip {
+                Some(ip) => (!is_known(ip)).then_some(IP),
+                None => {
+                    let long = name.split('.').any(|part| part.len() > 4);
+                    (long || self.word.is(WordKinds::COUNTER)).then_some(ID)
+                }
+            };
+            self.put(name.len(), instead);
+            self.before = Preceding::Host;
+            return true;
+        }
+        false
+    }
+
+    /// Puts a number or what stands for it.
+    fn put_number(&mut self, len: usize, instead: Option<&str>) {
+        let file = self.before == Preceding::File;
+        match instead {
+            Some(LINE) => {
+                // A column follows its line.
+                while self.out.ends_with(':') {
+                    self.out.pop();
+                }
+                let told = self.out.ends_with(LINE);
+                self.put(len, Some(if told { "" } else { LINE }));
+            }
+            _ => self.put(len, instead),
+        }
+        self.before = match instead {
+            Some(LINE) if file => Preceding::File,
+            Some(ID | LINE) => Preceding::Counted,
+            _ => Preceding::Other,
+        };
+    }
+
+    /// What stands for a whole number here, if it is chance.
+    fn number(&self, n: &str) -> Option<&'static str> {
+        let gap = self.gap();
+        let adjoins = self.at > 0 && self.ended > 0;
+        if self.before == Preceding::File && adjoins && matches!(gap, ":" | "(" | ",") {
+            return Some(LINE);
+        }
+        let tuple = || gap.len() <= 4 && gap.contains(", ") && n.len() >= 4;
+        let bare_port = || {
+            gap.strip_suffix(':')
+                .is_some_and(|before| before.is_empty() || before.ends_with([' ', ':', ']', '*']))
+        };
+        let host = self.before == Preceding::Host && (gap == ":" || tuple());
+        let bare = gap != ":" && !self.compares && bare_port();
+        if n.len() <= 5 && (host || bare || self.word.is(WordKinds::PORT)) {
+            return is_ephemeral(n).then_some(PORT);
+        }
+        if gap == ":" && kinds(n).is(WordKinds::SERVICE) {
+            return None;
+        }
+        let key = self.word.is(WordKinds::KEY) && gap.starts_with("\":");
+        if self.word.is(WordKinds::PLACE) || key {
+            return Some(LINE);
+        }
+        let epoch = matches!(n.len(), 10 | 13) && ("14".."20").contains(&&n[..2]);
+        if epoch || n.len() >= 15 {
+            return Some(ID);
+        }
+        if self.before == Preceding::Counted && gap.len() <= 2 && !gap.contains('=') {
+            return Some(ID);
+        }
+        if self.word.is(WordKinds::CODE) && !gap.contains(']') {
+            return None;
+        }
+        let counting = WordKinds::COUNTER | WordKinds::RECORD | WordKinds::MACHINE | WordKinds::ID;
+        let counted = self.word.is(counting);
+        if counted && !(self.compares && n.len() < 4 && gap.contains(' ')) {
+            return Some(ID);
+        }
+        let many = n.len() >= 3;
+        // `-32601` is a code.
+        let signed = self.out.ends_with('-') && !gap.contains("--");
+        // `postgres[812]`, `[812] fatal`; not `exception [429]`.
+        let of_process = |before: &str| {
+            before.is_empty()
+                || before.ends_with(['\n'])
+                || before.ends_with(": ")
+                || before.ends_with(|c: char| c.is_alphanumeric())
+        };
+        let bracketed = !self.compares && self.out.strip_suffix('[').is_some_and(of_process);
+        let marked = gap.ends_with(['#', '*']) || bracketed;
+        let chance = if self.version > 0 || signed {
+            false
+        } else if marked || self.next_is(" of ", n.len()) || self.next_is("#", n.len()) {
+            many
+        } else if self.is_limit() {
+            false
+        } else if self.limits {
+            many
+        } else {
+            !self.compares && (self.coarse || n.len() >= 4)
+        };
+        chance.then_some(ID)
+    }
+
+    /// Whether a number stands behind the words or the sign of a limit.
+    fn is_limit(&self) -> bool {
+        let gap = self.gap();
+        self.word.is(WordKinds::LIMIT | WordKinds::RELATION)
+            || gap.contains(" < ") | gap.contains(" > ") | gap.contains("= ")
+            || gap.contains(" of ")
+    }
+
+    /// Whether this follows the name of this length, and then a number.
+    fn next_is(&self, text: &str, len: usize) -> bool {
+        let rest = &self.rest()[len..];
+        let number = rest.strip_prefix(text);
+        number.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
+    }
+
+    /// Whether a number with a fraction is a measured one.
+    fn is_measured(&self, digits: &str, fraction: &str) -> bool {
+        if self.version > 0 || self.compares && !self.limits {
+            return false;
+        }
+        if self.is_limit() {
+            return false;
+        }
+        let signed = self.out.ends_with(" -");
+        self.limits
+            || signed
+            || self.word.is(WordKinds::MEASURE | WordKinds::COUNTER)
+            || digits.len() >= 3
+            || fraction.len() >= 3
+    }
+
+    /// How much of the text is an amount with its unit.
+    fn unit_len(&self, name: &str) -> Option<usize> {
+        let after = &self.rest()[name.len()..];
+        let (_, unit) = split_number(name);
+        if unit.is_empty() {
+            if after.starts_with('%') {
+                return Some(name.len() + 1);
+            }
+            let word = after.strip_prefix(' ')?;
+            let word = &word[..word.bytes().take_while(|b| is_word(*b)).count()];
+            let known = kinds(word).is(WordKinds::UNIT) && (word.len() > 1 || word == "s");
+            return known.then(|| name.len() + 1 + word.len());
+        }
+        // `1h30m5.5s`
+        let mut rest = name;
+        while !rest.is_empty() {
+            let (number, after) = split_number(rest);
+            let letters = after
+                .bytes()
+                .take_while(|b| b.is_ascii_alphabetic() || !b.is_ascii());
+            let (unit, more) = after.split_at(letters.count());
+            let known = kinds(unit).is(WordKinds::UNIT)
+                && (unit.len() > 1 || unit.bytes().all(|b| b.is_ascii_lowercase()));
+            if number.is_empty() || !known {
+                return None;
+            }
+            rest = more;
+        }
+        Some(name.len())
+    }
+
+    /// An amount is what was measured, unless two are compared.
+    fn amount(&mut self, len: usize) {
+        let opened = self.out.ends_with(['\'', '"', '<', '[']);
+        let told = ["was ", "got ", "be ", "= "]
+            .iter()
+            .any(|word| self.out.ends_with(word));
+        let value = self.compares
+            && !self.limits
+            && (opened || told || self.word.is(WordKinds::COMPARISON));
+        self.put_number(len, if value { None } else { Some(AMOUNT) });
+    }
+}
+
+/// Addresses that mean the same everywhere.
+fn is_known(ip: Ipv4Addr) -> bool {
+    ip.is_loopback() || ip.is_unspecified() || ip.is_broadcast() || ip.is_link_local()
+}
+
+/// Small ports are chosen by people, and so are those of known services.
+fn is_ephemeral(port: &str) -> bool {
+    port.len() >= 5 && !kinds(port).is(WordKinds::SERVICE)
+}
+
+fn split_digits(text: &str) -> (&str, &str) {
+    text.split_at(text.bytes().take_while(u8::is_ascii_digit).count())
+}
+
+/// A number, perhaps with a fraction, and what follows it.
+fn split_number(text: &str) -> (&str, &str) {
+    let (digits, rest) = split_digits(text);
+    let fraction = rest
+        .strip_prefix('.')
+        .map_or(0, |rest| split_digits(rest).0.len());
+    let len = digits.len() + if fraction > 0 { fraction + 1 } else { 0 };
+    text.split_at(len)
+}
+
+/// The fraction of a number that has one, or an exponent.
+fn fraction_of(text: &str) -> Option<&str> {
+    let (number, exponent) = split_number(text);
+    let fraction = number.split_once('.').map_or("", |(_, fraction)| fraction);
+    let scaled = exponent
+        .strip_prefix(['e', 'E'])
+        .is_some_and(|power| is_number(power.strip_prefix(['-', '+']).unwrap_or(power)));
+    (scaled || exponent.is_empty() && !fraction.is_empty()).then_some(fraction)
+}

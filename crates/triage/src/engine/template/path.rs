@@ -1,0 +1,127 @@
+//! Paths: where a project, a home or a temporary folder lies says nothing, and
+//! the name of what was looked for does.
+
+use super::shape::{PartShape, in_words, shape};
+use super::words::{WordKinds, kinds};
+
+/// How much of `text` is an absolute path, which may begin with a drive. In
+/// quotes, those of Windows may have spaces.
+pub(super) fn path_len(text: &str, quoted: bool) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let drive = match bytes {
+        [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic() => 2,
+        [b'~', b'/', ..] => 1,
+        [b'/', ..] => 0,
+        _ => return None,
+    };
+    let in_path = |b: u8| {
+        b.is_ascii_alphanumeric()
+            || !b.is_ascii()
+            || b"/_.@+%~#-$=".contains(&b)
+            || drive == 2 && (b == b'\\' || quoted && b == b' ')
+    };
+    let rest = &bytes[drive..];
+    let len = drive + rest.iter().take_while(|b| in_path(**b)).count();
+    let len = text[..len].trim_end_matches(['.', ' ', '-', '=']).len();
+    // `// comment` and a division are no paths.
+    let named = bytes
+        .get(drive + 1)
+        .is_some_and(|b| in_path(*b) && !b"/ =".contains(b));
+    (named && len > drive + 1).then_some(len)
+}
+
+/// The last two parts of an absolute path, or what follows a folder for
+/// temporary files. Short paths and those of the system stay as they are.
+pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
+    let parts: Vec<&str> = path
+        .split(['/', '\\'])
+        .filter(|part| !part.is_empty() && !part.ends_with(':'))
+        .collect();
+    let [first, .., last] = parts.as_slice() else {
+        let name = parts.first().copied().unwrap_or_default();
+        return format!("/{}", named(name));
+    };
+    let of_mac = |at: usize| at > 3 && parts[at] == "T" && parts[at - 3] == "folders";
+    let temporary = (0..parts.len())
+        .rev()
+        .find(|at| kinds(parts[*at]).is(WordKinds::TEMPORARY) || of_mac(*at));
+    let ends = if path.ends_with(['/', '\\']) { "/" } else { "" };
+    let kept = match temporary {
+        Some(at) => match &parts[at + 1..] {
+            [] => "tmp".to_owned(),
+            [only] => made_up(only),
+            // What lies right below was made for the run.
+            [_, only] => named(only),
+            [.., folder, _] if folder.bytes().any(|b| b.is_ascii_digit()) => named(last),
+            [.., folder, _] => format!("{}/{}", named(folder), named(last)),
+        },
+        None if parts.len() > 2 && !matches!(*first, "etc" | "proc" | "sys" | "dev") => {
+            let folder = parts[parts.len() - 2];
+            format!("{}/{}", named(checkout(folder)), named(last))
+        }
+        None => {
+            let all: Vec<String> = parts.iter().map(|part| named(part)).collect();
+            return format!("/{}{ends}", all.join("/"));
+        }
+    };
+    format!("<dir>/{kept}{ends}")
+}
+
+/// A folder without what a CI server adds to tell its copies apart, as in
+/// `shop_PR-128@2`.
+fn checkout(folder: &str) -> &str {
+    let copy = folder.split_once('@').map_or(folder, |(name, number)| {
+        if number.bytes().all(|b| b.is_ascii_digit()) {
+            name
+        } else {
+            folder
+        }
+    });
+    let branch = copy.find("_PR-").or_else(|| copy.find("-PR-"));
+    branch.map_or(copy, |at| &copy[..at])
+}
+
+/// The name of what lies right below a temporary folder, which is mostly made
+/// up by a program: of `shop-aB3dE9.csv`, `shop-<id>.csv`.
+fn made_up(name: &str) -> String {
+    const EXTENSION: usize = 5;
+    let is_extension = |text: &str| {
+        (1..=EXTENSION).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_lowercase())
+    };
+    let (stem, extension) = match name.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() && is_extension(extension) => {
+            (stem, &name[stem.len()..])
+        }
+        Some(_) | None => (name, ""),
+    };
+    let bare = stem.trim_start_matches('.');
+    if bare.len() >= 7 && bare.starts_with("tmp") {
+        return format!("<id>{extension}");
+    }
+    let mut out = String::new();
+    for (index, part) in stem.split_inclusive(['-', '_', '.']).enumerate() {
+        let word = part.trim_end_matches(['-', '_', '.']);
+        if word.is_empty() {
+            out.push_str(part);
+            continue;
+        }
+        let has = |is: fn(&u8) -> bool| word.as_bytes().iter().skip(1).any(is);
+        let odd = word.len() >= 5 && 2 * in_words(word.as_bytes()) < word.len();
+        // `shop-aB3dE9`, as `mkdtemp` fills it up.
+        let mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+        let filled = word.len() >= 5 && (mixed || has(u8::is_ascii_digit));
+        match shape(word) {
+            PartShape::Numbered(at) if index == 0 && !odd => {
+                out.push_str(&word[..at]);
+                out.push_str("<id>");
+            }
+            PartShape::Number | PartShape::Random | PartShape::Numbered(_) => out.push_str("<id>"),
+            PartShape::Word if index > 0 && (odd || filled) || odd && has(u8::is_ascii_digit) => {
+                out.push_str("<id>");
+            }
+            PartShape::Word => out.push_str(word),
+        }
+        out.push_str(&part[word.len()..]);
+    }
+    out + extension
+}

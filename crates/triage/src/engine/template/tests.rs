@@ -1,0 +1,280 @@
+use super::{template, without_stamps};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+#[test]
+fn a_time_inside_an_answer_is_not_the_answer() {
+    let kept = |text: &str| {
+        let mut value = serde_json::json!({ "a": [text] });
+        without_stamps(&mut value);
+        value["a"][0].as_str().unwrap().to_owned()
+    };
+    for stamp in [
+        "Sun Nov 22 2026 03:47:32",
+        "Sun Nov  2 03:47:32 2026",
+        "Sun, 22 Nov 2026 03:47:32",
+        "2026-11-22T03:47:32.123Z",
+        "2026-11-22 03:47",
+    ] {
+        assert_eq!(
+            kept(&format!("size: 12\nat {stamp}")),
+            "size: 12\nat <time>"
+        );
+        assert_eq!(kept(stamp), stamp, "a value like any other");
+    }
+    assert_eq!(kept("born 1815-12-10, call 7"), "born 1815-12-10, call 7");
+}
+
+#[test]
+fn chance_is_replaced() {
+    for (message, expected) in [
+        (
+            "connect ECONNREFUSED 127.0.0.1:59991",
+            "connect ECONNREFUSED 127.0.0.1:<port>",
+        ),
+        ("no answer within 30 s", "no answer within <amount>"),
+        ("at 2026-01-02T03:04:05.123Z it broke", "at <time> it broke"),
+        ("<X object at 0x7f12ab>", "<X object at <id>>"),
+        ("open '/tmp/pytest-12/b.txt'", "open '<dir>/b.txt'"),
+        ("open '/home/ci/work/app/b.txt'", "open '<dir>/app/b.txt'"),
+        ("id 123e4567-e89b-12d3-a456-426614174000", "id <id>"),
+        ("bad {\"b\": 1, \"a\": 2}", "bad {\"a\": 2, \"b\": 1}"),
+        (
+            "{z: {b: [2, 1], a: 1}, y: 0}",
+            "{y: 0, z: {a: 1, b: [1, 2]}}",
+        ),
+        ("state map[b:2 a:1]", "state map[a:1 b:2]"),
+        (
+            "unknown columns sku, qty, note.",
+            "unknown columns note, qty, sku.",
+        ),
+        ("unbalanced } {b, a", "unbalanced } {b, a"),
+        ("10.20.0.14:5432 and 192.168.0.7", "<ip>:5432 and <ip>"),
+        (
+            "http://localhost:80/s/3f1bd0a6c2e94f21/x",
+            "http://localhost:80/s/<id>/x",
+        ),
+        ("waited 1m30.5s", "waited <amount>"),
+        ("line   : 4", "line : <line>"),
+        ("at cart.c:12:4: bad", "at cart.c<line>: bad"),
+        ("response took 690 of 100", "response took <id> of 100"),
+        (
+            "Timed out receiving message: -0.002",
+            "Timed out receiving message: <id>",
+        ),
+        ("cannot import ../../src/cart", "cannot import src/cart"),
+    ] {
+        assert_eq!(template(message), expected);
+    }
+}
+
+#[test]
+fn what_means_something_is_kept() {
+    for message in [
+        "Error 111 connecting",
+        "HTTP 404: Not Found",
+        "No module named 'yaml'",
+        "exit code 1, nothing on stderr",
+        "process exited with code 3221225477",
+        "Cannot access directory /srv/projects",
+        "expected 5 items, got 7",
+        "expected 100000 but was 250000",
+        "-32601: Method not found",
+        "HRESULT 0x80070005",
+        "dead beef and a facade",
+        "ORA-00942: table or view does not exist",
+        "SQLSTATE[42S02]",
+        "[WinError 10054] connection problem",
+        "Unsupported protocol version: 2025-06-18",
+        "bean AbstractAutowireCapableCartServiceFactoryBean is missing",
+        "listen EADDRINUSE :::3000",
+        "s3://acme-invoices/reports",
+        "cannot decode utf8mb4",
+        "tenant 00000000-0000-0000-0000-000000000001",
+        "assert '5 s' == '10 s'",
+        "TLS 1.2 refused",
+    ] {
+        assert_eq!(template(message), message);
+    }
+}
+
+/// Failures that are one, each with what differs between its sightings.
+const SIGHTINGS: &[(&str, &str)] = &[
+    ("container {} exited with code 137", "[0-9a-f]{12}"),
+    ("No such container: {}", "[a-f][0-9a-f]{11}"),
+    (
+        "pod cart-{} is not ready",
+        "[bcdfghjklmnpqrstvwxz2456789]{9}-[bcdfghjklmnpqrstvwxz2456789]{5}",
+    ),
+    ("job migrate-{} failed", "[bcdfghjklmnpqrstvwxz2456789]{5}"),
+    ("request ID: {} denied", "[0-9][A-Z0-9]{15}"),
+    (
+        "X-Amzn-RequestId: {}",
+        "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-a[0-9a-f]{3}-[0-9a-f]{12}",
+    ),
+    ("event {} was lost", "01[0-9A-HJKMNP-TV-Z]{24}"),
+    ("traceparent: 00-{}-01", "[0-9a-f]{32}-[0-9a-f]{16}"),
+    ("tweet {} is gone", "[1-9][0-9]{17}"),
+    (
+        "session {} expired",
+        "[0-9][a-z][A-Z][0-9][a-z][A-Z][0-9a-zA-Z]{18}",
+    ),
+    ("[{}] fatal: no lock", "[1-9][0-9]{3,4}"),
+    ("postgres[{}]: shut down", "[1-9][0-9]{2,4}"),
+    (
+        "Process {} waits for ShareLock on transaction 7",
+        "[1-9][0-9]{1,5}",
+    ),
+    (
+        "while updating tuple ({},4) in relation \"orders\"",
+        "[0-9]{1,3}",
+    ),
+    ("Invoice#{} has no lines", "[1-9][0-9]{2,5}"),
+    ("artifact of build #{} is gone", "[1-9][0-9]{0,5}"),
+    ("order {} is not paid", "[1-9][0-9]{0,5}"),
+    (
+        "Duplicate entry '{}' for key 'orders.PRIMARY'",
+        "[1-9][0-9]{3,8}",
+    ),
+    ("no such file: '/tmp/{}/cart.json'", "tmp[a-z0-9_]{8}"),
+    ("no such file: '/tmp/{}'", "tmp[a-z0-9_]{8}"),
+    (
+        "cannot remove '/tmp/shop-{}'",
+        "[A-Z][a-z][A-Z][a-z][0-9][A-Z]",
+    ),
+    (
+        "no such file: /private/var/folders/{}/T/cart.json",
+        "[a-z0-9]{2}/[a-z0-9]{20}0000gn",
+    ),
+    (
+        "no file 'C:\\Users\\{}\\AppData\\Local\\Temp\\cart.tmp'",
+        "[a-z]{3,8}( [a-z]{3,5})?",
+    ),
+    (
+        "no file 'C:\\Users\\ci\\AppData\\Local\\Temp\\tmp{}.tmp'",
+        "[0-9A-F]{4}",
+    ),
+    ("no file /tmp/TestCart{}/001/cart.json", "[1-9][0-9]{8,9}"),
+    ("Task-{} was destroyed", "[1-9][0-9]?"),
+    ("[gw{}] node down", "[0-9]{1,2}"),
+    ("HikariPool-{} is empty", "[0-9]{1,2}"),
+    ("[pool-{}-thread-2] rejected", "[0-9]{1,2}"),
+    ("ForkJoinPool.commonPool-worker-{} threw", "[0-9]{1,2}"),
+    ("heap usage {} MB is over the limit", "[1-9][0-9]{2,3}"),
+    (
+        "Failed asserting that {} is less than 100.",
+        "[1-9][0-9]{2,3}",
+    ),
+    ("lost runner fv-az{}", "[1-9][0-9]{2,3}-[1-9][0-9]{0,2}"),
+    (
+        "agent ip-10-{}.ec2.internal left",
+        "[0-9]{1,3}-[0-9]{1,3}-[0-9]{1,3}",
+    ),
+    ("['redis-server', '--port', '{}'] failed", "[3-5][0-9]{4}"),
+    (
+        "127.0.0.1 - - [{} +0000] \"GET /\" 500",
+        "[12][0-8]/(Jan|Nov|Dec)/2026:1[0-9]:[0-5][0-9]:[0-5][0-9]",
+    ),
+    ("no rates for {}", "202[0-9]-1[0-2]-[12][0-8]"),
+    ("out of range at offset {}", "[0-9]{1,6}"),
+    ("user test{}@acme.test exists", "[0-9]{1,5}"),
+    ("Unexpected token at line {}, column 5", "[1-9][0-9]{0,2}"),
+    ("found Subscription@{}", "[0-9a-f]{8}"),
+    ("Cart$MockitoMock${} refused", "[1-9][0-9]{5,9}"),
+    ("asset /static/main.{}.js is gone", "[0-9a-f]{8}"),
+    ("token expired at {}", "17[0-9]{8}"),
+];
+
+#[test]
+fn sightings_of_one_failure_have_one_template() {
+    let mut runner = TestRunner::new(Config::with_cases(24));
+    for (failure, chance) in SIGHTINGS {
+        let of = |chance: &str| template(&failure.replace("{}", chance));
+        let strategy = (
+            proptest::string::string_regex(chance).unwrap(),
+            proptest::string::string_regex(chance).unwrap(),
+        );
+        let checked = runner.run(&strategy, |(one, other)| {
+            prop_assert_eq!(of(&one), of(&other));
+            Ok(())
+        });
+        assert!(checked.is_ok(), "{failure}: {}", checked.unwrap_err());
+    }
+}
+
+#[test]
+fn near_misses_stay_apart() {
+    for (failure, one, other) in [
+        (
+            "GET https://{}.acme.test/v1/items returned 500",
+            "billing",
+            "ledger",
+        ),
+        (
+            "GET https://acme.test/api/{}/all/list returned 500",
+            "carts",
+            "orders",
+        ),
+        (
+            "access denied to s3://acme-{}/2026/report.csv",
+            "invoices",
+            "payslips",
+        ),
+        ("connect ECONNREFUSED 127.0.0.1:{}", "5432", "6379"),
+        ("nothing listens on port {}", "5432", "27017"),
+        (
+            "protocol version {} is not supported",
+            "2025-06-18",
+            "2025-03-26",
+        ),
+        ("requires shop-core {}", "1.2.3", "1.2.4"),
+        ("assert '{}' == '10 s'", "5 s", "7 s"),
+        ("Expected: \"{}\"\nReceived: \"14%\"", "12%", "13%"),
+        (
+            "expected: \"{}\" got: \"2024-03-01\"",
+            "2024-02-28",
+            "2024-02-29",
+        ),
+        ("expected:<{}> but was:<1>", "1234567", "7654321"),
+        (
+            "HTTPSConnectionPool(host='{}.acme.test', port=443)",
+            "api1",
+            "api2",
+        ),
+        ("ERROR {} (28000): refused", "1045", "1049"),
+        ("(SQLSTATE {})", "23505", "23503"),
+        ("error TS{} in the build", "2345", "2322"),
+        ("E{} write failed", "11000", "11600"),
+        (
+            "unknown setting enable_experimental_checkout_flow_for_{}",
+            "guests",
+            "members",
+        ),
+        ("Argument #{} must be of type int", "1", "2"),
+        ("no capacity in eu-west-{}", "1", "2"),
+        ("cannot read /etc/{}/cert.pem", "shop", "stock"),
+        ("open '/tmp/{}.csv' failed", "report", "orders"),
+        ("expected '#{}' but was '#00ff00'", "ff0000", "0000ff"),
+        ("pod {}-7d9f8b6c5-x2x4z is not ready", "cart", "stock"),
+        ("Failed asserting that 690 is less than {}.", "100", "200"),
+        ("getaddrinfo ENOTFOUND {}.acme.test", "db1", "db2"),
+        ("index {} out of bounds for length 9", "10", "12"),
+    ] {
+        let of = |means: &str| template(&failure.replace("{}", means));
+        assert_ne!(of(one), of(other), "{failure}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_has_a_template(text in "\\PC{0,200}") {
+        let _ = template(&text);
+    }
+
+    #[test]
+    fn texts_of_odd_parts_have_one(parts in proptest::collection::vec(
+        "[-_.:/\\\\@#$'\"\\[\\](){}<>=,% ~0-9a-fA-Zé\n]{0,6}|https://|\\.\\./|0x|map\\[|2026-01-|<id>", 0..12,
+    )) {
+        let _ = template(&parts.concat());
+    }
+}

@@ -1,0 +1,371 @@
+//! From left to right through a text: what of it is chance, and what is not.
+
+use super::moment::moment;
+use super::path::{path_len, short_path};
+use super::shape::is_hex;
+use super::words::{WordKinds, kinds};
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+pub(super) const ID: &str = "<id>";
+pub(super) const TIME: &str = "<time>";
+pub(super) const AMOUNT: &str = "<amount>";
+pub(super) const LINE: &str = "<line>";
+pub(super) const PORT: &str = "<port>";
+pub(super) const IP: &str = "<ip>";
+/// As many words may stand between `protocol version` and which one.
+pub(super) const VERSION_WORDS: u8 = 4;
+
+/// The text with what is chance replaced, and whether it compares values.
+pub(super) fn without_chance(text: &str, coarse: bool) -> (String, bool) {
+    let mut walk = Walk::new(text);
+    walk.coarse = coarse;
+    walk.read_purpose();
+    while walk.at < text.len() {
+        walk.step();
+    }
+    (walk.out, walk.compares)
+}
+
+/// What the last name or number was, for the number that follows it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Preceding {
+    #[default]
+    Other,
+    /// A host or its address.
+    Host,
+    /// A file, behind which comes a line.
+    File,
+    /// A number that something counts.
+    Counted,
+}
+
+pub(super) struct Walk<'t> {
+    pub(super) text: &'t str,
+    pub(super) at: usize,
+    pub(super) out: String,
+    /// The text compares values, so numbers in it mean something.
+    pub(super) compares: bool,
+    /// No number but codes is kept, and of URLs only the host.
+    pub(super) coarse: bool,
+    /// It holds a measured value against a limit.
+    pub(super) limits: bool,
+    /// What the last word says of what follows it, until a comma or the like.
+    pub(super) word: WordKinds,
+    pub(super) before: Preceding,
+    /// Where the last name or number ended.
+    pub(super) ended: usize,
+    /// Words for which what is told may still be a version.
+    pub(super) version: u8,
+}
+
+pub(super) fn is_word(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || b == b'_' || b == b'$' || !b.is_ascii()
+}
+
+/// How many bytes of a name `text` begins with: words with single hyphens and
+/// dots between them.
+fn name_len(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(b) = bytes.get(at) {
+        let joins = matches!(b, b'-' | b'.') && at > 0;
+        if !is_word(*b) && !(joins && bytes.get(at + 1).is_some_and(|next| is_word(*next))) {
+            break;
+        }
+        at += 1;
+    }
+    at
+}
+
+pub(super) fn has_digit(text: &str) -> bool {
+    text.bytes().any(|b| b.is_ascii_digit())
+}
+
+pub(super) fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+impl<'t> Walk<'t> {
+    fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            at: 0,
+            out: String::with_capacity(text.len()),
+            compares: false,
+            coarse: false,
+            limits: false,
+            word: WordKinds::default(),
+            before: Preceding::Other,
+            ended: 0,
+            version: 0,
+        }
+    }
+
+    /// Whether the text compares, and with what.
+    fn read_purpose(&mut self) {
+        for token in self.text.split([' ', '\n', '\t']) {
+            self.compares |= matches!(token, "==" | "!=" | "===" | "!==");
+            self.limits |= matches!(token, "<" | ">" | "<=" | ">=");
+            let word = token.trim_matches(|c: char| !c.is_ascii_alphabetic());
+            let inner = word.split(|c: char| !c.is_ascii_alphabetic()).next();
+            let found = kinds(inner.unwrap_or_default());
+            self.compares |= found.is(WordKinds::COMPARISON);
+            self.limits |= found.is(WordKinds::RELATION);
+        }
+    }
+
+    pub(super) fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    pub(super) fn byte(&self, at: usize) -> Option<u8> {
+        self.text.as_bytes().get(at).copied()
+    }
+
+    /// What stands between the last name or number and here.
+    pub(super) fn gap(&self) -> &'t str {
+        &self.text[self.ended..self.at]
+    }
+
+    fn step(&mut self) {
+        let Some(b) = self.byte(self.at) else {
+            return;
+        };
+        let after_word = self.at > 0 && self.byte(self.at - 1).is_some_and(is_word);
+        if is_word(b) {
+            self.token();
+            return;
+        }
+        let rest = self.rest();
+        match b {
+            b'/' | b'~' if !after_word => {
+                let address = rest[1..].split([':', ' ']).next().unwrap_or_default();
+                let is_path = address.parse::<Ipv4Addr>().is_err();
+                if let Some(len) = path_len(rest, false).filter(|_| is_path) {
+                    self.path(len);
+                    return;
+                }
+            }
+            // How deep a test lies says nothing.
+            b'.' if !after_word && rest.starts_with("../") => {
+                self.at += rest.len() - rest.trim_start_matches("../").len();
+                return;
+            }
+            _ => {}
+        }
+        self.plain(b);
+    }
+
+    /// One byte that belongs to no name.
+    fn plain(&mut self, b: u8) {
+        let ends = match b {
+            b';' | b'!' | b'?' | b'\n' | b'{' | b'}' => true,
+            // `'--port', '8123'`
+            b',' => !self.word.is(WordKinds::PORT),
+            b'.' => !self.byte(self.at + 1).is_some_and(is_word),
+            _ => false,
+        };
+        if ends {
+            self.word = WordKinds::default();
+        }
+        if b == b'\n' {
+            self.version = 0;
+        }
+        // How columns are filled up depends on what stands in them.
+        if b != b' ' || !self.out.ends_with(' ') {
+            self.out.push(char::from(b));
+        }
+        self.at += 1;
+    }
+
+    /// A name or a number.
+    fn token(&mut self) {
+        let rest = self.rest();
+        let bytes = rest.as_bytes();
+        if let Some(scheme) = scheme_len(rest) {
+            return self.url(scheme);
+        }
+        let quoted = self.at > 0 && matches!(self.byte(self.at - 1), Some(b'\'' | b'"'));
+        if bytes.get(1) == Some(&b':')
+            && let Some(len) = path_len(rest, quoted)
+        {
+            return self.path(len);
+        }
+        if let Some(moment) = moment(rest) {
+            let kept = match (moment.day, moment.clock) {
+                (true, false) => self.version > 0 || self.compares,
+                _ => self.compares && moment.round,
+            };
+            return self.put(moment.len, if kept { None } else { Some(TIME) });
+        }
+        if let Some((len, kept)) = colons(rest) {
+            self.put(len, if kept { None } else { Some(IP) });
+            self.before = Preceding::Host;
+            return;
+        }
+        let len = name_len(rest);
+        let name = &rest[..len];
+        let hex = is_hex(name.as_bytes());
+        // Java's objects, Git's commits; and no number with an exponent.
+        let object = self.at > 0 && self.byte(self.at - 1) == Some(b'@');
+        if hex && object && (5..=8).contains(&len) {
+            return self.put(len, Some(ID));
+        }
+        // A colour is chosen.
+        let colour = self.out.ends_with(['\'', '"', ' ', '#']) && self.gap().ends_with('#');
+        if hex && colour && self.compares && matches!(len, 3 | 6 | 8) {
+            return self.put(len, None);
+        }
+        let id = hex && len >= 7 && !is_number(name);
+        if bytes[0].is_ascii_digit() && !id && self.numeric(name) {
+            return;
+        }
+        self.name(name);
+    }
+
+    /// Takes so much of the text, as it is or replaced.
+    pub(super) fn put(&mut self, len: usize, instead: Option<&str>) {
+        let taken = &self.rest()[..len];
+        match instead {
+            Some(ID) => self.push_id(),
+            Some(instead) => self.out.push_str(instead),
+            None => self.out.push_str(taken),
+        }
+        self.at += len;
+        self.ended = self.at;
+        self.before = Preceding::Other;
+    }
+
+    /// Ids that hang together are one.
+    pub(super) fn push_id(&mut self) {
+        // Nor has it a sign.
+        let unsigned = self.out.strip_suffix('-').filter(|before| {
+            before.is_empty() || before.ends_with([' ', '(', '=', ':', ',', '/', '\'', '"'])
+        });
+        if let Some(len) = unsigned.map(str::len) {
+            self.out.truncate(len);
+        }
+        let joined = self.out.trim_end_matches(['-', '_', '.', '+', '/', '~']);
+        if joined.ends_with(ID) && joined.len() + 1 == self.out.len() {
+            self.out.truncate(joined.len());
+        } else {
+            self.out.push_str(ID);
+        }
+    }
+
+    fn path(&mut self, len: usize) {
+        let path = &self.rest()[..len];
+        if self.word.is(WordKinds::METHOD) && path.starts_with('/') {
+            self.url_path();
+        } else {
+            let version = self.version > 0;
+            let short = short_path(path, |part| component(part, version));
+            self.put(len, None);
+            self.out.truncate(self.out.len() - len);
+            self.out.push_str(&short);
+        }
+        self.before = Preceding::File;
+        self.word = WordKinds::default();
+    }
+
+    fn url(&mut self, scheme: usize) {
+        self.put(scheme, None);
+        let authority = self.rest();
+        let is_part = |c: char| c.is_alphanumeric() || "-._~%@:[]*<>$".contains(c);
+        let len = authority.find(|c| !is_part(c)).unwrap_or(authority.len());
+        let end = self.at
+            + authority[..len]
+                .trim_end_matches([':', '.', ']', '>'])
+                .len();
+        self.word = WordKinds::default();
+        while self.at < end {
+            self.step();
+            self.before = Preceding::Host;
+        }
+        if self.rest().starts_with('/') {
+            self.url_path();
+        }
+    }
+
+    /// The path of a URL, all of it.
+    fn url_path(&mut self) {
+        let rest = self.rest();
+        let ends = |c: char| c.is_whitespace() || "?#'\"<>),;]}`|".contains(c);
+        let len = rest.find(ends).unwrap_or(rest.len());
+        let path = rest[..len].trim_end_matches([':', '.']);
+        if self.coarse {
+            let query = &rest[path.len()..];
+            let ends = |c: char| c.is_whitespace() || "'\"<>),;]}`|".contains(c);
+            let query = match query.starts_with(['?', '#']) {
+                true => query.find(ends).unwrap_or(query.len()),
+                false => 0,
+            };
+            self.put(path.len() + query, Some("/<path>"));
+            return;
+        }
+        let mut last = WordKinds::default();
+        for (index, part) in path.split('/').enumerate() {
+            if index > 0 {
+                self.out.push('/');
+            }
+            if is_number(part) && !last.is(WordKinds::CODE | WordKinds::VERSION) {
+                self.out.push_str(ID);
+            } else {
+                self.out.push_str(&component(part, false));
+            }
+            last = kinds(part);
+        }
+        self.at += path.len();
+        self.ended = self.at;
+    }
+}
+
+/// A part of a path without what of it is chance.
+fn component(part: &str, version: bool) -> String {
+    let mut walk = Walk::new(part);
+    walk.version = if version { VERSION_WORDS } else { 0 };
+    while walk.at < part.len() {
+        let rest = walk.rest();
+        let len = name_len(rest);
+        if len == 0 {
+            let b = rest.as_bytes()[0];
+            walk.plain(b);
+        } else if len == part.len() && is_number(part) {
+            let chance = part.len() >= 4 && !version;
+            walk.put(len, chance.then_some(ID));
+        } else {
+            walk.name(&rest[..len]);
+        }
+    }
+    walk.out
+}
+
+/// The length of `https://`, if `text` begins with such.
+fn scheme_len(text: &str) -> Option<usize> {
+    const LONGEST: usize = 24;
+    let scheme = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"+-.:".contains(b);
+    let len = text.bytes().take(LONGEST).take_while(scheme).count();
+    let named = len > 2 && text[..len].ends_with(':') && text[len..].starts_with("//");
+    (named && !text.starts_with("file:")).then_some(len + 2)
+}
+
+/// Addresses that are written with colons, of networks and of their devices,
+/// and whether one is to be kept.
+fn colons(text: &str) -> Option<(usize, bool)> {
+    let address = |b: &u8| b.is_ascii_hexdigit() || b":.".contains(b);
+    let len = text.bytes().take(46).take_while(address).count();
+    let address = &text[..len];
+    if address.matches(':').take(2).count() < 2
+        || text[len..].starts_with(|c: char| c.is_alphanumeric())
+    {
+        return None;
+    }
+    let device = address.split(':').count() == 6 && address.split(':').all(|part| part.len() == 2);
+    let ip = address.parse::<Ipv6Addr>().ok();
+    (device || ip.is_some()).then(|| {
+        (
+            len,
+            ip.is_some_and(|ip| ip.is_loopback() || ip.is_unspecified()),
+        )
+    })
+}
