@@ -8,7 +8,7 @@ use super::nothing::says_nothing;
 use super::origin::{Origin, origin};
 use super::roots::root_lines;
 use super::slice::{List, readable};
-use super::wrapped::{instead_of_none, is_assertion, unwrapped};
+use super::wrapped::{instead_of_none, is_assertion, tells_of_system, unwrapped};
 use crate::engine::facts::is_dialect;
 use crate::engine::field::Field;
 use jelly_base::model::Failure;
@@ -24,8 +24,10 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     let message = f.message.as_ref().map(says);
     let text = f.text.as_ref().map(says);
     // Where it came from tells something, too.
-    let is_nothing =
-        |said: &str| is_bare_class(said) || says_nothing(said) && origin(f) == Origin::Unknown;
+    let is_nothing = |said: &str| {
+        is_bare_class(said)
+            || says_nothing(said) && matches!(origin(f), Origin::Unknown | Origin::Trimmed)
+    };
     let mut compares_nothing = false;
     let mut empty = true;
     // Mostly the text is the message with a stack. Then it says nothing that
@@ -38,6 +40,10 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
         let Some(said) = said.filter(|said| !is_nothing(said.trim())) else {
             continue;
         };
+        if never_answered(&said, f) {
+            compares_nothing = true;
+            continue;
+        }
         empty &= exits_only(&said, f);
         let typed = f.type_.as_deref().is_some_and(is_assertion_class);
         let of_none = || instead_of_none(&readable(raw.as_deref()?), f).map(Cow::Owned);
@@ -82,6 +88,14 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     if let Some(name) = &f.name {
         list.whole(Field::Title, "name", Cow::Borrowed(name), 2);
     }
+    if asserts_in_fixture(f) {
+        list.whole(
+            Field::Title,
+            "message",
+            Cow::Borrowed("(asserted in a fixture)"),
+            2,
+        );
+    }
     if in_hook(f) {
         list.whole(Field::Title, "text", Cow::Borrowed("(hook)"), 2);
     }
@@ -102,9 +116,31 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     }
 }
 
-/// Whether all that is said is how the program ended, as Bazel does of a test
-/// whose story is the log.
+/// Whether the status of an answer that never came is compared, where the log
+/// tells why, as Newman has it.
+fn never_answered(said: &str, f: &Failure) -> bool {
+    static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        RegexBuilder::new(r#"\bstatus\b[^\n]{0,60}\b(?:got|was|received|found) ['"]?undefined\b"#)
+            .case_insensitive(true)
+            .unicode(false)
+            .build()
+            .ok()
+    });
+    let compared = |status: &Regex| status.is_match(said.as_bytes());
+    let tells = |printed: &String| tells_of_system(printed);
+    [&f.system_err, &f.system_out]
+        .into_iter()
+        .flatten()
+        .any(tells)
+        && STATUS.as_ref().is_some_and(compared)
+}
+
+/// Whether all that is said is how the program ended, as Bazel and Perl's TAP
+/// do of a test whose story is the log.
 fn exits_only(said: &str, f: &Failure) -> bool {
+    if said.trim_end().ends_with("The test died prematurely.") {
+        return true;
+    }
     let of_bazel = || {
         f.dialect
             .as_deref()
@@ -183,6 +219,20 @@ fn in_hook(f: &Failure) -> bool {
             .is_some_and(|any| any.is_match(text.as_bytes()))
 }
 
+/// Whether a fixture of pytest asserted something, which is its own condition
+/// and no expectation of the test.
+fn asserts_in_fixture(f: &Failure) -> bool {
+    let Some((when, what)) = f
+        .message
+        .as_deref()
+        .and_then(|said| said.split_once(" with \""))
+    else {
+        return false;
+    };
+    matches!(when, "failed on setup" | "failed on teardown")
+        && (what.starts_with("AssertionError") || what.starts_with("assert "))
+}
+
 /// A class that says nothing without a message.
 fn is_bare_class(type_: &str) -> bool {
     let begin = memrchr3(b'.', b':', b'\\', type_.as_bytes()).map_or(0, |at| at + 1);
@@ -195,6 +245,7 @@ fn is_bare_class(type_: &str) -> bool {
             | "StandardError"
             | "Throwable"
             | "TestFailure"
+            | "TestFailed"
             | "TestError"
     )
 }

@@ -25,7 +25,7 @@ pub(super) fn unwrapped(said: &str, typed: bool) -> Option<Cow<'_, str>> {
 
 /// How operating systems, resolvers and the exceptions that stand for them
 /// tell of their errors: what an assertion that wanted none ran into.
-fn tells_of_system(said: &str) -> bool {
+pub(super) fn tells_of_system(said: &str) -> bool {
     static SYSTEM: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
         bytes::RegexBuilder::new(
             r"(?x)
@@ -34,7 +34,7 @@ fn tells_of_system(said: &str) -> bool {
             | \bdial\ (?:tcp|udp|unix)\b | \bc(?:url:\ \(\d|URL\ error\ \d)
             | [Cc]onnection\ (?:refused|reset|timed\ out)\b | \b[Nn]o\ (?:such\ (?:host|file\ or\ directory)|route\ to\ host|space\ left\ on\ device)\b
             | \bName\ or\ service\ not\ known\b | [Tt]emporary\ failure\ in\ name\ resolution\b
-            | \b(?:cannot|can't|could\ not|couldn't)\ open\ [\w./\\'-]*\w\.\w | \b[Nn]etwork\ is\ unreachable\b | \b[Pp]ermission\ denied\b | \bx509:\ | \bCERTIFICATE_VERIFY_FAILED\b
+            | \b(?:cannot|can't|could\ not|couldn't)\ open\ [\w./\\'-]*\w\.\w | \b[Nn]etwork\ is\ unreachable\b | \b[Pp]ermission\ denied\b | \bx509:\ | \bCERTIFICATE_VERIFY_FAILED\b | \b(?:self.signed|unable\ to\ verify\ the\ first)\ certificate\b
             | \b(?:Connection(?:Refused|Reset|Aborted)|BrokenPipe|FileNotFound|Permission|NameResolution|NewConnection|MaxRetry)Error\b
             | \b(?:Connect|NoRouteToHost|UnknownHost|SSLHandshake|NoSuchFile|FileNotFound|Socket(?:Timeout)?|ConnectTimeout)Exception\b
             ",
