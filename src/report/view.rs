@@ -339,23 +339,6 @@ pub(super) fn failures_of<'r>(
         .filter(move |failure| failure.step.as_deref() == Some(step))
 }
 
-/// What a diagnosis says of the cause, as properties of JUnit.
-pub(super) fn properties(diagnosis: &Diagnosis) -> Vec<(&'static str, String)> {
-    let mut said = vec![("jelly.side", json_word(&diagnosis.side))];
-    if diagnosis.ambiguous {
-        said.push(("jelly.ambiguous", "true".to_owned()));
-    }
-    if let Some(known) = diagnosis.error_category {
-        said.push(("jelly.error_category", json_word(&known)));
-    }
-    said.push(("jelly.root_cause", diagnosis.root_cause.clone()));
-    if let Some(retryable) = diagnosis.retryable {
-        said.push(("jelly.retryable", retryable.to_string()));
-    }
-    said.push(("jelly.rule", diagnosis.rule.clone()));
-    said
-}
-
 /// The name under which a server's own failure is reported.
 pub(super) fn server_case(server: &str, failure: &FailureReport) -> String {
     if is_wire_check(failure) {

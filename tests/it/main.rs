@@ -42,6 +42,7 @@ mod matrix;
 mod mismatches;
 mod notices;
 mod once;
+mod one_label;
 mod packages;
 mod passed_before;
 mod peers;

@@ -2,7 +2,8 @@
 
 use super::template::{Part, Template, each_reference};
 use super::{
-    Answer, Expect, Operator, Plan, Predicate, Raw, Request, Server, Step, Transport, has_reference,
+    Answer, Command, Expect, Operator, Plan, Predicate, Raw, Request, Server, Step, Transport,
+    has_reference,
 };
 use jelly_base::text::close_names;
 use jelly_base::text::redact::holds_secret;
@@ -204,13 +205,7 @@ impl Server {
     /// Every template of the server.
     pub fn templates(&self) -> impl Iterator<Item = &Template> {
         let mut templates: Vec<&Template> = Vec::new();
-        if let Some(command) = self.command() {
-            templates.extend(&command.command);
-            templates.extend(&command.args);
-            templates.extend(command.package.iter().flat_map(|p| &p.templates));
-            templates.extend(command.env.values());
-            templates.extend(&command.cwd);
-        }
+        templates.extend(self.command().into_iter().flat_map(Command::templates));
         match &self.transport {
             Transport::Stdio(_) => {}
             Transport::Http {
@@ -222,6 +217,15 @@ impl Server {
             }
         }
         templates.into_iter()
+    }
+}
+
+impl Command {
+    /// Every template of what is started.
+    pub fn templates(&self) -> impl Iterator<Item = &Template> {
+        let package = self.package.iter().flat_map(|p| &p.templates);
+        let words = self.command.iter().chain(&self.args).chain(package);
+        words.chain(self.env.values()).chain(&self.cwd)
     }
 }
 

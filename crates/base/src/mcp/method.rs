@@ -49,6 +49,8 @@ pub struct Method {
     /// A modern server may answer it by asking for input first (2026-07-28,
     /// multi round-trip requests, "Supported Requests").
     pub may_ask_back: bool,
+    /// Members that its result must have, where a person writes it.
+    pub result_needs: &'static [&'static str],
 }
 
 const fn method(name: &'static str, capability: &'static [&'static str]) -> Method {
@@ -59,6 +61,7 @@ const fn method(name: &'static str, capability: &'static [&'static str]) -> Meth
         is_repeatable: false,
         subject: None,
         may_ask_back: false,
+        result_needs: &[],
     }
 }
 
@@ -100,9 +103,11 @@ pub static METHODS: [Method; 20] = [
 /// What servers ask of clients: by requests of their own, and since 2026-07-28
 /// in results.
 pub static CLIENT_METHODS: [Method; 3] = [
-    method("roots/list", &["roots"]),
-    method("sampling/createMessage", &["sampling"]),
-    method("elicitation/create", &["elicitation"]).since("2025-06-18"),
+    method("roots/list", &["roots"]).answered_with(&["roots"]),
+    method("sampling/createMessage", &["sampling"]).answered_with(&["role", "content", "model"]),
+    method("elicitation/create", &["elicitation"])
+        .since("2025-06-18")
+        .answered_with(&["action"]),
 ];
 
 impl Method {
@@ -127,6 +132,11 @@ impl Method {
 
     const fn about(mut self, kind: ListKind) -> Self {
         self.subject = Some(kind);
+        self
+    }
+
+    const fn answered_with(mut self, members: &'static [&'static str]) -> Self {
+        self.result_needs = members;
         self
     }
 

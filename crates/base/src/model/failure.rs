@@ -1,5 +1,6 @@
 //! The facts of one thing that went wrong, from a live run or a JUnit file.
 
+use super::label::Label;
 use super::limit::OwnLimit;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -518,6 +519,9 @@ pub struct Failure {
     /// Where the case stands, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
+    /// What jelly said of it in the report that it wrote itself.
+    #[serde(skip)]
+    pub label: Option<Label>,
 }
 
 impl Failure {

@@ -62,6 +62,7 @@ impl Failure {
             system_err,
             file,
             line: _,
+            label,
         } = self;
         let texts = [
             server,
@@ -88,6 +89,7 @@ impl Failure {
         ];
         let texts = texts.into_iter().flatten();
         texts.chain(argv).chain(stdout_noise).for_each(&mut *change);
+        label.iter_mut().for_each(|it| it.for_each_text(change));
         if let Some(SpawnError {
             errno: _,
             name,

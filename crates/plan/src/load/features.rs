@@ -12,9 +12,9 @@ use crate::{
 };
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use jelly_base::mcp::{CLIENT_METHODS, NOTIFICATIONS, Notification};
+use jelly_base::mcp::{CLIENT_METHODS, Method, NOTIFICATIONS, Notification};
 use jelly_base::text::close_names;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// What a person may do about an elicitation.
 const ACTIONS: [&str; 3] = ["accept", "decline", "cancel"];
@@ -98,6 +98,9 @@ impl<'t> Reader<'t> {
                 None => format!("it is one of `{}`", ACTIONS.join("`, `")),
             });
         }
+        if let Give::Result(result) = &give {
+            self.lacking_members(fields, &method, result);
+        }
         Some(Answer {
             method,
             expect,
@@ -105,6 +108,39 @@ impl<'t> Reader<'t> {
             optional,
             at: self.at(node.span),
         })
+    }
+
+    /// What a server would refuse or misread: its SDK reads these members first.
+    fn lacking_members(&mut self, fields: Fields<'_, 't, '_>, method: &str, result: &Value) {
+        let needs = Method::find_of_server(method).map_or(&[][..], |method| method.result_needs);
+        let lacking: Vec<&str> = needs
+            .iter()
+            .copied()
+            .filter(|member| result.get(member).is_none())
+            .collect();
+        let (false, Some(entry)) = (lacking.is_empty(), fields.entry("result")) else {
+            return;
+        };
+        let names = lacking.join("` and `");
+        let message = format!("the result of `{method}` needs `{names}`");
+        let path = fields.path.key("result");
+        let written = self.written(&entry.value).into_owned();
+        let is_empty = result.as_object().is_none_or(Map::is_empty);
+        let problem = self.problem(entry.value.span, path, message);
+        match method {
+            "elicitation/create" if is_empty || written.contains('\n') => problem.hint(
+                "`action: accept` with the answers below `content`, `action: decline` or \
+                 `action: cancel`",
+            ),
+            "elicitation/create" => problem.hint(format!(
+                "write `result: {{ action: accept, content: {written} }}`, \
+                 or `result: {{ action: decline }}`"
+            )),
+            "roots/list" => problem.hint("as in `result: { roots: [{ uri: \"file://${workspace}\" }] }`"),
+            _ => problem.hint(
+                "as in `result: { role: assistant, model: any, content: { type: text, text: hi } }`",
+            ),
+        };
     }
 
     fn asked_method(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<String> {

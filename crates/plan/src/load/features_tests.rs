@@ -146,7 +146,7 @@ fn mistakes_are_explained() {
             "a server's answer twice",
             step("tool: t").replace(
                 "command: x",
-                "command: x, answers: [{ method: roots/list, result: {} }, { method: roots/list, result: {}, optional: true }]",
+                "command: x, answers: [{ method: roots/list, result: { roots: [] } }, { method: roots/list, result: { roots: [] }, optional: true }]",
             ),
         ),
         (

@@ -8,6 +8,7 @@ mod beside;
 mod expect;
 mod features;
 mod matrix;
+mod misplaced;
 mod operand;
 mod package;
 #[cfg(test)]
@@ -20,6 +21,8 @@ mod reader;
 mod redact;
 mod references;
 mod server;
+#[cfg(test)]
+mod slips_tests;
 mod step;
 #[cfg(test)]
 mod tests;

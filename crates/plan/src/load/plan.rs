@@ -1,5 +1,6 @@
 //! The document as a whole.
 
+use super::misplaced;
 use super::path::Path;
 use super::problem::{PlanError, Problem};
 use super::reader::{Fields, Reader};
@@ -94,7 +95,12 @@ fn parse(
     vars: &IndexMap<String, Value>,
     strict: bool,
 ) -> (Parts, Vec<Problem>) {
-    let (root, troubles) = syntax::parse(source);
+    let (mut root, mut troubles) = syntax::parse(source);
+    if let Some(document) = &mut root
+        && !misplaced::put_right(document, source, &mut troubles)
+    {
+        root = None;
+    }
     let broken = !troubles.is_empty();
     let mut reader = Reader::new(&source.text, troubles);
     reader.variant.clone_from(&source.variant);
@@ -171,6 +177,7 @@ impl<'t> Reader<'t> {
         match servers {
             Some(node) => {
                 parts.servers = self.servers(node, path.key("servers"));
+                self.ports_that_reach_nobody(node, &parts.servers, &parts.vars);
                 if matches!(&node.data, Data::Map(named) if named.is_empty()) {
                     self.problem(node.span, path.key("servers"), "a plan needs a server");
                 }

@@ -5,7 +5,7 @@ use super::path::Path;
 use super::problem::Problem;
 use super::references::KnownNames;
 use crate::grammar::{Kind, Mapping, Words};
-use crate::syntax::{Data, Entry, Node, Span, Trouble};
+use crate::syntax::{Data, Entry, Node, Span, Trouble, one_word};
 use crate::template::{Part, Template, has_reference};
 use crate::{DocPath, Location, Variant};
 use jelly_base::text::{Lines, close_names, plural, truncate_middle};
@@ -313,7 +313,13 @@ impl<'t> Reader<'t> {
                 None
             }
             Data::Bool(_) | Data::Number(_) | Data::String(_) | Data::List(_) => {
-                self.wrong_kind(node, path, &format!("a map ({what})"));
+                let meant = node.as_str().and_then(one_word);
+                let problem = self.wrong_kind(node, path, &format!("a map ({what})"));
+                if let Some(meant) = meant {
+                    problem.hint(format!(
+                        "a key needs a colon with a blank behind it: write `{meant}`"
+                    ));
+                }
                 None
             }
         }
@@ -333,7 +339,12 @@ impl<'t> Reader<'t> {
                 None
             }
             Data::Bool(_) | Data::Number(_) | Data::String(_) => {
-                let written = self.written(node).into_owned();
+                let written = self.written(node);
+                let written = written
+                    .lines()
+                    .map(str::trim)
+                    .collect::<Vec<_>>()
+                    .join(", ");
                 self.wrong_kind(node, path, &format!("a list ({what})"))
                     .hint(format!("write `[{written}]`"));
                 None

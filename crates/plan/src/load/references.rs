@@ -2,7 +2,7 @@
 
 use super::path::Path;
 use super::reader::Reader;
-use crate::syntax::{Data, Node};
+use crate::syntax::{Data, Node, reference_meant};
 use crate::template::{PREFIXES, Part, RESERVED, Template, TemplateError, has_reference};
 use indexmap::{IndexMap, IndexSet};
 use jelly_base::text::close_names;
@@ -77,10 +77,17 @@ impl<'t> Reader<'t> {
                     | TemplateError::Empty { .. }
                     | TemplateError::BadName { .. } => Vec::new(),
                 };
+                // As other tools write it: `${{ secrets.X }}`, `${ x }`, `${input:x}`.
+                let foreign = error
+                    .reference()
+                    .strip_prefix("${")
+                    .and_then(reference_meant);
+                let foreign = foreign.filter(|meant| meant != error.reference());
                 let problem = self.problem_at(span, path, error.to_string());
-                match close.first() {
-                    Some(prefix) => problem.hint(format!("did you mean `{prefix}:`?")),
-                    None => problem.hint("a literal `${` is written `$${`"),
+                match (close.first(), foreign) {
+                    (Some(prefix), _) => problem.hint(format!("did you mean `{prefix}:`?")),
+                    (None, Some(meant)) => problem.hint(format!("write `{meant}`")),
+                    (None, None) => problem.hint("a literal `${` is written `$${`"),
                 };
                 None
             }

@@ -6,7 +6,7 @@ use super::reader::{Fields, Reader, entry, get, meaning};
 use super::references::{Needs, TemplatePlace};
 use crate::grammar::SERVER;
 use crate::syntax::{Entry, Node};
-use crate::template::Template;
+use crate::template::{Part, Template};
 use crate::{Command, Server, Transport};
 use indexmap::IndexMap;
 use jelly_base::mcp::{Era, Revision};
@@ -51,6 +51,65 @@ impl<'t> Reader<'t> {
             }
         }
         servers
+    }
+
+    /// A server that jelly starts must be told the port that jelly chose for it.
+    pub(super) fn ports_that_reach_nobody(
+        &mut self,
+        node: &Node<'t>,
+        servers: &IndexMap<String, Server>,
+        vars: &IndexMap<String, Value>,
+    ) {
+        for (name, server) in servers {
+            let Transport::Http { url, command, .. } = &server.transport else {
+                continue;
+            };
+            let names_it = |part: &Part, own: bool| match part {
+                Part::Port(None) => own,
+                Part::Port(Some(named)) => named == name,
+                // What a variable holds may hold it too.
+                Part::Name(variable) => vars
+                    .get(variable)
+                    .is_some_and(|value| value.to_string().contains("${")),
+                Part::Text(_) | Part::Workspace | Part::Tmp | Part::Env(_) | Part::Secret(_) => {
+                    false
+                }
+            };
+            let in_url = url
+                .parts
+                .iter()
+                .any(|part| matches!(part, Part::Port(_)) && names_it(part, true));
+            let told =
+                |template: &Template, own| template.parts.iter().any(|part| names_it(part, own));
+            let Some(command) = command.as_ref().filter(|_| in_url) else {
+                continue;
+            };
+            let others = servers.values().filter(|other| other.name != *name);
+            if command.templates().any(|template| told(template, true))
+                || others
+                    .flat_map(Server::templates)
+                    .any(|template| told(template, false))
+            {
+                continue;
+            }
+            let url = node
+                .entry(name)
+                .and_then(|server| server.value.entry("url"));
+            let Some(url) = url.map(|entry| &entry.value) else {
+                continue;
+            };
+            let span = self.within(url, "${port");
+            let all = Path::ROOT.key("servers");
+            let path = all.key(name);
+            let span = span.start..(span.start + "${port}".len()).min(url.span.end as usize);
+            let message =
+                "`${port}` is a free port that jelly chooses, and the command is not told of it";
+            self.problem_at(span, path.key("url"), message)
+                .hint(
+                    "pass it, as in `args: [--port, \"${port}\"]` or `env: { PORT: \"${port}\" }`",
+                )
+                .hint("or write the port that the server listens on into the URL");
+        }
     }
 
     fn server(

@@ -7,6 +7,7 @@
 mod json;
 mod node;
 mod scalar;
+mod slips;
 #[cfg(test)]
 mod tests;
 mod whole;
@@ -15,6 +16,7 @@ mod yaml;
 pub(super) use json::parse as parse_json;
 pub(super) use node::{Data, Entry, Node, Span, Style, Trouble};
 pub(super) use scalar::{Plain, plain};
+pub(super) use slips::{one_word, reference_meant};
 pub(super) use yaml::parse as parse_yaml;
 
 use super::source::{Format, MAX_BYTES, PlanSource};

@@ -123,7 +123,12 @@ fn what_yaml_lets_through_and_a_plan_must_not_is_refused() {
     refused("p.yaml", "a: !!int x\n", "is not what the tag", "x");
     refused("p.yaml", "{a: 1}: 2\n", "a key must be a word", "{");
     refused("p.yaml", "a: &x [*x]\n", "a part of", "*x");
-    refused("p.yaml", "a: *nope\n", "unknown anchor", "*");
+    refused(
+        "p.yaml",
+        "a: *nope\n",
+        "no anchor is called `nope`",
+        "*nope",
+    );
     let many: String = (0..30).map(|n| format!("k{n}: 1\n")).collect();
     refused("p.yaml", &format!("{many}k7: 2\n"), "the key `k7`", "k7");
 }

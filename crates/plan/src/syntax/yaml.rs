@@ -6,6 +6,7 @@
 use super::MAX_DEPTH;
 use super::node::{Data, Entry, Node, Span, Style, Trouble};
 use super::scalar::{Plain, plain};
+use super::slips;
 use super::whole::{find_duplicates, mark_referred};
 use granit_parser::{Event, Options, Parser, ScalarStyle, StructureStyle, Tag};
 use indexmap::IndexMap;
@@ -15,6 +16,9 @@ use std::ops::Range;
 
 /// The most nodes a tree may have: a plan of 20,000 steps has a tenth.
 const MAX_NODES: usize = 4_000_000;
+
+/// Troubles that are explained from the text around them.
+const EXPLAINED: usize = 100;
 
 /// The most nodes that aliases may copy, against documents that grow without
 /// bound when they are read.
@@ -40,6 +44,8 @@ struct Open<'t> {
     /// A key that is no scalar, or a map in a place of a key, is being read:
     /// it was reported, and is left out.
     in_key: bool,
+    /// It is `{{…}}`, which was reported: a text that somebody meant.
+    is_braces: bool,
 }
 
 struct Builder<'t> {
@@ -90,31 +96,14 @@ pub(crate) fn parse(text: &str) -> (Option<Node<'_>>, Vec<Trouble>) {
             }
             Err(error) => {
                 let at = error.marker().byte_offset().unwrap_or(0);
-                builder.troubles.push(explain(text, at, &error));
+                builder
+                    .troubles
+                    .push(slips::explain(text, at, &error.info()));
                 return (None, builder.troubles);
             }
         }
     }
     builder.finish()
-}
-
-/// A syntax error, with what usually causes it.
-fn explain(text: &str, at: usize, error: &granit_parser::ScanError) -> Trouble {
-    use granit_parser::ErrorKind;
-    let at = text.floor_char_boundary(at.min(text.len()));
-    let end = text[at..].chars().next().map_or(at, |c| at + c.len_utf8());
-    let trouble = Trouble::new(at..end, error.info());
-    match error.kind() {
-        ErrorKind::TabInBlockIndentation => trouble.hint("indent with spaces"),
-        ErrorKind::MappingValueNotAllowed => trouble.hint(
-            "check the indentation of this line and the one before; \
-             a value that contains `: ` needs quotes",
-        ),
-        ErrorKind::InvalidQuotedScalarIndent => {
-            trouble.hint("a quote that was opened before this line may never be closed")
-        }
-        _ => trouble,
-    }
 }
 
 impl<'t> Builder<'t> {
@@ -267,11 +256,21 @@ impl<'t> Builder<'t> {
         self.count(1, &range)?;
         self.last_end = self.last_end.max(range.end);
         let in_key = self.key_is_due();
+        let mut braces = false;
         if in_key {
-            self.troubles.push(
-                Trouble::new(range.clone(), "a key must be a word, not a map or list")
-                    .hint("a value that begins with `{` or `[` needs quotes"),
-            );
+            let outer = range.start.checked_sub(1);
+            let outer = outer.filter(|at| self.text[*at..].starts_with("{{"));
+            self.troubles.push(match outer {
+                Some(at) if self.troubles.len() < EXPLAINED => slips::braces(self.text, at),
+                Some(_) | None => {
+                    Trouble::new(range.clone(), "a key must be a word, not a map or list")
+                        .hint("a value that begins with `{` or `[` needs quotes")
+                }
+            });
+            braces = outer.is_some();
+        }
+        if let (true, Some(parent)) = (braces, self.open.last_mut()) {
+            parent.is_braces = true;
         }
         let style = match style {
             StructureStyle::Block => Style::Block,
@@ -283,6 +282,7 @@ impl<'t> Builder<'t> {
             key: None,
             merges: IndexMap::new(),
             in_key,
+            is_braces: false,
         });
         Ok(())
     }
@@ -313,6 +313,11 @@ impl<'t> Builder<'t> {
                 open.merges.shift_remove(&entry.key);
             }
             entries.extend(open.merges.into_values());
+        }
+        if open.is_braces {
+            let written = self.text.get(open.node.span.range()).unwrap_or_default();
+            open.node.data = Data::String(Cow::Borrowed(written));
+            open.node.style = Style::Plain;
         }
         if open.in_key {
             if let Some(parent) = self.open.last_mut() {
@@ -396,6 +401,9 @@ impl<'t> Builder<'t> {
             Data::List(items) => items.push(node),
             Data::Map(entries) => match open.key.take() {
                 None => {
+                    if let Some(trouble) = slips::odd_key(self.text, node.span.start as usize) {
+                        return self.stop(trouble);
+                    }
                     open.key = Some(match key(self.text, node) {
                         Ok(key) => key,
                         Err(trouble) => {

@@ -40,7 +40,8 @@ fn world() -> World {
                 "startup_timeout": "30s", "request_timeout": "20s", "shutdown_timeout": "1s"
             },
             "two": {
-                "url": "http://127.0.0.1:${port}/mcp", "command": "two", "headers": { "X-Who": "${who}" },
+                "url": "http://127.0.0.1:${port}/mcp", "command": "two",
+                "args": ["${port}"], "env": { "PORT": "${port}" }, "headers": { "X-Who": "${who}" },
                 "auth": { "issuer": "https://auth.example.org", "client_credentials": { "client_id": "me", "client_secret": "${secret:CLIENT}",
                                                   "scopes": ["read"] } }
             },
@@ -53,7 +54,7 @@ fn world() -> World {
             { "id": "first", "server": "one", "tool": "write", "args": { "n": 1, "list": ["a"] },
               "expect": { "text": { "contains": "ok" } }, "capture": { "got": "$.content" } },
             { "id": "ask", "server": "two", "read": "note://x",
-              "answers": [{ "method": "sampling/createMessage", "result": { "text": "${who}" },
+              "answers": [{ "method": "sampling/createMessage", "result": { "role": "user", "model": "m", "content": { "type": "text", "text": "${who}" } },
                             "expect": [{ "path": "$.maxTokens", "ge": 1 }] }] },
             { "id": "it", "name": "the step", "tags": ["slow"], "timeout": "5s", "server": "one",
               "tool": "read", "args": { "of": "${got}", "dir": "${workspace}/a", "tmp": "${tmp}" },
@@ -474,7 +475,7 @@ fn a_definition_is_the_same_on_every_machine_and_from_every_build() {
     });
     assert_eq!(
         known,
-        ["5be9fa2e2de3915f", "b9965e6c785b91ac", "b96447bfe20b5a85"]
+        ["e17af22bcbcb8a34", "49aba7a92e760892", "1e965bc4915a2d1f"]
     );
 }
 

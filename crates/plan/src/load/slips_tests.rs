@@ -1,0 +1,272 @@
+//! Slips of a person who writes a first plan: each makes one problem, at its place, which says
+//! what to write.
+
+use super::check;
+use crate::PlanSource;
+
+const MORE: &str = "steps: [{ list: tools }]\n";
+
+/// The problems of a plan: place, message, hints.
+fn problems(path: &str, text: &str) -> Vec<(String, String, String)> {
+    let source = PlanSource {
+        path: path.into(),
+        text: text.into(),
+        variant: None,
+    };
+    let error = check(source).expect_err(text);
+    let problem = |problem: &super::Problem| {
+        let at = format!("{}:{}", problem.location.line, problem.location.column);
+        (at, problem.message.clone(), problem.hints.join(" / "))
+    };
+    error.problems().iter().map(problem).collect()
+}
+
+#[track_caller]
+fn slip(text: &str, at: &str, message: &str, hint: &str) {
+    let found = problems("plan.yaml", text);
+    let [(place, said, hints)] = found.as_slice() else {
+        panic!("{text}\n{found:#?}");
+    };
+    assert_eq!(place, at, "{text}\n{said}");
+    assert!(said.contains(message), "{text}\n{said}");
+    assert!(hints.contains(hint), "{text}\n{said}\n{hints}");
+}
+
+/// A plan whose server has these arguments, which begin in line 5, column 11.
+fn args(list: &str) -> String {
+    format!("version: 1\nservers:\n  m:\n    command: x\n    args: {list}\n{MORE}")
+}
+
+#[test]
+fn what_yaml_keeps_for_itself_is_shown_in_quotes() {
+    for (list, at, hint) in [
+        ("[-y, @scope/pkg, .]", "5:16", r#"write "@scope/pkg""#),
+        ("[-y, `x`]", "5:16", "write \"`x`\""),
+        ("[%d]", "5:12", r#"write "%d""#),
+        ("[*.txt]", "5:12", r#"write "*.txt""#),
+        ("[-]", "5:12", r#"write "-""#),
+        (
+            "[-y, ${workspace}/data, a]",
+            "5:16",
+            r#"write "${workspace}/data""#,
+        ),
+        ("['it's']", "5:12", r#"write "it's""#),
+        (r#"["say "hi" now"]"#, "5:12", r#"write 'say "hi" now'"#),
+        (r#"["C:\Users\me"]"#, "5:12", r"write 'C:\Users\me'"),
+    ] {
+        slip(&args(list), at, "", hint);
+    }
+    let block = args("\n      - @scope/pkg # the latest");
+    slip(&block, "6:9", "begins with `@`", r#"write "@scope/pkg""#);
+    let colon = format!("{}        query: select: x\n", HEAD_OF_ARGS);
+    slip(
+        &colon,
+        "7:16",
+        "contains `: `",
+        r#"write `query: "select: x"`"#,
+    );
+}
+
+const HEAD_OF_ARGS: &str = "version: 1\nservers: { m: { command: x } }\nsteps:\n    - tool: t\n      args:\n        a: 1\n";
+
+#[test]
+fn variables_of_other_tools_are_shown_as_a_plan_writes_them() {
+    for (list, at, hint) in [
+        ("[{{x}}]", "5:12", r#"write "${x}""#),
+        ("[{{ x }}/foo, b]", "5:12", r#"write "${x}/foo""#),
+        ("[{{ secrets.KEY }}]", "5:12", r#"write "${secret:KEY}""#),
+        ("[{{ env.HOME }}]", "5:12", r#"write "${env:HOME}""#),
+        (r#"["${{ secrets.KEY }}"]"#, "5:13", "write `${secret:KEY}`"),
+        (r#"["${ workspace }"]"#, "5:13", "write `${workspace}`"),
+        (r#"["${input:key}"]"#, "5:13", "write `${key}`"),
+    ] {
+        slip(&args(list), at, "", hint);
+    }
+    let text = format!("{HEAD_OF_ARGS}        b: {{{{ x }}}}/foo\n");
+    slip(
+        &text,
+        "7:12",
+        "no variable of a plan",
+        r#"write "${x}/foo""#,
+    );
+}
+
+#[test]
+fn lost_indentation_is_said_once_and_with_the_lines_to_indent() {
+    let server = "    command: npx\n    args: [-y, pkg]\n";
+    let less = |text: &str| text.replace("    ", "  ");
+    slip(
+        &format!("version: 1\nservers:\n  fs:\n{}{MORE}", less(server)),
+        "4:3",
+        "`command`, `args` stand beside `fs`, and belong below it",
+        "indent lines 4 to 5 by two more spaces",
+    );
+    slip(
+        &format!("version: 1\nservers:\nfs:\n{}{MORE}", less(server)),
+        "3:1",
+        "`fs` stands beside `servers`, and belongs below it",
+        "indent lines 3 to 5",
+    );
+    let step =
+        |step: &str| format!("version: 1\nservers: {{ m: {{ command: x }} }}\nsteps:\n{step}");
+    slip(
+        &step("- id: a\nserver: m\ntool: x\n"),
+        "5:1",
+        "belong below it",
+        "indent lines 5 to 6",
+    );
+    slip(
+        &step("- tool: x\n  expect:\n  text: { contains: a }\n"),
+        "6:3",
+        "`text` stands beside `expect`",
+        "indent line 6",
+    );
+    slip(
+        &step("- tool: x\n  args:\n  path: a\n"),
+        "6:3",
+        "`path` stands beside `args`",
+        "indent line 6",
+    );
+    slip(
+        "version: 1\nservers:\n  m: { command: x }\n  steps:\n  - list: tools\n",
+        "4:3",
+        "`steps` stands below `servers`, and belongs beside it",
+        "begin it where `servers` begins",
+    );
+    slip(
+        &step("- tool: x\n    id: a\n"),
+        "5:5",
+        "below `tool`",
+        "`  id: a`",
+    );
+    slip(
+        &step("  - id: a\n    tool: x\n   name: y\n"),
+        "6:4",
+        "3 spaces",
+        "`    name: y`",
+    );
+    slip(
+        "version: 1\nservers:\n  m:\n    command: x\n   env: {}\nsteps: []\n",
+        "5:4",
+        "3 spaces",
+        "`    env: {}`",
+    );
+}
+
+#[test]
+fn tabs_and_other_blanks_are_pointed_at() {
+    let text = |blank: &str| format!("version: 1\nservers:\n{blank}m: {{ command: x }}\n{MORE}");
+    slip(&text("\t"), "3:1", "a tab indents", "`  m: { command: x }`");
+    slip(
+        &text("\u{a0}\u{a0}"),
+        "3:1",
+        "U+00A0",
+        "`  m: { command: x }`",
+    );
+    let step = "version: 1\nservers: { m: { command: x } }\nsteps:\n  - server: m\n\tlist: tools\n";
+    slip(step, "5:1", "a tab indents", "`    list: tools`");
+}
+
+#[test]
+fn a_key_without_its_colon_and_a_bracket_without_its_end_are_said() {
+    let server = |line: &str| format!("version: 1\nservers:\n  m:\n    {line}\n{MORE}");
+    slip(&server("command:x"), "4:5", "", "`command: x`");
+    slip(&server("command = x"), "4:5", "", "`command: x`");
+    slip(&server("command: x\n    cwd:y"), "5:5", "", "`cwd: y`");
+    slip(
+        &server("command: x\n    args: [a],"),
+        "5:14",
+        "without a comma",
+        "`args: [a]`",
+    );
+    slip(
+        &server("command: x\n    args: [a, b"),
+        "5:11",
+        "never closed",
+        "`args: [a, b]`",
+    );
+    slip(
+        &server("command: \"x\n    args: [a, b]"),
+        "4:14",
+        "never closed",
+        "write `\"`",
+    );
+}
+
+#[test]
+fn the_configuration_of_a_client_is_told_from_a_plan_with_its_key() {
+    let plan = format!("version: 1\nmcpServers: {{ m: {{ command: x }} }}\n{MORE}");
+    slip(&plan, "2:1", "unknown key `mcpServers`", "write `servers:`");
+    for config in [
+        r#"{"mcpServers": {"m": {"command": "x"}}}"#,
+        r#"{"servers": {"m": {"type": "http", "url": "http://h/"}}, "inputs": []}"#,
+        r#"{"mcp": {"servers": {"m": {"command": "x"}}}}"#,
+    ] {
+        let found = problems("mcp.json", config);
+        let [(_, said, hints)] = found.as_slice() else {
+            panic!("{config}\n{found:#?}");
+        };
+        assert!(said.contains("no plan"), "{said}");
+        assert!(hints.contains("`jelly init --config mcp.json`"), "{hints}");
+    }
+}
+
+#[test]
+fn a_free_port_that_the_command_is_not_told_of_is_refused() {
+    let server = |more: &str| {
+        format!(
+            "version: 1\nvars: {{ p: '${{port:m}}', q: a }}\nservers:\n  m:\n    command: x\n    url: \"http://h:${{port}}/\"\n{more}steps: [{{ server: m, list: tools }}]\n"
+        )
+    };
+    for more in [
+        "",
+        "    args: [\"8123\", \"${q}\"]\n",
+        "  n: { command: y, args: [\"${port}\"] }\n",
+    ] {
+        slip(&server(more), "6:20", "`${port}`", "pass it, as in");
+    }
+    for more in [
+        "    args: [\"${port}\"]\n",
+        "    args: [\"${port:m}\"]\n",
+        "    args: [\"${p}\"]\n",
+        "    env: { PORT: \"${port}\" }\n",
+        "  n: { command: y, args: [\"${port:m}\"] }\n",
+    ] {
+        let text = server(more);
+        let source = PlanSource {
+            path: "plan.yaml".into(),
+            text: text.as_str().into(),
+            variant: None,
+        };
+        check(source).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+#[test]
+fn an_answer_that_no_server_could_read_is_refused() {
+    let answer = |method: &str, result: &str| {
+        format!(
+            "version: 1\nservers: {{ m: {{ command: x }} }}\nsteps:\n- tool: t\n  answers: [{{ method: {method}, result: {result} }}]\n"
+        )
+    };
+    for (method, result, needs, hint) in [
+        (
+            "elicitation/create",
+            "{ name: Bob }",
+            "`action`",
+            "{ action: accept, content: { name: Bob } }",
+        ),
+        ("elicitation/create", "{}", "`action`", "action: decline"),
+        (
+            "sampling/createMessage",
+            "{ text: hi }",
+            "`role`",
+            "role: assistant",
+        ),
+        ("roots/list", "{}", "`roots`", "roots: ["),
+    ] {
+        let text = answer(method, result);
+        let at = format!("5:{}", 33 + method.len());
+        slip(&text, &at, needs, hint);
+    }
+}

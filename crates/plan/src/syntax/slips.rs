@@ -1,0 +1,497 @@
+//! Text that no parser takes → what was meant, and how that is written.
+//!
+//! Main function: [`explain`]. Judges by the line that the parser stopped at and those
+//! around it, since one slip makes several errors, and one error has several causes.
+
+use super::node::Trouble;
+use std::ops::Range;
+
+/// Lines before the place that are looked at for how deep they stand.
+const LINES_BACK: usize = 2000;
+
+/// A line with the byte that it begins at.
+#[derive(Clone, Copy)]
+struct Line<'t> {
+    start: usize,
+    text: &'t str,
+}
+
+impl<'t> Line<'t> {
+    fn at(text: &'t str, at: usize) -> Self {
+        let start = text[..at].rfind('\n').map_or(0, |feed| feed + 1);
+        let end = text[at..].find('\n').map_or(text.len(), |feed| at + feed);
+        Self {
+            start,
+            text: text[start..end].trim_end_matches('\r'),
+        }
+    }
+
+    fn end(self) -> usize {
+        self.start + self.text.len()
+    }
+
+    fn next(self, text: &'t str) -> Option<Self> {
+        let after = text[self.end()..].find('\n')? + self.end() + 1;
+        Some(Self::at(text, after))
+    }
+
+    fn previous(self, text: &'t str) -> Option<Self> {
+        let before = self.start.checked_sub(1)?;
+        Some(Self::at(text, before))
+    }
+
+    fn depth(self) -> usize {
+        self.text.len() - self.text.trim_start_matches(' ').len()
+    }
+
+    /// Nothing, or a comment.
+    fn is_empty(self) -> bool {
+        let content = self.text.trim_start();
+        content.is_empty() || content.starts_with('#')
+    }
+
+    /// What stands behind the dashes of a list, and where that begins.
+    fn item(self) -> (usize, &'t str) {
+        let mut at = self.depth();
+        while let Some(rest) = self.text[at..].strip_prefix("- ") {
+            at += 2 + rest.len() - rest.trim_start_matches(' ').len();
+        }
+        (at, self.text[at..].trim_end())
+    }
+}
+
+/// The trouble with what the parser stopped at; `said` is its own word for it.
+pub(super) fn explain(text: &str, at: usize, said: &str) -> Trouble {
+    let at = text.floor_char_boundary(at.min(text.len()));
+    let line = Line::at(text, at);
+    odd_blanks(text, line)
+        .or_else(|| braces_before(text, at, line))
+        .or_else(|| bracket_left_open(text, at, said))
+        .or_else(|| quote_left_open(text, at, said))
+        .or_else(|| in_quotes(text, at))
+        .or_else(|| reserved(text, at))
+        .or_else(|| reference_in_brackets(text, at))
+        .or_else(|| colon(line, at))
+        .or_else(|| too_deep(text, line))
+        .or_else(|| between_depths(text, line))
+        .unwrap_or_else(|| {
+            let end = text[at..].chars().next().map_or(at, |c| at + c.len_utf8());
+            Trouble::new(at..end, said)
+                .hint("check the indentation of this line and the one before, and its quotes")
+        })
+}
+
+/// A tab, or a blank that is none to YAML, before the text of this line or the next.
+fn odd_blanks(text: &str, line: Line<'_>) -> Option<Trouble> {
+    let next = std::iter::successors(line.next(text), |line| line.next(text));
+    let next = next.take(LINES_BACK).find(|line| !line.is_empty());
+    [Some(line), next]
+        .into_iter()
+        .flatten()
+        .find_map(|line| odd_blank(text, line))
+}
+
+fn odd_blank(text: &str, line: Line<'_>) -> Option<Trouble> {
+    let content = line.text.trim_start();
+    let blanks = &line.text[..line.text.len() - content.len()];
+    let (at, odd) = blanks.char_indices().find(|(_, c)| *c != ' ')?;
+    let what = match odd {
+        '\t' => "a tab".to_owned(),
+        other => format!("the blank U+{:04X}", other as u32),
+    };
+    let at = line.start + at;
+    let message = format!("{what} indents this line, and YAML takes nothing but spaces");
+    // As deep as the line before it has it, if that has spaces.
+    let before = lines_before(text, line).next();
+    let depth = match before.map(|before| (before, before.item())) {
+        Some((before, (depth, item))) if odd_blank_at(before).is_none() => {
+            depth + if item.ends_with(':') { 2 } else { 0 }
+        }
+        _ => blanks.chars().map(|c| if c == '\t' { 2 } else { 1 }).sum(),
+    };
+    let hint = format!(
+        "write `{}{}`, with spaces",
+        " ".repeat(depth),
+        content.trim_end()
+    );
+    Some(Trouble::new(at..at + odd.len_utf8(), message).hint(hint))
+}
+
+fn odd_blank_at(line: Line<'_>) -> Option<usize> {
+    let blanks = line.text.len() - line.text.trim_start().len();
+    line.text[..blanks].find(|c| c != ' ')
+}
+
+/// A key with a blank before it that the parser takes for a letter.
+pub(super) fn odd_key(text: &str, at: usize) -> Option<Trouble> {
+    let odd = text[at..].starts_with(char::is_whitespace);
+    odd.then(|| odd_blank(text, Line::at(text, at)))?
+}
+
+/// What a variable in the notation of another tool is in a plan.
+pub(crate) fn reference_meant(inner: &str) -> Option<String> {
+    let inner = inner
+        .trim()
+        .trim_start_matches(['{', '%', '$'])
+        .trim_end_matches(['}', '%']);
+    let inner = inner.trim();
+    let name = |name: &str| {
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        (name.starts_with(|c: char| c.is_alphabetic() || c == '_') && name.chars().all(plain))
+            .then(|| name.to_owned())
+    };
+    match inner.rsplit_once(['.', ':']) {
+        None => name(inner).map(|name| format!("${{{name}}}")),
+        Some(("secrets", rest)) => name(rest).map(|name| format!("${{secret:{name}}}")),
+        Some(("env" | "process.env" | "environment", rest)) => {
+            name(rest).map(|name| format!("${{env:{name}}}"))
+        }
+        Some(("vars" | "inputs" | "input" | "matrix" | "", rest)) => {
+            name(rest).map(|name| format!("${{{name}}}"))
+        }
+        Some(_) => None,
+    }
+}
+
+/// `{{x}}`, which opens at `at`.
+pub(super) fn braces(text: &str, at: usize) -> Trouble {
+    let line = Line::at(text, at);
+    let rest = &text[at..line.end()];
+    let close = rest.find("}}").map_or(rest.len(), |close| close + 2);
+    let written = &rest[..close];
+    let span = at..at + close;
+    let trouble = Trouble::new(span, format!("`{written}` is no variable of a plan"));
+    match reference_meant(written) {
+        Some(meant) => {
+            let token = token(text, at);
+            let whole = text[token].replacen(written, &meant, 1);
+            trouble.hint(format!("write \"{whole}\""))
+        }
+        None => {
+            trouble.hint("a variable is written `${NAME}`, a text that begins with `{` in quotes")
+        }
+    }
+}
+
+fn braces_before(text: &str, at: usize, line: Line<'_>) -> Option<Trouble> {
+    let open = text[line.start..at].rfind("{{")?;
+    let before = &text[line.start..line.start + open];
+    let quoted = before.matches('"').count() % 2 == 1 || before.matches('\'').count() % 2 == 1;
+    (!quoted).then(|| braces(text, line.start + open))
+}
+
+/// The value that begins at `at`, to where it would end if it were plain. A reference is one
+/// piece, braces and all.
+fn token(text: &str, at: usize) -> Range<usize> {
+    let line = Line::at(text, at);
+    let in_brackets = open_bracket(text, at).is_some();
+    let rest = &text[at..line.end()];
+    let mut depth = 0_usize;
+    let mut end = rest.len();
+    for (i, c) in rest.char_indices() {
+        match c {
+            '{' if depth > 0 || rest[..i].ends_with('$') || rest[i..].starts_with("{{") => {
+                depth += 1
+            }
+            '}' if depth > 0 => depth -= 1,
+            ',' | ']' | '}' if in_brackets && depth == 0 => {
+                end = i;
+                break;
+            }
+            '#' if rest[..i].ends_with(' ') => {
+                end = i;
+                break;
+            }
+            _ => {}
+        }
+    }
+    at..at + rest[..end].trim_end().len()
+}
+
+/// The innermost bracket that is open at `at`.
+fn open_bracket(text: &str, at: usize) -> Option<usize> {
+    let mut open = Vec::new();
+    let mut quote = None;
+    let mut before = ' ';
+    let mut comment = false;
+    for (i, c) in text[..at].char_indices() {
+        let begins = matches!(before, ' ' | '\n' | '[' | '{' | ',' | ':');
+        match (quote, c) {
+            (_, '\n') => comment = false,
+            _ if comment => {}
+            (Some('"'), '"') if before == '\\' => {}
+            (Some(q), c) if c == q => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') if begins => quote = Some(c),
+            (None, '#') if matches!(before, ' ' | '\n') => comment = true,
+            (None, '[' | '{') if begins || !open.is_empty() => open.push(i),
+            (None, ']' | '}') => {
+                open.pop();
+            }
+            (None, _) => {}
+        }
+        before = c;
+    }
+    open.pop()
+}
+
+/// A bracket of a line before this one that nothing closes.
+fn bracket_left_open(text: &str, at: usize, said: &str) -> Option<Trouble> {
+    let open = match said.starts_with("unclosed bracket") {
+        true => at,
+        false => open_bracket(text, at)?,
+    };
+    let line = Line::at(text, open);
+    let goes_on = at != open && at <= line.end() || Line::at(text, at).depth() > line.depth();
+    if goes_on && !text[at..].trim().is_empty() {
+        return None;
+    }
+    let bracket = &text[open..=open];
+    let close = if bracket == "[" { ']' } else { '}' };
+    let message = format!("the `{bracket}` that opens here is never closed");
+    let hint = format!(
+        "write `{close}` where it ends, as in `{}{close}`",
+        line.text.trim()
+    );
+    Some(Trouble::new(open..open + 1, message).hint(hint))
+}
+
+/// A quote that swallows the lines after it.
+fn quote_left_open(text: &str, at: usize, said: &str) -> Option<Trouble> {
+    if !said.contains("quoted scalar") {
+        return None;
+    }
+    let here = Line::at(text, at);
+    let line = std::iter::once(here)
+        .chain(lines_before(text, here))
+        .find(|line| {
+            line.text.matches('"').count() % 2 == 1 || line.text.matches('\'').count() == 1
+        })?;
+    if line.start == here.start && here.next(text).is_some() && text[at..].trim().is_empty() {
+        return None;
+    }
+    let open = line.start + line.text.rfind(['"', '\''])?;
+    let quote = &text[open..=open];
+    let message = format!("the `{quote}` that opens here is never closed in this line");
+    let hint = format!("write `{quote}` where the text ends");
+    Some(Trouble::new(open..open + 1, message).hint(hint))
+}
+
+/// Where the quoted text begins that ends before `at`.
+fn last_quoted(text: &str, from: usize, at: usize) -> Option<usize> {
+    let (mut quote, mut last, mut before) = (None, None, ' ');
+    for (i, c) in text[from..at].char_indices() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            None if matches!(c, '"' | '\'') && matches!(before, ' ' | '[' | '{' | ',' | ':') => {
+                quote = Some(c);
+                last = Some(from + i);
+            }
+            Some(_) | None => {}
+        }
+        before = c;
+    }
+    last
+}
+
+/// A quote within quotes, more text behind them, or a backslash that begins no escape.
+fn in_quotes(text: &str, at: usize) -> Option<Trouble> {
+    let line = Line::at(text, at);
+    let start = match text[at..].chars().next() {
+        Some('"' | '\'') => at,
+        _ => last_quoted(text, line.start, at)?,
+    };
+    let quote = text[start..].chars().next()?;
+    let span = token(text, start);
+    let written = &text[span.clone()];
+    let inner = written.strip_prefix(quote)?;
+    let (inside, behind) = inner.split_once(quote)?;
+    if behind.is_empty() {
+        if quote == '"' && inside.contains('\\') && !inside.contains('\'') {
+            let message =
+                "a backslash between double quotes begins an escape, and here it begins none";
+            let hint = format!("write '{inside}' in single quotes");
+            return Some(Trouble::new(span, message).hint(hint));
+        }
+        return None;
+    }
+    let other = if quote == '"' { '\'' } else { '"' };
+    let (message, whole) = match behind.strip_suffix(quote) {
+        // The outer quotes are the others.
+        Some(middle) => (
+            "a quote within the text ends it",
+            format!("{inside}{quote}{middle}"),
+        ),
+        None if !behind.contains(quote) => (
+            "more text stands behind the quotes",
+            format!("{inside}{behind}"),
+        ),
+        None => return None,
+    };
+    let outer = if whole.contains(quote) { other } else { quote };
+    if whole.contains(outer) || (outer == '"' && whole.contains('\\')) {
+        return None;
+    }
+    Some(Trouble::new(span, message).hint(format!("write {outer}{whole}{outer}")))
+}
+
+/// A value that begins with what YAML keeps for itself.
+fn reserved(text: &str, at: usize) -> Option<Trouble> {
+    let first = text[at..].chars().next()?;
+    let begins = text[..at].ends_with([' ', '[', '{', ',', '\n']);
+    if !begins
+        || !matches!(
+            first,
+            '@' | '`' | '%' | '*' | '&' | '!' | '|' | '>' | '?' | '-'
+        )
+    {
+        return None;
+    }
+    let span = token(text, at);
+    let written = &text[span.clone()];
+    let outer = if written.contains(['"', '\\']) {
+        '\''
+    } else {
+        '"'
+    };
+    if written.is_empty() || written.contains(outer) {
+        return None;
+    }
+    let message = match first {
+        '*' => format!(
+            "no anchor is called `{}`; a text that begins with `*` needs quotes",
+            &written[1..]
+        ),
+        _ => format!("a text that begins with `{first}` needs quotes"),
+    };
+    Some(Trouble::new(span, message).hint(format!("write {outer}{written}{outer}")))
+}
+
+/// `${…}` between brackets, where its braces are those of a map.
+fn reference_in_brackets(text: &str, at: usize) -> Option<Trouble> {
+    let dollar = text[..at].strip_suffix('$').map(str::len)?;
+    if !text[at..].starts_with('{') {
+        return None;
+    }
+    let line = Line::at(text, at);
+    let begins = |before: &str| before.ends_with([' ', '[', '{', ',']);
+    let start = (line.start..=dollar)
+        .rev()
+        .find(|start| text.is_char_boundary(*start) && begins(&text[line.start..*start]))?;
+    let span = token(text, start);
+    let written = &text[span.clone()];
+    let message = "a value with `${…}` needs quotes between brackets";
+    let hint = format!("write \"{written}\"");
+    Some(Trouble::new(span, message).hint(hint))
+}
+
+/// What a line was to say whose key has no colon, or none with a blank behind it.
+pub(crate) fn one_word(text: &str) -> Option<String> {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')))?;
+    let (key, rest) = text.split_at(end);
+    let value = match rest.strip_prefix(':') {
+        Some(value) => value,
+        None => rest.trim_start().strip_prefix('=')?.trim_start(),
+    };
+    let is_key = key.starts_with(|c: char| c.is_ascii_lowercase());
+    // `http://…` and `C:\…` are values.
+    (is_key && !value.starts_with(['/', '\\', ' ', '=']) && !value.is_empty())
+        .then(|| format!("{key}: {value}"))
+}
+
+fn colon(line: Line<'_>, at: usize) -> Option<Trouble> {
+    let (start, item) = line.item();
+    let place = |from: usize, length: usize| line.start + from..line.start + from + length;
+    if let Some(meant) = one_word(item) {
+        let message = format!("`{item}` is one word: a key needs a colon with a blank behind it");
+        return Some(
+            Trouble::new(place(start, item.len()), message).hint(format!("write `{meant}`")),
+        );
+    }
+    let (key, value) = item.split_once(": ")?;
+    let value_at = start + key.len() + 2 + value.len() - value.trim_start().len();
+    let value = value.trim_start();
+    let second = value.find(": ")?;
+    if line.start + value_at + second != at || value.contains('"') || key.contains(['{', '[']) {
+        return None;
+    }
+    let message = "a value that contains `: ` needs quotes";
+    let hint = format!("write `{key}: \"{value}\"`");
+    Some(Trouble::new(place(value_at, value.len()), message).hint(hint))
+}
+
+fn lines_before<'t>(text: &'t str, line: Line<'t>) -> impl Iterator<Item = Line<'t>> {
+    std::iter::successors(line.previous(text), move |line| line.previous(text))
+        .take(LINES_BACK)
+        .filter(|line| !line.is_empty())
+}
+
+/// A line below one that has its value already.
+fn too_deep(text: &str, line: Line<'_>) -> Option<Trouble> {
+    let before = lines_before(text, line).next()?;
+    let (at, item) = before.item();
+    let (key, value) = item.split_once(": ")?;
+    let (from, content) = line.item();
+    if from <= at || value.trim_start().starts_with(['|', '>']) || !content.contains(':') {
+        return None;
+    }
+    let message = format!("this line stands below `{key}`, which has its value already");
+    let hint = format!(
+        "begin it where `{key}` begins: `{}{content}`",
+        " ".repeat(at)
+    );
+    let span = line.start + from..line.start + from + content.len();
+    Some(Trouble::new(span, message).hint(hint))
+}
+
+/// A line that stands neither where the lines before it do, nor below the last of them.
+fn between_depths(text: &str, line: Line<'_>) -> Option<Trouble> {
+    let (_, content) = line.item();
+    let depth = line.depth();
+    if let Some(plain) = content.strip_suffix(',') {
+        let end = line.start + line.text.trim_end().len();
+        let trouble = Trouble::new(end - 1..end, "a line of YAML ends without a comma");
+        return Some(trouble.hint(format!("write `{plain}`")));
+    }
+    let mut least = usize::MAX;
+    let mut depths: Vec<(usize, &str)> = Vec::new();
+    for before in lines_before(text, line) {
+        let (at, item) = before.item();
+        for depth in [at, before.depth()] {
+            if depth < least {
+                least = depth;
+                depths.push((
+                    depth,
+                    if depth == at {
+                        item
+                    } else {
+                        before.text.trim()
+                    },
+                ));
+            }
+        }
+        if least == 0 {
+            break;
+        }
+    }
+    if content.is_empty() || depths.iter().any(|(known, _)| *known == depth) {
+        return None;
+    }
+    let (meant, beside) = depths
+        .iter()
+        .min_by_key(|(known, _)| known.abs_diff(depth))?;
+    let is_item = beside.starts_with("- ") && !line.text.trim_start().starts_with("- ");
+    let (meant, beside) = match is_item {
+        true => (meant + 2, beside.trim_start_matches("- ")),
+        false => (*meant, *beside),
+    };
+    let key = beside.split(':').next().unwrap_or(beside);
+    let message = format!("this line is indented by {depth} spaces, like no line before it");
+    let whole = line.text.trim();
+    let hint = format!(
+        "to put it beside `{key}`, write `{}{whole}`",
+        " ".repeat(meant)
+    );
+    let at = line.start + depth;
+    Some(Trouble::new(at..at + whole.len(), message).hint(hint))
+}
