@@ -155,6 +155,8 @@ fn victims_of_set_ups(views: &[FailureView<'_>]) -> Vec<(usize, usize)> {
     views
         .iter()
         .enumerate()
+        // Writers that know no suites put all tests into one without a name.
+        .filter(|(_, view)| !view.suite.is_empty() || !view.classname.is_empty())
         .filter(|(_, view)| says_nothing(view) || view.kind.root_cause == "fixture_error")
         .filter_map(|(index, view)| Some((index, *set_ups.get(&named(view, ""))?)))
         .filter(|(index, set_up)| index != set_up)
@@ -187,38 +189,37 @@ fn victims_of_contexts(views: &[FailureView<'_>]) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// A case that stands for the set-up of others, as the frameworks name it. A
+/// A case that stands for the set-up of others, as the frameworks name it: the
+/// whole name is such a word, but for the class or the test that it is for. A
 /// name is no evidence of a cause; here it only tells what the case is.
 fn is_set_up(name: &str) -> bool {
-    let name = name.trim();
-    let word = name
-        .trim_start_matches(['(', '[', '"', '{', '@'])
-        .split(['(', ')', ']', '"', ' ', ':'])
-        .next()
-        .unwrap_or_default()
-        .to_ascii_lowercase()
-        .replace('_', "");
-    let is_hook = || {
-        let name = name.to_ascii_lowercase();
-        name.starts_with("\"before all\" hook") || name.contains(" \"before all\" hook")
-    };
-    name.is_empty()
-        || matches!(
-            word.as_str(),
-            "setup"
-                | "beforeall"
-                | "beforeclass"
-                | "setupclass"
-                | "setupmodule"
-                | "setupbeforeclass"
-                | "onetimesetup"
-                | "classsetup"
-                | "suitesetup"
-                | "initializationerror"
-                | "beforesuite"
-                | "testmain"
-        )
-        || name.contains('"') && is_hook()
+    const WORDS: [&str; 14] = [
+        "setup",
+        "setupall",
+        "beforeall",
+        "beforeclass",
+        "setupclass",
+        "setupmodule",
+        "setupbeforeclass",
+        "onetimesetup",
+        "classsetup",
+        "suitesetup",
+        "initializationerror",
+        "beforesuite",
+        "synchronizedbeforesuite",
+        "testmain",
+    ];
+    let name = name.trim().to_ascii_lowercase();
+    if name.starts_with("\"before all\" hook") || name.contains(" \"before all\" hook") {
+        return true;
+    }
+    let bare = name.trim_start_matches(['(', '[', '"', '{', '@']);
+    let end = bare.find(['(', ')', '[', ']', '"', '}']);
+    let word = bare[..end.unwrap_or(bare.len())]
+        .trim()
+        .replace(['_', ' '], "");
+    let word = word.strip_suffix("hook").unwrap_or(&word);
+    name.is_empty() || WORDS.contains(&word)
 }
 
 /// Moves followers from their own groups to those of their causes.

@@ -11,7 +11,7 @@ use jelly_base::model::ReportSummary;
 use jelly_base::text::redact::Redactor;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -26,6 +26,17 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 pub enum Input {
     File(PathBuf),
     Stdin,
+}
+
+impl Input {
+    /// The file, if it is one.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Stdin => None,
+        }
+    }
 }
 
 /// One report to be read.

@@ -209,10 +209,17 @@ fn in_hook(f: &Failure) -> bool {
         RegexBuilder::new(&calls).unicode(false).build().ok()
     });
     let text = f.text.as_deref().unwrap_or_default();
-    let whole = match (&f.name, &f.classname) {
-        (Some(name), Some(class)) => name == class && name.contains('.'),
-        (Some(_), None) | (None, Some(_) | None) => false,
+    // The JVM's runners report what failed for a class under its name; CTest
+    // and others write the name of the test into both.
+    let of_jvm = || {
+        let class = f.type_.as_deref().unwrap_or_default();
+        class.starts_with(|c: char| c.is_ascii_lowercase()) && class.contains('.')
+            || text.contains(".java:")
     };
+    let whole = f.name.is_some()
+        && f.name == f.classname
+        && f.name.as_deref().is_some_and(|name| name.contains('.'))
+        && of_jvm();
     whole
         || ANY
             .as_ref()

@@ -29,7 +29,7 @@ pub(super) fn tells_of_system(said: &str) -> bool {
     static SYSTEM: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
         bytes::RegexBuilder::new(
             r"(?x)
-              \bE(?:CONN(?:REFUSED|RESET|ABORTED)|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN|TIMEDOUT|PIPE|NOENT|ACCES|PERM|ROFS|ADDRINUSE|NOSPC|MFILE)\b
+              \bE(?:CONN(?:REFUSED|RESET|ABORTED)|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN|TIMEDOUT|SOCKETTIMEDOUT|PIPE|NOENT|ACCES|PERM|ROFS|ADDRINUSE|NOSPC|MFILE)\b
             | \[(?:Errno|WinError)\ -?\d | <urlopen\ error\b
             | \bdial\ (?:tcp|udp|unix)\b | \bc(?:url:\ \(\d|URL\ error\ \d)
             | [Cc]onnection\ (?:refused|reset|timed\ out)\b | \b[Nn]o\ (?:such\ (?:host|file\ or\ directory)|route\ to\ host|space\ left\ on\ device)\b
