@@ -10,6 +10,7 @@
 
 mod support;
 
+mod alike;
 mod apply;
 mod asked;
 mod auth;
