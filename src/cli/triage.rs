@@ -22,6 +22,7 @@ use jelly_triage::history::Past;
 use jelly_triage::survey::{
     self, Account, Before, Hint, Input, ReportPart, ReportSource, Terms, Tools,
 };
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::num::NonZero;
@@ -153,8 +154,8 @@ impl TriageCall<'_> {
                 (Input::Stdin | Input::File(_), _) => source.clone(),
             })
             .collect();
-        let baseline = match self.baseline(&sources, tools) {
-            Ok(baseline) => baseline,
+        let (baseline, copies) = match self.baseline(&sources, tools) {
+            Ok((baseline, paths)) => (baseline, paths),
             Err(refusal) => return Ok(refusal.tell()),
         };
         let history = self.history.as_ref().map(|history| &*history.past);
@@ -163,7 +164,15 @@ impl TriageCall<'_> {
             templates: self.history.is_some(),
             ..tools
         };
-        let parts = survey::read_all(&sources, tools);
+        let mut parts = survey::read_all(&sources, tools);
+        for part in &mut parts {
+            let identity = part.summary.identity.as_deref().unwrap_or_default();
+            if let Some(path) = copies.get(identity) {
+                part.summary.warnings.push(format!(
+                    "it has the same content as {path} of the baseline, so nothing in it is new"
+                ));
+            }
+        }
         let before = Before {
             history: history.cloned(),
             baseline: baseline.clone(),
@@ -211,14 +220,15 @@ impl TriageCall<'_> {
         }
     }
 
-    /// The earlier reports.
+    /// The earlier reports, and the paths of the last ones by their identities.
     fn baseline(
         &self,
         current: &[ReportSource],
         tools: Tools<'_>,
-    ) -> Result<Option<Past>, Refusal> {
+    ) -> Result<(Option<Past>, BTreeMap<String, String>), Refusal> {
+        let mut paths = BTreeMap::new();
         if self.args.baseline.is_empty() {
-            return Ok(None);
+            return Ok((None, paths));
         }
         let earlier = baseline::baseline(&self.args.baseline, current)
             .map_err(|error| Refusal::invalid(format!("error: failed to {}", chain(&error))))?;
@@ -235,6 +245,11 @@ impl TriageCall<'_> {
                     let problem = part.summary.problem.as_ref()?;
                     Some(format!("{}: {problem}", part.summary.path))
                 }));
+                // Of the last run alone all is known that is there.
+                paths.clear();
+                paths.extend(parts.iter().filter_map(|part| {
+                    Some((part.summary.identity.clone()?, part.summary.path.clone()))
+                }));
                 parts
             },
         );
@@ -243,7 +258,7 @@ impl TriageCall<'_> {
                 "error: the baseline can't be relied on: {problem}\n\
                  help: name other reports with --baseline, or leave it out"
             ))),
-            None => Ok(Some(past)),
+            None => Ok((Some(past), paths)),
         }
     }
 

@@ -29,14 +29,19 @@ pub enum BaselineError {
     Git { what: String, problem: String },
     #[error("keep {what} for a moment")]
     Keep { what: String, source: io::Error },
+    #[error("compare {path} with an earlier run: `--baseline {value}` is the same file")]
+    Itself { path: String, value: String },
 }
 
 /// The earlier runs that `values` mean, each value later than those before it:
 /// a file, a folder or a glob, whose numbers tell the runs; or `git:REVISION`
 /// for the `current` reports as they were then.
 ///
+/// Of a folder or a glob that holds a current report, what is from that run on
+/// is left out.
+///
 /// # Errors
-/// A value that leads to nothing.
+/// A value that leads to nothing, or to nothing but a current report.
 pub fn baseline(values: &[String], current: &[ReportSource]) -> Result<Baseline, BaselineError> {
     let mut baseline = Baseline::default();
     for value in values {
@@ -63,11 +68,36 @@ pub fn baseline(values: &[String], current: &[ReportSource]) -> Result<Baseline,
             }
             None => {
                 let found = find(std::slice::from_ref(value))?;
-                baseline.runs.extend(runs(found));
+                if let [only] = &found[..]
+                    && let Some(path) = only.input.path().filter(|path| is_current(path, current))
+                {
+                    return Err(BaselineError::Itself {
+                        path: path.display().to_string(),
+                        value: value.clone(),
+                    });
+                }
+                let of_now = |file: &ReportSource| {
+                    file.input
+                        .path()
+                        .is_some_and(|path| is_current(path, current))
+                };
+                let earlier = runs(found).into_iter();
+                baseline
+                    .runs
+                    .extend(earlier.take_while(|run| !run.iter().any(of_now)));
             }
         }
     }
     Ok(baseline)
+}
+
+/// Whether a path leads to one of the current reports, by whatever way.
+fn is_current(path: &Path, current: &[ReportSource]) -> bool {
+    let whole = |path: &Path| path.canonicalize().ok();
+    whole(path).is_some_and(|earlier| {
+        let now = current.iter().filter_map(|source| source.input.path());
+        now.filter_map(whole).any(|now| now == earlier)
+    })
 }
 
 /// Files that differ in nothing but a number are the same report of successive

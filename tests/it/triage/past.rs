@@ -63,6 +63,52 @@ fn only_what_is_new_can_make_a_call_fail() {
     assert_eq!(call("new.xml"), Some(1));
 }
 
+/// A baseline that is a copy of the report made all its failures new, and one
+/// that is the report itself passed for an earlier run.
+#[test]
+fn a_copy_of_the_baseline_has_nothing_new_and_the_baseline_itself_is_refused() {
+    let project = Project::empty();
+    let content = report(&format!("{PASS}{CODE}{REFUSED}"));
+    fs::create_dir_all(project.dir().join("builds/9")).unwrap();
+    fs::create_dir_all(project.dir().join("builds/10")).unwrap();
+    for name in ["now.xml", "copy.xml", "builds/10/r.xml"] {
+        project.write(name, &content);
+    }
+    project.write("builds/9/r.xml", report(PASS));
+    for baseline in ["copy.xml", "builds"] {
+        let args = ["now.xml", "--baseline", baseline];
+        let (_, value) = json(&project, &args);
+        assert_eq!(value["failures"][0]["pre_existing"], true, "{baseline}");
+        let warnings = value["reports"][0]["warnings"].to_string();
+        let copy = if baseline == "builds" {
+            "builds/10/r.xml"
+        } else {
+            baseline
+        };
+        assert!(
+            warnings.contains(&format!("same content as {copy}")),
+            "{warnings}"
+        );
+        let ended = triage(
+            &project,
+            &["now.xml", "--baseline", baseline, "--fail-on", "new"],
+        );
+        assert_eq!(ended.code, Some(0), "{}", ended.stdout);
+    }
+    for baseline in ["now.xml", "./now.xml", "builds/../now.xml"] {
+        let ended = triage(&project, &["now.xml", "--baseline", baseline]);
+        assert_eq!(ended.code, Some(2), "{baseline}");
+        assert!(
+            ended.stderr.contains("is the same file"),
+            "{}",
+            ended.stderr
+        );
+    }
+    // Of the folder that it lies in, the runs before it are its past.
+    let (_, value) = json(&project, &["builds/10/r.xml", "--baseline", "builds"]);
+    assert_eq!(value["failures"][0]["pre_existing"], false);
+}
+
 #[test]
 fn a_baseline_that_is_not_there_is_said() {
     let project = Project::empty();

@@ -540,3 +540,32 @@ fn a_model_that_does_not_validate_is_configuration_only_for_settings() {
         );
     }
 }
+
+/// An exception whose stack shows no line of the product is no proof against
+/// it, whatever its class.
+#[test]
+fn only_a_line_of_the_product_holds_an_exception_against_it() {
+    let raised = |message: &str, stack: &str| Failure {
+        element: Some("error".into()),
+        message: Some(message.into()),
+        text: Some(format!("{message}\n{stack}")),
+        ..Failure::default()
+    };
+    for message in [
+        "TypeError: null is not an object",
+        "System.InvalidOperationException: Sequence contains no elements",
+        "Error in `total(cart)`: object 'price' not found",
+        "MethodError: no method matching total(::Nothing)",
+        "uncaught exception: ErrorCall",
+    ] {
+        for (stack, blamed) in [
+            ("", false),
+            ("    at pays (/srv/js/cart.test.js:9:1)", false),
+            ("    at total (/srv/js/src/cart.js:4:5)", true),
+        ] {
+            let diagnosis = Engine::builtin().diagnose(&raised(message, stack));
+            let found = (diagnosis.side == Side::Code, &*diagnosis.root_cause);
+            assert_eq!(found, (blamed, "code_exception"), "{message} {stack}");
+        }
+    }
+}

@@ -118,6 +118,10 @@ pub(crate) enum Oddity {
     ExitCodeOnly,
     /// Every failure has the same type.
     OneType,
+    /// A stack may be cut down to the lines of the test, or left out.
+    TrimmedStacks,
+    /// All code that it runs is that of tests.
+    TestCodeOnly,
     /// A test that could not be run is one that failed.
     NotRunFails,
 }

@@ -157,6 +157,8 @@ fn victims_of_set_ups(views: &[FailureView<'_>]) -> Vec<(usize, usize)> {
     views
         .iter()
         .enumerate()
+        // Writers that know no suites put all tests into one without a name.
+        .filter(|(_, view)| !view.suite.is_empty() || !view.classname.is_empty())
         .filter(|(_, view)| says_nothing(view) || view.kind.root_cause == "fixture_error")
         .filter(|(_, view)| view.message.is_none_or(is_about_set_up))
         .filter_map(|(index, view)| Some((index, *set_ups.get(&named(view, ""))?)))
@@ -201,45 +203,37 @@ fn victims_of_contexts(views: &[FailureView<'_>]) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// A case that stands for the set-up of others, as the frameworks name it. A
+/// A case that stands for the set-up of others, as the frameworks name it: the
+/// whole name is such a word, but for the class or the test that it is for. A
 /// name is no evidence of a cause; here it only tells what the case is.
 fn is_set_up(name: &str) -> bool {
-    let name = name.trim();
-    let bare = name.trim_start_matches(['(', '[', '"', '{', '@']);
-    let end = bare.find(['(', ')', ']', '"', ' ', ':', '}']);
-    let (word, rest) = bare.split_at(end.unwrap_or(bare.len()));
-    // `setup wizard shows the logo` is a test like any other.
-    if bare.len() == name.len()
-        && !matches!(
-            rest.trim_start().chars().next(),
-            None | Some('(' | '[' | ':')
-        )
-    {
-        return name.contains('"') && is_hook(name);
+    const WORDS: [&str; 14] = [
+        "setup",
+        "setupall",
+        "beforeall",
+        "beforeclass",
+        "setupclass",
+        "setupmodule",
+        "setupbeforeclass",
+        "onetimesetup",
+        "classsetup",
+        "suitesetup",
+        "initializationerror",
+        "beforesuite",
+        "synchronizedbeforesuite",
+        "testmain",
+    ];
+    let name = name.trim().to_ascii_lowercase();
+    if name.starts_with("\"before all\" hook") || name.contains(" \"before all\" hook") {
+        return true;
     }
-    let word = word.to_ascii_lowercase().replace('_', "");
-    name.is_empty()
-        || matches!(
-            word.as_str(),
-            "setup"
-                | "beforeall"
-                | "beforeclass"
-                | "setupclass"
-                | "setupmodule"
-                | "setupbeforeclass"
-                | "onetimesetup"
-                | "classsetup"
-                | "suitesetup"
-                | "initializationerror"
-                | "beforesuite"
-                | "testmain"
-        )
-        || name.contains('"') && is_hook(name)
-}
-
-fn is_hook(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    name.starts_with("\"before all\" hook") || name.contains(" \"before all\" hook")
+    let bare = name.trim_start_matches(['(', '[', '"', '{', '@']);
+    let end = bare.find(['(', ')', '[', ']', '"', '}']);
+    let word = bare[..end.unwrap_or(bare.len())]
+        .trim()
+        .replace(['_', ' '], "");
+    let word = word.strip_suffix("hook").unwrap_or(&word);
+    name.is_empty() || WORDS.contains(&word)
 }
 
 /// Moves followers from their own groups to those of their causes.

@@ -25,14 +25,11 @@ impl Before {
             .filter(|past| !past.is_empty())
     }
 
-    /// A report that was seen before has the past that it had then.
+    /// A report that the history has seen before has the past that it had then.
+    /// A baseline is what was named, even if it is the same again.
     pub(super) fn end_before(&mut self, reports: &[ReportSummary]) {
-        let digests = || reports.iter().filter_map(|r| r.identity.as_deref());
-        for past in [&mut self.history, &mut self.baseline]
-            .into_iter()
-            .flatten()
-        {
-            past.end_before(digests());
+        if let Some(past) = &mut self.history {
+            past.end_before(reports.iter().filter_map(|r| r.identity.as_deref()));
         }
     }
 

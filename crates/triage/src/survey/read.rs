@@ -28,6 +28,17 @@ pub enum Input {
     Stdin,
 }
 
+impl Input {
+    /// The file, if it is one.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Stdin => None,
+        }
+    }
+}
+
 /// One report to be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportSource {

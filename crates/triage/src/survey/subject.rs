@@ -45,16 +45,16 @@ pub(super) fn address(text: &str) -> Option<String> {
         [
             // A URL, whose user and password are nobody's business.
             r#"\b[a-z][a-z0-9+.:-]*://(?:[^@/\s'"]*@)?(?P<host>[\w.-]+|\[[0-9A-Fa-f:]+\])(?::(?P<port>\d{1,5}))?"#,
-            // Go: lookup db on 127.0.0.11:53: no such host; PHP: getaddrinfo for db failed
-            r#"(?i)\b(?:lookup|getaddrinfo for) (?P<host>[\w-]+(?:\.[\w-]+)*) (?:on \S+?:\d+|failed)"#,
-            // PDO: mysql:host=db;port=3306;dbname=shop
-            r"\bhost=(?P<host>[\w.-]+);(?:port=(?P<port>\d{1,5}))?",
-            // Ruby: connect(2) for "db" port 5432
-            r#"connect\(2\) for "?(?P<host>[\w.-]+)"? port (?P<port>\d{1,5})"#,
-            // HTTPConnectionPool(host='db', port=80), server at "db" (10.0.0.1), port 5432
-            r#"(?i)\b(?:host(?:name)?|server at|connect(?:ion)? to|host name)[=: ]+['"]?(?P<host>[\w.-]+)['"]?(?: \([^)]*\))?,? (?:on )?port[=: ]+(?P<port>\d{1,5})"#,
+            // Go's resolver, whose own address follows: lookup db on 10.0.0.2:53
+            r"\blookup (?P<host>[\w.-]+)(?: on [\w.\[\]:]+)?: ",
+            // HTTPConnectionPool(host='db', port=80), server at "db" (10.0.0.1), port 5432,
+            // connect(2) for "db" port 5432
+            r#"(?i)(?:\b(?:host(?:name)?|server at|connect(?:ion)? to|host name)|\bconnect\(2\) for)[=: ]+['"]?(?P<host>[\w.-]+)['"]?(?: \([^)]*\))?(?: and accepting\s+TCP/IP connections)?,? (?:on )?port[=: ]+(?P<port>\d{1,5})"#,
+            // PDO's name of a source: mysql:host=db;dbname=shop
+            r"\b(?:mysql|pgsql|sqlsrv|dblib|firebird):(?:\w+=[^;\s]*;)*?(?:[Hh]ost|[Ss]erver)=(?P<host>[\w.-]+)(?:;(?:\w+=[^;\s]*;)*?port=(?P<port>\d{1,5}))?",
+            r"\bgetaddrinfo for (?P<host>[\w.-]+) failed\b",
             // db:5432, 127.0.0.1:5432, [::1]:5432, ::1:5432, /10.0.0.1:80
-            r"(?:^|[\s/(\[{<'\x22`,;=@])(?P<host>::1|\[[0-9A-Fa-f:]+\]|[A-Za-z0-9][A-Za-z0-9._-]*):(?P<port>\d{2,5})\b",
+            r"(?:^|[\s/(\[{<'\x22`,;=@])(?P<host>::1|\[[0-9A-Fa-f:]+\]|[A-Za-z0-9][A-Za-z0-9._-]*):(?P<port>\d{2,5})\b(?P<more>\.\d)?",
             // getaddrinfo ENOTFOUND db, Could not resolve host: db, lookup db: no such host
             r#"(?i)\b(?:ENOTFOUND|EAI_AGAIN|resolve host(?:name)?:?|resolve|lookup|UnknownHostException:|unknown host:?)\s+['"]?(?P<host>[\w-]+(?:\.[\w-]+)*)['"]?"#,
         ]
@@ -68,7 +68,7 @@ pub(super) fn address(text: &str) -> Option<String> {
             let port = found.name("port").map(|port| port.as_str());
             let host = host.trim_matches(['[', ']', '.']).to_ascii_lowercase();
             let before = &text[..found.get(0)?.start()];
-            if !is_host(&host) || is_image(&host, port, before) {
+            if !is_host(&host) || found.name("more").is_some() || is_image(&host, port, before) {
                 return None;
             }
             let host = if is_this_machine(&host) {
@@ -82,6 +82,20 @@ pub(super) fn address(text: &str) -> Option<String> {
             })
         })
     })
+}
+
+/// Whether `name:number` is an image and its version: `postgres:15`. No service
+/// that tests use listens at most numbers of two digits.
+fn is_image(host: &str, port: Option<&str>, before: &str) -> bool {
+    static IMAGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r#"(?i)\b(?:image|container|pull(?:ing|ed)?|manifest(?: for)?|tag|docker(?: run| pull)?)[=: ]*['"`]?$"#).ok()
+    });
+    const SHORT: [&str; 12] = [
+        "21", "22", "23", "25", "53", "69", "80", "81", "82", "83", "88", "90",
+    ];
+    let is_name = !host.contains('.') && !is_this_machine(host);
+    let unlikely = is_name && port.is_some_and(|port| port.len() == 2 && !SHORT.contains(&port));
+    unlikely || IMAGE.as_ref().is_some_and(|image| image.is_match(before))
 }
 
 fn is_this_machine(host: &str) -> bool {
@@ -102,15 +116,6 @@ fn is_host(host: &str) -> bool {
         "", "line", "errno", "code", "error", "the", "a", "host", "port",
     ];
     is_address && !is_source && !words.contains(&host)
-}
-
-/// Whether a name with a number is that of a Docker image with its tag.
-fn is_image(host: &str, port: Option<&str>, before: &str) -> bool {
-    const PORTS: [&str; 8] = ["21", "22", "25", "53", "80", "88", "92", "99"];
-    let told = before.trim_end_matches(|c: char| !c.is_alphanumeric());
-    let told = told.ends_with("image") || told.ends_with("Image") || told.ends_with("pull");
-    let tagged = port.is_some_and(|port| port.len() == 2 && !PORTS.contains(&port));
-    host != THIS_MACHINE && port.is_some() && (told || tagged && !host.contains('.'))
 }
 
 /// Whether two subjects can be one: equal, or the same host where one names
@@ -176,6 +181,42 @@ mod tests {
                 "Connection refused - connect(2) for \"db\" port 5432",
                 "db:5432",
             ),
+            (
+                "dial tcp: lookup db.internal on 10.0.0.2:53: no such host",
+                "db.internal",
+            ),
+            (
+                "Get \"http://orders:8080/x\": dial tcp: lookup orders on 127.0.0.11:53: no such host",
+                "orders:8080",
+            ),
+            (
+                "Failed to open TCP connection (Connection refused - connect(2) for \"cache\" port 6379)",
+                "cache:6379",
+            ),
+            (
+                "Connection refused - connect(2) for 127.0.0.1:6379",
+                "localhost:6379",
+            ),
+            (
+                "could not connect to server: Connection refused\n\tIs the server running on host \"pg\" (172.18.0.2) and accepting\n\tTCP/IP connections on port 5432?",
+                "pg:5432",
+            ),
+            (
+                "SQLSTATE[HY000] [2002] Connection refused (mysql:host=db;dbname=shop)",
+                "db",
+            ),
+            (
+                "SQLSTATE[HY000] [2002] Connection refused (pgsql:dbname=shop;host=db;port=5433)",
+                "db:5433",
+            ),
+            (
+                "SQLSTATE[HY000] [2002] php_network_getaddresses: getaddrinfo for mysql failed: Name or service not known",
+                "mysql",
+            ),
+            (
+                "cannot start container postgres:15, connect ECONNREFUSED 127.0.0.1:2375",
+                "localhost:2375",
+            ),
         ] {
             assert_eq!(address(text).as_deref(), Some(wanted), "{text}");
         }
@@ -191,6 +232,10 @@ mod tests {
             "Container startup failed for image postgres:15",
             "pull access denied for redis:72",
             "postgres:15 did not start: connection refused",
+            "cannot start container postgres:15",
+            "pulling redis:6379 was refused",
+            "no connection to ubuntu:22.04",
+            "Unable to find image 'node:20' locally",
             "",
         ] {
             assert_eq!(address(text), None, "{text}");

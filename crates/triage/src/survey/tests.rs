@@ -153,6 +153,48 @@ fn a_set_up_takes_the_blame_for_tests_that_name_no_cause() {
     assert_eq!(report.clusters.len(), 2);
 }
 
+/// A test may be about a set-up, and a writer may know no suites.
+#[test]
+fn a_name_that_begins_like_a_hook_and_a_suite_without_a_name_take_no_blame() {
+    for name in [
+        "Setup wizard opens",
+        "setup: loads the plan",
+        "before all orders are shipped",
+        "setup_is_quick",
+    ] {
+        let report = drawn(vec![part(
+            "a.xml",
+            0,
+            &[("a", "unknown"), (name, "refused db:5432")],
+        )]);
+        assert_eq!(report.clusters.len(), 2, "{name}");
+    }
+    for name in ["", "setUp"] {
+        let mut part = part("a.tap", 0, &[]);
+        (part.summary.tests, part.summary.failed) = (2, 2);
+        for (ordinal, (name, kind)) in (0..).zip([("a", "unknown"), (name, "refused db:5432")]) {
+            let mut failure = failure("a.tap", name, kind);
+            failure.suite.clear();
+            failure.classname.clear();
+            part.failures.push_of_case(ordinal, failure);
+        }
+        assert_eq!(drawn(vec![part]).clusters.len(), 2, "{name}");
+    }
+    for name in [
+        "(setUpAll)",
+        "setUpClass (shop.Cart)",
+        "[BeforeSuite]",
+        "\"before all\" hook for \"pays\"",
+    ] {
+        let report = drawn(vec![part(
+            "a.xml",
+            0,
+            &[("a", "unknown"), (name, "refused db:5432")],
+        )]);
+        assert_eq!(report.clusters.len(), 1, "{name}");
+    }
+}
+
 #[test]
 fn a_part_that_failed_takes_its_whole_along() {
     let report = drawn(vec![part(

@@ -305,7 +305,14 @@ fn sentence(text: &str, from: usize) -> Replacement {
         };
         let value = open + 1;
         let quote = rest[open..].chars().next();
-        let end = end_of_value(&rest[value..], quote)
+        // FluentAssertions says behind the value how long it is.
+        let measured = || {
+            rest[value..]
+                .find("\" has a length of ")
+                .filter(|_| says == " with a length")
+        };
+        let end = measured()
+            .or_else(|| end_of_value(&rest[value..], quote))
             .or_else(|| rest[value..].rfind(quote?))
             .map_or(line, |end| value + end);
         (start + end, format!("{}{MASK}", &rest[..value]))

@@ -44,6 +44,29 @@ pub(super) fn place(line: &str) -> Option<&str> {
     {
         return Some("");
     }
+    // Julia: `@ Shop src/cart.jl:12`
+    if first == b'@'
+        && let Some(place) = line.trim_end_matches(" [inlined]").rsplit(' ').next()
+        && place.contains(".jl:")
+    {
+        return Some(place);
+    }
+    // Erlang: `in function cart:load/1 (src/cart.erl, line 12)`
+    if first == b'i'
+        && line.starts_with("in ")
+        && let Some((before, _)) = line.split_once(".erl, line ")
+    {
+        let open = before.rfind('(').map_or(0, |at| at + 1);
+        return line.get(open..before.len() + ".erl".len());
+    }
+    // Clojure: `shop.cart$total.invokeStatic (cart.clj:12)`
+    if let Some((called, file)) = line.split_once(" (")
+        && file.contains(".clj:")
+        && file.ends_with(')')
+        && !called.contains(' ')
+    {
+        return Some(line);
+    }
     if first == b'F'
         && let Some(rest) = line.strip_prefix("File \"")
     {

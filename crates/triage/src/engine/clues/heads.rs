@@ -170,7 +170,7 @@ fn cause<'a>(lines: &[&'a str], index: usize) -> Option<&'a str> {
 
 /// The line without words that only say that an exception follows.
 fn bare(line: &str) -> &str {
-    const OPENINGS: [&str; 15] = [
+    const OPENINGS: [&str; 16] = [
         "Uncaught (in promise) ",
         "Uncaught exception: ",
         "Uncaught ",
@@ -186,12 +186,14 @@ fn bare(line: &str) -> &str {
         "An exception occurred: ",
         "An error was thrown: ",
         "Exception: ",
+        // Clojure's report of what came instead of a value
+        "actual: ",
     ];
     let mut line = line.trim();
     // Two of them may stand one after the other.
     for _ in 0..2 {
         let before = line.len();
-        if !line.starts_with(['U', 'P', 'F', 'E', '[', 'M', 'T', 'A']) {
+        if !line.starts_with(['U', 'P', 'F', 'E', '[', 'M', 'T', 'A', 'a']) {
             break;
         }
         for opening in OPENINGS {
@@ -200,7 +202,7 @@ fn bare(line: &str) -> &str {
                 continue;
             }
             if let Some(rest) = line.strip_prefix(opening)
-                && (opening != "Exception: " || class(rest).is_some())
+                && (!matches!(opening, "Exception: " | "actual: ") || class(rest).is_some())
             {
                 line = rest;
             }

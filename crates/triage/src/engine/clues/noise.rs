@@ -76,6 +76,11 @@ pub(super) fn statements(text: &str, f: &Failure) -> String {
         {
             continue;
         }
+        // SoapUI puts the name of the failed step into a heading.
+        let line = match bare.strip_prefix("<h3><b>") {
+            Some(heading) => heading.split_once("</h3>").map_or(line, |(_, rest)| rest),
+            None => line,
+        };
         let line = names.without(without_number(line), index);
         kept.push_str(without_command(&line).as_ref());
         kept.push('\n');

@@ -1,7 +1,8 @@
 //! Where an exception was raised: in the test, or in what it tests.
 
 use super::frames::{before_colon, place};
-use crate::frameworks::{LIBRARIES, LIBRARY_PLACES};
+use crate::frameworks::spec::Oddity;
+use crate::frameworks::{LIBRARIES, LIBRARY_PLACES, is_odd};
 use jelly_base::model::Failure;
 use jelly_base::text::lines as lines_of;
 use memchr::memmem::Finder;
@@ -17,6 +18,8 @@ pub(in crate::engine) enum Origin {
     Test,
     /// The product's own code.
     Product,
+    /// Surefire cuts stacks down to the lines of the test class.
+    Trimmed,
     /// No stack tells.
     Unknown,
 }
@@ -28,16 +31,24 @@ const WHOLE: usize = 3;
 
 /// Where the innermost line of the stack stands that belongs to no library.
 pub(in crate::engine) fn origin(f: &Failure) -> Origin {
-    let Some(text) = f.text.as_deref().filter(|text| !text.trim().is_empty()) else {
+    let told = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
+    let Some(text) = [&f.text, &f.message].into_iter().find(|text| told(text)) else {
         return Origin::Unknown;
     };
+    let text = text.as_deref().unwrap_or_default();
     let text = super::slice::readable(text);
+    let is_of = |oddity| {
+        f.dialect
+            .as_deref()
+            .is_some_and(|writer| is_odd(writer, oddity))
+    };
     let is_cut = || places(&text).take(WHOLE).count() < WHOLE;
-    match innermost(&text, |place| is_own(place, f)) {
+    match innermost(&text, |place| is_own(place, f)).or_else(|| said_at(&text, f)) {
+        None if is_of(Oddity::TrimmedStacks) => Origin::Trimmed,
+        None if is_of(Oddity::TestCodeOnly) => Origin::Test,
         None => Origin::Unknown,
         Some(place) if !is_test(place) => Origin::Product,
-        // Surefire cuts stacks down to the lines of the test class.
-        Some(place) if place.contains(".java:") && is_cut() => Origin::Unknown,
+        Some(place) if place.contains(".java:") && is_cut() => Origin::Trimmed,
         Some(_) => Origin::Test,
     }
 }
@@ -51,6 +62,16 @@ fn innermost(text: &str, is_wanted: impl Fn(&str) -> bool) -> Option<&str> {
         return places.find(|place| is_wanted(place));
     }
     places(text).find(|place| is_wanted(place))
+}
+
+/// The place that a message begins with, as Lua and shells write it:
+/// `src/cart.lua:33: attempt to …`.
+fn said_at<'t>(text: &'t str, f: &Failure) -> Option<&'t str> {
+    lines_of(text)
+        .take(LINES)
+        .filter_map(|line| line.trim_start().split_once(": "))
+        .filter_map(|(head, _)| place(head))
+        .find(|place| is_own(place, f))
 }
 
 fn places(text: &str) -> impl Iterator<Item = &str> {
@@ -263,6 +284,7 @@ fn is_test(place: &str) -> bool {
         || lower.contains("_spec.")
         || lower.contains(".test.")
         || lower.contains(".spec.")
+        || lower.contains(".tests.")
         || lower.contains(".cy.")
 }
 
@@ -367,7 +389,7 @@ mod tests {
             ),
             (
                 "java.lang.X: y\n\tat shop.CartTest.npe(CartTest.java:9)",
-                Origin::Unknown,
+                Origin::Trimmed,
             ),
             (
                 "   at System.Linq.ThrowHelper.ThrowNoElements()\n   at Shop.Tests.CartTests.First() in /src/CartTests.cs:line 12",
@@ -375,6 +397,34 @@ mod tests {
             ),
             (
                 "     (elixir 1.14.0) lib/enum.ex:9: Enum.fetch!/2\n     test/shop/cart_test.exs:8: (test)",
+                Origin::Test,
+            ),
+            (
+                "MethodError: x\nStacktrace:\n [1] getindex\n   @ ./essentials.jl:13 [inlined]\n [2] item(c)\n   @ Shop /srv/src/cart.jl:12",
+                Origin::Product,
+            ),
+            (
+                "error:badarg\nin function cart:load/1 (src/cart.erl, line 12)\nin call from cart_tests:load_test/0 (test/cart_tests.erl, line 9)",
+                Origin::Product,
+            ),
+            (
+                "java.lang.ClassCastException: x\n at clojure.lang.Numbers.multiply (Numbers.java:174)\n    shop.cart$total.invokeStatic (cart.clj:12)",
+                Origin::Product,
+            ),
+            (
+                "RuntimeException: x\nat Get-Total, C:\\src\\Cart.psm1:9",
+                Origin::Product,
+            ),
+            (
+                "RuntimeException: x\nat <ScriptBlock>, C:\\src\\Cart.Tests.ps1:9",
+                Origin::Test,
+            ),
+            (
+                "./src/cart.lua:33: attempt to index field 'item' (a nil value)",
+                Origin::Product,
+            ),
+            (
+                "spec/cart_spec.lua:3: attempt to index local 'x' (a nil value)",
                 Origin::Test,
             ),
             ("boom", Origin::Unknown),

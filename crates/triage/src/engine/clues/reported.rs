@@ -8,7 +8,7 @@ use super::nothing::says_nothing;
 use super::origin::{Origin, origin};
 use super::roots::root_lines;
 use super::slice::{List, readable};
-use super::wrapped::{instead_of_none, is_assertion, unwrapped};
+use super::wrapped::{instead_of_none, is_assertion, tells_of_system, unwrapped};
 use crate::engine::field::Field;
 use crate::frameworks::spec::Oddity;
 use crate::frameworks::{HOOKS, is_odd};
@@ -25,8 +25,10 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     let message = f.message.as_ref().map(says);
     let text = f.text.as_ref().map(says);
     // Where it came from tells something, too.
-    let is_nothing =
-        |said: &str| is_bare_class(said) || says_nothing(said) && origin(f) == Origin::Unknown;
+    let is_nothing = |said: &str| {
+        is_bare_class(said)
+            || says_nothing(said) && matches!(origin(f), Origin::Unknown | Origin::Trimmed)
+    };
     let mut compares_nothing = false;
     let mut empty = true;
     // Mostly the text is the message with a stack. Then it says nothing that
@@ -39,6 +41,10 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
         let Some(said) = said.filter(|said| !is_nothing(said.trim())) else {
             continue;
         };
+        if never_answered(&said, f) {
+            compares_nothing = true;
+            continue;
+        }
         empty &= exits_only(&said, f);
         let typed = f.type_.as_deref().is_some_and(is_assertion_class);
         let of_none = || instead_of_none(&readable(raw.as_deref()?), f).map(Cow::Owned);
@@ -83,6 +89,14 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     if let Some(name) = &f.name {
         list.whole(Field::Title, "name", Cow::Borrowed(name), 2);
     }
+    if asserts_in_fixture(f) {
+        list.whole(
+            Field::Title,
+            "message",
+            Cow::Borrowed("(asserted in a fixture)"),
+            2,
+        );
+    }
     if in_hook(f) {
         list.whole(Field::Title, "text", Cow::Borrowed("(hook)"), 2);
     }
@@ -103,9 +117,31 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     }
 }
 
-/// Whether all that is said is how the program ended, as Bazel does of a test
-/// whose story is the log.
+/// Whether the status of an answer that never came is compared, where the log
+/// tells why, as Newman has it.
+fn never_answered(said: &str, f: &Failure) -> bool {
+    static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        RegexBuilder::new(r#"\bstatus\b[^\n]{0,60}\b(?:got|was|received|found) ['"]?undefined\b"#)
+            .case_insensitive(true)
+            .unicode(false)
+            .build()
+            .ok()
+    });
+    let compared = |status: &Regex| status.is_match(said.as_bytes());
+    let tells = |printed: &String| tells_of_system(printed);
+    [&f.system_err, &f.system_out]
+        .into_iter()
+        .flatten()
+        .any(tells)
+        && STATUS.as_ref().is_some_and(compared)
+}
+
+/// Whether all that is said is how the program ended, as Bazel and Perl's TAP
+/// do of a test whose story is the log.
 fn exits_only(said: &str, f: &Failure) -> bool {
+    if said.trim_end().ends_with("The test died prematurely.") {
+        return true;
+    }
     let can_be = || {
         f.dialect
             .as_deref()
@@ -144,14 +180,35 @@ fn in_hook(f: &Failure) -> bool {
         RegexBuilder::new(&calls).unicode(false).build().ok()
     });
     let text = f.text.as_deref().unwrap_or_default();
-    let whole = match (&f.name, &f.classname) {
-        (Some(name), Some(class)) => name == class && name.contains('.'),
-        (Some(_), None) | (None, Some(_) | None) => false,
+    // The JVM's runners report what failed for a class under its name; CTest
+    // and others write the name of the test into both.
+    let of_jvm = || {
+        let class = f.type_.as_deref().unwrap_or_default();
+        class.starts_with(|c: char| c.is_ascii_lowercase()) && class.contains('.')
+            || text.contains(".java:")
     };
+    let whole = f.name.is_some()
+        && f.name == f.classname
+        && f.name.as_deref().is_some_and(|name| name.contains('.'))
+        && of_jvm();
     whole
         || ANY
             .as_ref()
             .is_some_and(|any| any.is_match(text.as_bytes()))
+}
+
+/// Whether a fixture of pytest asserted something, which is its own condition
+/// and no expectation of the test.
+fn asserts_in_fixture(f: &Failure) -> bool {
+    let Some((when, what)) = f
+        .message
+        .as_deref()
+        .and_then(|said| said.split_once(" with \""))
+    else {
+        return false;
+    };
+    matches!(when, "failed on setup" | "failed on teardown")
+        && (what.starts_with("AssertionError") || what.starts_with("assert "))
 }
 
 /// A class that says nothing without a message.
@@ -166,6 +223,7 @@ fn is_bare_class(type_: &str) -> bool {
             | "StandardError"
             | "Throwable"
             | "TestFailure"
+            | "TestFailed"
             | "TestError"
     )
 }

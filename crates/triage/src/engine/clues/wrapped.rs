@@ -25,16 +25,16 @@ pub(super) fn unwrapped(said: &str, typed: bool) -> Option<Cow<'_, str>> {
 
 /// How operating systems, resolvers and the exceptions that stand for them
 /// tell of their errors: what an assertion that wanted none ran into.
-fn tells_of_system(said: &str) -> bool {
+pub(super) fn tells_of_system(said: &str) -> bool {
     static SYSTEM: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
         bytes::RegexBuilder::new(
             r"(?x)
-              \bE(?:CONN(?:REFUSED|RESET|ABORTED)|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN|TIMEDOUT|PIPE|NOENT|ACCES|PERM|ROFS|ADDRINUSE|NOSPC|MFILE)\b
+              \bE(?:CONN(?:REFUSED|RESET|ABORTED)|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN|TIMEDOUT|SOCKETTIMEDOUT|PIPE|NOENT|ACCES|PERM|ROFS|ADDRINUSE|NOSPC|MFILE)\b
             | \[(?:Errno|WinError)\ -?\d | <urlopen\ error\b
             | \bdial\ (?:tcp|udp|unix)\b | \bc(?:url:\ \(\d|URL\ error\ \d)
             | [Cc]onnection\ (?:refused|reset|timed\ out)\b | \b[Nn]o\ (?:such\ (?:host|file\ or\ directory)|route\ to\ host|space\ left\ on\ device)\b
             | \bName\ or\ service\ not\ known\b | [Tt]emporary\ failure\ in\ name\ resolution\b
-            | \b(?:cannot|can't|could\ not|couldn't)\ open\ [\w./\\'-]*\w\.\w | \b[Nn]etwork\ is\ unreachable\b | \b[Pp]ermission\ denied\b | \bx509:\ | \bCERTIFICATE_VERIFY_FAILED\b
+            | \b(?:cannot|can't|could\ not|couldn't)\ open\ [\w./\\'-]*\w\.\w | \b[Nn]etwork\ is\ unreachable\b | \b[Pp]ermission\ denied\b | \bx509:\ | \bCERTIFICATE_VERIFY_FAILED\b | \b(?:self.signed|unable\ to\ verify\ the\ first)\ certificate\b
             | \b(?:Connection(?:Refused|Reset|Aborted)|BrokenPipe|FileNotFound|Permission|NameResolution|NewConnection|MaxRetry)Error\b
             | \b(?:Connect|NoRouteToHost|UnknownHost|SSLHandshake|NoSuchFile|FileNotFound|Socket(?:Timeout)?|ConnectTimeout)Exception\b
             ",
