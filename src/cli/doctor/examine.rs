@@ -279,19 +279,19 @@ impl Examiner<'_> {
         trial: &CandidateTrial,
     ) {
         let redactor = &self.settings.redactor;
-        checkup.state = match (&examined.vitals, &examined.failure) {
+        checkup.state = match (&examined.ready, &examined.failure) {
             (Some(_), None) => CheckupState::Healthy,
             (Some(_), Some(_)) => CheckupState::Unwell,
             (None, Some(_)) => CheckupState::Broken,
             (None, None) => CheckupState::Unchecked,
         };
-        if let Some(vitals) = examined.vitals {
-            checkup.protocol_version = Some(vitals.protocol_version.to_owned());
-            checkup.server_info = vitals.server_info;
-            checkup.tools = Some(vitals.tools);
-            checkup.resources = vitals.resources;
-            checkup.prompts = vitals.prompts;
-            checkup.startup_ms = u64::try_from(vitals.startup.as_millis()).ok();
+        if let Some(ready) = examined.ready {
+            checkup.protocol_version = Some(ready.protocol_version.to_owned());
+            checkup.server_info = ready.server_info;
+            checkup.tools = Some(ready.tools);
+            checkup.resources = ready.resources;
+            checkup.prompts = ready.prompts;
+            checkup.startup_ms = u64::try_from(ready.startup.as_millis()).ok();
         }
         checkup.era = examined.era;
         checkup.stdout_noise = examined.stdout_noise;

@@ -37,7 +37,7 @@ pub struct Plan {
 /// What is worth a try for a server that failed; nothing for most.
 pub fn plan(engine: &Engine, entry: &Entry, examined: &Examined) -> Option<Plan> {
     let failure = examined.failure.as_deref()?;
-    if examined.vitals.is_some() || failure.phase != Some(Phase::Handshake) {
+    if examined.ready.is_some() || failure.phase != Some(Phase::Handshake) {
         return None;
     }
     let is_mute = failure.outcome == Some(Outcome::Timeout);
@@ -137,5 +137,5 @@ fn started_as(spec: &CommandSpec, candidate: &Candidate) -> CommandSpec {
 
 async fn answers(name: &str, spec: CommandSpec, settings: &CheckupSettings) -> bool {
     let examined = examine(name, &Reach::Stdio(spec), settings).await;
-    examined.vitals.is_some()
+    examined.ready.is_some()
 }

@@ -117,7 +117,7 @@ impl<'a> PlanTrial<'a> {
                 return Err(unwell(self.shared, &self.env, origin, examined, &exec));
             }
         };
-        if examined.vitals.is_none() {
+        if examined.ready.is_none() {
             return Err(unwell(self.shared, &self.env, origin, examined, &exec));
         }
         let (inventory, left_out) = without_secrets(inventory, &exec.redactor);

@@ -37,7 +37,7 @@ const GRACE: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone, Default)]
 pub struct Examined {
     /// Absent where it did not become ready.
-    pub vitals: Option<Vitals>,
+    pub ready: Option<ReadyServer>,
     /// What went wrong, be it ready or not.
     pub failure: Option<Box<Failure>>,
     /// Of one that is ready and without a failure: what it said on stderr, as
@@ -53,7 +53,7 @@ pub struct Examined {
 
 /// Of a server that is ready.
 #[derive(Debug, Clone)]
-pub struct Vitals {
+pub struct ReadyServer {
     pub protocol_version: &'static str,
     pub server_info: Option<Value>,
     pub tools: usize,
@@ -150,7 +150,7 @@ async fn visit(
             failure: Some(Box::new(
                 facts.start_failure(*start, reach.command().is_some()),
             )),
-            vitals: None,
+            ready: None,
             grumble: None,
         },
     };
@@ -161,8 +161,8 @@ async fn visit(
     {
         cleaner.failure(failure);
     }
-    if let Some(vitals) = &mut examined.vitals {
-        vitals
+    if let Some(ready) = &mut examined.ready {
+        ready
             .server_info
             .iter_mut()
             .for_each(|info| redactor.redact_json(info));
@@ -247,7 +247,7 @@ async fn ready(
         ..of_ready("is ready, and says on stderr what it lacks")
     });
     let info = session.server_info();
-    let vitals = Vitals {
+    let ready = ReadyServer {
         protocol_version: session.protocol_version(),
         server_info: (!info.is_null()).then(|| info.clone()),
         tools: session.tools().len(),
@@ -256,7 +256,7 @@ async fn ready(
         startup: session.startup(),
     };
     let examined = Examined {
-        vitals: Some(vitals),
+        ready: Some(ready),
         failure: failure.map(Box::new),
         grumble: grumble.map(Box::new),
         era: Some(session.era().to_string()),

@@ -44,7 +44,7 @@ mod tool_schemas;
 mod volatile;
 mod wire_check;
 
-pub use checkup::{CheckupSettings, Examined, Vitals, examine, preflight, take_stock};
+pub use checkup::{CheckupSettings, Examined, ReadyServer, examine, preflight, take_stock};
 pub use ladder::Overrides;
 pub use run::{Executed, Iteration, Unfinished, execute};
 pub use select::{NoSuchFilter, Selection};

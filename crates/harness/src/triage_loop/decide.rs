@@ -8,7 +8,7 @@
 use super::ask::{Ask, ask};
 use super::backoff;
 use super::budget_ledger::BudgetLedger;
-use super::earlier::Ground;
+use super::earlier::StepDependencies;
 use super::judge::{Judged, Known, judge};
 use super::loop_limit::LoopLimit;
 use super::memory::{Memory, Tried};
@@ -116,14 +116,14 @@ impl LoopState {
     pub fn decide(&self, observation: &Observation<'_>) -> (Decision, Self) {
         let mut next = self.clone();
         next.memory.mark_ineffective(observation);
-        let ground = Ground::new(observation);
+        let dependencies = StepDependencies::new(observation);
         let mut judged: Vec<Judged> = observation
             .failures
             .iter()
             .map(|seen| {
                 let known = Known {
                     observation,
-                    ground: &ground,
+                    dependencies: &dependencies,
                     memory: &next.memory,
                     code_revision: self.code_revision,
                     policy: &self.policy,
@@ -149,8 +149,12 @@ impl LoopState {
         // Of a run that passes at once nobody asks what it remembers.
         if decision.action != Action::Stop || !observation.failures.is_empty() {
             let passed_before = &self.policy.passed_before;
-            next.memory
-                .record(observation, &ground, passed_before, self.code_revision);
+            next.memory.record(
+                observation,
+                &dependencies,
+                passed_before,
+                self.code_revision,
+            );
         }
         (decision, next)
     }

@@ -100,13 +100,13 @@ pub fn earlier_steps(record: &IterationRecord, failures: &[Seen]) -> Vec<Earlier
 
 /// What the steps of one iteration rested on, worked out when it is first asked
 /// for.
-pub(super) struct Ground<'a> {
+pub(super) struct StepDependencies<'a> {
     earlier: Vec<EarlierStep>,
     facts: &'a Foundations,
     definitions: OnceCell<BTreeMap<String, u64>>,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> StepDependencies<'a> {
     pub fn new(observation: &Observation<'a>) -> Self {
         Self {
             earlier: earlier_steps(observation.record, observation.failures),

@@ -1,7 +1,7 @@
 //! Whom a failure concerns, with the rules that repetition adds to triage:
 //! blame needs proof.
 
-use super::earlier::Ground;
+use super::earlier::StepDependencies;
 use super::memory::Memory;
 use super::seen::{Observation, Policy, Seen, needs_proof};
 use jelly_base::model::{AssertionTarget, Diagnosis, Failure, Repeated, Side, Standing};
@@ -63,7 +63,7 @@ impl Judged {
 /// What a failure is judged by.
 pub(super) struct Known<'a> {
     pub observation: &'a Observation<'a>,
-    pub ground: &'a Ground<'a>,
+    pub dependencies: &'a StepDependencies<'a>,
     /// Of the iterations before.
     pub memory: &'a Memory,
     pub code_revision: u32,
@@ -134,7 +134,7 @@ fn prove(seen: &Seen, known: &Known<'_>) -> (Blame, Option<Excuse>) {
         return (Blame::Open, Some("unconfirmed".into()));
     };
     let gap = || {
-        let gap = known.ground.gap_before(step, &policy.passed_before)?;
+        let gap = known.dependencies.gap_before(step, &policy.passed_before)?;
         Some(Excuse {
             word: "earlier_step_not_done",
             step: Some(gap.id.clone()),
@@ -158,7 +158,7 @@ fn prove(seen: &Seen, known: &Known<'_>) -> (Blame, Option<Excuse>) {
         return (Blame::Flaky, None);
     }
     let passed = known
-        .ground
+        .dependencies
         .definition(step)
         .is_some_and(|d| policy.passed_before.has(d) || memory.passed_as_defined(d));
     let standing = if passed {

@@ -1,6 +1,6 @@
 //! What the loop remembers of a run's earlier iterations.
 
-use super::earlier::Ground;
+use super::earlier::StepDependencies;
 use super::seen::{Observation, PassedBefore, Revision, StepFacts, needs_proof};
 use crate::repair::{Proposal, RepairId};
 use jelly_base::model::{ErrorCategory, Failure, Outcome, StepState};
@@ -166,7 +166,7 @@ impl Memory {
     pub(super) fn record(
         &mut self,
         observation: &Observation<'_>,
-        ground: &Ground<'_>,
+        dependencies: &StepDependencies<'_>,
         passed_before: &PassedBefore,
         code: u32,
     ) {
@@ -199,7 +199,7 @@ impl Memory {
             let sighted = !seen.failure.after_restart
                 && !by_environment.contains(step)
                 && seen.failure.beyond().is_none()
-                && ground.gap_before(step, passed_before).is_none();
+                && dependencies.gap_before(step, passed_before).is_none();
             if seen.failure.is_mismatch() && sighted {
                 mismatched
                     .entry((step.to_owned(), revision))
@@ -221,7 +221,8 @@ impl Memory {
                         .entry(step.id.clone())
                         .or_default()
                         .insert(revision);
-                    self.passed_definitions.extend(ground.definition(&step.id));
+                    self.passed_definitions
+                        .extend(dependencies.definition(&step.id));
                 }
                 StepState::Failed => {
                     self.failed
