@@ -4,7 +4,7 @@
 pub mod ask;
 pub mod examine;
 pub mod find;
-mod sight;
+pub mod sight;
 mod trial;
 
 use super::out::{say, say_json};

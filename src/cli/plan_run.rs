@@ -1,6 +1,7 @@
 //! One plan of a call: read, selected, run in the loop, reported.
 
 use super::call::{PlanEnd, RunCall};
+use super::doctor::sight::Machine;
 use super::events::EventQueue;
 use super::executor::PlanExecutor;
 use super::invalid::{Invalid, chain, read};
@@ -14,7 +15,9 @@ use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::write_back::WriteBack;
 use crate::cli::args::Format;
 use crate::report::{Extras, ReportDir, RunDir, TerminalOptions, TerminalReporter};
-use jelly_base::model::{EventSink, Fix, RunReport, StepAnswers, Verdict, Warnings};
+use jelly_base::model::{
+    Diagnosis, EventSink, Failure, Fix, RunReport, StepAnswers, Verdict, Warnings,
+};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::shell_word;
 use jelly_harness::exec::{ExecSettings, Overrides, Selection};
@@ -22,7 +25,8 @@ use jelly_harness::triage_loop::{
     CommandHooks, LoopSettings, PassedBefore, PlanReads, PlanTexts, RealFs, ResultSettings,
     Surroundings,
 };
-use jelly_plan::{Plan, PlanSource, Server, compare, load_with};
+use jelly_plan::{Location, Plan, PlanSource, Server, compare, load_with};
+use jelly_setup::doctor::{Place, PlanServer, look};
 use jelly_wire::auth::TokenBook;
 use jelly_wire::{Recorder, redact_record};
 use std::cell::{Cell, RefCell};
@@ -210,11 +214,17 @@ impl<'a> PlanRun<'a> {
         };
         let templates = RefCell::new(HashMap::new());
         let path = plan.source.path.clone();
+        let places: BTreeMap<String, Location> = plan
+            .servers
+            .iter()
+            .map(|(name, server)| (name.clone(), server.at))
+            .collect();
         let surroundings = Surroundings {
             executor: &mut executor,
             hooks: &mut hooks,
             diagnose: &|failure| {
                 let (mut diagnosis, template) = self.call.rules.diagnose_with_template(failure);
+                self.look(&mut diagnosis, failure, &path, &places);
                 name_plan(&mut diagnosis.advice.fix, &path);
                 templates
                     .borrow_mut()
@@ -396,6 +406,33 @@ impl<'a> PlanRun<'a> {
     fn overrides(&self) -> BTreeMap<String, Overrides> {
         let schemas = self.schemas.as_ref();
         schemas.map_or_else(BTreeMap::new, |schemas| schemas.overrides.clone())
+    }
+
+    /// What a look at the machine shows of a server that did not start.
+    fn look(
+        &self,
+        diagnosis: &mut Diagnosis,
+        failure: &Failure,
+        plan: &Path,
+        places: &BTreeMap<String, Location>,
+    ) {
+        let env = &self.call.world.env;
+        let Some(at) = failure.server.as_ref().and_then(|name| places.get(name)) else {
+            return;
+        };
+        let server = PlanServer {
+            plan,
+            place: Place {
+                line: at.line,
+                column: at.column,
+            },
+            redactor: &self.redactor,
+            home: env.get("HOME").map(Path::new),
+            sight: &Machine {
+                path: env.get("PATH").map_or("", String::as_str),
+            },
+        };
+        look(diagnosis, failure, &server);
     }
 
     /// What a plan reads now.

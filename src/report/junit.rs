@@ -12,8 +12,9 @@ pub(super) mod xml;
 
 use super::{view, words};
 use jelly_base::model::{
-    Because, FailureReport, HelpProblem, HelpSummary, IterationReport, RunReport, Section,
-    ServerReport, ServerState, StepReport, StepState, Verdict, deciding, json_word,
+    Because, FailureReport, HelpProblem, HelpSummary, IterationReport, Label, RUN_REPORT,
+    RunReport, Section, ServerReport, ServerState, StepReport, StepState, Verdict, deciding,
+    json_word,
 };
 
 use quick_xml::Writer;
@@ -40,7 +41,7 @@ pub fn junit_xml(reports: &[RunReport]) -> io::Result<Vec<u8>> {
     }
     let mut root = writer
         .create_element("testsuites")
-        .with_attribute(("name", "jelly"));
+        .with_attribute(("name", RUN_REPORT));
     for (name, value) in counts.attributes() {
         root = root.with_attribute((name, value.as_str()));
     }
@@ -421,12 +422,7 @@ fn beside(step: &StepReport, now: &[&FailureReport]) -> Option<Case> {
 }
 
 fn diagnosis_properties(failure: &FailureReport) -> Vec<(&'static str, String)> {
-    let diagnosis = &failure.diagnosis;
-    let mut properties = view::properties(diagnosis);
-    properties.extend([
-        ("jelly.fingerprint", diagnosis.fingerprint.clone()),
-        ("jelly.test_fingerprint", diagnosis.test_fingerprint.clone()),
-    ]);
+    let mut properties = Label::properties(&failure.diagnosis);
     let mismatches = failure.mismatch.map_or(1, |mismatch| mismatch.of);
     if mismatches > 1 {
         properties.push(("jelly.mismatches", mismatches.to_string()));

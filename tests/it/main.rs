@@ -10,6 +10,7 @@
 
 mod support;
 
+mod alike;
 mod apply;
 mod asked;
 mod auth;
@@ -43,6 +44,7 @@ mod matrix;
 mod mismatches;
 mod notices;
 mod once;
+mod one_label;
 mod packages;
 mod passed_before;
 mod peers;

@@ -29,7 +29,7 @@ mod values;
 
 pub use action::{Action, Pieces};
 pub use args::MockArgs;
-pub use catalogue::table as fault_table;
+pub use catalogue::{CATALOGUE, Entry as FaultEntry, table as fault_table};
 pub use fault::{At, Fault, FaultError, Kind};
 pub use host::Host;
 pub use run::run;

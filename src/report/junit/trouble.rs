@@ -2,7 +2,7 @@
 
 use super::MESSAGE_MAX;
 use crate::report::{view, words};
-use jelly_base::model::{FailureReport, WireCheck, deciding, json_word};
+use jelly_base::model::{FailureReport, Label, WireCheck, deciding, json_word};
 use jelly_base::text::{one_line, plural, sanitize};
 
 /// One failed attempt.
@@ -123,7 +123,9 @@ fn fact(out: &mut String, name: &str, value: &str) {
 }
 
 fn failure_text(failure: &FailureReport) -> String {
-    let mut out = format!("{}\n", sanitize(&failure.message));
+    // First, where nothing that a server said can stand.
+    let mut out = format!("{}\n", Label::line(&failure.diagnosis));
+    out.push_str(&format!("{}\n", sanitize(&failure.message)));
     compared(&mut out, failure);
     fact(&mut out, "phase", &json_word(&failure.phase));
     if let Some(exit) = &failure.exit {
@@ -138,7 +140,7 @@ fn failure_text(failure: &FailureReport) -> String {
     if let Some(request) = &failure.request {
         fact(&mut out, "request", &request.method);
     }
-    diagnosed(&mut out, failure);
+    evidence(&mut out, failure);
     fact(&mut out, "advice", &failure.diagnosis.advice.what);
     out
 }
@@ -148,7 +150,8 @@ fn other_text(failure: &FailureReport) -> String {
     let which = view::which_mismatch(failure).unwrap_or_else(|| "besides".to_owned());
     let mut out = format!("{which}: {}\n", sanitize(&failure.message));
     compared(&mut out, failure);
-    diagnosed(&mut out, failure);
+    out.push_str(&format!("{}\n", Label::line(&failure.diagnosis)));
+    evidence(&mut out, failure);
     out
 }
 
@@ -168,16 +171,8 @@ fn compared(out: &mut String, failure: &FailureReport) {
     fact(out, "at", failure.at.as_deref().unwrap_or_default());
 }
 
-fn diagnosed(out: &mut String, failure: &FailureReport) {
-    let diagnosis = &failure.diagnosis;
-    let of_several = failure.mismatch.is_some_and(|mismatch| mismatch.of > 1);
-    let verdict = view::blame(diagnosis, diagnosis.flaky && of_several);
-    let told = format!(
-        "{} ({verdict}), rule {}",
-        diagnosis.root_cause, diagnosis.rule
-    );
-    fact(out, "diagnosis", &told);
-    if let Some(evidence) = &diagnosis.evidence {
+fn evidence(out: &mut String, failure: &FailureReport) {
+    if let Some(evidence) = &failure.diagnosis.evidence {
         let told = format!("{}: {}", evidence.field, evidence.text);
         fact(out, "evidence", &told);
     }

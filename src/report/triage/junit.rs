@@ -3,8 +3,7 @@
 
 use super::case::{CaseWriter, ShownCase, ShownOutcome, UNRELIABLE, unreliable};
 use crate::report::junit::xml::{attribute, content, write_properties};
-use crate::report::view;
-use jelly_base::model::{FailureView, ReportSummary, TriageReport};
+use jelly_base::model::{FailureView, Label, ReportSummary, TRIAGE_REPORT, TriageReport};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use std::io::{self, Write};
@@ -31,7 +30,7 @@ impl CaseWriter for JunitWriter<'_> {
         let decl = BytesDecl::new("1.0", Some("UTF-8"), None);
         self.writer.write_event(Event::Decl(decl))?;
         let mut root = BytesStart::new("testsuites");
-        root.push_attribute(("name", "jelly triage"));
+        root.push_attribute(("name", TRIAGE_REPORT));
         let counted = |of: fn(&ReportSummary) -> u64| -> u64 {
             let once = report.reports.iter().filter(|r| r.same_as.is_none());
             once.map(of).sum()
@@ -226,23 +225,9 @@ fn counts(start: &mut BytesStart<'_>, [tests, failures, errors, skipped]: [u64; 
 
 /// All that is said of a failure, as properties.
 fn said_of(failure: &FailureView<'_>) -> Vec<(&'static str, String)> {
-    let mut said = view::properties(failure.kind);
-    if let Some((_, text)) = failure.evidence {
-        said.push(("jelly.evidence", text.to_owned()));
-    }
-    said.push(("jelly.fingerprint", failure.fingerprint.to_owned()));
-    said.push((
-        "jelly.test_fingerprint",
-        failure.test_fingerprint.to_owned(),
-    ));
-    if failure.kind.flaky {
-        said.push(("jelly.flaky", "true".to_owned()));
-    }
+    let mut said = Label::properties(&failure.diagnosis());
     if let Some(before) = failure.pre_existing {
         said.push(("jelly.pre_existing", before.to_string()));
-    }
-    if !failure.what.is_empty() {
-        said.push(("jelly.advice", failure.what.to_owned()));
     }
     said
 }

@@ -3,8 +3,8 @@
 //! here.
 
 use super::failure::{
-    Assertion, Exit, Failure, HttpFacts, PlanIssue, RequestFacts, RpcError, SpawnError, ToolResult,
-    Wanted,
+    Assertion, Exit, Failure, HttpFacts, PlanIssue, RequestFacts, RpcError, SpawnError,
+    TextDifference, ToolResult, Wanted,
 };
 use serde_json::Value;
 
@@ -62,6 +62,7 @@ impl Failure {
             system_err,
             file,
             line: _,
+            label,
         } = self;
         let texts = [
             server,
@@ -88,6 +89,7 @@ impl Failure {
         ];
         let texts = texts.into_iter().flatten();
         texts.chain(argv).chain(stdout_noise).for_each(&mut *change);
+        label.iter_mut().for_each(|it| it.for_each_text(change));
         if let Some(SpawnError {
             errno: _,
             name,
@@ -158,12 +160,17 @@ impl Failure {
             expected,
             actual,
             made_by_jelly: _,
+            difference,
             nearest,
             at,
             own_limit: _,
         }) = assertion
         {
             change(kind);
+            if let Some(TextDifference { first, hunks }) = difference {
+                change(first);
+                change(hunks);
+            }
             let places = [path, pointer, nearest, at];
             places.into_iter().flatten().for_each(&mut *change);
             values.extend([expected, actual]);

@@ -15,6 +15,7 @@ mod failure_texts;
 mod failures;
 mod fix;
 mod inventory;
+mod label;
 mod limit;
 mod matrix;
 mod offers;
@@ -40,12 +41,13 @@ pub use event::{Event, EventSink, Warnings};
 pub use exit::{ExitCode, Interrupt, Signal, Verdict};
 pub use failure::{
     Assertion, AssertionTarget, Exit, Failure, HttpFacts, MismatchPlace, Outcome, Phase, PlanIssue,
-    RequestFacts, RpcError, SpawnError, ToolResult, Wanted,
+    RequestFacts, RpcError, SpawnError, TextDifference, ToolResult, Wanted,
 };
 pub use failure_texts::for_each_json_text;
 pub use failures::{FailureView, Failures, KnownAdvice};
 pub use fix::{Fix, FixKind};
 pub use inventory::Inventory;
+pub use label::{Label, RUN_REPORT, TRIAGE_REPORT};
 pub use limit::OwnLimit;
 pub use matrix::{
     Difference, DifferenceKind, MatrixCell, MatrixRepair, MatrixReport, MatrixServer, MatrixStep,

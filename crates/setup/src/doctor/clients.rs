@@ -21,6 +21,8 @@ pub enum Client {
     Goose,
     GeminiCli,
     CopilotCli,
+    /// No client's: a plan of jelly's.
+    Plan,
     /// A file that no client is known to keep.
     Unknown,
 }
@@ -145,6 +147,16 @@ const UNKNOWN: ClientFormat = ClientFormat {
     variables: VariableSyntax::Unknown,
     instead_of_secret: None,
     places: &[],
+};
+
+/// What is no client's, and has servers that are written much alike.
+const PLAN: ClientFormat = ClientFormat {
+    client: Client::Plan,
+    name: "jelly",
+    syntax: Syntax::Yaml,
+    servers: &["servers"],
+    variables: VariableSyntax::Env,
+    ..UNKNOWN
 };
 
 /// All of them.
@@ -327,8 +339,10 @@ impl Client {
     /// What is known of its configurations.
     #[must_use]
     pub fn format(self) -> &'static ClientFormat {
-        let known = CLIENTS.iter().find(|format| format.client == self);
-        known.unwrap_or(&UNKNOWN)
+        let mut known = CLIENTS.iter().chain([&PLAN]);
+        known
+            .find(|format| format.client == self)
+            .unwrap_or(&UNKNOWN)
     }
 
     #[must_use]

@@ -16,7 +16,7 @@ use super::rule::{Audience, Rule, unknown};
 use super::secrets::unmarked;
 use super::whereabouts::whereabouts;
 use jelly_base::model::{
-    Advice, Diagnosis, ErrorCategory, Evidence, Failure, Side, Suspect, Template,
+    Advice, Diagnosis, ErrorCategory, Evidence, Failure, Label, Side, Suspect, Template,
 };
 use std::sync::LazyLock;
 
@@ -118,7 +118,29 @@ impl Engine {
         if let Some(mark) = mark {
             mark.restore(&mut diagnosis);
         }
+        if let Some(label) = &failure.label
+            && !self.matcher.is_asked_first(&diagnosis.rule)
+        {
+            self.relabel(&mut diagnosis, label, &Facts::new(&failure), audience);
+        }
         (diagnosis, parts)
+    }
+
+    /// Takes over what jelly said where it saw more than its report holds.
+    fn relabel(
+        &self,
+        diagnosis: &mut Diagnosis,
+        label: &Label,
+        facts: &Facts<'_>,
+        audience: Audience,
+    ) {
+        let other = label.rule() != diagnosis.rule && !label.advises();
+        if other && let Some(rule) = self.rules().find(|rule| rule.id == label.rule()) {
+            let values = advice::values(facts.failure);
+            let evidence = diagnosis.evidence.as_ref();
+            diagnosis.advice = advice_of(rule, facts, evidence, values, audience);
+        }
+        label.tell(diagnosis);
     }
 
     /// The stages from the texts on, of a failure that is read as it is.

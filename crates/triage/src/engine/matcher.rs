@@ -94,6 +94,15 @@ impl RuleMatcher {
         }
     }
 
+    /// Whether this rule is the user's own, to be asked before all others.
+    pub(super) fn is_asked_first(&self, rule: &str) -> bool {
+        let mut first = self
+            .rules
+            .iter()
+            .take_while(|ranked| ranked.turn < BUILTIN_TURN);
+        first.any(|ranked| ranked.rule.id == rule)
+    }
+
     pub(super) fn prefilter(&self) -> Option<&Prefilter> {
         let build = || {
             let known = builtin_literals();

@@ -11,7 +11,7 @@ use super::identity::{Failed, hash, join};
 use super::kept::{Kept, bare};
 use super::machine::{BETWEEN, Machine};
 use super::open::{OpenCase, OpenSuite, OpenWrong};
-use jelly_base::model::Failure;
+use jelly_base::model::{Failure, Label};
 
 /// Cases inside cases that are followed; some converters write one.
 const NESTED_CASES: usize = 8;
@@ -411,6 +411,9 @@ impl Machine<'_> {
                 ..Failure::default()
             });
         }
+        if self.own {
+            label(&mut failures, &case.properties);
+        }
         let file = (!case.file.is_empty())
             .then(|| case.file.clone())
             .or(suite_file);
@@ -463,6 +466,20 @@ impl Machine<'_> {
                 self.sink.turned_flaky(ordinal);
             }
         }
+    }
+}
+
+/// Takes from a report of jelly's own what it said of these failures: by the
+/// properties of the case, of which the first failure is the last attempt, or
+/// by the first line of each text.
+fn label(failures: &mut [Failure], properties: &[(String, String)]) {
+    for failure in failures.iter_mut() {
+        failure.label = failure.text.as_deref().and_then(Label::from_text);
+    }
+    let properties = properties.iter();
+    let said = Label::from_properties(properties.map(|(name, value)| (&**name, &**value)));
+    if let (Some(said), Some(first)) = (said, failures.first_mut()) {
+        first.label = Some(said);
     }
 }
 

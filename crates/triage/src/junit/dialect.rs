@@ -6,6 +6,7 @@
 //! failures. Each is a vote, and the strongest one counts.
 
 use super::elements::Node;
+use jelly_base::model::RUN_REPORT;
 
 /// Nobody else writes this.
 const SURE: u8 = 9;
@@ -20,7 +21,8 @@ const WEAK: u8 = 3;
 const LOOKED_AT: u32 = 64;
 
 /// Names of the root, in its attribute `name`.
-const ROOT_NAMES: [(&str, &str); 6] = [
+const ROOT_NAMES: [(&str, &str); 7] = [
+    (RUN_REPORT, "jelly"),
     ("jest tests", "jest-junit"),
     ("vitest tests", "vitest"),
     ("Mocha Tests", "mocha-junit-reporter"),

@@ -4,7 +4,7 @@
 //! cases. What waits is bounded; what goes over is handed on without.
 
 use super::case::{Case, CaseOutcome, CaseSink};
-use jelly_base::model::Failure;
+use jelly_base::model::{Failure, Label};
 use std::collections::VecDeque;
 
 /// What a suite printed.
@@ -76,6 +76,7 @@ impl HeldCase {
                 + of(&failure.message)
                 + of(&failure.system_out)
                 + of(&failure.system_err)
+                + failure.label.as_ref().map_or(0, Label::size)
         });
         self.suite.len() + self.classname.len() + self.name.len() + failures.sum::<usize>()
     }

@@ -79,6 +79,8 @@ pub(super) struct Machine<'s> {
     /// Name of the first root element.
     root: Option<String>,
     roots: u64,
+    /// jelly wrote it, by the name of its root.
+    pub(super) own: bool,
     /// Something other than space stood outside of the root.
     around_root: bool,
     /// A reference to a character that XML forbids was found.
@@ -119,6 +121,7 @@ impl<'s> Machine<'s> {
             suite_seconds: 0.0,
             root: None,
             roots: 0,
+            own: false,
             around_root: false,
             forbidden: false,
         }

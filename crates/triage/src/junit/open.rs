@@ -70,6 +70,8 @@ pub(super) struct OpenCase {
     pub(super) more_failures: u64,
     pub(super) out: Kept,
     pub(super) err: Kept,
+    /// Of a report of jelly's own.
+    pub(super) properties: Vec<(String, String)>,
 }
 
 impl OpenCase {
@@ -95,6 +97,7 @@ impl OpenCase {
         self.more_failures = 0;
         self.out.restart(limits.output);
         self.err.restart(limits.output);
+        self.properties.clear();
     }
 
     /// What its attributes told counts for more than its elements.

@@ -8,11 +8,13 @@ use super::identity::hash;
 use super::kept::{Kept, bare};
 use super::machine::{BETWEEN, Machine};
 use super::open::OpenSuite;
-use jelly_base::model::Failure;
+use jelly_base::model::{Failure, RUN_REPORT, TRIAGE_REPORT};
 use std::borrow::Cow;
 
 /// Suites whose claims are remembered until the end.
 const UNSHOWN: usize = 64;
+/// Properties of a case that are read.
+const PROPERTIES: usize = 64;
 /// Suites without a case that are named.
 const HOLLOW: usize = 3;
 
@@ -30,7 +32,8 @@ impl Machine<'_> {
         };
         let limit = self.limits.name;
         let room = limit.saturating_mul(4).saturating_sub(self.path.len());
-        let (dialect, path) = (&mut self.dialect, &mut self.path);
+        let is_root = node == Node::Suites && self.suites.is_empty();
+        let (dialect, path, own) = (&mut self.dialect, &mut self.path, &mut self.own);
         let look = dialect.looks_at_suites();
         let mut time = None;
         let plain = self.form.is_none();
@@ -44,6 +47,7 @@ impl Machine<'_> {
                 suite.only_inside = !matches!(&*value, "SetUp" | "TearDown" | "Test");
             }
             match name {
+                "name" if is_root => *own = matches!(&*value, RUN_REPORT | TRIAGE_REPORT),
                 // The name of the root is that of the run.
                 "name" if node == Node::Suite && !value.is_empty() && room > value.len() => {
                     // Of several names the last one counts, as of a case.
@@ -103,6 +107,14 @@ impl Machine<'_> {
         let short = |text: &str| text.floor_char_boundary(256);
         self.dialect
             .property(&key[..short(&key)], &text[..short(&text)]);
+        let limit = self.limits.message;
+        if self.own
+            && let Some(case) = self.case()
+            && case.properties.len() < PROPERTIES
+        {
+            let cut = |text: &str, limit| text[..text.floor_char_boundary(limit)].to_owned();
+            case.properties.push((cut(&key, 256), cut(&text, limit)));
+        }
     }
 
     pub(super) fn end_suite(&mut self, node: Node) {

@@ -300,6 +300,11 @@ fn clean<'f>(redactor: &Redactor, failure: &'f Failure) -> Cow<'f, Failure> {
     redact!(
         suite, classname, name, type_, message, text, system_out, system_err, file
     );
+    if failure.label.is_some()
+        && let Some(label) = &mut clean.to_mut().label
+    {
+        label.for_each_text(&mut |text| *text = redactor.redact(text).into_owned());
+    }
     clean
 }
 

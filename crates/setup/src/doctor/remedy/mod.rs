@@ -14,6 +14,7 @@ mod launch;
 mod modules;
 mod node_packages;
 mod npm;
+mod of_plan;
 mod prescribe;
 mod programs;
 mod python_versions;
@@ -26,6 +27,7 @@ mod steps;
 mod variables;
 mod waiting;
 
+pub use of_plan::{PlanServer, look};
 pub use prescribe::{RemedyContext, prescribe};
 pub use sight::Sight;
 pub use steps::REPLACED_STEPS;

@@ -44,16 +44,7 @@ pub fn prescribe(diagnosis: &mut Diagnosis, context: &RemedyContext<'_>) {
         }
         return;
     };
-    let stderr = context.failure.stderr.as_deref().unwrap_or_default();
-    let stderr = &stderr[stderr.ceil_char_boundary(stderr.len().saturating_sub(LOOKED_AT))..];
-    let evidence = diagnosis.evidence.as_ref().map_or("", |e| e.text.as_str());
-    let doctor = Doctor {
-        context,
-        started,
-        told: format!("{evidence}\n{}", diagnosis.advice.what),
-        stderr,
-        rule: diagnosis.rule.clone(),
-    };
+    let doctor = Doctor::new(diagnosis, context, started);
     if let Some(seen) = doctor.seen(&diagnosis.root_cause) {
         seen.into(diagnosis, context.config, context.redactor);
         return;
@@ -110,6 +101,24 @@ pub(super) fn found(patterns: &[&str], text: &str) -> Option<String> {
 
 pub(super) fn blank(name: &str) -> String {
     format!("<{}>", name.trim_matches(['<', '>', ' ']))
+}
+
+impl<'a> Doctor<'a> {
+    pub(super) fn new(
+        diagnosis: &Diagnosis,
+        context: &'a RemedyContext<'a>,
+        started: Started<'a>,
+    ) -> Self {
+        let stderr = context.failure.stderr.as_deref().unwrap_or_default();
+        let evidence = diagnosis.evidence.as_ref().map_or("", |e| e.text.as_str());
+        Self {
+            context,
+            started,
+            told: format!("{evidence}\n{}", diagnosis.advice.what),
+            stderr: &stderr[stderr.ceil_char_boundary(stderr.len().saturating_sub(LOOKED_AT))..],
+            rule: diagnosis.rule.clone(),
+        }
+    }
 }
 
 impl Doctor<'_> {

@@ -7,6 +7,7 @@ use super::npm::{NpmPackage, package_name};
 use super::prescribe::{Doctor, blank, found};
 use super::pythons::{name_of_spec, normal};
 use super::steps::Remedy;
+use crate::doctor::clients::Client;
 use crate::doctor::entry::Config;
 use crate::doctor::launcher::{FOLDER_FLAGS, name_of};
 use jelly_base::model::{Diagnosis, ErrorCategory, Outcome, Phase, Side};
@@ -85,7 +86,7 @@ impl Doctor<'_> {
         }
         if failure.outcome == Some(Outcome::Timeout) {
             return self
-                .debugger()
+                .debugger(root_cause)
                 .or_else(|| self.installing_still(root_cause));
         }
         self.lost_folder()
@@ -110,7 +111,7 @@ impl Doctor<'_> {
     }
 
     /// The server waits for a debugger.
-    fn debugger(&self) -> Option<Seen> {
+    fn debugger(&self, root_cause: &str) -> Option<Seen> {
         let started = self.started;
         let words = started.words();
         let options = started.variable("NODE_OPTIONS");
@@ -130,12 +131,13 @@ impl Doctor<'_> {
         };
         let remedy = remedy
             .what(format!("The server waits for a debugger: `{flag}`."))
-            .why("No client attaches one, so nothing of the server ever runs.");
-        Some(Seen::new(
-            "doctor/waits-for-debugger",
-            "startup_timeout",
-            remedy,
-        ))
+            .why("Nobody attaches one, so nothing of the server ever runs.");
+        // At its prompt it says so itself.
+        let cause = match root_cause {
+            "waits_for_input" => "waits_for_input",
+            _ => "startup_timeout",
+        };
+        Some(Seen::new("doctor/waits-for-debugger", cause, remedy))
     }
 
     /// The same, in a script of `package.json`.
@@ -209,6 +211,10 @@ impl Doctor<'_> {
             }
             _ => return None,
         };
+        let more_time = match self.context.config.client {
+            Client::Plan => "Or give it more time: `startup_timeout: 5m`.",
+            _ => "Or give it more time (`--timeout 5m`); most clients wait a minute at most.",
+        };
         let remedy = Remedy::new()
             .what(format!(
                 "`{}` was still installing {} when the time was up.",
@@ -216,9 +222,9 @@ impl Doctor<'_> {
                 package_name(fetched.spec)
             ))
             .why("A first start fetches the package and all that it needs; the next ones don't.")
-            .say("Have it installed once, before a client starts it:")
+            .say("Have it installed once, before it is started as a server:")
             .run(format!("{}{once}", self.launchers_env()))
-            .say("Or give it more time (`--timeout 5m`); most clients wait a minute at most.");
+            .say(more_time);
         Some(Seen::new(
             "doctor/installing-still",
             "startup_timeout",

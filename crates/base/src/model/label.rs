@@ -1,0 +1,381 @@
+//! What a diagnosis says, as one reads it again in a report of jelly's own.
+//!
+//! The main type is [`Label`]. A report carries it twice: as properties, and,
+//! for readers that keep no properties, as a line of the failure's text. Both
+//! are written and read here, so that they can't drift apart.
+
+use super::diagnosis::{Advice, Diagnosis, ErrorCategory, Evidence, Side, Suspect};
+use super::fix::Fix;
+use super::json_word;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// How the names of all properties of jelly's begin.
+const PREFIX: &str = "jelly.";
+
+/// The name of the root of a report that `jelly run` wrote.
+pub const RUN_REPORT: &str = "jelly";
+/// The same of `jelly triage`, which writes the reports of others again.
+pub const TRIAGE_REPORT: &str = "jelly triage";
+
+/// What the line begins with.
+const LINE: &str = "diagnosis: ";
+
+/// Steps of advice that are read, and bytes of a word.
+const STEPS: usize = 32;
+const WORD: usize = 128;
+
+/// Whom a failure concerns and what it is called, without how that was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Label {
+    /// Without the evidence, the fingerprints and the advice that were not
+    /// told.
+    diagnosis: Box<Diagnosis>,
+}
+
+impl Label {
+    /// The properties that say a diagnosis.
+    #[must_use]
+    pub fn properties(diagnosis: &Diagnosis) -> Vec<(&'static str, String)> {
+        let mut said = vec![("jelly.side", json_word(&diagnosis.side))];
+        let mut add = |name, value: Option<String>| {
+            said.extend(value.map(|value| (name, value)));
+        };
+        let yes = |holds: bool| holds.then(|| "true".to_owned());
+        let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        add("jelly.ambiguous", yes(diagnosis.ambiguous));
+        let category = diagnosis.error_category.as_ref();
+        add("jelly.error_category", category.map(json_word));
+        add("jelly.root_cause", Some(diagnosis.root_cause.clone()));
+        let retryable = diagnosis.retryable;
+        add("jelly.retryable", retryable.map(|it| it.to_string()));
+        add("jelly.rule", Some(diagnosis.rule.clone()));
+        add("jelly.fingerprint", known(&diagnosis.fingerprint));
+        add("jelly.test_fingerprint", known(&diagnosis.test_fingerprint));
+        add("jelly.flaky", yes(diagnosis.flaky));
+        add("jelly.suspect", diagnosis.suspect.as_ref().map(json_word));
+        add("jelly.excused", diagnosis.excused.clone());
+        if let Some(Evidence { field, text }) = &diagnosis.evidence {
+            add("jelly.evidence_field", Some(field.clone()));
+            add("jelly.evidence", Some(text.clone()));
+        }
+        let Advice { what, why, fix } = &diagnosis.advice;
+        add("jelly.advice", known(what));
+        add("jelly.why", known(why));
+        for step in fix {
+            add("jelly.fix", Some(step.line().into_owned()));
+        }
+        said
+    }
+
+    /// What properties say; nothing unless they say a whole diagnosis that can
+    /// be meant.
+    #[must_use]
+    pub fn from_properties<'p>(
+        properties: impl IntoIterator<Item = (&'p str, &'p str)>,
+    ) -> Option<Self> {
+        let mut diagnosis = Diagnosis {
+            ambiguous: false,
+            ..Diagnosis::BLANK
+        };
+        let mut side = None;
+        let mut evidence = Evidence::default();
+        for (name, value) in properties {
+            let own = || Some(value.to_owned());
+            match name.strip_prefix(PREFIX).unwrap_or_default() {
+                "side" => side = Some(word(value)?),
+                "ambiguous" => diagnosis.ambiguous = value == "true",
+                "error_category" => diagnosis.error_category = Some(word(value)?),
+                "root_cause" => diagnosis.root_cause = own()?,
+                "retryable" => diagnosis.retryable = Some(value.parse().ok()?),
+                "rule" => diagnosis.rule = own()?,
+                "fingerprint" => diagnosis.fingerprint = own().filter(|it| is_print(it))?,
+                "test_fingerprint" => {
+                    diagnosis.test_fingerprint = own().filter(|it| is_print(it))?;
+                }
+                "flaky" => diagnosis.flaky = value == "true",
+                "suspect" => diagnosis.suspect = Some(word::<Suspect>(value)?),
+                "excused" => diagnosis.excused = own().filter(|it| is_name(it)),
+                "evidence_field" => value.clone_into(&mut evidence.field),
+                "evidence" => value.clone_into(&mut evidence.text),
+                "advice" => value.clone_into(&mut diagnosis.advice.what),
+                "why" => value.clone_into(&mut diagnosis.advice.why),
+                "fix" if diagnosis.advice.fix.len() < STEPS => {
+                    diagnosis.advice.fix.push(Fix::from(value));
+                }
+                _ => {}
+            }
+        }
+        diagnosis.side = side?;
+        diagnosis.evidence = (!evidence.text.is_empty()).then_some(evidence);
+        Self::of(diagnosis)
+    }
+
+    /// The line that says a diagnosis, without its line feed.
+    #[must_use]
+    pub fn line(diagnosis: &Diagnosis) -> String {
+        let retry = match diagnosis.retryable {
+            Some(true) => ", retryable",
+            Some(false) => ", not retryable",
+            None => "",
+        };
+        let ambiguous = if diagnosis.ambiguous {
+            ", ambiguous"
+        } else {
+            ""
+        };
+        let flaky = if diagnosis.flaky { ", flaky" } else { "" };
+        let category = diagnosis.error_category.as_ref();
+        let category = category.map_or_else(String::new, |it| format!(", {}", json_word(it)));
+        let print = match &*diagnosis.fingerprint {
+            "" => String::new(),
+            print => format!(", fingerprint {print}"),
+        };
+        format!(
+            "{LINE}{} ({}-side{ambiguous}{category}{retry}{flaky}), rule {}{print}",
+            diagnosis.root_cause,
+            json_word(&diagnosis.side),
+            diagnosis.rule
+        )
+    }
+
+    /// What such a line says as the first one of a text. Below it stands what
+    /// a server said, which could be anything.
+    #[must_use]
+    pub fn from_text(text: &str) -> Option<Self> {
+        let line = text.trim_start().lines().next()?;
+        let (root_cause, rest) = line.strip_prefix(LINE)?.split_once(" (")?;
+        let (said, rest) = rest.split_once("), rule ")?;
+        let (rule, print) = match rest.split_once(", fingerprint ") {
+            Some((rule, print)) => (rule, Some(print).filter(|it| is_print(it))?),
+            None => (rest, ""),
+        };
+        let mut said = said.split(", ");
+        let mut diagnosis = Diagnosis {
+            side: word(said.next()?.strip_suffix("-side")?)?,
+            ambiguous: false,
+            root_cause: root_cause.to_owned(),
+            rule: rule.to_owned(),
+            fingerprint: print.to_owned(),
+            ..Diagnosis::BLANK
+        };
+        for said in said {
+            match said {
+                "ambiguous" => diagnosis.ambiguous = true,
+                "retryable" => diagnosis.retryable = Some(true),
+                "not retryable" => diagnosis.retryable = Some(false),
+                "flaky" => diagnosis.flaky = true,
+                category => diagnosis.error_category = Some(word::<ErrorCategory>(category)?),
+            }
+        }
+        Self::of(diagnosis)
+    }
+
+    /// Nothing where a diagnosis can't be one of jelly's.
+    fn of(diagnosis: Diagnosis) -> Option<Self> {
+        let is_rule = diagnosis.rule.len() <= WORD && diagnosis.rule.split('/').all(is_name);
+        let can_be_meant = is_name(&diagnosis.root_cause)
+            && is_rule
+            && diagnosis.error_category.is_some() == diagnosis.retryable.is_some()
+            && !(diagnosis.side == Side::Code && diagnosis.ambiguous);
+        can_be_meant.then(|| Self {
+            diagnosis: Box::new(diagnosis),
+        })
+    }
+
+    /// Lets `change` have every text that came from outside.
+    pub fn for_each_text(&mut self, change: &mut impl FnMut(&mut String)) {
+        let Diagnosis {
+            evidence, advice, ..
+        } = &mut *self.diagnosis;
+        let Advice { what, why, fix } = advice;
+        let quoted = evidence.iter_mut().map(|evidence| &mut evidence.text);
+        let steps = fix.iter_mut().map(|step| &mut step.text);
+        quoted.chain(steps).chain([what, why]).for_each(change);
+    }
+
+    /// Puts what was told in the place of what was read out of the texts.
+    /// Evidence, fingerprints and advice that were not told stay.
+    pub fn tell(&self, read: &mut Diagnosis) {
+        let told = (*self.diagnosis).clone();
+        let keep = |told: String, read: &mut String| match told.is_empty() {
+            true => std::mem::take(read),
+            false => told,
+        };
+        *read = Diagnosis {
+            evidence: told.evidence.or_else(|| read.evidence.take()),
+            fingerprint: keep(told.fingerprint, &mut read.fingerprint),
+            test_fingerprint: keep(told.test_fingerprint, &mut read.test_fingerprint),
+            advice: match self.advises() {
+                true => told.advice,
+                false => std::mem::take(&mut read.advice),
+            },
+            ..told
+        };
+    }
+
+    /// The rule that found it.
+    #[must_use]
+    pub fn rule(&self) -> &str {
+        &self.diagnosis.rule
+    }
+
+    /// Whether it brings the steps of its advice.
+    #[must_use]
+    pub fn advises(&self) -> bool {
+        !self.diagnosis.advice.fix.is_empty()
+    }
+
+    /// Bytes of text, about.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let Diagnosis {
+            evidence, advice, ..
+        } = &*self.diagnosis;
+        let steps: usize = advice.fix.iter().map(|step| step.text.len()).sum();
+        let quoted = evidence.as_ref().map_or(0, |evidence| evidence.text.len());
+        512 + steps + quoted + advice.what.len() + advice.why.len()
+    }
+}
+
+/// The value that a document of jelly's writes as this word.
+fn word<T: DeserializeOwned>(text: &str) -> Option<T> {
+    serde_json::from_value(Value::from(text)).ok()
+}
+
+fn is_name(text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-.".contains(c);
+    !text.is_empty() && text.len() <= WORD && text.chars().all(is_part)
+}
+
+/// `j1:0123456789abcdef`, of any version.
+fn is_print(text: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    let hex = |text: &str| text.len() == 16 && text.chars().all(|c| c.is_ascii_hexdigit());
+    let parts = text.strip_prefix('j').and_then(|rest| rest.split_once(':'));
+    parts.is_some_and(|(version, print)| digits(version) && hex(print))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Label;
+    use crate::model::{Advice, Diagnosis, ErrorCategory, Evidence, Fix, Side, Suspect};
+
+    /// Every kind of value in every field that is told.
+    fn diagnoses() -> Vec<Diagnosis> {
+        let whole = Diagnosis {
+            side: Side::Test,
+            ambiguous: true,
+            error_category: Some(ErrorCategory::Timeout),
+            root_cause: "call_timeout".into(),
+            retryable: Some(true),
+            rule: "timeout/call".into(),
+            evidence: Some(Evidence {
+                field: "stderr".into(),
+                text: "waiting, still (yes)".into(),
+            }),
+            fingerprint: "j1:0123456789abcdef".into(),
+            test_fingerprint: "j22:fedcba9876543210".into(),
+            flaky: true,
+            suspect: Some(Suspect::Code),
+            excused: Some("after_restart".into()),
+            advice: Advice {
+                what: "It hung.".into(),
+                why: "Why not.".into(),
+                fix: vec![Fix::text("Wait."), Fix::command("sleep 1")],
+            },
+            ..Diagnosis::BLANK
+        };
+        let unknown = Diagnosis {
+            error_category: None,
+            retryable: None,
+            root_cause: "unknown".into(),
+            rule: "unknown/no-rule".into(),
+            ..whole.clone()
+        };
+        let code = Diagnosis {
+            side: Side::Code,
+            ambiguous: false,
+            error_category: Some(ErrorCategory::Assertion),
+            retryable: Some(false),
+            flaky: false,
+            suspect: None,
+            excused: None,
+            evidence: None,
+            ..whole.clone()
+        };
+        vec![whole, unknown, code]
+    }
+
+    #[test]
+    fn properties_say_a_whole_diagnosis() {
+        for diagnosis in diagnoses() {
+            let said = Label::properties(&diagnosis);
+            let said = said.iter().map(|(name, value)| (*name, &**value));
+            let mut read = Diagnosis::BLANK;
+            Label::from_properties(said).unwrap().tell(&mut read);
+            assert_eq!(read, diagnosis);
+        }
+    }
+
+    #[test]
+    fn the_first_line_says_side_category_cause_and_fingerprint() {
+        for diagnosis in diagnoses() {
+            let text = format!("{}\nsaid by the server", Label::line(&diagnosis));
+            let mut read = Diagnosis {
+                advice: diagnosis.advice.clone(),
+                evidence: diagnosis.evidence.clone(),
+                test_fingerprint: diagnosis.test_fingerprint.clone(),
+                ..Diagnosis::BLANK
+            };
+            Label::from_text(&text).unwrap().tell(&mut read);
+            // Which it leaves to the properties.
+            (read.suspect, read.excused) = (diagnosis.suspect, diagnosis.excused.clone());
+            assert_eq!(read, diagnosis, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_jelly_would_not_say_is_no_label() {
+        for text in [
+            "said\ndiagnosis: unknown (test-side), rule a/b",
+            "diagnosis: unknown",
+            "diagnosis: unknown (both-side), rule a/b",
+            "diagnosis: unknown (code-side, ambiguous, OTHER, not retryable), rule a/b",
+            "diagnosis: unknown (test-side, OTHER), rule a/b",
+            "diagnosis: unknown (test-side, HOPE, retryable), rule a/b",
+            "diagnosis: Un Known (test-side), rule a/b",
+            "diagnosis: unknown (test-side), rule A b",
+            "diagnosis: unknown (test-side), rule a/b, fingerprint j1:short",
+            "",
+        ] {
+            assert_eq!(Label::from_text(text), None, "{text}");
+        }
+        let whole = [
+            ("jelly.side", "code"),
+            ("jelly.root_cause", "x"),
+            ("jelly.rule", "a/b"),
+        ];
+        assert!(Label::from_properties(whole).is_some());
+        for at in 0..whole.len() {
+            let mut less = whole.to_vec();
+            less.remove(at);
+            assert_eq!(
+                Label::from_properties(less),
+                None,
+                "without {:?}",
+                whole[at]
+            );
+        }
+        for wrong in [
+            ("jelly.side", "nobody"),
+            ("jelly.ambiguous", "true"),
+            ("jelly.retryable", "true"),
+            ("jelly.error_category", "SAD"),
+            ("jelly.fingerprint", "1"),
+        ] {
+            let more = whole.into_iter().chain([wrong]);
+            assert_eq!(Label::from_properties(more), None, "{wrong:?}");
+        }
+    }
+}

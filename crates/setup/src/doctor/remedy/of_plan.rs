@@ -1,0 +1,73 @@
+//! The same look for a server of a plan: what doctor sees of a server that did
+//! not start, `jelly run` says too.
+
+use super::entries::Started;
+use super::prescribe::{Doctor, RemedyContext};
+use super::sight::Sight;
+use crate::doctor::clients::Client;
+use crate::doctor::entry::{Config, Entry, Place, Reached, Spot};
+use jelly_base::model::{Diagnosis, Failure};
+use jelly_base::text::redact::Redactor;
+use std::path::Path;
+
+/// Where a plan defines a server, and what can be seen there.
+#[derive(Clone, Copy)]
+pub struct PlanServer<'a> {
+    pub plan: &'a Path,
+    pub place: Place,
+    pub redactor: &'a Redactor,
+    pub home: Option<&'a Path>,
+    pub sight: &'a dyn Sight,
+}
+
+/// Makes the diagnosis of a server that did not start more precise by what a
+/// look at the machine shows; whatever else it says stays.
+pub fn look(diagnosis: &mut Diagnosis, failure: &Failure, server: &PlanServer<'_>) {
+    let [command, args @ ..] = failure.argv.as_slice() else {
+        return;
+    };
+    let spot = |text: &str| Spot {
+        text: text.to_owned(),
+        place: server.place,
+    };
+    let env = failure.env_delta.iter();
+    let entry = Entry {
+        name: failure.server.clone().unwrap_or_default(),
+        place: server.place,
+        disabled: false,
+        reached: Some(Reached::Command {
+            command: spot(command),
+            args: args.iter().map(|arg| spot(arg)).collect(),
+            env: env
+                .filter_map(|(name, value)| Some((name.clone(), spot(value.as_str()?))))
+                .collect(),
+            cwd: failure.cwd.as_deref().map(spot),
+            env_file: None,
+        }),
+        flaws: Vec::new(),
+        notes: Vec::new(),
+    };
+    let config = Config {
+        path: server.plan.to_owned(),
+        client: Client::Plan,
+        entries: Vec::new(),
+        inputs: Vec::new(),
+        has_servers_key: true,
+    };
+    let context = RemedyContext {
+        config: &config,
+        entry: &entry,
+        failure,
+        redactor: server.redactor,
+        home: server.home,
+        sight: server.sight,
+        proven: None,
+        tried: false,
+    };
+    let format = config.client.format();
+    if let Some(started) = Started::new(&entry, format, server.redactor)
+        && let Some(seen) = Doctor::new(diagnosis, &context, started).seen(&diagnosis.root_cause)
+    {
+        seen.into(diagnosis, &config, server.redactor);
+    }
+}

@@ -1,0 +1,366 @@
+//! The same failure has one label wherever it is shown: in the run, in triage
+//! of the run's report, with and without the properties that it has there, in
+//! the hook's bundle, in the history and in doctor.
+
+use crate::support::doctor::{examined, of};
+use crate::support::{Project, Run};
+use jelly_mock::{CATALOGUE, Fault, FaultEntry};
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A client knows no other.
+const JELLY: &str = env!("CARGO_BIN_EXE_jelly");
+
+/// What a fault needs for its value, where it can't do without.
+fn value_of(fault: &FaultEntry) -> Option<&'static str> {
+    if fault.value.is_empty() || fault.value.starts_with('[') {
+        return None;
+    }
+    Some(match fault.name {
+        "stderr" => "Error: no luck today",
+        "echo_env" => "HOME",
+        "notify" => "notifications/unheard/of",
+        "grandchild" => "child.pid",
+        "require_env" => "SERVICE_TOKEN",
+        "require_dir" => "/no/such/folder",
+        other => panic!("the fault {other} is new: give it a value"),
+    })
+}
+
+/// Every fault of the mock wherever it makes a difference, by the name of its
+/// server.
+fn faults() -> BTreeMap<String, String> {
+    let mut all: Vec<(Fault, String)> = Vec::new();
+    for fault in CATALOGUE {
+        let value = value_of(fault);
+        for at in [
+            None,
+            Some("spawn"),
+            Some("handshake"),
+            Some("list"),
+            Some("call"),
+        ] {
+            // A fault that can't act there.
+            let Ok(read) = Fault::new(fault.name, at, value) else {
+                continue;
+            };
+            let at = at.map_or_else(String::new, |at| format!("@{at}"));
+            let value = value.map_or_else(String::new, |value| format!("={value}"));
+            if !all.iter().any(|(known, _)| *known == read) {
+                all.push((read, format!("{}{at}{value}", fault.name)));
+            }
+        }
+    }
+    let named = |(index, (_, fault))| (format!("f{index}"), fault);
+    all.into_iter().enumerate().map(named).collect()
+}
+
+/// What one sees of a diagnosis.
+fn label(diagnosis: &Value) -> Value {
+    assert!(diagnosis.is_object(), "{diagnosis}");
+    json!([
+        diagnosis["side"],
+        diagnosis["ambiguous"].as_bool().unwrap_or_default(),
+        diagnosis["error_category"],
+        diagnosis["root_cause"],
+        diagnosis["retryable"],
+        diagnosis["fingerprint"],
+    ])
+}
+
+type Labels = BTreeSet<(String, String)>;
+
+/// The failures of the last iteration, each by its server: of several of one
+/// step the one that decides.
+fn labels_of_run(run: &Run) -> Labels {
+    let failures = run.last().failures();
+    let of_server = |failure: &&Value| {
+        let server = failure["server"].as_str().unwrap().to_owned();
+        (server, label(&failure["diagnosis"]).to_string())
+    };
+    failures.iter().map(of_server).collect()
+}
+
+/// What triage says of the failures that stand in a report.
+fn triaged(project: &Project, report: &str) -> Vec<Value> {
+    let ended = project
+        .jelly(&["triage", report, "--format", "json"])
+        .output();
+    let told: Value = serde_json::from_str(&ended.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}{}", ended.stdout, ended.stderr));
+    let failures = told["failures"].as_array().unwrap().iter();
+    let stands = |failure: &&Value| failure["status"] != "flaky";
+    failures.filter(stands).cloned().collect()
+}
+
+fn labels_of_report(project: &Project, report: &str) -> Labels {
+    let failures = triaged(project, report);
+    let of_server = |failure: &Value| {
+        let class = failure["classname"].as_str().unwrap();
+        let server = class.rsplit('.').next().unwrap().to_owned();
+        (server, label(&failure["diagnosis"]).to_string())
+    };
+    failures.iter().map(of_server).collect()
+}
+
+/// A report without the properties that many tools drop.
+fn without_properties(junit: &str) -> String {
+    let mut out = String::new();
+    let mut rest = junit;
+    while let Some((before, after)) = rest.split_once("<properties>") {
+        out.push_str(before);
+        rest = after.split_once("</properties>").unwrap().1;
+    }
+    out.push_str(rest);
+    assert!(!out.contains("jelly."), "{out}");
+    out
+}
+
+#[track_caller]
+fn same(one: &Labels, other: &Labels, names: &BTreeMap<String, String>) {
+    let told = |(server, label): &(String, String)| {
+        format!(
+            "{} ({server}): {label}",
+            names.get(server).unwrap_or(server)
+        )
+    };
+    let only_one: Vec<String> = one.difference(other).map(told).collect();
+    let only_other: Vec<String> = other.difference(one).map(told).collect();
+    assert!(
+        only_one.is_empty() && only_other.is_empty(),
+        "{only_one:#?} became {only_other:#?}"
+    );
+}
+
+#[test]
+fn every_fault_has_one_label_in_run_report_and_history() {
+    let faults = faults();
+    let servers: Map<String, Value> = faults
+        .iter()
+        .map(|(name, fault)| {
+            let entry = json!({
+                "command": "jelly",
+                "args": ["mock", "--fault", fault],
+                "startup_timeout": "3s",
+                "request_timeout": "2s",
+                "shutdown_timeout": "500ms",
+            });
+            (name.clone(), entry)
+        })
+        .collect();
+    let steps: Vec<Value> = faults
+        .keys()
+        .map(|name| {
+            json!({
+                "id": format!("add-{name}"), "server": name, "tool": "add",
+                "args": {"a": 1, "b": 2}, "expect": {"text": {"contains": "3"}},
+            })
+        })
+        .collect();
+    let plan = json!({
+        "version": 1,
+        "name": "faults",
+        "budgets": {"max_iterations": 2, "retries": 0, "mcp_repairs": 0},
+        "servers": servers,
+        "steps": steps,
+    });
+    let project = Project::with(&plan.to_string());
+    std::fs::create_dir(project.path(".jelly")).unwrap();
+    let run = project.run(&[]);
+    let labels = labels_of_run(&run);
+    assert!(labels.len() > 60, "{} failures only", labels.len());
+
+    same(
+        &labels,
+        &labels_of_report(&project, "reports/latest/junit.xml"),
+        &faults,
+    );
+    project.write("bare.xml", without_properties(&run.junit));
+    same(&labels, &labels_of_report(&project, "bare.xml"), &faults);
+
+    let history = project.read(".jelly/history.jsonl");
+    let past: Value = serde_json::from_str(history.lines().last().unwrap()).unwrap();
+    let causes = past["causes"].as_object().unwrap();
+    let known: BTreeSet<&str> = labels.iter().map(|(_, label)| &**label).collect();
+    assert!(!causes.is_empty());
+    for (fingerprint, cause) in causes {
+        let mut cause = cause.clone();
+        cause["fingerprint"] = json!(fingerprint);
+        let told = label(&cause).to_string();
+        assert!(known.contains(&*told), "{told}");
+    }
+}
+
+#[test]
+fn doctor_and_run_give_a_server_that_does_not_start_one_label() {
+    let project = Project::empty();
+    project.write("script.js", "const x = 1;\nrequire('./gone');\n");
+    project.write("script.py", "import os\nprint(os.nothing)\n");
+    project.write("needs.py", "import no_such_module_anywhere\n");
+    project.write("plain.sh", "#!/bin/sh\n");
+    project.script("lost.py", "#!/no/such/venv/bin/python3\n");
+    project.write(
+        "old/package.json",
+        r#"{"name": "old", "version": "1.0.0", "engines": {"node": ">=99"}}"#,
+    );
+    project.write("old/index.js", "process.exit(1)\n");
+    let mut servers: BTreeMap<String, Value> = [
+        ("nothing", json!({"command": "no-such-command-here"})),
+        ("folder", json!({"command": JELLY, "args": ["mock"], "cwd": "/no/such/folder"})),
+        ("module", json!({"command": "python3", "args": ["-m", "no_such_module_anywhere"]})),
+        ("needs", json!({"command": "python3", "args": ["needs.py"]})),
+        ("gone", json!({"command": "node", "args": ["gone.js"]})),
+        ("gone_py", json!({"command": "python3", "args": ["gone.py"]})),
+        ("raises", json!({"command": "python3", "args": ["script.py"]})),
+        ("plain", json!({"command": "./plain.sh"})),
+        ("lost", json!({"command": "./lost.py"})),
+        ("js_by_python", json!({"command": "python3", "args": ["script.js"]})),
+        ("py_by_node", json!({"command": "node", "args": ["script.py"]})),
+        ("debugged", json!({"command": "node", "args": ["--inspect-brk=0", "script.js"]})),
+        ("at_a_prompt", json!({"command": "python3", "args": ["-m", "pdb", "script.py"]})),
+        ("old_node", json!({"command": "node", "args": ["old/index.js"]})),
+        ("one_word", json!({"command": "node script.js"})),
+        ("false", json!({"command": "false"})),
+        ("variable", json!({
+            "command": JELLY,
+            "args": ["mock", "--fault", "stderr=Error: DATA_DIR is required", "--fault", "exit"],
+            "env": {"DATA_DIR": "/no/such/place"},
+        })),
+    ]
+    .into_iter()
+    .map(|(name, server)| (name.to_owned(), server))
+    .collect();
+    for (name, fault) in faults() {
+        let at_start = ["@spawn", "@handshake", "require_", "exit", "http_banner"];
+        if at_start.iter().any(|place| fault.contains(place)) && !fault.starts_with("slow") {
+            let entry = json!({"command": JELLY, "args": ["mock", "--fault", fault]});
+            servers.insert(name, entry);
+        }
+    }
+    let report = examined(&project, &servers, "10s");
+    let mut plan =
+        json!({"version": 1, "budgets": {"max_iterations": 1}, "servers": {}, "steps": []});
+    for (index, (name, server)) in servers.iter().enumerate() {
+        let mut server = server.clone();
+        server["startup_timeout"] = json!("10s");
+        plan["servers"][name] = server;
+        let step = json!({"id": format!("s{index}"), "server": name, "list": "tools"});
+        plan["steps"].as_array_mut().unwrap().push(step);
+    }
+    project.write("plan.yaml", plan.to_string());
+    let run = project.run(&[]);
+    let mut compared = 0;
+    for failure in run.last().failures() {
+        let phase = failure["phase"].as_str().unwrap();
+        if ["config", "spawn", "handshake"].contains(&phase) {
+            let name = failure["server"].as_str().unwrap();
+            let diagnosis = &of(&report, name)["diagnosis"];
+            assert_eq!(label(&failure["diagnosis"]), label(diagnosis), "{name}");
+            assert_eq!(failure["diagnosis"]["rule"], diagnosis["rule"], "{name}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 30, "{compared}");
+}
+
+#[test]
+fn a_hook_gets_the_labels_of_the_run() {
+    for (fault, hook) in [
+        ("exit@spawn", "fix_tests"),
+        ("hang", "fix_tests"),
+        ("error=-32602:Invalid params", "fix_tests"),
+        ("null_result", "refine_code"),
+        ("panic=python", "refine_code"),
+    ] {
+        let project = Project::with(&format!(
+            "version: 1
+budgets: {{ max_iterations: 2, retries: 0, mcp_repairs: 0, test_fixes: 1, code_refines: 1 }}
+hooks: {{ {hook}: [./hook.sh] }}
+servers: {{ s: {{ command: jelly, args: [mock, --fault, {fault:?}], request_timeout: 1s }} }}
+steps: [ {{ id: add, tool: add, args: {{ a: 1, b: 2 }} }} ]
+"
+        ));
+        project.script("hook.sh", "#!/bin/sh\ncat > bundle.json\nexit 1\n");
+        let run = project.run(&[]);
+        let bundle: Value = serde_json::from_str(&project.read("bundle.json")).unwrap();
+        let of = |failures: &[Value]| -> Vec<Value> {
+            failures.iter().map(|f| label(&f["diagnosis"])).collect()
+        };
+        let told = of(bundle["failures"].as_array().unwrap());
+        let failures: Vec<Value> = run.last().failures().into_iter().cloned().collect();
+        assert_eq!(told, of(&failures), "{fault}");
+        assert!(!told.is_empty());
+    }
+}
+
+/// A step whose server hangs, and its report.
+fn hanging() -> Project {
+    let project = Project::with(
+        "version: 1
+name: hanging
+budgets: { max_iterations: 1 }
+servers: { s: { command: jelly, args: [mock, --fault, hang], request_timeout: 500ms } }
+steps: [ { id: add, tool: add, args: { a: 1, b: 2 } } ]
+",
+    );
+    project.run(&[]).ends(3, "needs_user_help");
+    project
+}
+
+#[test]
+fn only_a_rule_of_the_users_own_that_comes_first_wins_over_the_label() {
+    let project = hanging();
+    let rule = "
+- id: shop/own
+  root_cause: own_cause
+  error_category: OTHER
+  retryable: false
+  side: test
+  strength: hint
+  patterns: ['was not answered within']
+  advice: { what: w, why: y, fix: [f] }
+  examples: [it was not answered within a day, that was not answered within a week]
+  lookalikes: [was answered within a day, was not answered]
+";
+    for (file, cause) in [("before", "own_cause"), ("after", "call_timeout")] {
+        let indented: String = rule.lines().map(|line| format!("  {line}\n")).collect();
+        project.write("own.yaml", format!("{file}:\n{indented}"));
+        let report = "reports/latest/junit.xml";
+        let args = ["triage", report, "--rules", "own.yaml", "--format", "json"];
+        let ended = project.jelly(&args).output();
+        let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+        assert_eq!(told["failures"][0]["diagnosis"]["root_cause"], cause);
+    }
+}
+
+#[test]
+fn a_report_of_anothers_forges_no_label() {
+    let project = hanging();
+    let own = project.read("reports/latest/junit.xml");
+    assert!(own.contains("<testsuites name=\"jelly\""));
+    let foreign = own.replace("<testsuites name=\"jelly\"", "<testsuites name=\"shop\"");
+    project.write("foreign.xml", foreign);
+    let told = triaged(&project, "foreign.xml");
+    assert_ne!(told[0]["diagnosis"]["rule"], "timeout/call");
+    // Nor does what a server says in a report of jelly's own.
+    let said = own.replace(
+        "diagnosis: call_timeout",
+        "said: x&#10;diagnosis: call_timeout",
+    );
+    project.write("said.xml", without_properties(&said));
+    let told = triaged(&project, "said.xml");
+    assert_ne!(told[0]["diagnosis"]["rule"], "timeout/call");
+}
+
+#[test]
+fn triage_says_again_what_the_run_advised() {
+    let project = hanging();
+    let run = Run::of(&project, project.jelly(&["--version"]).output());
+    let advice = &run.last().failure("add")["diagnosis"]["advice"];
+    let told = triaged(&project, "reports/latest/junit.xml");
+    assert_eq!(&told[0]["diagnosis"]["advice"], advice);
+    assert_eq!(
+        told[0]["diagnosis"]["evidence"],
+        run.last().failure("add")["diagnosis"]["evidence"]
+    );
+}
