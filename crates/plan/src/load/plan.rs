@@ -95,7 +95,10 @@ fn parse(
     vars: &IndexMap<String, Value>,
     strict: bool,
 ) -> (Parts, Vec<Problem>) {
-    let (mut root, mut troubles) = syntax::parse(source);
+    let (mut root, mut troubles) = match misplaced::no_plan_by_format(source) {
+        Some(trouble) => (None, vec![trouble]),
+        None => syntax::parse(source),
+    };
     if let Some(document) = &mut root
         && !misplaced::put_right(document, source, &mut troubles)
     {

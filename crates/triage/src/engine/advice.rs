@@ -47,6 +47,7 @@ const KNOWN: &[&str] = &[
     "location",
     "asks",
     "proxy",
+    "as_it_is",
     "pin",
     "at",
     "answer",
@@ -366,6 +367,10 @@ fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
         }
         values
     };
+    let as_it_is = |tool: &String| {
+        let args = format!("{{ name: {tool}, arguments: {{ … }} }}");
+        ("as_it_is", args)
+    };
     match issue {
         PlanIssue::CommandNotFound { command } => vec![("argv0", command.clone())],
         PlanIssue::NotExecutable { path } | PlanIssue::MissingDirectory { path } => {
@@ -383,11 +388,15 @@ fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
             candidates,
         } => {
             let mut values = named(name, candidates);
-            values.push(("tool", tool.clone()));
+            values.extend([("tool", tool.clone()), as_it_is(tool)]);
             values
         }
         PlanIssue::MissingArgument { tool, name } => {
-            vec![("tool", tool.clone()), ("name", name.clone())]
+            vec![
+                ("tool", tool.clone()),
+                ("name", name.clone()),
+                as_it_is(tool),
+            ]
         }
         PlanIssue::ArgumentType {
             tool,
@@ -399,6 +408,7 @@ fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
             ("path", pointer.clone()),
             ("expected", expected.join(" or ")),
             ("actual", actual.clone()),
+            as_it_is(tool),
         ],
         PlanIssue::InvalidArgument {
             tool,
@@ -408,6 +418,7 @@ fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
             ("tool", tool.clone()),
             ("path", pointer.clone()),
             ("reason", reason.clone()),
+            as_it_is(tool),
         ],
         PlanIssue::SnapshotMissing { name, path, plan } => vec![
             ("name", name.clone()),
