@@ -450,6 +450,32 @@ mod tests {
     }
 
     #[test]
+    fn the_default_that_is_told_is_the_one_that_the_flag_has() {
+        let mut compared = 0;
+        for setting in SETTINGS {
+            for path in setting.commands {
+                let typed: Vec<OsString> = std::iter::once("jelly")
+                    .chain(path.split(' '))
+                    .map(OsString::from)
+                    .collect();
+                let mut command = Layers::default().command(&typed);
+                for word in path.split(' ') {
+                    command = command.find_subcommand(word).unwrap().clone();
+                }
+                let arg = command
+                    .get_arguments()
+                    .find(|arg| arg.get_id() == setting.arg);
+                let arg = arg.unwrap_or_else(|| panic!("{path} has no {}", setting.arg));
+                if let [default] = arg.get_default_values() {
+                    assert_eq!(default, setting.default, "{path} {}", setting.arg);
+                    compared += usize::from(setting.default != "false");
+                }
+            }
+        }
+        assert!(compared > 5, "{compared}");
+    }
+
+    #[test]
     fn help_is_asked_for_by_words_of_ours_alone() {
         for words in [&["help", "run"][..], &["run", "-h"], &["--version"]] {
             assert!(asks_for_help(words), "{words:?}");

@@ -88,3 +88,95 @@ fn a_package_over_http_gets_its_headers_and_a_short_secret_hides_no_words() {
     let run = jelly(&["run", "plans/x.yaml"], "x");
     assert_eq!(run.code, Some(0), "{}", run.stdout);
 }
+
+/// Ends unless it is given the token.
+const TOKENED: &str = r#"
+import json, sys
+if "swordfish-77" not in " ".join(sys.argv): sys.exit("no token")
+for line in sys.stdin:
+    message = json.loads(line)
+    answer = {"jsonrpc": "2.0", "id": message.get("id")}
+    if message["method"] == "initialize":
+        answer["result"] = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "x", "version": "1"}}
+    elif message["method"] == "tools/list":
+        answer["result"] = {"tools": [{"name": "get_text", "inputSchema": {"type": "object"}}]}
+    elif message["method"] == "tools/call":
+        answer["result"] = {"content": [{"type": "text", "text": "next"}]}
+    else:
+        answer["error"] = {"code": -32601, "message": "no"}
+    if "id" in message: print(json.dumps(answer), flush=True)
+"#;
+
+#[test]
+fn a_value_that_names_a_variable_reaches_the_server_and_stays_a_name_in_the_plan() {
+    let project = Project::empty();
+    let server = project.write("server.py", TOKENED).display().to_string();
+    let npx = format!("#!/bin/sh\nshift 2\nexec python3 {server} \"$@\"\n");
+    let npx = project.script("bin/npx", &npx);
+    let definition = json!({
+        "name": "io.example/x", "description": "d", "version": "1.0.0",
+        "packages": [{
+            "registryType": "npm", "identifier": "x-mcp", "version": "1.0.0",
+            "transport": {"type": "stdio"},
+            "packageArguments": [{"type": "named", "name": "--token", "isRequired": true}],
+        }],
+    });
+    project.write("server.json", definition.to_string());
+    let config = json!({
+        "inputs": [{"id": "token", "type": "promptString", "description": "d"}],
+        "servers": {"x": {"command": "python3", "args": [server, "${input:token}"]}},
+    });
+    project.write(".vscode/mcp.json", config.to_string());
+    let bin = npx.parent().unwrap().display().to_string();
+    let path = format!("{bin}:{}", std::env::var("PATH").unwrap());
+    for (name, args) in [
+        ("--token", &["init", "server.json", "-o", "-"][..]),
+        (
+            "token",
+            &["init", "--config", ".vscode/mcp.json", "-o", "-"],
+        ),
+    ] {
+        let given = format!("{name}=${{secret:TOKEN}}");
+        let args: Vec<&str> = args.iter().copied().chain(["--arg", &given]).collect();
+        let ended = project
+            .jelly(&args)
+            .env("PATH", &path)
+            .env("TOKEN", "swordfish-77")
+            .output();
+        assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+        assert!(ended.stdout.contains("${secret:TOKEN}"), "{}", ended.stdout);
+        assert!(!ended.stdout.contains("swordfish"), "{}", ended.stdout);
+        let ended = project.jelly(&args).env("PATH", &path).output();
+        assert_eq!(ended.code, Some(2), "{}{}", ended.stdout, ended.stderr);
+        assert!(
+            ended.stderr.contains("`TOKEN` is not set"),
+            "{}",
+            ended.stderr
+        );
+    }
+}
+
+#[test]
+fn a_typed_secret_stands_in_no_plan_however_common_its_value_is() {
+    let project = Project::empty();
+    let server = project.write("server.py", TOKENED).display().to_string();
+    let args = [
+        "init",
+        "-o",
+        "-",
+        "-e",
+        "API_KEY=test",
+        "-e",
+        "MODE=test",
+        "--",
+        "python3",
+    ];
+    let args: Vec<&str> = args
+        .into_iter()
+        .chain([server.as_str(), "swordfish-77"])
+        .collect();
+    let ended = project.jelly(&args).output();
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let env = r#"env: { API_KEY: "${secret:API_KEY}", MODE: test }"#;
+    assert!(ended.stdout.contains(env), "{}", ended.stdout);
+}

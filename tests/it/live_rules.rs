@@ -157,6 +157,13 @@ const EXCUSED: &[(&str, &str)] = &[
         "mcp/header-mismatch",
         "only a server over HTTP reads headers: see `http`",
     ),
+    ("mcp/pin-not-spoken", "see `protocol_slips`"),
+    ("mcp/unanswered", "see `protocol_slips`"),
+    ("mcp/error-of-the-other-kind", "see `protocol_slips`"),
+    ("mcp/question-of-the-other-era", "see `protocol_slips`"),
+    ("network/proxy-unreachable", "see `http_named`"),
+    ("network/page-in-mid-run", "see `http_named`"),
+    ("network/call-lost", "see `http_named`"),
     (
         "process/spawn-exhausted",
         "it takes a machine without room for processes",

@@ -116,6 +116,8 @@ pub struct Server {
     /// A pinned revision, the server's own or that of this combination of the
     /// matrix: one of [`jelly_base::mcp::REVISIONS`].
     pub protocol: Option<String>,
+    /// Where the server's own pin stands.
+    pub pinned_at: Option<Location>,
     /// What the client declares; without it, what follows from the answers of
     /// the server and of its steps.
     pub capabilities: Option<Value>,

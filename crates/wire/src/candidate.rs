@@ -330,6 +330,7 @@ impl Attempt {
             Trouble::Version(why) => {
                 let why = launch.redactor.redact(&why).into_owned();
                 failure.message = format!("protocol version mismatch: it {why}");
+                failure.unspoken = launch.version.is_some() || launch.era.is_some();
                 return Box::new(failure);
             }
             Trouble::Ended(method, end) => (method, end),
@@ -413,6 +414,7 @@ fn blank(phase: Phase, outcome: Outcome) -> StartFailure {
         request: None,
         rpc_error: None,
         http: None,
+        unspoken: false,
         protocol_breach: None,
         own_limit: None,
         timeout: None,

@@ -11,7 +11,7 @@ use super::era::{
 };
 use super::exchange::{HttpEnd, Life, Outgoing, ReplyOutcome};
 use super::peer::Peer;
-use jelly_base::mcp::{DISCOVER, Era, INITIALIZE, Revision};
+use jelly_base::mcp::{DISCOVER, Era, INITIALIZE, Revision, code};
 use serde_json::Value;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
@@ -55,6 +55,34 @@ impl Trouble {
     /// Of whatever request the time ran out over.
     pub(super) fn timed_out() -> Self {
         Self::Ended("", ReplyOutcome::TimedOut(Life::default()))
+    }
+
+    /// Of a server that is held to an era, and refuses what opens it as one of the other era
+    /// does.
+    pub(super) fn hold_to(&mut self, era: Era) {
+        let Self::Ended(method, end) = self else {
+            return;
+        };
+        let error = match end {
+            ReplyOutcome::RpcError(error) => Some(&*error),
+            ReplyOutcome::Http(end) => end.rpc_error.as_ref(),
+            _ => None,
+        };
+        let Some(error) = error else {
+            return;
+        };
+        let unknown = error.code == Some(code::METHOD_NOT_FOUND);
+        let of_the_other = match era {
+            // An old server may answer what it does not know with anything.
+            Era::Modern => !is_modern_error(error),
+            Era::Legacy => unknown || is_modern_error(error),
+        };
+        if of_the_other {
+            *self = Self::Version(format!(
+                "answers `{method}` with: {}, and is held to the {era} era",
+                error.message
+            ));
+        }
     }
 
     fn broken(method: &'static str, why: String) -> Self {

@@ -51,6 +51,8 @@ pub struct StartFailure {
     pub rpc_error: Option<RpcError>,
     /// What the exchange over HTTP came to, if that is what failed.
     pub http: Option<HttpFacts>,
+    /// The server does not speak what it is held to.
+    pub unspoken: bool,
     /// The breach that ended the start, or the first one that was seen before
     /// time ran out; a fragment that completes "the server …".
     pub protocol_breach: Option<String>,

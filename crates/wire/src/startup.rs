@@ -103,7 +103,10 @@ async fn pinned(
     deadline: Instant,
 ) -> Result<Ready, Box<StartFailure>> {
     let candidate = Candidate::spawn(launch, started).await?;
-    let attempt = attempt(candidate, opening, deadline).await;
+    let mut attempt = attempt(candidate, opening, deadline).await;
+    if let (Err(trouble), Opening::Only(era)) = (&mut attempt.result, opening) {
+        trouble.hold_to(era);
+    }
     conclude(launch, attempt, started, Vec::new()).await
 }
 

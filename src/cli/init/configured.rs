@@ -4,7 +4,7 @@ use super::super::doctor::{ask as inputs, find};
 use super::super::settings::World;
 use super::origin::{Origin, Words, ask_left, canonical, check_name, name_in};
 use super::shared::Shared;
-use super::slips::{given_values, is_server_json};
+use super::slips::{GivenValue, given_values, is_server_json};
 use crate::cli::refusal::{Refusal, complain};
 use jelly_base::text::{did_you_mean, is_placeholder, sanitize, shell_word};
 use jelly_setup::doctor::{Config, Entry, Piece, Reached, Surroundings, pieces, variable_of};
@@ -155,7 +155,7 @@ async fn filled(
     let given = given_values(shared, &known)?;
     let is_input = |name: &String| config.inputs.iter().any(|input| &input.id == name);
     for (name, value) in given.iter().filter(|(name, _)| is_input(name)) {
-        world.env.insert(variable_of(name), value.clone());
+        world.env.insert(variable_of(name), value.text.clone());
     }
     let answers = inputs::answers_of(&config, false, &world, &shared.redactor).await;
     let around = Surroundings {
@@ -165,8 +165,9 @@ async fn filled(
     };
     let missing = names(&around);
     let mut env = world.env.clone();
-    let of_variables =
-        |(name, value): &(String, String)| Some((variables.get(name)?.clone(), value.clone()));
+    let of_variables = |(name, value): &(String, GivenValue)| {
+        Some((variables.get(name)?.clone(), value.text.clone()))
+    };
     env.extend(given.iter().filter_map(of_variables));
     env.extend(
         answers
@@ -174,6 +175,11 @@ async fn filled(
             .map(|(id, value)| (variable_of(id), value.clone())),
     );
     ask_left(shared, missing, &mut env).await?;
+    // What was given as a variable stands in the plan as one.
+    let named: Vec<(String, String)> = given
+        .iter()
+        .flat_map(|(_, value)| value.variables.iter().cloned())
+        .collect();
     Ok(config
         .entries
         .iter()
@@ -188,7 +194,7 @@ async fn filled(
             answers: answers.clone(),
             known: world.env.clone(),
             env: env.clone(),
-            secrets: Vec::new(),
+            secrets: named.clone(),
             package: None,
             words: Words::Client,
         })

@@ -7,7 +7,7 @@ use super::origin::{Origin, free_name, spot};
 use super::remote;
 use super::remote::{Blanks, names_in};
 use super::shared::Shared;
-use super::slips::given_values;
+use super::slips::{GivenValue, given_values};
 use super::way::{self, Way};
 use crate::cli::refusal::{Refusal, complain};
 use jelly_base::text::sanitize;
@@ -125,7 +125,7 @@ async fn from_package(
 async fn values(
     shared: &Shared<'_>,
     package: &Package,
-    given: &[(String, String)],
+    given: &[(String, GivenValue)],
 ) -> Result<(Values, Map<String, Value>, Vec<(String, String)>), Refusal> {
     let (mut package_args, mut env) = (Map::new(), Map::new());
     let mut secrets = Secrets::new(package);
@@ -138,8 +138,12 @@ async fn values(
         let told: Vec<Given> = given
             .iter()
             .filter(|(name, _)| *name == asked.key)
-            .map(|(_, value)| Given::Text(value.clone()))
+            .map(|(_, value)| Given::Text(value.text.clone()))
             .collect();
+        let by_reference = |text: &str| {
+            let mut given = given.iter().map(|(_, value)| value);
+            given.find(|value| value.reference.is_some() && value.text == text)
+        };
         let of_environment = asked.kind == InputKind::Environment;
         let is_there = of_environment && values.inherited.contains_key(&asked.key);
         let given = match told.as_slice() {
@@ -168,6 +172,12 @@ async fn values(
         };
         let Some(given) = given else { continue };
         let mut write = |value: &Given| match value {
+            Given::Text(text) if by_reference(text).is_some() => {
+                let given = by_reference(text);
+                let variables = given.iter().flat_map(|given| &given.variables);
+                secrets.told.extend(variables.cloned());
+                Value::from(given.and_then(|given| given.reference.clone()))
+            }
             Given::Text(text) if asked.input.is_secret => {
                 let name = secrets.name(&asked.key, of_environment, text);
                 Value::from(format!("${{secret:{name}}}"))

@@ -4,7 +4,7 @@
 use super::super::ask::{Question, ask, may_ask};
 use super::origin::{Origin, spot};
 use super::shared::Shared;
-use super::slips::given_values;
+use super::slips::{GivenValue, given_values};
 use crate::cli::refusal::Refusal;
 use indexmap::IndexMap;
 use jelly_base::text::redact::looks_secret;
@@ -57,7 +57,7 @@ fn open(variables: &IndexMap<String, Variable>) -> impl Iterator<Item = String> 
 pub struct Blanks<'a> {
     shared: &'a Shared<'a>,
     /// By the names under which they are asked for.
-    told: Vec<(String, String)>,
+    told: Vec<(String, GivenValue)>,
     /// With the values that were asked for or told.
     pub env: BTreeMap<String, String>,
     /// What people know of those that have no value.
@@ -65,7 +65,7 @@ pub struct Blanks<'a> {
 }
 
 impl<'a> Blanks<'a> {
-    pub fn new(shared: &'a Shared<'a>, told: Vec<(String, String)>) -> Self {
+    pub fn new(shared: &'a Shared<'a>, told: Vec<(String, GivenValue)>) -> Self {
         Self {
             shared,
             told,
@@ -136,7 +136,10 @@ impl<'a> Blanks<'a> {
                 .get(&variable)
                 .is_some_and(|value| !value.is_empty());
         let value = match told {
-            Some((_, value)) => value.clone(),
+            Some((_, given)) => match &given.reference {
+                Some(reference) => return Some(reference.clone()),
+                None => given.text.clone(),
+            },
             None if is_there => {
                 let kind = if secret { "secret" } else { "env" };
                 return Some(format!("${{{kind}:{variable}}}"));

@@ -2,10 +2,12 @@
 
 use super::super::doctor::find;
 use super::from_package;
+use super::origin::typed;
 use super::shared::Shared;
 use crate::cli::args::InitArgs;
 use crate::cli::refusal::Refusal;
 use jelly_base::text::{did_you_mean, one_line, sanitize, shell_command, shell_word};
+use jelly_plan::Part;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -88,19 +90,66 @@ pub fn refuse_misplaced(args: &InitArgs) -> Result<(), Refusal> {
     }
 }
 
+/// A value that was given with `--arg`.
+#[derive(Debug, Clone)]
+pub struct GivenValue {
+    /// As the server gets it.
+    pub text: String,
+    /// As a plan writes it, where it names variables of the environment.
+    pub reference: Option<String>,
+    /// These variables, with their values.
+    pub variables: Vec<(String, String)>,
+}
+
 /// The values that were given, by the names under which they are asked for.
 /// One that nothing asks for is most likely a slip.
 pub fn given_values(
     shared: &Shared<'_>,
     known: &BTreeSet<String>,
-) -> Result<Vec<(String, String)>, Refusal> {
+) -> Result<Vec<(String, GivenValue)>, Refusal> {
     let given = shared.args.args.iter();
     given
         .map(|(name, value)| match meant(name, known) {
-            Some(known) => Ok((known.to_owned(), value.clone())),
+            Some(known) => Ok((known.to_owned(), given_value(shared, name, value)?)),
             None => Err(stranger(name, known)),
         })
         .collect()
+}
+
+/// `${secret:NAME}` and `${env:NAME}` stand for what the environment has, as in a plan.
+fn given_value(shared: &Shared<'_>, name: &str, value: &str) -> Result<GivenValue, Refusal> {
+    let (mut text, mut variables) = (String::new(), Vec::new());
+    for part in typed(value) {
+        let variable = match part {
+            Part::Env(variable) | Part::Secret(variable) => variable,
+            other => {
+                text.push_str(&match other {
+                    Part::Text(text) => text,
+                    other => other.reference(),
+                });
+                continue;
+            }
+        };
+        let held = shared
+            .world
+            .env
+            .get(&variable)
+            .filter(|held| !held.is_empty());
+        let Some(held) = held else {
+            let variable = sanitize(&variable);
+            return Err(Refusal::invalid(format!(
+                "error: --arg {}: `{variable}` is not set\nhelp: set {variable} in the environment",
+                sanitize(name)
+            )));
+        };
+        text.push_str(held);
+        variables.push((variable, held.clone()));
+    }
+    Ok(GivenValue {
+        text,
+        reference: (!variables.is_empty()).then(|| value.to_owned()),
+        variables,
+    })
 }
 
 /// The name that is meant: as it is, or but for the dashes of a flag and the

@@ -144,7 +144,10 @@ impl Writer<'_> {
                     }
                 }
                 for (name, spot) in env {
-                    let value = self.text(spot, looks_secret(name));
+                    let value = match self.typed_secret(name, &spot.text) {
+                        Some(reference) => Value::from(reference),
+                        None => self.text(spot, looks_secret(name)),
+                    };
                     pairs.insert(name.clone(), value);
                 }
                 if !pairs.is_empty() {
@@ -189,6 +192,21 @@ impl Writer<'_> {
         if !value.is_empty() && !is_setting {
             self.secret(name.trim_start_matches('-'), value.to_owned());
         }
+    }
+
+    /// A variable that was typed with its value and whose name says that it is a secret: it may
+    /// be a word too common to be looked for elsewhere, and is none to stand in a plan.
+    fn typed_secret(&mut self, name: &str, value: &str) -> Option<String> {
+        let is_plain = value.parse::<f64>().is_ok()
+            || matches!(value, "" | "true" | "false")
+            || value.contains("${")
+            || is_placeholder(value);
+        let typed = self.origin.words == Words::Plan && looks_secret(name) && !is_plain;
+        let known = self.secrets.contains_key(value);
+        (typed && !known).then(|| {
+            self.env.insert(name.to_owned(), value.to_owned());
+            Part::Secret(name.to_owned()).reference()
+        })
     }
 
     /// Gives a secret a variable to stand in.

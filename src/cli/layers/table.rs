@@ -192,6 +192,6 @@ pub const SETTINGS: &[Setting] = &[
         "human",
     ),
     settled(DOCTOR, "strict", Flag, "JELLY_DOCTOR_STRICT", "false"),
-    settled(DOCTOR, "timeout", Time, "JELLY_DOCTOR_TIMEOUT", "30s"),
+    settled(DOCTOR, "timeout", Time, "JELLY_DOCTOR_TIMEOUT", "60s"),
     settled(DOCTOR, "jobs", Count(1), "JELLY_DOCTOR_JOBS", "32"),
 ];

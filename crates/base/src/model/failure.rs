@@ -106,6 +106,9 @@ pub struct HttpFacts {
     /// That error in words, where `error` is only its kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The proxy of the environment that the request went through.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<String>,
 }
 
 impl HttpFacts {
@@ -372,6 +375,39 @@ pub enum PlanIssue {
         /// What ran out, as a fragment.
         reason: String,
     },
+    /// The server does not speak what the plan holds it to.
+    PinNotSpoken {
+        /// As the plan has it, as in `era: legacy`.
+        pin: String,
+        /// `file:line:column` of it in the plan.
+        at: String,
+    },
+    /// The server asked its client for something that the plan has no answer to.
+    Unanswered {
+        /// As in `sampling/createMessage`.
+        method: String,
+    },
+    /// The step expects the error of a tool, and JSON-RPC's came, or the other way round.
+    OtherError {
+        /// As the plan has it, as in `is_error: true`.
+        expected: String,
+        /// As a plan would have what came.
+        actual: String,
+        /// `file:line:column` of it in the plan.
+        at: String,
+    },
+}
+
+impl PlanIssue {
+    /// `file:line:column` of the words that can't be meant, where these are not the step's or
+    /// the server's as a whole.
+    #[must_use]
+    pub fn at(&self) -> Option<&str> {
+        match self {
+            Self::PinNotSpoken { at, .. } | Self::OtherError { at, .. } => Some(at),
+            _ => None,
+        }
+    }
 }
 
 /// One thing that went wrong. All texts are redacted before they get here.

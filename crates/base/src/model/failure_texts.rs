@@ -121,11 +121,13 @@ impl Failure {
             body,
             error,
             text,
+            proxy,
         }) = http
         {
             body.iter_mut()
                 .chain(error)
                 .chain(text)
+                .chain(proxy)
                 .for_each(&mut *change);
             *headers = renamed(std::mem::take(headers), change);
         }
@@ -232,6 +234,13 @@ impl PlanIssue {
             } => {
                 [schema, pointer, reason].into_iter().for_each(change);
             }
+            Self::PinNotSpoken { pin, at } => [pin, at].into_iter().for_each(change),
+            Self::Unanswered { method } => change(method),
+            Self::OtherError {
+                expected,
+                actual,
+                at,
+            } => [expected, actual, at].into_iter().for_each(change),
         }
     }
 }

@@ -63,6 +63,17 @@ pub fn describe(issue: &PlanIssue) -> String {
             format!("the package's argument `{name}` has no value")
         }
         PlanIssue::InvalidPackage { reason } => reason.clone(),
+        PlanIssue::PinNotSpoken { pin, .. } => {
+            format!("the plan holds it to `{pin}`, which it does not speak")
+        }
+        PlanIssue::Unanswered { method } => {
+            format!("the server asked for `{method}`, to which the plan has no answer")
+        }
+        PlanIssue::OtherError {
+            expected, actual, ..
+        } => {
+            format!("the step expects `{expected}`, and what came is `{actual}`")
+        }
         PlanIssue::SnapshotMissing { name, path, .. } => {
             format!("nothing is stored yet for the snapshot `{name}` in {path}")
         }

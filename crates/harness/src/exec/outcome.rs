@@ -6,7 +6,7 @@ mod beside;
 mod mismatched;
 mod wanted;
 
-use super::declared::text_of;
+use super::declared::{self, text_of};
 use super::issue::describe;
 use super::judge::{BadOperand, Findings, Judge, Observed, SnapshotProposal, is_unexpected_error};
 use super::ladder::LadderInput;
@@ -23,7 +23,7 @@ use super::step_end::{Aftermath, StepEnd, at_step};
 use super::subscriptions::Subscriptions;
 use jelly_base::model::{Exit, Failure, Outcome, OwnLimit, Phase, PlanIssue, RpcError};
 use jelly_base::text::{human_duration, shell_word};
-use jelly_plan::{Operator, Predicate, Step};
+use jelly_plan::{Location, Operator, Predicate, Step};
 use jelly_process::{Mark, Said};
 use jelly_wire::{Beyond, CancelEnd, HttpEnd, Life, Reply, ReplyOutcome, describe_exit, is_sound};
 use mismatched::{captured, mismatched, tool_result};
@@ -181,12 +181,16 @@ impl Ended<'_> {
             }
         }
         let refused = self.questions.refused();
-        let message = failures.first_mut().and_then(|f| f.message.as_mut());
-        if let (Some(message), Some(first)) = (message, refused.first()) {
-            let first = self.context.shared.cleaner.quote(first);
-            message.push_str(&format!(
-                "; meanwhile the server asked for `{first}`, to which the plan has no answer"
-            ));
+        if let (Some(failure), Some(first)) = (failures.first_mut(), refused.first()) {
+            let method = self.context.shared.cleaner.quote(first);
+            let issue = PlanIssue::Unanswered { method };
+            if let Some(message) = &mut failure.message {
+                message.push_str(&format!("; meanwhile {}", describe(&issue)));
+            }
+            // A wrong answer may be wrong for another reason.
+            if failure.assertion.is_none() {
+                failure.issue.get_or_insert(issue);
+            }
         }
         StepEnd::executed(self.step, failures, self.took())
     }
@@ -277,7 +281,17 @@ impl Ended<'_> {
         let junk = matches!(&self.ready.sends, Sends::Raw(bytes) if !is_sound(bytes));
         let refused = self.refused(error);
         if !junk {
-            return self.fail(refused);
+            let wants = self.step.expect.is_error.as_ref().filter(|flag| flag.value);
+            let code = refused.rpc_error.as_ref().and_then(|error| error.code);
+            return self.fail(match wants {
+                Some(flag) => self.other_error(
+                    refused,
+                    "is_error: true".to_owned(),
+                    format!("error: {{ code: {} }}", code.unwrap_or_default()),
+                    flag.at,
+                ),
+                None => refused,
+            });
         }
         let code = refused.rpc_error.as_ref().and_then(|error| error.code);
         let message = format!(
@@ -319,24 +333,67 @@ impl Ended<'_> {
     pub(super) async fn result(&self, result: &Value) -> StepEnd {
         let stderr = self.stderr().await;
         if is_unexpected_error(&self.step.expect, Ok(result)) {
-            return self.tool_error(result);
+            return self.fail(self.tool_error(result));
+        }
+        // A code is JSON-RPC's; no tool's own error has one.
+        let code = self
+            .step
+            .expect
+            .error
+            .as_ref()
+            .and_then(|error| error.code.first());
+        if let (Some(code), true) = (code, declared::is_error(result)) {
+            let expected = match self.resolve(code) {
+                Ok(value) if code.operator == Operator::Equals => {
+                    format!("error: {{ code: {value} }}")
+                }
+                Ok(_) | Err(_) => "error: { code: … }".to_owned(),
+            };
+            let failed = self.tool_error(result);
+            return self.fail(self.other_error(
+                failed,
+                expected,
+                "is_error: true".to_owned(),
+                code.at,
+            ));
         }
         let findings = self.judge(Ok(result), &stderr).await;
         self.conclude_findings(result, findings)
     }
 
-    fn tool_error(&self, result: &Value) -> StepEnd {
+    /// The error is one of another kind than the step expects.
+    fn other_error(
+        &self,
+        failure: Failure,
+        expected: String,
+        actual: String,
+        at: Location,
+    ) -> Failure {
+        let issue = PlanIssue::OtherError {
+            expected,
+            actual,
+            at: self.context.shared.plan.source.at(at),
+        };
+        let message = failure.message.unwrap_or_default();
+        Failure {
+            message: Some(format!("{message}; {}", describe(&issue))),
+            issue: Some(issue),
+            ..failure
+        }
+    }
+
+    fn tool_error(&self, result: &Value) -> Failure {
         let quoted = self.context.shared.cleaner.quote(&text_of(result));
         let message = if quoted.is_empty() {
             "the tool answered with isError: true and no text".to_owned()
         } else {
             format!("the tool answered with an error: {quoted}")
         };
-        self.fail(Failure {
+        Failure {
             outcome: Some(Outcome::Result),
             tool_result: Some(tool_result(result)),
             ..at_step(self.step, Phase::Call, message)
-        })
+        }
     }
 
     /// What the server wrote on stderr, if that is asked about; it catches up

@@ -13,8 +13,8 @@ use super::step_end::{Aftermath, StepEnd};
 use super::tool_schemas::ToolSchemas;
 use jelly_base::mcp::{ListKind, Method, Revision};
 use jelly_base::model::{
-    Because, Event, Failure, Names, Offers, Outcome, RequestFacts, ServerReport, ServerState,
-    StepState, ToolInfo,
+    Because, Event, Failure, Names, Offers, Outcome, PlanIssue, RequestFacts, ServerReport,
+    ServerState, StepState, ToolInfo,
 };
 use jelly_base::text::truncate_middle;
 use jelly_plan::{Request, Server, Step};
@@ -238,10 +238,25 @@ impl ServerLane {
                 report.era = failure.era.map(|era| era.to_string());
                 report.notes.extend(failure.notes.iter().cloned());
                 let started = self.server.command().is_some();
-                let failure = self.prepared.facts.start_failure(*failure, started);
+                let unspoken = failure.unspoken;
+                let mut failure = self.prepared.facts.start_failure(*failure, started);
+                failure.issue = unspoken.then(|| self.pin_not_spoken());
                 self.server_failed(failure);
                 Err(Because::Server(self.server.name.clone()))
             }
+        }
+    }
+
+    fn pin_not_spoken(&self) -> PlanIssue {
+        let pin = match (&self.server.protocol, self.server.era) {
+            (Some(protocol), _) => format!("protocol: {protocol}"),
+            (None, Some(era)) => format!("era: {era}"),
+            (None, None) => String::new(),
+        };
+        let at = self.server.pinned_at.unwrap_or(self.server.at);
+        PlanIssue::PinNotSpoken {
+            pin,
+            at: self.shared.plan.source.at(at),
         }
     }
 

@@ -73,6 +73,7 @@ fn failure(judged: &Judged, plan: &Plan) -> FailureReport {
         .assertion
         .as_ref()
         .and_then(|assertion| assertion.at.clone())
+        .or_else(|| failure.issue.as_ref()?.at().map(str::to_owned))
         .or_else(|| place(failure.step.as_deref(), failure.server.as_deref(), plan));
     FailureReport {
         server: failure.server.clone(),

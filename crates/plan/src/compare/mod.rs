@@ -360,6 +360,7 @@ fn contract_of_server(server: &Server, names: SpelledNames<'_>) -> Contract {
         startup_timeout,
         request_timeout,
         shutdown_timeout,
+        pinned_at: _,
         at: _,
         path: _,
     } = server;

@@ -56,21 +56,39 @@ fn configuration(root: &Node<'_>, source: &PlanSource) -> Option<Trouble> {
         };
         (holds_servers(&entry.value) || below(entry)).then_some(entry)
     })?;
-    let path = source.path.display();
     let message = format!(
         "this is no plan: it has `{}` as the configuration of an MCP client, and no `steps`",
         found.key
     );
-    let trouble = Trouble::new(found.key_span.range(), message);
-    Some(
-        trouble
-            .hint(format!(
-                "`jelly init --config {path}` makes a plan for its servers"
-            ))
-            .hint(format!(
-                "`jelly doctor {path}` starts each of them and says what is wrong with it"
-            )),
-    )
+    Some(of_a_client(
+        Trouble::new(found.key_span.range(), message),
+        source,
+    ))
+}
+
+/// A file of another format: what is said of it, and nothing else.
+pub(super) fn no_plan_by_format(source: &PlanSource) -> Option<Trouble> {
+    let is_toml = source
+        .path
+        .extension()
+        .is_some_and(|extension| extension == "toml");
+    let trouble =
+        is_toml.then(|| Trouble::new(0..0, "this is TOML, and a plan is YAML or JSON"))?;
+    Some(match source.text.contains("[mcp_servers") {
+        true => of_a_client(trouble, source),
+        false => trouble.hint("a plan begins with `version: 1`, `servers:` and `steps:`"),
+    })
+}
+
+fn of_a_client(trouble: Trouble, source: &PlanSource) -> Trouble {
+    let path = source.path.display();
+    trouble
+        .hint(format!(
+            "`jelly init --config {path}` makes a plan for its servers"
+        ))
+        .hint(format!(
+            "`jelly doctor {path}` starts each of them and says what is wrong with it"
+        ))
 }
 
 struct Mover<'s, 't> {

@@ -113,7 +113,10 @@ fn parse(
             );
         return (Parts::default(), reader.into_problems());
     }
-    let (mut root, mut troubles) = syntax::parse(source);
+    let (mut root, mut troubles) = match misplaced::no_plan_by_format(source) {
+        Some(trouble) => (None, vec![trouble]),
+        None => syntax::parse(source),
+    };
     if let Some(document) = &mut root
         && !misplaced::put_right(document, source, &mut troubles)
     {

@@ -142,6 +142,8 @@ impl<'t> Reader<'t> {
             (None, None) => of_all(),
         };
         let protocol = protocol.map(str::to_owned);
+        let pin = fields.entry("protocol").or_else(|| fields.entry("era"));
+        let pinned_at = pin.map(|entry| self.at(entry.key_span));
         let wire_check: Option<&str> = self.read(fields, "wire");
         let adapt = self.read(fields, "adapt").unwrap_or(true);
         let capabilities = fields
@@ -158,6 +160,7 @@ impl<'t> Reader<'t> {
             adapt,
             era,
             protocol,
+            pinned_at,
             capabilities,
             answers,
             startup_timeout: startup_timeout.unwrap_or(DEFAULT_TIMEOUT),

@@ -212,6 +212,22 @@ fn the_configuration_of_a_client_is_told_from_a_plan_with_its_key() {
 }
 
 #[test]
+fn a_file_in_another_format_is_said_to_be_one() {
+    let codex = "[mcp_servers.m]\ncommand = \"x\"\n";
+    for (text, hint) in [
+        (codex, "`jelly init --config config.toml`"),
+        ("a = 1\n", "version: 1"),
+    ] {
+        let found = problems("config.toml", text);
+        let [(_, said, hints)] = found.as_slice() else {
+            panic!("{text}\n{found:#?}");
+        };
+        assert!(said.contains("this is TOML"), "{said}");
+        assert!(hints.contains(hint), "{hints}");
+    }
+}
+
+#[test]
 fn a_free_port_that_the_command_is_not_told_of_is_refused() {
     let server = |more: &str| {
         format!(

@@ -2,6 +2,7 @@
 //! `{the plan//the configuration}` is the former to who has written a plan, the
 //! latter to who has a client's configuration.
 
+use super::live;
 use super::rule::{AdviceText, Audience, FixText};
 use crate::frameworks::is_foreign;
 use jelly_base::model::{Advice, AssertionTarget, Failure, Fix, FixKind, PlanIssue, RequestFacts};
@@ -43,6 +44,13 @@ const KNOWN: &[&str] = &[
     "python",
     "schema",
     "pointer",
+    "location",
+    "asks",
+    "proxy",
+    "as_it_is",
+    "pin",
+    "at",
+    "answer",
 ];
 
 /// Stands between the words for one audience and those for the other.
@@ -271,6 +279,13 @@ pub(super) fn values(f: &Failure) -> Values {
             .and_then(|h| h.status)
             .map(|s| s.to_string()),
     );
+    let header = |name| live::http_header(f, name).map(str::to_owned);
+    set("location", header("location"));
+    set(
+        "asks",
+        header("www-authenticate").map(|asks| format!(", which asks for {asks}")),
+    );
+    set("proxy", f.http.as_ref().and_then(|http| http.proxy.clone()));
     if let Some(exit) = &f.exit {
         set(
             "exit",
@@ -352,6 +367,10 @@ fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
         }
         values
     };
+    let as_it_is = |tool: &String| {
+        let args = format!("{{ name: {tool}, arguments: {{ … }} }}");
+        ("as_it_is", args)
+    };
     match issue {
         PlanIssue::CommandNotFound { command } => vec![("argv0", command.clone())],
         PlanIssue::NotExecutable { path } | PlanIssue::MissingDirectory { path } => {
@@ -369,11 +388,15 @@ fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
             candidates,
         } => {
             let mut values = named(name, candidates);
-            values.push(("tool", tool.clone()));
+            values.extend([("tool", tool.clone()), as_it_is(tool)]);
             values
         }
         PlanIssue::MissingArgument { tool, name } => {
-            vec![("tool", tool.clone()), ("name", name.clone())]
+            vec![
+                ("tool", tool.clone()),
+                ("name", name.clone()),
+                as_it_is(tool),
+            ]
         }
         PlanIssue::ArgumentType {
             tool,
@@ -385,6 +408,7 @@ fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
             ("path", pointer.clone()),
             ("expected", expected.join(" or ")),
             ("actual", actual.clone()),
+            as_it_is(tool),
         ],
         PlanIssue::InvalidArgument {
             tool,
@@ -394,11 +418,34 @@ fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
             ("tool", tool.clone()),
             ("path", pointer.clone()),
             ("reason", reason.clone()),
+            as_it_is(tool),
         ],
         PlanIssue::SnapshotMissing { name, path, plan } => vec![
             ("name", name.clone()),
             ("path", path.clone()),
             ("plan", plan.clone()),
+        ],
+        PlanIssue::PinNotSpoken { pin, at } => vec![("pin", pin.clone()), ("at", at.clone())],
+        PlanIssue::Unanswered { method } => {
+            let gives = match method.as_str() {
+                "elicitation/create" => "result: { action: accept, content: { … } }",
+                "sampling/createMessage" => {
+                    "result: { role: assistant, model: any, content: { type: text, text: … } }"
+                }
+                "roots/list" => "result: { roots: [{ uri: \"file://${workspace}\" }] }",
+                _ => "result: { … }",
+            };
+            let answer = format!("answers: [{{ method: {method}, {gives} }}]");
+            vec![("method", method.clone()), ("answer", answer)]
+        }
+        PlanIssue::OtherError {
+            expected,
+            actual,
+            at,
+        } => vec![
+            ("expected", expected.clone()),
+            ("actual", actual.clone()),
+            ("at", at.clone()),
         ],
         PlanIssue::SchemaTooComplex {
             schema,

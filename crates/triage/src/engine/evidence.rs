@@ -176,6 +176,8 @@ fn issue_text(issue: &PlanIssue, kind: Option<&str>) -> String {
         | PlanIssue::InvalidPackage { reason: name }
         | PlanIssue::SnapshotMissing { name, .. }
         | PlanIssue::SchemaTooComplex { schema: name, .. }
+        | PlanIssue::PinNotSpoken { pin: name, .. }
+        | PlanIssue::Unanswered { method: name }
         | PlanIssue::UnknownServer { name, .. }
         | PlanIssue::UnknownTool { name, .. } => format!("{kind}: {name}"),
         PlanIssue::UnknownArgument { tool, name, .. }
@@ -194,5 +196,10 @@ fn issue_text(issue: &PlanIssue, kind: Option<&str>) -> String {
             pointer,
             reason,
         } => format!("{kind} of {tool}: {pointer} {reason}"),
+        PlanIssue::OtherError {
+            expected, actual, ..
+        } => {
+            format!("expected {expected}, got {actual}")
+        }
     }
 }

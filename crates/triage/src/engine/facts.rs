@@ -72,6 +72,8 @@ pub(super) struct Facts<'a> {
     /// There is an answer of the server to read.
     pub(super) answered: bool,
     pub(super) over_http: bool,
+    /// What the server said again and again while a call waited for its answer.
+    pub(super) said_again: Option<&'a str>,
     pub(super) raised: Option<&'a str>,
     pub(super) traced: bool,
     pub(super) packaged: bool,
@@ -100,8 +102,15 @@ impl<'a> Facts<'a> {
             });
         let answered = failure.rpc_error.is_some() || failure.tool_result.is_some();
         let http = failure.http.as_ref();
+        let waited =
+            failure.outcome == Some(Outcome::Timeout) && failure.phase == Some(Phase::Call);
+        let said_again = failure
+            .stderr
+            .as_deref()
+            .filter(|_| waited && !failure.stderr_is_older);
         Self {
             failure,
+            said_again: said_again.and_then(clues::repeated),
             source: if failure.phase.is_some() {
                 FailureSource::Live
             } else {

@@ -279,16 +279,28 @@ pub(super) fn login_redirect(failure: &Failure) -> bool {
         return false;
     };
     http.status.is_some_and(|s| (300..400).contains(&s))
-        && http
-            .headers
-            .iter()
-            .filter(|(name, _)| name.eq_ignore_ascii_case("location"))
-            .filter_map(|(_, value)| value.as_str())
-            .any(|location| {
-                let location = location.to_ascii_lowercase();
-                let mut words = FACT_WORDS.login_pages.iter();
-                words.any(|word| location.contains(word))
-            })
+        && http_header(failure, "location").is_some_and(|location| {
+            let location = location.to_ascii_lowercase();
+            let mut words = FACT_WORDS.login_pages.iter();
+            words.any(|word| location.contains(word))
+        })
+}
+
+/// Whether the request went through a proxy of the environment.
+pub(super) fn proxied(failure: &Failure) -> bool {
+    failure
+        .http
+        .as_ref()
+        .is_some_and(|http| http.proxy.is_some())
+}
+
+/// A header of the answer over HTTP.
+pub(super) fn http_header<'f>(failure: &'f Failure, name: &str) -> Option<&'f str> {
+    let headers = &failure.http.as_ref()?.headers;
+    let header = headers
+        .iter()
+        .find(|(key, _)| key.eq_ignore_ascii_case(name))?;
+    header.1.as_str()
 }
 
 /// Whether plain HTTP was spoken to a port whose number says TLS, as 443 and

@@ -9,6 +9,7 @@ use super::pattern::{Pattern, RankedRule};
 use super::reading::{CLASS, MatchLevel, level};
 use super::rule::Rule;
 use super::when::known;
+use jelly_base::model::ErrorCategory;
 use std::cell::Cell;
 
 /// What decides between two matches, the smaller one: turn, strength, rank of
@@ -180,7 +181,10 @@ pub(super) fn applies(rule: &Rule, facts: &Facts<'_>) -> bool {
         if facts.died && !rule.when.asks_for_death() {
             return false;
         }
-        if facts.timed_out && !rule.when.asks_for_timeout() {
+        // What it says again and again is what it waits for.
+        let may_be_why = facts.said_again.is_some()
+            && rule.error_category == Some(ErrorCategory::Infrastructure);
+        if facts.timed_out && !rule.when.asks_for_timeout() && !may_be_why {
             return false;
         }
     }

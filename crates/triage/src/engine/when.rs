@@ -90,6 +90,8 @@ pub(super) struct When {
     reserved_host: Option<bool>,
     /// The endpoint redirects to a page for signing in.
     login_redirect: Option<bool>,
+    /// The request went through a proxy of the environment.
+    proxied: Option<bool>,
     /// Plain HTTP was spoken to a port of TLS.
     plain_to_tls_port: Option<bool>,
     /// The command is a shell script around the server.
@@ -243,6 +245,7 @@ impl When {
             && same(self.spawned, facts.spawned)
             && is(self.reserved_host, live::reserved_host)
             && is(self.login_redirect, live::login_redirect)
+            && is(self.proxied, live::proxied)
             && is(self.plain_to_tls_port, live::plain_to_tls_port)
             && is(self.shell_script, live::shell_script)
             && is(self.numeric_host, live::numeric_host)

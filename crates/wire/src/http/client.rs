@@ -1,5 +1,7 @@
 //! The HTTP client: what holds for every request of jelly.
 
+use super::trust;
+use hyper_util::client::proxy::matcher::Matcher;
 use jelly_base::text::redact::Redactor;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
@@ -22,6 +24,7 @@ const IDLE: Duration = Duration::from_secs(4);
 pub(super) fn client_for(near: bool) -> reqwest::Result<Client> {
     // Another one may be there already, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut client = Client::builder()
         .user_agent(concat!("jelly/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::none())
@@ -32,6 +35,9 @@ pub(super) fn client_for(near: bool) -> reqwest::Result<Client> {
             HeaderValue::from_static("identity"),
         )]))
         .pool_idle_timeout(IDLE);
+    if let Some(tls) = trust::tls(&provider) {
+        client = client.tls_backend_preconfigured(tls);
+    }
     if near {
         client = client.no_proxy().dns_resolver(Arc::new(ThisMachine));
     }
@@ -48,6 +54,22 @@ pub(super) fn bare(url: &Url, redactor: &Redactor) -> String {
     url.set_query(None);
     url.set_fragment(None);
     redactor.redact(url.as_str()).into_owned()
+}
+
+/// The proxy that the environment names for a URL, as it may be shown.
+pub(super) fn proxy_for(url: &Url) -> Option<String> {
+    if is_loopback(url) {
+        return None;
+    }
+    let proxy = Matcher::from_system().intercept(&url.as_str().parse().ok()?)?;
+    let uri = proxy.uri();
+    let port = uri.port_u16().map(|port| format!(":{port}"));
+    let scheme = uri.scheme_str().unwrap_or("http");
+    Some(format!(
+        "{scheme}://{}{}",
+        uri.host()?,
+        port.unwrap_or_default()
+    ))
 }
 
 /// Finds this machine under each of its names, and asks nobody else: a server

@@ -17,9 +17,12 @@ use crate::connection::Shared;
 use crate::era::is_modern_error;
 use crate::peer::Understood;
 use crate::{HttpEnd, MAX_LINE_BYTES, ReplyOutcome};
+use jelly_base::mcp::{Method, Notification};
 use jelly_base::model::{Era, HttpFacts, OwnLimit};
 use reqwest::header::LOCATION;
 use reqwest::{Response, Url};
+use serde::de::IgnoredAny;
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
@@ -86,7 +89,7 @@ impl Exchange {
             return false;
         }
         let mut peer = self.shared.peer();
-        let mut end = end;
+        let mut end = facts::through(end, self.link.proxy.as_deref());
         if let Some(breach) = &end.breach {
             end.breach = Some(peer.breach(breach));
         }
@@ -134,6 +137,7 @@ impl Exchange {
         let mut pause = FIRST_PAUSE;
         let mut redirects = 0;
         let mut tries = Tries::default();
+        let mut lost = false;
         loop {
             let bearer = self.link.bearer();
             let request = self.link.post(
@@ -161,10 +165,17 @@ impl Exchange {
                         None => {}
                     }
                     if !response.status().is_redirection() {
+                        if redirects > 0 {
+                            self.link.keep_redirect(&url);
+                        }
                         return Ok(response);
                     }
                     url = self.redirected(&url, &response, redirects)?;
                     redirects += 1;
+                    continue;
+                }
+                Err(error) if !lost && self.may_be_sent_again(&error) => {
+                    lost = true;
                     continue;
                 }
                 Err(error) => facts::lost(error, None, &self.link.redactor),
@@ -178,6 +189,16 @@ impl Exchange {
             sleep(pause).await;
             pause = (pause * 3 / 2).min(LONGEST_PAUSE);
         }
+    }
+
+    /// Whether a message whose connection was lost may be sent once more: an idle connection may
+    /// have been closed by the server in that moment. A call of a tool may have had its effect,
+    /// and so may what no revision knows.
+    fn may_be_sent_again(&self, error: &reqwest::Error) -> bool {
+        let method = self.outline.method.as_deref().unwrap_or_default();
+        let only_asks = method != "tools/call"
+            && (Method::find(method).is_some() || method.starts_with(Notification::PREFIX));
+        only_asks && self.link.is_ready() && !error.is_connect() && !error.is_builder()
     }
 
     /// Whether the answer is one of a gateway before a process of ours that is
@@ -200,7 +221,7 @@ impl Exchange {
         response: &Response,
         so_far: usize,
     ) -> Result<Url, Box<HttpEnd>> {
-        let head = self.head(response);
+        let mut head = self.head(response);
         let words = facts::in_words(response.status().as_u16());
         let location = response
             .headers()
@@ -211,6 +232,8 @@ impl Exchange {
             return Err(Box::new(facts::useless(head, message)));
         };
         let shown = bare(&to, &self.link.redactor);
+        let location = Value::from(shown.as_str());
+        head.headers.insert("location".to_owned(), location);
         let why = if !same_origin(from, &to) {
             "jelly follows no redirect to another origin"
         } else if !matches!(response.status().as_u16(), 307 | 308) {
@@ -326,12 +349,22 @@ impl Exchange {
             understood
         };
         let words = facts::in_words(head.status.unwrap_or_default());
-        let what = match (bytes.trim_ascii().is_empty(), understood) {
-            (true, _) => "no body",
-            (false, Understood::Message) => "messages of which none answers it",
-            (false, Understood::Nothing) => "a body that is no JSON-RPC message",
-            (false, Understood::Beyond(_)) => "a body that is beyond what jelly reads",
+        let cut_off = || {
+            let read = serde_json::from_slice::<IgnoredAny>(&bytes);
+            read.is_err_and(|error| error.is_eof())
         };
+        let (kind, what) = match (bytes.trim_ascii().is_empty(), understood) {
+            (true, _) => (Some("empty_body"), "no body"),
+            (false, Understood::Message) => (None, "messages of which none answers it"),
+            (false, Understood::Nothing) if cut_off() => {
+                (Some("cut_off_json"), "JSON that breaks off before its end")
+            }
+            (false, Understood::Nothing) => {
+                (Some("no_message"), "a body that is no JSON-RPC message")
+            }
+            (false, Understood::Beyond(_)) => (None, "a body that is beyond what jelly reads"),
+        };
+        head.error = kind.map(str::to_owned);
         let message = format!("was answered with {words} and {what}");
         Err(no_answer(understood, head, message))
     }
@@ -375,7 +408,14 @@ impl Exchange {
         bytes.truncate(REFUSAL_BYTES);
         head.body = facts::body(&bytes, &self.link.redactor);
         let words = facts::in_words(head.status.unwrap_or_default());
-        let message = if bytes.is_empty() && complete {
+        let empty = bytes.is_empty() && complete;
+        let name = match empty {
+            true => "empty_body",
+            false if kind.contains("html") => "html",
+            false => "media_type",
+        };
+        head.error = Some(name.to_owned());
+        let message = if empty {
             format!("was answered with {words} and no body")
         } else {
             format!(
@@ -417,7 +457,7 @@ impl Exchange {
             sleep(retry).await;
             let resumed = self
                 .link
-                .stream(self.link.url(), Some(&since), &self.shared);
+                .stream(self.link.endpoint(), Some(&since), &self.shared);
             match resumed.await {
                 Ok(resumed) if listen::is_stream(&resumed) => {
                     head = self.head(&resumed);

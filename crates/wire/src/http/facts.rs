@@ -122,12 +122,32 @@ pub(super) fn refused(facts: HttpFacts, bytes: &[u8]) -> HttpEnd {
         (Some(said), false) => format!("was answered with {words}: {}", truncate(said, 200)),
         (Some(_) | None, _) => format!("was answered with {words}"),
     };
+    let asks = match facts.status {
+        Some(401 | 403) => facts.headers.get("www-authenticate"),
+        Some(407) => facts.headers.get("proxy-authenticate"),
+        Some(_) | None => None,
+    };
+    let message = match asks.and_then(Value::as_str) {
+        Some(asks) => format!("{message}; it asks for {asks}"),
+        None => message,
+    };
     HttpEnd {
         facts,
         message,
         rpc_error,
         ..HttpEnd::default()
     }
+}
+
+/// What came of a request that went through a proxy: where that can be why, it is said.
+pub(super) fn through(mut end: HttpEnd, proxy: Option<&str>) -> HttpEnd {
+    end.facts.proxy = proxy.map(str::to_owned);
+    let may_be_why = matches!(end.facts.status, None | Some(403 | 407 | 502..=504));
+    if let (Some(proxy), true) = (proxy, may_be_why) {
+        let note = format!("; it went through the proxy {proxy}, which the environment names");
+        end.message.push_str(&note);
+    }
+    end
 }
 
 /// An answer that asks for a token which is not to be had.

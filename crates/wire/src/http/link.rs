@@ -3,7 +3,7 @@
 //! Main type: [`Link`].
 
 use super::auth::{AuthError, Authorizer, Bearer, Refusal, Tries};
-use super::client::{client_for, is_loopback};
+use super::client::{client_for, is_loopback, proxy_for};
 use super::facts;
 use super::headers::{Outline, SESSION_ID};
 use crate::connection::Shared;
@@ -22,6 +22,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Link {
     client: Client,
     url: Url,
+    /// What the environment puts in between.
+    pub(super) proxy: Option<String>,
     /// From the plan.
     own_headers: HeaderMap,
     /// Has the tokens, where the server wants some.
@@ -37,6 +39,8 @@ struct LinkState {
     session: Option<HeaderValue>,
     /// It has answered before.
     ready: bool,
+    /// Where a redirect of the plan's URL led.
+    redirected: Option<Url>,
     /// Where messages go by the deprecated HTTP+SSE transport.
     old: Option<Url>,
     /// How the stream of that transport came to its end.
@@ -80,6 +84,7 @@ impl Link {
             .map_err(|error| refuse("client", format!("no HTTP client can be had: {error}")))?;
         Ok(Self {
             client,
+            proxy: proxy_for(&url),
             url,
             own_headers,
             auth: endpoint.auth.clone(),
@@ -97,6 +102,17 @@ impl Link {
     /// The URL of the plan.
     pub(super) fn url(&self) -> Url {
         self.url.clone()
+    }
+
+    /// The same, or where it led when a message was sent there: streams and the end of the
+    /// session belong to the place that took it.
+    pub(super) fn endpoint(&self) -> Url {
+        let redirected = self.state().redirected.clone();
+        redirected.unwrap_or_else(|| self.url())
+    }
+
+    pub(super) fn keep_redirect(&self, to: &Url) {
+        self.state().redirected = Some(to.clone());
     }
 
     /// Where a message goes.
@@ -247,7 +263,7 @@ impl Link {
         add_token(&mut headers, self.bearer().as_ref());
         let headers = self.with_own(headers);
         self.client
-            .request(Method::DELETE, self.url())
+            .request(Method::DELETE, self.endpoint())
             .headers(headers)
     }
 

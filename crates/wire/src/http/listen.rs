@@ -43,7 +43,10 @@ pub(super) async fn listen(shared: Arc<Shared>, link: Arc<Link>) {
     while in_vain <= RESUMPTIONS {
         in_vain += 1;
         let since = parser.last_event_id().map(str::to_owned);
-        match link.stream(link.url(), since.as_deref(), &shared).await {
+        match link
+            .stream(link.endpoint(), since.as_deref(), &shared)
+            .await
+        {
             Ok(response) if is_stream(&response) => {
                 parser.restart();
                 // One that jelly can't unpack is none.
@@ -68,7 +71,7 @@ pub(super) async fn listen(shared: Arc<Shared>, link: Arc<Link>) {
 /// reads where messages are to go.
 pub(super) async fn open_old(link: &Link, shared: &Shared) -> Option<(Stream, Url)> {
     let asked = timeout(ENDPOINT_TAKES, async {
-        let response = link.stream(link.url(), None, shared).await.ok()?;
+        let response = link.stream(link.endpoint(), None, shared).await.ok()?;
         if !is_stream(&response) {
             return None;
         }
@@ -87,8 +90,8 @@ pub(super) async fn open_old(link: &Link, shared: &Shared) -> Option<(Stream, Ur
                 }
             });
         }
-        let url = link.url().join(&endpoint??).ok()?;
-        if !same_origin(&link.url(), &url) {
+        let url = link.endpoint().join(&endpoint??).ok()?;
+        if !same_origin(&link.endpoint(), &url) {
             let text = "names an endpoint of another origin for its messages, where none may go";
             shared.peer().breach(text);
             return None;

@@ -20,6 +20,7 @@ mod link;
 mod listen;
 mod lost_session;
 mod sse;
+mod trust;
 
 pub(super) use driver::connect;
 pub(super) use headers::ParamHeaders;

@@ -8,7 +8,7 @@ use super::super::message::{Line, Message, MessageBody, Payload, read_line, whol
 use super::super::notices::Notice;
 use super::super::transcript::Direction;
 use super::{ACKNOWLEDGED, CONTENT_LENGTH, LateAnswer, OUTBOX_BYTES, Peer, Pending};
-use jelly_base::mcp::{Era, LISTEN, meta};
+use jelly_base::mcp::{Era, LISTEN, Method, meta};
 use jelly_base::model::OwnLimit;
 use jelly_base::text::truncate;
 use serde_json::Value;
@@ -313,9 +313,14 @@ impl Peer {
         if self.version.is_some_and(|v| v.era == Era::Modern) {
             // 2026-07-28 has no requests from the server, and forbids the
             // client to write responses; stdio, "Receiving Messages".
-            self.breach(&format!(
-                "sent the request `{shown}`, although since 2026-07-28 servers send none"
-            ));
+            let text =
+                format!("sent the request `{shown}`, although since 2026-07-28 servers send none");
+            if Method::find_of_server(method).is_some() {
+                // It waits for an answer that it may not get, and so does the call.
+                self.break_suspect(&text);
+            } else {
+                self.breach(&text);
+            }
             return;
         }
         if id.is_null() {

@@ -233,6 +233,7 @@ pub(super) fn add_server(server: &Server, in_effect: InEffect, hash: &mut Stable
         startup_timeout: _,
         request_timeout: _,
         shutdown_timeout: _,
+        pinned_at: _,
         at: _,
         path: _,
     } = server;

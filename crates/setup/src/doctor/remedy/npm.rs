@@ -30,6 +30,23 @@ pub(super) struct NpmPackage {
     manager: &'static str,
 }
 
+/// The package manager that a folder names: by `packageManager` of its `package.json`, as Corepack
+/// reads it, or by its lock.
+fn manager_of(folder: &Path, sight: &dyn Sight) -> Option<&'static str> {
+    let named = || -> Option<&'static str> {
+        let text = sight.text(&folder.join("package.json"))?;
+        let json: Value = serde_json::from_str(&text).ok()?;
+        let named = json["packageManager"].as_str()?;
+        let name = named.split('@').next().unwrap_or(named);
+        ["npm", "pnpm", "yarn", "bun"]
+            .into_iter()
+            .find(|known| *known == name)
+    };
+    let mut locks = LOCKS.iter();
+    let lock = locks.find(|(lock, _)| sight.is_there(&folder.join(lock)));
+    named().or(lock.map(|(_, manager)| *manager))
+}
+
 impl NpmPackage {
     pub(super) fn at(folder: &Path, sight: &dyn Sight) -> Option<Self> {
         let text = sight.text(&folder.join("package.json"))?;
@@ -44,11 +61,14 @@ impl NpmPackage {
     pub(super) fn project(file: &Path, sight: &dyn Sight) -> Option<Self> {
         let mut folders = file.ancestors().skip(1).take(PROJECT_LEVELS);
         let folder = folders.find(|folder| sight.is_there(&folder.join("package.json")))?;
-        let mut lock = LOCKS.iter();
-        let lock = lock.find(|(lock, _)| sight.is_there(&folder.join(lock)));
         let package = Self::at(folder, sight).filter(|_| !is_installed(folder))?;
+        // In a workspace, the root says it.
+        let above = file.ancestors().skip(1).take(LEVELS);
+        let manager = above
+            .into_iter()
+            .find_map(|folder| manager_of(folder, sight));
         Some(Self {
-            manager: lock.map_or("npm", |(_, manager)| manager),
+            manager: manager.unwrap_or("npm"),
             ..package
         })
     }

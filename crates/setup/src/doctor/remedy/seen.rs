@@ -39,6 +39,7 @@ const DAEMON_DOWN: &[&str] = &[
     "Cannot connect to the Docker daemon",
     "error during connect",
     "Cannot connect to Podman",
+    "failed to connect to the docker API",
 ];
 
 /// A cause, with all that is said of it.

@@ -1,7 +1,7 @@
 //! The texts of a failure that a client of the server saw.
 
 use super::slice::{List, readable};
-use super::{noise, quoted};
+use super::{noise, quoted, talk};
 use crate::engine::facts::{Facts, Promise};
 use crate::engine::field::Field;
 use jelly_base::model::Phase;
@@ -46,7 +46,10 @@ pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
     }
     let start = list.texts.len();
     if let Some(stderr) = &f.stderr {
+        // In a call whose time ran out, all else is talk.
+        let stderr = facts.said_again.map_or(stderr.as_str(), |line| line);
         let stderr = quoted::without_source(noise::without_warnings(stderr));
+        let stderr = talk::without_talk(stderr);
         list.with_roots(Field::Stderr, "stderr", stderr, 2);
     }
     if let Some(stdout) = &f.stdout {

@@ -14,6 +14,7 @@ mod quoted;
 mod reported;
 mod roots;
 mod slice;
+mod talk;
 mod texts;
 mod wrapped;
 
@@ -21,4 +22,5 @@ pub(super) use masked::{MASK, masked};
 pub(super) use origin::{Origin, origin, product_frame, product_function};
 pub(super) use roots::{telling_line, trace_line};
 pub(super) use slice::Text;
+pub(super) use talk::repeated;
 pub(super) use texts::texts;

@@ -1,0 +1,144 @@
+//! What a server writes that is no statement about its end: the options of a usage message, log
+//! lines that only inform. And what it says time and again, which is what it waits for.
+//!
+//! Main functions: [`without_talk`], [`repeated`].
+
+use jelly_base::text::lines;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// So often a line stands there that a server says again and again.
+const OFTEN: usize = 3;
+/// Lines that are looked at for that, from the end.
+const LINES: usize = 500;
+/// What loggers call the level of a message.
+const LEVELS: [&str; 5] = ["level", "severity", "lvl", "levelname", "Level"];
+/// Levels of log messages that only inform; pino and bunyan write numbers.
+const INFORMS: [&str; 7] = [
+    "trace",
+    "verbose",
+    "debug",
+    "info",
+    "information",
+    "notice",
+    "finest",
+];
+const WARNING: f64 = 40.0;
+
+/// Without what only describes: a keyword in the description of an option, or in a message of
+/// the level INFO, says nothing of this start.
+pub(super) fn without_talk(text: Cow<'_, str>) -> Cow<'_, str> {
+    let shows_usage = lines(&text).any(is_usage);
+    let is_talk = |line: &str| (shows_usage && is_option(line)) || informs(line);
+    if !lines(&text).any(is_talk) {
+        return text;
+    }
+    let mut kept = String::with_capacity(text.len());
+    // Where the description of an option goes on below it.
+    let mut description = None;
+    for line in lines(&text) {
+        let depth = line.len() - line.trim_start().len();
+        if shows_usage && is_option(line) {
+            description = Some(depth);
+            continue;
+        }
+        if description.is_some_and(|option| depth > option) || informs(line) {
+            continue;
+        }
+        description = None;
+        kept.push_str(line);
+        kept.push('\n');
+    }
+    Cow::Owned(kept)
+}
+
+/// The line that a usage message begins with.
+fn is_usage(line: &str) -> bool {
+    let line = line.trim_start();
+    let head = line.get(..6).unwrap_or_default();
+    head.eq_ignore_ascii_case("usage:")
+}
+
+/// A row of the options that a usage message describes.
+fn is_option(line: &str) -> bool {
+    let option = line.trim_start();
+    let name = option.trim_start_matches('-');
+    let dashes = option.len() - name.len();
+    line.len() > option.len()
+        && (1..=2).contains(&dashes)
+        && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+/// A log line in JSON whose level is below a warning.
+fn informs(line: &str) -> bool {
+    let line = line.trim();
+    if !(line.starts_with('{') && line.ends_with('}')) {
+        return false;
+    }
+    let Ok(Value::Object(fields)) = serde_json::from_str(line) else {
+        return false;
+    };
+    match LEVELS.iter().find_map(|key| fields.get(*key)) {
+        Some(Value::String(word)) => INFORMS.contains(&word.to_ascii_lowercase().as_str()),
+        Some(Value::Number(number)) => number.as_f64().is_some_and(|number| number < WARNING),
+        Some(_) | None => false,
+    }
+}
+
+/// The line that stands there time and again, whatever its digits are.
+pub(in crate::engine) fn repeated(text: &str) -> Option<&str> {
+    let all: Vec<&str> = lines(text)
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let mut counts: HashMap<String, (usize, &str)> = HashMap::new();
+    for line in &all[all.len().saturating_sub(LINES)..] {
+        let shape = line.chars().filter(|c| !c.is_ascii_digit()).collect();
+        let (count, last) = counts.entry(shape).or_default();
+        *count += 1;
+        *last = line;
+    }
+    let often = counts.into_values().filter(|(count, _)| *count >= OFTEN);
+    // The one that was said last among those that were said most.
+    often
+        .max_by_key(|(count, line)| (*count, line.as_ptr() as usize))
+        .map(|(_, line)| line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{repeated, without_talk};
+
+    #[test]
+    fn descriptions_of_options_and_what_only_informs_are_left_out() {
+        for (text, kept) in [
+            (
+                "usage: srv [-h] --db PATH\n\n  --port N   address already in use\n             if it is taken\nsrv: error: --db is missing\n",
+                "usage: srv [-h] --db PATH\n\nsrv: error: --db is missing\n",
+            ),
+            // Without a usage message, it is a list like any other.
+            (
+                "failed:\n  - connection refused\n",
+                "failed:\n  - connection refused\n",
+            ),
+            (
+                "{\"level\":\"info\",\"msg\":\"connection refused is retried\"}\n{\"level\":\"error\",\"msg\":\"no token\"}\n",
+                "{\"level\":\"error\",\"msg\":\"no token\"}\n",
+            ),
+            (
+                "{\"level\":30,\"msg\":\"a\"}\n{\"level\":50,\"msg\":\"b\"}\n",
+                "{\"level\":50,\"msg\":\"b\"}\n",
+            ),
+        ] {
+            assert_eq!(without_talk(text.into()), kept);
+        }
+    }
+
+    #[test]
+    fn what_is_said_three_times_is_repeated_whatever_its_digits() {
+        let often = "try 1: refused\nready\ntry 2: refused\ntry 3: refused\n";
+        assert_eq!(repeated(often), Some("try 3: refused"));
+        assert_eq!(repeated("try 1: refused\ntry 2: refused\nready\n"), None);
+    }
+}

@@ -1,0 +1,326 @@
+//! What stands between jelly and a server over HTTP, and what that server answers in mid-run:
+//! each is named as what it is, with its own advice.
+
+use crate::support::http::{Http, Request, json_answer, legacy, respond, result, text};
+use crate::support::{Project, Run};
+use serde_json::Value;
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::Mutex;
+
+fn run_at(url: &str, env: &[(&str, &str)]) -> Run {
+    let plan = format!(
+        "version: 1\nservers:\n  s: {{ url: \"{url}\", startup_timeout: 5s, request_timeout: 5s }}\n\
+         steps:\n  - {{ id: one, tool: work }}\n"
+    );
+    let project = Project::with(&plan);
+    let mut call = project.call(&["--max-iterations", "1"]);
+    for (name, value) in env {
+        call = call.env(name, value);
+    }
+    Run::of(&project, call.output())
+}
+
+fn at(server: &Http) -> Run {
+    run_at(&format!("http://127.0.0.1:{}/mcp", server.port), &[])
+}
+
+fn always(status: u16, headers: &'static [&'static str], body: &'static str) -> Http {
+    Http::serve(move |_, out| respond(out, status, headers, body))
+}
+
+/// Healthy until its tool is called.
+fn calls(call: impl Fn(&Request, &mut TcpStream) + Send + Sync + 'static) -> Http {
+    Http::serve(move |request, out| legacy(request, out, &call))
+}
+
+/// The failure is test-side, of this rule, and its advice holds these words.
+#[track_caller]
+fn named<'r>(run: &'r Run, rule: &str, words: &[&str]) -> &'r Value {
+    run.ends(3, "needs_user_help");
+    let failure = run.last().failures()[0];
+    let diagnosis = &failure["diagnosis"];
+    assert_eq!(diagnosis["side"], "test", "{failure:#}");
+    assert_eq!(diagnosis["rule"], rule, "{failure:#}");
+    let advice = diagnosis["advice"].to_string();
+    for word in words {
+        assert!(advice.contains(word), "{word} is not in {advice}");
+    }
+    failure
+}
+
+#[test]
+fn a_refusal_is_named_by_who_refuses_and_why() {
+    let login = "www-authenticate: Bearer error=\"invalid_token\", error_description=\"expired 5 minutes ago\", scope=\"mcp:read\"";
+    let login: &'static [&'static str] = Vec::leak(vec![login]);
+    for (status, headers, body, rule, words) in [
+        (
+            407,
+            &["proxy-authenticate: Basic realm=\"corp\""][..],
+            "",
+            "network/proxy-wants-credentials",
+            &["NO_PROXY"][..],
+        ),
+        (
+            421,
+            &[],
+            "Invalid Host header",
+            "network/host-not-served",
+            &["allowed hosts"],
+        ),
+        (
+            413,
+            &[],
+            "<html>413 Request Entity Too Large</html>",
+            "network/request-too-large",
+            &["client_max_body_size"],
+        ),
+        (
+            401,
+            login,
+            "",
+            "network/unauthorized",
+            &["invalid_token", "expired 5 minutes ago", "mcp:read"],
+        ),
+    ] {
+        let failure_words = words;
+        let run = at(&always(status, headers, body));
+        named(&run, rule, failure_words);
+    }
+}
+
+#[test]
+fn a_redirect_that_is_not_followed_is_shown_with_the_url_to_write() {
+    for (status, to) in [(301, "https"), (308, "https"), (302, "http")] {
+        let server = Http::serve(move |request, out| {
+            let host = request.header("host").to_owned();
+            let location = format!("location: {to}://{host}/mcp/v2?key=k");
+            respond(out, status, &[&location], "");
+        });
+        let run = at(&server);
+        let wanted = format!("`{to}://127.0.0.1:{}/mcp/v2`", server.port);
+        named(&run, "network/redirected", &[&wanted]);
+    }
+}
+
+#[test]
+fn the_stream_and_the_end_of_the_session_follow_where_the_messages_went() {
+    let server = Http::serve(|request, out| match request.path.as_str() {
+        "/mcp" => respond(out, 307, &["location: /mcp/"], ""),
+        _ => legacy(request, out, |request, out| {
+            json_answer(out, &[], &result(request, text("done")));
+        }),
+    });
+    at(&server).ends(0, "passed");
+    let others: Vec<(String, String)> = server
+        .heard()
+        .into_iter()
+        .filter(|request| request.verb != "POST")
+        .map(|request| (request.verb, request.path))
+        .collect();
+    assert!(
+        others.contains(&("DELETE".into(), "/mcp/".into())),
+        "{others:?}"
+    );
+    assert!(others.iter().all(|(_, path)| path == "/mcp/"), "{others:?}");
+}
+
+#[test]
+fn an_answer_in_mid_run_that_is_none_is_named_as_what_it_is() {
+    let json = "content-type: application/json";
+    for (status, kind, body, rule, word) in [
+        (
+            200,
+            "content-type: text/html",
+            "<html><title>Maintenance</title></html>",
+            "network/page-in-mid-run",
+            "web page",
+        ),
+        (200, json, "", "network/no-message-in-the-answer", "no body"),
+        (
+            202,
+            json,
+            "",
+            "network/no-message-in-the-answer",
+            "202 Accepted and no body",
+        ),
+        (
+            200,
+            json,
+            "{\"jsonrpc\":\"2.0\",\"id\":4,\"res",
+            "network/no-message-in-the-answer",
+            "breaks off",
+        ),
+        (
+            200,
+            "content-type: text/plain",
+            "done",
+            "network/no-message-in-the-answer",
+            "text/plain",
+        ),
+        (413, json, "", "network/request-too-large", "args"),
+    ] {
+        let run = at(&calls(move |_, out| respond(out, status, &[kind], body)));
+        named(&run, rule, &[word]);
+    }
+}
+
+#[test]
+fn a_proxy_of_the_environment_is_named_where_nothing_came_of_it() {
+    let free = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    let proxy = format!("http://user:swordfish@127.0.0.1:{port}");
+    let run = run_at(
+        "http://mcp.example.test/mcp",
+        &[("HTTP_PROXY", &proxy), ("http_proxy", &proxy)],
+    );
+    let shown = format!("http://127.0.0.1:{port}");
+    let failure = named(&run, "network/proxy-unreachable", &[&shown, "NO_PROXY"]);
+    assert!(
+        failure["message"].to_string().contains(&shown),
+        "{failure:#}"
+    );
+    assert!(!run.stdout.contains("swordfish") && !run.markdown.contains("swordfish"));
+}
+
+/// The first message of a method that the test chooses is cut off with its connection.
+fn loses(method: &'static str) -> Http {
+    let lost = Mutex::new(false);
+    Http::serve(move |request, out| {
+        let mut lost = lost.lock().unwrap();
+        if request.method() == method && !*lost {
+            *lost = true;
+            return;
+        }
+        legacy(request, out, |request, out| {
+            json_answer(out, &[], &result(request, text("done")));
+        });
+    })
+}
+
+#[test]
+fn a_lost_connection_is_made_up_for_once_unless_a_tool_was_called() {
+    for method in ["tools/list", "notifications/initialized"] {
+        let server = loses(method);
+        at(&server).ends(0, "passed");
+        let sent = server
+            .heard()
+            .iter()
+            .filter(|r| r.method() == method)
+            .count();
+        assert_eq!(sent, 2, "{method}: {:?}", server.heard_in_short());
+    }
+    let server = loses("tools/call");
+    let run = at(&server);
+    let failure = named(&run, "network/call-lost", &["can't be told"]);
+    assert_eq!(failure["diagnosis"]["ambiguous"], true, "{failure:#}");
+    let sent = server
+        .heard()
+        .iter()
+        .filter(|r| r.method() == "tools/call")
+        .count();
+    assert_eq!(sent, 1, "{:?}", server.heard_in_short());
+    // What is lost time and again is lost.
+    let server = Http::serve(|request, out| {
+        if request.method() != "tools/list" {
+            legacy(request, out, |_, _: &mut TcpStream| {});
+        }
+    });
+    at(&server).ends(3, "needs_user_help");
+    let sent = server
+        .heard()
+        .iter()
+        .filter(|r| r.method() == "tools/list")
+        .count();
+    assert_eq!(sent, 2, "{:?}", server.heard_in_short());
+}
+
+// ── TLS ──────────────────────────────────────────────────────────────────
+
+type Secure = rustls::StreamOwned<rustls::ServerConnection, TcpStream>;
+
+/// A healthy server whose certificate is that of an authority, signed by itself, as
+/// `openssl req -x509` makes it; and the certificate as a file.
+fn its_own_authority(
+    name: &str,
+    until: i32,
+    wants_client: bool,
+) -> (Http, tempfile::NamedTempFile) {
+    use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, date_time_ymd};
+    let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.not_before = date_time_ymd(2001, 1, 1);
+    params.not_after = date_time_ymd(until, 1, 1);
+    let key = KeyPair::generate().unwrap();
+    let certificate = params.self_signed(&key).unwrap();
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(certificate.pem().as_bytes()).unwrap();
+
+    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(certificate.der().clone()).unwrap();
+    let config = rustls::ServerConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .unwrap();
+    let config = match wants_client {
+        false => config.with_no_client_auth(),
+        true => config.with_client_cert_verifier(
+            rustls::server::WebPkiClientVerifier::builder_with_provider(roots.into(), provider)
+                .build()
+                .unwrap(),
+        ),
+    };
+    let config = config
+        .with_single_cert(
+            vec![certificate.der().clone()],
+            rustls::pki_types::PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
+        )
+        .unwrap();
+    let config = std::sync::Arc::new(config);
+    let server = Http::wrapped(
+        move |stream| {
+            let connection = rustls::ServerConnection::new(config.clone()).ok()?;
+            Some(Secure::new(connection, stream))
+        },
+        |request, out: &mut Secure| {
+            legacy(request, out, |request, out| {
+                json_answer(out, &[], &result(request, text("done")));
+            });
+            out.conn.send_close_notify();
+        },
+    );
+    (server, file)
+}
+
+fn securely(server: &Http, trusted: &tempfile::NamedTempFile) -> Run {
+    let url = format!("https://localhost:{}/mcp", server.port);
+    run_at(
+        &url,
+        &[("SSL_CERT_FILE", &trusted.path().display().to_string())],
+    )
+}
+
+#[test]
+fn a_certificate_that_is_itself_trusted_is_accepted_if_name_and_dates_hold() {
+    let (server, own) = its_own_authority("localhost", 2200, false);
+    securely(&server, &own).ends(0, "passed");
+    // Another one of the same name is not.
+    let (_, other) = its_own_authority("localhost", 2200, false);
+    named(&securely(&server, &other), "network/tls", &[]);
+    for (name, until) in [("example.org", 2200), ("localhost", 2002)] {
+        let (server, own) = its_own_authority(name, until, false);
+        named(&securely(&server, &own), "network/tls", &[]);
+        assert_eq!(server.heard().len(), 0, "it heard something all the same");
+    }
+}
+
+#[test]
+fn a_server_that_wants_a_certificate_of_its_client_is_named_so() {
+    let (server, own) = its_own_authority("localhost", 2200, true);
+    named(
+        &securely(&server, &own),
+        "network/client-certificate",
+        &["mutual TLS"],
+    );
+}
