@@ -106,6 +106,10 @@ impl<'t> Walk<'t> {
         for token in self.text.split([' ', '\n', '\t']) {
             self.compares |= matches!(token, "==" | "!=" | "===" | "!==");
             self.limits |= matches!(token, "<" | ">" | "<=" | ">=");
+            // The shortest such word.
+            if token.len() < "less".len() {
+                continue;
+            }
             let word = token.trim_matches(|c: char| !c.is_ascii_alphabetic());
             let inner = word.split(|c: char| !c.is_ascii_alphabetic()).next();
             let found = kinds(inner.unwrap_or_default());
