@@ -193,7 +193,7 @@ impl<'t> Walk<'t> {
         counted
             || ends && self.word.is(WordKinds::COUNTER)
             || last.is(WordKinds::COUNTER | WordKinds::ID)
-            || n.len() >= 4 && !self.compares && self.version == 0
+            || n.len() >= (if self.in_path { 3 } else { 4 }) && !self.compares && self.version == 0
     }
 }
 

@@ -45,6 +45,8 @@ pub(super) struct Walk<'t> {
     pub(super) out: String,
     /// The text compares values, so numbers in it mean something.
     pub(super) compares: bool,
+    /// The text is a part of a path.
+    pub(super) in_path: bool,
     /// No number but codes is kept, and of URLs only the host.
     pub(super) coarse: bool,
     /// It holds a measured value against a limit.
@@ -92,6 +94,7 @@ impl<'t> Walk<'t> {
             at: 0,
             out: String::with_capacity(text.len()),
             compares: false,
+            in_path: false,
             coarse: false,
             limits: false,
             word: WordKinds::default(),
@@ -327,6 +330,7 @@ impl<'t> Walk<'t> {
 /// A part of a path without what of it is chance.
 fn component(part: &str, version: bool) -> String {
     let mut walk = Walk::new(part);
+    walk.in_path = true;
     walk.version = if version { VERSION_WORDS } else { 0 };
     while walk.at < part.len() {
         let rest = walk.rest();
