@@ -138,7 +138,7 @@ impl Walk<'_> {
     fn is_limit(&self) -> bool {
         let gap = self.gap();
         self.word.is(WordKinds::LIMIT | WordKinds::RELATION)
-            || gap.contains(" < ") | gap.contains(" > ") | gap.contains("= ")
+            || [" < ", " > ", "= "].iter().any(|sign| gap.contains(sign))
             || gap.contains(" of ")
     }
 

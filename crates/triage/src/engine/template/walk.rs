@@ -71,7 +71,7 @@ fn name_len(text: &str) -> usize {
     let mut at = 0;
     while let Some(b) = bytes.get(at) {
         let joins = matches!(b, b'-' | b'.') && at > 0;
-        if !is_word(*b) && !(joins && bytes.get(at + 1).is_some_and(|next| is_word(*next))) {
+        if !(is_word(*b) || joins && bytes.get(at + 1).is_some_and(|next| is_word(*next))) {
             break;
         }
         at += 1;
