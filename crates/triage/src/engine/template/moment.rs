@@ -21,6 +21,9 @@ const DAYS: [&str; 13] = [
 ];
 /// Days that are none without a time of day.
 const BARE_DAYS: [&str; 4] = ["?/?/##", "& @ ?", "@ ?", "^####"];
+const MONTHS: &str =
+    "January February March April May June July August September October November December";
+const DAY_NAMES: &str = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday";
 const JOINTS: [&str; 6] = ["T", " ", ", ", ":", "_", "-"];
 const CLOCKS: [&str; 3] = ["?:##:##", "##-##-##", "?:##"];
 const ZONES: [&str; 12] = [
@@ -30,8 +33,25 @@ const ZONES: [&str; 12] = [
 
 /// The moment that `text` begins with.
 pub(super) fn moment(text: &str) -> Option<Moment> {
-    let first = *text.as_bytes().first()?;
-    if !first.is_ascii_digit() && !first.is_ascii_uppercase() {
+    // Most of what begins so goes on as no moment does.
+    let bytes = text.as_bytes();
+    let first = *bytes.first()?;
+    let digits = bytes
+        .iter()
+        .take(5)
+        .take_while(|b| b.is_ascii_digit())
+        .count();
+    let after = bytes.get(digits).copied().unwrap_or_default();
+    let may_be = match digits {
+        0 => {
+            first.is_ascii_uppercase()
+                && (bytes.len() > 3 && begins_with_name(bytes)
+                    || bytes.get(1).is_some_and(u8::is_ascii_digit))
+        }
+        1 | 2 | 4 => matches!(after, b'-' | b'/' | b':' | b'.' | b' '),
+        _ => false,
+    };
+    if !may_be {
         return None;
     }
     let of = |forms: &[&str]| forms.iter().find_map(|form| fit(form, text));
@@ -62,6 +82,15 @@ pub(super) fn moment(text: &str) -> Option<Moment> {
         clock: true,
         round,
     })
+}
+
+/// Whether a text begins with the name of a month or a day of the week.
+fn begins_with_name(bytes: &[u8]) -> bool {
+    let names = MONTHS.split(' ').chain(DAY_NAMES.split(' '));
+    let first = bytes.get(..3).unwrap_or_default();
+    b"JFMASONDTW".contains(&bytes[0])
+        && first[1..].iter().all(u8::is_ascii_lowercase)
+        && names.map(str::as_bytes).any(|name| name.starts_with(first))
 }
 
 /// What follows a time of day, its zone and the year behind it.
@@ -103,9 +132,6 @@ fn ends(rest: &str) -> bool {
 
 /// How much of `text` has this form.
 fn fit(form: &str, text: &str) -> Option<usize> {
-    const MONTHS: &str =
-        "January February March April May June July August September October November December";
-    const DAY_NAMES: &str = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday";
     let bytes = text.as_bytes();
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     // Whole, or its first three letters.

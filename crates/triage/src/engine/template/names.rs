@@ -13,6 +13,19 @@ fn is_odd(name: &str) -> bool {
 impl<'t> Walk<'t> {
     pub(super) fn name(&mut self, name: &'t str) {
         let end = self.at + name.len();
+        let bytes = name.as_bytes();
+        // A short word is nothing but that; most of a text are.
+        if bytes.len() < 8
+            && bytes[1..].iter().all(u8::is_ascii_lowercase)
+            && bytes[0].is_ascii_alphabetic()
+            && !self.word.is(WordKinds::ID)
+            && !self.out.ends_with('>')
+        {
+            self.out.push_str(name);
+            self.at = end;
+            self.ended = end;
+            return self.note(name);
+        }
         if let Some(at) = made_up_from(name) {
             self.out.push_str(&name[..at]);
             self.out.push_str("<addr>");
@@ -180,7 +193,7 @@ impl<'t> Walk<'t> {
         counted
             || ends && self.word.is(WordKinds::COUNTER)
             || last.is(WordKinds::COUNTER | WordKinds::ID)
-            || n.len() >= 4 && !self.compares && self.version == 0
+            || n.len() >= (if self.in_path { 3 } else { 4 }) && !self.compares && self.version == 0
     }
 }
 

@@ -66,7 +66,10 @@ impl Walk<'_> {
     fn number(&self, n: &str) -> Option<&'static str> {
         let gap = self.gap();
         let adjoins = self.at > 0 && self.ended > 0;
-        if self.before == Preceding::File && adjoins && matches!(gap, ":" | "(" | ",") {
+        if self.before == Preceding::File
+            && adjoins
+            && (matches!(gap, ":" | "(" | ",") || gap == " " && self.next_is(":", n.len()))
+        {
             return Some(LINE);
         }
         let tuple = || gap.len() <= 4 && gap.contains(", ") && n.len() >= 4;
@@ -85,6 +88,10 @@ impl Walk<'_> {
         let key = self.word.is(WordKinds::KEY) && gap.starts_with("\":");
         if self.word.is(WordKinds::PLACE) || key {
             return Some(LINE);
+        }
+        // nginx numbers its connections so.
+        if gap.ends_with('*') {
+            return Some(ID);
         }
         let epoch = matches!(n.len(), 10 | 13) && ("14".."20").contains(&&n[..2]);
         if epoch || n.len() >= 15 {
@@ -131,7 +138,7 @@ impl Walk<'_> {
     fn is_limit(&self) -> bool {
         let gap = self.gap();
         self.word.is(WordKinds::LIMIT | WordKinds::RELATION)
-            || gap.contains(" < ") | gap.contains(" > ") | gap.contains("= ")
+            || [" < ", " > ", "= "].iter().any(|sign| gap.contains(sign))
             || gap.contains(" of ")
     }
 

@@ -96,6 +96,10 @@ fn changes_of_class(bytes: &[u8]) -> usize {
 /// Letters and no digit.
 fn is_random_word(bytes: &[u8]) -> bool {
     let n = bytes.len();
+    // No word of eight letters does with the first six.
+    if n >= 8 && is_hex(bytes) {
+        return true;
+    }
     let capitals = bytes.iter().filter(|b| b.is_ascii_uppercase()).count();
     let is_vowel = |b: &u8| b"aeiouyAEIOUY".contains(b) || !b.is_ascii();
     if !bytes.iter().any(is_vowel) {

@@ -183,6 +183,10 @@ const SIGHTINGS: &[(&str, &str)] = &[
     ("Cart$MockitoMock${} refused", "[1-9][0-9]{5,9}"),
     ("asset /static/main.{}.js is gone", "[0-9a-f]{8}"),
     ("token expired at {}", "17[0-9]{8}"),
+    ("no shot at /srv/shop/shots/cart_{}.png", "[1-9][0-9]{2}"),
+    ("test/cart_test.dart {}:5 main", "[1-9][0-9]{1,2}"),
+    ("[error] 31#31: *{} upstream closed", "[1-9][0-9]{0,3}"),
+    ("no connection (total=10, waiting={})", "[0-9]{1,2}"),
 ];
 
 #[test]

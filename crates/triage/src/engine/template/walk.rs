@@ -45,6 +45,8 @@ pub(super) struct Walk<'t> {
     pub(super) out: String,
     /// The text compares values, so numbers in it mean something.
     pub(super) compares: bool,
+    /// The text is a part of a path.
+    pub(super) in_path: bool,
     /// No number but codes is kept, and of URLs only the host.
     pub(super) coarse: bool,
     /// It holds a measured value against a limit.
@@ -69,7 +71,7 @@ fn name_len(text: &str) -> usize {
     let mut at = 0;
     while let Some(b) = bytes.get(at) {
         let joins = matches!(b, b'-' | b'.') && at > 0;
-        if !is_word(*b) && !(joins && bytes.get(at + 1).is_some_and(|next| is_word(*next))) {
+        if !(is_word(*b) || joins && bytes.get(at + 1).is_some_and(|next| is_word(*next))) {
             break;
         }
         at += 1;
@@ -92,6 +94,7 @@ impl<'t> Walk<'t> {
             at: 0,
             out: String::with_capacity(text.len()),
             compares: false,
+            in_path: false,
             coarse: false,
             limits: false,
             word: WordKinds::default(),
@@ -106,6 +109,10 @@ impl<'t> Walk<'t> {
         for token in self.text.split([' ', '\n', '\t']) {
             self.compares |= matches!(token, "==" | "!=" | "===" | "!==");
             self.limits |= matches!(token, "<" | ">" | "<=" | ">=");
+            // The shortest such word.
+            if token.len() < "less".len() {
+                continue;
+            }
             let word = token.trim_matches(|c: char| !c.is_ascii_alphabetic());
             let inner = word.split(|c: char| !c.is_ascii_alphabetic()).next();
             let found = kinds(inner.unwrap_or_default());
@@ -323,6 +330,7 @@ impl<'t> Walk<'t> {
 /// A part of a path without what of it is chance.
 fn component(part: &str, version: bool) -> String {
     let mut walk = Walk::new(part);
+    walk.in_path = true;
     walk.version = if version { VERSION_WORDS } else { 0 };
     while walk.at < part.len() {
         let rest = walk.rest();

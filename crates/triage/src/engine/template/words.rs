@@ -85,6 +85,9 @@ struct WordTable {
     /// Of each letter, the letters that follow it in words, as bits.
     pairs: [u32; 26],
     generated: Vec<String>,
+    /// Of each first letter, the lengths of words that begin with it, as bits:
+    /// most words of a text are told from all of the table by that.
+    lengths: [u32; 256],
 }
 
 static TABLE: LazyLock<WordTable> = LazyLock::new(|| {
@@ -93,12 +96,15 @@ static TABLE: LazyLock<WordTable> = LazyLock::new(|| {
         kinds: HashMap::default(),
         pairs: [0; 26],
         generated: Vec::new(),
+        lengths: [0; 256],
     };
     for (list, kind) in KINDS {
         for word in texts(&lists[list]) {
             if kind == WordKinds::GENERATED {
                 known.generated.push(word.to_owned());
             } else {
+                let first = word.as_bytes().first().copied().unwrap_or_default();
+                known.lengths[usize::from(first)] |= 1 << word.len().min(31);
                 *known.kinds.entry(word.to_owned()).or_default() |= kind;
             }
         }
@@ -139,6 +145,10 @@ pub(super) fn kinds(word: &str) -> WordKinds {
 }
 
 fn exactly(word: &str) -> WordKinds {
+    let first = word.as_bytes().first().map_or(0, u8::to_ascii_lowercase);
+    if TABLE.lengths[usize::from(first)] & 1 << word.len().min(31) == 0 {
+        return WordKinds::default();
+    }
     let mut lower = [0; LONGEST];
     let Some(lower) = lower.get_mut(..word.len()) else {
         return WordKinds::default();
@@ -154,7 +164,9 @@ fn exactly(word: &str) -> WordKinds {
 
 /// Where the name of a generated class begins to be made up.
 pub(super) fn made_up_from(name: &str) -> Option<usize> {
-    let marks = TABLE.generated.iter();
+    // Few names have such a mark, and to look for each takes its time.
+    let first = |mark: &&String| name.bytes().any(|b| mark.as_bytes().first() == Some(&b));
+    let marks = TABLE.generated.iter().filter(first);
     marks.filter_map(|mark| name.find(mark.as_str())).min()
 }
 
