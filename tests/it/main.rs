@@ -50,6 +50,7 @@ mod passed_before;
 mod peers;
 mod plans;
 mod protocol_slips;
+mod reruns;
 mod resources;
 mod rules;
 mod schemas;
