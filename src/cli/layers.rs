@@ -431,6 +431,8 @@ pub fn parse_settings(file: &Path, text: String) -> Result<Project, PlanError> {
 #[cfg(test)]
 mod tests {
     use super::{Layers, SETTINGS, asked_profile, asks_for_help, called};
+    use crate::cli::args::Cli;
+    use clap::CommandFactory;
     use std::ffi::OsString;
 
     #[test]
@@ -454,12 +456,8 @@ mod tests {
         let mut compared = 0;
         for setting in SETTINGS {
             for path in setting.commands {
-                let typed: Vec<OsString> = std::iter::once("jelly")
-                    .chain(path.split(' '))
-                    .map(OsString::from)
-                    .collect();
-                let mut command = Layers::default().command(&typed);
-                for word in path.split(' ') {
+                let mut command = Cli::command();
+                for word in path.split_whitespace() {
                     command = command.find_subcommand(word).unwrap().clone();
                 }
                 let arg = command
