@@ -448,10 +448,11 @@ impl Machine<'_> {
     pub(super) fn settle_attempts(&mut self, suite: &OpenSuite, cases: u64) {
         let earlier = self.attempts.end_suite(suite.number);
         // These writers count a test once, however often it was run. One that
-        // was asked for several runs of each test counts them all.
+        // was asked for several runs of each test counts them all. Gradle's
+        // plugin for retries counts each attempt.
         let tests = suite.claims.tests.and_then(|n| u64::try_from(n).ok());
         let more = tests.map_or(0, |tests| cases.saturating_sub(tests));
-        if more < earlier.len() as u64 {
+        if more < earlier.len() as u64 && self.dialect_name() != "gradle" {
             return;
         }
         for Failed { ordinal, outcome } in earlier {
@@ -488,7 +489,7 @@ fn label(failures: &mut [Failure], properties: &[(String, String)]) {
 /// another test: other parameters, another project, another overload. pytest
 /// writes attempts so too, but without saying that they failed.
 fn writes_attempts(dialect: &str) -> bool {
-    matches!(dialect, "gotestsum" | "web-test-runner")
+    matches!(dialect, "gotestsum" | "gradle" | "web-test-runner")
 }
 
 fn outcome(case: &OpenCase) -> CaseOutcome {
