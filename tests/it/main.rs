@@ -48,6 +48,7 @@ mod packages;
 mod passed_before;
 mod peers;
 mod plans;
+mod reruns;
 mod resources;
 mod rules;
 mod schemas;

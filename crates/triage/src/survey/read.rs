@@ -58,6 +58,8 @@ pub struct Tools<'t> {
     pub watch: [Option<&'t Past>; 2],
     /// The run will be remembered with what its fingerprints are made of.
     pub templates: bool,
+    /// The folder in which jelly runs; paths of failures are told from there.
+    pub folder: Option<&'t Path>,
 }
 
 impl<'t> Tools<'t> {
@@ -70,6 +72,7 @@ impl<'t> Tools<'t> {
             jobs: 1,
             watch: [None, None],
             templates: false,
+            folder: None,
         }
     }
 }
