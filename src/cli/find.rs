@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Where test frameworks leave their reports.
-const USUAL: [&str; 14] = [
+const USUAL: [&str; 46] = [
     "**/TEST-*.xml",
     "**/build/test-results/**/*.xml",
     "**/target/surefire-reports/*.xml",
@@ -24,6 +24,40 @@ const USUAL: [&str; 14] = [
     "**/test-report.xml",
     "**/nosetests.xml",
     "**/xunit.xml",
+    // What projects and templates of CI services call them; only what holds test
+    // results is taken.
+    "**/report.xml",
+    "**/results.xml",
+    "**/result.xml",
+    "**/tests.xml",
+    "**/test.xml",
+    "**/test_results.xml",
+    "**/test_report.xml",
+    "**/pytest.xml",
+    "**/unittest.xml",
+    "**/rspec.xml",
+    "**/minitest.xml",
+    "**/phpunit.xml",
+    "**/jest.xml",
+    "**/vitest.xml",
+    "**/mocha.xml",
+    "**/karma.xml",
+    "**/cypress.xml",
+    "**/playwright.xml",
+    "**/ctest.xml",
+    "**/gtest.xml",
+    "**/behave.xml",
+    "**/*-results.xml",
+    "**/*_results.xml",
+    "**/*-report.xml",
+    "**/*_report.xml",
+    "**/test-results/**/*.xml",
+    "**/test-reports/**/*.xml",
+    "**/TestResults/**/*.xml",
+    "**/*.trx",
+    "**/*.tap",
+    "**/ctrf/*.json",
+    "**/*ctrf*.json",
 ];
 
 /// Bytes of a file that are looked at to see what it is.

@@ -311,6 +311,51 @@ fn without_arguments_the_usual_places_are_looked_at_and_told() {
     );
 }
 
+/// Ten of eighteen names under which projects keep their reports were missed.
+#[test]
+fn reports_are_found_under_the_names_that_projects_give_them() {
+    let ctrf = r#"{"results": {"tool": {"name": "jest"}, "summary": {"tests": 1, "passed": 1, "failed": 0, "pending": 0, "skipped": 0, "other": 0, "start": 0, "stop": 1}, "tests": [{"name": "adds", "status": "passed", "duration": 1}]}}"#;
+    for place in [
+        "ctrf/ctrf-report.json",
+        "playwright-report/results.xml",
+        "report.xml",
+        "results.xml",
+        "pytest.xml",
+        "test-results/unit.xml",
+        "reports/rspec.xml",
+        "bazel-testlogs/cart/test.xml",
+        "out/e2e-results.xml",
+    ] {
+        let project = Project::empty();
+        if let Some((folder, _)) = place.rsplit_once('/') {
+            fs::create_dir_all(project.dir().join(folder)).unwrap();
+        }
+        let content = if place.ends_with(".json") {
+            ctrf.to_owned()
+        } else {
+            report(PASS)
+        };
+        project.write(place, content);
+        // A file of that name that holds no results is left alone.
+        fs::create_dir_all(project.dir().join("coverage")).unwrap();
+        project.write("coverage/report.xml", "<coverage/>");
+        let ended = triage(&project, &[]);
+        assert_eq!(
+            ended.code,
+            Some(0),
+            "{place}: {}{}",
+            ended.stdout,
+            ended.stderr
+        );
+        assert!(
+            ended.stderr.contains(&format!("taking {place}")),
+            "{}",
+            ended.stderr
+        );
+        assert!(!ended.stderr.contains("coverage"), "{}", ended.stderr);
+    }
+}
+
 #[test]
 fn in_a_folder_reports_of_every_format_are_found_and_nothing_else() {
     let project = Project::empty();

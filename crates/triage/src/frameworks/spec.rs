@@ -109,6 +109,12 @@ pub(crate) enum Oddity {
     /// From others such a case is another test: other parameters, another
     /// project. pytest writes attempts so too, but not that they failed.
     Attempts,
+    /// Such attempts count as tests, too.
+    AttemptsCounted,
+    /// Of a stack, only the lines of the test's own class are written.
+    TrimmedStacks,
+    /// All code that runs are the scripts of the tests.
+    TestScripts,
     /// A package that does not compile is an error of the run, and a suite
     /// without a case.
     ErrorsOfPackages,
@@ -118,10 +124,6 @@ pub(crate) enum Oddity {
     ExitCodeOnly,
     /// Every failure has the same type.
     OneType,
-    /// A stack may be cut down to the lines of the test, or left out.
-    TrimmedStacks,
-    /// All code that it runs is that of tests.
-    TestCodeOnly,
     /// A test that could not be run is one that failed.
     NotRunFails,
 }

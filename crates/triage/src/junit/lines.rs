@@ -265,7 +265,11 @@ impl Running {
     }
 
     fn take(&mut self, event: &Event) -> String {
-        let key = (event.package_path().to_owned(), event.test.clone());
+        self.take_of(event.package_path(), &event.test)
+    }
+
+    fn take_of(&mut self, package: &str, test: &str) -> String {
+        let key = (package.to_owned(), test.to_owned());
         let output = self.outputs.remove(&key).unwrap_or_default();
         self.size = self.size.saturating_sub(output.len());
         output
@@ -287,11 +291,12 @@ impl Event {
 pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> io::Result<()> {
     let mut buffer = Vec::new();
     let mut running = Running::default();
-    // Tests that failed, by package; and how many began and did not end.
+    // Tests that failed, by package.
     let mut failed: BTreeMap<String, u64> = BTreeMap::new();
-    let (mut strange, mut begun) = (0_u64, 0_i64);
-    // Packages of which tests were told, and not yet how they ended.
-    let mut unended: BTreeSet<String> = BTreeSet::new();
+    let mut strange = 0_u64;
+    // Packages of which tests were told, and not yet how they ended, with the
+    // tests that run.
+    let mut unended: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     // Lines that are no events: what the compiler said, mostly.
     let mut said = String::new();
     let limits = machine.limits;
@@ -320,8 +325,8 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
                 continue;
             }
             "run" => {
-                begun += 1;
-                unended.insert(event.package_path().to_owned());
+                let running = unended.entry(event.package_path().to_owned()).or_default();
+                running.insert(event.test);
                 continue;
             }
             "pass" => CaseOutcome::Passed,
@@ -332,13 +337,25 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
         let package = event.package_path().to_owned();
         let output = running.take(&event);
         if event.test.is_empty() {
-            unended.remove(&package);
-            if outcome == CaseOutcome::Failed && !failed.contains_key(&package) {
+            if outcome == CaseOutcome::Failed
+                && let Some(tests) = unended.remove(&package)
+            {
+                *failed.entry(package.clone()).or_default() += tests.len() as u64;
+                ended_with(machine, &package, &tests, &output, &mut running);
+            }
+            if unended.get(&package).is_some_and(BTreeSet::is_empty) {
+                unended.remove(&package);
+            }
+            if outcome == CaseOutcome::Failed
+                && failed.get(&package).is_none_or(|count| *count == 0)
+            {
                 package_failed(machine, &package, &output);
             }
             continue;
         }
-        begun -= 1;
+        if let Some(running) = unended.get_mut(&package) {
+            running.remove(&event.test);
+        }
         let failure = (outcome == CaseOutcome::Failed).then(|| {
             *failed.entry(package.clone()).or_default() += 1;
             let output = output.trim_end();
@@ -364,6 +381,7 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
             plural(strange, "line")
         ));
     }
+    let begun: usize = unended.values().map(BTreeSet::len).sum();
     if begun > 0 {
         machine.broken(|| {
             format!(
@@ -371,10 +389,50 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
                 plural(begun, "test")
             )
         });
-    } else if let Some(package) = unended.first() {
+    } else if let Some(package) = unended.keys().next() {
         machine.broken(|| format!("the package {package} did not end: it was cut off"));
     }
     Ok(())
+}
+
+/// The tests that ran when their package failed: its time was up, or something
+/// panicked or called `os.Exit`. What that wrote stands under one of them, or
+/// under the package.
+fn ended_with(
+    machine: &mut Machine<'_>,
+    package: &str,
+    tests: &BTreeSet<String>,
+    output: &str,
+    running: &mut Running,
+) {
+    let told: Vec<(&String, String)> = tests
+        .iter()
+        .map(|test| (test, running.take_of(package, test)))
+        .collect();
+    let panic = told
+        .iter()
+        .map(|(_, said)| said.as_str())
+        .find(|said| said.contains("panic: "))
+        .unwrap_or(output)
+        .trim_end()
+        .to_owned();
+    for (test, said) in told {
+        let own = said.trim_end();
+        let text = if own.contains("panic: ") || panic.is_empty() {
+            own
+        } else {
+            &panic
+        };
+        let failure = Failure {
+            element: Some("failure".to_owned()),
+            text: (!text.is_empty()).then(|| text.to_owned()),
+            ..Failure::default()
+        };
+        suite(machine, package, |machine| {
+            let names = [package, test.as_str()];
+            give(machine, names, None, CaseOutcome::Failed, Some(failure));
+        });
+    }
 }
 
 /// The package of `FAIL<tab>package [build failed]`, which older versions

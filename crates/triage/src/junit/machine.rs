@@ -14,7 +14,7 @@ use super::identity::{Attempts, CaseNumbers, Identity};
 use super::kept::Kept;
 use super::limits::ReaderLimits;
 use super::open::{OpenCase, OpenSuite, OpenWrong};
-use jelly_base::model::ReportSummary;
+use jelly_base::model::{Failure, ReportSummary};
 use jelly_base::text::one_line;
 
 /// Between the names of suites.
@@ -311,8 +311,24 @@ impl<'s> Machine<'s> {
         self.cases.get_mut(self.open_cases.checked_sub(1)?)
     }
 
+    /// A case within which the report ends did not pass: nobody knows how it
+    /// would have gone on.
+    fn fail_cut_off(&mut self) {
+        let told = self.wrong.is_some();
+        let Some(case) = self.case() else { return };
+        if !(told || case.failed || case.error || case.skipped) {
+            case.error = true;
+            case.failures.push(Failure {
+                element: Some("error".to_owned()),
+                message: Some("the report ends within this case".to_owned()),
+                ..Failure::default()
+            });
+        }
+    }
+
     /// Closes what is still open, and settles the summary.
     pub(super) fn finish(mut self) -> ReportSummary {
+        self.fail_cut_off();
         while !self.stack.is_empty() {
             self.end();
         }

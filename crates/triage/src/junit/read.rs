@@ -101,6 +101,9 @@ const ALLURE: FileKind = FileKind::Other(
 fn kind_of(head: &[u8]) -> FileKind {
     let head = String::from_utf8_lossy(&head[..head.len().min(SNIFFED)]);
     let text = head.trim_start();
+    if is_tap(text) {
+        return FileKind::Tap;
+    }
     if text.starts_with('{') || text.starts_with('[') {
         let holds = |words: &&str| text.contains(words);
         let found = JSON.iter().find(|(words, _)| words.iter().all(holds));
@@ -116,15 +119,30 @@ fn kind_of(head: &[u8]) -> FileKind {
     if first.starts_with("TN:") || first.starts_with("SF:") {
         return FileKind::Other("it is a coverage report (LCOV), and no test report: leave it out");
     }
+    FileKind::Xml
+}
+
+/// Whether a text is TAP, be it behind lines of a log: these may say `ok`, so
+/// behind them a version is asked for, or a plan and a first test.
+fn is_tap(text: &str) -> bool {
+    let version = |line: &str| line.starts_with("TAP version 1");
     let plan = |line: &str| {
         line.strip_prefix("1..")
             .is_some_and(|count| count.starts_with(|c: char| c.is_ascii_digit()))
     };
-    let tap = first.starts_with("TAP version")
-        || plan(first)
-        || first.starts_with("ok 1")
-        || first.starts_with("not ok 1");
-    if tap { FileKind::Tap } else { FileKind::Xml }
+    let first_test = |line: &str| {
+        let number = line
+            .strip_prefix("not ok 1")
+            .or_else(|| line.strip_prefix("ok 1"));
+        number.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let first = text.lines().next().unwrap_or_default();
+    !text.starts_with(['<', '{'])
+        && (version(first)
+            || plan(first)
+            || first_test(first)
+            || text.lines().any(version)
+            || text.lines().any(plan) && text.lines().any(first_test))
 }
 
 fn read_xml(

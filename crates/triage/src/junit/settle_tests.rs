@@ -233,6 +233,79 @@ fn a_package_of_go_that_does_not_end_was_cut_off() {
     assert_eq!(read_all(&whole).0.problem, None);
 }
 
+/// On a time-out `go test` of older versions ends the package, and not the
+/// tests that ran.
+#[test]
+fn what_ran_when_its_package_failed_failed_too() {
+    let panic = "panic: test timed out after 1s";
+    let text = [
+        r#"{"Action":"run","Package":"p","Test":"A"}"#.to_owned(),
+        r#"{"Action":"run","Package":"p","Test":"A/b"}"#.to_owned(),
+        format!(r#"{{"Action":"output","Package":"p","Test":"A/b","Output":"{panic}\\n"}}"#),
+        r#"{"Action":"fail","Package":"p","Elapsed":1.0}"#.to_owned(),
+    ]
+    .join("\n");
+    let (summary, cases) = read_all(&text);
+    assert_eq!(summary.problem, None);
+    assert_eq!(totals(&summary), [0, 2, 0, 0, 0, 0]);
+    for case in &cases {
+        let said = case.failures[0].text.as_deref().unwrap_or_default();
+        assert!(said.contains(panic), "{said}");
+    }
+}
+
+#[test]
+fn a_case_that_is_cut_off_did_not_pass() {
+    for rest in ["", "<system-out>so far", "<properties>"] {
+        let text = format!("<testsuite><testcase name='a'/><testcase name='b'>{rest}");
+        let (summary, cases) = read_all(&text);
+        assert!(summary.problem.unwrap().contains("cut off"), "{rest}");
+        assert_eq!(
+            (cases[0].outcome, cases[1].outcome),
+            (CaseOutcome::Passed, CaseOutcome::Error),
+            "{rest}"
+        );
+    }
+    let skipped = "<testsuite><testcase name='b'><skipped/>";
+    assert_eq!(read_all(skipped).1[0].outcome, CaseOutcome::Skipped);
+}
+
+#[test]
+fn tap_behind_lines_of_a_log_is_read() {
+    for log in ["[INFO] starting\n", "starting the depot\n{not json}\n"] {
+        for tap in [
+            "TAP version 13\nok 1 - a\nnot ok 2 - b\n1..2\n",
+            "ok 1 - a\nnot ok 2 - b\n1..2\n",
+        ] {
+            let (summary, _) = read_all(&format!("{log}{tap}"));
+            assert_eq!(summary.problem, None, "{log}{tap}");
+            assert_eq!(totals(&summary), [1, 1, 0, 0, 0, 0], "{log}{tap}");
+        }
+    }
+    let log = "ok 100 rows\nnothing else\n";
+    assert!(read_all(log).0.problem.is_some());
+}
+
+#[test]
+fn a_case_that_gradle_ran_again_and_that_passed_then_is_flaky() {
+    let failed = "<testcase name='x()' classname='a.B' time='0.1'><failure type='E'>E: x</failure></testcase>";
+    let passed = "<testcase name='x()' classname='a.B' time='0.2'/>";
+    for (cases, wanted) in [
+        (format!("{failed}{passed}"), [0, 0, 0, 0, 1, 0]),
+        (format!("{passed}{failed}"), [1, 1, 0, 0, 0, 0]),
+        (format!("{failed}{failed}"), [0, 2, 0, 0, 0, 0]),
+    ] {
+        let (summary, _) = read_all(&format!(
+            "<testsuite name='a.B' tests='2' skipped='0' failures='1' errors='0' \
+             timestamp='2026-01-01T00:00:00' hostname='h' time='0.3'>{cases}</testsuite>"
+        ));
+        assert_eq!(summary.dialect, "gradle");
+        // The attempt that passed is the case.
+        let totals = totals(&summary);
+        assert_eq!(totals[1..], wanted[1..], "{cases}");
+    }
+}
+
 #[test]
 fn a_report_whose_suite_failed_tells_another_run_than_one_without() {
     let case = "<testcase classname='a.B' name='x' time='0.1'/>";
