@@ -6,7 +6,7 @@ use jelly_base::model::{
     ActionKind, Assertion, Because, Diagnosis, Exit, FailureReport, HelpProblem, IterationReport,
     Phase, Side, Standing, StepReport, StepState, Unlisted,
 };
-use jelly_base::text::{close_names, listed, one_line, plural, shell_command, shell_word};
+use jelly_base::text::{close_names, listed, one_line, plural, shell_command_in, shell_word};
 use jelly_plan::{Operator, Plan, Step};
 
 /// So many mismatches are told beside the one that decides.
@@ -459,9 +459,18 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
             line.push_str(&format!(" --reports-dir {}", shell_word(folder)));
         }
     }
+    let mut kept = context.call_flags.kept.iter();
+    if let Some(profile) = kept.find(|flag| flag.starts_with("--profile ")) {
+        for line in next.iter_mut().filter(|l| l.starts_with("$ jelly ")) {
+            line.push_str(&format!(" {profile}"));
+        }
+    }
     let is_of_start = matches!(failure.phase, Phase::Spawn | Phase::Handshake | Phase::List);
     if is_of_start && !failure.argv.is_empty() {
-        push_new(&mut next, format!("$ {}", shell_command(&failure.argv)));
+        let folder = failure.cwd.as_deref();
+        let folder = folder.filter(|folder| *folder != context.call_flags.folder);
+        let command = shell_command_in(folder, &failure.argv);
+        push_new(&mut next, format!("$ {command}"));
     }
     if let Some(step) = case.steps.first() {
         push_new(&mut next, context.run_again(&only_step(step, context.plan)));
@@ -483,8 +492,7 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
     }
     // Trust matters only to a hook that is there to refine the code.
     if doubtful && case.iteration.budgets.before.code_refines > 0 {
-        let mut more = context.call_flags.hooks.clone();
-        more.push("--trust-plan".to_owned());
+        let more = ["--trust-plan".to_owned()];
         push_new(&mut next, context.run_again(&more));
     }
     next
