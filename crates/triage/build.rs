@@ -5,6 +5,7 @@
 //! to read; so it is read here, once, and the program gets JSON. Beside it go
 //! the literals of all patterns, which take twice as long to work out.
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -14,6 +15,9 @@ use std::path::{Path, PathBuf};
 #[path = "src/engine/literals.rs"]
 mod literals;
 
+#[path = "build/frameworks.rs"]
+mod frameworks;
+
 const RULES: &str = "src/engine/rules";
 /// Words and patterns that other files of the engine go by.
 const TABLES: &str = "src/engine/tables";
@@ -21,7 +25,8 @@ const TABLES: &str = "src/engine/tables";
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/engine/literals.rs");
-    for folder in [RULES, TABLES] {
+    println!("cargo::rerun-if-changed=build/frameworks.rs");
+    for folder in [RULES, TABLES, frameworks::FOLDER] {
         println!("cargo::rerun-if-changed={folder}");
     }
     let out = PathBuf::from(std::env::var_os("OUT_DIR").ok_or("Cargo sets OUT_DIR")?);
@@ -49,15 +54,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     write("rules.json", serde_json::to_value(domains)?)?;
     write("literals-of-patterns.json", serde_json::to_value(known)?)?;
-    Ok(())
+    frameworks::write(&out)
 }
 
 fn read(path: &Path) -> Result<Value, Box<dyn Error>> {
+    parse(path, &fs::read_to_string(path)?)
+}
+
+fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, Box<dyn Error>> {
     // A plain `y` is a text, whatever YAML once thought of it.
     let options = serde_yaml::options! { strict_booleans: true };
-    let text = fs::read_to_string(path)?;
-    serde_yaml::from_str_with_options(&text, options)
-        .map_err(|error| format!("{}: {error}", path.display()).into())
+    serde_yaml::from_str_with_options(text, options).map_err(|error| {
+        let place = error.location();
+        let [line, column] = place.map_or([0, 0], |at| [at.line(), at.column()]);
+        let error = error.without_snippet();
+        format!("{}:{line}:{column}: {error}", path.display()).into()
+    })
 }
 
 /// Each text of a list, whose entries may be lists.

@@ -66,7 +66,7 @@ fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), 
                     --plan PLAN";
         return Err(Refusal::with_help(what, next));
     }
-    let Some(book) = world.logins() else {
+    let Some(store) = world.logins() else {
         let what = "there is no place for a login: the user has no home folder";
         return Err(Refusal::with_help(
             what,
@@ -107,7 +107,7 @@ fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), 
             visitor: Arc::new(Person { open: args.open }),
             visit_takes: args.timeout,
             port: args.port,
-            book: Some(book),
+            store: Some(store),
         }),
         scopes: args.scopes.clone(),
         issuer: args.issuer.clone(),

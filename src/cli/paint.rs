@@ -2,9 +2,8 @@
 
 use super::settings::World;
 use anstyle::{AnsiColor, Style};
-use jelly_base::text::sanitize;
+use jelly_base::text::{hunks, sanitize};
 use similar::{ChangeTag, TextDiff};
-use std::time::Duration;
 
 /// How it may look.
 #[derive(Debug, Clone, Copy)]
@@ -13,9 +12,6 @@ pub struct DiffPaint {
     /// Columns.
     pub width: usize,
 }
-
-/// How long two texts are compared; answers may be of any size.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 pub const BOLD: Style = Style::new().bold();
 pub const DIM: Style = Style::new().dimmed();
@@ -55,20 +51,24 @@ impl DiffPaint {
         block
     }
 
-    /// Both texts line by line, those that they share once.
+    /// The lines that differ, with some around them.
     pub fn differences(self, one: &str, other: &str) -> String {
         let mut text = String::new();
-        for change in lines(one, other).iter_all_changes() {
-            let line = sanitize(change.value().trim_end_matches('\n')).into_owned();
-            let (mark, style) = match change.tag() {
-                ChangeTag::Equal => (" ", Style::new()),
-                ChangeTag::Delete => ("-", RED),
-                ChangeTag::Insert => ("+", GREEN),
+        for line in hunks(one, other, usize::MAX).lines() {
+            let (mark, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
+            let style = match mark {
+                "-" => RED,
+                "+" => GREEN,
+                // From the first line on, nothing is left out above.
+                "@" if line.starts_with("@@ -1,") => continue,
+                "@" => {
+                    text.push_str(&format!("  {}\n", self.tone(DIM, line)));
+                    continue;
+                }
+                _ => Style::new(),
             };
-            text.push_str(&format!(
-                "  {}\n",
-                self.tone(style, &format!("{mark} {line}"))
-            ));
+            let line = format!("{mark} {}", sanitize(rest));
+            text.push_str(&format!("  {}\n", self.tone(style, &line)));
         }
         text
     }
@@ -87,11 +87,4 @@ impl DiffPaint {
         text.push('\n');
         text
     }
-}
-
-/// A comparison that ends in time, if need be with more lines than it takes.
-fn lines<'t>(one: &'t str, other: &'t str) -> TextDiff<'t, 't, str> {
-    TextDiff::configure()
-        .timeout(PATIENCE)
-        .diff_lines(one, other)
 }

@@ -28,7 +28,7 @@ use jelly_harness::triage_loop::{
 };
 use jelly_plan::{Location, Plan, PlanSource, Server, compare, load_with};
 use jelly_setup::doctor::{Place, PlanServer, look};
-use jelly_wire::auth::TokenBook;
+use jelly_wire::auth::TokenStore;
 use jelly_wire::{Recorder, redact_record};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -47,7 +47,7 @@ struct PlanRun<'a> {
     report_dir: Rc<ReportDir>,
     proposals: Rc<Proposals>,
     redactor: Redactor,
-    logins: Option<TokenBook>,
+    logins: Option<TokenStore>,
     reporter: Rc<RefCell<TerminalReporter<Out>>>,
     /// What is still to be shown, where several plans ran side by side.
     transcript: Rc<RefCell<Vec<u8>>>,

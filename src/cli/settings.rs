@@ -6,7 +6,7 @@ use etcetera::BaseStrategy as _;
 use jelly_base::model::Budgets;
 use jelly_base::text::redact::holds_secret;
 use jelly_plan::{Hooks, Plan};
-use jelly_wire::auth::TokenBook;
+use jelly_wire::auth::TokenStore;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::io::{self, IsTerminal};
@@ -92,7 +92,7 @@ impl World {
     /// Where logins are kept: `JELLY_LOGINS_DIR`, or the usual place for a
     /// program's data; none where the user has no home.
     #[must_use]
-    pub fn logins(&self) -> Option<TokenBook> {
+    pub fn logins(&self) -> Option<TokenStore> {
         let told = self
             .env
             .get("JELLY_LOGINS_DIR")
@@ -104,7 +104,7 @@ impl World {
                 .data_dir()
                 .join("jelly/logins"),
         };
-        Some(TokenBook::at(folder))
+        Some(TokenStore::at(folder))
     }
 
     fn is_set(&self, name: &str) -> bool {

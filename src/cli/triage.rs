@@ -138,6 +138,7 @@ impl TriageCall<'_> {
         );
         let tools = Tools {
             jobs,
+            folder: Some(&self.world.cwd),
             ..Tools::new(self.engine, self.redactor)
         };
         // What is read twice must be there a second time.

@@ -11,17 +11,13 @@ use jelly_base::model::{
     MatrixStep, MatrixVariant, RunReport, ServerState, StepAnswers, StepReport, StepState,
     json_word,
 };
-use jelly_base::text::{MOMENT, UUID, plural};
+use jelly_base::text::{MOMENT, UUID, hunks, plural};
 use regex::Regex;
 use serde_json::Value;
-use similar::TextDiff;
 use std::sync::LazyLock;
-use std::time::Duration;
 
-/// So long the search for a short diff may take; then a longer one will do.
-const DIFF_TAKES: Duration = Duration::from_millis(500);
 /// No diff is longer than this.
-const DIFF_BYTES: usize = 8 * 1024;
+const DIFF_LINES: usize = 100;
 /// So many differences are shown to people; data holds all.
 const SHOWN: usize = 50;
 
@@ -269,21 +265,35 @@ fn diff_of(one: &Value, other: &Value, names: &[String; 2]) -> Option<String> {
     if one == other {
         return None;
     }
-    let diff = TextDiff::configure()
-        .timeout(DIFF_TAKES)
-        .diff_lines(one.as_str(), other.as_str());
-    let text = diff
-        .unified_diff()
-        .context_radius(2)
-        .header(&names[0], &names[1])
-        .to_string();
-    if text.len() <= DIFF_BYTES {
-        return Some(text);
+    let [one, other] = [one, other].map(|text| spread(&text));
+    let text = hunks(&one, &other, DIFF_LINES);
+    Some(format!("--- {}\n+++ {}\n{text}", names[0], names[1]))
+}
+
+/// Indented JSON, with each text of many lines, or that is JSON itself, told
+/// line by line: in one line, two of them would differ as a whole.
+fn spread(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for line in json.lines() {
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let start = line.find(": \"").map_or(indent.len(), |at| at + 2);
+        let (head, value) = line.split_at(start);
+        let text: Option<String> = serde_json::from_str(value.trim_end_matches(',')).ok();
+        let lines = text.map(|text| match serde_json::from_str::<Value>(&text) {
+            Ok(value) if value.is_object() || value.is_array() => format!("{value:#}"),
+            Ok(_) | Err(_) => text,
+        });
+        match lines.filter(|text| text.trim_end().contains('\n')) {
+            Some(text) => {
+                out.push_str(&format!("{head}\n"));
+                for line in text.lines() {
+                    out.push_str(&format!("{indent}  {line}\n"));
+                }
+            }
+            None => out.push_str(&format!("{line}\n")),
+        }
     }
-    let head = &text[..text.floor_char_boundary(DIFF_BYTES)];
-    let whole_lines = head.rfind('\n').map_or(head, |end| &head[..=end]);
-    let left = text[whole_lines.len()..].lines().count() as u64;
-    Some(format!("{whole_lines}… {} more\n", plural(left, "line")))
+    out
 }
 
 /// Without what a revision adds by itself, and with its keys in order.

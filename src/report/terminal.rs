@@ -5,27 +5,81 @@
 //! It must not know what is a TTY, nor steer anything: what it is to do stands
 //! in [`TerminalOptions`].
 
+mod alike;
 mod closing;
 pub(in crate::report) mod paint;
 mod progress;
 
 use super::{view, words};
+use alike::AlikeLines;
 use indicatif::MultiProgress;
 use jelly_base::model::{
-    ActionKind, Because, Event, FailureReport, IterationReport, MatrixReport, RunReport, Section,
-    StepReport, StepState, json_word,
+    ActionKind, Because, Event, IterationReport, MatrixReport, RunReport, Section, StepReport,
+    StepState, json_word,
 };
-use jelly_base::text::{human_duration, one_line, plural};
+use jelly_base::text::{first_names, human_duration, one_line, plural};
 use paint::{TerminalPaint, Tone};
 use progress::Progress;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
+use view::FailureCluster;
 
 /// Longest foreign text on one line, in bytes.
 const TEXT_MAX: usize = 2000;
 
+/// Steps of one cause that are named; the others are counted.
+const NAMES: usize = 5;
+
+/// Causes of an iteration that are told with their telling line, and those
+/// that are told at all.
+const CAUSES_IN_FULL: usize = 10;
+const CAUSES: usize = 40;
+
 /// Longest diff of a repair that is shown whole, in lines.
 const DIFF_LINES: usize = 16;
+
+/// How much is told of the failures of one cause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    InFull,
+    Brief,
+    /// The iteration before failed so, too.
+    AsBefore,
+}
+
+/// By what the causes of two iterations are compared.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Cause {
+    server: Option<String>,
+    fingerprint: String,
+}
+
+/// What an iteration said of a cause.
+#[derive(Debug, PartialEq, Eq)]
+struct Sighting {
+    failures: usize,
+    blame: String,
+}
+
+impl From<&FailureCluster<'_>> for Cause {
+    fn from(cluster: &FailureCluster<'_>) -> Self {
+        let failure = cluster.failures[0];
+        Self {
+            server: failure.server.clone(),
+            fingerprint: failure.diagnosis.fingerprint.clone(),
+        }
+    }
+}
+
+impl From<&FailureCluster<'_>> for Sighting {
+    fn from(cluster: &FailureCluster<'_>) -> Self {
+        let diagnosis = &cluster.failures[0].diagnosis;
+        Self {
+            failures: cluster.failures.len(),
+            blame: view::blame(diagnosis, diagnosis.flaky),
+        }
+    }
+}
 
 /// How to write.
 #[derive(Debug, Clone, Default)]
@@ -48,6 +102,11 @@ pub struct TerminalReporter<W> {
     progress: Option<Progress>,
     /// Servers whose noise was shown in this iteration.
     noisy: BTreeSet<String>,
+    /// How servers were started last.
+    argvs: BTreeMap<String, Vec<String>>,
+    alike: AlikeLines,
+    /// The causes of the iteration before.
+    causes: HashMap<Cause, Sighting>,
     error: Option<io::Error>,
 }
 
@@ -59,6 +118,9 @@ impl<W: Write> TerminalReporter<W> {
             options,
             progress: None,
             noisy: BTreeSet::new(),
+            argvs: BTreeMap::new(),
+            alike: AlikeLines::default(),
+            causes: HashMap::new(),
             error: None,
         }
     }
@@ -96,14 +158,17 @@ impl<W: Write> TerminalReporter<W> {
             }
             Event::IterationStarted { index, steps } => {
                 self.noisy.clear();
+                self.alike.begin(*index);
                 if *index > 1 {
                     let text = format!("iteration {index} ({})", plural(*steps as u64, "step"));
                     self.say("AGAIN", Tone::Strong, &text);
                 }
             }
             Event::ServerStarting { server, argv } => {
-                // On a TTY a spinner says so.
-                if self.progress.is_none() {
+                // Later iterations start it as the first did, unless a repair
+                // changed it. On a TTY a spinner says so.
+                let last = self.argvs.insert(server.clone(), argv.clone());
+                if self.progress.is_none() && last.as_ref() != Some(argv) {
                     let argv = name(&words::shell_line(argv));
                     self.say("START", Tone::Faint, &format!("{}: {argv}", name(server)));
                 }
@@ -244,13 +309,38 @@ impl<W: Write> TerminalReporter<W> {
             .map(name)
             .or_else(|| step.because.as_ref().map(|why| name(&words::because(why))));
         if let Some(why) = why {
+            let name = format!("{}/{}", name(&step.server), name(&step.id));
+            if step.state != StepState::Passed && !self.alike.tells(word, &name, &why) {
+                return;
+            }
             text.push_str(&format!(": {why}"));
         }
         self.say(word, tone, &text);
     }
 
+    /// The steps of an iteration that no line was about.
+    fn rest_of_steps(&mut self) {
+        for (word, rest) in self.alike.take_rest() {
+            let tone = if word == "SKIP" {
+                Tone::Faint
+            } else {
+                Tone::Bad
+            };
+            if !rest.as_before.is_empty() {
+                let names = first_names(&rest.as_before, rest.as_before.len(), NAMES);
+                let text = format!("{names}: as in iteration {}", self.alike.before());
+                self.say(word, tone, &text);
+            }
+            if rest.too_many > 0 {
+                let text = format!("and {}", plural(rest.too_many, "more step"));
+                self.say(word, tone, &text);
+            }
+        }
+    }
+
     /// What triage found in an iteration, and what comes next.
     fn iteration(&mut self, report: &IterationReport) {
+        self.rest_of_steps();
         let action = &report.action;
         if report.failures.is_empty() && action.kind == ActionKind::Stop {
             return;
@@ -262,13 +352,28 @@ impl<W: Write> TerminalReporter<W> {
             report.index,
             words::totals(report.totals)
         );
-        for group in view::failure_groups(report) {
-            for failure in group.failures {
-                text.push_str(&self.failure(failure, report));
-            }
-            if let Some(more) = group.left_out {
-                text.push_str(&paint.hanging("  ", Tone::Bad, &format!("and {more}"), 6));
-            }
+        let clusters = view::failure_clusters(report);
+        let causes = clusters.iter().map(|c| (Cause::from(c), Sighting::from(c)));
+        let causes: HashMap<Cause, Sighting> = causes.collect();
+        for (at, cluster) in clusters.iter().take(CAUSES).enumerate() {
+            let sighting = Sighting::from(cluster);
+            let form = match self.causes.get(&Cause::from(cluster)) {
+                Some(before) if *before == sighting => Form::AsBefore,
+                // Only the verdict is new.
+                Some(before) if before.failures == sighting.failures => Form::Brief,
+                Some(_) | None if at < CAUSES_IN_FULL => Form::InFull,
+                Some(_) | None => Form::Brief,
+            };
+            text.push_str(&self.cluster(cluster, report, form));
+        }
+        if let Some(untold) = clusters.get(CAUSES..).filter(|untold| !untold.is_empty()) {
+            let failures: usize = untold.iter().map(|cluster| cluster.failures.len()).sum();
+            let more = format!(
+                "and {}, of {}; the report has them all",
+                plural(untold.len(), "more cause"),
+                plural(failures, "failure")
+            );
+            text.push_str(&paint.hanging("  ", Tone::Bad, &more, 6));
         }
         let head = format!("  -> {}: ", json_word(&action.kind));
         text.push_str(&paint.hanging(&head, Tone::Strong, &name(&action.reason), 6));
@@ -293,6 +398,7 @@ impl<W: Write> TerminalReporter<W> {
                 text.push_str(&paint.diff(diff, "       ", DIFF_LINES));
             }
         }
+        self.causes = causes;
         // The verdict follows at once, with a blank line of its own.
         if action.kind != ActionKind::Stop {
             text.push('\n');
@@ -300,25 +406,51 @@ impl<W: Write> TerminalReporter<W> {
         self.put(&text);
     }
 
-    /// Whose failure it is, its diagnosis, and the telling line.
-    fn failure(&self, failure: &FailureReport, iteration: &IterationReport) -> String {
+    /// Whose failures they are, their diagnosis, and the telling line.
+    fn cluster(
+        &self,
+        cluster: &FailureCluster<'_>,
+        iteration: &IterationReport,
+        form: Form,
+    ) -> String {
+        let failure = cluster.failures[0];
         let diagnosis = &failure.diagnosis;
+        let all = cluster.failures.len();
+        let whose = cluster.failures.iter().map(|failure| {
+            let aside = view::mismatch_aside(failure);
+            format!("{}{aside}", name(&view::subject(failure)))
+        });
+        let subject = format!("  {}: ", first_names(whose, all, NAMES));
         let verdict = view::blame(diagnosis, diagnosis.flaky);
-        let aside = view::mismatch_aside(failure);
-        let subject = format!("  {}{aside}: ", name(&view::subject(failure)));
-        let cause = format!("{} ({verdict})", name(&diagnosis.root_cause));
-        // The message of one of several names what it is about, and where a
-        // path finds nothing, it shows what there is.
-        let assertion = failure.assertion.as_ref();
-        let is_told = view::which_mismatch(failure).is_some()
-            || assertion.is_some_and(|assertion| assertion.nearest.is_some());
-        let telling = view::telling_line(failure).filter(|_| !is_told);
-        let telling = telling.unwrap_or_else(|| name(&failure.message));
+        let mut cause = format!("{} ({verdict})", name(&diagnosis.root_cause));
+        if form == Form::AsBefore {
+            cause.push_str(&format!(", as in iteration {}", iteration.index - 1));
+        }
         let mut text = self.paint.hanging(&subject, Tone::Bad, &cause, 6);
-        text.push_str(&self.paint.hanging("      ", Tone::Plain, &telling, 6));
-        if let Some(instead) = view::instead(failure, iteration) {
-            let instead = name(&instead);
-            text.push_str(&self.paint.hanging("      ", Tone::Plain, &instead, 6));
+        if form == Form::InFull {
+            // The message of one of several names what it is about, and where a
+            // path finds nothing, it shows what there is.
+            let assertion = failure.assertion.as_ref();
+            let is_told = view::which_mismatch(failure).is_some()
+                || assertion.is_some_and(|assertion| assertion.nearest.is_some());
+            let difference = assertion.and_then(|assertion| assertion.difference.as_ref());
+            let telling = view::telling_line(failure).filter(|_| !is_told);
+            let telling = match difference {
+                Some(difference) => name(&difference.first),
+                None => telling.unwrap_or_else(|| name(&failure.message)),
+            };
+            text.push_str(&self.paint.hanging("      ", Tone::Plain, &telling, 6));
+            if let Some(difference) = difference {
+                text.push_str(&self.paint.diff(&difference.hunks, "      ", DIFF_LINES));
+            }
+            if let Some(instead) = view::instead(failure, iteration) {
+                let instead = name(&instead);
+                text.push_str(&self.paint.hanging("      ", Tone::Plain, &instead, 6));
+            }
+        }
+        for more in &cluster.left_out {
+            let more = format!("and {more}");
+            text.push_str(&self.paint.hanging("  ", Tone::Bad, &more, 6));
         }
         text
     }

@@ -13,6 +13,7 @@ use jelly_base::model::{
     Unaccepted, Unlisted, Verdict, WireCheck, json_word,
 };
 use jelly_base::text::{self, close_names, one_line, plural, shell_word};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -79,6 +80,55 @@ pub(super) fn failure_groups(
         failures,
         left_out: left_out(&failures[0], failures.len()),
     })
+}
+
+/// Failures of one cause at one server, in an iteration.
+pub(super) struct FailureCluster<'r> {
+    /// At least one.
+    pub(super) failures: Vec<&'r FailureReport>,
+    /// The mismatches of its steps that were too many to be kept.
+    pub(super) left_out: Vec<String>,
+}
+
+/// The failures of an iteration by cause, in the order of their first. Those
+/// that differ in numbers only are shown as one.
+pub(super) fn failure_clusters(iteration: &IterationReport) -> Vec<FailureCluster<'_>> {
+    let mut clusters: Vec<FailureCluster<'_>> = Vec::new();
+    let mut places = HashMap::new();
+    for group in failure_groups(iteration) {
+        let mut at = 0;
+        for failure in group.failures {
+            let diagnosis = &failure.diagnosis;
+            let blame = blame(diagnosis, diagnosis.flaky);
+            let key = |cause: &str| (failure.server.as_deref(), blame.clone(), cause.to_owned());
+            let same = key(&diagnosis.fingerprint);
+            let alike = key(&[&*diagnosis.rule, " ", &shape(&failure.message)].concat());
+            let known = places.get(&same).or_else(|| places.get(&alike));
+            at = *known.unwrap_or(&clusters.len());
+            places.insert(same, at);
+            places.insert(alike, at);
+            match clusters.get_mut(at) {
+                Some(cluster) => cluster.failures.push(failure),
+                None => clusters.push(FailureCluster {
+                    failures: vec![failure],
+                    left_out: Vec::new(),
+                }),
+            }
+        }
+        clusters[at].left_out.extend(group.left_out);
+    }
+    clusters
+}
+
+/// A text without its numbers, and without the words that hold some.
+pub(super) fn shape(text: &str) -> String {
+    let words = text.split_inclusive(|c: char| !c.is_alphanumeric());
+    words
+        .map(|word| match word.contains(|c: char| c.is_ascii_digit()) {
+            true => "0",
+            false => word,
+        })
+        .collect()
 }
 
 /// What became of a repair.

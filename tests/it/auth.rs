@@ -891,7 +891,7 @@ fn visit(town: &Town, change: impl FnOnce(&mut Code)) -> (Result<LoggedIn, AuthE
         visitor: Arc::new(FollowRedirects { patience }),
         visit_takes: patience,
         port: 0,
-        book: None,
+        store: None,
     };
     change(&mut code);
     let settings = AuthSettings {

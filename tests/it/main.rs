@@ -10,6 +10,7 @@
 
 mod support;
 
+mod alike;
 mod apply;
 mod asked;
 mod auth;
@@ -47,6 +48,7 @@ mod packages;
 mod passed_before;
 mod peers;
 mod plans;
+mod reruns;
 mod resources;
 mod rules;
 mod schemas;

@@ -575,7 +575,7 @@ steps: [ { id: add, tool: add, args: { a: 1, b: 2 } } ]
         "0",
     ];
     let ended = project.jelly(&args).output();
-    let run = Run::in_folder(&project, "sub/reports/latest", ended);
+    let run = Run::in_folder(&project, "reports/latest", ended);
     let help = run.results["help_summary"]["problems"][0]["next"].to_string();
     let sub = project.at("sub");
     assert!(help.contains(&format!("$ cd {sub} && ")), "{help}");

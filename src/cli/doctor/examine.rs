@@ -20,7 +20,7 @@ use jelly_setup::doctor::{
     duplicate_names, fill, lint, prescribe, secrets_of,
 };
 use jelly_triage::engine::{Audience, Engine};
-use jelly_wire::auth::{AuthSettings, Authorizer, Grant, TokenBook};
+use jelly_wire::auth::{AuthSettings, Authorizer, Grant, TokenStore};
 use jelly_wire::{Endpoint, Reach};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -426,7 +426,7 @@ struct Filler<'a> {
     around: Surroundings<'a>,
     redactor: &'a Redactor,
     /// Where logins are kept.
-    logins: Option<TokenBook>,
+    logins: Option<TokenStore>,
     left: bool,
 }
 

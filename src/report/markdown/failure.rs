@@ -94,16 +94,24 @@ pub(super) fn failure(
     {
         let place = assertion.place();
         let place = place.map(|place| format!(" at {}", code(&place)));
-        let got = match &assertion.nearest {
-            Some(nearest) => format!(" nothing; the nearest path is {}\n", code(nearest)),
-            None => format!("\n\n{}", fence(&words::value(&assertion.actual), "")),
-        };
-        out.push_str(&format!(
-            "\nExpected ({}{}):\n\n{}\nGot:{got}",
-            code(&assertion.kind),
-            place.unwrap_or_default(),
-            fence(&words::value(&assertion.expected), "")
-        ));
+        let place = place.unwrap_or_default();
+        if let Some(difference) = &assertion.difference {
+            out.push_str(&format!(
+                "\nExpected ({}{place}), and these lines differ:\n\n{}",
+                code(&assertion.kind),
+                fence(&difference.hunks, "diff")
+            ));
+        } else {
+            let got = match &assertion.nearest {
+                Some(nearest) => format!(" nothing; the nearest path is {}\n", code(nearest)),
+                None => format!("\n\n{}", fence(&words::value(&assertion.actual), "")),
+            };
+            out.push_str(&format!(
+                "\nExpected ({}{place}):\n\n{}\nGot:{got}",
+                code(&assertion.kind),
+                fence(&words::value(&assertion.expected), "")
+            ));
+        }
     }
     if told.is_none() {
         out.push_str(&printed(failure));

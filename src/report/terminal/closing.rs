@@ -6,7 +6,7 @@ use super::paint::{TerminalPaint, Tone};
 use crate::report::view::{self, RepairFate};
 use crate::report::{matrix, words};
 use jelly_base::model::{ExitCode, HelpProblem, HelpSummary, MatrixReport, RunReport, Verdict};
-use jelly_base::text::{one_line, plural, sanitize};
+use jelly_base::text::{first_names, one_line, plural, sanitize};
 use unicode_width::UnicodeWidthStr;
 
 /// The end of one run.
@@ -220,20 +220,46 @@ fn repaired(paint: &TerminalPaint, report: &RunReport) -> String {
     out
 }
 
+/// Problems that are told; the others are counted.
+const PROBLEMS: usize = 10;
+/// Steps that are named of those to which the same words apply.
+const ALSO: usize = 5;
+
 fn help_text(paint: &TerminalPaint, help: &HelpSummary) -> String {
     let mut out = String::from("\n");
     out.push_str(&paint.hanging("help: ", Tone::Bad, &name(&help.title), 6));
+    // What differs in a value only is told once.
+    let mut groups: Vec<(&HelpProblem, Vec<&HelpProblem>)> = Vec::new();
     for problem in &help.problems {
+        let same = |(first, _): &&mut (&HelpProblem, _)| {
+            (&first.server, &first.what) == (&problem.server, &problem.what)
+        };
+        match groups.iter_mut().find(same) {
+            Some((_, also)) => also.push(problem),
+            None => groups.push((problem, Vec::new())),
+        }
+    }
+    // The last lines are commands, so what is not told stands before them.
+    if let Some(more) = groups.len().checked_sub(PROBLEMS).filter(|more| *more > 0) {
+        let more = format!("{PROBLEMS} kinds of them here, {more} more in the report");
+        out.push_str(&paint.hanging("  ", Tone::Faint, &more, 4));
+    }
+    for (problem, also) in groups.iter().take(PROBLEMS) {
         out.push('\n');
-        out.push_str(&problem_text(paint, problem));
+        out.push_str(&problem_text(paint, problem, also));
     }
     out
 }
 
-fn problem_text(paint: &TerminalPaint, problem: &HelpProblem) -> String {
+fn problem_text(paint: &TerminalPaint, problem: &HelpProblem, also: &[&HelpProblem]) -> String {
     let place = view::problem_place(problem, name);
     let place = place.map_or_else(String::new, |place| format!("{place}: "));
     let mut out = paint.hanging(&format!("  {place}"), Tone::Strong, &name(&problem.what), 4);
+    if !also.is_empty() {
+        let places = also.iter().filter_map(|p| view::problem_place(p, name));
+        let text = first_names(places, also.len(), ALSO);
+        out.push_str(&paint.hanging("  also in:  ", Tone::Strong, &text, 12));
+    }
     if !problem.evidence.is_empty() {
         out.push_str(&paint.hanging("  evidence: ", Tone::Faint, &name(&problem.evidence), 12));
     }

@@ -2,11 +2,10 @@
 //! summary.
 
 use super::markdown::markdown;
-use super::words::first_names;
 use crate::report::github::{MAX_ANNOTATIONS, MAX_SUMMARY, command};
 use crate::report::quote::cut_document;
 use jelly_base::model::{Cluster, TriageReport};
-use jelly_base::text::{one_line, plural};
+use jelly_base::text::{first_names, one_line, plural};
 
 /// Victims that are named of one cause.
 const NAMES: usize = 5;

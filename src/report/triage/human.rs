@@ -1,9 +1,9 @@
 //! The report for a person at a terminal, who has ten seconds.
 
-use super::words::{before, first_names, fitting, notes, retry, side, totals};
+use super::words::{before, fitting, notes, retry, side, totals};
 use crate::report::terminal::paint::{TerminalPaint, Tone};
 use jelly_base::model::{Cluster, Fix, TriageReport, Verdict};
-use jelly_base::text::{one_line, plural, sanitize};
+use jelly_base::text::{first_names, one_line, plural, sanitize};
 
 /// Causes that are told in full.
 const CAUSES: usize = 5;

@@ -1,9 +1,9 @@
 //! The report as Markdown: for a pull request, a job summary, a chat.
 
-use super::words::{before, first_names, fitting, notes, retry, side, totals};
+use super::words::{before, fitting, notes, retry, side, totals};
 use crate::report::quote::{cell, code, code_cell, command_block, fence, prose, table};
 use jelly_base::model::{Cluster, FailureView, TriageReport, Verdict, json_word};
-use jelly_base::text::{one_line, plural};
+use jelly_base::text::{first_names, one_line, plural};
 
 /// Causes that are told in full.
 const CAUSES: usize = 20;

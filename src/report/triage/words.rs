@@ -65,20 +65,6 @@ pub(super) fn notes(report: &TriageReport) -> Vec<String> {
     report.reports.iter().flat_map(said).collect()
 }
 
-/// `a, b and 3 more`: the first of `all` names.
-pub(super) fn first_names(
-    names: impl IntoIterator<Item = String>,
-    all: usize,
-    most: usize,
-) -> String {
-    let shown: Vec<String> = names.into_iter().take(most).collect();
-    let mut text = shown.join(", ");
-    if all > shown.len() {
-        text.push_str(&format!(" and {} more", all - shown.len()));
-    }
-    text
-}
-
 /// The first commands, as many as fit into so many bytes.
 pub(super) fn fitting(commands: &[String], max: usize) -> &[String] {
     let mut bytes = 0;

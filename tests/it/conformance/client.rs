@@ -117,7 +117,7 @@ fn grant(context: &Value) -> Grant {
             visitor: Arc::new(FollowRedirects { patience: LIMIT }),
             visit_takes: LIMIT,
             port: 0,
-            book: None,
+            store: None,
         }),
     }
 }

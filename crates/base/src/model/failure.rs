@@ -205,6 +205,10 @@ pub struct Assertion {
     /// fit says nothing of the server.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub made_by_jelly: bool,
+    /// Where both are texts that should be equal, and too long to be read as a
+    /// whole: what differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<TextDifference>,
     /// Where the path selects nothing: the nearest path that does, normalized.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest: Option<String>,
@@ -214,6 +218,15 @@ pub struct Assertion {
     /// Whether it holds can't be told, since jelly did not read or keep all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_limit: Option<OwnLimit>,
+}
+
+/// What differs between two long texts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct TextDifference {
+    /// The first of it in words, as in `line 7: got "b" instead of "a"`.
+    pub first: String,
+    /// The changed lines, as hunks of a unified diff, cut where they are many.
+    pub hunks: String,
 }
 
 impl Assertion {

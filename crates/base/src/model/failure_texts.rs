@@ -3,8 +3,8 @@
 //! here.
 
 use super::failure::{
-    Assertion, Exit, Failure, HttpFacts, PlanIssue, RequestFacts, RpcError, SpawnError, ToolResult,
-    Wanted,
+    Assertion, Exit, Failure, HttpFacts, PlanIssue, RequestFacts, RpcError, SpawnError,
+    TextDifference, ToolResult, Wanted,
 };
 use serde_json::Value;
 
@@ -160,12 +160,17 @@ impl Failure {
             expected,
             actual,
             made_by_jelly: _,
+            difference,
             nearest,
             at,
             own_limit: _,
         }) = assertion
         {
             change(kind);
+            if let Some(TextDifference { first, hunks }) = difference {
+                change(first);
+                change(hunks);
+            }
             let places = [path, pointer, nearest, at];
             places.into_iter().flatten().for_each(&mut *change);
             values.extend([expected, actual]);

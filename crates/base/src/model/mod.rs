@@ -41,7 +41,7 @@ pub use event::{Event, EventSink, Warnings};
 pub use exit::{ExitCode, Interrupt, Signal, Verdict};
 pub use failure::{
     Assertion, AssertionTarget, Exit, Failure, HttpFacts, MismatchPlace, Outcome, Phase, PlanIssue,
-    RequestFacts, RpcError, SpawnError, ToolResult, Wanted,
+    RequestFacts, RpcError, SpawnError, TextDifference, ToolResult, Wanted,
 };
 pub use failure_texts::for_each_json_text;
 pub use failures::{FailureView, Failures, KnownAdvice};

@@ -2,6 +2,7 @@
 //!
 //! Pure functions on strings. Must know nothing of failures, plans or servers.
 
+mod difference;
 mod disarm;
 mod harmless;
 mod jsonc;
@@ -16,6 +17,7 @@ mod stable;
 mod word_list;
 mod words;
 
+pub use difference::{first_difference, hunks, is_long};
 pub use disarm::{Disarmer, Disarming, Notation, disarmed};
 pub use harmless::{is_unseen, sanitize, strip_ansi};
 pub use jsonc::{JsoncError, parse_jsonc, refused_by_strict_json, without_mark};
@@ -28,6 +30,6 @@ pub use shell::{is_sayable, shell_command, shell_command_in, shell_word};
 pub use stable::{MOMENT, UUID, stable_name};
 pub use word_list::WordList;
 pub use words::{
-    capitalised, human_duration, is_variable_name, json_type, lines, listed, one_line, plural,
-    truncate, truncate_middle, variable_name,
+    capitalised, first_names, human_duration, is_variable_name, json_type, lines, listed, one_line,
+    plural, truncate, truncate_middle, variable_name,
 };

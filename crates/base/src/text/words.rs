@@ -135,6 +135,28 @@ pub fn listed(names: &[String], total: u64, noun: &str) -> String {
     }
 }
 
+/// `a, b and 3 more`: the first `most` of so many names.
+#[must_use]
+pub fn first_names<N: AsRef<str>>(
+    names: impl IntoIterator<Item = N>,
+    all: usize,
+    most: usize,
+) -> String {
+    let mut text = String::new();
+    let mut shown = 0;
+    for name in names.into_iter().take(most) {
+        if shown > 0 {
+            text.push_str(", ");
+        }
+        text.push_str(name.as_ref());
+        shown += 1;
+    }
+    if all > shown {
+        text.push_str(&format!(" and {} more", all - shown));
+    }
+    text
+}
+
 /// `850 ms`, `1.2 s`, `2 min 5 s`: three figures are enough for a person.
 #[must_use]
 pub fn human_duration(duration: Duration) -> String {

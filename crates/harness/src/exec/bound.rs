@@ -54,12 +54,17 @@ fn bound_params(params: &mut Value) {
 /// A value no longer than [`KEPT`]; one that is becomes the text of its head
 /// and tail.
 pub fn bound(value: &mut Value) {
+    bound_to(value, KEPT);
+}
+
+/// The same with so many bytes.
+pub fn bound_to(value: &mut Value, kept: usize) {
     match value {
-        Value::String(text) => bound_text(text),
-        Value::Array(_) | Value::Object(_) if value.to_string().len() > KEPT => {
+        Value::String(text) => bound_text_to(text, kept),
+        Value::Array(_) | Value::Object(_) if value.to_string().len() > kept => {
             value.sort_all_objects();
             let mut text = value.to_string();
-            bound_text(&mut text);
+            bound_text_to(&mut text, kept);
             *value = Value::String(text);
         }
         _ => {}
@@ -69,11 +74,15 @@ pub fn bound(value: &mut Value) {
 /// Head and tail, with a hash of the whole between them: two texts that
 /// differ in the middle still differ.
 pub fn bound_text(text: &mut String) {
-    if text.len() <= KEPT {
+    bound_text_to(text, KEPT);
+}
+
+fn bound_text_to(text: &mut String, kept: usize) {
+    if text.len() <= kept {
         return;
     }
-    let head = &text[..text.floor_char_boundary(KEPT / 2)];
-    let tail = &text[text.ceil_char_boundary(text.len() - KEPT / 2)..];
+    let head = &text[..text.floor_char_boundary(kept / 2)];
+    let tail = &text[text.ceil_char_boundary(text.len() - kept / 2)..];
     let cut = text.len() - head.len() - tail.len();
     let mut hash = String::new();
     for byte in Sha256::digest(text.as_bytes()).iter().take(8) {

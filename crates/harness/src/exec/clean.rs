@@ -3,7 +3,7 @@
 //!
 //! Main type: [`Cleaner`].
 
-use super::bound::{bound, bound_failure, bound_text};
+use super::bound::{KEPT, bound, bound_failure, bound_text, bound_to};
 use jelly_base::model::{
     Because, Failure, IterationRecord, Offers, StepReport, for_each_json_text,
 };
@@ -15,6 +15,11 @@ use std::borrow::Cow;
 
 /// How much of a text a message quotes.
 const QUOTED: usize = 300;
+
+/// How much of one answer is kept to be compared with that of another variant,
+/// and of all of them; beyond that each is cut as those of failures are.
+const ANSWER: usize = 1024 * 1024;
+const ANSWERS: usize = 16 * 1024 * 1024;
 /// A quotation is cleaned before it is cut, so that no secret survives by
 /// being cut in two; of a huge text this much is looked at.
 const LOOKED_AT: usize = 64 * 1024;
@@ -229,12 +234,17 @@ impl Cleaner {
         {
             self.json(declared);
         }
+        let mut room = ANSWERS;
         for answer in record.answers.values_mut() {
             self.foreign(answer);
-            answer
+            for part in answer
                 .as_object_mut()
                 .into_iter()
-                .for_each(|of| of.values_mut().for_each(bound));
+                .flat_map(|of| of.values_mut())
+            {
+                bound_to(part, room.clamp(KEPT, ANSWER));
+                room = room.saturating_sub(part.to_string().len());
+            }
         }
     }
 }

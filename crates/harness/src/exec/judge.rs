@@ -16,12 +16,16 @@ use super::operators::{Compiled, OperandError, holds};
 use super::output;
 use super::phrase::{relation, subject};
 use super::volatile::{idle, settled};
-use jelly_base::model::{Assertion, AssertionTarget, RpcError, Rung};
+use jelly_base::model::{Assertion, AssertionTarget, RpcError, Rung, TextDifference};
+use jelly_base::text::{first_difference, hunks, is_long};
 use jelly_plan::{ErrorExpect, Expect, JsonExpect, Location, Operator, Predicate, can_not_fail};
 use jelly_process::Said;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::time::Duration;
+
+/// Lines of a difference that are kept.
+const CHANGED_LINES: usize = 60;
 
 /// What came back for a request that was answered: neither an error nor
 /// `isError: true` that nobody expected.
@@ -419,15 +423,42 @@ impl<'a> Judge<'a> {
         actual: Option<&Value>,
     ) {
         let (operand, shown) = wanted;
+        let difference = self.difference(predicate.operator, &operand, actual);
+        let got = match &difference {
+            Some(difference) => format!("; {}", difference.first),
+            None => format!(", got {}", self.shown(actual)),
+        };
         let message = format!(
-            "expected {} {} {shown}, got {}",
+            "expected {} {} {shown}{got}",
             subject(target, path),
             relation(predicate.operator, &operand),
-            self.shown(actual)
         );
         let compared = (operand, actual.cloned().unwrap_or_default());
         let kind = predicate.operator.name();
-        self.add(Mismatch::new(kind, target, compared, message, predicate.at).at_path(path));
+        let mut mismatch = Mismatch::new(kind, target, compared, message, predicate.at);
+        mismatch.assertion.difference = difference;
+        self.add(mismatch.at_path(path));
+    }
+
+    /// What differs between two long texts that should be equal: both may
+    /// begin alike for longer than a message is.
+    fn difference(
+        &self,
+        operator: Operator,
+        wanted: &Value,
+        got: Option<&Value>,
+    ) -> Option<TextDifference> {
+        let (wanted, got) = (wanted.as_str()?, got?.as_str()?);
+        if !matches!(operator, Operator::Equals | Operator::Snapshot)
+            || !(is_long(wanted) && is_long(got))
+        {
+            return None;
+        }
+        let (wanted, got) = (self.cleaner.text(wanted), self.cleaner.text(got));
+        Some(TextDifference {
+            first: first_difference(&wanted, &got)?,
+            hunks: hunks(&wanted, &got, CHANGED_LINES),
+        })
     }
 
     /// A value as a message shows it.

@@ -8,7 +8,7 @@ use jelly_base::model::{Event, EventSink, Failure, Interrupt, StepReport};
 use jelly_base::text::plural;
 use jelly_base::text::redact::Redactor;
 use jelly_wire::Recorder;
-use jelly_wire::auth::TokenBook;
+use jelly_wire::auth::TokenStore;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ pub struct ExecSettings {
     pub events: EventSink,
     pub redactor: Redactor,
     /// Where logins are kept, for servers that are reached by one.
-    pub logins: Option<TokenBook>,
+    pub logins: Option<TokenStore>,
     pub recorder: Option<Recorder>,
     pub stderr_log: StderrLog,
     pub propose_snapshot: ProposeSnapshot,

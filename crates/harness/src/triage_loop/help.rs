@@ -1,7 +1,7 @@
 //! The help summary: what happened, the evidence, what was tried and what to
 //! type next, told as one colleague tells another. Deterministic.
 
-use super::help_problem::{Case, problem};
+use super::help_problem::{Case, NEW_SNAPSHOT, problem};
 use super::loop_limit::LoopLimit;
 use super::proofs::Proof;
 use super::run::PassedOver;
@@ -216,8 +216,11 @@ fn add<'a>(
     let Some(failure) = deciding(failures) else {
         return;
     };
+    // Many new snapshots are one thing to do, whatever their names.
+    let one_thing =
+        |case: &Case<'_>| case.is_new_snapshot() && failure.diagnosis.root_cause == NEW_SNAPSHOT;
     let same = |case: &Case<'_>| {
-        case.failure.diagnosis.fingerprint == failure.diagnosis.fingerprint
+        (case.failure.diagnosis.fingerprint == failure.diagnosis.fingerprint || one_thing(case))
             && case.failure.server == failure.server
             && case.failure.diagnosis.side == failure.diagnosis.side
     };

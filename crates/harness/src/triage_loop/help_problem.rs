@@ -1,18 +1,23 @@
 //! One problem of the help summary, from the failures that share its cause.
 
 use super::help::HelpContext;
-use super::reason::times;
+use super::reason::{NAMED, times};
 use jelly_base::model::{
     ActionKind, Assertion, Because, Diagnosis, Exit, FailureReport, HelpProblem, IterationReport,
     Phase, Side, Standing, StepReport, StepState, Unlisted,
 };
-use jelly_base::text::{close_names, listed, one_line, plural, shell_command_in, shell_word};
+use jelly_base::text::{
+    close_names, first_names, listed, one_line, plural, shell_command_in, shell_word,
+};
 use jelly_plan::{Operator, Plan, Step};
 
 /// So many mismatches are told beside the one that decides.
 const OTHERS: usize = 10;
 /// How much of a value or a line is quoted, in bytes.
 const QUOTE: usize = 200;
+
+/// The root cause of an expectation of a snapshot that is not stored yet.
+pub(super) const NEW_SNAPSHOT: &str = "missing_snapshot";
 
 /// Failures of one cause at one server.
 pub(super) struct Case<'a> {
@@ -29,6 +34,10 @@ pub(super) struct Case<'a> {
 impl<'a> Case<'a> {
     fn failures(&self) -> impl Iterator<Item = &'a FailureReport> {
         std::iter::once(self.failure).chain(self.others.iter().copied())
+    }
+
+    pub(super) fn is_new_snapshot(&self) -> bool {
+        self.failure.diagnosis.root_cause == NEW_SNAPSHOT
     }
 
     /// How often each of its failures was seen in this run.
@@ -72,13 +81,19 @@ fn what(case: &Case<'_>, iterations: &[IterationReport]) -> String {
     } else {
         diagnosis.advice.what.clone()
     };
+    if case.is_new_snapshot() && case.steps.len() > 1 {
+        let count = plural(case.steps.len(), "step");
+        let names = first_names(&case.steps, case.steps.len(), NAMED);
+        return format!("Nothing is stored yet for the snapshots of {count}: {names}");
+    }
     let mut add = |clause: String| {
         what = format!("{}; {clause}", what.trim_end_matches(['.', ';']));
     };
     if let [_, others @ ..] = case.steps.as_slice()
         && !others.is_empty()
     {
-        add(format!("the same in {}", others.join(", ")));
+        let others = first_names(others, others.len(), NAMED);
+        add(format!("the same in {others}"));
     }
     let last = iterations
         .last()
@@ -334,6 +349,10 @@ fn exit_status(exit: &Exit) -> Option<String> {
 
 fn compared(assertion: &Assertion) -> String {
     let place = assertion.place();
+    if let Some(difference) = &assertion.difference {
+        let place = place.map_or(String::new(), |place| format!(" at {place}"));
+        return format!("expected {}{place}; {}", assertion.kind, difference.first);
+    }
     let actual = match &assertion.nearest {
         Some(nearest) => format!("nothing (nearest: {nearest})"),
         None => one_line(&assertion.actual.to_string(), QUOTE),
@@ -444,37 +463,47 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
     // To mend the server is no advice for what is not its fault, and of two
     // readings enough is said above.
     let readings_said = doubtful || outlives;
+    let many_new = case.is_new_snapshot() && case.steps.len() > 1;
     let advice = diagnosis.advice.fix.iter();
-    let advice = advice.filter(|fix| !readings_said || fix.is_command());
+    let advice = advice.filter(|fix| match fix.is_command() {
+        // The commands of the advice are about one of them.
+        true => !many_new,
+        false => !readings_said,
+    });
     next.extend(advice.map(|fix| fix.line().into_owned()));
+    if many_new {
+        for verb in ["review", "accept"] {
+            next.push(format!(
+                "$ jelly snapshot {verb} --plan {}",
+                context.plan_word()
+            ));
+        }
+    }
     if !snapshots.is_empty() {
         next.push("where the new answer is right, store it:".to_owned());
         next.append(&mut snapshots);
     }
-    if let Some(folder) = context.reports_dir {
-        for line in next
-            .iter_mut()
-            .filter(|l| l.starts_with("$ jelly snapshot "))
-        {
-            line.push_str(&format!(" --reports-dir {}", shell_word(folder)));
-        }
-    }
     let mut kept = context.call_flags.kept.iter();
-    if let Some(profile) = kept.find(|flag| flag.starts_with("--profile ")) {
-        for line in next.iter_mut().filter(|l| l.starts_with("$ jelly ")) {
-            line.push_str(&format!(" {profile}"));
-        }
+    let profile = kept.find(|flag| flag.starts_with("--profile "));
+    for line in next.iter_mut().filter(|l| l.starts_with("$ jelly ")) {
+        let folder = context
+            .reports_dir
+            .filter(|_| line.starts_with("$ jelly snapshot "));
+        line.extend(folder.map(|folder| format!(" --reports-dir {}", shell_word(folder))));
+        line.extend(profile.map(|profile| format!(" {profile}")));
     }
     let is_of_start = matches!(failure.phase, Phase::Spawn | Phase::Handshake | Phase::List);
     if is_of_start && !failure.argv.is_empty() {
-        let folder = failure.cwd.as_deref();
-        let folder = folder.filter(|folder| *folder != context.call_flags.folder);
-        let command = shell_command_in(folder, &failure.argv);
-        push_new(&mut next, format!("$ {command}"));
+        let here = &context.call_flags.folder;
+        let folder = failure.cwd.as_deref().filter(|folder| folder != here);
+        push_new(
+            &mut next,
+            format!("$ {}", shell_command_in(folder, &failure.argv)),
+        );
     }
-    if let Some(step) = case.steps.first() {
+    if let Some(step) = case.steps.first().filter(|_| !many_new) {
         push_new(&mut next, context.run_again(&only_step(step, context.plan)));
-    } else if let Some(server) = &failure.server {
+    } else if let Some(server) = failure.server.as_ref().filter(|_| !many_new) {
         let mut more = only_server(server, context.plan);
         let check = "--wire-check".to_owned();
         let is_wire = failure.assertion.as_ref().is_some_and(Assertion::is_wire);

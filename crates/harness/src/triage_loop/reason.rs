@@ -8,8 +8,12 @@ use super::seen::{Observation, Policy};
 use super::standing::Standings;
 use crate::repair::Proposal;
 use jelly_base::model::{Failure, IterationRecord, StepState};
-use jelly_base::text::plural;
+use jelly_base::text::{first_names, plural};
 use std::collections::BTreeMap;
+use std::fmt;
+
+/// Owners of failures of one cause that are named; the others are counted.
+pub(super) const NAMED: usize = 10;
 
 /// How a failure's owner is called, as in `servers.files` or `step read`.
 pub(super) fn subject(failure: &Failure) -> String {
@@ -76,7 +80,7 @@ fn nothing_left(
         (true, _) if !doubtful.is_empty() => format!(
             "{}, but {} never seen to pass: the server is wrong, or the plan expects the wrong value",
             failed_the_same(&doubtful),
-            if names(doubtful.iter().copied()).len() == 1 {
+            if Owners::of_all(doubtful.iter().copied()).count == 1 {
                 "was"
             } else {
                 "were"
@@ -96,7 +100,7 @@ fn nothing_left(
             )
         }
         (false, _) if judged.is_empty() => unexplained(record),
-        (false, _) => format!("test-side: {}{}", list(judged.iter()), end(";")),
+        (false, _) => format!("test-side: {}{}", Owners::of_all(judged), end(";")),
     }
 }
 
@@ -111,8 +115,8 @@ fn failed_the_same(judged: &[&Judged]) -> String {
         .iter()
         .rev()
         .map(|(count, judged)| {
-            let names = list(judged.iter().copied());
-            format!("{names} failed the same way {}", times(*count))
+            let owners = Owners::of_all(judged.iter().copied());
+            format!("{owners} failed the same way {}", times(*count))
         })
         .collect();
     told.join(", ")
@@ -141,7 +145,7 @@ fn unexplained(record: &IterationRecord) -> String {
         }
         several => format!(
             "the steps {} are quarantined, so the run can't pass, and nothing is left to try",
-            several.join(", ")
+            first_names(several, several.len(), NAMED)
         ),
     }
 }
@@ -153,15 +157,13 @@ pub(super) fn to_go_on(
     asks: &[(Ask, Option<&Proposal>)],
 ) -> String {
     let asking = |wanted: Ask, one: &str, several: &str| {
-        let names = names(
-            judged
-                .iter()
-                .zip(asks)
-                .filter(|(_, (ask, _))| *ask == wanted)
-                .map(|(judged, _)| judged),
-        );
-        let verb = if names.len() == 1 { one } else { several };
-        format!("{} {verb}", names.join(", ")).trim_end().to_owned()
+        let asked = judged
+            .iter()
+            .zip(asks)
+            .filter(|(_, (ask, _))| *ask == wanted);
+        let owners = Owners::of_all(asked.map(|(judged, _)| judged));
+        let verb = if owners.count == 1 { one } else { several };
+        format!("{owners} {verb}")
     };
     match action {
         Action::RepairMcpPlan(proposals) => {
@@ -179,7 +181,7 @@ pub(super) fn to_go_on(
                 names.join(", ")
             )
         }
-        Action::Retry => format!("{} may pass by itself", asking(Ask::Retry, "", "")),
+        Action::Retry => asking(Ask::Retry, "may pass by itself", "may pass by themselves"),
         Action::Confirm => {
             let mut confirmed = judged
                 .iter()
@@ -209,22 +211,41 @@ pub(super) fn to_go_on(
     }
 }
 
-/// Whose failures they are and of which cause, each once.
-fn names<'a>(judged: impl Iterator<Item = &'a Judged>) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for judged in judged {
-        let name = format!(
-            "{} ({})",
-            subject(&judged.failure),
-            judged.diagnosis.root_cause
-        );
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
+/// Whose failures they are, those of one cause together: `step a (timeout),
+/// steps b, c (internal_error)`.
+struct Owners {
+    /// Each once for each of its causes.
+    count: usize,
+    text: String,
 }
 
-fn list<'a>(judged: impl Iterator<Item = &'a Judged>) -> String {
-    names(judged).join(", ")
+impl Owners {
+    fn of_all<'a>(judged: impl IntoIterator<Item = &'a Judged>) -> Self {
+        let mut causes: Vec<(&str, Vec<String>)> = Vec::new();
+        for judged in judged {
+            let cause = judged.diagnosis.root_cause.as_str();
+            let owner = subject(&judged.failure);
+            match causes.iter_mut().find(|(other, _)| *other == cause) {
+                Some((_, owners)) if owners.contains(&owner) => {}
+                Some((_, owners)) => owners.push(owner),
+                None => causes.push((cause, vec![owner])),
+            }
+        }
+        let count = causes.iter().map(|(_, owners)| owners.len()).sum();
+        let told: Vec<String> = causes
+            .iter()
+            .map(|(cause, owners)| {
+                let names = first_names(owners, owners.len(), NAMED);
+                format!("{names} ({cause})")
+            })
+            .collect();
+        let text = told.join(", ");
+        Self { count, text }
+    }
+}
+
+impl fmt::Display for Owners {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
 }

@@ -3,7 +3,7 @@
 //! latter to who has a client's configuration.
 
 use super::rule::{AdviceText, Audience, FixText};
-use super::runner::is_foreign;
+use crate::frameworks::is_foreign;
 use jelly_base::model::{Advice, AssertionTarget, Failure, Fix, FixKind, PlanIssue, RequestFacts};
 use jelly_base::text::{one_line, shell_command_in, shell_word};
 use std::borrow::Cow;

@@ -184,13 +184,6 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Whether a writer is `family` or a variant of it: `phpstan-ci`, `rubocop2`.
-pub(super) fn is_dialect(dialect: &str, family: &str) -> bool {
-    dialect
-        .strip_prefix(family)
-        .is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphabetic()))
-}
-
 pub(super) fn blank(text: &Option<String>) -> bool {
     text.as_deref().is_none_or(|text| text.trim().is_empty())
 }

@@ -36,7 +36,6 @@ mod proxies;
 mod reading;
 mod rule;
 mod rule_index;
-mod runner;
 mod secrets;
 mod spec;
 mod specimen;

@@ -1,10 +1,9 @@
 //! The conditions that rules put on the typed facts of a failure.
 
 use super::clues::Origin;
-use super::facts::{
-    self, Ending, ErrorAnswer, Facts, FailureSource, Promise, blank, breach, is_dialect,
-};
+use super::facts::{self, Ending, ErrorAnswer, Facts, FailureSource, Promise, blank, breach};
 use super::live;
+use crate::frameworks::is_of_family;
 use jelly_base::model::{Failure, Outcome, Phase};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -263,7 +262,7 @@ impl When {
             && (self.dialect.is_empty()
                 || f.dialect
                     .as_deref()
-                    .is_some_and(|dialect| self.dialect.iter().any(|w| is_dialect(dialect, w))))
+                    .is_some_and(|dialect| self.dialect.iter().any(|w| is_of_family(dialect, w))))
             && self
                 .element
                 .as_deref()

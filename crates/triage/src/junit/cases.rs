@@ -11,6 +11,8 @@ use super::identity::{Failed, hash, join};
 use super::kept::{Kept, bare};
 use super::machine::{BETWEEN, Machine};
 use super::open::{OpenCase, OpenSuite, OpenWrong};
+use crate::frameworks::is_odd;
+use crate::frameworks::spec::Oddity;
 use jelly_base::model::{Failure, Label};
 
 /// Cases inside cases that are followed; some converters write one.
@@ -73,7 +75,7 @@ impl Machine<'_> {
                 _ => {}
             }
             if look {
-                dialect.case_attribute(name, &value);
+                dialect.attribute(name, &value);
             }
         });
         if look {
@@ -89,11 +91,11 @@ impl Machine<'_> {
     /// The innermost case was skipped. What CTest could not run is no such
     /// case: there `ctest` itself fails.
     pub(super) fn skip_case(&mut self, tag: &Tag<'_>) {
-        let ctest = self.dialect_name() == "ctest";
+        let not_run_fails = is_odd(self.dialect_name(), Oddity::NotRunFails);
         let limit = self.limits.message;
         let Some(case) = self.case() else { return };
         case.skipped = true;
-        if !(ctest && case.status_notrun) {
+        if !(not_run_fails && case.status_notrun) {
             return;
         }
         let mut reason = String::new();
@@ -151,14 +153,14 @@ impl Machine<'_> {
         let dialect = &mut self.dialect;
         let forbidden = each(tag, |name, value| match name {
             "message" if !value.is_empty() => {
-                dialect.message(&value);
+                dialect.failure("message", &value);
                 let mut kept = Kept::new(limits.message);
                 kept.push(&value);
                 kept.missed(missing);
                 open.message = Some(escape::unescape_again(kept.take()));
             }
             name if name == type_ && !value.is_empty() => {
-                dialect.type_(&value);
+                dialect.failure("type", &value);
                 let mut text = String::new();
                 set(&mut text, &value, limits.name);
                 open.type_ = Some(text);
@@ -374,7 +376,7 @@ impl Machine<'_> {
         let held = self.take_held(index, outcome);
         let dialect = self.dialect_name();
         let attempt = named && of_test && !matches!(outcome, CaseOutcome::Flaky);
-        if attempt && writes_attempts(dialect) {
+        if attempt && is_odd(dialect, Oddity::Attempts) {
             let ordinal = held.ordinal;
             self.attempts
                 .failed(suite, names, Failed { ordinal, outcome });
@@ -481,14 +483,6 @@ fn label(failures: &mut [Failure], properties: &[(String, String)]) {
     if let (Some(said), Some(first)) = (said, failures.first_mut()) {
         first.label = Some(said);
     }
-}
-
-/// Whether this writer writes a further attempt of a test as a further case of
-/// the same name in the same suite element. For all others such a case is
-/// another test: other parameters, another project, another overload. pytest
-/// writes attempts so too, but without saying that they failed.
-fn writes_attempts(dialect: &str) -> bool {
-    matches!(dialect, "gotestsum" | "web-test-runner")
 }
 
 fn outcome(case: &OpenCase) -> CaseOutcome {

@@ -8,6 +8,8 @@ use super::identity::hash;
 use super::kept::{Kept, bare};
 use super::machine::{BETWEEN, Machine};
 use super::open::OpenSuite;
+use crate::frameworks::is_odd;
+use crate::frameworks::spec::Oddity;
 use jelly_base::model::{Failure, RUN_REPORT, TRIAGE_REPORT};
 use std::borrow::Cow;
 
@@ -39,7 +41,7 @@ impl Machine<'_> {
         let plain = self.form.is_none();
         let forbidden = each(tag, |name, value| {
             if look {
-                dialect.suite_attribute(node, name, &value);
+                dialect.attribute(name, &value);
             }
             if plain {
                 suite.claims.take(name, &value);
@@ -160,7 +162,7 @@ impl Machine<'_> {
             err: outputs.1,
             // The log of a whole class says little of one of its tests, and
             // much of the others.
-            of_all: cases == 1 || matches!(dialect, "newman" | "bazel"),
+            of_all: cases == 1 || is_odd(dialect, Oddity::SharedOutput),
         };
         self.hold
             .release(self.suites.len() + 1, Some(&outputs), |held| {
@@ -179,7 +181,7 @@ impl Machine<'_> {
         let package = suite.claims.errors.unwrap_or(0) > 0
             && !suite.is_suite
             && !self.hollow.is_empty()
-            && self.dialect_name() == "gotestsum";
+            && is_odd(self.dialect_name(), Oddity::ErrorsOfPackages);
         !told && (nothing || package)
     }
 
@@ -234,7 +236,10 @@ impl Machine<'_> {
             claims.wrong_in_words()
         );
         // Whoever writes so says no more of a package that does not compile.
-        if what == "run" && self.dialect_name() == "gotestsum" && !self.hollow.is_empty() {
+        if what == "run"
+            && is_odd(self.dialect_name(), Oddity::ErrorsOfPackages)
+            && !self.hollow.is_empty()
+        {
             message.push_str("; nothing ran in ");
             message.push_str(&self.hollow.join(", "));
         }

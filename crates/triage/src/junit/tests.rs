@@ -1,6 +1,7 @@
 //! The reader as a whole, on reports small enough to be read here.
 
 use super::{Case, CaseOutcome, CaseSink, ReaderLimits, read};
+use crate::frameworks::example::ReportExample;
 use jelly_base::model::{Failure, ReportSummary};
 use proptest::prelude::*;
 use std::io::{BufRead, BufReader, Read};
@@ -691,5 +692,12 @@ proptest! {
         prop_assert_eq!(read_all(&xml).0.problem, None);
         let cut = xml.floor_char_boundary(cut.index(xml.len()));
         prop_assert!(read_all(&xml[..cut]).0.problem.is_some(), "{}", &xml[..cut]);
+    }
+}
+
+#[test]
+fn a_writer_is_known_by_what_its_framework_s_file_shows() {
+    for ReportExample { writer, report } in crate::frameworks::EXAMPLES.1 {
+        assert_eq!(read_all(report).0.dialect, *writer, "{report}");
     }
 }

@@ -3,6 +3,7 @@
 use super::account::ReportPart;
 use super::read::Tools;
 use super::rerun::Hint;
+use crate::frameworks;
 use crate::history::TestName;
 use crate::junit::{Case, CaseOutcome, CaseSink};
 use jelly_base::model::{
@@ -14,6 +15,7 @@ use jelly_base::text::{lines, one_line};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::path::Path;
 
 /// Longest message that is kept of a failure, in bytes.
 const MESSAGE_MAX: usize = 300;
@@ -43,6 +45,8 @@ pub struct Collector<'e> {
     skipped_below: HashSet<(String, String)>,
     /// Places in `failures`, by case. Cases do not come by rising ordinal.
     places: HashMap<u64, Range<usize>>,
+    /// By case, the files that failures tell where the report does not.
+    files: HashMap<u64, String>,
 }
 
 impl<'e> Collector<'e> {
@@ -57,6 +61,7 @@ impl<'e> Collector<'e> {
             templates: HashMap::new(),
             skipped_below: HashSet::new(),
             places: HashMap::new(),
+            files: HashMap::new(),
         }
     }
 
@@ -75,21 +80,43 @@ impl<'e> Collector<'e> {
         }
     }
 
-    /// The cases that stand for a suite.
-    fn hints(&self) -> HashMap<u64, Hint> {
-        if self.skipped_below.is_empty() {
-            return HashMap::new();
+    /// What is known of cases besides what is printed of them: their files, and
+    /// which stand for a suite.
+    fn hints(&mut self) -> HashMap<u64, Hint> {
+        let mut hints: HashMap<u64, Hint> = HashMap::new();
+        for (ordinal, file) in self.files.drain() {
+            hints.entry(ordinal).or_default().file = Some(file);
         }
-        let group = Hint {
-            is_group: true,
-            ..Hint::default()
-        };
+        if self.skipped_below.is_empty() {
+            return hints;
+        }
         let below = |failure: &FailureView<'_>| (failure.suite.to_owned(), failure.name.to_owned());
-        self.failures
-            .iter()
-            .filter(|failure| self.skipped_below.contains(&below(failure)))
-            .map(|failure| (failure.ordinal, group.clone()))
-            .collect()
+        for failure in self.failures.iter() {
+            if self.skipped_below.contains(&below(&failure)) {
+                hints.entry(failure.ordinal).or_default().is_group = true;
+            }
+        }
+        hints
+    }
+
+    /// The file of the test, as the stack of a failure that is to be run again
+    /// tells it.
+    fn remember_file(&mut self, case: &Case<'_>, failure: &Failure) {
+        let writer = failure.dialect.as_deref().unwrap_or_default();
+        let texts = [&failure.text, &failure.message].into_iter().flatten();
+        let told = || texts.filter_map(|text| frameworks::file_of(writer, text));
+        if case.file.is_none()
+            && let Some(file) = told().next()
+        {
+            let here = self
+                .tools
+                .folder
+                .and_then(|folder| Path::new(file).strip_prefix(folder).ok());
+            let file = here.and_then(Path::to_str).unwrap_or(file);
+            self.files
+                .entry(case.ordinal)
+                .or_insert_with(|| file.to_owned());
+        }
     }
 
     fn skipped(&mut self, case: &Case<'_>) {
@@ -139,6 +166,9 @@ impl<'e> Collector<'e> {
     ) -> TriagedFailure {
         let failure = clean(self.tools.redactor, failure);
         let diagnosis = self.diagnose(&failure);
+        if diagnosis.retryable == Some(true) {
+            self.remember_file(case, &failure);
+        }
         let text = |text: &str| self.tools.redactor.redact(text).into_owned();
         TriagedFailure {
             report: self.report.clone(),
@@ -462,7 +492,7 @@ mod tests {
         let report = account(vec![part], Before::default(), Terms::default()).report;
         assert_eq!(
             report.retry.commands,
-            ["npx vitest run a.test.ts -t '^ ?(Cart .*|User is)$'"]
+            ["npx vitest run a.test.ts -t '^ ?(Cart .*|User( >)? is)$'"]
         );
         assert_eq!(
             report.retry.tests,

@@ -11,7 +11,7 @@ use jelly_base::model::ReportSummary;
 use jelly_base::text::redact::Redactor;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -47,6 +47,8 @@ pub struct Tools<'t> {
     pub watch: [Option<&'t Past>; 2],
     /// The run will be remembered with what its fingerprints are made of.
     pub templates: bool,
+    /// The folder in which jelly runs; paths of failures are told from there.
+    pub folder: Option<&'t Path>,
 }
 
 impl<'t> Tools<'t> {
@@ -59,6 +61,7 @@ impl<'t> Tools<'t> {
             jobs: 1,
             watch: [None, None],
             templates: false,
+            folder: None,
         }
     }
 }

@@ -505,7 +505,7 @@ fn reasons_name_who_and_why() {
         ),
         (
             vec![hiccup("a"), hiccup("b")],
-            "step a (connection_refused), step b (connection_refused) may pass by itself",
+            "step a, step b (connection_refused) may pass by themselves",
         ),
         (
             vec![mismatch("a", "x"), mismatch("a", "x")],
@@ -517,7 +517,7 @@ fn reasons_name_who_and_why() {
         ),
         (
             vec![broken("a"), broken("b")],
-            "step a (missing_file), step b (missing_file) are test-side, and no repair applies",
+            "step a, step b (missing_file) are test-side, and no repair applies",
         ),
     ];
     for (failures, reason) in cases {

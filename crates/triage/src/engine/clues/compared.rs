@@ -7,6 +7,7 @@
 
 use super::labels::{label, labelled};
 use super::masked::MASK;
+use crate::frameworks::{BLOCK_ENDS, DIFFS, PAIRS};
 use memchr::memmem::Finder;
 use memchr::{memchr, memchr2_iter};
 use regex::Regex;
@@ -86,36 +87,16 @@ fn condition(text: &str, from: usize) -> Replacement {
 
 /// `expected: <…> but was: <…>` and the like.
 fn bracketed(text: &str, from: usize) -> Replacement {
-    const PAIRS: [(&str, &[&str], char); 10] = [
-        ("expected:<", &["> but was:<", ">. Actual:<"], '>'),
-        ("Expected:<", &["> but was:<", ">. Actual:<"], '>'),
-        ("expected: <", &["> but was: <"], '>'),
-        ("Expected: <", &["> but was: <"], '>'),
-        (
-            "expected <",
-            &["> but was <", ">, but was <", ">, actual <"],
-            '>',
-        ),
-        (
-            "Expected <",
-            &["> but was <", ">, but was <", ">, actual <"],
-            '>',
-        ),
-        ("expected [", &["] but found ["], ']'),
-        ("expected same:<", &["> was not:<"], '>'),
-        ("not equal but was: <", &[], '>'),
-        ("has failed [", &[" != ", " == "], ']'),
-    ];
     let rest = &text[from..];
     // Behind the first of each; all of them end in a bracket, which few lines
     // have in such a place.
-    let mut firsts = [None; PAIRS.len()];
+    let mut firsts = vec![None; PAIRS.len()];
     for at in memchr2_iter(b'<', b'[', rest.as_bytes()) {
         let before = at.checked_sub(1).map(|before| rest.as_bytes()[before]);
         if !matches!(before, Some(b' ' | b':')) {
             continue;
         }
-        for (first, (open, _, _)) in firsts.iter_mut().zip(&PAIRS) {
+        for (first, (open, _)) in firsts.iter_mut().zip(PAIRS) {
             if first.is_none() && rest[..=at].ends_with(open) {
                 *first = Some(at + 1);
             }
@@ -124,8 +105,9 @@ fn bracketed(text: &str, from: usize) -> Replacement {
     PAIRS
         .iter()
         .zip(firsts)
-        .find_map(|((_, between, close), start)| {
+        .find_map(|((open, between), start)| {
             let start: usize = start?;
+            let close = if open.ends_with('[') { ']' } else { '>' };
             let values = &rest[start..];
             let middle = between
                 .iter()
@@ -135,7 +117,7 @@ fn bracketed(text: &str, from: usize) -> Replacement {
                 return None;
             }
             let second = middle.map_or(0, |(at, between)| at + between.len());
-            let end = second + end_of_value(&values[second..], Some(*close))?;
+            let end = second + end_of_value(&values[second..], Some(close))?;
             let first = &values[..middle.map_or(0, |(at, _)| at)];
             let exception = ["Exception", "Error"]
                 .iter()
@@ -207,16 +189,7 @@ pub(super) fn closes(line: &str, close: char) -> Option<usize> {
 
 /// Lines that no value goes over.
 pub(super) fn ends_block(line: &str) -> bool {
-    const ENDS: [&str; 7] = [
-        "Call log",
-        "Call Log",
-        "=== ",
-        "--- FAIL",
-        "--- PASS",
-        "In [It] at:",
-        "note: run with",
-    ];
-    ENDS.iter().any(|end| line.starts_with(end)) || go_place(line).is_some()
+    BLOCK_ENDS.iter().any(|end| line.starts_with(end)) || go_place(line).is_some()
 }
 
 /// Lines behind what a test of Go said. The lines of its message are indented,
@@ -489,24 +462,6 @@ fn explained(text: &str, from: usize) -> Replacement {
 
 /// The lines of a diff, behind what heads it.
 fn diff(text: &str, from: usize) -> Replacement {
-    const HEADS: [&str; 16] = [
-        "- Expected",
-        "+ Received",
-        "+ actual - expected",
-        "+ expected - actual",
-        "--- Expected",
-        "--- expected",
-        "--- first",
-        "--- Actual",
-        "+++ ",
-        "@@ ",
-        "-old snapshot",
-        "+new results",
-        "Diff:",
-        "With diff:",
-        "Diff < left / right >",
-        "Difference",
-    ];
     const GOMEGA: [&str; 2] = ["Expected", "[FAILED] Expected"];
     let mut heads = lines(text, from).filter_map(|line| {
         let bare = text[line.clone()].trim_start();
@@ -519,7 +474,7 @@ fn diff(text: &str, from: usize) -> Replacement {
         let block = bare.starts_with("Expected equality of these values:")
             || bare == "with expansion:"
             || GOMEGA.contains(&bare);
-        (block || HEADS.iter().any(|head| bare.starts_with(head))).then_some((line.end, block))
+        (block || DIFFS.iter().any(|head| bare.starts_with(head))).then_some((line.end, block))
     });
     let (start, block) = heads.next()?;
     let mut end = start;
@@ -540,7 +495,7 @@ fn diff(text: &str, from: usize) -> Replacement {
         if !goes_on || ends {
             break;
         }
-        let heads = headed && HEADS.iter().any(|head| bare.starts_with(head));
+        let heads = headed && DIFFS.iter().any(|head| bare.starts_with(head));
         if heads || block && (bare.starts_with("to ") || bare.starts_with("not to ")) {
             kept.push('\n');
             kept.push_str(bare);

@@ -5,21 +5,16 @@ use super::compared::{
     has_go_place, indent, lines,
 };
 use super::masked::{MASK, NO_ELEMENT};
+use crate::frameworks::LABELS;
+use crate::frameworks::spec::LabelledValue;
 use memchr::memmem::Finder;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Which of both values a label announces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Value {
-    Wanted,
-    Got,
-}
-
 /// `Expected: …` and `Received: …`, each on lines of its own.
 pub(super) fn labelled(text: &str, from: usize) -> Replacement {
     let of_go = has_go_place(&text[from..]);
-    let labels: Vec<(Range<usize>, Value)> = lines(text, from)
+    let labels: Vec<(Range<usize>, LabelledValue)> = lines(text, from)
         .filter_map(|line| {
             let (label, value) = label_of(&text[line.clone()], of_go)?;
             Some((line.start..line.start + label, value))
@@ -145,59 +140,21 @@ fn end_of_open(value: &str, below: Option<usize>) -> usize {
     end
 }
 
-/// The words that announce a value.
-const WORDS: [(&str, Value); 19] = [
-    ("expected", Value::Wanted),
-    ("wanted", Value::Wanted),
-    ("want", Value::Wanted),
-    ("to contain", Value::Wanted),
-    ("to be", Value::Wanted),
-    ("to equal", Value::Wanted),
-    ("to match", Value::Wanted),
-    ("to start", Value::Wanted),
-    ("to end", Value::Wanted),
-    ("not to ", Value::Wanted),
-    ("right", Value::Wanted),
-    ("actual", Value::Got),
-    ("received", Value::Got),
-    ("expecting", Value::Got),
-    ("got", Value::Got),
-    ("but", Value::Got),
-    ("found", Value::Got),
-    ("passed in", Value::Got),
-    ("left", Value::Got),
-];
-
 /// The length of a label at the head of a line, and which value it announces.
-pub(super) fn label(line: &str) -> Option<(usize, Value)> {
+pub(super) fn label(line: &str) -> Option<(usize, LabelledValue)> {
     label_of(line, true)
 }
 
 /// The same, of a line that may have a place in a test of Go before it or not.
-fn label_of(line: &str, of_go: bool) -> Option<(usize, Value)> {
+fn label_of(line: &str, of_go: bool) -> Option<(usize, LabelledValue)> {
     let mut bare = line.trim_start();
     bare = bare.strip_prefix("E  ").map_or(bare, str::trim_start);
     // Go and testify put it behind a place or a heading.
     if of_go {
         bare = go_place(bare).unwrap_or(bare).trim_start();
     }
-    let [first, second, ..] = bare.as_bytes() else {
-        return None;
-    };
-    let first = first.to_ascii_lowercase();
-    // Nearly every line is told by its first two letters.
-    if !matches!(
-        [first, second.to_ascii_lowercase()],
-        [b'e', b'x']
-            | [b'w' | b'p', b'a']
-            | [b't' | b'n' | b'g' | b'f', b'o']
-            | [b'r', b'i' | b'e']
-            | [b'a', b'c']
-            | [b'b', b'u']
-            | [b'l', b'e']
-    ) {
-        return None;
-    }
+    // Nearly every line is told by its first letter.
+    let first = bare.as_bytes().first()?.to_ascii_lowercase();
     let lower = |word: &str| {
         let word = word.as_bytes();
         word.first() == Some(&first)
@@ -206,7 +163,7 @@ fn label_of(line: &str, of_go: bool) -> Option<(usize, Value)> {
                 .get(..word.len())
                 .is_some_and(|head| head.eq_ignore_ascii_case(word))
     };
-    let (word, value) = WORDS.iter().find(|(word, _)| lower(word))?;
+    let (word, value) = LABELS.iter().find(|(word, _)| lower(word))?;
     let colon = bare[word.len()..].find(':')?;
     let between = &bare[word.len()..word.len() + colon];
     let after = &bare[word.len() + colon + 1..];
@@ -229,7 +186,7 @@ mod tests {
 
     #[test]
     fn every_word_of_a_label_is_known() {
-        for (word, _) in super::WORDS {
+        for (word, _) in super::LABELS {
             let line = format!("{word}: a").replace(" :", " x:");
             assert!(label(&line).is_some(), "{line}");
         }

@@ -2,6 +2,7 @@
 //! code, what the program printed meanwhile, the names of tests.
 
 use super::{frames, heads};
+use crate::frameworks::{ENDS, PROGRESS};
 use jelly_base::model::Failure;
 use jelly_base::text::lines as lines_of;
 use memchr::memmem::Finder;
@@ -182,19 +183,13 @@ fn pytest_says(text: &str) -> Option<String> {
 
 /// What was printed, and dumps of pages, stand at the end.
 fn starts_appendix(line: &str) -> bool {
-    // Nearly every line is told by its first letter.
-    let starts = |words: &[&str]| words.iter().any(|word| line.starts_with(word));
-    match line.as_bytes().first() {
-        Some(b's') => starts(&["stack backtrace:", "stack traceback:"]),
-        Some(b'C') => starts(&["CallStack (from"]),
-        Some(b'I') => starts(&["Ignored nodes:"]),
-        Some(b'H') => starts(&["Here are the "]),
-        Some(b'A') => starts(&["Aria snapshot:"]),
-        Some(b'T') => starts(&["The following output was logged:"]),
-        Some(b'-') => line.starts_with("---") && line.contains(" Captured "),
-        Some(b'a') => line.starts_with("attachment #") && line.contains(':'),
-        Some(_) | None => false,
-    }
+    ENDS.iter()
+        .any(|(begin, within)| begins(line, begin) && line.contains(within))
+}
+
+/// Nearly every line is told by its first letter.
+fn begins(line: &str, word: &str) -> bool {
+    line.as_bytes().first() == word.as_bytes().first() && line.starts_with(word)
 }
 
 /// A line of source that the report quotes, or the mark below it.
@@ -211,18 +206,9 @@ fn is_source(line: &str) -> bool {
         && line.contains(['^', '~'])
 }
 
-/// Lines of `go test -v` that only say which test runs.
+/// Lines that only say which test runs.
 fn is_progress(line: &str) -> bool {
-    const MARKS: [&str; 7] = [
-        "=== RUN",
-        "=== CONT",
-        "=== PAUSE",
-        "=== NAME",
-        "--- FAIL: ",
-        "--- PASS: ",
-        "--- SKIP: ",
-    ];
-    line.starts_with(['=', '-']) && MARKS.iter().any(|mark| line.starts_with(mark))
+    PROGRESS.iter().any(|word| begins(line, word))
 }
 
 /// How many exceptions a group of Python holds.

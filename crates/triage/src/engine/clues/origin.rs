@@ -1,6 +1,7 @@
 //! Where an exception was raised: in the test, or in what it tests.
 
 use super::frames::{before_colon, place};
+use crate::frameworks::{LIBRARIES, LIBRARY_PLACES};
 use jelly_base::model::Failure;
 use jelly_base::text::lines as lines_of;
 use memchr::memmem::Finder;
@@ -124,133 +125,8 @@ fn is_foreign(place: &str, test: Option<&str>) -> bool {
 }
 
 fn is_library(place: &str) -> bool {
-    /// Where runtimes and package managers keep the code of other people. A
-    /// folder that projects name like that (`internal`, `dist`, `build`,
-    /// `lib`, `out`) tells nothing by its name alone.
-    const PARTS: [&str; 36] = [
-        // Node, its package managers, browsers
-        r"node_modules[/\\]",
-        "node:",
-        r"\Ainternal/(?:process|modules|main|bootstrap|timers|streams|util|fs|crypto|child_process|errors|async_hooks|event_target|vm|worker|test_runner|url|net|https?2?|cluster)[/.]",
-        "<anonymous>",
-        "<Jasmine>",
-        "native code",
-        "__cypress/",
-        "cypress:///",
-        r"webpack/(?:bootstrap|runtime)",
-        r"\A(?:ext|jsr|bun|native):",
-        "https://(?:deno.land|jsr.io|esm.sh)/",
-        // Python
-        "site-packages",
-        "dist-packages",
-        r"[/\\]lib(?:64)?/python[23]",
-        r"(?i:[/\\]python[\d.]*[/\\]lib[/\\])",
-        "<frozen",
-        // PHP, Go and Ruby put dependencies into the project
-        r"(?:\A|[/\\])vendor[/\\]",
-        "phar:",
-        r"[/\\]phpunit(?:\.phar|-\d|[/\\]src|[/\\]phpunit|:|\z)",
-        // Ruby
-        r"[/\\]gems[/\\][^/\\]+-[\da-f]",
-        "/rubygems/",
-        "/lib/ruby/",
-        "<internal:",
-        // Rust
-        "/rustc/",
-        r"[/\\]\.(?:cargo|rustup)[/\\]",
-        r"\Alibrary/(?:std|core|alloc|test)/src/",
-        // Go
-        "/usr/local/go/",
-        r"[/\\]pkg[/\\]mod[/\\]",
-        r"[/\\][Gg]o(?:[-\d.][\w.-]*)?[/\\](?:(?:\d[\w.]*|x64|x86|arm64|amd64|libexec)[/\\])*src[/\\](?:runtime|testing|internal|net|os|io|reflect|sync|syscall|encoding|fmt|bufio|bytes|context|crypto|database|errors|log|sort|strconv|strings|time|regexp|text|html|go)[/\\]",
-        r"\A(?:runtime|testing|reflect|sync|syscall|internal/(?:abi|bytealg|poll|reflectlite|runtime|syscall|testlog))/[\w/]+\.go",
-        // Elixir, Dart, the JVM, .NET
-        r"(?:\A|/)deps/[^/]+/(?:lib|src)/",
-        r"\.pub-cache/",
-        "package:(?:matcher|test|test_api|stack_trace)/",
-        r"[/\\]\.(?:m2|gradle|nuget|yarn)[/\\]",
-        // The system
-        "/usr/(?:lib|lib64|share)/",
-        "/usr/local/(?:lib|share)/",
-    ];
-    const PACKAGES: [&str; 74] = [
-        "androidx.",
-        "android.",
-        "com.android.",
-        "com.google.",
-        "com.intellij.",
-        "com.fasterxml.",
-        "com.zaxxer.",
-        "com.mysql.",
-        "com.mongodb.",
-        "com.microsoft.",
-        "com.amazonaws.",
-        "com.github.dockerjava",
-        "com.github.tomakehurst",
-        "com.codeborne.",
-        "com.intuit.karate",
-        "io.appium.",
-        "io.cucumber.",
-        "io.grpc.",
-        "io.ktor.",
-        "io.lettuce.",
-        "io.mockk.",
-        "io.netty.",
-        "io.qameta.",
-        "io.quarkus.",
-        "io.reactivex.",
-        "io.restassured.",
-        "io.vertx.",
-        "akka.",
-        "cats.",
-        "clojure.",
-        "feign.",
-        "groovy.",
-        "munit.",
-        "net.bytebuddy",
-        "okhttp3.",
-        "org.awaitility",
-        "reactor.",
-        "retrofit2.",
-        "java.",
-        "javax.",
-        "jdk.",
-        "sun.",
-        "com.sun.",
-        "org.junit",
-        "junit.",
-        "org.testng",
-        "org.gradle",
-        "org.apache.",
-        "org.springframework",
-        "org.mockito",
-        "org.assertj",
-        "org.hamcrest",
-        "org.opentest4j",
-        "org.openqa",
-        "org.spockframework",
-        "org.codehaus",
-        "kotlin",
-        "scala.",
-        "io.kotest",
-        "app//org.",
-        "System.",
-        "Microsoft.",
-        "Xunit.",
-        "NUnit.",
-        "Moq.",
-        "NSubstitute.",
-        "FluentAssertions.",
-        "Shouldly.",
-        "DotNet.Testcontainers.",
-        "OpenQA.",
-        "package:flutter",
-        "dart:",
-        "java.base",
-        "worker.org.",
-    ];
     static ANY_PART: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        RegexBuilder::new(&PARTS.join("|"))
+        RegexBuilder::new(&LIBRARY_PLACES.join("|"))
             .unicode(false)
             .build()
             .ok()
@@ -258,7 +134,7 @@ fn is_library(place: &str) -> bool {
     let first = place.as_bytes().first();
     let begins = |package: &&str| first == package.as_bytes().first() && place.starts_with(package);
     let parts = |any: &Regex| any.is_match(place.as_bytes());
-    PACKAGES.iter().any(begins) || ANY_PART.as_ref().is_some_and(parts)
+    LIBRARIES.iter().any(begins) || ANY_PART.as_ref().is_some_and(parts)
 }
 
 fn is_test(place: &str) -> bool {

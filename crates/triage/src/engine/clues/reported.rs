@@ -9,8 +9,9 @@ use super::origin::{Origin, origin};
 use super::roots::root_lines;
 use super::slice::{List, readable};
 use super::wrapped::{instead_of_none, is_assertion, unwrapped};
-use crate::engine::facts::is_dialect;
 use crate::engine::field::Field;
+use crate::frameworks::spec::Oddity;
+use crate::frameworks::{HOOKS, is_odd};
 use jelly_base::model::Failure;
 use memchr::memrchr3;
 use regex::bytes::{Regex, RegexBuilder};
@@ -105,15 +106,15 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
 /// Whether all that is said is how the program ended, as Bazel does of a test
 /// whose story is the log.
 fn exits_only(said: &str, f: &Failure) -> bool {
-    let of_bazel = || {
+    let can_be = || {
         f.dialect
             .as_deref()
-            .is_some_and(|dialect| is_dialect(dialect, "bazel"))
+            .is_some_and(|writer| is_odd(writer, Oddity::ExitCodeOnly))
     };
     said.trim()
         .strip_prefix("exited with error code ")
         .is_some_and(|code| code.bytes().all(|byte| byte.is_ascii_digit()))
-        && of_bazel()
+        && can_be()
 }
 
 /// Robot Framework types everything `AssertionError`, and some writers put
@@ -121,7 +122,7 @@ fn exits_only(said: &str, f: &Failure) -> bool {
 fn tells(type_: &str, f: &Failure) -> bool {
     !f.dialect
         .as_deref()
-        .is_some_and(|dialect| is_dialect(dialect, "robot"))
+        .is_some_and(|writer| is_odd(writer, Oddity::OneType))
         && f.name.as_deref() != Some(type_)
 }
 
@@ -134,42 +135,12 @@ fn is_assertion_class(type_: &str) -> bool {
 /// Whether a hook round the tests failed: the stack leads through the runner's
 /// call of one, or the case stands for its whole class.
 fn in_hook(f: &Failure) -> bool {
-    const CALLS: [&str; 32] = [
-        "_callCircusHook",
-        "global-setup.",
-        "globalSetup.",
-        "global-teardown.",
-        "Fixture..ctor()",
-        "support/hooks.",
-        "function `setup",
-        "function `teardown",
-        ", in setup\n",
-        ", in teardown\n",
-        ".setUp(",
-        ".tearDown(",
-        "BeforeScenario",
-        "__ex_unit_setup",
-        "invokeBeforeAllMethods",
-        "invokeBeforeEachMethods",
-        "invokeAfterEachMethods",
-        "invokeAfterAllMethods",
-        "RunBefores.invokeMethod",
-        "RunAfters.invokeMethod",
-        "invokeConfigurationMethod",
-        "at Hook.",
-        ", in setUp\n",
-        ", in setUpClass\n",
-        ", in setUpModule\n",
-        ", in tearDown\n",
-        ", in tearDownClass\n",
-        ", in setup_module\n",
-        ", in setup_class\n",
-        ", in setup_method\n",
-        "in `setup'",
-        "#setup'",
-    ];
     static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let calls = CALLS.map(regex::escape).join("|");
+        let calls = HOOKS
+            .iter()
+            .map(|hook| regex::escape(hook))
+            .collect::<Vec<_>>()
+            .join("|");
         RegexBuilder::new(&calls).unicode(false).build().ok()
     });
     let text = f.text.as_deref().unwrap_or_default();

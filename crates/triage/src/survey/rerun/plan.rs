@@ -20,6 +20,8 @@ pub struct Hint {
     /// Other cases of the report stand below this one, as the tests of a suite
     /// whose hook failed.
     pub is_group: bool,
+    /// The file of the test, where only the failure tells it.
+    pub file: Option<String>,
 }
 
 /// By the path of the report and the ordinal of the case.
@@ -43,13 +45,17 @@ pub fn plan(failures: &Failures, reports: &[ReportSummary], hints: &Hints) -> Re
     let mut notes: BTreeSet<&'static str> = BTreeSet::new();
     let mut also = BTreeSet::new();
     let mut commands: BTreeMap<Recipe, BTreeSet<String>> = BTreeMap::new();
+    let none = Hint::default();
     for test in retryable(failures) {
         let hint = hint(&test);
         let of_report = || dialects.get(test.report).copied();
-        let dialect = hint.and_then(|hint| hint.dialect.as_deref());
-        let dialect = dialect.or_else(of_report).unwrap_or_default();
-        let is_group = hint.is_some_and(|hint| hint.is_group);
-        match target(dialect, &test, is_group).filter(is_writable) {
+        let hint = hint.unwrap_or(&none);
+        let dialect = hint
+            .dialect
+            .as_deref()
+            .or_else(of_report)
+            .unwrap_or_default();
+        match target(dialect, &test, hint).filter(is_writable) {
             Some(target) => {
                 notes.extend(target.note);
                 also.extend(target.also);

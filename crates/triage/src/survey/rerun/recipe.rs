@@ -33,30 +33,6 @@ pub(super) struct Recipe {
 }
 
 impl Recipe {
-    pub(super) fn new(before: &[&str], join: Join) -> Self {
-        Self {
-            before: before.iter().map(|word| (*word).to_owned()).collect(),
-            raw: None,
-            join,
-            after: Vec::new(),
-        }
-    }
-
-    pub(super) fn word(mut self, word: impl Into<String>) -> Self {
-        self.before.push(word.into());
-        self
-    }
-
-    pub(super) fn after(mut self, word: impl Into<String>) -> Self {
-        self.after.push(word.into());
-        self
-    }
-
-    pub(super) fn raw(mut self, text: &'static str) -> Self {
-        self.raw = Some(text);
-        self
-    }
-
     /// The command lines that run all of `names`, none of them longer than a
     /// single name makes necessary.
     pub(super) fn lines(&self, names: &[String]) -> Vec<String> {
@@ -124,6 +100,16 @@ impl Recipe {
 mod tests {
     use super::{Join, LONGEST, Recipe};
 
+    fn plain(join: Join) -> Recipe {
+        let (before, after) = (vec!["run".into()], Vec::new());
+        Recipe {
+            before,
+            raw: None,
+            join,
+            after,
+        }
+    }
+
     #[test]
     fn a_command_that_grows_too_long_is_split_and_loses_no_test() {
         let names: Vec<String> = (0..500).map(|n| format!("test_{n:030}")).collect();
@@ -132,7 +118,7 @@ mod tests {
             Join::Prefixed("--tests=".into()),
             Join::OneWord("^(".into(), "|".into(), ")$".into()),
         ] {
-            let lines = Recipe::new(&["run"], join).lines(&names);
+            let lines = plain(join).lines(&names);
             assert!(lines.len() > 1);
             assert!(lines.iter().all(|line| line.len() <= LONGEST + 8));
             let all = lines.join("\n");
@@ -143,7 +129,7 @@ mod tests {
     #[test]
     fn a_name_that_is_too_long_by_itself_has_its_own_command() {
         let names = ["a".repeat(5000), "b".into(), "c".into()];
-        let lines = Recipe::new(&["run"], Join::Words).lines(&names);
+        let lines = plain(Join::Words).lines(&names);
         assert_eq!(lines.len(), 2);
         assert_eq!(lines[1], "run b c");
     }

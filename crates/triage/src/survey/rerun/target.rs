@@ -16,32 +16,3 @@ pub(super) struct Target {
     /// nothing smaller: `all of shop.CartTest`.
     pub(super) also: Option<String>,
 }
-
-impl Target {
-    pub(super) fn new(id: impl Into<String>, recipe: Recipe, name: impl Into<String>) -> Self {
-        Self {
-            id: id.into(),
-            recipe,
-            names: vec![name.into()],
-            note: None,
-            also: None,
-        }
-    }
-
-    /// Another text that may be the name by which the framework knows the
-    /// test: one that selects nothing does no harm beside one that does.
-    pub(super) fn or(mut self, name: impl Into<String>) -> Self {
-        self.names.push(name.into());
-        self
-    }
-
-    pub(super) fn also(mut self, what: impl Into<String>) -> Self {
-        self.also = Some(what.into());
-        self
-    }
-
-    pub(super) fn note(mut self, note: &'static str) -> Self {
-        self.note = Some(note);
-        self
-    }
-}

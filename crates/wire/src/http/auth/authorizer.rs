@@ -5,7 +5,6 @@
 //! session, and only one authorization is under way at a time.
 
 use super::assertion::WorkloadToken;
-use super::book::{Entry, TokenBook};
 use super::challenge::Challenge;
 use super::client::Client;
 use super::code::Code;
@@ -17,6 +16,7 @@ use super::redirect_listener::RedirectListener;
 use super::renewal::Renewal;
 use super::scopes;
 use super::token::{FormFields, Refused, Tokens, form, shown};
+use super::token_store::{Entry, TokenStore};
 use jelly_base::text::plural;
 use jelly_base::text::redact::Redactor;
 use reqwest::Url;
@@ -48,7 +48,7 @@ pub enum Grant {
     /// For a person, who is asked.
     Code(Code),
     /// From what a person's login has left; nobody is asked.
-    Stored(TokenBook),
+    Stored(TokenStore),
 }
 
 /// What to authorize by.
@@ -385,7 +385,7 @@ impl Authorizer {
                 self.of_person(progress, code, &found, asked, may_refresh)
                     .await?
             }
-            Grant::Stored(book) => self.of_book(progress, book, &found).await?,
+            Grant::Stored(store) => self.of_store(progress, store, &found).await?,
         };
         // Only now: whoever waits for a token may have given up meanwhile.
         progress.asked = asked;
@@ -454,16 +454,16 @@ impl Authorizer {
         Ok((visited.tokens, visited.scopes))
     }
 
-    /// From the book, renewed if it must be.
-    async fn of_book(
+    /// From the store, renewed if it must be.
+    async fn of_store(
         &self,
         progress: &mut Progress,
-        book: &TokenBook,
+        store: &TokenStore,
         found: &Found,
     ) -> Result<(Tokens, Vec<String>), AuthError> {
         let renewal = Renewal {
             http: self.http.clone(),
-            book: book.clone(),
+            store: store.clone(),
             found: found.clone(),
             used: progress.tokens.as_ref().map(|t| t.access.clone()),
         };
@@ -483,12 +483,12 @@ impl Authorizer {
         let (resource, issuer) = (found.resource, found.server.issuer);
         let mut kept_in = None;
         if let Grant::Code(Code {
-            book: Some(book), ..
+            store: Some(store), ..
         }) = &self.settings.grant
             && let Some(client) = progress.clients.get(&issuer)
         {
             let entry = Entry::new((&resource, &issuer), client, &tokens, &progress.asked);
-            kept_in = Some(book.write(&entry)?);
+            kept_in = Some(store.write(&entry)?);
         }
         progress.last = Some(LoggedIn {
             scopes: tokens.scopes.clone().unwrap_or(progress.asked.clone()),

@@ -5,7 +5,6 @@
 //! the server does not know yet.
 
 use super::assertion::{NO_RANDOM, random};
-use super::book::TokenBook;
 use super::client::{Client, Method};
 use super::discovery::Found;
 use super::error::{AuthError, Stage};
@@ -14,6 +13,7 @@ use super::metadata::ServerMetadata;
 use super::redirect_listener::{RedirectListener, RedirectQuery};
 use super::scopes;
 use super::token::{MIN_SECRET, Tokens, form, shown};
+use super::token_store::TokenStore;
 use super::visitor::Visitor;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -40,7 +40,7 @@ pub struct Code {
     /// The port that the browser comes back to; any for 0.
     pub port: u16,
     /// Keeps what the login brings.
-    pub book: Option<TokenBook>,
+    pub store: Option<TokenStore>,
 }
 
 /// What comes of a visit.

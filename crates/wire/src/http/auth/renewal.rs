@@ -1,22 +1,22 @@
-//! A login from the book, renewed where it must be.
+//! A login from the store, renewed where it must be.
 //!
 //! Main type: [`Renewal`]. An authorization server may take a token to renew by
 //! only once. So a renewal, once begun, is brought to its end and kept whether
 //! or not anybody still waits for it, and of all that share a login one renews
 //! it while the others wait for that.
 
-use super::book::{Entry, TokenBook};
 use super::client::Client;
 use super::discovery::Found;
 use super::error::{AuthError, Stage};
 use super::fetch::Http;
 use super::token::{Tokens, shown};
+use super::token_store::{Entry, TokenStore};
 use tokio::sync::oneshot;
 
 /// What is needed to use a login.
 pub(super) struct Renewal {
     pub http: Http,
-    pub book: TokenBook,
+    pub store: TokenStore,
     pub found: Found,
     /// The access token that the server refuses by now.
     pub used: Option<String>,
@@ -34,7 +34,7 @@ pub(super) struct Usable {
 
 impl Renewal {
     /// The login as it is kept, if it is still good, else renewed by a task of
-    /// its own, which the book knows ([`TokenBook::settled`]).
+    /// its own, which the store knows ([`TokenStore::settled`]).
     ///
     /// # Errors
     /// There is no login, or none that can be used.
@@ -44,8 +44,8 @@ impl Renewal {
             return Ok(usable);
         }
         let (tell, told) = oneshot::channel();
-        let book = self.book.clone();
-        book.begin(tokio::spawn(async move {
+        let store = self.store.clone();
+        store.begin(tokio::spawn(async move {
             // Whoever asked may have gone.
             let _ = tell.send(self.renewed().await);
         }));
@@ -58,7 +58,7 @@ impl Renewal {
     async fn renewed(&self) -> Result<Usable, AuthError> {
         let (resource, issuer) = (&self.found.resource, &self.found.server.issuer);
         let alone = self
-            .book
+            .store
             .lock(resource, issuer, self.http.patience() * 2)
             .await?;
         // Whoever had the lock before may have renewed it.
@@ -89,7 +89,7 @@ impl Renewal {
         };
         // Nothing is waited for between the answer and this.
         let renewed = Entry::new((resource, issuer), &client, &tokens, &entry.scopes);
-        self.book.write(&renewed)?;
+        self.store.write(&renewed)?;
         drop(alone);
         Ok(Usable {
             tokens,
@@ -102,7 +102,7 @@ impl Renewal {
     /// What is kept, known to the redactor.
     fn entry(&self) -> Result<Entry, AuthError> {
         let (resource, issuer) = (&self.found.resource, &self.found.server.issuer);
-        let entry = self.book.read(resource, issuer)?;
+        let entry = self.store.read(resource, issuer)?;
         let entry = entry.ok_or_else(|| self.refuse("there is no login"))?;
         self.http.learn_client(&entry.client());
         self.http.learn_tokens(&entry.tokens());
@@ -131,13 +131,13 @@ impl Renewal {
 #[cfg(test)]
 mod tests {
     use super::{Renewal, Usable};
-    use crate::http::auth::book::{Entry, TokenBook};
     use crate::http::auth::client::Client;
     use crate::http::auth::discovery::Found;
     use crate::http::auth::error::AuthError;
     use crate::http::auth::fetch::Http;
     use crate::http::auth::metadata::ServerMetadata;
     use crate::http::auth::token::Tokens;
+    use crate::http::auth::token_store::{Entry, TokenStore};
     use jelly_base::text::redact::Redactor;
     use reqwest::Url;
     use std::time::Duration;
@@ -175,7 +175,7 @@ mod tests {
         }
 
         /// A login that has run out, and what would use it.
-        fn renewal(&self, book: &TokenBook) -> Renewal {
+        fn renewal(&self, store: &TokenStore) -> Renewal {
             let found = Found {
                 resource: "https://h/mcp".to_owned(),
                 scopes_supported: None,
@@ -183,13 +183,13 @@ mod tests {
             };
             Renewal {
                 http: Http::new(&self.url, LONG, &Redactor::none()).unwrap(),
-                book: book.clone(),
+                store: store.clone(),
                 found,
                 used: None,
             }
         }
 
-        fn write_expired(&self, book: &TokenBook) {
+        fn write_expired(&self, store: &TokenStore) {
             let tokens = Tokens {
                 access: "old-access".into(),
                 refresh: Some("old-refresh".into()),
@@ -198,18 +198,19 @@ mod tests {
             };
             let issuer = self.url.origin().ascii_serialization();
             let client = Client::new("id", None);
-            book.write(&Entry::new(
-                ("https://h/mcp", &issuer),
-                &client,
-                &tokens,
-                &[],
-            ))
-            .unwrap();
+            store
+                .write(&Entry::new(
+                    ("https://h/mcp", &issuer),
+                    &client,
+                    &tokens,
+                    &[],
+                ))
+                .unwrap();
         }
 
-        fn kept(&self, book: &TokenBook) -> Tokens {
+        fn kept(&self, store: &TokenStore) -> Tokens {
             let issuer = self.url.origin().ascii_serialization();
-            let entry = book.read("https://h/mcp", &issuer).unwrap();
+            let entry = store.read("https://h/mcp", &issuer).unwrap();
             entry.unwrap().tokens()
         }
     }
@@ -230,10 +231,10 @@ mod tests {
     #[tokio::test]
     async fn a_renewal_that_nobody_waits_for_any_more_is_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let book = TokenBook::at(folder.path());
+        let store = TokenStore::at(folder.path());
         let issuer = Issuer::open().await;
-        issuer.write_expired(&book);
-        let waiting = issuer.renewal(&book).usable();
+        issuer.write_expired(&store);
+        let waiting = issuer.renewal(&store).usable();
         // The issuer has heard of it, and whoever asked gives up.
         let (stream, heard) = tokio::select! {
             _ = waiting => panic!("nothing has answered"),
@@ -241,8 +242,8 @@ mod tests {
         };
         assert!(heard.contains("refresh_token=old-refresh"), "{heard}");
         answer(stream, "new-access").await;
-        book.settled(LONG).await;
-        let kept = issuer.kept(&book);
+        store.settled(LONG).await;
+        let kept = issuer.kept(&store);
         assert_eq!(kept.access, "new-access");
         assert_eq!(kept.refresh.as_deref(), Some("new-refresh"));
     }
@@ -251,13 +252,13 @@ mod tests {
     async fn of_two_that_share_a_login_one_renews_it() {
         let folder = tempfile::tempdir().unwrap();
         // As two runs would have it.
-        let books = [TokenBook::at(folder.path()), TokenBook::at(folder.path())];
+        let stores = [TokenStore::at(folder.path()), TokenStore::at(folder.path())];
         let issuer = Issuer::open().await;
-        issuer.write_expired(&books[0]);
+        issuer.write_expired(&stores[0]);
         let both = async {
             tokio::join!(
-                issuer.renewal(&books[0]).usable(),
-                issuer.renewal(&books[1]).usable()
+                issuer.renewal(&stores[0]).usable(),
+                issuer.renewal(&stores[1]).usable()
             )
         };
         let serve = async {

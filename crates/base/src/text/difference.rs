@@ -1,0 +1,245 @@
+//! What differs between two texts, for a person who reads neither as a whole.
+
+use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::ops::Range;
+
+/// A text of one line that is longer, in bytes, is told by where it differs.
+const SHORT: usize = 120;
+/// Characters that are told of a line before the first that differs, and after.
+const BEFORE: usize = 24;
+const AFTER: usize = 60;
+/// Characters of a line of a diff.
+const LINE: usize = 200;
+/// Lines around a change that are told.
+const CONTEXT: usize = 2;
+/// Pairs of lines that are compared at most; where more may have changed, what
+/// was is told as gone and what is as new.
+const PAIRS: usize = 4_000_000;
+
+/// Whether a text is told by its changes only.
+#[must_use]
+pub fn is_long(text: &str) -> bool {
+    text.len() > SHORT || text.trim_end().contains('\n')
+}
+
+/// The place where `got` begins to differ from `wanted`, in words: `line 7: got
+/// "b" instead of "a"`; none where they are equal.
+#[must_use]
+pub fn first_difference(wanted: &str, got: &str) -> Option<String> {
+    if wanted == got {
+        return None;
+    }
+    let (before, after) = (lines(wanted), lines(got));
+    let same = before
+        .iter()
+        .zip(&after)
+        .take_while(|(a, b)| a == b)
+        .count();
+    let number = same + 1;
+    Some(match (before.get(same), after.get(same)) {
+        (Some(before), Some(after)) => {
+            let same = common(before, after);
+            let place = match (is_long(wanted) || is_long(got), wanted.contains('\n')) {
+                (true, false) if !got.contains('\n') => format!("from character {}", same + 1),
+                _ => format!("line {number}"),
+            };
+            let [before, after] = [before, after].map(|line| quoted(line, same));
+            format!("{place}: got {after} instead of {before}")
+        }
+        (Some(before), None) => format!("line {number} is missing: {}", quoted(before, 0)),
+        (None, Some(after)) => format!("line {number} is new: {}", quoted(after, 0)),
+        // They differ by how the last line ends.
+        (None, None) => "only the line feeds at the end differ".to_owned(),
+    })
+}
+
+/// A line around its character at this place, as a JSON text.
+fn quoted(line: &str, at: usize) -> String {
+    serde_json::Value::from(window(line, at, BEFORE + AFTER)).to_string()
+}
+
+/// The characters that two lines begin with alike.
+fn common(one: &str, other: &str) -> usize {
+    let pairs = one.chars().zip(other.chars());
+    pairs.take_while(|(a, b)| a == b).count()
+}
+
+/// A line, or so many characters of it around the one at this place.
+fn window(line: &str, at: usize, length: usize) -> Cow<'_, str> {
+    let all = line.chars().count();
+    if all <= length {
+        return Cow::Borrowed(line);
+    }
+    let from = at.saturating_sub(BEFORE).min(all - length);
+    let shown: String = line.chars().skip(from).take(length).collect();
+    let head = if from > 0 { "…" } else { "" };
+    let tail = if from + length < all { "…" } else { "" };
+    Cow::Owned([head, &shown, tail].concat())
+}
+
+/// The changed lines with those around them, as the hunks of a unified diff,
+/// of at most `max` lines; empty where the lines are equal.
+#[must_use]
+pub fn hunks(before: &str, after: &str, max: usize) -> String {
+    let (before, after) = (lines(before), lines(after));
+    let mut out = String::new();
+    let mut told = 0;
+    let mut untold = 0;
+    for group in group_diff_ops(changes(&before, &after), CONTEXT) {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else {
+            continue;
+        };
+        let range = |range: fn(&DiffOp) -> Range<usize>| {
+            let (start, end) = (range(first).start, range(last).end);
+            format!("{},{}", start + 1, end - start)
+        };
+        if told < max {
+            // Writing to a String can't fail.
+            let _ = writeln!(
+                out,
+                "@@ -{} +{} @@",
+                range(DiffOp::old_range),
+                range(DiffOp::new_range)
+            );
+        }
+        for op in &group {
+            let (old, new) = (&before[op.old_range()], &after[op.new_range()]);
+            let parts: [(char, &[&str], &[&str]); 2] = match op {
+                DiffOp::Equal { .. } => [(' ', old, new), (' ', &[], &[])],
+                _ => [('-', old, new), ('+', new, old)],
+            };
+            for (mark, lines, others) in parts {
+                for (at, line) in lines.iter().enumerate() {
+                    if told < max {
+                        let other = others.get(at).copied().unwrap_or_default();
+                        let _ = writeln!(out, "{mark}{}", window(line, common(line, other), LINE));
+                        told += 1;
+                    } else {
+                        untold += 1;
+                    }
+                }
+            }
+        }
+    }
+    if untold > 0 {
+        let _ = writeln!(out, "… {} more", super::plural(untold, "line"));
+    }
+    out
+}
+
+/// What changed, in whole lines. The same texts give the same changes on every
+/// machine, so it is a number that bounds the search, and no time.
+fn changes(before: &[&str], after: &[&str]) -> Vec<DiffOp> {
+    let same = |(a, b): &(&&str, &&str)| a == b;
+    let head = before.iter().zip(after).take_while(same).count();
+    let (old, new) = (&before[head..], &after[head..]);
+    let tail = old
+        .iter()
+        .rev()
+        .zip(new.iter().rev())
+        .take_while(same)
+        .count();
+    let (old, new) = (&old[..old.len() - tail], &new[..new.len() - tail]);
+    if old.len().saturating_mul(new.len()) <= PAIRS {
+        return capture_diff_slices(Algorithm::Myers, before, after);
+    }
+    let equal = |old_index, new_index, len| DiffOp::Equal {
+        old_index,
+        new_index,
+        len,
+    };
+    vec![
+        equal(0, 0, head),
+        DiffOp::Replace {
+            old_index: head,
+            old_len: old.len(),
+            new_index: head,
+            new_len: new.len(),
+        },
+        equal(head + old.len(), head + new.len(), tail),
+    ]
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    text.lines().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{first_difference, hunks, is_long};
+    use proptest::prelude::*;
+
+    fn numbered(count: usize) -> Vec<String> {
+        (0..count).map(|n| format!("row {n}")).collect()
+    }
+
+    #[test]
+    fn a_change_far_down_is_told_and_not_the_beginning() {
+        let wanted = numbered(700);
+        let mut got = wanted.clone();
+        got[500] = "row five hundred".to_owned();
+        let (wanted, got) = (wanted.join("\n"), got.join("\n"));
+        assert!(is_long(&wanted));
+        assert_eq!(
+            first_difference(&wanted, &got).unwrap(),
+            "line 501: got \"row five hundred\" instead of \"row 500\""
+        );
+        assert_eq!(
+            hunks(&wanted, &got, 40),
+            "@@ -499,5 +499,5 @@\n row 498\n row 499\n-row 500\n+row five hundred\n row 501\n row 502\n"
+        );
+        assert!(hunks(&wanted, &got, 3).ends_with("-row 500\n… 3 lines more\n"));
+    }
+
+    #[test]
+    fn one_long_line_is_told_around_the_change() {
+        let wanted = format!("{}x{}", "a".repeat(5000), "b".repeat(5000));
+        let got = wanted.replace('x', "y");
+        let told = first_difference(&wanted, &got).unwrap();
+        assert!(
+            told.starts_with("from character 5001: got \"…aaaa"),
+            "{told}"
+        );
+        assert!(told.contains("ybbb") && told.len() < 300, "{told}");
+    }
+
+    #[test]
+    fn more_fewer_and_no_lines() {
+        assert_eq!(
+            first_difference("a\nb", "a").unwrap(),
+            "line 2 is missing: \"b\""
+        );
+        assert_eq!(
+            first_difference("a", "a\nb").unwrap(),
+            "line 2 is new: \"b\""
+        );
+        assert_eq!(
+            first_difference("a\n", "a").unwrap(),
+            "only the line feeds at the end differ"
+        );
+        assert_eq!(first_difference("a", "a"), None);
+        assert_eq!(hunks("a\n", "a\n", 9), "");
+    }
+
+    #[test]
+    fn what_changed_throughout_costs_no_search() {
+        let (wanted, got) = ("a\n".repeat(100_000), "b\n".repeat(100_000));
+        let text = hunks(&wanted, &got, 10);
+        assert!(text.ends_with("… 199990 lines more\n"), "{text}");
+    }
+
+    proptest! {
+        #[test]
+        fn hunks_lead_from_one_text_to_the_other(
+            before in "([ab]\n){0,12}", after in "([abc]\n){0,12}",
+        ) {
+            let text = hunks(&before, &after, usize::MAX);
+            let count = |mark| text.lines().filter(|l| l.starts_with(mark)).count();
+            let (old, new) = (before.lines().count(), after.lines().count());
+            prop_assert_eq!(old + count('+'), new + count('-'));
+            prop_assert_eq!(text.is_empty(), before == after);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What the files of this folder may hold. The build script reads the same
+//! types from YAML that the program has as data: of both, `described!`, `StaticText`,
+//! `Items` and `PatternRef` are their own.
+
+use super::{Items, PatternRef, StaticText};
+
+described! {
+    /// One test framework, or what several share of a language.
+    pub(crate) struct Framework {
+        /// That of its file, which says it.
+        pub(crate) name: StaticText,
+        /// The one whose values stand before its own.
+        pub(crate) language: StaticText,
+        /// Parts of the names of what writes its reports.
+        pub(crate) writers: Items<StaticText>,
+        /// Whole names of the same.
+        pub(crate) exactly: Items<StaticText>,
+        /// How commands begin that work in its projects.
+        pub(crate) commands: Items<StaticText>,
+        /// How its failures tell the `file` of their test; the last place counts.
+        /// Without one, that of the language.
+        pub(crate) place: Option<PatternRef>,
+        pub(crate) rerun: Rerun,
+    }
+
+    /// How it selects a test, on the command line that runs it again.
+    pub(crate) struct Rerun {
+        /// Characters that would mean something, and how they are written, with
+        /// `{}` for the character. Where there are none, those of the language.
+        pub(crate) literal: Items<(StaticText, StaticText)>,
+        /// In this order; a later one of the same name counts.
+        pub(crate) values: Items<NamedValue>,
+        /// The first whose conditions hold; a framework without one has none.
+        pub(crate) ways: Items<RerunWay>,
+    }
+
+    /// A value that others are made of, where its conditions hold.
+    pub(crate) struct NamedValue {
+        pub(crate) set: StaticText,
+        pub(crate) to: Template,
+        pub(crate) when: Items<Condition>,
+        /// Texts within the value, and what stands for them.
+        pub(crate) replace: Items<(StaticText, StaticText)>,
+    }
+
+    /// A command, for tests of which its conditions hold; without any words,
+    /// there is none for them.
+    pub(crate) struct RerunWay {
+        pub(crate) when: Items<Condition>,
+        /// The framework whose ways are taken instead.
+        pub(crate) like: Option<StaticText>,
+        /// Shell text before the words, which is not quoted.
+        pub(crate) shell: Option<StaticText>,
+        /// Words of the command. What comes out empty is left out; `{tests}`
+        /// stands for the names of all tests, or in a word for each.
+        pub(crate) run: Items<Template>,
+        /// What stands between the names of tests that share a word.
+        pub(crate) join: Option<StaticText>,
+        pub(crate) id: Template,
+        /// The names by which the framework may know the test.
+        pub(crate) tests: Items<Template>,
+        pub(crate) also: Template,
+        pub(crate) note: Option<StaticText>,
+    }
+}
+
+/// What gives the writer of a report away: of one part of the report, all facts.
+#[derive(Debug)]
+pub(crate) struct ReportSign {
+    pub(crate) part: SignPart,
+    pub(crate) facts: Items<SignFact>,
+    /// The strongest counts.
+    pub(crate) strength: u8,
+    pub(crate) writer: StaticText,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SignPart {
+    /// The file of the report: `path` and `name`.
+    File,
+    /// A comment outside of all cases: `text`.
+    Comment,
+    /// `name` of the tool, in lower case, where a format has a place for it.
+    Tool,
+    /// The attributes of an element, and `attributes`: their names as written.
+    Root,
+    Suite,
+    /// Besides, `same`: name and class are the same.
+    Case,
+    /// `name` and `value`.
+    Property,
+    /// `message` or `type`, and `attributes` of its case.
+    Failure,
+}
+
+#[derive(Debug)]
+pub(crate) struct SignFact {
+    pub(crate) name: StaticText,
+    pub(crate) comparison: Comparison,
+    pub(crate) text: StaticText,
+    pub(crate) pattern: PatternRef,
+}
+
+/// How a writer differs from what a reader would think.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Oddity {
+    /// A further attempt of a test is a further case of the same name beside it.
+    /// From others such a case is another test: other parameters, another
+    /// project. pytest writes attempts so too, but not that they failed.
+    Attempts,
+    /// A package that does not compile is an error of the run, and a suite
+    /// without a case.
+    ErrorsOfPackages,
+    /// The output of a suite is that of each of its tests.
+    SharedOutput,
+    /// All that a failure says may be how the program ended.
+    ExitCodeOnly,
+    /// Every failure has the same type.
+    OneType,
+    /// A test that could not be run is one that failed.
+    NotRunFails,
+}
+
+/// Which of both compared values a label announces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LabelledValue {
+    Wanted,
+    Got,
+}
+
+/// A text with values for their names in braces. Behind a bar stands what is
+/// done to the value, behind a question mark what follows it, unless it is empty.
+#[derive(Debug)]
+pub(crate) struct Template {
+    pub(crate) pieces: Items<Placeholder>,
+    pub(crate) end: StaticText,
+}
+
+#[derive(Debug)]
+pub(crate) struct Placeholder {
+    pub(crate) before: StaticText,
+    pub(crate) value: StaticText,
+    pub(crate) changes: Items<Change>,
+    pub(crate) suffix: StaticText,
+}
+
+#[derive(Debug)]
+pub(crate) enum Change {
+    Trim,
+    Literal,
+    /// A path that begins as an option does gets a folder.
+    Path,
+    /// Without the empty parts between these.
+    Pack(StaticText),
+}
+
+/// `TEXT ~ PATTERN`, `TEXT == TEXT`, `^=` for a beginning, `$=` for an end; a
+/// `!` before the sign turns it round.
+#[derive(Debug)]
+pub(crate) struct Condition {
+    pub(crate) text: Template,
+    pub(crate) negated: bool,
+    pub(crate) sign: Comparison,
+    pub(crate) other: Template,
+    /// What the pattern names becomes a value.
+    pub(crate) pattern: PatternRef,
+}
+
+#[derive(Debug)]
+pub(crate) enum Comparison {
+    /// There is such a thing at all.
+    Exists,
+    Equals,
+    /// What follows the beginning becomes the value `rest`.
+    Begins,
+    /// Of a report in any case.
+    Ends,
+    Contains,
+    Matches,
+}
