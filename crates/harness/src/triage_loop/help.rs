@@ -47,6 +47,12 @@ impl HelpContext<'_> {
         self.command(kept.iter().chain(hooks).chain(more))
     }
 
+    /// The flag of this call that names its profile.
+    pub(super) fn profile(&self) -> Option<&String> {
+        let mut kept = self.call_flags.kept.iter();
+        kept.find(|flag| flag.starts_with("--profile "))
+    }
+
     /// The command that runs the same once more, with what was not allowed.
     pub(super) fn rerun(&self, loop_limit: &LoopLimit) -> String {
         let name = |flag: &str| flag.split(' ').next().map(str::to_owned);

@@ -483,8 +483,7 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
         next.push("where the new answer is right, store it:".to_owned());
         next.append(&mut snapshots);
     }
-    let mut kept = context.call_flags.kept.iter();
-    let profile = kept.find(|flag| flag.starts_with("--profile "));
+    let profile = context.profile();
     for line in next.iter_mut().filter(|l| l.starts_with("$ jelly ")) {
         let folder = context
             .reports_dir
@@ -496,10 +495,8 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
     if is_of_start && !failure.argv.is_empty() {
         let here = &context.call_flags.folder;
         let folder = failure.cwd.as_deref().filter(|folder| folder != here);
-        push_new(
-            &mut next,
-            format!("$ {}", shell_command_in(folder, &failure.argv)),
-        );
+        let line = shell_command_in(folder, &failure.argv);
+        push_new(&mut next, format!("$ {line}"));
     }
     if let Some(step) = case.steps.first().filter(|_| !many_new) {
         push_new(&mut next, context.run_again(&only_step(step, context.plan)));
