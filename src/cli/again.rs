@@ -3,9 +3,11 @@
 use super::args::{FlagRepeat, RUN_FLAGS};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
+use jelly_base::model::Fix;
 use jelly_base::text::redact::holds_secret;
 use jelly_base::text::shell_word;
 use jelly_harness::triage_loop::CallFlags;
+use std::path::Path;
 
 /// The flags that were typed; those of `jelly.yaml` and the environment hold
 /// for the next run by themselves.
@@ -23,6 +25,18 @@ pub fn call_flags(matches: &ArgMatches) -> CallFlags {
         kept: flags_of(FlagRepeat::Kept),
         hooks: flags_of(FlagRepeat::OfHooks),
         same: flags_of(FlagRepeat::OfTheSame),
+        folder: String::new(),
+    }
+}
+
+/// Leaves out of commands that they are to be run in this folder, for who is
+/// there.
+pub fn run_here(fix: &mut [Fix], folder: &Path) {
+    let here = format!("cd {} && ", shell_word(&folder.display().to_string()));
+    for step in fix.iter_mut().filter(|step| step.is_command()) {
+        if let Some(rest) = step.text.strip_prefix(&here) {
+            step.text = rest.to_owned();
+        }
     }
 }
 

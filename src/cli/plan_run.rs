@@ -1,5 +1,6 @@
 //! One plan of a call: read, selected, run in the loop, reported.
 
+use super::again::run_here;
 use super::call::{PlanEnd, RunCall};
 use super::doctor::sight::Machine;
 use super::events::EventQueue;
@@ -22,8 +23,8 @@ use jelly_base::text::redact::Redactor;
 use jelly_base::text::shell_word;
 use jelly_harness::exec::{ExecSettings, Overrides, Selection};
 use jelly_harness::triage_loop::{
-    CommandHooks, LoopSettings, PassedBefore, PlanReads, PlanTexts, RealFs, ResultSettings,
-    Surroundings,
+    CallFlags, CommandHooks, LoopSettings, PassedBefore, PlanReads, PlanTexts, RealFs,
+    ResultSettings, Surroundings,
 };
 use jelly_plan::{Location, Plan, PlanSource, Server, compare, load_with};
 use jelly_setup::doctor::{Place, PlanServer, look};
@@ -231,6 +232,7 @@ impl<'a> PlanRun<'a> {
                 let (mut diagnosis, template) = self.call.rules.diagnose_with_template(failure);
                 self.look(&mut diagnosis, failure, &path, &places);
                 name_plan(&mut diagnosis.advice.fix, &path);
+                run_here(&mut diagnosis.advice.fix, &self.call.world.cwd);
                 templates
                     .borrow_mut()
                     .insert(diagnosis.fingerprint.clone(), template);
@@ -376,7 +378,10 @@ impl<'a> PlanRun<'a> {
             started_at: call.started_at.clone(),
             report_dir: Some(self.report_dir.path().display().to_string()),
             reports_dir: args.reports.unusual(),
-            call_flags: args.again.clone(),
+            call_flags: CallFlags {
+                folder: call.world.cwd.display().to_string(),
+                ..args.again.clone()
+            },
             project_dir: self.project.clone(),
             budgets: budgets(plan, &args.budgets),
             hooks: hooks(plan, args),

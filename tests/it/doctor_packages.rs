@@ -86,14 +86,9 @@ fn the_servers_own_metadata_says_which_version_it_was_written_for() {
         &report,
         "tool",
         cause,
-        "$ uv tool install --force --with 'dep<2' tool",
+        "$ uv tool install --with 'dep<2' tool",
     );
-    tells(
-        &report,
-        "piped",
-        cause,
-        "$ pipx inject --force piped 'dep<2'",
-    );
+    tells(&report, "piped", cause, "$ pipx inject piped 'dep<2'");
     tells(
         &report,
         "uvx",

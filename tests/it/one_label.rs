@@ -364,3 +364,222 @@ fn triage_says_again_what_the_run_advised() {
         run.last().failure("add")["diagnosis"]["evidence"]
     );
 }
+
+/// Mistakes in how a server is launched, with what is said of each by doctor
+/// and by the run of a plan.
+#[test]
+fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
+    let project = Project::empty();
+    project.write("x.js", "setTimeout(() => {}, 9);\n");
+    project.write("x.py", "import json\njson.dumps({})\n");
+    project.write("shadow/json.py", "nothing = 1\n");
+    project.write("shadow/x.py", "import json\njson.dumps({})\n");
+    project.write("old.py", "print \"hello\"\n");
+    project.write("esm/package.json", r#"{"type": "module"}"#);
+    project.write("esm/x.js", "const fs = require('fs');\n");
+    project.write("reads.js", "const key = process.env.GATE_KEY.trim();\n");
+    project.script("crlf.sh", "#!/bin/sh\r\nexit\r\n");
+    project.script("crlf", "#!/usr/bin/env python3\r\npass\r\n");
+    project.script("bom.sh", "\u{feff}#!/bin/sh\nexit\n");
+    project.script("env", "#!/usr/bin/env python3 -u\npass\n");
+    project.script("bare.py", "import sys\n");
+    let mut program = std::fs::read("/bin/true").unwrap();
+    program[18] = if program[18] == 0xb7 { 0x3e } else { 0xb7 };
+    let other = project.write("other", &program);
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(other, mode).unwrap();
+    let quoted = "\"x.js\"";
+    let cases: [(&str, Value, &str, &str); 18] = [
+        (
+            "flag",
+            json!({"command": "node", "args": ["--no-warnings x.js"]}),
+            "doctor/words-not-split",
+            "[\"--no-warnings\", \"x.js\"]",
+        ),
+        (
+            "module",
+            json!({"command": "python3", "args": ["-m srv"]}),
+            "doctor/words-not-split",
+            "[\"-m\", \"srv\"]",
+        ),
+        (
+            "script",
+            json!({"command": "python3", "args": ["x.py --stdio"]}),
+            "doctor/words-not-split",
+            "[\"x.py\", \"--stdio\"]",
+        ),
+        (
+            "quotes",
+            json!({"command": "node", "args": [quoted]}),
+            "doctor/quotes-in-argument",
+            "[\"x.js\"]",
+        ),
+        (
+            "cd",
+            json!({"command": "cd esm && node x.js"}),
+            "doctor/shell-line",
+            "\"esm\"",
+        ),
+        (
+            "apart",
+            json!({"command": "cd", "args": ["esm", "&&", "node", "x.js"]}),
+            "doctor/shell-line",
+            "\"esm\"",
+        ),
+        (
+            "no_c",
+            json!({"command": "bash", "args": ["cd esm && node x.js"]}),
+            "doctor/shell-line",
+            "\"esm\"",
+        ),
+        (
+            "line",
+            json!({"command": "python3 -m srv"}),
+            "doctor/whole-line-in-command",
+            "[\"-m\", \"srv\"]",
+        ),
+        (
+            "crlf_sh",
+            json!({"command": "./crlf.sh"}),
+            "doctor/windows-line-ends",
+            "crlf.sh:1",
+        ),
+        (
+            "crlf_env",
+            json!({"command": "./crlf"}),
+            "doctor/windows-line-ends",
+            "crlf:1",
+        ),
+        (
+            "bom",
+            json!({"command": "./bom.sh"}),
+            "doctor/byte-order-mark",
+            "bom.sh:1",
+        ),
+        (
+            "env",
+            json!({"command": "./env"}),
+            "doctor/env-takes-one-word",
+            "env -S python3 -u",
+        ),
+        (
+            "bare",
+            json!({"command": "./bare.py"}),
+            "doctor/no-interpreter-line",
+            "\"python3\"",
+        ),
+        (
+            "other",
+            json!({"command": "./other"}),
+            "doctor/other-architecture",
+            "machines with",
+        ),
+        (
+            "shadow",
+            json!({"command": "python3", "args": ["shadow/x.py"]}),
+            "doctor/shadowed-module",
+            "shadow/json.py",
+        ),
+        (
+            "old",
+            json!({"command": "python3", "args": ["old.py"]}),
+            "python/python-2",
+            "old.py:1",
+        ),
+        (
+            "esm",
+            json!({"command": "node", "args": ["esm/x.js"]}),
+            "node/module-system",
+            "`.cjs`",
+        ),
+        (
+            "reads",
+            json!({"command": "node", "args": ["reads.js"]}),
+            "doctor/variable-in-the-failing-line",
+            "GATE_KEY",
+        ),
+    ];
+    let servers: BTreeMap<&str, &Value> = cases
+        .iter()
+        .map(|(name, server, ..)| (*name, server))
+        .collect();
+    let report = examined(&project, &servers, "20s");
+    let steps: Vec<Value> = cases
+        .iter()
+        .map(|(name, ..)| json!({"id": format!("s-{name}"), "server": name, "list": "tools"}))
+        .collect();
+    let plan = json!({
+        "version": 1, "budgets": {"max_iterations": 1}, "servers": servers, "steps": steps,
+    });
+    project.write("plan.yaml", plan.to_string());
+    let run = project.run(&[]);
+    for (name, _, rule, told) in &cases {
+        let of_doctor = &of(&report, name)["diagnosis"];
+        let of_run = &run.last().failure(name)["diagnosis"];
+        for diagnosis in [of_doctor, of_run] {
+            assert_eq!(diagnosis["rule"], *rule, "{name}: {diagnosis:#}");
+            let advice = diagnosis["advice"].to_string().replace("\\\"", "\"");
+            assert!(advice.contains(told), "{name}: {advice}");
+        }
+        assert_eq!(label(of_doctor), label(of_run), "{name}");
+    }
+}
+
+#[test]
+fn what_a_server_says_of_its_error_and_logs_is_evidence_and_help() {
+    let refused = "connect ECONNREFUSED 127.0.0.1:5432";
+    let project = Project::with(&format!(
+        "version: 1
+budgets: {{ max_iterations: 1 }}
+servers:
+  s: {{ command: jelly, args: [mock, --fault, {:?}, --fault, error], request_timeout: 5s }}
+steps: [ {{ id: add, tool: add, args: {{ a: 1, b: 2 }} }} ]
+",
+        format!("log={refused}")
+    ));
+    let run = project.run(&[]);
+    let diagnosis = &run.last().failure("add")["diagnosis"];
+    assert_eq!(
+        diagnosis["root_cause"], "connection_refused",
+        "{diagnosis:#}"
+    );
+    assert_eq!(diagnosis["evidence"]["field"], "logs");
+    assert_eq!(diagnosis["side"], "test");
+}
+
+#[test]
+fn printed_commands_run_where_they_must_and_as_this_run() {
+    let project = Project::empty();
+    let plan = "version: 1
+budgets: { max_iterations: 1 }
+vars: { code: '1' }
+servers: { s: { command: jelly, args: [mock, --fault, 'exit=${code}'] } }
+steps: [ { id: add, tool: add, args: { a: 1, b: 2 } } ]
+";
+    project.write("sub/plan.yaml", plan);
+    project.write("jelly.yaml", "profiles: { ci: { jobs: 2 } }\n");
+    let hook = r#"["./hook.sh"]"#;
+    project.script("sub/hook.sh", "#!/bin/sh\n");
+    let args = [
+        "run",
+        "sub/plan.yaml",
+        "--var",
+        "code=3",
+        "--profile",
+        "ci",
+        "--project-dir",
+        "sub",
+        "--fix-tests",
+        hook,
+        "--test-fixes",
+        "0",
+    ];
+    let ended = project.jelly(&args).output();
+    let run = Run::in_folder(&project, "reports/latest", ended);
+    let help = run.results["help_summary"]["problems"][0]["next"].to_string();
+    let sub = project.at("sub");
+    assert!(help.contains(&format!("$ cd {sub} && ")), "{help}");
+    let again = "$ jelly run sub/plan.yaml --project-dir sub --var code=3 --profile ci";
+    assert!(help.contains(again), "{help}");
+    assert!(help.contains("--fix-tests"), "{help}");
+}

@@ -1,6 +1,7 @@
 //! Each server of the configurations: blanks filled, looked at, started, and
 //! diagnosed.
 
+use super::super::again::run_here;
 use super::super::files::text_within;
 use super::super::settings::World;
 use super::ask::Answers;
@@ -334,6 +335,7 @@ impl Examiner<'_> {
                 tried: trial.was_made,
             };
             prescribe(&mut diagnosis, &context);
+            run_here(&mut diagnosis.advice.fix, &self.world.cwd);
             // Where that is known already, no look at its code is needed.
             if diagnosis.root_cause == "startup_timeout"
                 && !diagnosis.rule.starts_with("doctor/")

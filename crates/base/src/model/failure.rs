@@ -471,6 +471,9 @@ pub struct Failure {
     /// Lines on stdout that are no JSON-RPC message.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stdout_noise: Vec<String>,
+    /// What the server logged by notifications during the request.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub logs: Vec<String>,
     /// Absent while the process lives, or where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit: Option<Exit>,

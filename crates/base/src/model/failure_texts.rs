@@ -31,6 +31,7 @@ impl Failure {
             stderr_is_older: _,
             stdout,
             stdout_noise,
+            logs,
             exit,
             process_alive: _,
             outcome: _,
@@ -88,7 +89,8 @@ impl Failure {
             file,
         ];
         let texts = texts.into_iter().flatten();
-        texts.chain(argv).chain(stdout_noise).for_each(&mut *change);
+        let lists = argv.iter_mut().chain(stdout_noise).chain(logs);
+        texts.chain(lists).for_each(&mut *change);
         label.iter_mut().for_each(|it| it.for_each_text(change));
         if let Some(SpawnError {
             errno: _,

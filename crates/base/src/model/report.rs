@@ -251,6 +251,9 @@ pub struct FailureReport {
     pub exit: Option<Exit>,
     /// How the server was started, as it may be shown; empty where nothing was.
     pub argv: Vec<String>,
+    /// The folder that it was started in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
     /// Of a server that is reached over HTTP, without what is secret in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,

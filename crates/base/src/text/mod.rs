@@ -26,7 +26,7 @@ pub use names::{close_names, did_you_mean};
 pub use order::natural_cmp;
 pub use placeholder::is_placeholder;
 pub use quoted::{Lines, Quoted, render_quoted};
-pub use shell::{is_sayable, shell_command, shell_word};
+pub use shell::{is_sayable, shell_command, shell_command_in, shell_word};
 pub use stable::{MOMENT, UUID, stable_name};
 pub use word_list::WordList;
 pub use words::{

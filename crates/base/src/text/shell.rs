@@ -28,6 +28,16 @@ pub fn shell_command(argv: &[String]) -> String {
     words.join(" ")
 }
 
+/// The same, run in a folder: in the one where it is pasted without one.
+#[must_use]
+pub fn shell_command_in(folder: Option<&str>, argv: &[String]) -> String {
+    let command = shell_command(argv);
+    match folder.filter(|folder| !folder.is_empty()) {
+        Some(folder) => format!("cd {} && {command}", shell_word(folder)),
+        None => command,
+    }
+}
+
 /// Whether a word can stand on one line of a script, and be an argument of a
 /// process at all: no line ends, no NUL, nothing that a terminal obeys.
 #[must_use]

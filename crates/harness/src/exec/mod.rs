@@ -19,6 +19,7 @@ mod kept_text;
 mod ladder;
 mod launch;
 mod life;
+mod logs;
 mod misfit;
 mod nearest;
 mod notifications;

@@ -3,6 +3,7 @@
 use super::declared::Declared;
 use super::issue::describe;
 use super::ladder::{LadderInput, climb};
+use super::logs::LogWatch;
 use super::notifications::NotificationWatch;
 use super::outcome::{Ended, resolve};
 use super::output::malformed;
@@ -64,6 +65,7 @@ pub async fn run(
         &|predicate| resolve(shared, step, predicate),
         &shared.cleaner,
     );
+    let log = LogWatch::begin(session);
     script.begin(std::mem::take(&mut ready.answers));
     let sent = send(session, subscriptions, step, &mut ready, deadline).await;
     shared.keep_answer(step, &sent.reply.outcome);
@@ -93,6 +95,7 @@ pub async fn run(
     let since = session.stderr().since(mark);
     for failure in &mut end.failures {
         failure.stderr_is_older = since.trim().is_empty();
+        failure.logs = log.lines();
     }
     let mut notes = Vec::new();
     if let Some(why) = schema.and_then(Declared::unjudged) {

@@ -85,6 +85,7 @@ fn failure(judged: &Judged, plan: &Plan) -> FailureReport {
             .unwrap_or_else(|| judged.diagnosis.advice.what.clone()),
         exit: failure.exit.clone(),
         argv: failure.argv.clone(),
+        cwd: failure.cwd.clone(),
         url: failure.url.clone(),
         stdout_tail: failure.stdout.clone().filter(|text| !text.is_empty()),
         rpc_error: failure.rpc_error.clone(),

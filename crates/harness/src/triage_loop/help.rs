@@ -43,7 +43,14 @@ impl HelpContext<'_> {
     /// A command that runs the plan again as this run was called, with these
     /// words too.
     pub(super) fn run_again(&self, more: &[String]) -> String {
-        self.command(self.call_flags.kept.iter().chain(more))
+        let CallFlags { kept, hooks, .. } = self.call_flags;
+        self.command(kept.iter().chain(hooks).chain(more))
+    }
+
+    /// The flag of this call that names its profile.
+    pub(super) fn profile(&self) -> Option<&String> {
+        let mut kept = self.call_flags.kept.iter();
+        kept.find(|flag| flag.starts_with("--profile "))
     }
 
     /// The command that runs the same once more, with what was not allowed.
@@ -54,7 +61,9 @@ impl HelpContext<'_> {
             new.as_deref().and_then(name),
             loop_limit.without().and_then(name),
         ];
-        let CallFlags { kept, hooks, same } = self.call_flags;
+        let CallFlags {
+            kept, hooks, same, ..
+        } = self.call_flags;
         let typed = kept.iter().chain(hooks).chain(same);
         let typed = typed.filter(|flag| !replaced.contains(&name(flag)));
         self.command(typed.chain(&new))

@@ -7,7 +7,7 @@ use jelly_base::model::{
     Phase, Side, Standing, StepReport, StepState, Unlisted,
 };
 use jelly_base::text::{
-    close_names, first_names, listed, one_line, plural, shell_command, shell_word,
+    close_names, first_names, listed, one_line, plural, shell_command_in, shell_word,
 };
 use jelly_plan::{Operator, Plan, Step};
 
@@ -483,17 +483,20 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
         next.push("where the new answer is right, store it:".to_owned());
         next.append(&mut snapshots);
     }
-    if let Some(folder) = context.reports_dir {
-        for line in next
-            .iter_mut()
-            .filter(|l| l.starts_with("$ jelly snapshot "))
-        {
-            line.push_str(&format!(" --reports-dir {}", shell_word(folder)));
-        }
+    let profile = context.profile();
+    for line in next.iter_mut().filter(|l| l.starts_with("$ jelly ")) {
+        let folder = context
+            .reports_dir
+            .filter(|_| line.starts_with("$ jelly snapshot "));
+        line.extend(folder.map(|folder| format!(" --reports-dir {}", shell_word(folder))));
+        line.extend(profile.map(|profile| format!(" {profile}")));
     }
     let is_of_start = matches!(failure.phase, Phase::Spawn | Phase::Handshake | Phase::List);
     if is_of_start && !failure.argv.is_empty() {
-        push_new(&mut next, format!("$ {}", shell_command(&failure.argv)));
+        let here = &context.call_flags.folder;
+        let folder = failure.cwd.as_deref().filter(|folder| folder != here);
+        let line = shell_command_in(folder, &failure.argv);
+        push_new(&mut next, format!("$ {line}"));
     }
     if let Some(step) = case.steps.first().filter(|_| !many_new) {
         push_new(&mut next, context.run_again(&only_step(step, context.plan)));
@@ -515,8 +518,7 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
     }
     // Trust matters only to a hook that is there to refine the code.
     if doubtful && case.iteration.budgets.before.code_refines > 0 {
-        let mut more = context.call_flags.hooks.clone();
-        more.push("--trust-plan".to_owned());
+        let more = ["--trust-plan".to_owned()];
         push_new(&mut next, context.run_again(&more));
     }
     next

@@ -66,6 +66,8 @@ pub struct CallFlags {
     pub hooks: Vec<String>,
     /// What the very same run takes besides: its selection and its budgets.
     pub same: Vec<String>,
+    /// Where it was called.
+    pub folder: String,
 }
 
 impl LoopSettings {

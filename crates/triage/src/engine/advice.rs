@@ -6,7 +6,7 @@ use super::live;
 use super::rule::{AdviceText, Audience, FixText};
 use crate::frameworks::is_foreign;
 use jelly_base::model::{Advice, AssertionTarget, Failure, Fix, FixKind, PlanIssue, RequestFacts};
-use jelly_base::text::{one_line, shell_command, shell_word};
+use jelly_base::text::{one_line, shell_command_in, shell_word};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -270,7 +270,7 @@ pub(super) fn values(f: &Failure) -> Values {
     set("timeout", f.timeout_s.map(|s| format!("{s} s")));
     set(
         "command",
-        (!f.argv.is_empty()).then(|| shell_command(&f.argv)),
+        (!f.argv.is_empty()).then(|| shell_command_in(f.cwd.as_deref(), &f.argv)),
     );
     set(
         "status",

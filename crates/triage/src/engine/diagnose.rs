@@ -1,6 +1,7 @@
 //! The engine: which rules hold for a failure, and what the strongest says.
 
 use super::advice::{self, Values};
+use super::answered;
 use super::clues;
 use super::error_answer::Reading;
 use super::evidence::{evidence_of, with_values};
@@ -248,7 +249,9 @@ fn advice_of(
         launchers(failure, &rule.root_cause, &mut values);
     }
     let dialect = failure.dialect.as_deref().unwrap_or_default();
-    advice::render(&rule.advice, &values, dialect, audience)
+    let mut advice = advice::render(&rule.advice, &values, dialect, audience);
+    advice.fix.splice(0..0, answered::steps(failure));
+    advice
 }
 
 #[cfg(test)]

@@ -21,6 +21,8 @@ pub(super) struct FactWords {
     pub(super) writing_tools: Vec<String>,
     pub(super) listing_tools: Vec<String>,
     pub(super) absent: Vec<String>,
+    /// Members of an error's `data` that say what to do.
+    pub(super) error_help: Vec<String>,
     pub(super) spawning: DoingPatterns,
     pub(super) writing: DoingPatterns,
 }

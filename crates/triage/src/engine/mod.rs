@@ -10,6 +10,7 @@
 
 mod advice;
 mod answer;
+mod answered;
 mod causes;
 mod clues;
 mod diagnose;

@@ -143,9 +143,7 @@ fn compiled(patterns: &[&str]) -> Vec<Regex> {
 /// - `name`: the program that could not be started, unless the rule knows it.
 pub(super) fn whereabouts(failure: &Failure, root_cause: &str, values: &mut Values) {
     let of_programs = root_cause == "command_not_found";
-    if !of_programs && !OF_FILES.contains(&root_cause) {
-        return;
-    }
+    let of_files = OF_FILES.contains(&root_cause);
     let answer = failure.tool_result.as_ref().map(|r| r.text.as_str());
     let noise = failure.stdout_noise.join("\n");
     let texts: Vec<&str> = [
@@ -173,7 +171,7 @@ pub(super) fn whereabouts(failure: &Failure, root_cause: &str, values: &mut Valu
             set("invalid", Some(format!("Invalid {kind} at {spot}")));
         }
         set("spot", spot);
-    } else if !of_programs {
+    } else if of_files {
         set("path", texts.iter().find_map(|text| path(text)));
     }
     if of_programs {
@@ -429,7 +427,8 @@ mod tests {
         ] {
             assert_eq!(found("missing_file", told, &[])["origin"], origin, "{told}");
         }
-        assert!(found("other", python, &[]).is_empty());
+        let of_crash = found("crashed_during_startup", python, &[]);
+        assert!(of_crash.keys().all(|name| name == "origin"), "{of_crash:?}");
         let exec = "  File \"/srv/s.py\", line 2, in <module>\n    os.execvp(\"up\", argv)\n  File \"<frozen os>\", line 574, in execvp\nFileNotFoundError: [Errno 2] No such file or directory";
         let values = found("command_not_found", exec, &[]);
         assert_eq!(

@@ -45,9 +45,14 @@ impl Doctor<'_> {
                 return Some(pipx_again(&tool));
             }
             let is_python = interpreter.file_name()?.to_str()?.starts_with("python");
+            // Nothing else may be cleared: `/usr/bin/python3.9` lies in no
+            // environment, and another's is none of the entry's business.
+            let around = root.parent().filter(|around| around.parent().is_some());
+            let is_own = self.context.sight.is_there(&root.join("pyvenv.cfg"))
+                && (file.starts_with(root) || around.is_some_and(|it| file.starts_with(it)));
             let folder = word(&root.display().to_string());
             let package = blank(&format!("package of {}", file.file_name()?.to_string_lossy()));
-            is_python.then(|| {
+            (is_python && is_own).then(|| {
                 format!("python3 -m venv --clear {folder} && {folder}/bin/python -m pip install {package}")
             })
         });
@@ -95,7 +100,7 @@ impl Doctor<'_> {
         if !own.is_empty() && folders.iter().any(|folder| holds(&file, folder)) {
             remedy = remedy
                 .say("If uv installed it, have it installed again:")
-                .run(uv_again(&word(own)))
+                .run(format!("uv tool install {}", word(own)))
                 .say("If pipx did:")
                 .run(pipx_again(&word(own)));
         }

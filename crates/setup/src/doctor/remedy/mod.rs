@@ -11,6 +11,7 @@ mod debuggers;
 mod entries;
 mod installed;
 mod launch;
+mod launch_mistakes;
 mod modules;
 mod node_packages;
 mod npm;

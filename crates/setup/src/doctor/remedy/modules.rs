@@ -4,7 +4,7 @@ use super::npm::NpmPackage;
 use super::prescribe::{Doctor, found};
 use super::python_versions::pip_install;
 use super::pythons::Keeper;
-use super::steps::Remedy;
+use super::steps::{Remedy, put_aside};
 use jelly_base::text::shell_word as word;
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,6 @@ const INSTALLS: &[&str] = &[
     "composer-autoload",
     "find-program",
     "install-for-interpreter",
-    "npm-ci",
     "pip-install",
     "pip-install-tests",
     "show-dependencies",
@@ -85,9 +84,9 @@ impl Doctor<'_> {
             .and_then(|file| file.split_once("/node_modules/"));
         if let Some((folder, _)) = installed.filter(|(folder, _)| folder.contains("/_npx/")) {
             let remedy = Remedy::new().say(
-                "Its installation is not whole; delete it, and it is made anew at the next start:",
+                "Its installation is not whole; put it aside, and it is made anew at the next start:",
             );
-            return Some(remedy.run(format!("rm -r {}", word(folder))));
+            return Some(remedy.run(put_aside(folder)));
         }
         let package = name.as_deref().filter(|name| !name.starts_with(['.', '/']));
         let package = package.map(|name| {
@@ -127,11 +126,7 @@ impl Doctor<'_> {
         let kept = match keeper {
             Some(Keeper::UvTool(tool)) => Some((
                 "uv",
-                format!(
-                    "uv tool install --force --with {} {}",
-                    word(package),
-                    word(&tool)
-                ),
+                format!("uv tool install --with {} {}", word(package), word(&tool)),
             )),
             Some(Keeper::Pipx(tool)) => Some((
                 "pipx",

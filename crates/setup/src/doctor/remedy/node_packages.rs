@@ -3,7 +3,7 @@
 
 use super::npm::{LEVELS, NpmPackage, installed_at, package_in, package_name};
 use super::prescribe::{Doctor, blank, found};
-use super::steps::Remedy;
+use super::steps::{Remedy, put_aside};
 use crate::doctor::launcher::Package;
 use crate::doctor::versions::{Version, npm_allows};
 use jelly_base::text::shell_word as word;
@@ -200,13 +200,13 @@ impl Doctor<'_> {
         let (package, prefix) = (word(&lack.package), word(root));
         if is_cached && lack.is_torn {
             return Remedy::new()
-                .say("Delete what was installed of it; it is made anew at the next start:")
-                .run(format!("rm -r {prefix}"));
+                .say("Put aside what was installed of it; it is made anew at the next start:")
+                .run(put_aside(root));
         }
         if lack.is_torn {
-            let folder = word(&lack.folder.display().to_string());
+            let aside = put_aside(&lack.folder.display().to_string());
             return Remedy::new().say("Have it installed again:").run(format!(
-                "rm -r {folder} && npm install --prefix {prefix} {package}"
+                "{aside} && npm install --prefix {prefix} {package}"
             ));
         }
         let spec = format!("{}@{}", lack.package, lack.wanted(self));

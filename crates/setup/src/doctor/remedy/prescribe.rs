@@ -19,6 +19,15 @@ const LOOKED_AT: usize = 64 * 1024;
 /// The text before what only its author can do, which announces no command.
 pub(super) const TO_ITS_AUTHOR: &str = "To its author:";
 
+/// Rules of a runtime that does not fit, where another one is not the first
+/// thing to get.
+const OTHERWISE: &[&str] = &[
+    "node/native-rebuild",
+    "process/old-libc",
+    "python/distutils",
+    "python/python-2",
+];
+
 /// What is known beside the diagnosis.
 #[derive(Clone, Copy)]
 pub struct RemedyContext<'a> {
@@ -134,6 +143,7 @@ impl Doctor<'_> {
             "missing_module" => self.module(),
             "invalid_argument" => self.refused(),
             "not_executable" => self.executable(),
+            "runtime_version_mismatch" if OTHERWISE.contains(&&*self.rule) => Remedy::new(),
             "runtime_version_mismatch" => self.runtime(),
             "port_in_use" => self.port(),
             "dependency_version_mismatch" if self.is_pythons() => self.python_dependency(),

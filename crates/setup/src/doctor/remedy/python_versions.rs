@@ -123,11 +123,11 @@ impl Doctor<'_> {
             Some(Keeper::UvTool(name)) => (
                 "It was installed by uv; have it installed again, with the version that it was \
                  written for:",
-                format!("uv tool install --force --with {spec} {}", word(&name)),
+                format!("uv tool install --with {spec} {}", word(&name)),
             ),
             Some(Keeper::Pipx(name)) => (
                 "It was installed by pipx; have the version put beside it that it was written for:",
-                format!("pipx inject --force {} {spec}{others}", word(&name)),
+                format!("pipx inject {} {spec}{others}", word(&name)),
             ),
             keeper => {
                 let (own, has_pip) = match keeper {

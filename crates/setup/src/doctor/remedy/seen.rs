@@ -50,7 +50,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    fn new(rule: &'static str, root_cause: &'static str, remedy: Remedy) -> Self {
+    pub(super) fn new(rule: &'static str, root_cause: &'static str, remedy: Remedy) -> Self {
         let remedy = remedy.instead_of_all();
         Self {
             rule,
@@ -81,16 +81,18 @@ impl Seen {
 impl Doctor<'_> {
     /// What a look at the machine shows of a server that did not start.
     pub(super) fn seen(&self, root_cause: &str) -> Option<Seen> {
+        let mistake = self.launch_mistake();
         let failure = self.context.failure;
-        if failure.phase != Some(Phase::Handshake) {
-            return None;
+        if mistake.is_some() || failure.phase != Some(Phase::Handshake) {
+            return mistake;
         }
         if failure.outcome == Some(Outcome::Timeout) {
             return self
-                .debugger(root_cause)
+                .debugger()
                 .or_else(|| self.installing_still(root_cause));
         }
-        self.lost_folder()
+        self.shadowed_module()
+            .or_else(|| self.lost_folder())
             .or_else(|| self.lost_by_variable(root_cause))
             .or_else(|| self.lost_script())
             .or_else(|| self.no_such_python())
@@ -101,9 +103,57 @@ impl Doctor<'_> {
             })
     }
 
+    /// A file beside the script has the name of a module that it imports.
+    fn shadowed_module(&self) -> Option<Seen> {
+        let name = found(
+            &[
+                r"AttributeError: (?:partially initialized )?module '(?P<it>\w+)' has no attribute",
+                r"ImportError: cannot import name '\w+' from (?:partially initialized module )?'(?P<it>\w+)'",
+            ],
+            self.stderr,
+        )?;
+        let folder = self.whole_script()?.parent()?.to_owned();
+        let file = folder.join(format!("{name}.py"));
+        let remedy = Remedy::new()
+            .what(format!(
+                "{} stands before the module `{name}`.",
+                file.display()
+            ))
+            .why("Python looks into the folder of the script first, so that every import gets it.")
+            .say(format!("Give {} another name.", file.display()));
+        let is_there = self.context.sight.is_there(&file);
+        is_there.then(|| Seen::new("doctor/shadowed-module", "missing_module", remedy))
+    }
+
+    /// The line that failed takes the value of a variable that is not set.
+    fn variable_in_line(&self) -> Option<Seen> {
+        let name = found(
+            &[concat!(
+                r"\b(?:os\.getenv\(|os\.environ\.get\(|process\.env\.|process\.env\[|ENV\[|System\.getenv\()",
+                r"['\x22]?(?P<it>[A-Z][A-Z0-9_]{2,})\b[^\n]*\n(?:[^\n]*\n){0,6}?(?:Uncaught )?",
+                r"(?:TypeError: |AttributeError: 'NoneType'|ValueError: |[^\n]*NoMethodError|[^\n]*NullPointer)"
+            )],
+            self.stderr,
+        )?;
+        if self.started.variable(&name).is_some() {
+            return None;
+        }
+        let remedy = Remedy::new()
+            .what(format!("The variable {name} is not set."))
+            .why("The line that failed takes its value, and there is none.")
+            .write(
+                "Write in the entry",
+                self.started
+                    .env_with(&name, &blank(&format!("value of {name}"))),
+            );
+        let rule = "doctor/variable-in-the-failing-line";
+        Some(Seen::new(rule, "missing_env_var", remedy))
+    }
+
     /// What may stand behind a cause that says little.
     fn behind(&self, root_cause: &str) -> Option<Seen> {
-        self.language().or_else(|| self.script_gone()).or_else(|| {
+        let told = self.variable_in_line().or_else(|| self.language());
+        told.or_else(|| self.script_gone()).or_else(|| {
             let is_lack = matches!(root_cause, "missing_module" | "dependency_version_mismatch");
             // What a package lacks is told by Node, whatever its version.
             let lack = is_lack.then(|| self.lacking_part()).flatten();
@@ -112,7 +162,7 @@ impl Doctor<'_> {
     }
 
     /// The server waits for a debugger.
-    fn debugger(&self, root_cause: &str) -> Option<Seen> {
+    fn debugger(&self) -> Option<Seen> {
         let started = self.started;
         let words = started.words();
         let options = started.variable("NODE_OPTIONS");
@@ -133,12 +183,11 @@ impl Doctor<'_> {
         let remedy = remedy
             .what(format!("The server waits for a debugger: `{flag}`."))
             .why("Nobody attaches one, so nothing of the server ever runs.");
-        // At its prompt it says so itself.
-        let cause = match root_cause {
-            "waits_for_input" => "waits_for_input",
-            _ => "startup_timeout",
-        };
-        Some(Seen::new("doctor/waits-for-debugger", cause, remedy))
+        Some(Seen::new(
+            "doctor/waits-for-debugger",
+            "startup_timeout",
+            remedy,
+        ))
     }
 
     /// The same, in a script of `package.json`.

@@ -11,6 +11,11 @@ pub trait Sight {
     fn names(&self, folder: &Path) -> Vec<String>;
     /// What a file holds, if it is a text of moderate size.
     fn text(&self, file: &Path) -> Option<String>;
+    /// The first bytes of a file; nothing where it can't be read.
+    fn head(&self, file: &Path) -> Vec<u8> {
+        let _ = file;
+        Vec::new()
+    }
     /// What a path leads to in the end, all its links followed.
     fn real(&self, path: &Path) -> Option<PathBuf>;
     /// What this program answers to `--version`, if it is quick about it.

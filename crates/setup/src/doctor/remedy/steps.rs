@@ -4,6 +4,7 @@ use super::entries::Change;
 use crate::doctor::entry::Config;
 use jelly_base::model::{Advice, Fix};
 use jelly_base::text::redact::Redactor;
+use jelly_base::text::shell_word as word;
 
 /// Ids of the rules' steps that remedies replace. The program's tests hold that
 /// rules have them all.
@@ -40,7 +41,6 @@ pub const REPLACED_STEPS: &[&str] = &[
     "make-executable",
     "name-program",
     NODE_VERSION,
-    "npm-ci",
     "npm-install",
     "npm-list",
     "pass-over-breakpoints",
@@ -75,6 +75,12 @@ pub const REPLACED_STEPS: &[&str] = &[
 pub(super) const NODE_VERSION: &str = "node-version";
 /// The usage of a command, which is to be the server's.
 pub(super) const SHOW_HELP: &str = "show-help";
+
+/// What moves a folder out of the way, so that nothing of it is lost.
+pub(super) fn put_aside(folder: &str) -> String {
+    let folder = folder.trim_end_matches('/');
+    format!("mv {} {}", word(folder), word(&format!("{folder}.old")))
+}
 
 /// Which steps of the rule are left out.
 #[derive(Debug, Clone, Copy)]

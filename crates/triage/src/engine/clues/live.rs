@@ -2,6 +2,7 @@
 
 use super::slice::{List, readable};
 use super::{noise, quoted, talk};
+use crate::engine::answered;
 use crate::engine::facts::{Facts, Promise};
 use crate::engine::field::Field;
 use jelly_base::model::Phase;
@@ -20,11 +21,14 @@ pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
     if let Some(error) = &f.rpc_error {
         list.with_roots(Field::Answer, "rpc_error.message", &error.message, 1);
         if let Some(data) = &error.data {
-            let data = match data.as_str() {
+            let whole = match data.as_str() {
                 Some(text) => text.to_owned(),
                 None => data.to_string(),
             };
-            list.whole(Field::Answer, "rpc_error.data", Cow::Owned(data), 2);
+            list.whole(Field::Answer, "rpc_error.data", Cow::Owned(whole), 2);
+            // Sentences in it, as they were meant to be read.
+            let said = answered::sentences(data).join("\n");
+            list.with_roots(Field::Answer, "rpc_error.data", said, 1);
         }
     }
     if let Some(result) = &f.tool_result {
@@ -43,6 +47,9 @@ pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
         if let Some(body) = &http.body {
             list.whole(Field::Answer, "http.body", readable(body), 1);
         }
+    }
+    if !f.logs.is_empty() {
+        list.with_roots(Field::Stderr, "logs", f.logs.join("\n"), 1);
     }
     let start = list.texts.len();
     if let Some(stderr) = &f.stderr {

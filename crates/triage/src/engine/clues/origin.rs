@@ -37,21 +37,20 @@ pub(in crate::engine) fn origin(f: &Failure) -> Origin {
     };
     let text = text.as_deref().unwrap_or_default();
     let text = super::slice::readable(text);
+    let is_of = |oddity| {
+        f.dialect
+            .as_deref()
+            .is_some_and(|writer| is_odd(writer, oddity))
+    };
     let is_cut = || places(&text).take(WHOLE).count() < WHOLE;
     match innermost(&text, |place| is_own(place, f)).or_else(|| said_at(&text, f)) {
-        None if writes(f, Oddity::TrimmedStacks) => Origin::Trimmed,
-        None if writes(f, Oddity::TestScripts) => Origin::Test,
+        None if is_of(Oddity::TrimmedStacks) => Origin::Trimmed,
+        None if is_of(Oddity::TestScripts) => Origin::Test,
         None => Origin::Unknown,
         Some(place) if !is_test(place) => Origin::Product,
         Some(place) if place.contains(".java:") && is_cut() => Origin::Trimmed,
         Some(_) => Origin::Test,
     }
-}
-
-fn writes(f: &Failure, oddity: Oddity) -> bool {
-    f.dialect
-        .as_deref()
-        .is_some_and(|writer| is_odd(writer, oddity))
 }
 
 /// The innermost place of the stack that `is_wanted`.
@@ -101,6 +100,72 @@ fn is_outermost_first(text: &str) -> bool {
 /// file are none.
 pub(in crate::engine) fn product_frame(f: &Failure) -> Option<String> {
     let text = super::slice::readable(f.text.as_deref()?);
+    let frame = product_place(f, &text)?;
+    let called = match frame.split_once('(') {
+        Some((called, _)) if !called.is_empty() => called,
+        Some(_) | None => frame,
+    };
+    Some(
+        called
+            .trim_end_matches(|c: char| c.is_ascii_digit() || c == ':')
+            .to_owned(),
+    )
+}
+
+/// The same with the name of the function, where the stack tells it.
+pub(in crate::engine) fn product_function(f: &Failure) -> Option<String> {
+    let text = super::slice::readable(f.text.as_deref()?);
+    let place = product_place(f, &text)?;
+    let frame = product_frame(f)?;
+    let at = place.as_ptr().addr() - text.as_ptr().addr();
+    let begins = text[..at].rfind('\n').map_or(0, |at| at + 1);
+    let line = text[begins..].lines().next().unwrap_or_default();
+    let above = text[..begins].lines().rev().take(LINES);
+    let Some(function) = called_in(line, place, above) else {
+        return Some(frame);
+    };
+    // Rust keeps tests in the files that they test.
+    let test = f.name.as_deref().unwrap_or_default();
+    let of_test = function.contains("::tests::") || !test.is_empty() && function.ends_with(test);
+    (!of_test).then(|| format!("{frame} {function}"))
+}
+
+/// The function that a line of a stack is about: it stands in the line, in the
+/// one above, or at the head of the code that is quoted above.
+fn called_in<'t>(
+    line: &'t str,
+    place: &str,
+    mut above: impl Iterator<Item = &'t str>,
+) -> Option<&'t str> {
+    let line = line.trim();
+    let (before, after) = line.split_once(place)?;
+    // `at Cart.total (cart.js:1:2)`, `at Shop.Cart.Total() in cart.cs:line 1`
+    let name = before
+        .trim_start_matches("at ")
+        .trim_start_matches("async ");
+    let name = name.split(['(', '[', ' ']).next().unwrap_or_default();
+    if !name.is_empty() && before.starts_with("at ") {
+        return Some(name);
+    }
+    // `File "cart.py", line 1, in total`, `cart.rb:1:in 'total'`
+    if let Some((_, name)) = after.rsplit_once("in ") {
+        return Some(name.trim_matches(['`', '\'', '"', ' ']));
+    }
+    // `#0 Cart.php(12): Cart->total()`
+    if let Some((_, called)) = after.split_once("): ") {
+        return called.split('(').next();
+    }
+    if place.ends_with(".go") || line.starts_with("at ") {
+        let called = above.next()?.trim();
+        let called = called.trim_start_matches(|c: char| c.is_ascii_digit());
+        let called = called.trim_start_matches([':', ' ']);
+        return Some(called.rsplit_once('(').map_or(called, |(name, _)| name));
+    }
+    let quoted = above.find_map(|line| line.trim_start_matches(['>', ' ']).strip_prefix("def "));
+    quoted?.split('(').next()
+}
+
+fn product_place<'t>(f: &Failure, text: &'t str) -> Option<&'t str> {
     let class = f.classname.as_deref().unwrap_or_default();
     let module = class.replace('.', "/");
     let of_test = |place: &str| {
@@ -111,17 +176,9 @@ pub(in crate::engine) fn product_frame(f: &Failure) -> Option<String> {
         !class.is_empty() && (in_class || place.contains(&module))
             || f.file.as_deref().is_some_and(|file| place.contains(file))
     };
-    let own = |place: &str| is_own(place, f) && !is_test(place) && !of_test(place);
-    let frame = innermost(&text, own)?;
-    let called = match frame.split_once('(') {
-        Some((called, _)) if !called.is_empty() => called,
-        Some(_) | None => frame,
-    };
-    Some(
-        called
-            .trim_end_matches(|c: char| c.is_ascii_digit() || c == ':')
-            .to_owned(),
-    )
+    innermost(text, |place| {
+        is_own(place, f) && !is_test(place) && !of_test(place)
+    })
 }
 
 /// Whether a line of a JVM's stack belongs to other people than the test: the

@@ -1,0 +1,99 @@
+//! What a server logs by notifications while a step waits for its answer.
+//!
+//! The main type is [`LogWatch`]. Evidence, as stderr is, and of this step
+//! alone.
+
+use jelly_wire::{Attending, Listener, Notice, Session};
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The newest lines are kept, so many and so many bytes of each.
+const LINES: usize = 20;
+const BYTES: usize = 500;
+
+/// Listens from the beginning of a step to its end.
+#[derive(Debug)]
+pub struct LogWatch {
+    heard: HeardLogs,
+    /// Ends with this.
+    _attending: Attending,
+}
+
+#[derive(Debug, Clone, Default)]
+struct HeardLogs(Arc<Mutex<VecDeque<String>>>);
+
+impl LogWatch {
+    pub fn begin(session: &Session) -> Self {
+        let heard = HeardLogs::default();
+        Self {
+            _attending: session.attend(Box::new(heard.clone())),
+            heard,
+        }
+    }
+
+    /// What was logged so far. Not redacted.
+    pub fn lines(&self) -> Vec<String> {
+        let lines = self.heard.0.lock();
+        let lines = lines.unwrap_or_else(PoisonError::into_inner);
+        lines.iter().cloned().collect()
+    }
+}
+
+impl Listener for HeardLogs {
+    fn hear(&mut self, notice: &Notice) {
+        if notice.method != "notifications/message" {
+            return;
+        }
+        let mut text = said(&notice.params["data"]);
+        text.truncate(text.floor_char_boundary(BYTES));
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == LINES {
+            lines.pop_front();
+        }
+        lines.push_back(text);
+    }
+
+    fn miss(&mut self) {}
+}
+
+/// The text of a log record, whose data may be any JSON.
+fn said(data: &Value) -> String {
+    let names = ["message", "msg", "error", "text"];
+    let text = data
+        .as_str()
+        .or_else(|| names.iter().find_map(|name| data.get(name)?.as_str()));
+    text.map_or_else(|| data.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BYTES, HeardLogs, LINES};
+    use jelly_wire::{Listener as _, Notice};
+    use serde_json::json;
+
+    #[test]
+    fn the_newest_records_are_kept_as_text() {
+        let mut heard = HeardLogs::default();
+        let mut hear = |method: &str, data| {
+            let params = json!({"level": "error", "data": data});
+            heard.hear(&Notice {
+                method: method.to_owned(),
+                params,
+            });
+        };
+        for _ in 0..LINES {
+            hear("notifications/message", json!("old"));
+        }
+        hear("notifications/progress", json!("no log"));
+        hear("notifications/message", json!({"message": "told", "n": 1}));
+        hear("notifications/message", json!({"code": 7}));
+        hear("notifications/message", json!("\u{e9}".repeat(BYTES)));
+        let lines = heard.0.lock().unwrap();
+        assert_eq!(lines.len(), LINES);
+        assert_eq!(lines[LINES - 3], "told");
+        assert_eq!(lines[LINES - 2], "{\"code\":7}");
+        assert!(lines[LINES - 1].len() <= BYTES);
+        assert_eq!(lines[0], "old");
+    }
+}
