@@ -300,7 +300,8 @@ fn every_malformed_report_of_the_corpus_is_read_as_far_as_it_goes() {
     }
     for (file, counts) in [
         ("node-test/node-test.xml", [10, 8, 0]),
-        ("libtest/libtest-junit.xml", [13, 11, 0]),
+        // It ends within its last case, which is no pass.
+        ("libtest/libtest-junit.xml", [13, 11, 1]),
     ] {
         let summary = summary(&corpus, file);
         assert_eq!(

@@ -36,8 +36,7 @@ const LIVE: &[&str] = &[
 ];
 
 /// Rules whose scene is more than a server and a step: a plan each. In the
-/// project lie `plain`, which can't be executed, `garbage`, which is no
-/// program, `orphan`, whose interpreter does not exist, and `strict.yaml`, a
+/// project lie `plain`, which can't be executed, `orphan`, whose interpreter does not exist, and `strict.yaml`, a
 /// script with a tool that takes `name` alone, and `parses.yaml`, one whose tool
 /// was given no JSON.
 const PLANS: &[(&str, &str)] = &[
@@ -48,10 +47,6 @@ const PLANS: &[(&str, &str)] = &[
     (
         "process/not-executable-planned",
         "servers: { s: { command: ./plain } }\nsteps: [{ id: a, tool: add }]",
-    ),
-    (
-        "process/not-executable",
-        "servers: { s: { command: ./garbage } }\nsteps: [{ id: a, tool: add }]",
     ),
     (
         "process/spawn-enoent",
@@ -138,6 +133,14 @@ const CHECKED: &str = "a run looks before it starts or sends anything, so only a
 
 /// Why no run of the binary shows the rule.
 const EXCUSED: &[(&str, &str)] = &[
+    (
+        "process/not-executable",
+        "a run looks at the file and knows more; records of other clients say ENOEXEC only",
+    ),
+    (
+        "files/no-temporary-folder",
+        "without TMPDIR no run of many steps is had; `resources` has a test of it",
+    ),
     (
         "process/not-executable-for-this-user",
         "a run starts servers as its own user; records of other clients name another one",
@@ -522,7 +525,6 @@ fn rules_about_plans_and_programs_decide_a_run_of_a_plan_each() {
             "parses.yaml",
             "tools: [{ name: parse, response: { isError: true, text: 'parse failed: Expecting value: line 3 column 2 (char 41)' } }]",
         );
-        project.script("garbage", "\u{7f}GARBAGE\n");
         project.script("orphan", "#!/no/such/interpreter\n");
         let run = project.run(&["--max-iterations", "1"]);
         let decided = decided(&run);

@@ -228,6 +228,7 @@ pub fn takes_anything(schema: &Value, is_object: bool) -> bool {
     let mut asked = Asked {
         root: schema,
         references: Vec::new(),
+        steps: 0,
     };
     asked.takes_anything(schema, is_object)
 }
@@ -236,12 +237,16 @@ pub fn takes_anything(schema: &Value, is_object: bool) -> bool {
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 /// So many references within each other are followed.
 const MAX_REFERENCES: usize = 64;
+/// So many schemas are looked into: two equal references at each level double
+/// what there is to see. What takes more is not known to take anything.
+const MAX_STEPS: usize = 10_000;
 
 /// A schema that is asked about.
 struct Asked<'s> {
     root: &'s Value,
     /// Those that are being followed: one that leads to itself refuses nothing.
     references: Vec<&'s str>,
+    steps: usize,
 }
 
 impl<'s> Asked<'s> {
@@ -265,6 +270,10 @@ impl<'s> Asked<'s> {
     }
 
     fn takes_anything(&mut self, schema: &'s Value, is_object: bool) -> bool {
+        self.steps += 1;
+        if self.steps > MAX_STEPS {
+            return false;
+        }
         let map = match schema {
             Value::Bool(takes) => return *takes,
             Value::Object(map) => map,

@@ -2,6 +2,7 @@
 
 use super::label::Label;
 use super::limit::OwnLimit;
+use super::text_difference::TextDifference;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -221,15 +222,6 @@ pub struct Assertion {
     /// Whether it holds can't be told, since jelly did not read or keep all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub own_limit: Option<OwnLimit>,
-}
-
-/// What differs between two long texts.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-pub struct TextDifference {
-    /// The first of it in words, as in `line 7: got "b" instead of "a"`.
-    pub first: String,
-    /// The changed lines, as hunks of a unified diff, cut where they are many.
-    pub hunks: String,
 }
 
 impl Assertion {

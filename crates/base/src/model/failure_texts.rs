@@ -3,9 +3,10 @@
 //! here.
 
 use super::failure::{
-    Assertion, Exit, Failure, HttpFacts, PlanIssue, RequestFacts, RpcError, SpawnError,
-    TextDifference, ToolResult, Wanted,
+    Assertion, Exit, Failure, HttpFacts, PlanIssue, RequestFacts, RpcError, SpawnError, ToolResult,
+    Wanted,
 };
+use super::text_difference::TextDifference;
 use serde_json::Value;
 
 impl Failure {

@@ -26,6 +26,7 @@ mod rules;
 mod rung;
 mod schema;
 mod template;
+mod text_difference;
 mod triage;
 mod wire;
 
@@ -42,7 +43,7 @@ pub use event::{Event, EventSink, Warnings};
 pub use exit::{ExitCode, Interrupt, Signal, Verdict};
 pub use failure::{
     Assertion, AssertionTarget, Exit, Failure, HttpFacts, MismatchPlace, Outcome, Phase, PlanIssue,
-    RequestFacts, RpcError, SpawnError, TextDifference, ToolResult, Wanted,
+    RequestFacts, RpcError, SpawnError, ToolResult, Wanted,
 };
 pub use failure_texts::for_each_json_text;
 pub use failures::{FailureView, Failures, KnownAdvice};
@@ -72,6 +73,7 @@ pub use rules::{
 pub use rung::{OutputSeen, Rung};
 pub use schema::{NeverNull, json_word};
 pub use template::Template;
+pub use text_difference::TextDifference;
 pub use triage::{
     Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState,
     Recurrence, ReportSummary, RetryPlan, TriageReport, TriagedFailure,

@@ -472,12 +472,9 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
     });
     next.extend(advice.map(|fix| fix.line().into_owned()));
     if many_new {
-        for verb in ["review", "accept"] {
-            next.push(format!(
-                "$ jelly snapshot {verb} --plan {}",
-                context.plan_word()
-            ));
-        }
+        let plan = context.plan_word();
+        next.push(format!("$ jelly snapshot review --plan {plan}"));
+        next.push(format!("$ jelly snapshot accept --plan {plan}"));
     }
     if !snapshots.is_empty() {
         next.push("where the new answer is right, store it:".to_owned());

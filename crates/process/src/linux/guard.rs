@@ -68,8 +68,14 @@ fn split() -> io::Result<Role> {
                 // Nobody reads it, so that the end must not wait for it.
                 LIFELINE.store(-1, Ordering::Relaxed);
                 signals.give_back();
+                // A shortage says what was refused; the system's words alone
+                // say nothing of what it was for.
+                let names_it = error.get_ref().is_some_and(|inner| inner.is::<Shortage>());
                 Role::Stranded {
-                    reason: format!("set up the process that does the work: {error}"),
+                    reason: match names_it {
+                        true => error.to_string(),
+                        false => format!("set up the process that does the work: {error}"),
+                    },
                 }
             }))
         }

@@ -35,12 +35,14 @@ fn run() -> impl Strategy<Value = Run> {
         root,
         "/tmp/pytest-of-ci/pytest-[0-9]{1,3}",
         "ci-runner-[0-9]{1,3}",
-        "[0-9a-f]{9}-[a-z0-9]{5}",
+        // As Kubernetes makes them: of no vowels, and not of letters only.
+        "[0-9a-f]{9}-[bcdfghjkl]{2}[2456789][mnpqrstvwxz]{2}",
         (0u8..=255, 1u8..=254).prop_map(|(a, b)| format!("10.20.{a}.{b}")),
     );
     let ids = (
         "[0-9]{2}[0-9a-f]{10}",
-        "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}",
+        // Of more than four digits, as chance makes them.
+        "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{7}1e5b9",
         "[0-9a-f]{40}",
         (1u8..=28, 0u8..24, 0u8..60, 0u16..1000)
             .prop_map(|(d, h, m, ms)| format!("2026-05-{d:02}T{h:02}:{m:02}:07.{ms:03}Z")),
