@@ -449,9 +449,9 @@ impl<'a> Judge<'a> {
         got: Option<&Value>,
     ) -> Option<TextDifference> {
         let (wanted, got) = (wanted.as_str()?, got?.as_str()?);
-        if !matches!(operator, Operator::Equals | Operator::Snapshot)
-            || !(is_long(wanted) && is_long(got))
-        {
+        let wants_the_same = matches!(operator, Operator::Equals | Operator::Snapshot);
+        let differ_somewhere = wants_the_same && is_long(wanted) && is_long(got);
+        if !differ_somewhere {
             return None;
         }
         let (wanted, got) = (self.cleaner.text(wanted), self.cleaner.text(got));

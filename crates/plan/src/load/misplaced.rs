@@ -48,13 +48,13 @@ fn configuration(root: &Node<'_>, source: &PlanSource) -> Option<Trouble> {
         Data::Map(named) => !named.is_empty() && named.iter().all(is_server),
         _ => false,
     };
-    let found = entries.iter().find_map(|entry| {
-        let below = |entry: &Entry<'_>| match &entry.value.data {
+    let found = entries.iter().find(|entry| {
+        let below = || match &entry.value.data {
             // VS Code's settings have `mcp: { servers: … }`.
             Data::Map(inner) => inner.iter().any(|inner| holds_servers(&inner.value)),
             _ => false,
         };
-        (holds_servers(&entry.value) || below(entry)).then_some(entry)
+        holds_servers(&entry.value) || below()
     })?;
     let message = format!(
         "this is no plan: it has `{}` as the configuration of an MCP client, and no `steps`",
