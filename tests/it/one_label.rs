@@ -583,3 +583,41 @@ steps: [ { id: add, tool: add, args: { a: 1, b: 2 } } ]
     assert!(help.contains(again), "{help}");
     assert!(help.contains("--fix-tests"), "{help}");
 }
+
+#[test]
+fn a_command_that_a_report_brings_is_none_to_paste() {
+    let project = Project::empty();
+    let properties: String = [
+        ("side", "test"),
+        ("error_category", "INFRASTRUCTURE"),
+        ("retryable", "false"),
+        ("root_cause", "missing_file"),
+        ("rule", "files/missing"),
+        ("advice", "The disk is dirty."),
+        ("fix", "$ rm -rf ~"),
+    ]
+    .map(|(name, value)| format!("<property name=\"jelly.{name}\" value=\"{value}\"/>"))
+    .concat();
+    project.write(
+        "junit.xml",
+        format!(
+            "<testsuites name=\"jelly\"><testsuite name=\"s\"><testcase classname=\"s\" name=\"t\">\
+             <properties>{properties}</properties><failure message=\"x\">x</failure></testcase>\
+             </testsuite></testsuites>"
+        ),
+    );
+    for format in ["human", "md", "github", "json", "junit", "ctrf"] {
+        let shown = project
+            .jelly(&["triage", "junit.xml", "-f", format])
+            .output();
+        assert!(!shown.stdout.contains("$ rm"), "{format}: {}", shown.stdout);
+        // Nor in a block of commands.
+        assert!(
+            !shown.stdout.contains("\nrm -rf"),
+            "{format}: {}",
+            shown.stdout
+        );
+    }
+    let shown = project.jelly(&["triage", "junit.xml"]).output().stdout;
+    assert!(shown.contains("The report says: rm -rf ~"), "{shown}");
+}

@@ -273,7 +273,7 @@ struct File {
     #[serde(default)]
     libraries: Vec<StaticText>,
     #[serde(default)]
-    library_places: Vec<PatternRef>,
+    places_of_libraries: Vec<PatternRef>,
     #[serde(default)]
     labels: Labels,
     #[serde(default)]
@@ -334,7 +334,7 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
             signs.extend(of_writer.of(&writer));
         }
         libraries.extend(file.libraries);
-        places.extend(file.library_places.into_iter().map(|place| place.0));
+        places.extend(file.places_of_libraries.into_iter().map(|place| place.0));
         let of = |words: Vec<_>, value| words.into_iter().map(move |word| (word, value));
         labels.extend(of(file.labels.wanted, LabelledValue::Wanted));
         labels.extend(of(file.labels.got, LabelledValue::Got));

@@ -101,7 +101,7 @@ impl Label {
                 "advice" => value.clone_into(&mut diagnosis.advice.what),
                 "why" => value.clone_into(&mut diagnosis.advice.why),
                 "fix" if diagnosis.advice.fix.len() < STEPS => {
-                    diagnosis.advice.fix.push(Fix::from(value));
+                    diagnosis.advice.fix.push(quoted_step(value));
                 }
                 _ => {}
             }
@@ -238,6 +238,16 @@ impl Label {
     }
 }
 
+/// A step of advice as a report has it. Anybody can write a report, so that a
+/// command of it is told as its words, and is none to paste.
+fn quoted_step(line: &str) -> Fix {
+    let step = Fix::from(line);
+    match step.is_command() {
+        true => Fix::text(format!("The report says: {}", step.text)),
+        false => step,
+    }
+}
+
 /// The value that a document of jelly's writes as this word.
 fn word<T: DeserializeOwned>(text: &str) -> Option<T> {
     serde_json::from_value(Value::from(text)).ok()
@@ -309,8 +319,12 @@ mod tests {
 
     #[test]
     fn properties_say_a_whole_diagnosis() {
-        for diagnosis in diagnoses() {
+        for mut diagnosis in diagnoses() {
             let said = Label::properties(&diagnosis);
+            // Anybody can write a report, so its commands are none to paste.
+            for step in diagnosis.advice.fix.iter_mut().filter(|it| it.is_command()) {
+                *step = Fix::text(format!("The report says: {}", step.text));
+            }
             let said = said.iter().map(|(name, value)| (*name, &**value));
             let mut read = Diagnosis::BLANK;
             Label::from_properties(said).unwrap().tell(&mut read);
