@@ -604,8 +604,6 @@ fn a_page_of_a_proxy_is_not_the_servers_code() {
 
 // ── TLS ──────────────────────────────────────────────────────────────────
 
-type Secure = rustls::StreamOwned<rustls::ServerConnection, TcpStream>;
-
 /// A healthy server with a certificate of its own making, for `name`, and the
 /// authority that signed it, as a file.
 fn secure(name: &str, year: i32, signed: bool) -> (Http, tempfile::NamedTempFile) {
@@ -637,20 +635,7 @@ fn secure(name: &str, year: i32, signed: bool) -> (Http, tempfile::NamedTempFile
             rustls::pki_types::PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
         )
         .unwrap();
-    let config = std::sync::Arc::new(config);
-    let server = Http::wrapped(
-        move |stream| {
-            let connection = rustls::ServerConnection::new(config.clone()).ok()?;
-            Some(Secure::new(connection, stream))
-        },
-        |request, out: &mut Secure| {
-            legacy(request, out, |request, out| {
-                json_answer(out, &[], &result(request, text("done")));
-            });
-            out.conn.send_close_notify();
-        },
-    );
-    (server, roots)
+    (Http::secure(config), roots)
 }
 
 fn securely(server: &Http, roots: &Path) -> Run {

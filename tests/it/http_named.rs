@@ -238,8 +238,6 @@ fn a_lost_connection_is_made_up_for_once_unless_a_tool_was_called() {
 
 // ── TLS ──────────────────────────────────────────────────────────────────
 
-type Secure = rustls::StreamOwned<rustls::ServerConnection, TcpStream>;
-
 /// A healthy server whose certificate is that of an authority, signed by itself, as
 /// `openssl req -x509` makes it; and the certificate as a file.
 fn its_own_authority(
@@ -277,20 +275,7 @@ fn its_own_authority(
             rustls::pki_types::PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
         )
         .unwrap();
-    let config = std::sync::Arc::new(config);
-    let server = Http::wrapped(
-        move |stream| {
-            let connection = rustls::ServerConnection::new(config.clone()).ok()?;
-            Some(Secure::new(connection, stream))
-        },
-        |request, out: &mut Secure| {
-            legacy(request, out, |request, out| {
-                json_answer(out, &[], &result(request, text("done")));
-            });
-            out.conn.send_close_notify();
-        },
-    );
-    (server, file)
+    (Http::secure(config), file)
 }
 
 fn securely(server: &Http, trusted: &tempfile::NamedTempFile) -> Run {
