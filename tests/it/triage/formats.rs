@@ -297,3 +297,47 @@ fn with_several_reports_each_output_says_which_one_a_failure_is_of() {
     let ended = triage(&project, &["out/ubuntu-3.12/junit.xml"]);
     assert!(!ended.stdout.contains("[ubuntu"), "{}", ended.stdout);
 }
+
+#[test]
+fn an_annotation_takes_the_failing_line_out_of_the_stack_where_the_report_names_no_file() {
+    let project = Project::empty();
+    for file in ["src/main/java/com/acme/Cart.java", "lib/cart.rb"] {
+        project.write(file, "");
+    }
+    let case = |name: &str, class: &str, text: &str| {
+        format!(
+            "<testcase name=\"{name}\" classname=\"{class}\"><failure>{text}</failure></testcase>"
+        )
+    };
+    for (case, wanted) in [
+        (
+            case(
+                "totals",
+                "com.acme.CartTest",
+                "java.lang.NullPointerException: x\n\tat java.base/java.util.Objects.requireNonNull(Objects.java:208)\n\tat com.acme.Cart.total(Cart.java:31)\n\tat com.acme.CartTest.totals(CartTest.java:12)\n\tat java.base/java.lang.reflect.Method.invoke(Method.java:580)",
+            ),
+            "::error file=src/main/java/com/acme/Cart.java,line=31,title=",
+        ),
+        (
+            case(
+                "totals",
+                "spec.cart",
+                "NoMethodError: undefined method 'price' for nil\n./spec/cart_spec.rb:3:in 'block'\n./lib/cart.rb:12:in 'total'",
+            ),
+            "::error file=./spec/cart_spec.rb,line=3,title=",
+        ),
+        // All of its stack is other people's.
+        (
+            case(
+                "totals",
+                "cart",
+                "TypeError: x\n    at f (/srv/shop/node_modules/p/i.js:1:2)",
+            ),
+            "::error title=",
+        ),
+    ] {
+        project.write("a.xml", report(&case));
+        let ended = triage(&project, &["a.xml", "-f", "github"]);
+        assert!(ended.stdout.starts_with(wanted), "{}", ended.stdout);
+    }
+}

@@ -28,6 +28,9 @@ pub struct ReportPart {
     pub first_prints: HashMap<String, String>,
     /// What reruns have to know of its cases, by their ordinals.
     pub hints: HashMap<u64, Hint>,
+    /// By fingerprint, `file:line` where a failure of it happened whose case
+    /// does not say.
+    pub failed_at: HashMap<String, String>,
 }
 
 /// How the account is drawn up.
@@ -58,6 +61,7 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
     let (mut passed, mut templates) = (Vec::new(), HashMap::new());
     let mut hints = Hints::new();
     let mut first_prints = HashMap::new();
+    let mut failed_at: HashMap<String, String> = HashMap::new();
     for part in parts {
         let mut summary = part.summary;
         let run = summary.identity.clone();
@@ -71,6 +75,9 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
             passed.extend(part.passed);
             templates.extend(part.templates);
             first_prints.extend(part.first_prints);
+            for (cause, place) in part.failed_at {
+                failed_at.entry(cause).or_insert(place);
+            }
             let of_report = part.hints.into_iter();
             hints.extend(of_report.map(|(at, hint)| ((summary.path.clone(), at), hint)));
             if failures.is_empty() {
@@ -84,7 +91,10 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
     before.end_before(&reports);
     before.date(&mut failures, &first_prints);
     let fixed = before.fixed(&passed, &failures);
-    let clusters = clusters(&failures);
+    let mut clusters = clusters(&failures);
+    for cluster in &mut clusters {
+        cluster.at = failed_at.remove(&cluster.fingerprint);
+    }
     let health = health(&reports, &clusters, &failures);
     let retry = rerun::plan(&failures, &reports, &hints);
     let (exit_code, verdict) = exit(&reports, &failures, &health, terms.fail_on, terms.strict);

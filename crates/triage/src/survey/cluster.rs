@@ -507,6 +507,7 @@ fn cluster(failures: &Failures, mut group: Group, known: &mut KnownAdvice) -> Op
         example: leader.title(),
         evidence,
         rule: kind.rule.clone(),
+        at: None,
         advice: failures.advice(lead, known).unwrap_or_default(),
         fingerprint,
         victims: group.victims,
