@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 mod doubt;
 mod formats;
+mod partition;
 mod past;
 
 pub fn fixture(name: &str) -> PathBuf {

@@ -132,8 +132,7 @@ pub struct Cluster {
     pub evidence: Option<Evidence>,
     /// Id of the rule that knows it.
     pub rule: String,
-    /// `file:line` at which the first victim failed, as its stack tells it,
-    /// where its report does not.
+    /// `file:line` at which the first victim failed, as its stack tells it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     pub advice: SharedAdvice,

@@ -28,8 +28,7 @@ pub struct ReportPart {
     pub first_prints: HashMap<String, String>,
     /// What reruns have to know of its cases, by their ordinals.
     pub hints: HashMap<u64, Hint>,
-    /// By fingerprint, `file:line` where a failure of it happened whose case
-    /// does not say.
+    /// By fingerprint, `file:line` where its first failure happened.
     pub failed_at: HashMap<String, String>,
 }
 
@@ -91,7 +90,7 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
     before.end_before(&reports);
     before.date(&mut failures, &first_prints);
     let fixed = before.fixed(&passed, &failures);
-    let mut clusters = clusters(&failures);
+    let mut clusters = clusters(&failures, &failed_at);
     for cluster in &mut clusters {
         cluster.at = failed_at.remove(&cluster.fingerprint);
     }

@@ -52,7 +52,7 @@ pub struct Collector<'e> {
     places: HashMap<u64, Range<usize>>,
     /// By case, the files that failures tell where the report does not.
     files: HashMap<u64, String>,
-    /// By fingerprint, where its first victim failed whose case does not say.
+    /// By fingerprint, where its first victim failed.
     failed_at: HashMap<String, String>,
 }
 
@@ -131,10 +131,9 @@ impl<'e> Collector<'e> {
     }
 
     /// The line of the project at which the first victim of a cause failed, as
-    /// its stack tells it where the report does not.
-    fn remember_place(&mut self, case: &Case<'_>, failure: &Failure, diagnosis: &Diagnosis) {
-        if case.line.is_none()
-            && self.failed_at.len() < PLACES
+    /// its stack tells it.
+    fn remember_place(&mut self, failure: &Failure, diagnosis: &Diagnosis) {
+        if self.failed_at.len() < PLACES
             && !self.failed_at.contains_key(&diagnosis.fingerprint)
             && let Some(place) = failing_line(failure)
         {
@@ -204,7 +203,7 @@ impl<'e> Collector<'e> {
         if diagnosis.retryable == Some(true) {
             self.remember_file(case, &failure);
         }
-        self.remember_place(case, &failure, &diagnosis);
+        self.remember_place(&failure, &diagnosis);
         let text = |text: &str| self.tools.redactor.redact(text).into_owned();
         TriagedFailure {
             report: self.report.clone(),
