@@ -505,7 +505,9 @@ impl Machine<'_> {
 /// by the first line of each text.
 fn label(failures: &mut [Failure], properties: &[(String, String)]) {
     for failure in failures.iter_mut() {
-        failure.label = failure.text.as_deref().and_then(Label::from_text);
+        let text = failure.text.as_deref().and_then(Label::from_text);
+        let message = || failure.message.as_deref().and_then(Label::from_message);
+        failure.label = text.or_else(message);
     }
     let properties = properties.iter();
     let said = Label::from_properties(properties.map(|(name, value)| (&**name, &**value)));
