@@ -114,7 +114,7 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
     let fixed = before.fixed(&passed, &failures);
     let mut clusters = clusters(&failures, &failed_at);
     for cluster in &mut clusters {
-        cluster.at = failed_at.remove(&cluster.fingerprint);
+        cluster.at = failed_at.get(&cluster.fingerprint).cloned();
     }
     let health = health(&reports, &clusters, &failures);
     let retry = rerun::plan(&failures, &reports, &hints);

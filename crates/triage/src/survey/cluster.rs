@@ -69,9 +69,11 @@ struct Group {
 
 fn group(views: &[FailureView<'_>]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    let mut places: HashMap<&str, usize, RandomState> = HashMap::default();
+    let hosts = hosts_apart(views);
+    let mut places: HashMap<(&str, Option<usize>), usize, RandomState> = HashMap::default();
     for (index, view) in views.iter().enumerate() {
-        let at = *places.entry(view.fingerprint).or_insert_with(|| {
+        let key = (view.fingerprint, hosts.get(&index).copied());
+        let at = *places.entry(key).or_insert_with(|| {
             groups.push(Group {
                 fingerprints: vec![view.fingerprint.to_owned()],
                 ..Group::default()
@@ -81,6 +83,43 @@ fn group(views: &[FailureView<'_>]) -> Vec<Group> {
         groups[at].victims.push(index);
     }
     groups
+}
+
+/// Addresses of containers are chance from run to run, so fingerprints leave them
+/// out; of one run, two of them are two servers. By place, the host of a failure
+/// that shares its fingerprint with another of another host, as a number.
+fn hosts_apart(views: &[FailureView<'_>]) -> HashMap<usize, usize> {
+    let mut named: HashMap<&str, Vec<(usize, String)>> = HashMap::new();
+    for (index, view) in views.iter().enumerate() {
+        if let Some(host) = own_host(view) {
+            named
+                .entry(view.fingerprint)
+                .or_default()
+                .push((index, host));
+        }
+    }
+    let mut found = HashMap::new();
+    for places in named.into_values() {
+        let hosts: BTreeSet<&String> = places.iter().map(|(_, host)| host).collect();
+        // More of them are one service that was asked again and again.
+        if (2..=SERVERS).contains(&hosts.len()) {
+            let number = |host| {
+                hosts
+                    .iter()
+                    .position(|one| *one == host)
+                    .unwrap_or_default()
+            };
+            found.extend(places.iter().map(|(at, host)| (*at, number(host))));
+        }
+    }
+    found
+}
+
+/// The host of an outage, unless it is this machine, where ports tell.
+fn own_host(view: &FailureView<'_>) -> Option<String> {
+    let subject = subject(view)?;
+    let (host, _) = host_of(&subject);
+    (host != THIS_MACHINE).then(|| host.to_owned())
 }
 
 /// Those that fail since another does: place → place of that other.
@@ -273,7 +312,7 @@ const ALIKE: usize = 3;
 /// Joins groups whose reports differ only in the same places, and there only in
 /// numbers or in what was asked of one host.
 fn join_alike(views: &[FailureView<'_>], groups: &mut [Group]) {
-    let mut alike: HashMap<(&str, String), Vec<(usize, &str)>> = HashMap::new();
+    let mut alike: HashMap<(&str, Option<String>, String), Vec<(usize, &str)>> = HashMap::new();
     for (at, group) in groups.iter().enumerate().take(COMPARED) {
         let Some(view) = group.victims.first().map(|first| &views[*first]) else {
             continue;
@@ -288,13 +327,13 @@ fn join_alike(views: &[FailureView<'_>], groups: &mut [Group]) {
             "assertion_mismatch" | "snapshot_mismatch" | "mock_expectation" | "expected_error"
         );
         if !said.is_empty() && (!values || said.contains("://")) {
-            let alike = alike.entry((root_cause, skeleton(said)));
+            let alike = alike.entry((root_cause, own_host(view), skeleton(said)));
             alike.or_default().push((at, said));
         }
     }
     let mut alike: Vec<_> = alike.into_iter().collect();
     alike.sort_unstable();
-    for ((root_cause, _), places) in alike {
+    for ((root_cause, _, _), places) in alike {
         // A host that refuses one request for its own reasons refuses them all.
         let sure = outage(root_cause).is_some() || root_cause == "auth_failed";
         // The same words of two functions are two causes.
