@@ -69,6 +69,40 @@ fn named(run: &Run, at: &str, root_cause: &str, says: &[&str]) {
 }
 
 #[test]
+fn a_server_that_dies_of_its_pin_or_stays_mute_is_named_by_the_pin() {
+    let dies = "        sys.exit(1)";
+    let stays_mute = "        continue";
+    for otherwise in [dies, stays_mute] {
+        let plan = "version: 1\nservers:\n  s:\n    command: python3\n    args: [server.py, \"2025-06-18\"]\n    \
+             era: modern\n    startup_timeout: 2s\nsteps:\n  - { id: one, tool: by_rpc, expect: { error: {} } }\n";
+        let project = Project::with(plan);
+        let refuses =
+            "        send({'id': id, 'error': {'code': -32601, 'message': 'Method not found'}})";
+        let server = SERVER.replace(refuses, otherwise);
+        assert_ne!(server, SERVER);
+        project.write("server.py", server);
+        let run = project.run(&["--max-iterations", "1"]);
+        let says = [
+            "does not speak what the plan holds it to: `era: modern`",
+            "2025-06-18",
+        ];
+        named(&run, "plan.yaml:6:5", "protocol_version_mismatch", &says);
+    }
+}
+
+#[test]
+fn a_server_that_starts_in_no_way_keeps_its_own_cause_beside_a_pin() {
+    let project = Project::with(
+        "version: 1\nservers:\n  s:\n    command: python3\n    args: [server.py]\n    era: modern\n\
+         steps:\n  - { id: one, tool: by_rpc }\n",
+    );
+    project.write("server.py", "import no_such_module_anywhere\n");
+    let run = project.run(&["--max-iterations", "1"]);
+    let diagnosis = &run.last().failures()[0]["diagnosis"];
+    assert_eq!(diagnosis["root_cause"], "missing_module");
+}
+
+#[test]
 fn a_pin_that_the_server_does_not_speak_is_named_by_its_line() {
     for (revision, pin) in [
         ("2025-06-18", "era: modern"),

@@ -27,6 +27,7 @@ mod operators;
 mod outcome;
 mod output;
 mod phrase;
+mod pin_proof;
 mod plain;
 mod request;
 mod run;

@@ -4,6 +4,7 @@
 use super::ladder::ServerLadder;
 use super::launch::Prepared;
 use super::life::Running;
+use super::pin_proof::speaks_without_pin;
 use super::script::Script;
 use super::settings::ExecSettings;
 use super::shared_state::SharedState;
@@ -229,7 +230,15 @@ impl ServerLane {
                 });
                 Ok(session)
             }
-            Err(failure) => {
+            Err(mut failure) => {
+                let proof = tokio::select! {
+                    proof = speaks_without_pin(launch, &failure) => proof,
+                    _ = self.shared.stop() => None,
+                };
+                if let Some(speaks) = proof {
+                    failure.unspoken = true;
+                    failure.message = format!("{}; {speaks}", failure.message);
+                }
                 report.state = ServerState::Failed;
                 report.exit.clone_from(&failure.exit);
                 report.stderr_tail = shorten(&failure.stderr);

@@ -12,7 +12,7 @@ use crate::{
 };
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use jelly_base::mcp::{CLIENT_METHODS, Method, NOTIFICATIONS, Notification};
+use jelly_base::mcp::{CLIENT_METHODS, Method, NOTIFICATIONS, Notification, REVISIONS};
 use jelly_base::text::close_names;
 use serde_json::{Map, Value};
 
@@ -37,7 +37,7 @@ impl<'t> Reader<'t> {
         &mut self,
         node: &Node<'t>,
         path: Path<'_>,
-        of: Of,
+        (of, server): (Of, Option<&str>),
         needs: &mut Needs,
     ) -> Vec<Answer> {
         let mut answers: Vec<Answer> = Vec::new();
@@ -47,6 +47,7 @@ impl<'t> Reader<'t> {
             let Some(answer) = self.answer(item, path, of, needs) else {
                 continue;
             };
+            self.asked_in_no_pin(&answer.method, server, item, path);
             if of == Of::Server && answers.iter().any(|a| a.method == answer.method) {
                 let message = format!("`{}` is answered above already", answer.method);
                 self.problem(item.span, path, message)
@@ -55,6 +56,33 @@ impl<'t> Reader<'t> {
             answers.push(answer);
         }
         answers
+    }
+
+    /// An answer that the revision which the server is held to never asks for.
+    fn asked_in_no_pin(
+        &mut self,
+        method: &str,
+        server: Option<&str>,
+        item: &Node<'t>,
+        path: Path<'_>,
+    ) {
+        let pin = server.and_then(|server| self.names.pins.get(server));
+        let (Some((pin, revisions)), Some(asked)) = (pin, Method::find_of_server(method)) else {
+            return;
+        };
+        if !revisions.iter().any(|revision| asked.is_in(revision)) {
+            let message =
+                format!("nobody asks for `{method}` under `{pin}`, which the server is held to");
+            let since = REVISIONS
+                .iter()
+                .rev()
+                .find(|revision| asked.is_in(revision));
+            let since = since.map_or("another", |revision| revision.name);
+            let hint = format!("take the answer or the pin out; `{method}` is there since {since}");
+            let node = item.entry("method").map_or(item, |entry| &entry.value);
+            self.problem(node.span, path.key("method"), message)
+                .hint(hint);
+        }
     }
 
     fn answer(

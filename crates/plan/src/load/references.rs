@@ -5,6 +5,7 @@ use super::reader::Reader;
 use crate::syntax::{Data, Node, reference_meant};
 use crate::template::{PREFIXES, Part, RESERVED, Template, TemplateError, has_reference};
 use indexmap::{IndexMap, IndexSet};
+use jelly_base::mcp::Revision;
 use jelly_base::text::close_names;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -26,6 +27,8 @@ pub(super) struct KnownNames {
     pub subscriptions: HashMap<String, (usize, String)>,
     /// Of these, whose subscription a step before this one ends.
     pub unsubscribed: HashSet<String>,
+    /// By server: what the plan itself holds it to, as written and as revisions.
+    pub pins: HashMap<String, (String, Vec<&'static Revision>)>,
 }
 
 impl KnownNames {

@@ -135,6 +135,15 @@ impl<'t> Reader<'t> {
             self.problem(node.span, path.key("era"), message)
                 .hint("`protocol` says the era too: leave `era` out");
         }
+        // What a combination of a matrix pins, its other plans may ask for.
+        let held_to = match (own.and_then(Revision::find), era) {
+            (Some(own), _) => Some((format!("protocol: {}", own.name), vec![own])),
+            (None, Some(era)) => Some((format!("era: {era}"), Revision::all(era).collect())),
+            (None, None) => None,
+        };
+        if let Some(held_to) = held_to {
+            self.names.pins.insert(name.to_owned(), held_to);
+        }
         let of_all = || self.variant.as_ref()?.protocol.as_deref();
         let protocol = match (own, era) {
             (Some(own), _) => Some(own),
@@ -150,7 +159,10 @@ impl<'t> Reader<'t> {
             .get("capabilities")
             .and_then(|node| self.capabilities(node, path.key("capabilities")));
         let answers = match fields.get("answers") {
-            Some(node) => self.answers(node, path.key("answers"), Of::Server, &mut Needs::new()),
+            Some(node) => {
+                let of = (Of::Server, Some(name));
+                self.answers(node, path.key("answers"), of, &mut Needs::new())
+            }
             None => Vec::new(),
         };
         Server {

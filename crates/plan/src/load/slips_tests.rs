@@ -228,6 +228,34 @@ fn a_file_in_another_format_is_said_to_be_one() {
 }
 
 #[test]
+fn an_answer_to_what_the_pinned_revision_never_asks_is_refused() {
+    let plan = |pin: &str, of_server: &str, of_step: &str| {
+        format!(
+            "version: 1\nservers:\n  m:\n    command: x\n{pin}{of_server}steps:\n  - server: m\n    tool: t\n{of_step}"
+        )
+    };
+    let answers = "    answers: [{ method: elicitation/create, result: { action: decline } }]\n";
+    let old = "    protocol: \"2025-03-26\"\n";
+    let message = "`elicitation/create` under `protocol: 2025-03-26`";
+    slip(&plan(old, answers, ""), "6:25", message, "since 2025-06-18");
+    slip(&plan(old, "", answers), "9:25", message, "since 2025-06-18");
+    for pin in [
+        "",
+        "    protocol: \"2025-06-18\"\n",
+        "    era: legacy\n",
+        "    era: modern\n",
+    ] {
+        let text = plan(pin, answers, answers);
+        let source = PlanSource {
+            path: "plan.yaml".into(),
+            text: text.as_str().into(),
+            variant: None,
+        };
+        check(source).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+#[test]
 fn a_free_port_that_the_command_is_not_told_of_is_refused() {
     let server = |more: &str| {
         format!(

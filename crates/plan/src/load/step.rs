@@ -117,7 +117,10 @@ impl<'t> Reader<'t> {
         }
         let args = self.args(fields, request.as_ref(), &mut needs);
         let answers = match fields.get("answers") {
-            Some(node) => self.answers(node, path.key("answers"), Of::Step, &mut needs),
+            Some(node) => {
+                let of = (Of::Step, server.as_deref());
+                self.answers(node, path.key("answers"), of, &mut needs)
+            }
             None => Vec::new(),
         };
         let expect = match fields.get("expect") {
