@@ -26,8 +26,10 @@ mod paint;
 mod plan_reads;
 mod plan_run;
 mod proposals;
+mod proxy;
 mod record;
 mod refusal;
+mod replay;
 mod results;
 mod rules;
 mod run;
@@ -126,7 +128,12 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
         Command::Schema(args) => ended(schema::schema(&args)),
         Command::Snapshot(args) => in_world(color, |world| snapshot::snapshot(&args, world)),
         Command::Login(args) => in_world(color, |world| login::login(&args, world)),
+        Command::Replay(args) => ended(replay::replay(&args)),
         Command::Mock(args) => jelly_mock::run(&args),
+        Command::Proxy(args) => match &args.action {
+            Some(action) => in_world(color, |world| proxy::change(action, world)),
+            None => supervised(color, |world| proxy::proxy(&args, world)),
+        },
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "jelly", &mut script);

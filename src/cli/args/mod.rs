@@ -9,6 +9,8 @@ mod explain;
 mod history;
 mod init;
 mod login;
+mod proxy;
+mod replay;
 pub mod rules;
 mod run;
 mod schema;
@@ -24,6 +26,8 @@ pub use explain::ExplainArgs;
 pub use history::{HistoryArgs, HistoryOrder, ListArgs};
 pub use init::{InitArgs, RegistryChoice};
 pub use login::LoginArgs;
+pub use proxy::{ProxyAction, ProxyArgs, WrapArgs};
+pub use replay::ReplayArgs;
 pub use rules::{RuleFiles, RulesArgs};
 pub use run::{BudgetArgs, FlagRepeat, LadderArgs, RUN_FLAGS, RunArgs};
 pub use schema::SchemaArgs;
@@ -82,6 +86,10 @@ pub enum Command {
     Login(LoginArgs),
     /// A scriptable MCP server over stdio that fails on demand
     Mock(Box<MockArgs>),
+    /// Stands before a server, and tells the client why it can't be used where it can't
+    Proxy(Box<ProxyArgs>),
+    /// Serves a recording over stdio, as the server that was recorded
+    Replay(ReplayArgs),
     /// Reviews what answers say where their snapshots say otherwise
     Snapshot(SnapshotArgs),
     /// Prints the JSON Schemas of plans and of every output

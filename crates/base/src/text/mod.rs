@@ -14,6 +14,7 @@ mod quoted;
 pub mod redact;
 mod shell;
 mod stable;
+mod volatile;
 mod word_list;
 mod words;
 
@@ -28,6 +29,7 @@ pub use placeholder::is_placeholder;
 pub use quoted::{Lines, Quoted, render_quoted};
 pub use shell::{is_sayable, shell_command, shell_command_in, shell_word};
 pub use stable::{MOMENT, UUID, stable_name};
+pub use volatile::{Varying, Volatile, varying, without_volatile};
 pub use word_list::WordList;
 pub use words::{
     capitalised, first_names, human_duration, is_variable_name, json_type, lines, listed, one_line,
