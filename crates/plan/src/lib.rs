@@ -32,8 +32,8 @@ pub use features::{
 pub use grammar::{Operator, plan_schema};
 pub use json_schema::{BoundedSchema, SchemaError, TooComplex};
 pub use load::{
-    PlanError, Problem, Project, ProjectSetting, SettingKey, SettingKind, check, load, load_with,
-    parse_duration, read_project,
+    PlanError, Problem, Project, ProjectSetting, SettingKey, SettingKind, UnknownKeyword, check,
+    load, load_with, parse_duration, read_project, unknown_keyword,
 };
 pub use masked::{shown_diff, shown_plan};
 pub use matrix::{Matrix, Variant};

@@ -4,7 +4,7 @@
 //! that can't be written is a warning, and never stops a run.
 
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::{Notation, disarmed};
+use jelly_base::text::{Notation, disarmed, is_too_large};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -88,14 +88,17 @@ impl Recorder {
             return;
         }
         state.seq += 1;
-        let entry = serde_json::json!(RecordedLine {
+        let entry = serde_json::to_string(&RecordedLine {
             seq: state.seq,
             server,
             direction,
             content: redacted(line, redactor),
         });
+        let Ok(entry) = entry else {
+            return;
+        };
         // One write per message, so that a killed run leaves whole lines.
-        let line = format!("{}\n", disarmed(&entry.to_string(), Notation::Json));
+        let line = format!("{}\n", disarmed(&entry, Notation::Json));
         let length = u64::try_from(line.len()).unwrap_or(u64::MAX);
         let written = match (state.left.checked_sub(length), &mut state.file) {
             (Some(left), Some(file)) => {
@@ -150,7 +153,9 @@ fn redacted_again(line: &str, redactor: &Redactor) -> String {
         return redactor.redact(line).into_owned();
     };
     if let Some(message) = entry.remove("message") {
-        let content = serde_json::json!(redacted(message.to_string().as_bytes(), redactor));
+        let text = message.to_string();
+        drop(message);
+        let content = serde_json::json!(redacted(text.as_bytes(), redactor));
         entry.extend(content.as_object().cloned().unwrap_or_default());
     }
     let mut entry = Value::Object(entry);
@@ -159,7 +164,9 @@ fn redacted_again(line: &str, redactor: &Redactor) -> String {
 }
 
 fn redacted(line: &[u8], redactor: &Redactor) -> Content {
-    if let Ok(mut value) = serde_json::from_slice::<Value>(line) {
+    if !is_too_large(line)
+        && let Ok(mut value) = serde_json::from_slice::<Value>(line)
+    {
         redactor.redact_json(&mut value);
         // A number can be a secret too, and that shows only in the text.
         return match redactor.redact(&value.to_string()) {
