@@ -167,7 +167,7 @@ impl<'n> Decimal<'n> {
             .enumerate()
             .filter(|(_, digit)| *digit != b'0');
         last.last()
-            .is_none_or(|(index, _)| index as i128 + 1 <= self.point)
+            .is_none_or(|(index, _)| (index as i128) < self.point)
     }
 }
 
