@@ -50,9 +50,16 @@ use refusal::{Refusal, complain};
 use settings::World;
 use std::panic::{self, AssertUnwindSafe};
 
+/// All that can be typed, for manual pages.
+#[must_use]
+pub fn command_line() -> clap::Command {
+    Cli::command()
+}
+
 /// The whole program.
 #[must_use]
 pub fn main_impl() -> std::process::ExitCode {
+    process::end_with_launcher();
     process::let_large_writes_fail();
     let typed: Vec<_> = std::env::args_os().collect();
     let layers = match Layers::find(&typed) {

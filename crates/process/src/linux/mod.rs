@@ -108,3 +108,16 @@ pub(super) fn die_with_parent(parent: Pid) -> io::Result<()> {
         Err(Errno::SRCH.into())
     }
 }
+
+/// Has this process told to end when its parent is gone, as the parent asked
+/// for. It is ended at once where that is so already.
+pub(super) fn end_with_launcher(launcher: Pid) {
+    if rustix::process::getppid() == Some(launcher) {
+        // Where it is refused, only a SIGKILL of the launcher goes unnoticed.
+        let _ = rustix::process::set_parent_process_death_signal(Some(Signal::TERM));
+    }
+    // It may have ended before.
+    if rustix::process::test_kill_process(launcher) == Err(Errno::SRCH) {
+        let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::TERM);
+    }
+}
