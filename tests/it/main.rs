@@ -52,6 +52,8 @@ mod passed_before;
 mod peers;
 mod plans;
 mod protocol_slips;
+mod proxy;
+mod proxy_deaths;
 mod reruns;
 mod resources;
 mod rules;
