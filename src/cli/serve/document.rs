@@ -30,13 +30,13 @@ const fn last_first(path: &'static str) -> ListRule {
 
 const RUN: [ListRule; 9] = [
     last_first("iterations"),
-    list("iterations.failures"),
     list("iterations.steps"),
+    list("iterations.failures"),
     list("iterations.servers"),
     list("plans"),
     last_first("plans.iterations"),
-    list("plans.iterations.failures"),
     list("plans.iterations.steps"),
+    list("plans.iterations.failures"),
     list("plans.iterations.servers"),
 ];
 

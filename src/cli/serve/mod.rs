@@ -16,6 +16,7 @@ mod http;
 mod page;
 mod past_runs;
 mod runs;
+mod shorten;
 mod tools;
 mod work;
 

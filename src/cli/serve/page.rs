@@ -7,8 +7,9 @@
 //!
 //! Main function: [`page`].
 
-use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use super::shorten::{LEVELS, LeftOut, Level, shorten, size};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 
 /// A list of a document that is dealt out.
 #[derive(Debug, Clone, Copy)]
@@ -73,14 +74,13 @@ pub fn page(document: Value, lists: &[ListRule], from: usize, budget: usize) -> 
     let largest = room / 2;
     let mut on_page: Vec<usize> = Vec::new();
     let mut next = from;
-    let mut shown: BTreeMap<Vec<(&str, usize)>, ()> = BTreeMap::new();
+    let mut shown: BTreeSet<Vec<(&str, usize)>> = BTreeSet::new();
     while let Some(entry) = entries.get_mut(next) {
         let mut shortened = std::mem::take(&mut entry.shortened);
         shorten(&mut entry.value, largest, &mut shortened);
         let entry = &entries[next];
         // An entry brings along those that it is in.
-        let around =
-            (1..entry.place.len()).filter(|depth| !shown.contains_key(&entry.place[..*depth]));
+        let around = (1..entry.place.len()).filter(|depth| !shown.contains(&entry.place[..*depth]));
         let around: Vec<usize> = around
             .filter_map(|depth| find(&entries, &entry.place[..depth]))
             .filter(|at| *at != next)
@@ -97,10 +97,10 @@ pub fn page(document: Value, lists: &[ListRule], from: usize, budget: usize) -> 
         room = room.saturating_sub(wanted);
         left.merge(shortened);
         for at in around {
-            shown.insert(entries[at].place.clone(), ());
+            shown.insert(entries[at].place.clone());
             on_page.push(at);
         }
-        shown.insert(entries[next].place.clone(), ());
+        shown.insert(entries[next].place.clone());
         on_page.push(next);
         next += 1;
     }
@@ -140,36 +140,37 @@ fn fit(
         let head = serde_json::to_string(head).map_or(0, |text| text.len());
         head + NOTES + rest.iter().map(|value| size(value) + 12).sum::<usize>()
     };
-    let levels: &[(usize, usize)] = match rest.len() {
-        0..=MOST_TRIED => &[(usize::MAX / 2, usize::MAX), (500, 12), (250, 8), (120, 6)],
-        _ => &[],
+    let tried = match rest.len() {
+        0..=MOST_TRIED => LEVELS.len(),
+        _ => 0,
     };
-    let fits = levels.iter().copied().find(|(texts, lists)| {
+    let fits = LEVELS[..tried].iter().find(|level| {
         let mut head = Value::Object(head.clone());
         let mut unseen = LeftOut::default();
-        shorten_to(&mut head, "", *texts, *lists, &mut unseen);
+        level.apply(&mut head, &mut unseen);
         let rest: Vec<Value> = rest
             .iter()
             .map(|entry| {
                 let mut value = entry.value.clone();
-                shorten_to(&mut value, "", *texts, *lists, &mut unseen);
+                level.apply(&mut value, &mut unseen);
                 value
             })
             .collect();
         head.as_object()
             .is_some_and(|head| whole(head, &rest) <= budget)
     });
-    let (texts, lists) = match fits {
-        Some(level) => level,
-        // Of a large page, long texts are what was asked for.
-        None => ((budget / 16).max(250), 12),
+    // Of a large page, long texts are what was asked for.
+    let otherwise = Level {
+        texts: (budget / 16).max(250),
+        ..LEVELS[2]
     };
+    let level = fits.unwrap_or(&otherwise);
     for value in head.values_mut() {
-        shorten_to(value, "", texts, lists, left);
+        level.apply(value, left);
     }
     for entry in entries.iter_mut().skip(from) {
         let mut of_entry = LeftOut::default();
-        shorten_to(&mut entry.value, "", texts, lists, &mut of_entry);
+        level.apply(&mut entry.value, &mut of_entry);
         entry.shortened = of_entry;
     }
 }
@@ -179,10 +180,6 @@ const MOST_TRIED: usize = 200;
 
 /// Room for `left_out` and `next_cursor`.
 const NOTES: usize = 240;
-
-fn size(value: &Value) -> usize {
-    serde_json::to_string(value).map_or(0, |text| text.len())
-}
 
 fn find(entries: &[Entry], place: &[(&str, usize)]) -> Option<usize> {
     entries.iter().position(|entry| entry.place == place)
@@ -211,7 +208,8 @@ fn deal_out(
         match (order, value) {
             (Some(order), Value::Array(list)) => {
                 let rule = lists[order];
-                let key = rule.path.rsplit('.').next().unwrap_or(rule.path);
+                let parent: usize = above.place.iter().map(|(key, _)| key.len() + 1).sum();
+                let key = &rule.path[parent..];
                 let count = list.len();
                 for (at, mut value) in std::mem::take(list).into_iter().enumerate() {
                     let turn = if rule.last_first { count - at } else { at };
@@ -256,7 +254,7 @@ fn put(document: &mut Map<String, Value>, picked: &[&Entry], at: usize) {
     let mut object = document;
     for depth in 0..entry.place.len() {
         let (key, _) = entry.place[depth];
-        let Some(list) = list_in(object, key) else {
+        let Some(list) = list_at(object, key) else {
             return;
         };
         if depth + 1 == entry.place.len() {
@@ -271,124 +269,23 @@ fn put(document: &mut Map<String, Value>, picked: &[&Entry], at: usize) {
     }
 }
 
-/// The list of this key, in the object or in one that is in it.
-fn list_in<'o>(object: &'o mut Map<String, Value>, key: &str) -> Option<&'o mut Vec<Value>> {
-    if matches!(object.get(key), Some(Value::Array(_))) {
-        return object.get_mut(key).and_then(Value::as_array_mut);
-    }
-    object
-        .values_mut()
-        .filter_map(Value::as_object_mut)
-        .find_map(|nested| list_in(nested, key))
-}
-
-/// What a page does not show.
-#[derive(Debug, Default)]
-struct LeftOut {
-    /// Entries on later pages, and those that no page shows, by list.
-    entries: BTreeMap<String, usize>,
-    text_bytes: usize,
-}
-
-impl LeftOut {
-    fn merge(&mut self, other: Self) {
-        self.text_bytes += other.text_bytes;
-        for (list, count) in other.entries {
-            *self.entries.entry(list).or_default() += count;
+/// The list at this path, made where it was left out for being empty.
+fn list_at<'o>(object: &'o mut Map<String, Value>, path: &str) -> Option<&'o mut Vec<Value>> {
+    match path.split_once('.') {
+        Some((key, rest)) => {
+            let nested = object
+                .entry(key)
+                .or_insert_with(|| Value::Object(Map::new()));
+            list_at(nested.as_object_mut()?, rest)
         }
-    }
-
-    fn json(&self) -> Option<Value> {
-        let mut left = Map::new();
-        // Of many lists, the sum is enough.
-        if self.entries.len() > 5 {
-            left.insert(
-                "entries".to_owned(),
-                json!(self.entries.values().sum::<usize>()),
-            );
-        } else {
-            let counts = self.entries.iter();
-            left.extend(counts.map(|(list, count)| (list.clone(), json!(count))));
-        }
-        if self.text_bytes > 0 {
-            left.insert("text_bytes".to_owned(), json!(self.text_bytes));
-        }
-        (!left.is_empty()).then_some(Value::Object(left))
-    }
-}
-
-/// The longest text and list that are kept, step by step.
-const STEPS: [(usize, usize); 7] = [
-    (2000, 40),
-    (1000, 20),
-    (500, 10),
-    (250, 6),
-    (120, 4),
-    (60, 2),
-    (24, 1),
-];
-
-/// Makes a value fit into so many bytes, as far as that is possible.
-fn shorten(value: &mut Value, most: usize, left: &mut LeftOut) {
-    for (texts, lists) in STEPS {
-        if size(value) <= most {
-            return;
-        }
-        shorten_to(value, "", texts, lists, left);
-    }
-    // An object of very many members; what is not named first goes.
-    if let Value::Object(object) = value {
-        while size(&Value::Object(object.clone())) > most && object.len() > 8 {
-            let keep = object.len() / 2;
-            let gone: Vec<String> = object.keys().skip(keep.max(8)).cloned().collect();
-            *left.entries.entry("fields".to_owned()).or_default() += gone.len();
-            gone.iter().for_each(|key| drop(object.shift_remove(key)));
+        None => {
+            let list = object
+                .entry(path)
+                .or_insert_with(|| Value::Array(Vec::new()));
+            list.as_array_mut()
         }
     }
 }
-
-fn shorten_to(value: &mut Value, key: &str, texts: usize, lists: usize, left: &mut LeftOut) {
-    match value {
-        // Half a command is worse than none.
-        Value::String(text) if text.starts_with("$ ") && texts >= 60 && text.len() < 500 => {}
-        Value::String(text) if text.len() > texts + MARK && !IDENTITIES.contains(&key) => {
-            let mut end = texts;
-            while !text.is_char_boundary(end) {
-                end -= 1;
-            }
-            let gone = text.len() - end;
-            left.text_bytes += gone;
-            text.truncate(end);
-            text.push_str(" […]");
-        }
-        Value::Array(list) => {
-            if list.len() > lists {
-                *left.entries.entry(key.to_owned()).or_default() += list.len() - lists;
-                list.truncate(lists);
-            }
-            for entry in list {
-                shorten_to(entry, key, texts, lists, left);
-            }
-        }
-        Value::Object(object) => {
-            for (key, value) in object.iter_mut() {
-                shorten_to(value, key, texts, lists, left);
-            }
-        }
-        _ => {}
-    }
-}
-
-const MARK: usize = 8;
-
-/// What would stand for nothing when it is cut, and is never long.
-const IDENTITIES: [&str; 5] = [
-    "fingerprint",
-    "test_fingerprint",
-    "rule",
-    "run_id",
-    "root_cause",
-];
 
 #[cfg(test)]
 mod tests {
@@ -461,7 +358,7 @@ mod tests {
                 assert!(size(page) <= budget, "{} > {budget}", size(page));
                 for iteration in page["iterations"].as_array().unwrap() {
                     assert!(iteration["index"].is_u64(), "{iteration}");
-                    steps += iteration["steps"].as_array().unwrap().len();
+                    steps += iteration["steps"].as_array().map_or(0, Vec::len);
                 }
             }
             assert_eq!(steps, 160);
