@@ -13,6 +13,7 @@ mod fault;
 mod fence;
 mod handler;
 mod http;
+mod pace;
 mod page;
 mod past_runs;
 mod runs;
@@ -29,13 +30,18 @@ use child::Jelly;
 use fence::Fence;
 use handler::ServeHandler;
 use jelly_base::model::ExitCode;
+use pace::paced;
 use rmcp::ServiceExt;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::stdio_pipes;
+use std::time::Duration;
 use work::{Workshop, bad_folder};
 
 /// A longer message is passed over.
 const LONGEST_MESSAGE: usize = 4 << 20;
+
+/// So long answers are still written after the client closed its end.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
 /// Serves until the client goes.
 pub fn serve(args: &ServeArgs, world: &World) -> Result<ExitCode, Refusal> {
@@ -76,6 +82,7 @@ pub fn serve(args: &ServeArgs, world: &World) -> Result<ExitCode, Refusal> {
 /// Over stdin and stdout.
 async fn stdio(handler: &ServeHandler) -> Result<ExitCode, Refusal> {
     let (input, output) = stdio_pipes();
+    let (input, output, mut gone) = paced(input, output);
     let transport =
         AsyncRwTransport::new_server(input, output).with_max_line_length(LONGEST_MESSAGE);
     let service = match handler.clone().serve(transport).await {
@@ -86,8 +93,17 @@ async fn stdio(handler: &ServeHandler) -> Result<ExitCode, Refusal> {
             return Ok(ExitCode::Passed);
         }
     };
-    let ended = service.waiting().await;
-    ended
-        .map(|_| ExitCode::Passed)
-        .map_err(|error| Refusal::fault(&format!("the server was lost: {error}")))
+    // Answers that nobody takes are no reason to stay.
+    let left = async {
+        let _ = gone.wait_for(|gone| *gone).await;
+        handler.stop().await;
+        tokio::time::sleep(LAST_ANSWERS).await;
+    };
+    tokio::select! {
+        ended = service.waiting() => match ended {
+            Ok(_) => Ok(ExitCode::Passed),
+            Err(error) => Err(Refusal::fault(&format!("the server was lost: {error}"))),
+        },
+        () = left => Ok(ExitCode::Passed),
+    }
 }
