@@ -1,6 +1,7 @@
 //! What was typed → what is meant → one function per command → exit code.
 
 mod again;
+mod announce;
 mod apply;
 mod args;
 mod ask;
@@ -36,6 +37,8 @@ mod run;
 mod runtime;
 mod schema;
 mod schema_store;
+#[cfg(feature = "serve")]
+mod serve;
 mod settings;
 mod snapshot;
 mod triage;
@@ -136,6 +139,8 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
         Command::Snapshot(args) => in_world(color, |world| snapshot::snapshot(&args, world)),
         Command::Login(args) => in_world(color, |world| login::login(&args, world)),
         Command::Replay(args) => ended(replay::replay(&args)),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => supervised(color, |world| serve::serve(&args, world)),
         Command::Mock(args) => jelly_mock::run(&args),
         Command::Proxy(args) => match &args.action {
             Some(action) => in_world(color, |world| proxy::change(action, world)),

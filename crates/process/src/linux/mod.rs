@@ -93,9 +93,7 @@ pub(super) fn is_subreaper() -> bool {
 /// The parent-death signal is sent when the *thread* that forked ends; only
 /// the main thread is sure to live as long as the process.
 pub(super) fn may_die_with_thread() -> bool {
-    // SAFETY: no arguments, can't fail.
-    let thread = unsafe { libc::gettid() };
-    thread == rustix::process::getpid().as_raw_nonzero().get()
+    rustix::thread::gettid() == rustix::process::getpid()
 }
 
 /// In a child before exec: be killed when the parent dies. Async-signal-safe.
