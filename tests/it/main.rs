@@ -51,6 +51,7 @@ mod passed_before;
 mod peers;
 mod plans;
 mod protocol_slips;
+mod recordings;
 mod reruns;
 mod resources;
 mod rules;
