@@ -10,7 +10,7 @@ use super::matrix::{InMatrix, Job};
 use super::out::Out;
 use super::plan_reads::look_at_reads;
 use super::proposals::{Proposals, stored};
-use super::record;
+use super::record::{self, RestedOn};
 use super::schema_store::SchemaStore;
 use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::write_back::WriteBack;
@@ -24,7 +24,7 @@ use jelly_base::text::shell_word;
 use jelly_harness::exec::{ExecSettings, Overrides, Selection};
 use jelly_harness::triage_loop::{
     CallFlags, CommandHooks, LoopSettings, PassedBefore, PlanReads, PlanTexts, RealFs,
-    ResultSettings, Surroundings,
+    ResultSettings, Surroundings, foundations,
 };
 use jelly_plan::{Location, Plan, PlanSource, Server, compare, load_with};
 use jelly_setup::doctor::{Place, PlanServer, look};
@@ -271,8 +271,14 @@ impl<'a> PlanRun<'a> {
             && outcome.report.verdict != Verdict::Interrupted
         {
             // What a signal cut short says nothing about the steps.
-            let rested_on = (&*outcome.steps, outcome.ran.as_slice());
-            let run = record::past_run(&outcome.report, rested_on, &templates.borrow(), |test| {
+            let snapshots = self.proposals.accepted(&outcome.final_plan);
+            let rested_on = RestedOn {
+                steps: &outcome.steps,
+                accepted: snapshots
+                    .map(|snapshots| foundations(&outcome.final_plan, &settings, snapshots)),
+                ran: &outcome.ran,
+            };
+            let run = record::past_run(&outcome.report, &rested_on, &templates.borrow(), |test| {
                 history
                     .past
                     .watches(&test.suite, &test.classname, &test.name)

@@ -7,6 +7,7 @@
 //! doubt it says something.
 
 use super::compare::is_open;
+use crate::grammar::{OperandKind, OperatorGroup};
 use crate::{Operator, Predicate, Redaction};
 use serde_json::Value;
 use std::time::Duration;
@@ -50,20 +51,21 @@ pub(super) fn holds_of_anything(
     let number = operand.as_f64();
     let is_text = surface == Surface::Text;
     let is_root = matches!(surface, Surface::Json("$"));
-    match operator {
-        Operator::Contains => {
-            operand == "" || operand.as_object().is_some_and(serde_json::Map::is_empty)
+    match operator.operand() {
+        OperandKind::Part => {
+            can_not_fail(*operator, operand)
+                || *operator == Operator::Contains
+                    && operand.as_object().is_some_and(serde_json::Map::is_empty)
         }
-        Operator::StartsWith | Operator::EndsWith => operand == "",
-        Operator::Matches => operand.as_str().is_some_and(|p| matches_anything(p, false)),
-        Operator::Length => any_length(operand),
-        Operator::Ge | Operator::Gt => match surface {
+        OperandKind::Text | OperandKind::Bounds => can_not_fail(*operator, operand),
+        OperandKind::Pattern => operand.as_str().is_some_and(|p| matches_anything(p, false)),
+        OperandKind::Number if matches!(operator, Operator::Ge | Operator::Gt) => match surface {
             Surface::Duration(_) | Surface::Count => number.is_some_and(|least| least <= 0.0),
             Surface::Text | Surface::Json(_) | Surface::Structured | Surface::ErrorCode => {
                 number.is_some_and(|least| least <= -FAR)
             }
         },
-        Operator::Le | Operator::Lt => match surface {
+        OperandKind::Number => match surface {
             Surface::Duration(limit) => {
                 number.is_some_and(|most| most >= limit.as_secs_f64() * 1000.0)
             }
@@ -73,10 +75,10 @@ pub(super) fn holds_of_anything(
             | Surface::ErrorCode
             | Surface::Count => number.is_some_and(|most| most >= FAR),
         },
-        Operator::Exists => {
+        OperandKind::Flag => {
             operand == &Value::Bool(true) && (is_text || is_root || surface == Surface::Count)
         }
-        Operator::Type => {
+        OperandKind::Types => {
             let named = |name: &str| match operand {
                 Value::Array(names) => names.iter().any(|other| other == name),
                 Value::Null
@@ -90,12 +92,8 @@ pub(super) fn holds_of_anything(
                 || is_root && named("object")
                 || surface == Surface::Count && (named("number") || named("integer"))
         }
-        Operator::Schema => takes_anything(operand, is_root),
-        Operator::Equals
-        | Operator::NotEquals
-        | Operator::NotContains
-        | Operator::OneOf
-        | Operator::Snapshot => false,
+        OperandKind::JsonSchema => takes_anything(operand, is_root),
+        OperandKind::Value | OperandKind::Values | OperandKind::SnapshotName => false,
     }
 }
 
@@ -161,22 +159,20 @@ fn matches_anything(pattern: &str, and_nothing: bool) -> bool {
 /// variables in it any more; in doubt it could fail.
 #[must_use]
 pub fn can_not_fail(operator: Operator, operand: &Value) -> bool {
-    match operator {
-        Operator::Contains | Operator::StartsWith | Operator::EndsWith => operand == "",
-        Operator::Matches => operand.as_str().is_some_and(|p| matches_anything(p, true)),
-        Operator::Length => any_length(operand),
-        Operator::Schema => takes_anything(operand, false),
-        Operator::Type => all_types(operand),
-        Operator::Equals
-        | Operator::NotEquals
-        | Operator::NotContains
-        | Operator::OneOf
-        | Operator::Gt
-        | Operator::Ge
-        | Operator::Lt
-        | Operator::Le
-        | Operator::Exists
-        | Operator::Snapshot => false,
+    match operator.operand() {
+        // Every text holds an empty one, begins and ends with it.
+        OperandKind::Part | OperandKind::Text => {
+            operator.names_value() && operator.group() == OperatorGroup::Content && operand == ""
+        }
+        OperandKind::Pattern => operand.as_str().is_some_and(|p| matches_anything(p, true)),
+        OperandKind::Bounds => any_length(operand),
+        OperandKind::JsonSchema => takes_anything(operand, false),
+        OperandKind::Types => all_types(operand),
+        OperandKind::Value
+        | OperandKind::Values
+        | OperandKind::Number
+        | OperandKind::Flag
+        | OperandKind::SnapshotName => false,
     }
 }
 

@@ -4,7 +4,7 @@ use super::path::Path;
 use super::reader::{Reader, parse_duration};
 use super::references::{Needs, TemplatePlace};
 use crate::Operator;
-use crate::grammar::{Target, VALUE_TYPES};
+use crate::grammar::{OperandKind, Target, VALUE_TYPES};
 use crate::json_schema::{BoundedSchema, SchemaError};
 use crate::syntax::{Data, Node};
 use crate::template::{Template, has_reference};
@@ -34,18 +34,18 @@ impl<'t> Reader<'t> {
                 return Some(node.to_value());
             }
         }
-        match operator {
-            Operator::Equals | Operator::NotEquals => self.comparable(node, path, target)?,
-            Operator::Contains | Operator::NotContains => {
+        match operator.operand() {
+            OperandKind::Value => self.comparable(node, path, target)?,
+            OperandKind::Part => {
                 if target.is_text() {
                     self.string(node, path)?;
                 }
             }
-            Operator::StartsWith | Operator::EndsWith => {
+            OperandKind::Text => {
                 self.string(node, path)?;
             }
-            Operator::Matches => self.pattern(node, path)?,
-            Operator::OneOf => {
+            OperandKind::Pattern => self.pattern(node, path)?,
+            OperandKind::Values => {
                 let items = self.list(node, path, "values")?;
                 if items.is_empty() {
                     self.problem(node.span, path, "nothing can be one of no values");
@@ -56,16 +56,16 @@ impl<'t> Reader<'t> {
                     }
                 }
             }
-            Operator::Gt | Operator::Ge | Operator::Lt | Operator::Le => {
+            OperandKind::Number => {
                 self.number(node, path)?;
             }
-            Operator::Exists => {
+            OperandKind::Flag => {
                 self.boolean(node, path)?;
             }
-            Operator::Type => self.types(node, path)?,
-            Operator::Length => self.length(node, path)?,
-            Operator::Schema => self.schema(node, path)?,
-            Operator::Snapshot => self.snapshot(node, path)?,
+            OperandKind::Types => self.types(node, path)?,
+            OperandKind::Bounds => self.length(node, path)?,
+            OperandKind::JsonSchema => self.schema(node, path)?,
+            OperandKind::SnapshotName => self.snapshot(node, path)?,
         }
         Some(node.to_value())
     }
