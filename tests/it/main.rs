@@ -51,6 +51,8 @@ mod passed_before;
 mod peers;
 mod plans;
 mod protocol_slips;
+mod proxy;
+mod proxy_deaths;
 mod recordings;
 mod reruns;
 mod resources;

@@ -26,7 +26,7 @@ pub use explain::ExplainArgs;
 pub use history::{HistoryArgs, HistoryOrder, ListArgs};
 pub use init::{InitArgs, RegistryChoice};
 pub use login::LoginArgs;
-pub use proxy::{ProxyAction, ProxyArgs, WrapArgs};
+pub use proxy::{OnFailure, ProxyAction, ProxyArgs, RetryUpstream, WrapArgs};
 pub use replay::ReplayArgs;
 pub use rules::{RuleFiles, RulesArgs};
 pub use run::{BudgetArgs, FlagRepeat, LadderArgs, RUN_FLAGS, RunArgs};
