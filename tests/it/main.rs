@@ -68,3 +68,4 @@ mod silent;
 mod snapshot;
 mod triage;
 mod wire_check;
+mod wrap;

@@ -98,7 +98,8 @@ pub fn wrapped_words<S: AsRef<str>>(argv: &[S]) -> Option<&[S]> {
     let name = Path::new(program.as_ref()).file_name()?;
     let end = rest.iter().position(|word| word.as_ref() == "--")?;
     let marked = rest[..end].iter().any(|word| is_mark(word.as_ref()));
-    let own = matches!(name.to_str(), Some("jelly")) && proxy.as_ref() == "proxy" && marked;
+    let is_jelly = name.to_str().is_some_and(|name| name.starts_with("jelly"));
+    let own = is_jelly && proxy.as_ref() == "proxy" && marked;
     let inner = &rest[end + 1..];
     (own && !inner.is_empty()).then_some(inner)
 }

@@ -1,0 +1,122 @@
+//! A client's configuration goes through jelly, and back.
+
+use crate::support::Project;
+use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt;
+
+const CONFIG: &str = r#"{
+  // mine
+  "mcpServers": {
+    "mock": {
+      "command": "JELLY",
+      "args": ["mock"],
+      "env": { "API_KEY": "k3y-0f-n0b0dy-at-all" }
+    },
+    "web": { "url": "http://127.0.0.1:9/mcp" }
+  }
+}
+"#;
+
+fn project() -> Project {
+    let project = Project::empty();
+    project.write(".cursor/mcp.json", config());
+    project
+}
+
+fn config() -> String {
+    CONFIG.replace("JELLY", env!("CARGO_BIN_EXE_jelly"))
+}
+
+const FILE: &str = ".cursor/mcp.json";
+
+#[test]
+fn a_configuration_is_wrapped_where_somebody_says_so_and_unwrapped_byte_by_byte() {
+    let project = project();
+    let mode = std::fs::Permissions::from_mode(0o600);
+    std::fs::set_permissions(project.path(FILE), mode).unwrap();
+    for (args, code) in [(vec!["--dry-run"], 0), (vec![], 3)] {
+        let ended = project.jelly(&["proxy", "wrap", FILE]).args(&args).output();
+        assert_eq!(ended.code, Some(code), "{}{}", ended.stdout, ended.stderr);
+        assert_eq!(project.read(FILE), config(), "{args:?}");
+        assert!(ended.stdout.contains("--wrapped"), "{}", ended.stdout);
+        assert!(!ended.stdout.contains("k3y-0f"), "{}", ended.stdout);
+        assert!(
+            ended
+                .stdout
+                .contains("web: is left as it is: it is reached by a URL")
+        );
+    }
+    let ended = project.jelly(&["proxy", "wrap", FILE, "-y"]).output();
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let wrapped = project.read(FILE);
+    assert!(wrapped.contains("k3y-0f-n0b0dy-at-all") && wrapped.contains("// mine"));
+    let mode = std::fs::metadata(project.path(FILE))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let again = project.jelly(&["proxy", "wrap", FILE, "-y"]).output();
+    assert!(
+        again.stdout.contains("nothing to change"),
+        "{}",
+        again.stdout
+    );
+    assert_eq!(project.read(FILE), wrapped);
+    // What stands there now is started as it is.
+    let doctor = project
+        .jelly(&["doctor", FILE, "--format", "json"])
+        .output();
+    let report: Value = serde_json::from_str(&doctor.stdout).unwrap();
+    let mock = &report["servers"][0];
+    assert_eq!(
+        (&mock["name"], &mock["state"]),
+        (&json!("mock"), &json!("ok")),
+        "{mock}"
+    );
+    let ended = project
+        .jelly(&["proxy", "unwrap", FILE, "mock", "--yes"])
+        .output();
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    assert_eq!(project.read(FILE), config());
+}
+
+#[test]
+fn a_client_that_writes_its_file_meanwhile_gets_its_servers_back() {
+    let project = Project::empty();
+    let config = json!({"mcpServers": {"a": {"command": "npx", "args": ["-y", "x"]}, "b": {"command": "uvx"}}});
+    project.write(FILE, config.to_string());
+    let ended = project.jelly(&["proxy", "wrap", FILE, "-y"]).output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let mut wrapped: Value = serde_json::from_str(&project.read(FILE)).unwrap();
+    wrapped["mcpServers"]["c"] = json!({"command": "node", "args": ["c.js"]});
+    project.write(FILE, serde_json::to_string_pretty(&wrapped).unwrap());
+    let ended = project.jelly(&["proxy", "unwrap", FILE, "-y"]).output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let mut wanted = config;
+    wanted["mcpServers"]["c"] = json!({"command": "node", "args": ["c.js"]});
+    let back: Value = serde_json::from_str(&project.read(FILE)).unwrap();
+    assert_eq!(back, wanted);
+}
+
+#[test]
+fn what_is_no_configuration_or_has_no_such_server_is_refused() {
+    let project = project();
+    project.write("broken.json", "{\n  \"mcpServers\": {,}\n}");
+    project.write("none.json", "{}");
+    for (args, said) in [
+        (vec!["missing.json"], "missing.json"),
+        (vec!["broken.json"], "broken.json:2:18"),
+        (vec!["none.json"], "has no servers"),
+        (vec![FILE, "mok"], "did you mean `mock`?"),
+    ] {
+        for way in ["wrap", "unwrap"] {
+            let ended = project.jelly(&["proxy", way]).args(&args).output();
+            assert_eq!(ended.code, Some(2), "{way} {args:?}: {}", ended.stderr);
+            assert!(
+                ended.stderr.contains(said),
+                "{way} {args:?}: {}",
+                ended.stderr
+            );
+        }
+    }
+}
