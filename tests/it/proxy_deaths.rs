@@ -454,6 +454,15 @@ elif method == "notifications/cancelled":
     client.close();
 }
 
+/// The params of a modern request.
+fn modern() -> Value {
+    json!({ "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    } })
+}
+
 #[test]
 fn a_server_that_dies_of_the_probe_for_its_era_is_shown_as_a_legacy_one() {
     let project = Project::empty();
@@ -488,7 +497,7 @@ fn a_server_that_dies_of_the_probe_for_its_era_is_shown_as_a_legacy_one() {
 fn a_modern_client_before_a_legacy_server_gets_one_clear_error() {
     let project = Project::empty();
     let mut client = proxy(&project, &[], &[JELLY, "mock", "--era", "legacy"]);
-    let meta = json!({ "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } });
+    let meta = modern();
     let probed = client.ask("server/discover", meta.clone());
     assert_eq!(probed["error"]["code"], -32601);
     let answer = client.ask("tools/list", meta);
@@ -501,7 +510,7 @@ fn a_modern_client_before_a_legacy_server_gets_one_clear_error() {
 #[test]
 fn a_modern_server_that_can_t_be_started_and_one_that_dies_are_told_likewise() {
     let project = Project::empty();
-    let meta = json!({ "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } });
+    let meta = modern();
     let mut client = proxy(&project, &[], &["no-such-program"]);
     trouble(&client.ask("server/discover", meta.clone()));
     client.close();
@@ -528,6 +537,8 @@ fn a_modern_server_that_can_t_be_started_and_one_that_dies_are_told_likewise() {
             "exit@call:1=3",
             "--faulty-starts",
             "1",
+            "--state",
+            &project.at("state"),
         ],
     );
     client.ask("server/discover", meta.clone());

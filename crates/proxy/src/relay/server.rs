@@ -11,6 +11,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
+/// As servers of the legacy era refuse a method that they do not know.
+const UNKNOWN: [i64; 3] = [
+    code::METHOD_NOT_FOUND,
+    code::INVALID_PARAMS,
+    code::INVALID_REQUEST,
+];
+
 /// The code of an error, where it has one.
 #[derive(Default, Deserialize)]
 struct ErrorCode {
@@ -113,10 +120,8 @@ impl<T: Tap> Relay<T> {
             }
             (Asking::Discover, None, Some(error)) => {
                 let error: ErrorCode = serde_json::from_str(error).unwrap_or_default();
-                let is_modern = error
-                    .code
-                    .is_some_and(|code| code::OF_MODERN_ERA.contains(&code));
-                if !is_modern {
+                // Any other error may be a modern server's trouble of the moment.
+                if error.code.is_some_and(|code| UNKNOWN.contains(&code)) {
                     self.server_era = Some(Era::Legacy);
                 }
             }
