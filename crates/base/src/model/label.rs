@@ -7,6 +7,7 @@
 use super::diagnosis::{Advice, Diagnosis, ErrorCategory, Evidence, Side, Suspect};
 use super::fix::Fix;
 use super::json_word;
+use super::proxy::UpstreamTrouble;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -109,6 +110,35 @@ impl Label {
         diagnosis.side = side?;
         diagnosis.evidence = (!evidence.text.is_empty()).then_some(evidence);
         Self::of(diagnosis)
+    }
+
+    /// What the proxy before a server says of it. Its commands are as good as
+    /// its own word, if it is one of ours.
+    #[must_use]
+    pub fn of_proxy(trouble: &UpstreamTrouble, is_own: bool) -> Option<Self> {
+        let steps = trouble.fix_instructions.iter().take(STEPS);
+        let step = |line: &String| match is_own {
+            true => Fix::from(line.as_str()),
+            false => quoted_step(line),
+        };
+        Self::of(Diagnosis {
+            side: Side::Test,
+            ambiguous: false,
+            error_category: trouble.error_category,
+            root_cause: trouble.root_cause.clone(),
+            retryable: trouble.retryable,
+            rule: trouble
+                .rule
+                .clone()
+                .unwrap_or_else(|| "proxy/upstream".to_owned()),
+            evidence: trouble.evidence.clone(),
+            advice: Advice {
+                what: trouble.details.clone(),
+                why: String::new(),
+                fix: steps.map(step).collect(),
+            },
+            ..Diagnosis::BLANK
+        })
     }
 
     /// The line that says a diagnosis, without its line feed.

@@ -26,6 +26,7 @@ mod notifications;
 mod operators;
 mod outcome;
 mod output;
+mod outsider;
 mod phrase;
 mod pin_proof;
 mod plain;
@@ -48,6 +49,7 @@ mod wire_check;
 
 pub use checkup::{CheckupSettings, Examined, ReadyServer, examine, preflight, take_stock};
 pub use ladder::Overrides;
+pub use outsider::Outsider;
 pub use run::{Executed, Iteration, Unfinished, execute};
 pub use select::{NoSuchFilter, Selection};
 pub use settings::{ExecSettings, ProposeSnapshot, StderrLog};

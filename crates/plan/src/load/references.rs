@@ -7,12 +7,15 @@ use crate::template::{PREFIXES, Part, RESERVED, Template, TemplateError, has_ref
 use indexmap::{IndexMap, IndexSet};
 use jelly_base::mcp::Revision;
 use jelly_base::text::close_names;
+use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The names known so far, in the order of the plan.
 #[derive(Default)]
 pub(super) struct KnownNames {
     pub vars: IndexSet<String>,
+    /// What they are.
+    pub values: IndexMap<String, Value>,
     /// Variables below the one that is read.
     pub later_vars: IndexSet<String>,
     pub servers: IndexSet<String>,

@@ -18,6 +18,7 @@ mod read;
 mod remedy;
 mod secrets;
 mod versions;
+mod wrap;
 
 pub use blanks::{Filled, Piece, Surroundings, fill, pieces};
 pub use by_hand::by_hand;
@@ -33,3 +34,4 @@ pub use remedy::{
     PlanServer, REPLACED_STEPS, RemedyContext, Sight, install_by, look, package_manager, prescribe,
 };
 pub use secrets::secrets_of;
+pub use wrap::{Rewrapped, Turn, WrapPlace, unwrap, wrap, wrapped_words};

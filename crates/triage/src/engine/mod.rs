@@ -60,6 +60,7 @@ pub use rule::{AdviceText, Audience, Example, FixText, Rule};
 pub use spec::{ProjectRules, RuleFileDocument};
 pub use specimen::{Slip, specimen};
 pub use template::skeleton;
+pub use whereabouts::{PointedTo, pointed_to};
 
 #[cfg(test)]
 mod assertion_tests;
