@@ -312,7 +312,8 @@ const ALIKE: usize = 3;
 /// Joins groups whose reports differ only in the same places, and there only in
 /// numbers or in what was asked of one host.
 fn join_alike(views: &[FailureView<'_>], groups: &mut [Group]) {
-    let mut alike: HashMap<(&str, Option<String>, String), Vec<(usize, &str)>> = HashMap::new();
+    type Words<'v> = (&'v str, Option<String>, String);
+    let mut alike: HashMap<Words<'_>, Vec<(usize, &str)>> = HashMap::new();
     for (at, group) in groups.iter().enumerate().take(COMPARED) {
         let Some(view) = group.victims.first().map(|first| &views[*first]) else {
             continue;

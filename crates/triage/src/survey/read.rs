@@ -47,6 +47,9 @@ pub struct ReportSource {
     pub input: Input,
 }
 
+/// Changes steps of advice.
+pub type Adapt = dyn Fn(&mut Vec<Fix>) + Sync;
+
 /// What the reports are read with.
 #[derive(Clone, Copy)]
 pub struct Tools<'t> {
@@ -61,7 +64,7 @@ pub struct Tools<'t> {
     /// The folder in which jelly runs; paths of failures are told from there.
     pub folder: Option<&'t Path>,
     /// Makes advice that the rules give without a look at the project its own.
-    pub adapt: Option<&'t (dyn Fn(&mut Vec<Fix>) + Sync)>,
+    pub adapt: Option<&'t Adapt>,
 }
 
 impl<'t> Tools<'t> {
