@@ -15,6 +15,7 @@ mod apply;
 mod asked;
 mod auth;
 mod blame;
+mod ci_files;
 mod cli;
 mod conformance;
 mod consoles;

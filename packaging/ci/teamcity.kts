@@ -1,0 +1,25 @@
+// .teamcity/settings.kts: the build's steps and what it keeps.
+import jetbrains.buildServer.configs.kotlin.*
+import jetbrains.buildServer.configs.kotlin.buildSteps.script
+import jetbrains.buildServer.configs.kotlin.buildFeatures.xmlReport
+
+version = "2024.12"
+
+project {
+    buildType {
+        id("Mcp")
+        name = "MCP servers"
+        artifactRules = "reports => reports"
+        vcs { root(DslContext.settingsRoot) }
+        steps {
+            script { scriptContent = "npm install --prefix .jelly-bin --no-audit --no-fund jelly-mcp" }
+            script { scriptContent = ".jelly-bin/node_modules/.bin/jelly run" }
+        }
+        features {
+            xmlReport {
+                reportType = XmlReport.XmlReportType.JUNIT
+                rules = "reports/*/junit.xml"
+            }
+        }
+    }
+}
