@@ -46,6 +46,9 @@ pub struct Capture {
     /// should be a file. An error ends the copy and is kept for
     /// [`StderrHandle::sink_error`].
     pub sink: Option<Box<dyn Write + Send>>,
+    /// Gets all of it as it is, unredacted: what is the caller's own to pass
+    /// on, and to nobody else. It must never wait; its errors are its own.
+    pub pass_on: Option<Box<dyn Write + Send>>,
 }
 
 impl Default for Capture {
@@ -55,6 +58,7 @@ impl Default for Capture {
             head: 32 * 1024,
             tail: 64 * 1024,
             sink: None,
+            pass_on: None,
         }
     }
 }

@@ -208,6 +208,7 @@ where
         shared: Arc::clone(&shared),
         redactor: capture.redactor.stream(),
         sink: capture.sink,
+        pass_on: capture.pass_on,
         done,
     };
     tokio::spawn(pump.run());
@@ -219,6 +220,7 @@ struct Pump<R> {
     shared: Arc<Mutex<Shared>>,
     redactor: StreamRedactor,
     sink: Option<Box<dyn Write + Send>>,
+    pass_on: Option<Box<dyn Write + Send>>,
     done: watch::Sender<bool>,
 }
 
@@ -229,6 +231,9 @@ impl<R: AsyncRead + Unpin> Pump<R> {
             match self.reader.read(&mut buffer).await {
                 Ok(0) | Err(_) => break,
                 Ok(n) => {
+                    if let Some(pass_on) = &mut self.pass_on {
+                        let _ = pass_on.write_all(&buffer[..n]);
+                    }
                     let clean = self.redactor.push(&buffer[..n]);
                     self.keep(n, &clean);
                 }

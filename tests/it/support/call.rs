@@ -93,6 +93,11 @@ impl Call {
         }
     }
 
+    /// The command, for who talks to it.
+    pub(super) fn into_command(self) -> Command {
+        self.command
+    }
+
     /// Runs it to its end.
     pub fn output(self) -> Ended {
         self.start().wait()
@@ -175,7 +180,7 @@ fn wait(mut child: Child) -> mpsc::Receiver<ExitStatus> {
     told
 }
 
-fn read(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
+pub(super) fn read(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         // What was read until an error is what there is.

@@ -3,6 +3,7 @@
 
 pub mod auth;
 mod call;
+pub mod client;
 pub mod doctor;
 pub mod http;
 pub mod procs;

@@ -74,7 +74,7 @@ pub fn none_within(project: &Project, limit: Duration) {
 
 /// Waits until something can be found, and returns it.
 #[track_caller]
-pub fn until<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
+pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let limit = Duration::from_secs(30);
     let since = Instant::now();
     loop {

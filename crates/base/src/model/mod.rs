@@ -19,6 +19,7 @@ mod label;
 mod limit;
 mod matrix;
 mod offers;
+mod proxy;
 mod record;
 mod report;
 mod report_labels;
@@ -56,6 +57,10 @@ pub use matrix::{
     MatrixVariant, StepAnswers,
 };
 pub use offers::{Names, Offers, Unlisted};
+pub use proxy::{
+    TROUBLE_MESSAGE_CHARS, TROUBLE_META, TROUBLE_TOOL, UPSTREAM_ERROR_CODE, UpstreamContext,
+    UpstreamErrorType, UpstreamTrouble, is_own_proxy,
+};
 pub use record::{
     Because, IterationRecord, Section, ServerReport, ServerState, StepReport, StepState, ToolInfo,
     Totals,
@@ -75,7 +80,7 @@ pub use schema::{NeverNull, json_word};
 pub use template::Template;
 pub use text_difference::TextDifference;
 pub use triage::{
-    Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState,
+    Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState, RanAt,
     Recurrence, ReportSummary, RetryPlan, TriageReport, TriagedFailure,
 };
 pub use wire::{WireBreach, WireCheck, WireLevel};

@@ -16,6 +16,7 @@ pub mod redact;
 mod shell;
 mod stable;
 mod tree;
+mod volatile;
 mod word_list;
 mod words;
 
@@ -32,6 +33,7 @@ pub use quoted::{Lines, Quoted, render_quoted};
 pub use shell::{is_sayable, shell_command, shell_command_in, shell_word};
 pub use stable::{MOMENT, UUID, stable_name};
 pub use tree::{TREE_BYTES, is_too_large, is_too_large_json, read_json, tree_bytes, tree_bytes_of};
+pub use volatile::{Varying, Volatile, varying, without_volatile};
 pub use word_list::WordList;
 pub use words::{
     capitalised, first_names, human_duration, is_variable_name, json_type, lines, listed, one_line,

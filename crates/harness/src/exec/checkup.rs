@@ -333,7 +333,7 @@ async fn listed(
 }
 
 /// What every failure says of the server.
-fn facts(name: &str, reach: &Reach, redactor: &Redactor) -> ServerFacts {
+pub(super) fn facts(name: &str, reach: &Reach, redactor: &Redactor) -> ServerFacts {
     let mut facts = ServerFacts {
         name: name.to_owned(),
         transport: match reach {

@@ -26,6 +26,7 @@ mod notifications;
 mod operators;
 mod outcome;
 mod output;
+mod outsider;
 mod phrase;
 mod plain;
 mod request;
@@ -47,8 +48,12 @@ mod wire_check;
 
 pub use checkup::{CheckupSettings, Examined, ReadyServer, examine, preflight, take_stock};
 pub use ladder::Overrides;
+pub use outsider::Outsider;
 pub use run::{Executed, Iteration, Unfinished, execute};
 pub use select::{NoSuchFilter, Selection};
 pub use settings::{ExecSettings, ProposeSnapshot, StderrLog};
-pub use snapshots::{digest as snapshot_digest, same as is_snapshot, unnamed_snapshots};
+pub use snapshots::{
+    digest as snapshot_digest, digest_of as digest_of_snapshot, same as is_snapshot,
+    unnamed_snapshots,
+};
 pub use volatile::settled;

@@ -48,6 +48,7 @@ mod whereabouts;
 mod windows;
 
 pub use causes::{CAUSES, PROVAR};
+pub(crate) use clues::failing_line;
 pub use diagnose::Engine;
 pub use field::{Field, RuleSide, Strength};
 pub use fingerprint::{Fingerprints, fingerprints};
@@ -59,6 +60,7 @@ pub use rule::{AdviceText, Audience, Example, FixText, Rule};
 pub use spec::{ProjectRules, RuleFileDocument};
 pub use specimen::{Slip, specimen};
 pub use template::skeleton;
+pub use whereabouts::{PointedTo, pointed_to};
 
 #[cfg(test)]
 mod assertion_tests;

@@ -183,6 +183,37 @@ pub(super) fn whereabouts(failure: &Failure, root_cause: &str, values: &mut Valu
     }
 }
 
+/// The file that the server's words are about, and the line in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PointedTo {
+    pub file: Option<String>,
+    pub line: Option<u64>,
+}
+
+/// What the words of a failure with this cause point to.
+#[must_use]
+pub fn pointed_to(failure: &Failure, root_cause: &str) -> PointedTo {
+    let mut values = Values::new();
+    whereabouts(failure, root_cause, &mut values);
+    let Some(spot) = values.remove("spot") else {
+        return PointedTo {
+            file: values.remove("path"),
+            line: None,
+        };
+    };
+    let (file, line) = match spot.strip_prefix("line ") {
+        Some(line) => (None, line),
+        None => match spot.rsplit_once(':') {
+            Some((file, line)) => (Some(file), line),
+            None => (Some(&*spot), ""),
+        },
+    };
+    PointedTo {
+        file: file.map(str::to_owned),
+        line: line.parse().ok(),
+    }
+}
+
 /// The program that Python was to be replaced by, which its error does not name.
 fn program(text: &str) -> Option<String> {
     let found = EXEC.first()?.captures_iter(text).last()?;

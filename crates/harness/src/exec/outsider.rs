@@ -1,0 +1,62 @@
+//! Failures of a server that somebody else started and talks to, with the same
+//! facts as those of a lane.
+
+use super::checkup::facts;
+use super::clean::Cleaner;
+use super::launch::not_startable;
+use jelly_base::model::{Exit, Failure, Outcome, Phase, RequestFacts, SpawnError};
+use jelly_base::text::redact::Redactor;
+use jelly_process::CommandSpec;
+use jelly_wire::{Reach, StartFailure, describe_exit};
+
+/// A server, as it is told of.
+#[derive(Debug, Clone)]
+pub struct Outsider {
+    pub name: String,
+    pub reach: Reach,
+    pub redactor: Redactor,
+}
+
+impl Outsider {
+    /// The system refused to start it.
+    #[must_use]
+    pub fn unspawned(&self, spec: &CommandSpec, error: SpawnError) -> Failure {
+        let facts = facts(&self.name, &self.reach, &self.redactor);
+        self.clean(not_startable(&facts, spec, error, &self.redactor))
+    }
+
+    /// It did not become ready.
+    #[must_use]
+    pub fn unready(&self, start: StartFailure) -> Failure {
+        let facts = facts(&self.name, &self.reach, &self.redactor);
+        self.clean(facts.start_failure(start, self.reach.command().is_some()))
+    }
+
+    /// It died in use: of a request, or between two.
+    #[must_use]
+    pub fn died(&self, exit: Exit, stderr: String, method: Option<&str>) -> Failure {
+        let how = describe_exit(&exit);
+        let message = match method {
+            Some(method) => format!("the server exited {how} before it answered `{method}`"),
+            None => {
+                format!("the server exited {how} between two requests, and nobody had asked it to")
+            }
+        };
+        self.clean(Failure {
+            outcome: Some(Outcome::Eof),
+            process_alive: Some(false),
+            exit: Some(exit),
+            stderr: Some(stderr),
+            request: method.map(|method| RequestFacts {
+                method: method.to_owned(),
+                params: None,
+            }),
+            ..facts(&self.name, &self.reach, &self.redactor).failure(Phase::Call, message)
+        })
+    }
+
+    fn clean(&self, mut failure: Failure) -> Failure {
+        Cleaner::of_secrets(self.redactor.clone()).failure(&mut failure);
+        failure
+    }
+}

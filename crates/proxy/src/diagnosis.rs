@@ -1,0 +1,205 @@
+//! A failure and what triage says of it → what a client is told.
+//!
+//! Main function: [`trouble_of`].
+
+use super::trouble::Trouble;
+use jelly_base::model::{
+    Diagnosis, Failure, TROUBLE_MESSAGE_CHARS, UpstreamContext, UpstreamErrorType, UpstreamTrouble,
+};
+use jelly_base::text::{one_line, sanitize};
+use jelly_triage::engine::{Audience, Engine, pointed_to};
+
+/// Of a fix in the message.
+const FIX_CHARS: usize = 110;
+/// Of the server's own words.
+const SAID_CHARS: usize = 100;
+
+/// What the client is told of a failure.
+#[must_use]
+pub fn trouble_of(engine: &Engine, failure: &Failure, error_type: UpstreamErrorType) -> Trouble {
+    let diagnosis = engine.diagnose_for(failure, Audience::Configuration);
+    let clean = |text: &str| sanitize(text).into_owned();
+    let place = pointed_to(failure, &diagnosis.root_cause);
+    let advice = &diagnosis.advice;
+    let what = clean(&sentence(&advice.what));
+    let why = clean(&sentence(&advice.why));
+    let fixes: Vec<String> = advice.fix.iter().map(|fix| clean(&fix.line())).collect();
+    let said = said(failure, &diagnosis, &[&what, &why]);
+    let message = message(&what, &said, &why, fixes.first().map(String::as_str));
+    let (command, args) = match failure.argv.split_first() {
+        Some((command, args)) => (command.clone(), args.to_vec()),
+        None => (failure.url.clone().unwrap_or_default(), Vec::new()),
+    };
+    Trouble {
+        message,
+        data: UpstreamTrouble {
+            error_type,
+            root_cause: diagnosis.root_cause.clone(),
+            rule: Some(diagnosis.rule.clone()),
+            error_category: diagnosis.error_category,
+            retryable: diagnosis.retryable,
+            details: details(failure, &diagnosis, &what, &why),
+            evidence: diagnosis.evidence.clone().map(|mut evidence| {
+                evidence.text = clean(&evidence.text);
+                evidence
+            }),
+            fix_instructions: fixes,
+            error_context: UpstreamContext {
+                command,
+                args,
+                cwd: failure.cwd.clone(),
+                exit: failure.exit.clone(),
+                file: place.file.map(|file| clean(&file)),
+                line: place.line,
+            },
+        },
+    }
+}
+
+/// What happened, why, and what was seen of it.
+fn details(failure: &Failure, diagnosis: &Diagnosis, what: &str, why: &str) -> String {
+    let mut details = [what, why]
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ");
+    let is_said = diagnosis
+        .evidence
+        .as_ref()
+        .is_some_and(|e| e.field == "message");
+    if let Some(message) = failure.message.as_deref()
+        && !message.is_empty()
+        && !is_said
+    {
+        let message = sanitize(message);
+        details.push_str(&format!(" What was seen: {}", sentence(&message)));
+    }
+    details
+}
+
+/// The server's own words, where nothing else has them: what tells the cause,
+/// or the last that it said.
+fn said(failure: &Failure, diagnosis: &Diagnosis, told: &[&str]) -> String {
+    let is_own = |field: &str| matches!(field, "stderr" | "stdout" | "stdout_noise");
+    let evidence = diagnosis.evidence.as_ref().filter(|e| is_own(&e.field));
+    let stderr = failure.stderr.as_deref().unwrap_or_default();
+    let lines = stderr
+        .lines()
+        .chain(failure.stdout_noise.iter().map(String::as_str));
+    let last = lines.map(str::trim).rfind(|line| !line.is_empty());
+    let Some(own) = evidence.map(|e| e.text.as_str()).or(last) else {
+        return String::new();
+    };
+    let own = shortened(&sanitize(own), SAID_CHARS);
+    let words = own.trim_end_matches(['…', ':', '.']);
+    match own.is_empty() || told.iter().any(|told| told.contains(words)) {
+        true => String::new(),
+        false => format!("It said: {}", sentence(&own)),
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    match text.chars().last() {
+        None | Some('.' | '!' | '?' | ':') => text.to_owned(),
+        Some(_) => format!("{text}."),
+    }
+}
+
+/// What, what the server said, why, and the first fix, in
+/// [`TROUBLE_MESSAGE_CHARS`]: the why goes first where there is no room, and
+/// then the end of what happened.
+fn message(what: &str, said: &str, why: &str, fix: Option<&str>) -> String {
+    let fix = fix.map(|fix| format!(" Fix: {}", sentence(&shortened(fix, FIX_CHARS))));
+    let fix = fix.unwrap_or_default();
+    let room = TROUBLE_MESSAGE_CHARS.saturating_sub(fix.chars().count());
+    let mut told = shortened(what, room);
+    for (more, least) in [(said, 30), (why, 60)] {
+        let left = room.saturating_sub(told.chars().count() + 1);
+        let length = more.chars().count();
+        // A few words of it say nothing.
+        if length > 0 && (length <= left || left >= least) {
+            told = format!("{told} {}", shortened(more, left));
+        }
+    }
+    shortened(&format!("{told}{fix}"), TROUBLE_MESSAGE_CHARS)
+}
+
+/// In one line of at most so many characters.
+fn shortened(text: &str, chars: usize) -> String {
+    let line = one_line(text, text.len().max(1));
+    if line.chars().count() <= chars {
+        return line;
+    }
+    let mut cut: String = line.chars().take(chars.saturating_sub(1)).collect();
+    cut.truncate(cut.trim_end().len());
+    cut.push('…');
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{message, trouble_of};
+    use jelly_base::model::{Exit, Failure, Outcome, Phase, UpstreamErrorType};
+    use jelly_triage::engine::Engine;
+
+    #[test]
+    fn a_message_says_what_why_and_the_first_fix_in_300_characters() {
+        let short = message(
+            "It is gone.",
+            "",
+            "Somebody took it.",
+            Some("Bring it back"),
+        );
+        assert_eq!(short, "It is gone. Somebody took it. Fix: Bring it back.");
+        for length in [10, 100, 290, 300, 1000] {
+            let long = "wörd ".repeat(length / 5);
+            for (what, said, why, fix) in [
+                (&*long, "", "Why.", Some("Do it")),
+                ("What.", &*long, &*long, Some("Do it")),
+                ("What.", "It said: x.", "Why.", Some(&*long)),
+                (&*long, &*long, &*long, Some(&*long)),
+                (&*long, "", &*long, None),
+            ] {
+                let told = message(what, said, why, fix);
+                assert!(told.chars().count() <= 300, "{told}");
+                assert!(fix.is_none() || told.contains("Fix: "), "{told}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_can_t_be_read_is_told_with_its_line() {
+        let failure = Failure {
+            phase: Some(Phase::Handshake),
+            outcome: Some(Outcome::Eof),
+            exit: Some(Exit {
+                code: Some(1),
+                signal: None,
+            }),
+            argv: vec![
+                "server".to_owned(),
+                "--config".to_owned(),
+                "a.yaml".to_owned(),
+            ],
+            stderr: Some(
+                "yaml.scanner.ScannerError: mapping values are not allowed here\n  in \
+                 \"a.yaml\", line 15, column 9\n"
+                    .to_owned(),
+            ),
+            message: Some("exited during startup with code 1".to_owned()),
+            ..Failure::default()
+        };
+        let told = trouble_of(
+            Engine::builtin(),
+            &failure,
+            UpstreamErrorType::StartupFailed,
+        );
+        assert_eq!(told.data.root_cause, "invalid_config");
+        let context = &told.data.error_context;
+        assert_eq!(context.file.as_deref(), Some("a.yaml"));
+        assert_eq!(context.line, Some(15));
+        assert_eq!(context.command, "server");
+        assert!(told.message.contains("a.yaml:15"), "{}", told.message);
+    }
+}

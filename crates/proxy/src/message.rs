@@ -1,0 +1,197 @@
+//! What has to be known of a message to pass it on: looked at, never rebuilt.
+//!
+//! Main function: [`peek`]. Nothing is copied, and what is below the members of
+//! a message is skipped.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+/// The members of a message that tell where it belongs.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub struct Peek<'a> {
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    method: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+}
+
+/// One line of the wire.
+#[derive(Debug)]
+pub enum Line<'a> {
+    /// One message.
+    One(Peek<'a>),
+    /// A batch, as 2025-03-26 has it.
+    Many(Vec<Peek<'a>>),
+    /// JSON, and no message that is understood: with a member twice, as one.
+    Other,
+    /// No JSON.
+    Noise,
+}
+
+/// What a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Request,
+    Notification,
+    Response,
+    /// It is no message of JSON-RPC.
+    Unknown,
+}
+
+/// Looks at a line.
+#[must_use]
+pub fn peek(line: &[u8]) -> Line<'_> {
+    let is_json = || serde_json::from_slice::<IgnoredAny>(line).is_ok();
+    match line.trim_ascii_start().first() {
+        Some(b'{') => match serde_json::from_slice(line) {
+            Ok(one) => Line::One(one),
+            Err(_) if is_json() => Line::Other,
+            Err(_) => Line::Noise,
+        },
+        Some(b'[') => match serde_json::from_slice(line) {
+            Ok(many) => Line::Many(many),
+            Err(_) if is_json() => Line::Other,
+            Err(_) => Line::Noise,
+        },
+        Some(_) | None => Line::Noise,
+    }
+}
+
+impl<'a> Peek<'a> {
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match (self.method, self.id()) {
+            (Some(_), Some(_)) => Kind::Request,
+            (Some(_), None) => Kind::Notification,
+            (None, Some(_)) if self.result.is_some() || self.error.is_some() => Kind::Response,
+            (None, _) => Kind::Unknown,
+        }
+    }
+
+    /// As it is written; null is none.
+    #[must_use]
+    pub fn id(&self) -> Option<&'a str> {
+        self.id.map(RawValue::get).filter(|id| *id != "null")
+    }
+
+    /// Its name; of one that is written with escapes, something that is nobody's.
+    #[must_use]
+    pub fn method(&self) -> &'a str {
+        self.method
+            .map(RawValue::get)
+            .and_then(|raw| raw.strip_prefix('"')?.strip_suffix('"'))
+            .unwrap_or_default()
+    }
+
+    #[must_use]
+    pub fn params(&self) -> Option<&'a str> {
+        self.params.map(RawValue::get)
+    }
+
+    #[must_use]
+    pub fn result(&self) -> Option<&'a str> {
+        self.result.map(RawValue::get)
+    }
+
+    #[must_use]
+    pub fn error(&self) -> Option<&'a str> {
+        self.error.map(RawValue::get)
+    }
+
+    /// A part of the params; the default where it can't be read.
+    #[must_use]
+    pub fn read_params<T: Deserialize<'a> + Default>(&self) -> T {
+        self.params()
+            .and_then(|params| serde_json::from_str(params).ok())
+            .unwrap_or_default()
+    }
+}
+
+/// What a request's params say of the request itself.
+#[derive(Debug, Default, Deserialize)]
+pub struct RequestParams<'a> {
+    #[serde(borrow, default, rename = "_meta")]
+    pub meta: Option<RequestMeta<'a>>,
+}
+
+/// The metadata of a request.
+#[derive(Debug, Default, Deserialize)]
+pub struct RequestMeta<'a> {
+    #[serde(borrow, default, rename = "progressToken")]
+    pub progress_token: Option<&'a RawValue>,
+    /// Every request of a modern client has it.
+    #[serde(default, rename = "io.modelcontextprotocol/protocolVersion")]
+    pub protocol_version: Option<String>,
+}
+
+/// What notifications say of what they are about.
+#[derive(Debug, Default, Deserialize)]
+pub struct NoticeParams<'a> {
+    #[serde(borrow, default, rename = "requestId")]
+    pub request_id: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "progressToken")]
+    pub progress_token: Option<&'a RawValue>,
+}
+
+/// What a subscription is for.
+#[derive(Debug, Default, Deserialize)]
+pub struct SubscriptionParams {
+    #[serde(default)]
+    pub uri: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, Line, RequestParams, peek};
+
+    #[test]
+    fn a_line_is_known_by_its_members_alone() {
+        for (line, kind) in [
+            (r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#, Kind::Request),
+            (r#" {"id":"x","method":"a","params":{}} "#, Kind::Request),
+            (r#"{"method":"a"}"#, Kind::Notification),
+            (r#"{"id":null,"method":"a"}"#, Kind::Notification),
+            (r#"{"id":1,"result":{}}"#, Kind::Response),
+            (r#"{"id":1,"error":{}}"#, Kind::Response),
+            ("{}", Kind::Unknown),
+            (r#"{"id":1}"#, Kind::Unknown),
+        ] {
+            let Line::One(seen) = peek(line.as_bytes()) else {
+                panic!("{line} is one message");
+            };
+            assert_eq!(seen.kind(), kind, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_message_is_told_from_what_is_no_json() {
+        assert!(
+            matches!(peek(br#"[{"id":1,"method":"a"},{"method":"b"}]"#), Line::Many(m) if m.len() == 2)
+        );
+        for other in [r#"{"id":1,"id":2,"method":"a"}"#, "[1]"] {
+            assert!(matches!(peek(other.as_bytes()), Line::Other), "{other}");
+        }
+        for noise in ["", "Starting …", "[INFO] up", "{oops", "7", "\u{feff}{}"] {
+            assert!(matches!(peek(noise.as_bytes()), Line::Noise), "{noise}");
+        }
+    }
+
+    #[test]
+    fn ids_and_tokens_are_kept_as_they_are_written() {
+        let line = br#"{"id":1.50,"method":"tools/call","params":{"name":"a","_meta":{"progressToken":"\u0061"}}}"#;
+        let Line::One(seen) = peek(line) else {
+            panic!("one message");
+        };
+        assert_eq!((seen.id(), seen.method()), (Some("1.50"), "tools/call"));
+        let params: RequestParams<'_> = seen.read_params();
+        let token = params.meta.and_then(|meta| meta.progress_token).unwrap();
+        assert_eq!(token.get(), "\"\\u0061\"");
+    }
+}

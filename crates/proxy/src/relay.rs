@@ -1,0 +1,261 @@
+//! The state machine between a client and its server.
+//!
+//! Main type: [`Relay`]. It is given lines, events and moments, and has bytes
+//! for either side and wishes for whoever drives it. A line that need not be
+//! changed goes on byte for byte.
+//!
+//! | file | knows |
+//! | --- | --- |
+//! | `client` | what comes from the client |
+//! | `server` | what comes from the server |
+//! | `life` | starts, deaths and what is due |
+//! | `pending` | requests that wait for an answer |
+//! | `session` | what a new process has to be told of the client |
+
+mod client;
+mod life;
+mod pending;
+mod server;
+mod session;
+
+use super::settings::{RelaySettings, Tap};
+use super::trouble::Trouble;
+use jelly_base::mcp::Era;
+use jelly_wire::Direction;
+use pending::{Asked, Pendings, Waiting};
+use serde::Serialize;
+use serde_json::Value;
+use session::Session;
+use std::collections::{HashMap, HashSet, VecDeque};
+use tokio::time::Instant;
+
+/// What a relay wants done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// A process for the server; then [`Relay::started`] or [`Relay::gone`].
+    Start,
+    /// The process stopped, which is of no use; then [`Relay::gone`].
+    Stop,
+}
+
+/// How the server is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// There is no process.
+    Down,
+    Starting(Starting),
+    /// It has answered.
+    Ready,
+}
+
+/// On the way to a server that answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Starting {
+    /// There is a process.
+    spawned: bool,
+    /// It is being told what the one before it knew.
+    restoring: bool,
+    /// When the process is asked for; none where it has been.
+    start_at: Option<Instant>,
+}
+
+impl Starting {
+    /// A process was asked for.
+    const ASKED_FOR: Self = Self {
+        spawned: false,
+        restoring: false,
+        start_at: None,
+    };
+
+    /// What the client says has to wait.
+    fn holds(self) -> bool {
+        !self.spawned || self.restoring
+    }
+}
+
+/// See the module.
+pub struct Relay<T = ()> {
+    settings: RelaySettings,
+    state: State,
+    /// The era of the process, as far as it is known.
+    server_era: Option<Era>,
+    session: Session,
+    pending: Pendings,
+    /// Requests that were answered here before the server did.
+    answered: HashMap<String, Asked>,
+    /// An answer to `initialize` that came too late for the client's request,
+    /// as the text of its result or error.
+    opening_kept: Option<String>,
+    /// The id by which the server knows `initialize`, and the one by which the
+    /// client has asked again.
+    adopted: Option<(String, String)>,
+    /// Requests of the server that the client has not answered.
+    asked_by_server: HashSet<String>,
+    /// Lines of the client that wait for a process.
+    held: Vec<Vec<u8>>,
+    /// Requests of our own.
+    own: HashMap<String, OwnRequest>,
+    own_count: u64,
+    /// Why the server is down, or was last.
+    trouble: Option<Trouble>,
+    /// The client was told.
+    told: bool,
+    /// Starts that failed in a row.
+    failures: u32,
+    retry_at: Option<Instant>,
+    /// The latest restarts.
+    restarts: VecDeque<Instant>,
+    restart_count: u32,
+    /// What the next result says besides.
+    mark: Option<Value>,
+    /// The client was shown a server that is none.
+    stood_in: bool,
+    /// Subscriptions of the modern era, each with its id and its request.
+    listening: Vec<(String, Vec<u8>)>,
+    /// The client has closed its end.
+    closed: bool,
+    wishes: VecDeque<Wish>,
+    to_client: Vec<u8>,
+    to_server: Vec<u8>,
+    tap: T,
+}
+
+/// Why a request of our own was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OwnRequest {
+    /// `initialize` again.
+    Restore,
+    /// Its answer is of no interest.
+    Ignored,
+}
+
+impl<T: Tap> Relay<T> {
+    /// A relay that wants a process at once.
+    #[must_use]
+    pub fn new(settings: RelaySettings, tap: T) -> Self {
+        Self {
+            settings,
+            state: State::Starting(Starting::ASKED_FOR),
+            server_era: None,
+            session: Session::default(),
+            pending: Pendings::default(),
+            answered: HashMap::new(),
+            opening_kept: None,
+            adopted: None,
+            asked_by_server: HashSet::new(),
+            held: Vec::new(),
+            own: HashMap::new(),
+            own_count: 0,
+            trouble: None,
+            told: false,
+            failures: 0,
+            retry_at: None,
+            restarts: VecDeque::new(),
+            restart_count: 0,
+            mark: None,
+            stood_in: false,
+            listening: Vec::new(),
+            closed: false,
+            wishes: VecDeque::from([Wish::Start]),
+            to_client: Vec::new(),
+            to_server: Vec::new(),
+            tap,
+        }
+    }
+
+    /// What is wanted next.
+    pub fn wish(&mut self) -> Option<Wish> {
+        self.wishes.pop_front()
+    }
+
+    /// Bytes for the client, to be taken.
+    pub fn to_client(&mut self) -> &mut Vec<u8> {
+        &mut self.to_client
+    }
+
+    /// Bytes for the server, to be taken.
+    pub fn to_server(&mut self) -> &mut Vec<u8> {
+        &mut self.to_server
+    }
+
+    /// The server has answered, and no process has ended since.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.state == State::Ready
+    }
+
+    /// The client waits for an answer.
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// The method of the oldest request that waits.
+    #[must_use]
+    pub fn asked_for(&self) -> Option<&'static str> {
+        self.pending.first().map(|asked| asked.method.name())
+    }
+
+    /// The server, which is new, was sent nothing but the probe for its era.
+    #[must_use]
+    pub fn only_probed(&self) -> bool {
+        let starting = matches!(self.state, State::Starting(s) if s.spawned);
+        starting && self.server_era.is_none() && self.pending.are_probes()
+    }
+
+    /// The client has closed its end: nothing is started any more.
+    pub fn close(&mut self) {
+        self.closed = true;
+    }
+
+    fn say_to_client(&mut self, line: &str) {
+        self.to_client.extend_from_slice(line.as_bytes());
+        self.to_client.push(b'\n');
+    }
+
+    fn tell_client(&mut self, message: &impl Serialize) {
+        // Of plain data; it can't fail.
+        let line = serde_json::to_string(message).unwrap_or_default();
+        self.say_to_client(&line);
+    }
+
+    fn send(&mut self, line: &[u8]) {
+        self.to_server.extend_from_slice(line);
+        self.to_server.push(b'\n');
+        self.tap.passed(Direction::Sent, line);
+    }
+
+    /// A request of our own, with params as they are written.
+    fn ask(&mut self, method: &str, params: &str, why: OwnRequest) {
+        self.own_count += 1;
+        let id = format!("\"jelly-proxy:{}\"", self.own_count);
+        let line = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}"
+        );
+        self.send(line.as_bytes());
+        self.own.insert(id, why);
+    }
+
+    /// Answers a request for the server that can't be used.
+    fn answer_for_server(&mut self, id: &str, asked: &Asked, trouble: &Trouble) {
+        self.told = true;
+        if self.settings.stands_in
+            && let Some(answer) = super::stand_in::answer(&asked.as_said(), trouble)
+        {
+            self.stood_in = true;
+            if asked.is_opening()
+                && let Some(result) = answer.result()
+            {
+                self.session.opened(result);
+            }
+            for line in answer.lines(id) {
+                self.say_to_client(&line);
+            }
+            if let Waiting::Listens(line) = &asked.waiting {
+                self.listening.push((id.to_owned(), line.clone()));
+            }
+            return;
+        }
+        self.say_to_client(&trouble.answer(id));
+    }
+}

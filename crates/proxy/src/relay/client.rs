@@ -1,0 +1,187 @@
+//! What comes from the client.
+
+use super::pending::{Asked, Asking, CallClock, Waiting, key};
+use super::session::era_of;
+use super::{Relay, Starting, State, Wish};
+use crate::message::{Kind, Line, NoticeParams, Peek, RequestParams, peek};
+use crate::settings::Tap;
+use crate::trouble::Trouble;
+use jelly_base::mcp::{DISCOVER, Era, code};
+use tokio::time::Instant;
+
+/// Lines that are kept for a server which is starting.
+const HELD: usize = 10_000;
+
+impl<T: Tap> Relay<T> {
+    /// A line of the client, without its line feed.
+    pub fn from_client(&mut self, line: &[u8], now: Instant) {
+        match peek(line) {
+            Line::One(message) => {
+                if self.takes(&message, line, now) {
+                    self.pass_to_server(line);
+                }
+            }
+            Line::Many(messages) => {
+                let mut is_to_pass = true;
+                for message in &messages {
+                    is_to_pass &= self.takes(message, line, now);
+                }
+                if is_to_pass {
+                    self.pass_to_server(line);
+                }
+            }
+            // A server may have its own word for it.
+            Line::Other | Line::Noise => self.pass_to_server(line),
+        }
+    }
+
+    fn pass_to_server(&mut self, line: &[u8]) {
+        match self.state {
+            State::Ready => self.send(line),
+            State::Starting(starting) if starting.holds() => {
+                if self.held.len() < HELD {
+                    self.held.push(line.to_vec());
+                }
+            }
+            State::Starting(_) => self.send(line),
+            State::Down => {}
+        }
+    }
+
+    /// Takes in a message; whether its line goes on to the server.
+    fn takes(&mut self, message: &Peek<'_>, line: &[u8], now: Instant) -> bool {
+        match (message.kind(), message.id()) {
+            (Kind::Request, Some(id)) => self.takes_request(message, id, line, now),
+            (Kind::Response, Some(id)) => {
+                let is_asked = self.asked_by_server.remove(&key(id));
+                if is_asked && self.asked_by_server.is_empty() {
+                    self.pending.wind(now, |_| true);
+                }
+                // What an earlier process asked is nothing to this one.
+                is_asked || self.restart_count == 0
+            }
+            (Kind::Notification, _) => {
+                match message.method() {
+                    "notifications/initialized" => self.session.initialized = Some(line.to_vec()),
+                    "notifications/cancelled" => {
+                        let params: NoticeParams<'_> = message.read_params();
+                        if let Some(id) = params.request_id {
+                            self.pending.take(id.get());
+                            let id = key(id.get());
+                            self.listening.retain(|(listening, _)| key(listening) != id);
+                        }
+                    }
+                    _ => {}
+                }
+                true
+            }
+            (Kind::Request | Kind::Response | Kind::Unknown, _) => true,
+        }
+    }
+
+    fn takes_request(&mut self, message: &Peek<'_>, id: &str, line: &[u8], now: Instant) -> bool {
+        self.session.note(message);
+        let method = Asking::of(message.method());
+        if self.server_era == Some(Era::Legacy) && self.refuses_modern(message, id) {
+            return false;
+        }
+        if method == Asking::Initialize && self.adopts_opening(id, now) {
+            return false;
+        }
+        let asked = self.asked(message, method, line, now);
+        match self.state {
+            State::Ready | State::Starting(_) => {
+                self.pending.add(id, asked);
+                true
+            }
+            State::Down => {
+                let is_due = self.retry_at.is_none_or(|at| now >= at);
+                if self.settings.retries && self.told && is_due && !self.closed {
+                    self.state = State::Starting(Starting::ASKED_FOR);
+                    self.wishes.push_back(Wish::Start);
+                    self.pending.add(id, asked);
+                    return true;
+                }
+                if let Some(trouble) = self.trouble.clone() {
+                    self.answer_for_server(id, &asked, &trouble);
+                }
+                false
+            }
+        }
+    }
+
+    fn asked(&self, message: &Peek<'_>, method: Asking, line: &[u8], now: Instant) -> Asked {
+        let until = match self.state {
+            State::Ready => None,
+            State::Starting(_) | State::Down => Some(now + self.settings.startup_timeout),
+        };
+        let waiting = match (method, self.settings.call_timeout) {
+            (Asking::Listen, _) => Waiting::Listens(line.to_vec()),
+            (Asking::Call, Some(limit)) => {
+                let params: RequestParams<'_> = message.read_params();
+                let token = params.meta.and_then(|meta| meta.progress_token);
+                let end = self.settings.call_max.map(|max| now + max);
+                let due = now + limit;
+                Waiting::Timed(CallClock {
+                    due: end.map_or(due, |end| due.min(end)),
+                    end,
+                    token: token.map(|token| token.get().to_owned()),
+                    limit,
+                })
+            }
+            _ if self.settings.stands_in => {
+                Waiting::Told(message.params().unwrap_or("null").to_owned())
+            }
+            _ => Waiting::Plainly,
+        };
+        Asked {
+            method,
+            until,
+            waiting,
+            modern: self.session.era == Some(Era::Modern),
+        }
+    }
+
+    /// Answers what a server of the legacy era does not know, and may die of.
+    fn refuses_modern(&mut self, message: &Peek<'_>, id: &str) -> bool {
+        if message.method() == DISCOVER {
+            self.refuse_probe(id);
+            return true;
+        }
+        if self.session.initialize.is_some() || era_of(message) != Some(Era::Modern) {
+            return false;
+        }
+        let trouble = Trouble::of_eras(&self.settings.context);
+        self.say_to_client(&trouble.answer(id));
+        true
+    }
+
+    /// As a legacy server would answer the probe for its era.
+    pub(super) fn refuse_probe(&mut self, id: &str) {
+        let code = code::METHOD_NOT_FOUND;
+        self.say_to_client(&format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":\"Method \
+             not found: this server speaks the legacy era of MCP, by `initialize`\"}}}}"
+        ));
+    }
+
+    /// Whether a client that asks again, since its server was slow, gets the
+    /// answer to its first `initialize`: a server takes only one.
+    fn adopts_opening(&mut self, id: &str, now: Instant) -> bool {
+        if let Some(kept) = self.opening_kept.take() {
+            self.say_to_client(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{kept}}}"));
+            return true;
+        }
+        let opening = |(_, asked): &(&String, &Asked)| asked.method == Asking::Initialize;
+        let Some(first) = self.answered.iter().find(opening).map(|(id, _)| id.clone()) else {
+            return false;
+        };
+        // It waits like the first one did, under the id that the server knows.
+        if let Some(mut asked) = self.answered.remove(&first) {
+            asked.until = Some(now + self.settings.startup_timeout);
+            self.adopted = Some((first.clone(), id.to_owned()));
+            self.pending.add(&first, asked);
+        }
+        true
+    }
+}

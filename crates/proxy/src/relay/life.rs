@@ -1,0 +1,332 @@
+//! Starts, deaths and what is due.
+
+use super::pending::{Asked, Asking, Waiting, earlier};
+use super::{OwnRequest, Relay, Starting, State, Wish};
+use crate::settings::Tap;
+use crate::trouble::Trouble;
+use jelly_base::mcp::{Era, INITIALIZE};
+use jelly_base::text::human_duration;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// So many restarts within [`WINDOW`] are enough.
+const RESTARTS: usize = 5;
+const WINDOW: Duration = Duration::from_secs(300);
+/// The first pause, doubled each time.
+const PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// Ids of requests that were answered here before the server did.
+const ANSWERED: usize = 10_000;
+
+impl<T: Tap> Relay<T> {
+    /// There is a process.
+    pub fn started(&mut self) {
+        let first_opens = self.held.first().is_some_and(|line| opens(line));
+        let params = self.session.initialize.clone();
+        let restoring = self.session.era == Some(Era::Legacy) && params.is_some() && !first_opens;
+        self.state = State::Starting(Starting {
+            spawned: true,
+            restoring,
+            start_at: None,
+        });
+        match params {
+            Some(params) if restoring => self.ask(INITIALIZE, &params, OwnRequest::Restore),
+            Some(_) | None => self.flush_held(),
+        }
+        for (_, line) in self.listening.clone() {
+            self.send(&line);
+        }
+    }
+
+    fn flush_held(&mut self) {
+        for line in std::mem::take(&mut self.held) {
+            self.send(&line);
+        }
+    }
+
+    /// A new process has answered `initialize`, for a client that did not ask.
+    pub(super) fn restored(&mut self, is_well: bool) {
+        if !is_well {
+            self.wishes.push_back(Wish::Stop);
+            return;
+        }
+        self.server_era = Some(Era::Legacy);
+        let initialized = self.session.initialized.clone();
+        let initialized = initialized.unwrap_or_else(|| {
+            br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_vec()
+        });
+        self.send(&initialized);
+        if let Some(level) = self.session.log_level.clone() {
+            self.ask("logging/setLevel", &level, OwnRequest::Ignored);
+        }
+        let subscriptions: Vec<String> = self.session.subscriptions.values().cloned().collect();
+        for params in subscriptions {
+            self.ask("resources/subscribe", &params, OwnRequest::Ignored);
+        }
+        // It is told already, should the client have said so meanwhile.
+        self.held.retain(|line| *line != initialized);
+        self.flush_held();
+        self.ready();
+    }
+
+    /// The server has answered.
+    pub(super) fn ready(&mut self) {
+        let restarted = self.restart_count > 0 && self.trouble.is_some();
+        self.state = State::Ready;
+        self.failures = 0;
+        self.retry_at = None;
+        self.pending.started();
+        if restarted || self.stood_in {
+            self.announce(restarted);
+        }
+        self.stood_in = false;
+        self.told = false;
+        self.trouble = None;
+    }
+
+    /// Tells the client that what it knows of the server's lists, or has set up
+    /// in it, may be gone.
+    fn announce(&mut self, restarted: bool) {
+        if self.session.era == Some(Era::Modern) {
+            self.announce_to_listeners();
+        } else {
+            for kind in ["tools", "resources", "prompts"] {
+                if self.session.can(&format!("/{kind}/listChanged")) {
+                    let method = format!("notifications/{kind}/list_changed");
+                    self.tell_client(&json!({ "jsonrpc": "2.0", "method": method }));
+                }
+            }
+        }
+        let cause = self.trouble.as_ref().map(|trouble| &trouble.data);
+        let cause = cause.map(|data| (data.root_cause.clone(), data.details.clone()));
+        let (Some((root_cause, details)), true) = (cause, restarted) else {
+            return;
+        };
+        if self.session.era == Some(Era::Legacy) && self.session.can("/logging") {
+            self.tell_client(&json!({
+                "jsonrpc": "2.0",
+                "method": "notifications/message",
+                "params": {
+                    "level": "warning",
+                    "logger": "jelly proxy",
+                    "data": format!("The server died and was started again; what it had kept in \
+                                     memory is gone. {details}"),
+                },
+            }));
+        }
+        self.mark = Some(json!({ "count": self.restart_count, "root_cause": root_cause }));
+    }
+
+    fn announce_to_listeners(&mut self) {
+        for (id, line) in self.listening.clone() {
+            let line: Value = serde_json::from_slice(&line).unwrap_or_default();
+            let id: Value = serde_json::from_str(&id).unwrap_or_default();
+            for kind in ["tools", "resources", "prompts"] {
+                let asked = line.pointer(&format!("/params/notifications/{kind}ListChanged"));
+                if asked == Some(&Value::Bool(true)) {
+                    self.tell_client(&json!({
+                        "jsonrpc": "2.0",
+                        "method": format!("notifications/{kind}/list_changed"),
+                        "params": { "_meta": { "io.modelcontextprotocol/subscriptionId": id } },
+                    }));
+                }
+            }
+        }
+    }
+
+    /// The process has ended, or there is none: this is why.
+    pub fn gone(&mut self, trouble: Trouble, now: Instant) {
+        let died_in_use = self.state == State::Ready;
+        self.to_server.clear();
+        self.answered.clear();
+        self.opening_kept = None;
+        self.adopted = None;
+        self.asked_by_server.clear();
+        self.held.clear();
+        self.own.clear();
+        self.server_era = None;
+        self.trouble = Some(trouble.clone());
+        self.told = false;
+        let restarts = died_in_use && self.may_restart(now);
+        for (id, asked) in self.pending.take_all() {
+            match asked.waiting {
+                Waiting::Listens(line) if restarts => self.listening.push((id, line)),
+                _ => self.answer_for_server(&id, &asked, &trouble),
+            }
+        }
+        if restarts {
+            let pause = self.restart_pause();
+            self.restarts.push_back(now);
+            self.restart_count += 1;
+            self.state = State::Starting(Starting {
+                start_at: Some(now + pause),
+                ..Starting::ASKED_FOR
+            });
+            self.tick(now);
+        } else {
+            self.state = State::Down;
+            self.retry_at = Some(now + pause(self.failures));
+            self.failures = self.failures.saturating_add(1);
+        }
+    }
+
+    fn may_restart(&mut self, now: Instant) -> bool {
+        while let Some(first) = self.restarts.front()
+            && now.saturating_duration_since(*first) > WINDOW
+        {
+            self.restarts.pop_front();
+        }
+        self.settings.restarts && !self.closed && self.restarts.len() < RESTARTS
+    }
+
+    /// The first restart is at once.
+    fn restart_pause(&self) -> Duration {
+        match u32::try_from(self.restarts.len()) {
+            Ok(0) => Duration::ZERO,
+            Ok(before) => pause(before - 1),
+            Err(_) => LONGEST_PAUSE,
+        }
+    }
+
+    /// The process died of the probe for its era, and one that is not probed
+    /// is well: it knows the legacy era only.
+    pub fn is_legacy(&mut self) {
+        self.server_era = Some(Era::Legacy);
+        self.to_server.clear();
+        for (id, asked) in self.pending.take_all() {
+            if asked.method == Asking::Discover {
+                self.refuse_probe(&id);
+            }
+        }
+        self.state = State::Starting(Starting::ASKED_FOR);
+        self.wishes.push_back(Wish::Start);
+    }
+
+    /// What the client says waits, while it is found out what the process died
+    /// of.
+    pub fn wait(&mut self) {
+        self.to_server.clear();
+        self.state = State::Starting(Starting::ASKED_FOR);
+    }
+
+    /// When something is due.
+    #[must_use]
+    pub fn due(&self) -> Option<Instant> {
+        let start = match self.state {
+            State::Starting(starting) => starting.start_at,
+            State::Down | State::Ready => None,
+        };
+        earlier(start, self.pending.due())
+    }
+
+    /// Does what is due; whether a request has waited long enough for a server
+    /// that is starting, and [`Relay::still_starting`] is to be said.
+    pub fn tick(&mut self, now: Instant) -> bool {
+        if let State::Starting(starting) = &mut self.state
+            && starting.start_at.is_some_and(|at| at <= now)
+        {
+            starting.start_at = None;
+            self.wishes.push_back(Wish::Start);
+        }
+        if self.pending.due().is_none_or(|due| due > now) {
+            return false;
+        }
+        // A question to the user stops the clock.
+        if !self.asked_by_server.is_empty() {
+            self.pending
+                .wind(now, |clock| clock.end.is_none_or(|end| end > now));
+        }
+        let late = self.pending.take_if(|asked| match &asked.waiting {
+            Waiting::Timed(clock) => clock.due <= now,
+            Waiting::Plainly | Waiting::Listens(_) | Waiting::Told(_) => false,
+        });
+        for (id, asked) in late {
+            self.give_up(&id, asked);
+        }
+        self.pending
+            .any(|asked| asked.until.is_some_and(|until| until <= now))
+    }
+
+    /// A call is over its limit.
+    fn give_up(&mut self, id: &str, asked: Asked) {
+        let limit = match &asked.waiting {
+            Waiting::Timed(clock) => clock.limit,
+            Waiting::Plainly | Waiting::Listens(_) | Waiting::Told(_) => Duration::ZERO,
+        };
+        let why = format!(
+            "The tool call was cancelled by jelly proxy: no answer and no progress within {}.",
+            human_duration(limit)
+        );
+        self.cancel(id, &why);
+        let result = json!({ "content": [{ "type": "text", "text": why }], "isError": true });
+        self.say_to_client(&format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}"
+        ));
+        self.answered_here(id, asked);
+    }
+
+    fn cancel(&mut self, id: &str, why: &str) {
+        let why = Value::from(why);
+        let line = format!(
+            "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":\
+             {{\"requestId\":{id},\"reason\":{why}}}}}"
+        );
+        self.send(line.as_bytes());
+    }
+
+    fn answered_here(&mut self, id: &str, asked: Asked) {
+        if self.answered.len() < ANSWERED {
+            self.answered.insert(id.to_owned(), asked);
+        }
+    }
+
+    /// Requests have waited long enough: this is what the server is doing. The
+    /// start goes on.
+    pub fn still_starting(&mut self, trouble: &Trouble, now: Instant) {
+        let overdue = |asked: &Asked| asked.until.is_some_and(|until| until <= now);
+        let sent = matches!(self.state, State::Starting(starting) if !starting.holds());
+        for (id, asked) in self.pending.take_if(overdue) {
+            let shown = self.adopted.take_if(|(server, _)| *server == id);
+            let shown = shown.map_or_else(|| id.clone(), |(_, client)| client);
+            self.answer_for_server(&shown, &asked, trouble);
+            if !sent {
+                continue;
+            }
+            if !asked.is_opening() {
+                self.cancel(&id, "the client was told that the server is still starting");
+            }
+            self.answered_here(&id, asked);
+        }
+        if !sent {
+            // They were answered, and must not be sent as well.
+            self.held.retain(|line| !is_request(line));
+        }
+    }
+}
+
+/// Whether the line opens a connection.
+fn opens(line: &[u8]) -> bool {
+    match crate::message::peek(line) {
+        crate::message::Line::One(message) => {
+            matches!(
+                Asking::of(message.method()),
+                Asking::Initialize | Asking::Discover
+            )
+        }
+        _ => false,
+    }
+}
+
+fn is_request(line: &[u8]) -> bool {
+    match crate::message::peek(line) {
+        crate::message::Line::One(message) => message.kind() == crate::message::Kind::Request,
+        crate::message::Line::Many(_) => true,
+        _ => false,
+    }
+}
+
+fn pause(failures: u32) -> Duration {
+    let doubled = PAUSE.checked_mul(1_u32.checked_shl(failures).unwrap_or(u32::MAX));
+    doubled.unwrap_or(LONGEST_PAUSE).min(LONGEST_PAUSE)
+}

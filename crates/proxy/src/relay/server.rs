@@ -1,0 +1,174 @@
+//! What comes from the server.
+
+use super::pending::{Asked, Asking, key};
+use super::{OwnRequest, Relay, State};
+use crate::message::{Kind, Line, NoticeParams, Peek, peek};
+use crate::settings::Tap;
+use indexmap::IndexMap;
+use jelly_base::mcp::{Era, code};
+use jelly_wire::Direction;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+/// As servers of the legacy era refuse a method that they do not know.
+const UNKNOWN: [i64; 3] = [
+    code::METHOD_NOT_FOUND,
+    code::INVALID_PARAMS,
+    code::INVALID_REQUEST,
+];
+
+/// The code of an error, where it has one.
+#[derive(Default, Deserialize)]
+struct ErrorCode {
+    #[serde(default)]
+    code: Option<i64>,
+}
+
+impl<T: Tap> Relay<T> {
+    /// A line of the server, without its line feed; whether it is a message.
+    /// What is none is not passed on.
+    pub fn from_server(&mut self, line: &[u8], now: Instant) -> bool {
+        let passes = match peek(line) {
+            Line::One(message) => self.takes_of_server(&message, line, now),
+            Line::Many(messages) => {
+                let mut passes = true;
+                for message in &messages {
+                    passes &= self.takes_of_server(message, line, now);
+                }
+                passes
+            }
+            Line::Other => true,
+            Line::Noise => return false,
+        };
+        self.tap.passed(Direction::Received, line);
+        if passes {
+            self.to_client.extend_from_slice(line);
+            self.to_client.push(b'\n');
+        }
+        true
+    }
+
+    /// Takes in a message; whether its line goes on to the client.
+    fn takes_of_server(&mut self, message: &Peek<'_>, line: &[u8], now: Instant) -> bool {
+        match (message.kind(), message.id()) {
+            (Kind::Response, Some(id)) => self.takes_response(message, id, line),
+            (Kind::Request, Some(id)) => {
+                self.asked_by_server.insert(key(id));
+                true
+            }
+            (Kind::Notification, _) => {
+                if message.method() == "notifications/progress"
+                    && self.settings.call_timeout.is_some()
+                {
+                    let params: NoticeParams<'_> = message.read_params();
+                    if let Some(token) = params.progress_token {
+                        let token = token.get();
+                        self.pending
+                            .wind(now, |clock| clock.token.as_deref() == Some(token));
+                    }
+                }
+                true
+            }
+            (Kind::Request | Kind::Response | Kind::Unknown, _) => true,
+        }
+    }
+
+    fn takes_response(&mut self, message: &Peek<'_>, id: &str, line: &[u8]) -> bool {
+        if let Some(why) = self.own.remove(id) {
+            if why == OwnRequest::Restore {
+                self.restored(message.error().is_none());
+            }
+            return false;
+        }
+        if let Some(asked) = self.answered.remove(&key(id)) {
+            self.came_late(&asked, message);
+            return false;
+        }
+        let Some(asked) = self.pending.take(id) else {
+            return true;
+        };
+        self.learn_era(&asked, message);
+        if self.state != State::Ready {
+            self.ready();
+        }
+        if let Some((_, client)) = self.adopted.take_if(|(server, _)| key(server) == key(id)) {
+            let rest = kept(message);
+            self.say_to_client(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{client},{rest}}}"));
+            return false;
+        }
+        if self.mark.is_some()
+            && let Some(marked) = self.marked(line)
+        {
+            self.mark = None;
+            self.say_to_client(&marked);
+            return false;
+        }
+        true
+    }
+
+    /// What an answer tells of the server's era.
+    fn learn_era(&mut self, asked: &Asked, message: &Peek<'_>) {
+        match (asked.method, message.result(), message.error()) {
+            (Asking::Initialize, Some(result), _) => {
+                self.session.opened(result);
+                self.server_era = Some(Era::Legacy);
+            }
+            (Asking::Discover, Some(result), _) => {
+                self.session.opened(result);
+                self.server_era = Some(Era::Modern);
+            }
+            (Asking::Discover, None, Some(error)) => {
+                let error: ErrorCode = serde_json::from_str(error).unwrap_or_default();
+                // Any other error may be a modern server's trouble of the moment.
+                if error.code.is_some_and(|code| UNKNOWN.contains(&code)) {
+                    self.server_era = Some(Era::Legacy);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// An answer to a request that was answered here already.
+    fn came_late(&mut self, asked: &Asked, message: &Peek<'_>) {
+        self.learn_era(asked, message);
+        if asked.method == Asking::Initialize {
+            self.opening_kept = Some(kept(message));
+        }
+        if self.state != State::Ready {
+            self.state = State::Ready;
+            self.failures = 0;
+            self.pending.started();
+        }
+    }
+
+    /// The line with what is to be said besides in its result's `_meta`; none
+    /// where it has no result, which is an object.
+    fn marked(&self, line: &[u8]) -> Option<String> {
+        let mark = self.mark.as_ref()?;
+        let mut message: IndexMap<String, Box<RawValue>> = serde_json::from_slice(line).ok()?;
+        let result = message.get("result")?;
+        let mut result: IndexMap<String, Box<RawValue>> =
+            serde_json::from_str(result.get()).ok()?;
+        let mut meta: IndexMap<String, Box<RawValue>> = match result.get("_meta") {
+            Some(meta) => serde_json::from_str(meta.get()).ok()?,
+            None => IndexMap::new(),
+        };
+        let raw = |value: String| RawValue::from_string(value).ok();
+        meta.insert("jelly/restarted".to_owned(), raw(mark.to_string())?);
+        result.insert("_meta".to_owned(), raw(serde_json::to_string(&meta).ok()?)?);
+        message.insert(
+            "result".to_owned(),
+            raw(serde_json::to_string(&result).ok()?)?,
+        );
+        serde_json::to_string(&message).ok()
+    }
+}
+
+/// The result or the error of an answer, as a member.
+fn kept(message: &Peek<'_>) -> String {
+    match (message.result(), message.error()) {
+        (Some(result), _) => format!("\"result\":{result}"),
+        (None, error) => format!("\"error\":{}", error.unwrap_or("null")),
+    }
+}

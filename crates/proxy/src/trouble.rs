@@ -1,0 +1,144 @@
+//! Why the server can't answer, in the forms in which a client is told.
+//!
+//! Main type: [`Trouble`].
+
+use jelly_base::model::{
+    ErrorCategory, TROUBLE_META, TROUBLE_TOOL, UPSTREAM_ERROR_CODE, UpstreamContext,
+    UpstreamErrorType, UpstreamTrouble,
+};
+use jelly_base::text::one_line;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Bytes of the last words of a server that is starting.
+const WORDS: usize = 110;
+
+/// What is told, all of it redacted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trouble {
+    /// What, why and the first fix, in few words.
+    pub message: String,
+    pub data: UpstreamTrouble,
+}
+
+#[derive(Serialize)]
+struct ErrorObject<'a> {
+    code: i64,
+    message: &'a str,
+    data: &'a UpstreamTrouble,
+}
+
+impl Trouble {
+    /// A modern client before a server of the legacy era: nothing translates.
+    #[must_use]
+    pub fn of_eras(context: &UpstreamContext) -> Self {
+        let message = "This server speaks only the legacy era of MCP (2025-11-25 and before, by \
+                       `initialize`), the client only 2026-07-28, and jelly proxy does not \
+                       translate. Fix: update the server, or use a client that falls back to \
+                       `initialize`.";
+        Self {
+            message: message.to_owned(),
+            data: UpstreamTrouble {
+                error_type: UpstreamErrorType::EraMismatch,
+                root_cause: "protocol_version_mismatch".to_owned(),
+                rule: None,
+                error_category: Some(ErrorCategory::Infrastructure),
+                retryable: Some(false),
+                details: message.to_owned(),
+                evidence: None,
+                fix_instructions: vec![
+                    "Update the server to a version that speaks 2026-07-28.".to_owned(),
+                    "Or use a client that falls back to `initialize`.".to_owned(),
+                ],
+                error_context: context.clone(),
+            },
+        }
+    }
+
+    /// Of another type, with the same cause.
+    #[must_use]
+    pub fn as_type(mut self, error_type: UpstreamErrorType) -> Self {
+        self.data.error_type = error_type;
+        self
+    }
+
+    /// Of a server that is still starting, with what it said last.
+    #[must_use]
+    pub fn while_starting(mut self, words: Option<&str>) -> Self {
+        let words = words.map(|words| one_line(words, WORDS));
+        let doing = match &words {
+            Some(words) => format!("it last said: {}.", words.trim_end_matches('.')),
+            None => "it has said nothing yet.".to_owned(),
+        };
+        self.message = format!(
+            "The server is still starting; {doing} The start goes on. Fix: ask again in a moment; if \
+             it downloads something at each start, install that beforehand."
+        );
+        self.data
+            .details
+            .push_str(&format!(" While it starts, {doing}"));
+        self.data.fix_instructions = vec![
+            "Ask again in a moment: the start goes on.".to_owned(),
+            "If it downloads something at each start, as npx and uvx do, install that beforehand."
+                .to_owned(),
+            "Give it more time: `--startup-timeout 3m` of `jelly proxy`.".to_owned(),
+        ];
+        self.as_type(UpstreamErrorType::StillStarting)
+    }
+
+    /// The answer to the request with this id, as it was written.
+    #[must_use]
+    pub fn answer(&self, id: &str) -> String {
+        let error = ErrorObject {
+            code: UPSTREAM_ERROR_CODE,
+            message: &self.message,
+            data: &self.data,
+        };
+        // Of plain data; it can't fail.
+        let error = serde_json::to_string(&error).unwrap_or_default();
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}")
+    }
+
+    /// All of it, in sentences.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = self.data.details.clone();
+        if let Some(evidence) = &self.data.evidence {
+            text.push_str(&format!("\n\nIt said: {}", evidence.text));
+        }
+        if !self.data.fix_instructions.is_empty() {
+            text.push_str("\n\nTo fix it:");
+            for step in &self.data.fix_instructions {
+                text.push_str(&format!("\n- {step}"));
+            }
+        }
+        text
+    }
+
+    /// The result of a tool that tells it.
+    #[must_use]
+    pub fn tool_result(&self, is_error: bool) -> Value {
+        json!({
+            "content": [{ "type": "text", "text": self.text() }],
+            "structuredContent": self.data,
+            "isError": is_error,
+        })
+    }
+
+    /// The tool that tells it, as it is listed.
+    #[must_use]
+    pub fn tool(&self) -> Value {
+        json!({
+            "name": TROUBLE_TOOL,
+            "title": "Why this server is unavailable",
+            "description": format!(
+                "The server behind this connection can't be used: {} Call this tool for the \
+                 cause and the fix; it also tries to start the server again.",
+                self.message
+            ),
+            "inputSchema": { "type": "object", "properties": {} },
+            "_meta": { TROUBLE_META: self.data },
+            "annotations": { "readOnlyHint": true, "idempotentHint": true, "openWorldHint": false },
+        })
+    }
+}

@@ -1,0 +1,171 @@
+//! `jelly proxy`: stands before a server, and says why it can't be used where
+//! it can't.
+
+mod named;
+mod wrap;
+
+use super::out::say;
+use super::refusal::{Refusal, complain};
+use super::runtime::with_runtime;
+use super::settings::{World, inherited_secrets};
+use crate::cli::args::{OnFailure, ProxyAction, ProxyArgs, RetryUpstream};
+use jelly_base::model::{ExitCode, UpstreamContext};
+use jelly_base::text::plural;
+use jelly_base::text::redact::{Redactor, secrets_in_argv, secrets_in_variable, show_argv};
+use jelly_process::CommandSpec;
+use jelly_proxy::{ProxyEnd, ProxySettings, RelaySettings, Trouble, run, trial};
+use jelly_wire::Recorder;
+use named::NamedServer;
+
+/// Counts up from proxy to proxy, each in the environment of the next.
+const DEPTH: &str = "JELLY_PROXY_DEPTH";
+/// A proxy before a proxy can be meant; more of them start themselves.
+const DEEPEST: u32 = 4;
+
+/// Changes a client's configuration so that servers are reached through jelly.
+pub fn change(action: &ProxyAction, world: &World) -> Result<ExitCode, Refusal> {
+    match action {
+        ProxyAction::Wrap(args) => wrap::wrap(args, world),
+        ProxyAction::Unwrap(args) => wrap::unwrap(args, world),
+    }
+}
+
+/// Stands before a server.
+pub fn proxy(args: &ProxyArgs, world: &World) -> Result<ExitCode, Refusal> {
+    let depth = depth(world)?;
+    with_runtime(&args.own_rules, world, async |context| {
+        let settings = settings(args, world, depth).await?;
+        if world.stdin_is_terminal {
+            let tried = super::runtime::unless_interrupted(
+                &context.interrupt,
+                trial(&settings, &context.rules),
+            );
+            return match tried.await? {
+                Ok(tools) => well(&settings, tools),
+                Err(trouble) => Err(unwell(&settings, &trouble)),
+            };
+        }
+        let mut interrupt = context.interrupt.clone();
+        let interrupted = async {
+            // Where nobody listens any more, nothing can come.
+            if interrupt.wait_for(Option::is_some).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        let end = run(&settings, &context.rules, interrupted).await;
+        if let Some(warning) = settings.recorder.as_ref().and_then(Recorder::warning) {
+            complain(&format!("warning: {warning}"));
+        }
+        match end {
+            Ok(ProxyEnd::Closed) => Ok(ExitCode::Passed),
+            Ok(ProxyEnd::Interrupted) => {
+                let signal = context.interrupt.borrow().map(|came| came.signal);
+                Err(Refusal::silent(
+                    signal.map_or(ExitCode::Internal, ExitCode::Interrupted),
+                ))
+            }
+            Err(error) => Err(Refusal::with_help(
+                format!("stdin or stdout can't be used: {error}"),
+                "a client starts `jelly proxy` with pipes for both",
+            )),
+        }
+    })
+}
+
+/// How many proxies stand before this one.
+fn depth(world: &World) -> Result<u32, Refusal> {
+    let depth = world.env.get(DEPTH).and_then(|depth| depth.parse().ok());
+    let depth: u32 = depth.unwrap_or(0);
+    if depth >= DEEPEST {
+        return Err(Refusal::with_help(
+            format!("{depth} proxies stand before each other here: this one starts itself"),
+            "put the server's own command behind `--`; `jelly proxy unwrap FILE` takes jelly out \
+             of a client's configuration",
+        ));
+    }
+    Ok(depth)
+}
+
+async fn settings(args: &ProxyArgs, world: &World, depth: u32) -> Result<ProxySettings, Refusal> {
+    let redactor = Redactor::new(inherited_secrets(&world.env));
+    let NamedServer { name, mut command } = named::server(args, world, &redactor).await?;
+    let of_variables = command
+        .env
+        .iter()
+        .flat_map(|(name, value)| secrets_in_variable(name, value));
+    let found = secrets_in_argv(&command.argv)
+        .into_iter()
+        .chain(of_variables);
+    redactor.learn(found.map(|found| (found.name, found.value)));
+    command
+        .env
+        .push((DEPTH.to_owned(), (depth + 1).to_string()));
+    let recorder = args.record_to.as_ref().map(|path| {
+        Recorder::create(&world.cwd.join(path)).map_err(|error| {
+            Refusal::with_help(
+                format!("{} can't be written: {error}", path.display()),
+                "name a file in a folder that is there, by --record-to",
+            )
+        })
+    });
+    Ok(ProxySettings {
+        name: args.name.clone().unwrap_or(name),
+        relay: RelaySettings {
+            startup_timeout: args.startup_timeout,
+            retries: args.retry_upstream == RetryUpstream::Auto,
+            restarts: !args.no_restart,
+            stands_in: args.on_failure == OnFailure::Tool,
+            call_timeout: args.tool_call_timeout,
+            call_max: args.tool_call_max,
+            context: shown(&command, &redactor),
+        },
+        command,
+        redactor,
+        recorder: recorder.transpose()?,
+    })
+}
+
+/// What is started, without secrets.
+fn shown(command: &CommandSpec, redactor: &Redactor) -> UpstreamContext {
+    let clean = |text: &str| redactor.redact(text).into_owned();
+    let words: Vec<String> = command.argv.iter().map(|word| clean(word)).collect();
+    let mut words = show_argv(&words).into_iter();
+    UpstreamContext {
+        command: words.next().unwrap_or_default(),
+        args: words.collect(),
+        cwd: Some(clean(&command.cwd.display().to_string())),
+        ..UpstreamContext::default()
+    }
+}
+
+/// At a terminal there is no client: the server is only tried.
+fn well(settings: &ProxySettings, tools: usize) -> Result<ExitCode, Refusal> {
+    say(
+        format!(
+            "{} starts and answers: {}.\nNo client is here, since stdin is a terminal: put this \
+             command into a client's configuration in place of the server's own, or see `jelly \
+             proxy wrap`.\n",
+            settings.name,
+            plural(tools, "tool"),
+        ),
+        ExitCode::Passed,
+    )
+}
+
+fn unwell(settings: &ProxySettings, trouble: &Trouble) -> Refusal {
+    Refusal::needs_help(format!(
+        "error: {} can't be started\n{}",
+        settings.name,
+        trouble.text()
+    ))
+}
+
+/// What the program of a command is called.
+fn program_name(command: &CommandSpec) -> String {
+    let first = command.argv.first().map(String::as_str).unwrap_or_default();
+    let name = first.rsplit('/').next().unwrap_or(first);
+    match name {
+        "" => "server".to_owned(),
+        name => name.to_owned(),
+    }
+}

@@ -1,0 +1,573 @@
+//! `jelly proxy` before a server that can't be started, is slow, or dies: what
+//! the client is told, and how the server comes back.
+
+use crate::proxy::{proxy, python_server};
+use crate::support::{Project, procs};
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
+
+const JELLY: &str = env!("CARGO_BIN_EXE_jelly");
+
+/// What every answer for a server that can't be used keeps to.
+#[track_caller]
+fn trouble(answer: &Value) -> &Value {
+    let error = &answer["error"];
+    let code = error["code"].as_i64().expect("an error");
+    assert!(!(-32_768..=-32_000).contains(&code), "{answer}");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.chars().count() <= 300, "{message}");
+    assert!(message.contains("Fix: "), "{message}");
+    assert!(!message.contains("Connection closed"), "{message}");
+    let data = &error["data"];
+    for field in [
+        "error_type",
+        "root_cause",
+        "error_category",
+        "retryable",
+        "details",
+        "evidence",
+        "fix_instructions",
+        "error_context",
+    ] {
+        assert!(data.get(field).is_some(), "{field} in {data}");
+    }
+    assert_eq!(
+        data["error_category"].is_null(),
+        data["retryable"].is_null(),
+        "{data}"
+    );
+    assert!(
+        !data["fix_instructions"].as_array().unwrap().is_empty(),
+        "{data}"
+    );
+    for field in ["command", "args", "cwd", "exit"] {
+        assert!(
+            data["error_context"].get(field).is_some(),
+            "{field} in {data}"
+        );
+    }
+    error
+}
+
+#[test]
+fn every_way_to_die_at_start_is_told_with_its_cause_and_a_fix() {
+    let project = Project::empty();
+    let sh = |script: &str| vec!["sh".to_owned(), "-c".to_owned(), script.to_owned()];
+    project.write("locked/x", "");
+    let refused = project.script("refused.sh", "#!/bin/sh\n");
+    fs::set_permissions(&refused, fs::Permissions::from_mode(0o644)).unwrap();
+    let reads = project.write(
+        "reads.py",
+        "import sys, traceback\nsys.stderr.write('yaml.scanner.ScannerError: mapping values are \
+         not allowed here\\n  in \"' + sys.argv[1] + '\", line 7, column 9\\n')\nsys.exit(1)\n",
+    );
+    let imports = project.write("imports.py", "import a_module_that_nobody_has\n");
+    let cases = [
+        (
+            sh(
+                "echo \"Error: ENOENT: no such file or directory, scandir '/srv/nowhere'\" >&2; exit 1",
+            ),
+            "missing_directory",
+            "/srv/nowhere",
+        ),
+        (
+            sh("echo \"Error: EACCES: permission denied, open '/root/locked.db'\" >&2; exit 1"),
+            "permission_denied",
+            "/root/locked.db",
+        ),
+        (
+            vec![
+                "python3".into(),
+                reads.display().to_string(),
+                "conf.yaml".into(),
+            ],
+            "invalid_config",
+            "conf.yaml:7",
+        ),
+        (
+            vec!["no-such-program".into()],
+            "command_not_found",
+            "no-such-program",
+        ),
+        (
+            vec![refused.display().to_string()],
+            "not_executable",
+            "refused.sh",
+        ),
+        (
+            vec!["python3".into(), imports.display().to_string()],
+            "missing_module",
+            "a_module_that_nobody_has",
+        ),
+        (
+            sh(
+                "echo 'Error: listen EADDRINUSE: address already in use 127.0.0.1:3000' >&2; exit 1",
+            ),
+            "port_in_use",
+            "3000",
+        ),
+        (
+            sh("echo 'Error: GITHUB_TOKEN environment variable is required' >&2; exit 1"),
+            "missing_env_var",
+            "GITHUB_TOKEN",
+        ),
+        (sh("kill -SEGV $$"), "", "SIGSEGV"),
+        (sh("exit 0"), "", "exit"),
+        (
+            sh("echo 'Usage: server [options] <directory>' >&2; exit 2"),
+            "",
+            "Usage",
+        ),
+        (
+            sh("echo 'Welcome to the server v1.2'; exit 1"),
+            "",
+            "Welcome",
+        ),
+        (
+            sh(
+                "echo 'node: error while loading shared libraries: libfoo.so.1: cannot open shared object file: No such file or directory' >&2; exit 127",
+            ),
+            "",
+            "libfoo.so.1",
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for (command, cause, says) in cases {
+        let words: Vec<&str> = command.iter().map(String::as_str).collect();
+        let mut client = proxy(&project, &[], &words);
+        let answer = client.ask("initialize", crate::support::client::opening());
+        let error = trouble(&answer).clone();
+        // Those that come later are told the same.
+        let later = client.ask("tools/list", json!({}));
+        assert_eq!(later["error"], error, "{command:?}");
+        let ended = client.close();
+        assert_eq!(ended.code, Some(0), "{command:?}: {}", ended.stderr);
+        let message = error["message"].as_str().unwrap();
+        if !message.contains(says) || !(cause.is_empty() || error["data"]["root_cause"] == cause) {
+            wrong.push(format!(
+                "{command:?}: {} {message}",
+                error["data"]["root_cause"]
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn an_invalid_file_is_told_with_its_line_as_a_field() {
+    let project = Project::empty();
+    let script = "echo 'Error: conf.yaml: bad indentation of a mapping entry (15:3)' >&2; exit 1";
+    let mut client = proxy(&project, &[], &["sh", "-c", script]);
+    let answer = client.open();
+    let context = &trouble(&answer)["data"]["error_context"];
+    assert_eq!(context["line"], 15, "{context}");
+    assert_eq!(context["command"], "sh");
+    assert_eq!(context["exit"], json!({ "code": 1, "signal": null }));
+    assert_eq!(context["cwd"], project.at(".").trim_end_matches("/."));
+    client.close();
+}
+
+#[test]
+fn secrets_are_in_nothing_that_the_proxy_says() {
+    let project = Project::empty();
+    let script = "echo \"Error: bad key $API_KEY\" >&2; exit 1";
+    let flags = ["-e", "API_KEY=s3cr3t-t0ken-9", "--on-failure", "tool"];
+    let mut client = proxy(
+        &project,
+        &flags,
+        &["sh", "-c", script, "--token=s3cr3t-t0ken-9"],
+    );
+    client.open();
+    client.ask("tools/list", json!({}));
+    client.call("why_this_server_is_unavailable", json!({}));
+    let ended = client.close();
+    assert!(ended.stdout.contains("[secret"), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("s3cr3t"), "{}", ended.stdout);
+}
+
+/// Dies as long as a file is missing.
+fn until_mended(project: &Project) -> String {
+    let server = python_server(
+        project,
+        "mended.py",
+        r#"
+if method == "initialize": opened(message)
+elif method == "tools/list": answer(message, {"tools": [{"name": "real", "inputSchema": {"type": "object"}}]})
+elif "id" in message and method: answer(message, {})"#,
+    );
+    let text = project.read("mended.py");
+    let check = "import os, sys\nif not os.path.exists(os.path.join(os.path.dirname(__file__), \
+                 'mended')): sys.exit('Error: not mended')\n";
+    project.write("mended.py", format!("{check}{text}"));
+    server
+}
+
+#[test]
+fn the_next_request_after_a_pause_starts_a_mended_server() {
+    let project = Project::empty();
+    let server = until_mended(&project);
+    let mut client = proxy(&project, &[], &["python3", &server]);
+    trouble(&client.open());
+    project.write("mended", "");
+    let mended = procs::until("a mended server", || {
+        let answer = client.ask("tools/list", json!({}));
+        answer.get("result").is_some().then_some(answer)
+    });
+    // It was told of `initialize` again, though the client was refused.
+    assert_eq!(mended["result"]["tools"][0]["name"], "real");
+    assert_eq!(client.close().code, Some(0));
+}
+
+#[test]
+fn a_server_that_is_not_to_be_tried_again_is_not() {
+    let project = Project::empty();
+    let server = until_mended(&project);
+    let mut client = proxy(
+        &project,
+        &["--retry-upstream", "never"],
+        &["python3", &server],
+    );
+    trouble(&client.open());
+    project.write("mended", "");
+    let since = Instant::now();
+    while since.elapsed() < Duration::from_millis(1500) {
+        trouble(&client.ask("tools/list", json!({})));
+    }
+    client.close();
+}
+
+#[test]
+fn a_stand_in_tells_the_diagnosis_by_a_tool_until_the_server_is_up() {
+    let project = Project::empty();
+    let server = until_mended(&project);
+    let flags = ["--on-failure", "tool"];
+    let mut client = proxy(&project, &flags, &["python3", &server]);
+    let opened = client.open();
+    let capabilities = &opened["result"]["capabilities"];
+    for kind in ["tools", "resources", "prompts"] {
+        assert_eq!(capabilities[kind]["listChanged"], true, "{opened}");
+    }
+    assert_eq!(opened["result"]["protocolVersion"], "2025-11-25");
+    for (method, wanted) in [
+        ("ping", json!({})),
+        ("resources/list", json!({ "resources": [] })),
+        ("prompts/list", json!({ "prompts": [] })),
+    ] {
+        assert_eq!(client.ask(method, json!({}))["result"], wanted);
+    }
+    trouble(&client.ask("resources/read", json!({ "uri": "a:b" })));
+    let tools = client.ask("tools/list", json!({}));
+    let tools = tools["result"]["tools"].as_array().unwrap();
+    assert_eq!(tools.len(), 1);
+    let told = client.call(tools[0]["name"].as_str().unwrap(), json!({}));
+    let result = &told["result"];
+    assert_eq!(result["isError"], false);
+    assert_eq!(result["structuredContent"]["error_type"], "startup_failed");
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(
+        text.contains("not mended") && text.contains("To fix it"),
+        "{text}"
+    );
+    assert_eq!(client.call("real", json!({}))["result"]["isError"], true);
+
+    project.write("mended", "");
+    procs::until("the server's own tools", || {
+        let tools = client.ask("tools/list", json!({}));
+        (tools["result"]["tools"][0]["name"] == "real").then_some(())
+    });
+    client.until_told("notifications/tools/list_changed");
+    client.close();
+}
+
+#[test]
+fn a_slow_start_is_told_with_what_the_server_says_and_goes_on() {
+    let project = Project::empty();
+    let server = python_server(
+        &project,
+        "slow.py",
+        r#"
+if method == "initialize":
+    sys.stderr.write("npm http fetch GET 200 left-pad\n"); sys.stderr.flush()
+    while not os.path.exists(os.path.join(os.path.dirname(__file__), "go")): __import__("time").sleep(0.01)
+    opened(message)
+elif "id" in message: answer(message, {"initialize seen": 1})"#,
+    );
+    let flags = ["--startup-timeout", "700ms"];
+    let mut client = proxy(&project, &flags, &["python3", &server]);
+    let first = client.ask("initialize", crate::support::client::opening());
+    let error = trouble(&first);
+    assert_eq!(error["data"]["error_type"], "still_starting");
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.contains("npm http fetch GET 200 left-pad"),
+        "{message}"
+    );
+    // The second one gets the answer to the first.
+    let id = client.send("initialize", crate::support::client::opening());
+    project.write("go", "");
+    let opened = client.answer(id);
+    assert_eq!(opened["result"]["serverInfo"]["name"], "small", "{opened}");
+    client.notify("notifications/initialized", json!({}));
+    assert_eq!(client.ask("x", json!({}))["result"]["initialize seen"], 1);
+    assert_eq!(client.close().code, Some(0));
+}
+
+/// Keeps count of calls in a file, and dies when it is told to.
+fn mortal(project: &Project) -> String {
+    python_server(
+        project,
+        "mortal.py",
+        r#"
+here = os.path.dirname(__file__)
+def note(text): open(os.path.join(here, "calls"), "a").write(text + "\n")
+if method == "initialize": note("initialize"); opened(message)
+elif method == "notifications/initialized": note("initialized")
+elif method in ("logging/setLevel", "resources/subscribe"): note(method + " " + json.dumps(message["params"])); answer(message, {})
+elif method == "tools/call":
+    name = message["params"]["name"]
+    note("call " + name)
+    if name == "die": sys.stderr.write("RuntimeError: out of luck\n"); sys.stderr.flush(); os._exit(9)
+    if name == "hang": pass
+    else: answer(message, {"content": [{"type": "text", "text": name}], "_meta": {"own": 1}})
+elif "id" in message and method: answer(message, {})"#,
+    )
+}
+
+#[test]
+fn a_death_in_use_is_told_at_once_and_the_server_comes_back_as_it_was() {
+    let project = Project::empty();
+    let server = mortal(&project);
+    let mut client = proxy(&project, &[], &["python3", &server]);
+    client.open();
+    client.ask("logging/setLevel", json!({ "level": "warning" }));
+    client.ask("resources/subscribe", json!({ "uri": "demo://a" }));
+    client.ask("resources/subscribe", json!({ "uri": "demo://b" }));
+    client.ask("resources/unsubscribe", json!({ "uri": "demo://b" }));
+    let hanging = client.send("tools/call", json!({ "name": "hang" }));
+    let dying = client.send("tools/call", json!({ "name": "die" }));
+    for id in [hanging, dying] {
+        let answer = client.answer(id);
+        let error = trouble(&answer);
+        assert_eq!(error["data"]["error_type"], "died");
+        assert_eq!(error["data"]["error_context"]["exit"]["code"], 9);
+    }
+    let next = client.call("work", json!({}));
+    assert_eq!(next["result"]["content"][0]["text"], "work");
+    assert_eq!(next["result"]["_meta"]["own"], 1);
+    assert_eq!(
+        next["result"]["_meta"]["jelly/restarted"]["count"], 1,
+        "{next}"
+    );
+    let after = client.call("work", json!({}));
+    assert!(after["result"]["_meta"].get("jelly/restarted").is_none());
+    client.until_told("notifications/tools/list_changed");
+    let told = client.until_told("notifications/message");
+    assert_eq!(told["params"]["level"], "warning");
+    let said = told["params"]["data"].as_str().unwrap();
+    assert!(said.contains("started again"), "{said}");
+    client.close();
+    let calls = project.read("calls");
+    let (before, after) = calls.split_once("call die\n").unwrap();
+    assert_eq!(before.matches("call hang").count(), 1);
+    assert_eq!(
+        after,
+        "initialize\ninitialized\nlogging/setLevel {\"level\": \"warning\"}\n\
+         resources/subscribe {\"uri\": \"demo://a\"}\ncall work\ncall work\n"
+    );
+}
+
+#[test]
+fn a_server_that_dies_again_and_again_stays_down_after_its_budget() {
+    let project = Project::empty();
+    let server = mortal(&project);
+    let flags = ["--startup-timeout", "20s"];
+    let mut client = proxy(&project, &flags, &["python3", &server]);
+    client.open();
+    for _ in 0..3 {
+        let answer = client.call("die", json!({}));
+        assert_eq!(trouble(&answer)["data"]["error_type"], "died");
+    }
+    client.close();
+    assert_eq!(project.read("calls").matches("call die").count(), 3);
+}
+
+#[test]
+fn a_server_that_is_not_to_be_started_again_is_not() {
+    let project = Project::empty();
+    let server = mortal(&project);
+    let flags = ["--no-restart", "--retry-upstream", "never"];
+    let mut client = proxy(&project, &flags, &["python3", &server]);
+    client.open();
+    trouble(&client.call("die", json!({})));
+    trouble(&client.call("work", json!({})));
+    client.close();
+    assert_eq!(project.read("calls").matches("initialize\n").count(), 1);
+}
+
+#[test]
+fn a_call_over_its_limit_is_cancelled_and_progress_gives_it_more_time() {
+    let project = Project::empty();
+    let server = python_server(
+        &project,
+        "late.py",
+        r#"
+if method == "initialize": opened(message)
+elif method == "tools/call":
+    if message["params"]["name"] == "works":
+        for n in range(8):
+            __import__("time").sleep(0.1)
+            send({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": "t", "progress": n}})
+        answer(message, {"content": [], "done": True})
+    else: globals()["hanging"] = message
+elif method == "notifications/cancelled":
+    answer(hanging, {"content": [], "late": True})
+    send({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": message["params"]}})"#,
+    );
+    let flags = ["--tool-call-timeout", "400ms"];
+    let mut client = proxy(&project, &flags, &["python3", &server]);
+    client.open();
+    let meta = json!({ "name": "works", "_meta": { "progressToken": "t" } });
+    assert_eq!(
+        client.ask("tools/call", meta.clone())["result"]["done"],
+        true
+    );
+    let id = client.send("tools/call", json!({ "name": "hangs" }));
+    let answer = client.answer(id);
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    let told = client.until_told("notifications/message");
+    assert_eq!(told["params"]["data"]["requestId"], id);
+    // The late answer is nobody's.
+    let seen: Vec<&String> = client
+        .raw
+        .iter()
+        .filter(|line| line.contains("\"late\""))
+        .collect();
+    assert!(seen.is_empty(), "{seen:?}");
+    client.close();
+
+    let flags = ["--tool-call-timeout", "400ms", "--tool-call-max", "500ms"];
+    let mut client = proxy(&project, &flags, &["python3", &server]);
+    client.open();
+    assert_eq!(client.ask("tools/call", meta)["result"]["isError"], true);
+    client.close();
+}
+
+/// The params of a modern request.
+fn modern() -> Value {
+    json!({ "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    } })
+}
+
+#[test]
+fn a_server_that_dies_of_the_probe_for_its_era_is_shown_as_a_legacy_one() {
+    let project = Project::empty();
+    let mut client = proxy(
+        &project,
+        &[],
+        &[
+            JELLY,
+            "mock",
+            "--era",
+            "legacy",
+            "--fault",
+            "exit@discover=1",
+        ],
+    );
+    let probed = client.ask(
+        "server/discover",
+        json!({ "_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    } }),
+    );
+    assert_eq!(probed["error"]["code"], -32601, "{probed}");
+    let opened = client.open();
+    assert_eq!(opened["result"]["serverInfo"]["name"], "jelly-mock");
+    let again = client.ask("server/discover", json!({}));
+    assert_eq!(again["error"]["code"], -32601);
+    assert!(client.ask("tools/list", json!({})).get("result").is_some());
+    client.close();
+}
+
+#[test]
+fn a_modern_client_before_a_legacy_server_gets_one_clear_error() {
+    let project = Project::empty();
+    let mut client = proxy(&project, &[], &[JELLY, "mock", "--era", "legacy"]);
+    let meta = modern();
+    let probed = client.ask("server/discover", meta.clone());
+    assert_eq!(probed["error"]["code"], -32601);
+    let answer = client.ask("tools/list", meta);
+    let error = trouble(&answer);
+    assert_eq!(error["data"]["error_type"], "era_mismatch");
+    assert!(error["message"].as_str().unwrap().contains("2026-07-28"));
+    client.close();
+}
+
+#[test]
+fn a_modern_server_that_can_t_be_started_and_one_that_dies_are_told_likewise() {
+    let project = Project::empty();
+    let meta = modern();
+    let mut client = proxy(&project, &[], &["no-such-program"]);
+    trouble(&client.ask("server/discover", meta.clone()));
+    client.close();
+    let mut client = proxy(&project, &["--on-failure", "tool"], &["no-such-program"]);
+    let opened = client.ask("server/discover", meta.clone());
+    assert_eq!(
+        opened["result"]["supportedVersions"][0], "2026-07-28",
+        "{opened}"
+    );
+    assert_eq!(opened["result"]["resultType"], "complete");
+    let tools = client.ask("tools/list", meta.clone());
+    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 1);
+    client.close();
+
+    let mut client = proxy(
+        &project,
+        &[],
+        &[
+            JELLY,
+            "mock",
+            "--era",
+            "modern",
+            "--fault",
+            "exit@call:1=3",
+            "--faulty-starts",
+            "1",
+            "--state",
+            &project.at("state"),
+        ],
+    );
+    client.ask("server/discover", meta.clone());
+    let mut call = meta.clone();
+    call["name"] = json!("echo");
+    call["arguments"] = json!({ "message": "hi" });
+    trouble(&client.ask("tools/call", call.clone()));
+    let answer = client.ask("tools/call", call);
+    assert_eq!(answer["result"]["content"][0]["text"], "hi", "{answer}");
+    client.close();
+}
+
+#[test]
+fn nothing_is_left_whoever_is_killed() {
+    let project = Project::empty();
+    let server = mortal(&project);
+    for victim in ["client", "proxy", "server"] {
+        let mut client = proxy(&project, &[], &["python3", &server]);
+        client.open();
+        let all = procs::alive(&project);
+        let pid = match victim {
+            "proxy" => client.pid(),
+            _ => all.iter().map(|proc| proc.pid).max().unwrap(),
+        };
+        if victim != "client" {
+            let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        }
+        client.close();
+        procs::none_within(&project, Duration::from_secs(5));
+    }
+}
