@@ -5,7 +5,7 @@ use super::out::stdout;
 use super::plan_run::secrets;
 use super::refusal::Refusal;
 use super::results::open_results;
-use super::settings::World;
+use super::settings::{World, inherited_secrets};
 use super::write_back::{CONFLICT_HELP, conflict};
 use crate::cli::args::ApplyArgs;
 use indexmap::IndexMap;
@@ -154,7 +154,7 @@ fn apply_one(
             Refusal::with_help(what, again)
         })?;
     let redactor =
-        load(before.clone()).map_or_else(|_| Redactor::none(), |plan| secrets(&plan, &world.env));
+        load(before.clone()).map_or_else(|_| Redactor::new(inherited_secrets(&world.env)), |plan| secrets(&plan, &world.env));
     for repair in &repairs {
         say(&format!(
             "{} on {}: {}",

@@ -122,7 +122,8 @@ impl RunCall {
     /// looks at nothing but the reports must not take it for one that passed.
     pub fn refuse(&self, job: &Job, invalid: &Invalid) -> PlanEnd {
         if self.args.format == Format::Human {
-            complain(&invalid.render(self.color_errors));
+            let redactor = Redactor::new(inherited_secrets(&self.world.env));
+            complain(&invalid.render(self.color_errors, &redactor));
         }
         let mut report = invalid.report(&self.run_id, &self.started_at, self.seed, &job.path);
         let mut code = invalid.code();

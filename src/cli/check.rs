@@ -1,6 +1,7 @@
 //! `jelly check`: validates plans, and starts nothing.
 
 use jelly_base::model::ExitCode;
+use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::unnamed_snapshots;
 use jelly_plan::{self as plan, Matrix, PlanSource};
 use schemars::JsonSchema;
@@ -19,15 +20,16 @@ pub fn check(
     paths: &[PathBuf],
     color: bool,
     json: bool,
+    redactor: &Redactor,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> ExitCode {
     let plans = distinct(paths)
-        .map(|path| (path, examine(path)))
+        .map(|path| (path, examine(path, redactor)))
         .collect::<Vec<_>>();
     let good = !plans.is_empty() && plans.iter().all(|(_, result)| result.is_ok());
     let written = if json {
-        write_json(plans, out)
+        write_json(plans, redactor, out)
     } else {
         write_text(&plans, color, out, err)
     };
@@ -71,9 +73,9 @@ struct Good {
     unused_servers: Vec<String>,
 }
 
-fn examine(path: &Path) -> Result<Good, PlanRefusal> {
+fn examine(path: &Path, redactor: &Redactor) -> Result<Good, PlanRefusal> {
     let source = PlanSource::read(path).map_err(PlanRefusal::Unreadable)?;
-    let plan = plan::check(source).map_err(|error| PlanRefusal::Wrong(Box::new(error)))?;
+    let plan = plan::check(source).map_err(|error| PlanRefusal::Wrong(Box::new(error.hiding(redactor.clone()))))?;
     Ok(Good {
         orphans: unnamed_snapshots(&plan)
             .iter()
@@ -186,7 +188,7 @@ struct ProblemPlace {
     field: String,
 }
 
-fn write_json(plans: Vec<Examined<'_>>, out: &mut dyn Write) -> io::Result<()> {
+fn write_json(plans: Vec<Examined<'_>>, redactor: &Redactor, out: &mut dyn Write) -> io::Result<()> {
     let ok = !plans.is_empty() && plans.iter().all(|(_, result)| result.is_ok());
     let exit_code = if ok {
         ExitCode::Passed
@@ -196,14 +198,17 @@ fn write_json(plans: Vec<Examined<'_>>, out: &mut dyn Write) -> io::Result<()> {
     let document = Checked {
         schema_version: jelly_base::model::SCHEMA_VERSION,
         exit_code: exit_code.code(),
-        plans: plans.into_iter().map(checked).collect(),
+        plans: plans
+            .into_iter()
+            .map(|plan| checked(plan, redactor))
+            .collect(),
     };
     serde_json::to_writer_pretty(&mut *out, &document)?;
     writeln!(out)?;
     out.flush()
 }
 
-fn checked((path, result): Examined<'_>) -> CheckedPlan {
+fn checked((path, result): Examined<'_>, redactor: &Redactor) -> CheckedPlan {
     let ok = result.is_ok();
     let (holds, problems) = match result {
         Ok(good) => (Some(good), Vec::new()),
@@ -215,7 +220,10 @@ fn checked((path, result): Examined<'_>) -> CheckedPlan {
             };
             (None, vec![problem])
         }
-        Err(PlanRefusal::Wrong(error)) => (None, error.problems().iter().map(problem).collect()),
+        Err(PlanRefusal::Wrong(error)) => {
+            let problems = error.problems().iter();
+            (None, problems.map(|one| problem(one, redactor)).collect())
+        }
     };
     CheckedPlan {
         path: path.display().to_string(),
@@ -225,12 +233,12 @@ fn checked((path, result): Examined<'_>) -> CheckedPlan {
     }
 }
 
-fn problem(problem: &plan::Problem) -> CheckedProblem {
+fn problem(problem: &plan::Problem, redactor: &Redactor) -> CheckedProblem {
     CheckedProblem {
         place: Some(ProblemPlace {
             line: problem.location.line,
             column: problem.location.column,
-            field: problem.field.to_string(),
+            field: redactor.redact(&problem.field.to_string()).into_owned(),
         }),
         message: problem.message.clone(),
         hints: problem.hints.clone(),
@@ -240,6 +248,7 @@ fn problem(problem: &plan::Problem) -> CheckedProblem {
 #[cfg(test)]
 mod tests {
     use super::check;
+    use jelly_base::text::redact::Redactor;
     use jelly_base::model::ExitCode;
     use serde_json::Value;
     use std::path::PathBuf;
@@ -262,7 +271,14 @@ mod tests {
 
     fn run(paths: &[PathBuf], json: bool) -> (ExitCode, String, String) {
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let code = check(paths, false, json, &mut out, &mut err);
+        let code = check(
+            paths,
+            false,
+            json,
+            &Redactor::none(),
+            &mut out,
+            &mut err,
+        );
         let text = |bytes| String::from_utf8(bytes).unwrap();
         (code, text(out), text(err))
     }

@@ -6,6 +6,7 @@ use jelly_base::model::{
     ExitCode, HelpProblem, HelpSummary, PlanReport, RunReport, SCHEMA_VERSION, Verdict,
 };
 use jelly_base::text::did_you_mean;
+use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::NoSuchFilter;
 use jelly_plan::{Plan, PlanError, PlanSource, ReadError, Variant, load, load_with};
 use serde_json::Value;
@@ -191,13 +192,19 @@ impl Invalid {
     }
 
     /// As it is printed.
-    pub fn render(&self, color: bool) -> String {
+    pub fn render(&self, color: bool, redactor: &Redactor) -> String {
         match &self.found {
-            Found::Problems(error) => error.render(color),
-            Found::Said { what, next } => match next {
-                Some(next) => format!("error: {what}\nhelp: {next}"),
-                None => format!("error: {what}"),
-            },
+            Found::Problems(error) => {
+                let error = error.as_ref().clone();
+                error.hiding(redactor.clone()).render(color)
+            }
+            Found::Said { what, next } => {
+                let what = redactor.redact(what);
+                match next {
+                    Some(next) => format!("error: {what}\nhelp: {}", redactor.redact(next)),
+                    None => format!("error: {what}"),
+                }
+            }
         }
     }
 

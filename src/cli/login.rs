@@ -5,7 +5,7 @@ use super::invalid::Invalid;
 use super::out::{say, stdout};
 use super::refusal::{Refusal, complain};
 use super::runtime::runtime;
-use super::settings::World;
+use super::settings::{World, inherited_secrets};
 use crate::cli::args::LoginArgs;
 use jelly_base::model::ExitCode;
 use jelly_base::text::redact::Redactor;
@@ -126,7 +126,7 @@ fn server(args: &LoginArgs, world: &World) -> Result<(String, Redactor), Refusal
     };
     let plan = PlanSource::read(path).map_err(Invalid::from);
     let plan = plan.and_then(|source| Ok(plan::load(source)?));
-    let plan = plan.map_err(|invalid| Refusal::invalid(invalid.render(false)))?;
+    let plan = plan.map_err(|invalid| Refusal::invalid(invalid.render(false, &Redactor::new(inherited_secrets(&world.env)))))?;
     let name = &args.server;
     let shown = path.display();
     let Some(server) = plan.servers.get(name) else {

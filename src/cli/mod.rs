@@ -47,10 +47,11 @@ mod write_back;
 use args::{Cli, ColorChoice, Command, Format};
 use clap::{CommandFactory, FromArgMatches};
 use jelly_base::model::ExitCode;
+use jelly_base::text::redact::Redactor;
 use jelly_process::{self as process, Role, WorkerEnd};
 use layers::Layers;
 use refusal::{Refusal, complain};
-use settings::World;
+use settings::{World, inherited_secrets};
 use std::panic::{self, AssertUnwindSafe};
 
 /// All that can be typed, for manual pages.
@@ -119,7 +120,11 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
         Command::Init(args) => supervised(color, |world| init::init(&args, world)),
         Command::Doctor(args) => supervised(color, |world| doctor::doctor(&args, world)),
         Command::Check(args) => {
-            let color = World::look(color).is_ok_and(|world| world.colors_stderr());
+            let world = World::look(color).ok();
+            let color = world.as_ref().is_some_and(World::colors_stderr);
+            let redactor = world.map_or_else(Redactor::none, |world| {
+                Redactor::new(inherited_secrets(&world.env))
+            });
             let json = args.format == Format::Json;
             let plans = match run::plans(&args.plans, "check") {
                 Ok(plans) => plans,
@@ -127,7 +132,8 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
                 Err(refusal) => return refusal.tell().into(),
             };
             let mut out = out::stdout(args.format.notation());
-            check::check(&plans, color, json, &mut out, &mut out::stderr()).into()
+            let mut err = out::stderr();
+            check::check(&plans, color, json, &redactor, &mut out, &mut err).into()
         }
         Command::Config(args) => ended(config::config(&args, layers)),
         Command::Apply(args) => in_world(color, |world| apply::apply(&args, world)),

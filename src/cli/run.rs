@@ -7,11 +7,12 @@ use super::matrix::{Job, jobs};
 use super::refusal::Refusal;
 use super::rules::open_rules;
 use super::runtime::runtime;
-use super::settings::World;
+use super::settings::{World, inherited_secrets};
 use crate::cli::args::RunArgs;
 use crate::report::{RunDir, TerminalOptions, run_id};
 use indicatif::MultiProgress;
 use jelly_base::model::ExitCode;
+use jelly_base::text::redact::Redactor;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,10 @@ async fn run_all(args: RunArgs, world: &World) -> Result<ExitCode, Refusal> {
     if call.several {
         let checked = call.check_filters(&paths);
         let checked = checked.and_then(|()| call.check_variables(&paths));
-        checked.map_err(|slip| Refusal::invalid(slip.render(call.color_errors)))?;
+        checked.map_err(|slip| {
+            let redactor = Redactor::new(inherited_secrets(&call.world.env));
+            Refusal::invalid(slip.render(call.color_errors, &redactor))
+        })?;
     }
     let ended = run_plans(&Rc::new(call), jobs).await;
     ended.unwrap_or_else(|lost| Err(Refusal::fault(&format!("a plan was lost: {lost}"))))

@@ -250,6 +250,52 @@ fn a_vacuous_operator() {
     }
 }
 
+/// Whatever brings the schema: what the plan spells out is refused before
+/// anything starts, and what is known later when it is due.
+#[test]
+fn a_misspelt_keyword_in_a_schema_that_a_variable_brings() {
+    let axis = "misspelt keyword by a variable";
+    let whole = expects("{ json: [{ path: $, schema: '${w}' }] }");
+    for (brings, code) in [
+        ("vars: { w: { minLenght: 3 } }", 2),
+        (
+            "vars: { w: { type: object, properties: { a: { maxlength: 3 } } } }",
+            2,
+        ),
+        (
+            "vars: { w: { allOf: [{ x-note: 1 }, { typ: object }] } }",
+            2,
+        ),
+        ("vars: { v: { minLenght: 3 }, w: '${v}' }", 3),
+        (
+            "vars: { w: { type: object, x-note: 1, required: [content] } }",
+            0,
+        ),
+    ] {
+        let text = whole.replace("steps:", &format!("{brings}\nsteps:"));
+        ends(axis, &text, &[], &[], code);
+    }
+    let part = "{ json: [{ path: $, schema: { properties: { content: '${w}' } } }] }";
+    let text = expects(part).replace("steps:", "vars: { w: { minItem: 1 } }\nsteps:");
+    ends(axis, &text, &[], &[], 3);
+    let text = whole.replace("steps:", "vars: { w: { type: object } }\nsteps:");
+    ends(axis, &text, &[], &["--var", "w={\"minLenght\":3}"], 2);
+    let captured = plan(
+        "steps:\n  - { id: one, tool: echo, args: { message: '{\"minLenght\": 3}' }, capture: { w: '$.content[0]' } }\n  - { id: two, tool: echo, args: { message: hi }, expect: { json: [{ path: $, schema: '${w}' }] } }\n",
+    );
+    ends(axis, &captured, &[], &[], 3);
+    let check = Project::with(&text.replace("type: object", "minLenght: 3"));
+    let ended = check.jelly(&["check", "plan.yaml"]).output();
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    for told in [
+        "`minLenght`",
+        "in `${w}` at `/minLenght`",
+        "did you mean `minLength`?",
+    ] {
+        assert!(ended.stderr.contains(told), "{told}: {}", ended.stderr);
+    }
+}
+
 /// What is refused says what was meant.
 #[test]
 fn a_refusal_names_what_was_meant() {

@@ -353,9 +353,13 @@ fn nothing_leaks(project: &Project, ended: &Ended, least: usize) {
         ("stderr".to_owned(), ended.stderr.clone()),
     ];
     files(project.dir(), &mut places);
-    let masked = places
-        .iter()
-        .map(|(_, text)| text.matches("[secret ").count() + text.matches("[redacted]").count());
+    let masked = places.iter().map(|(_, text)| {
+        let marks = ["[secret ", "[redacted]", "****"];
+        marks
+            .iter()
+            .map(|mark| text.matches(mark).count())
+            .sum::<usize>()
+    });
     assert!(
         masked.sum::<usize>() >= least,
         "{}{}",
@@ -418,7 +422,7 @@ fn server() -> Project {
 
 /// A plan for each secret, which fails in every way.
 fn plan(beside: &Project, number: usize) -> String {
-    let server = beside.at("server.py");
+    let (server, hook) = (beside.at("server.py"), beside.at("say.sh"));
     let entry = |how: &str| {
         format!(
             "{{ command: python3, args: [\"{server}\", {how}, \"{number}\"], env: {{ IT: \"${{secret:API_TOKEN_{number}}}\" }} }}"
@@ -426,7 +430,7 @@ fn plan(beside: &Project, number: usize) -> String {
     };
     format!(
         "version: 1
-hooks: {{ fix_tests: [\"{}\"] }}
+hooks: {{ fix_tests: [\"{hook}\"] }}
 servers:
   s: {}
   noisy: {}
@@ -441,7 +445,6 @@ steps:
   - {{ id: loud, server: noisy, tool: work, expect: {{ text: {{ contains: zzz }} }} }}
   - {{ id: gone, server: dead, tool: work }}
 ",
-        beside.at("say.sh"),
         entry("good"),
         entry("noisy"),
         entry("dead"),
@@ -492,6 +495,86 @@ fn a_run_leaves_no_secret(beside: &Project, numbers: &[usize]) {
             .starts_with("hook-stdin")
     });
     assert_eq!(told.count(), numbers.len());
+    // What looks at that run later.
+    for args in [
+        &["snapshot", "review"] as &[&str],
+        &["snapshot", "accept"],
+        &["apply", "--dry-run"],
+    ] {
+        let ended = output(&project, args, &[("CI", "")]);
+        nothing_leaks(&project, &ended, numbers.len());
+    }
+}
+
+#[test]
+fn no_form_of_a_secret_is_in_what_the_hook_for_code_is_told() {
+    let (beside, project) = (server(), Project::empty());
+    let names: Vec<String> = (0..SECRETS.len()).map(|n| format!("p{n}.yaml")).collect();
+    for (number, name) in names.iter().enumerate() {
+        let (server, hook) = (beside.at("server.py"), beside.at("say.sh"));
+        let plan = format!(
+            "version: 1\nhooks: {{ refine_code: [\"{hook}\"] }}\nservers:\n  s: {{ command: python3, \
+             args: [\"{server}\", good, \"{number}\"], env: {{ IT: \"${{secret:API_TOKEN_{number}}}\" }} }}\n\
+             steps:\n  - {{ id: wrong, tool: work, args: {{ it: \"${{secret:API_TOKEN_{number}}}\" }}, expect: {{ text: {{ contains: zzz }} }} }}\n"
+        );
+        project.write(name, plan);
+    }
+    let mut args = vec!["run", "--retries", "0", "--trust-plan"];
+    args.extend(names.iter().map(String::as_str));
+    let ended = output(&project, &args, &[]);
+    assert_eq!(ended.code, Some(1), "{}{}", ended.stdout, ended.stderr);
+    nothing_leaks(&project, &ended, 25);
+    let told = std::fs::read_dir(project.dir()).unwrap().flatten();
+    let told = told.filter(|entry| {
+        let name = entry.file_name();
+        name.to_string_lossy().starts_with("hook-stdin")
+    });
+    assert!(told.count() >= 25, "{}", ended.stdout);
+}
+
+/// What a plan spells out, where it is shown: with a problem in its line, or as
+/// the line of a repair.
+#[test]
+fn no_form_of_a_secret_is_in_what_check_and_apply_show_of_a_plan() {
+    for (number, secret) in SECRETS.iter().enumerate() {
+        let quoted = |text: &str| serde_json::json!(text.replace("${", "$${")).to_string();
+        let (it, all) = (quoted(secret), quoted(&said(secret)));
+        let plan = |tool: &str, rest: &str| {
+            format!(
+                "version: 1\nservers: {{ s: {{ command: jelly, args: [mock], env: {{ OWN: \
+                 \"${{secret:API_TOKEN_{number}}}\" }} }} }}\nsteps:\n  - {{ id: one, tool: {tool}, \
+                 args: {{ message: {it} }}{rest} }}\n"
+            )
+        };
+        let beside = Project::empty();
+        let wrong = plan(
+            "echo",
+            &format!(", expect: {{ text: {{ equal: {all} }} }}, {it}: 1"),
+        );
+        let wrong = beside.write("c.yaml", wrong).display().to_string();
+        for format in ["human", "json"] {
+            let project = Project::empty();
+            let ended = output(&project, &["check", "--format", format, &wrong], &[]);
+            assert_eq!(ended.code, Some(2), "{}{}", ended.stdout, ended.stderr);
+            nothing_leaks(&project, &ended, usize::from(format == "human"));
+        }
+        let slip = beside.write("s.yaml", plan("ecoh", ""));
+        let slip = slip.display().to_string();
+        let project = Project::empty();
+        let ended = output(&project, &["run", "--accept-repairs", &slip], &[]);
+        assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+        nothing_leaks(&project, &ended, 1);
+        for args in [["apply", "--dry-run"], ["apply", "--yes"]] {
+            let ended = output(&project, &args, &[]);
+            assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+            nothing_leaks(&project, &ended, 1);
+        }
+        let after = beside.read("s.yaml");
+        assert!(
+            after.contains(&it) && after.contains("tool: echo"),
+            "{after}"
+        );
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::masked::hidden_parts;
 use crate::{DocPath, Location, PlanSource};
+use jelly_base::text::redact::Redactor;
 use jelly_base::text::truncate_middle;
 use jelly_base::text::{Quoted, render_quoted};
 use std::borrow::Cow;
@@ -66,6 +67,8 @@ const LONGEST_FIELD: usize = 300;
 pub struct PlanError {
     pub source: PlanSource,
     problems: Vec<Problem>,
+    /// What is shown of the plan holds none of its secrets.
+    redactor: Redactor,
 }
 
 impl PlanError {
@@ -87,7 +90,36 @@ impl PlanError {
         Self {
             source,
             problems: kept,
+            redactor: Redactor::none(),
         }
+    }
+
+    /// As it is, but that nothing of it shows a secret that is known elsewhere:
+    /// a plan that can't be read says nothing of its own.
+    #[must_use]
+    pub fn hiding(self, redactor: Redactor) -> Self {
+        let mut hidden = Self { redactor, ..self };
+        let secrets: Vec<&str> = hidden
+            .redactor
+            .places(&hidden.source.text)
+            .into_iter()
+            .filter_map(|place| hidden.source.text.get(place))
+            .collect();
+        let shown = |text: &mut String| {
+            if let Cow::Owned(redacted) = hidden.redactor.redact(text) {
+                *text = redacted;
+            }
+        };
+        for problem in &mut hidden.problems {
+            shown(&mut problem.message);
+            if holds_a_part(&problem.message, &secrets) {
+                problem.message = "what stands here is wrong, and holds a secret".to_owned();
+            }
+            problem.hints.iter_mut().for_each(shown);
+            problem.hints.retain(|hint| !holds_a_part(hint, &secrets));
+            problem.also.iter_mut().for_each(|(_, what)| shown(what));
+        }
+        hidden
     }
 
     /// At least one.
@@ -100,6 +132,13 @@ impl PlanError {
     /// hints; one blank line between two.
     #[must_use]
     pub fn render(&self, color: bool) -> String {
+        let quoted = |problem| {
+            let quoted = quoted(problem);
+            Quoted {
+                title: self.redactor.redact(&quoted.title).into_owned(),
+                ..quoted
+            }
+        };
         let problems: Vec<Quoted<'_>> = self.problems.iter().map(quoted).collect();
         let path = self.source.path.display().to_string();
         render_quoted(&path, &self.shown_text(), &problems, color)
@@ -111,7 +150,8 @@ impl PlanError {
         let mut text = Cow::Borrowed(&*self.source.text);
         let secret = self.problems.iter().filter(|problem| problem.secret);
         let secret = secret.map(|problem| problem.span.clone());
-        for span in secret.chain(hidden_parts(&self.source)) {
+        let known = self.redactor.places(&self.source.text);
+        for span in secret.chain(hidden_parts(&self.source)).chain(known) {
             if let Some(secret) = text.get(span.clone()) {
                 let star = |byte| if byte == b'\n' { '\n' } else { '*' };
                 let stars: String = secret.bytes().map(star).collect();
@@ -120,6 +160,23 @@ impl PlanError {
         }
         text
     }
+}
+
+/// Whether a text quotes a secret that is cut off in it, or begins in it.
+fn holds_a_part(text: &str, secrets: &[&str]) -> bool {
+    // As much of it as is told from a word.
+    const PART: usize = 8;
+    let parts = |secret: &&str| {
+        let bytes = secret.as_bytes();
+        [
+            bytes.get(..PART),
+            bytes.len().checked_sub(PART).map(|from| &bytes[from..]),
+        ]
+        .into_iter()
+        .flatten()
+        .any(|part| text.as_bytes().windows(PART).any(|window| window == part))
+    };
+    secrets.iter().any(parts)
 }
 
 fn quoted(problem: &Problem) -> Quoted<'_> {

@@ -1,6 +1,6 @@
 //! The forms in which a secret travels.
 
-use super::views::without_unseen;
+use super::views::{views, without_unseen};
 
 /// Encoded forms of shorter secrets would match by chance.
 const MIN_ENCODED: usize = 4;
@@ -58,7 +58,12 @@ pub(super) fn forms_of(value: &str) -> Vec<Vec<u8>> {
             }
         }
     }
-    forms.into_iter().map(String::into_bytes).collect()
+    let mut forms: Vec<Vec<u8>> = forms.into_iter().map(String::into_bytes).collect();
+    // Where what is around it is read once more, so is what looks like an
+    // escape in the secret itself.
+    let read = views(value.as_bytes()).into_iter().map(|view| view.bytes);
+    forms.extend(read.filter(|read| read.len() >= MIN_LINE));
+    forms
 }
 
 /// The characters of a Base64 text that are decided by `bytes` alone, when

@@ -124,6 +124,16 @@ impl Redactor {
             .map_or(Cow::Borrowed(text), |bytes| Cow::Owned(lossy(bytes)))
     }
 
+    /// Where secrets stand in a text, in their order; none overlaps another.
+    #[must_use]
+    pub fn places(&self, text: &str) -> Vec<Range<usize>> {
+        let Some(inner) = self.known() else {
+            return Vec::new();
+        };
+        let masked = inner.masked(text.as_bytes()).into_iter();
+        masked.map(|(range, _)| range).collect()
+    }
+
     /// The first `max` bytes of `text` without secrets, marked where more
     /// stood there. A secret does not survive by being cut in two, and what
     /// lies far beyond the cut costs nothing.

@@ -247,6 +247,11 @@ fn backslash(rest: &[u8]) -> Option<(Meant, usize)> {
         [b't', ..] => simple(b'\t'),
         [b'r', ..] => simple(b'\r'),
         [b'e', ..] => simple(0x1b),
+        [b'b', ..] => simple(0x08),
+        [b'f', ..] => simple(0x0c),
+        [b'a', ..] => simple(0x07),
+        [b'v', ..] => simple(0x0b),
+        [b'0', ..] => simple(0),
         [byte, ..] if byte.is_ascii_punctuation() || *byte == b' ' => simple(*byte),
         _ => None,
     }
@@ -342,6 +347,7 @@ mod tests {
             (r"a\ud83d\ude00b", "a😀b"),
             (r"a\u{26}b\U00000026c", "a&b&c"),
             (r"a\u001b[31mb", "ab"),
+            (r"a\bb\fc\ad\ve\0f", "abcdef"),
             ("a#x1B[31mb", "ab"),
             (r#"a\\\"b"#, "a\\\"b"),
         ] {
