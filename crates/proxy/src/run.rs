@@ -3,8 +3,10 @@
 //!
 //! Main function: [`run`].
 
+use super::adapter::{Adapter, StoreSchemas};
 use super::diagnosis::trouble_of;
 use super::front::{ClientInput, ClientOutput};
+use super::learner::Learner;
 use super::pass_on::PassOn;
 use super::relay::{Relay, Wish};
 use super::settings::{ProxySettings, Recording, Tap};
@@ -86,10 +88,20 @@ pub async fn run(
         None => Box::new(()),
     };
     let (pass_on, passed_on) = PassOn::start()?;
+    let mut adapter = settings.adapts.then(|| Adapter::new(&settings.name));
+    let learner = match (&mut adapter, settings.schemas.clone()) {
+        (Some(adapter), Some((store, known))) => {
+            adapter.set(&known);
+            let server = settings.name.clone();
+            Some(Learner::start(store, server, known, pass_on.clone())?)
+        }
+        _ => None,
+    };
     let mut proxy = Proxy {
         settings,
         engine,
-        relay: Relay::new(settings.relay.clone(), tap),
+        relay: Relay::new(settings.relay.clone(), adapter, tap),
+        learner,
         upstream: None,
         pass_on,
         input: ClientInput::new()?,
@@ -124,6 +136,7 @@ struct Proxy<'a> {
     settings: &'a ProxySettings,
     engine: &'a Engine,
     relay: Relay<Box<dyn Tap>>,
+    learner: Option<Learner>,
     upstream: Option<Upstream>,
     pass_on: PassOn,
     input: ClientInput,
@@ -142,6 +155,7 @@ enum News {
     ToServer(io::Result<usize>),
     Due,
     Tried(Option<Box<Failure>>),
+    Schemas(StoreSchemas),
 }
 
 impl Proxy<'_> {
@@ -174,6 +188,7 @@ impl Proxy<'_> {
                 }
                 News::Due => self.due().await,
                 News::Tried(failure) => self.tried(failure),
+                News::Schemas(schemas) => self.relay.schemas_changed(&schemas),
             }
         }
     }
@@ -197,6 +212,8 @@ impl Proxy<'_> {
             None => (false, None, None),
         };
         let writes_server = !to_server.is_empty() && stdin.is_some();
+        let learner = self.learner.as_mut();
+        let learns = learner.is_some();
         let trial = self.trial.as_mut();
         let tries = trial.is_some();
         let news = tokio::select! {
@@ -225,6 +242,12 @@ impl Proxy<'_> {
                     None => std::future::pending().await,
                 }
             }, if tries => News::Tried(failure),
+            schemas = async {
+                match learner {
+                    Some(learner) => learner.changed().await,
+                    None => std::future::pending().await,
+                }
+            }, if learns => News::Schemas(schemas),
             () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => News::Due,
         };
         *self.relay.to_client() = to_client;
@@ -327,6 +350,9 @@ impl Proxy<'_> {
             );
         }
         upstream.splitter = splitter;
+        if let Some(learner) = &self.learner {
+            learner.learn(self.relay.take_learnt());
+        }
     }
 
     /// The server's stdout is at its end.

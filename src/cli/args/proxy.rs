@@ -1,6 +1,7 @@
 //! What can be typed behind `jelly proxy`.
 
 use super::rules::RuleFiles;
+use super::run::LadderArgs;
 use super::shared::parse_duration;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -87,6 +88,9 @@ pub struct ProxyArgs {
     /// Writes the messages that pass to this file, redacted
     #[arg(long, value_name = "FILE")]
     pub record_to: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub ladder: LadderArgs,
 
     #[command(flatten)]
     pub own_rules: RuleFiles,
