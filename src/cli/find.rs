@@ -228,7 +228,7 @@ impl FoundReports {
 
 /// All files below a folder, hidden folders and those of package managers left
 /// out, links to folders not followed.
-fn files_below(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut open = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = open.pop() {

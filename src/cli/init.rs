@@ -3,6 +3,7 @@
 mod clean;
 mod configured;
 mod from_package;
+mod from_recording;
 mod keep;
 mod meant;
 mod origin;
@@ -50,6 +51,9 @@ async fn make_all(
         kept: RefCell::default(),
         interrupt: context.interrupt,
     };
+    if let Some(file) = &args.from_recording {
+        return from_recording::make(&shared, file).await;
+    }
     let origins = unless_interrupted(&shared.interrupt, meant::origins(&shared)).await??;
     let mut codes = Vec::new();
     for origin in origins {

@@ -1,6 +1,7 @@
 //! One plan of a call: read, selected, run in the loop, reported.
 
 use super::again::run_here;
+use super::announce::Announcement;
 use super::call::{PlanEnd, RunCall};
 use super::doctor::sight::Machine;
 use super::events::EventQueue;
@@ -10,7 +11,7 @@ use super::matrix::{InMatrix, Job};
 use super::out::Out;
 use super::plan_reads::look_at_reads;
 use super::proposals::{Proposals, stored};
-use super::record;
+use super::record::{self, RestedOn};
 use super::schema_store::SchemaStore;
 use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::write_back::WriteBack;
@@ -24,7 +25,7 @@ use jelly_base::text::shell_word;
 use jelly_harness::exec::{ExecSettings, Overrides, Selection};
 use jelly_harness::triage_loop::{
     CallFlags, CommandHooks, LoopSettings, PassedBefore, PlanReads, PlanTexts, RealFs,
-    ResultSettings, Surroundings,
+    ResultSettings, Surroundings, foundations,
 };
 use jelly_plan::{Location, Plan, PlanSource, Server, compare, load_with};
 use jelly_setup::doctor::{Place, PlanServer, look};
@@ -80,6 +81,11 @@ impl RunCall {
         let path = job.path.as_path();
         let plan = read(path, job.variant.clone(), &self.vars())?;
         self.refuse_weakened(job, &plan)?;
+        if let Some(hook) = hooks(&plan, &self.args).first_named()
+            && self.args.no_hooks
+        {
+            return Err(Invalid::hook(path, hook));
+        }
         let selection = self.selection();
         // Of several plans, each takes what it has a place for.
         if !self.several {
@@ -156,8 +162,13 @@ impl<'a> PlanRun<'a> {
         let reporter = Rc::new(RefCell::new(reporter));
         let queue = Rc::new(EventQueue::new(reporter.clone()));
         let events: EventSink = {
-            let queue = queue.clone();
-            Rc::new(move |event| queue.push(event))
+            let (queue, announces) = (queue.clone(), call.args.announce);
+            Rc::new(move |event| {
+                if let Some(said) = Announcement::of(&event).filter(|_| announces) {
+                    said.announce();
+                }
+                queue.push(event);
+            })
         };
         let warnings = Warnings::new(events.clone());
         let (schemas, schema_warning) = call.args.ladder.open();
@@ -271,8 +282,14 @@ impl<'a> PlanRun<'a> {
             && outcome.report.verdict != Verdict::Interrupted
         {
             // What a signal cut short says nothing about the steps.
-            let rested_on = (&*outcome.steps, outcome.ran.as_slice());
-            let run = record::past_run(&outcome.report, rested_on, &templates.borrow(), |test| {
+            let snapshots = self.proposals.accepted(&outcome.final_plan);
+            let rested_on = RestedOn {
+                steps: &outcome.steps,
+                accepted: snapshots
+                    .map(|snapshots| foundations(&outcome.final_plan, &settings, snapshots)),
+                ran: &outcome.ran,
+            };
+            let run = record::past_run(&outcome.report, &rested_on, &templates.borrow(), |test| {
                 history
                     .past
                     .watches(&test.suite, &test.classname, &test.name)

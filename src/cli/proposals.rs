@@ -3,7 +3,7 @@
 
 use super::invalid::chain;
 use crate::report::{ReportDir, ReportError};
-use jelly_harness::exec::snapshot_digest;
+use jelly_harness::exec::{digest_of_snapshot, snapshot_digest};
 use jelly_harness::triage_loop::StoredSnapshots;
 use jelly_plan::Plan;
 use jelly_plan::snapshot_path;
@@ -50,6 +50,21 @@ impl Proposals {
         earlier
             .keys()
             .try_for_each(|name| self.report_dir.withdraw_snapshot(name))
+    }
+
+    /// What would be stored for the plan's snapshots if all proposals were
+    /// accepted; none where nothing is proposed.
+    pub fn accepted(&self, plan: &Plan) -> Option<StoredSnapshots> {
+        let texts = self.texts.borrow();
+        if texts.is_empty() {
+            return None;
+        }
+        let mut snapshots = stored(plan);
+        for (name, text) in texts.iter() {
+            let digest = digest_of_snapshot(format!("{text}\n").as_bytes());
+            snapshots.insert(name.clone(), Some(digest));
+        }
+        Some(snapshots)
     }
 
     /// Keeps what the snapshot `name` would have to hold, and says where;

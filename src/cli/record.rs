@@ -23,12 +23,22 @@ fn written(definition: u64) -> String {
     format!("{definition:016x}")
 }
 
+/// What the steps of the last iteration rested on.
+pub struct RestedOn<'o> {
+    /// Each by itself.
+    pub steps: &'o Foundations,
+    /// The same if the snapshots that the iteration proposes were stored.
+    pub accepted: Option<Foundations>,
+    /// How far each of them got.
+    pub ran: &'o [Ran],
+}
+
 /// The end of a run, as it is remembered: its last iteration, with the steps
 /// that failed before and passed in the end.
 #[must_use]
 pub fn past_run(
     report: &RunReport,
-    (steps, ran): (&Foundations, &[Ran]),
+    rested_on: &RestedOn<'_>,
     templates: &HashMap<String, Template>,
     watched: impl Fn(&TestName) -> bool,
 ) -> PastRun {
@@ -46,7 +56,7 @@ pub fn past_run(
     };
     let plan = report.plan.name.as_str();
     // Both are in the order of the plan.
-    let ended = last.steps.iter().zip(ran);
+    let ended = last.steps.iter().zip(rested_on.ran);
     let earlier: Vec<EarlierStep> = ended
         .map(|(step, ran)| EarlierStep {
             id: step.id.clone(),
@@ -55,7 +65,10 @@ pub fn past_run(
             ran: *ran,
         })
         .collect();
-    let definitions = definitions(steps, &earlier);
+    if let Some(accepted) = &rested_on.accepted {
+        run.passed_if_accepted = passed_if_accepted(last, earlier.clone(), accepted);
+    }
+    let definitions = definitions(rested_on.steps, &earlier);
     // What a step failed by is one entry of its history.
     for failure in last.failures_by_step().filter_map(deciding) {
         add(&mut run, plan, failure, FailureStatus::Failure, templates);
@@ -96,6 +109,50 @@ pub fn past_run(
         }
     }
     run
+}
+
+/// What the steps are that passed, or that failed by nothing but snapshots, once
+/// these are accepted: their answers are what will be expected then.
+fn passed_if_accepted(
+    last: &IterationReport,
+    mut earlier: Vec<EarlierStep>,
+    accepted: &Foundations,
+) -> Vec<String> {
+    let by_snapshots = |step: &StepReport| {
+        let mut failures = last
+            .failures
+            .iter()
+            .filter(|failure| failure.step.as_deref() == Some(step.id.as_str()))
+            .peekable();
+        // A new snapshot quarantines its step.
+        matches!(step.state, StepState::Failed | StepState::Quarantined)
+            && failures.peek().is_some()
+            && failures.all(is_of_snapshot)
+    };
+    let held: Vec<&StepReport> = last
+        .steps
+        .iter()
+        .zip(&mut earlier)
+        .filter_map(|(step, earlier)| {
+            if by_snapshots(step) {
+                earlier.ran = Ran::Done;
+                return Some(step);
+            }
+            (step.state == StepState::Passed && !step.flaky).then_some(step)
+        })
+        .collect();
+    let definitions = definitions(accepted, &earlier);
+    let known = held
+        .into_iter()
+        .filter_map(|step| definitions.get(&step.id));
+    known.map(|definition| written(*definition)).collect()
+}
+
+/// The answer was held against a snapshot, and this is all that was wrong.
+fn is_of_snapshot(failure: &FailureReport) -> bool {
+    let differs = |assertion: &Assertion| assertion.kind == "snapshot";
+    failure.diagnosis.root_cause == "missing_snapshot"
+        || failure.assertion.as_ref().is_some_and(differs)
 }
 
 /// What went well with a server in the last iteration, by the names under

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod lines;
+mod place;
 mod replay;
 mod target;
 
@@ -32,6 +33,7 @@ use super::args::triage::{Emit, InputKind, Mode, TriageFormat};
 use lines::LineOutcome;
 #[cfg(test)]
 pub use lines::{Answer, Line};
+use place::name_places;
 use target::Target;
 use tempfile::NamedTempFile;
 
@@ -177,7 +179,8 @@ impl TriageCall<'_> {
             history: history.cloned(),
             baseline: baseline.clone(),
         };
-        let account = survey::account(parts, before, self.terms());
+        let mut account = survey::account(parts, before, self.terms());
+        name_places(&mut account.report.clusters, &self.world.cwd);
         let report = &account.report;
         self.print(report, out, &|writer| {
             replay::replay(report, &sources, self.redactor, writer)

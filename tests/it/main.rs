@@ -44,6 +44,7 @@ mod masked;
 mod matrix;
 mod mismatches;
 mod notices;
+mod numbers;
 mod once;
 mod one_label;
 mod packages;

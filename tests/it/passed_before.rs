@@ -346,3 +346,54 @@ steps:
     let run = plan(&["--schema-store", "store.json"], made);
     run.ends(3, "needs_user_help");
 }
+
+/// A plan with a step that is held against a snapshot, and one behind it; its
+/// snapshots are as `review` left them after the first run.
+fn reviewed(review: &[&str]) -> Project {
+    let plan = plan().replace("equals: \"3\"", "snapshot: three")
+        + "  - { id: later, server: s, tool: later, expect: { text: { equals: ok } } }\n";
+    let project = Project::with(&plan);
+    fs::create_dir(project.path(".jelly")).unwrap();
+    project.script("refine.sh", "#!/bin/sh\ncat > refined.json\nexit 1\n");
+    project.write("answer.txt", "3");
+    let proposed = again(&project, &[]);
+    let state = |step: &str| proposed.last().step(step)["state"].clone();
+    assert_eq!(
+        (state("sum"), state("later")),
+        ("quarantined".into(), "passed".into())
+    );
+    let call = project.jelly(&[&["snapshot"], review].concat());
+    let ended = call.env("CI", "").output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    project
+}
+
+#[test]
+fn an_accepted_snapshot_is_evidence_that_it_held() {
+    let project = reviewed(&["accept"]);
+    project.write("answer.txt", "4");
+    blames_the_code(
+        &project,
+        &again(&project, &[]),
+        "accepted, and changed since",
+    );
+    // What stands behind it rests on it, too.
+    let project = reviewed(&["accept"]);
+    edit(
+        &project,
+        "tool: later, expect: { text: { equals: ok } }",
+        "tool: later, expect: { text: { equals: ko } }",
+    );
+    let behind = again(&project, &[]);
+    let standing = &behind.last().failure("later")["diagnosis"]["standing"];
+    assert_eq!(standing, "never_passed");
+}
+
+#[test]
+fn a_snapshot_that_was_written_by_hand_is_no_evidence() {
+    let project = reviewed(&["reject"]);
+    fs::create_dir_all(project.path("snapshots/plan")).unwrap();
+    project.write("snapshots/plan/three.snap", "5\n");
+    project.write("answer.txt", "4");
+    gives_both_readings(&project, &again(&project, &[]), "rejected");
+}

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 mod doubt;
 mod formats;
+mod partition;
 mod past;
 
 pub fn fixture(name: &str) -> PathBuf {
@@ -172,6 +173,33 @@ fn a_run_that_was_written_twice_is_counted_once() {
         human.contains("copy/b.xml tells the same run as a.xml"),
         "{human}"
     );
+}
+
+#[test]
+fn legs_of_a_matrix_with_equal_times_are_runs_of_their_own() {
+    let project = Project::empty();
+    let leg = |host: &str, time: &str| {
+        format!(
+            "<testsuite name='shop' tests='1' hostname='{host}' timestamp='{time}'>\
+             <testcase classname='Cart' name='adds' time='0.1'/></testsuite>"
+        )
+    };
+    for (what, first, second, tests) in [
+        ("hosts", leg("a", "1"), leg("b", "1"), 2),
+        ("times", leg("a", "1"), leg("a", "2"), 2),
+        ("neither", leg("a", "1"), leg("a", "1"), 1),
+        (
+            "one says nothing",
+            leg("a", "1"),
+            leg("a", "1").replace("hostname='a' timestamp='1'", ""),
+            1,
+        ),
+    ] {
+        project.write("a.xml", first);
+        project.write("b.xml", second);
+        let (_, value) = json(&project, &["a.xml", "b.xml"]);
+        assert_eq!(value["health"]["tests"], tests, "{what}");
+    }
 }
 
 #[test]

@@ -7,7 +7,9 @@
 //! doubt it says something.
 
 use super::compare::is_open;
+use crate::grammar::{OperandKind, OperatorGroup};
 use crate::{Operator, Predicate, Redaction};
+use jelly_base::text::roughly;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -25,8 +27,10 @@ pub(super) enum Surface<'p> {
     Count,
 }
 
-/// A bound that no number of a test gets near.
+/// A bound that no count gets near, and one for values, which may be ids of 64
+/// bits.
 const FAR: f64 = 9_007_199_254_740_992.0;
+const FAR_VALUE: f64 = 1e20;
 
 /// Whether the predicate with this operand, its variables replaced, rules
 /// nothing out.
@@ -47,36 +51,36 @@ pub(super) fn holds_of_anything(
     if is_open(operand) {
         return false;
     }
-    let number = operand.as_f64();
+    let number = roughly(operand);
     let is_text = surface == Surface::Text;
     let is_root = matches!(surface, Surface::Json("$"));
-    match operator {
-        Operator::Contains => {
-            operand == "" || operand.as_object().is_some_and(serde_json::Map::is_empty)
+    match operator.operand() {
+        OperandKind::Part => {
+            can_not_fail(*operator, operand)
+                || *operator == Operator::Contains
+                    && operand.as_object().is_some_and(serde_json::Map::is_empty)
         }
-        Operator::StartsWith | Operator::EndsWith => operand == "",
-        Operator::Matches => operand.as_str().is_some_and(|p| matches_anything(p, false)),
-        Operator::Length => any_length(operand),
-        Operator::Ge | Operator::Gt => match surface {
+        OperandKind::Text | OperandKind::Bounds => can_not_fail(*operator, operand),
+        OperandKind::Pattern => operand.as_str().is_some_and(|p| matches_anything(p, false)),
+        OperandKind::Number if matches!(operator, Operator::Ge | Operator::Gt) => match surface {
             Surface::Duration(_) | Surface::Count => number.is_some_and(|least| least <= 0.0),
             Surface::Text | Surface::Json(_) | Surface::Structured | Surface::ErrorCode => {
-                number.is_some_and(|least| least <= -FAR)
+                number.is_some_and(|least| least <= -FAR_VALUE)
             }
         },
-        Operator::Le | Operator::Lt => match surface {
+        OperandKind::Number => match surface {
             Surface::Duration(limit) => {
                 number.is_some_and(|most| most >= limit.as_secs_f64() * 1000.0)
             }
-            Surface::Text
-            | Surface::Json(_)
-            | Surface::Structured
-            | Surface::ErrorCode
-            | Surface::Count => number.is_some_and(|most| most >= FAR),
+            Surface::Count => number.is_some_and(|most| most >= FAR),
+            Surface::Text | Surface::Json(_) | Surface::Structured | Surface::ErrorCode => {
+                number.is_some_and(|most| most >= FAR_VALUE)
+            }
         },
-        Operator::Exists => {
+        OperandKind::Flag => {
             operand == &Value::Bool(true) && (is_text || is_root || surface == Surface::Count)
         }
-        Operator::Type => {
+        OperandKind::Types => {
             let named = |name: &str| match operand {
                 Value::Array(names) => names.iter().any(|other| other == name),
                 Value::Null
@@ -90,12 +94,8 @@ pub(super) fn holds_of_anything(
                 || is_root && named("object")
                 || surface == Surface::Count && (named("number") || named("integer"))
         }
-        Operator::Schema => takes_anything(operand, is_root),
-        Operator::Equals
-        | Operator::NotEquals
-        | Operator::NotContains
-        | Operator::OneOf
-        | Operator::Snapshot => false,
+        OperandKind::JsonSchema => takes_anything(operand, is_root),
+        OperandKind::Value | OperandKind::Values | OperandKind::SnapshotName => false,
     }
 }
 
@@ -104,7 +104,7 @@ fn any_length(operand: &Value) -> bool {
         return false;
     };
     bounds.iter().all(|(name, bound)| {
-        let bound = bound.as_f64();
+        let bound = roughly(bound);
         match name.as_str() {
             "ge" => bound.is_some_and(|least| least <= 0.0),
             "gt" => bound.is_some_and(|least| least < 0.0),
@@ -161,22 +161,20 @@ fn matches_anything(pattern: &str, and_nothing: bool) -> bool {
 /// variables in it any more; in doubt it could fail.
 #[must_use]
 pub fn can_not_fail(operator: Operator, operand: &Value) -> bool {
-    match operator {
-        Operator::Contains | Operator::StartsWith | Operator::EndsWith => operand == "",
-        Operator::Matches => operand.as_str().is_some_and(|p| matches_anything(p, true)),
-        Operator::Length => any_length(operand),
-        Operator::Schema => takes_anything(operand, false),
-        Operator::Type => all_types(operand),
-        Operator::Equals
-        | Operator::NotEquals
-        | Operator::NotContains
-        | Operator::OneOf
-        | Operator::Gt
-        | Operator::Ge
-        | Operator::Lt
-        | Operator::Le
-        | Operator::Exists
-        | Operator::Snapshot => false,
+    match operator.operand() {
+        // Every text holds an empty one, begins and ends with it.
+        OperandKind::Part | OperandKind::Text => {
+            operator.names_value() && operator.group() == OperatorGroup::Content && operand == ""
+        }
+        OperandKind::Pattern => operand.as_str().is_some_and(|p| matches_anything(p, true)),
+        OperandKind::Bounds => any_length(operand),
+        OperandKind::JsonSchema => takes_anything(operand, false),
+        OperandKind::Types => all_types(operand),
+        OperandKind::Value
+        | OperandKind::Values
+        | OperandKind::Number
+        | OperandKind::Flag
+        | OperandKind::SnapshotName => false,
     }
 }
 
@@ -279,18 +277,19 @@ impl<'s> Asked<'s> {
             Value::Object(map) => map,
             Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => return false,
         };
-        let zero = |value: &Value| value.as_f64().is_some_and(|least| least <= 0.0);
-        let far = |value: &Value| value.as_f64().is_some_and(|most| most >= FAR);
+        let zero = |value: &Value| roughly(value).is_some_and(|least| least <= 0.0);
+        let far = |value: &Value| roughly(value).is_some_and(|most| most >= FAR);
         let empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
         map.iter().all(|(keyword, value)| match keyword.as_str() {
             word if NOTES.contains(&word) => true,
             word if REFERENCES.contains(&word) => self.reference(value, is_object),
             "type" => all_types(value) || is_object && value == "object",
             "minLength" | "minItems" | "minProperties" | "minContains" => zero(value),
-            "maxLength" | "maxItems" | "maxProperties" | "maximum" | "exclusiveMaximum" => {
-                far(value)
+            "maxLength" | "maxItems" | "maxProperties" => far(value),
+            "maximum" | "exclusiveMaximum" => roughly(value).is_some_and(|most| most >= FAR_VALUE),
+            "minimum" | "exclusiveMinimum" => {
+                roughly(value).is_some_and(|least| least <= -FAR_VALUE)
             }
-            "minimum" | "exclusiveMinimum" => value.as_f64().is_some_and(|least| least <= -FAR),
             "pattern" => value.as_str().is_some_and(|p| matches_anything(p, true)),
             "required" => empty(value),
             "additionalProperties"

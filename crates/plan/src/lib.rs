@@ -30,10 +30,11 @@ pub use features::{
     Answer, Cancel, Completion, CompletionOf, Give, LogLevel, NotificationExpect, Raw, Subscription,
 };
 pub use grammar::{Operator, plan_schema};
+pub use jelly_base::text::Volatile;
 pub use json_schema::{BoundedSchema, SchemaError, TooComplex};
 pub use load::{
-    PlanError, Problem, Project, ProjectSetting, SettingKey, SettingKind, check, load, load_with,
-    parse_duration, read_project,
+    PlanError, Problem, Project, ProjectSetting, SettingKey, SettingKind, UnknownKeyword, check,
+    load, load_with, parse_duration, read_project, unknown_keyword,
 };
 pub use masked::{shown_diff, shown_plan};
 pub use matrix::{Matrix, Variant};
@@ -43,6 +44,6 @@ pub use source::{Format, Location, PlanSource, ReadError, ReplaceError};
 pub use template::{Part, Template, TemplateError, each_reference, has_reference, is_name};
 pub use types::{
     BudgetOverrides, Capture, Command, DocPath, ErrorExpect, Expect, Flag, Hooks, JsonExpect, Plan,
-    Predicate, Redaction, Request, Segment, Server, Step, Transport, Volatile,
+    Predicate, Redaction, Request, Segment, Server, Step, Transport,
 };
 pub use uses::{UnknownServer, snapshot_path};

@@ -12,6 +12,7 @@ use super::template::Template;
 use indexmap::IndexMap;
 use jelly_base::mcp::{Era, ListKind};
 use jelly_base::model::Section;
+use jelly_base::text::Volatile;
 use serde_json::Value;
 use std::fmt;
 use std::time::Duration;
@@ -98,6 +99,15 @@ pub struct BudgetOverrides {
 pub struct Hooks {
     pub refine_code: Option<Vec<String>>,
     pub fix_tests: Option<Vec<String>>,
+}
+
+impl Hooks {
+    /// The name of one that is set.
+    #[must_use]
+    pub fn first_named(&self) -> Option<&'static str> {
+        let fix_tests = self.fix_tests.as_ref().map(|_| "fix_tests");
+        fix_tests.or(self.refine_code.as_ref().map(|_| "refine_code"))
+    }
 }
 
 /// One entry of `servers`.
@@ -345,33 +355,6 @@ pub enum Redaction {
     },
     /// All of a kind, wherever it stands.
     Kind(Volatile),
-}
-
-/// What is known by its form to differ from run to run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Volatile {
-    /// Date and time as of RFC 3339.
-    Timestamp,
-    Uuid,
-    /// A number with a unit of time, as in `12.5 ms`.
-    Duration,
-    /// 32 or more hexadecimal digits.
-    Hash,
-}
-
-impl Volatile {
-    pub const ALL: [Self; 4] = [Self::Timestamp, Self::Uuid, Self::Duration, Self::Hash];
-
-    /// The name as plans write it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Timestamp => "timestamp",
-            Self::Uuid => "uuid",
-            Self::Duration => "duration",
-            Self::Hash => "hash",
-        }
-    }
 }
 
 impl Plan {

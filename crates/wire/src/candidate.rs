@@ -44,10 +44,14 @@ impl Candidate {
         started: Instant,
     ) -> Result<Self, Box<StartFailure>> {
         let mut notes = Vec::new();
+        let recorder = launch
+            .recorder
+            .as_ref()
+            .map(|recorder| recorder.session(&launch.server, &launch.reach, &launch.redactor));
         let mut peer = Peer::new(
             launch.server.clone(),
             launch.redactor.clone(),
-            launch.recorder.clone(),
+            recorder,
             launch.answers.clone(),
         );
         if launch.wire_check {

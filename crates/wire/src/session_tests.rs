@@ -251,7 +251,7 @@ async fn a_recorded_session_has_every_line_of_both_sides_and_no_secret() {
     let methods: Vec<String> = text
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap())
-        .filter(|entry| entry["direction"] == "sent")
+        .filter(|entry| entry["direction"] == "sent" && entry.get("start").is_none())
         .map(|entry| entry["message"]["method"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(methods, fixture.heard());

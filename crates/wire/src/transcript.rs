@@ -3,22 +3,25 @@
 //! Main type: [`Recorder`]. One JSON object per line, all redacted. A record
 //! that can't be written is a warning, and never stops a run.
 
-use jelly_base::text::redact::Redactor;
-use jelly_base::text::{Notation, disarmed};
+use super::launch::Reach;
+use jelly_base::text::redact::{Redactor, show_argv, show_url, show_value};
+use jelly_base::text::{Notation, disarmed, is_too_large};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// Bytes of a record: a server that never stops talking must not fill the disk.
 const RECORD_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Which way a message went, seen from jelly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// By jelly.
@@ -34,6 +37,12 @@ pub struct RecordedLine<'a> {
     seq: u64,
     /// Name of the server in the plan.
     server: &'a str,
+    /// Which of the connections to it: a server that is started again has
+    /// another one. From 1, over all servers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<u64>,
+    /// Milliseconds since the record was begun.
+    at_ms: u64,
     /// Which way it went, seen from jelly.
     direction: Direction,
     #[serde(flatten)]
@@ -48,12 +57,66 @@ enum Content {
     Message(Value),
     /// What is no JSON, or holds a secret outside of its texts.
     Text(String),
+    /// How the server was started or reached, before its first message.
+    Start(RecordedStart),
+}
+
+/// How a server was started or reached, redacted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct RecordedStart {
+    /// The command and its arguments; empty where there was nothing to start.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub argv: Vec<String>,
+    /// The folder that it was started in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// What was added to its environment.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The names of the headers that were sent besides the protocol's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<String>,
+}
+
+impl RecordedStart {
+    fn of(reach: &Reach, redactor: &Redactor) -> Self {
+        let command = reach.command();
+        let argv = command
+            .map(|spec| show_argv(&spec.argv))
+            .unwrap_or_default();
+        let env = command.map(|spec| spec.env.as_slice()).unwrap_or_default();
+        let (url, headers) = match reach {
+            Reach::Stdio(_) => (None, Vec::new()),
+            Reach::Http(endpoint) => {
+                let names = endpoint.headers.iter().map(|(name, _)| name.clone());
+                (Some(show_url(&endpoint.url)), names.collect())
+            }
+        };
+        let shown = |text: &str| redactor.redact(text).into_owned();
+        Self {
+            argv: argv.iter().map(|word| shown(word)).collect(),
+            cwd: command.map(|spec| shown(&spec.cwd.display().to_string())),
+            env: env
+                .iter()
+                .map(|(name, value)| (name.clone(), shown(&show_value(name, value))))
+                .collect(),
+            url: url.as_deref().map(shown),
+            headers,
+        }
+    }
 }
 
 /// Writes `wire.jsonl`; clones write to the same file, with one sequence of
 /// numbers over all servers.
 #[derive(Debug, Clone)]
-pub struct Recorder(Arc<Mutex<TranscriptState>>);
+pub struct Recorder {
+    state: Arc<Mutex<TranscriptState>>,
+    /// Of the messages that this clone is given.
+    session: Option<u64>,
+}
 
 #[derive(Debug)]
 struct TranscriptState {
@@ -62,6 +125,9 @@ struct TranscriptState {
     /// So many bytes more are written.
     left: u64,
     seq: u64,
+    /// How many sessions were begun.
+    sessions: u64,
+    began: Instant,
     failure: Option<io::Error>,
 }
 
@@ -72,30 +138,67 @@ impl Recorder {
     }
 
     fn of_at_most(path: &Path, bytes: u64) -> io::Result<Self> {
-        Ok(Self(Arc::new(Mutex::new(TranscriptState {
+        let state = TranscriptState {
             file: Some(File::create(path)?),
             left: bytes,
             seq: 0,
+            sessions: 0,
+            began: Instant::now(),
             failure: None,
-        }))))
+        };
+        Ok(Self {
+            state: Arc::new(Mutex::new(state)),
+            session: None,
+        })
+    }
+
+    /// For the messages of one connection; how it comes to be is recorded.
+    #[must_use]
+    pub fn session(&self, server: &str, reach: &Reach, redactor: &Redactor) -> Self {
+        let session = {
+            let mut state = self.lock();
+            state.sessions += 1;
+            Self {
+                state: Arc::clone(&self.state),
+                session: Some(state.sessions),
+            }
+        };
+        let start = RecordedStart::of(reach, redactor);
+        session.write(server, Direction::Sent, Content::Start(start));
+        session
+    }
+
+    fn lock(&self) -> MutexGuard<'_, TranscriptState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records one line of the wire. A line that is JSON stands under
     /// `message`, any other under `text`.
     pub fn record(&self, server: &str, direction: Direction, line: &[u8], redactor: &Redactor) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.lock().file.is_some() {
+            self.write(server, direction, redacted(line, redactor));
+        }
+    }
+
+    fn write(&self, server: &str, direction: Direction, content: Content) {
+        let mut state = self.lock();
         if state.file.is_none() {
             return;
         }
         state.seq += 1;
-        let entry = serde_json::json!(RecordedLine {
+        let entry = serde_json::to_string(&RecordedLine {
             seq: state.seq,
             server,
+            session: self.session,
+            at_ms: u64::try_from(state.began.elapsed().as_millis()).unwrap_or(u64::MAX),
             direction,
-            content: redacted(line, redactor),
+            content,
         });
+        let Ok(entry) = entry else {
+            return;
+        };
         // One write per message, so that a killed run leaves whole lines.
-        let line = format!("{}\n", disarmed(&entry.to_string(), Notation::Json));
+        let line = format!("{}\n", disarmed(&entry, Notation::Json));
         let length = u64::try_from(line.len()).unwrap_or(u64::MAX);
         let written = match (state.left.checked_sub(length), &mut state.file) {
             (Some(left), Some(file)) => {
@@ -115,7 +218,7 @@ impl Recorder {
     /// Why the record is not whole, if it is not.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
-        let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.lock();
         state.failure.as_ref().map(|error| {
             format!(
                 "the wire record stops after message {}: {error}",
@@ -150,7 +253,9 @@ fn redacted_again(line: &str, redactor: &Redactor) -> String {
         return redactor.redact(line).into_owned();
     };
     if let Some(message) = entry.remove("message") {
-        let content = serde_json::json!(redacted(message.to_string().as_bytes(), redactor));
+        let text = message.to_string();
+        drop(message);
+        let content = serde_json::json!(redacted(text.as_bytes(), redactor));
         entry.extend(content.as_object().cloned().unwrap_or_default());
     }
     let mut entry = Value::Object(entry);
@@ -159,7 +264,9 @@ fn redacted_again(line: &str, redactor: &Redactor) -> String {
 }
 
 fn redacted(line: &[u8], redactor: &Redactor) -> Content {
-    if let Ok(mut value) = serde_json::from_slice::<Value>(line) {
+    if !is_too_large(line)
+        && let Ok(mut value) = serde_json::from_slice::<Value>(line)
+    {
         redactor.redact_json(&mut value);
         // A number can be a secret too, and that shows only in the text.
         return match redactor.redact(&value.to_string()) {
@@ -174,7 +281,9 @@ fn redacted(line: &[u8], redactor: &Redactor) -> Content {
 #[cfg(test)]
 mod tests {
     use super::{Direction, Recorder, redact_record};
+    use crate::Reach;
     use jelly_base::text::redact::Redactor;
+    use jelly_process::CommandSpec;
     use serde_json::{Value, json};
 
     #[test]
@@ -205,8 +314,8 @@ mod tests {
         );
         assert_eq!(lines[0]["message"], json!({"b": "[secret T]", "a": 1}));
         assert_eq!(
-            lines[3],
-            json!({"seq": 4, "server": "a", "direction": "received", "message": {}})
+            (&lines[3]["seq"], &lines[3]["message"]),
+            (&json!(4), &json!({}))
         );
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }
@@ -227,9 +336,11 @@ mod tests {
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
+        let mut first = lines[0].clone();
+        assert!(first["at_ms"].take().is_u64());
         assert_eq!(
-            lines[0],
-            json!({"seq": 1, "server": "a", "direction": "sent",
+            first,
+            json!({"seq": 1, "server": "a", "at_ms": null, "direction": "sent",
                    "message": {"x": "[secret WORD]"}})
         );
         assert_eq!(lines[1]["seq"], 2);
@@ -240,10 +351,41 @@ mod tests {
     }
 
     #[test]
+    fn each_session_says_how_its_server_was_started_without_secrets() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("wire.jsonl");
+        let recorder = Recorder::create(&path).unwrap();
+        let redactor = Redactor::new([("WORD", "swordfish")]);
+        let spec = CommandSpec {
+            argv: ["x", "--token", "t0psecret", "swordfish"]
+                .map(String::from)
+                .to_vec(),
+            cwd: "/w".into(),
+            env: vec![("API_KEY".to_owned(), "hidden-value".to_owned())],
+        };
+        let reach = Reach::from(spec);
+        let _first = recorder.session("a", &reach, &redactor);
+        let second = recorder.session("a", &reach, &redactor);
+        second.record("a", Direction::Sent, b"{}", &redactor);
+        let text = std::fs::read_to_string(&path).unwrap();
+        for secret in ["t0psecret", "swordfish", "hidden-value"] {
+            assert!(!text.contains(secret), "{text}");
+        }
+        let lines: Vec<Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let sessions: Vec<&Value> = lines.iter().map(|line| &line["session"]).collect();
+        assert_eq!(sessions, [&json!(1), &json!(2), &json!(2)]);
+        assert_eq!(lines[0]["start"]["argv"][3], "[secret WORD]");
+        assert_eq!(lines[0]["start"]["cwd"], "/w");
+    }
+
+    #[test]
     fn a_record_stops_after_a_whole_line_and_says_so() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("wire.jsonl");
-        let recorder = Recorder::of_at_most(&path, 130).unwrap();
+        let recorder = Recorder::of_at_most(&path, 150).unwrap();
         for _ in 0..5 {
             recorder.record("a", Direction::Received, b"{}", &Redactor::none());
         }

@@ -11,7 +11,8 @@ use std::time::Duration;
     override_usage = "jelly init [OPTIONS] -- COMMAND [ARGS]...\n       \
                       jelly init [OPTIONS] URL\n       \
                       jelly init [OPTIONS] server.json\n       \
-                      jelly init [OPTIONS] --config CONFIG [NAME]...",
+                      jelly init [OPTIONS] --config CONFIG [NAME]...\n       \
+                      jelly init [OPTIONS] --from-recording FILE [--server NAME] [-- COMMAND [ARGS]...]",
     after_help = "\
 The server is started, asked what it has, and every tool is called that declares itself read-only,
 or needs no arguments and does not look as if it changed anything; then the plan is run once more
@@ -38,6 +39,14 @@ pub struct InitArgs {
     /// A client's configuration that has the servers
     #[arg(long, value_name = "CONFIG")]
     pub config: Option<PathBuf>,
+
+    /// Expects what a recording has, of `jelly run --record` or `jelly proxy --record-to`; starts nothing
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["config", "names"])]
+    pub from_recording: Option<PathBuf>,
+
+    /// Which of the recorded servers is meant [default: the only one]
+    #[arg(long, value_name = "NAME", requires = "from_recording")]
+    pub server: Option<String>,
 
     /// Which of the packages of a server.json is taken [default: the first that can be started here]
     #[arg(long, value_enum, value_name = "REGISTRY")]

@@ -10,9 +10,12 @@ mod history;
 mod init;
 mod login;
 mod proxy;
+mod replay;
 pub mod rules;
 mod run;
 mod schema;
+#[cfg(feature = "serve")]
+mod serve;
 mod shared;
 mod snapshot;
 pub mod triage;
@@ -26,9 +29,12 @@ pub use history::{HistoryArgs, HistoryOrder, ListArgs};
 pub use init::{InitArgs, RegistryChoice};
 pub use login::LoginArgs;
 pub use proxy::{OnFailure, ProxyAction, ProxyArgs, RetryUpstream, WrapArgs};
+pub use replay::ReplayArgs;
 pub use rules::{RuleFiles, RulesArgs};
 pub use run::{BudgetArgs, FlagRepeat, LadderArgs, RUN_FLAGS, RunArgs};
 pub use schema::SchemaArgs;
+#[cfg(feature = "serve")]
+pub use serve::ServeArgs;
 pub use shared::{Argv, ColorChoice, Format};
 pub use snapshot::{SnapshotArgs, SnapshotCommand};
 pub use triage::TriageArgs;
@@ -82,10 +88,15 @@ pub enum Command {
     Rules(RulesArgs),
     /// Logs a person in to a server that wants tokens, for runs to use
     Login(LoginArgs),
+    /// An MCP server for coding agents: runs, triage and doctor as tools
+    #[cfg(feature = "serve")]
+    Serve(ServeArgs),
     /// A scriptable MCP server over stdio that fails on demand
     Mock(Box<MockArgs>),
     /// Stands before a server, and tells the client why it can't be used where it can't
     Proxy(Box<ProxyArgs>),
+    /// Serves a recording over stdio, as the server that was recorded
+    Replay(ReplayArgs),
     /// Reviews what answers say where their snapshots say otherwise
     Snapshot(SnapshotArgs),
     /// Prints the JSON Schemas of plans and of every output

@@ -255,7 +255,7 @@ pub(super) fn typed(text: &str) -> Vec<Part> {
             let meant = |part: &Part| {
                 matches!(
                     part,
-                    Part::Text(_) | Part::Env(_) | Part::Secret(_) | Part::Workspace
+                    Part::Text(_) | Part::Env(_) | Part::Secret(_) | Part::Workspace | Part::Tmp
                 )
             };
             if template.parts.iter().all(meant) {

@@ -44,11 +44,7 @@ fn annotation(
     cluster: &Cluster,
     workspace: Option<&str>,
 ) -> String {
-    let mut victims = report.victims(cluster);
-    let place = victims.find_map(|failure| Some((failure.file?, failure.line)));
-    let number = place
-        .and_then(|(_, line)| line)
-        .map(|line| line.to_string());
+    let (file, number) = place(report, cluster).unzip();
     let title = match cluster.count {
         1 => {
             let name = report
@@ -61,14 +57,14 @@ fn annotation(
         n => format!("{}: {}", plural(n, "test"), cluster.root_cause),
     };
     let mut properties = Vec::new();
-    if let Some((file, _)) = place {
+    if let Some(file) = file {
         let below = workspace.and_then(|folder| file.strip_prefix(folder));
         properties.push((
             "file",
             below.map_or(file, |file| file.trim_start_matches('/')),
         ));
     }
-    if let Some(number) = &number {
+    if let Some(number) = number.as_ref().and_then(Option::as_ref) {
         properties.push(("line", number));
     }
     properties.push(("title", &title));
@@ -94,6 +90,22 @@ fn annotation(
         "error"
     };
     command(level, &properties, &text)
+}
+
+/// The file of the first victim that tells one, with its line; what its report
+/// does not tell is taken out of the stack.
+fn place<'r>(report: &'r TriageReport, cluster: &'r Cluster) -> Option<(&'r str, Option<String>)> {
+    let mut victims = report.victims(cluster);
+    let told = victims.find_map(|failure| Some((failure.file?, failure.line)));
+    let in_stack = cluster.at.as_deref().and_then(|at| at.rsplit_once(':'));
+    match (told, in_stack) {
+        (Some((file, Some(line))), _) => Some((file, Some(line.to_string()))),
+        (Some((file, None)), Some((other, line))) if file.ends_with(other) => {
+            Some((file, Some(line.to_owned())))
+        }
+        (Some((file, None)), _) => Some((file, None)),
+        (None, in_stack) => in_stack.map(|(file, line)| (file, Some(line.to_owned()))),
+    }
 }
 
 /// The job summary, to be appended to `$GITHUB_STEP_SUMMARY`.

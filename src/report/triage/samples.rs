@@ -69,6 +69,7 @@ fn cluster(failures: &Failures, victims: Vec<usize>, title: &str) -> Cluster {
         example: lead.title(),
         evidence: lead.diagnosis.evidence.clone(),
         rule: lead.diagnosis.rule.clone(),
+        at: None,
         advice: lead.diagnosis.advice.into(),
         victims,
     }

@@ -297,3 +297,165 @@ fn with_several_reports_each_output_says_which_one_a_failure_is_of() {
     let ended = triage(&project, &["out/ubuntu-3.12/junit.xml"]);
     assert!(!ended.stdout.contains("[ubuntu"), "{}", ended.stdout);
 }
+
+#[test]
+fn an_annotation_takes_the_failing_line_out_of_the_stack_where_the_report_names_no_file() {
+    let project = Project::empty();
+    for file in ["src/main/java/com/acme/Cart.java", "lib/cart.rb"] {
+        project.write(file, "");
+    }
+    let case = |name: &str, class: &str, text: &str| {
+        format!(
+            "<testcase name=\"{name}\" classname=\"{class}\"><failure>{text}</failure></testcase>"
+        )
+    };
+    for (case, wanted) in [
+        (
+            case(
+                "totals",
+                "com.acme.CartTest",
+                "java.lang.NullPointerException: x\n\tat java.base/java.util.Objects.requireNonNull(Objects.java:208)\n\tat com.acme.Cart.total(Cart.java:31)\n\tat com.acme.CartTest.totals(CartTest.java:12)\n\tat java.base/java.lang.reflect.Method.invoke(Method.java:580)",
+            ),
+            "::error file=src/main/java/com/acme/Cart.java,line=31,title=",
+        ),
+        (
+            case(
+                "totals",
+                "spec.cart",
+                "NoMethodError: undefined method 'price' for nil\n./spec/cart_spec.rb:3:in 'block'\n./lib/cart.rb:12:in 'total'",
+            ),
+            "::error file=./spec/cart_spec.rb,line=3,title=",
+        ),
+        // All of its stack is other people's.
+        (
+            case(
+                "totals",
+                "cart",
+                "TypeError: x\n    at f (/srv/shop/node_modules/p/i.js:1:2)",
+            ),
+            "::error title=",
+        ),
+    ] {
+        project.write("a.xml", report(&case));
+        let ended = triage(&project, &["a.xml", "-f", "github"]);
+        assert!(ended.stdout.starts_with(wanted), "{}", ended.stdout);
+    }
+}
+
+#[test]
+fn the_typed_outcomes_of_writers_are_read() {
+    let project = Project::empty();
+    let case = |inside: &str| format!("<testcase classname='cart' name='adds'>{inside}</testcase>");
+    let meson = |inside: &str| {
+        format!(
+            "<testsuites tests='1' errors='0' failures='1'><testsuite name='shop:unit' tests='1' errors='0' failures='1' skipped='0' time='1' timestamp='now'>{}</testsuite></testsuites>",
+            case(inside)
+        )
+    };
+    let criterion = |inside: &str| {
+        format!(
+            "<testsuites name='Criterion Tests' tests='1' failures='0' errors='1' disabled='0'><testsuite name='cart'>{}</testsuite></testsuites>",
+            case(inside)
+        )
+    };
+    let plain = |inside: &str| format!("<testsuite name='x'>{}</testsuite>", case(inside));
+    for (what, report, dialect, cause) in [
+        (
+            "meson, time",
+            meson("<failure>Test did not finish before configured timeout.</failure>"),
+            "meson",
+            "test_timeout",
+        ),
+        (
+            "criterion, time",
+            criterion("<error type='timeout' message='The test timed out.' />"),
+            "criterion",
+            "test_timeout",
+        ),
+        (
+            "criterion, crash",
+            criterion("<error type='crash' message='The test crashed.' />"),
+            "criterion",
+            "process_crashed",
+        ),
+        (
+            "kyua, time",
+            plain("<error message='Test case body timed out'/>"),
+            "junit",
+            "test_timeout",
+        ),
+        (
+            "kyua, crash",
+            plain("<error message='Premature exit; test case received signal 11 (core dumped)'/>"),
+            "junit",
+            "process_crashed",
+        ),
+        (
+            "kyua, what it knows of the test is no log",
+            plain(
+                "<failure message='2 of 5 tests failed'/><system-err>Test case metadata\n------------------\n\ntimeout = 300\n\nOriginal stderr\n---------------\n\n&lt;EMPTY&gt;\n</system-err>",
+            ),
+            "junit",
+            "unknown",
+        ),
+        (
+            "lit, time",
+            plain("<failure>Exit Code: -9\nTimeout: Reached timeout of 60 seconds\n</failure>"),
+            "junit",
+            "test_timeout",
+        ),
+        (
+            "avocado, time",
+            format!(
+                "<testsuite name='job-2026-01-01T10.00-ab12cd3'>{}</testsuite>",
+                case("<error type='TestTimeoutInterrupted' message='Timeout reached'/>")
+            ),
+            "avocado",
+            "test_timeout",
+        ),
+        (
+            "cmocka",
+            plain("<failure>Test failed with exception: Segmentation fault(11)</failure>"),
+            "junit",
+            "process_crashed",
+        ),
+        (
+            "Java's client",
+            plain(
+                "<error type='java.io.IOException' message='Server returned HTTP response code: 503 for URL: https://repo.acme.test/a'/>",
+            ),
+            "junit",
+            "upstream_error",
+        ),
+    ] {
+        project.write("a.xml", report);
+        let ended = triage(&project, &["a.xml", "-f", "json"]);
+        let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+        assert_eq!(told["reports"][0]["dialect"], dialect, "{what}");
+        assert_eq!(
+            told["failures"][0]["diagnosis"]["root_cause"], cause,
+            "{what}"
+        );
+    }
+}
+
+#[test]
+fn an_error_of_a_suite_that_jest_wrote_twice_counts_once() {
+    let project = Project::empty();
+    let error = |what: &str| {
+        format!(
+            "<testcase classname='Test suite failed to run' name='a.test.js'><error>{what}</error></testcase>"
+        )
+    };
+    let report = |cases: &str| {
+        format!(
+            "<testsuites name='jest tests'><testsuite name='a'>{cases}</testsuite></testsuites>"
+        )
+    };
+    for (cases, errors) in [(error("x") + &error("x"), 1), (error("x") + &error("y"), 2)] {
+        project.write("a.xml", report(&cases));
+        let ended = triage(&project, &["a.xml", "-f", "json"]);
+        let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+        assert_eq!(told["health"]["failed"], errors, "{cases}");
+    }
+}

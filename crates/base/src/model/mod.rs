@@ -80,7 +80,7 @@ pub use schema::{NeverNull, json_word};
 pub use template::Template;
 pub use text_difference::TextDifference;
 pub use triage::{
-    Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState,
+    Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState, RanAt,
     Recurrence, ReportSummary, RetryPlan, TriageReport, TriagedFailure,
 };
 pub use wire::{WireBreach, WireCheck, WireLevel};

@@ -6,6 +6,7 @@ use super::failures::{FailureView, Failures};
 use super::schema::is_zero;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// All that `jelly triage` found: what `--format json` prints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -132,6 +133,9 @@ pub struct Cluster {
     pub evidence: Option<Evidence>,
     /// Id of the rule that knows it.
     pub rule: String,
+    /// `file:line` at which the first victim failed, as its stack tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
     pub advice: SharedAdvice,
     /// Places in `failures`, from 0.
     pub victims: Vec<usize>,
@@ -216,6 +220,39 @@ pub struct ReportSummary {
     /// without a case.
     #[serde(skip)]
     pub identity: Option<String>,
+    /// Where and when it ran: reports that tell the same may be of two runs.
+    #[serde(skip)]
+    pub ran_at: RanAt,
+}
+
+/// Machines and times of a run, as its report names them: hashes of the texts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RanAt {
+    pub hosts: BTreeSet<u64>,
+    pub times: BTreeSet<u64>,
+}
+
+impl RanAt {
+    /// Suites whose hosts and times are kept: if all of them differ, more
+    /// would, too.
+    const MOST: usize = 64;
+
+    /// Keeps one more of `known`, as long as there are few.
+    pub fn note(known: &mut BTreeSet<u64>, hash: u64) {
+        if known.len() < Self::MOST {
+            known.insert(hash);
+        }
+    }
+
+    /// Whether machine or time say that these are two runs, however alike. Two
+    /// writers of one run each have a time of their own.
+    #[must_use]
+    pub fn is_apart_from(&self, other: &Self, of_one_writer: bool) -> bool {
+        let apart = |one: &BTreeSet<u64>, other: &BTreeSet<u64>| {
+            !one.is_empty() && !other.is_empty() && one.is_disjoint(other)
+        };
+        apart(&self.hosts, &other.hosts) || of_one_writer && apart(&self.times, &other.times)
+    }
 }
 
 /// Cases of a report by the elements that they hold: one with a `<failure>`

@@ -8,12 +8,15 @@ mod harmless;
 mod jsonc;
 mod modes;
 mod names;
+mod numbers;
 mod order;
 mod placeholder;
 mod quoted;
 pub mod redact;
 mod shell;
 mod stable;
+mod tree;
+mod volatile;
 mod word_list;
 mod words;
 
@@ -23,11 +26,14 @@ pub use harmless::{is_unseen, sanitize, strip_ansi};
 pub use jsonc::{JsoncError, parse_jsonc, refused_by_strict_json, without_mark};
 pub use modes::{HttpPart, address_words, http_parts, http_variables, listening_line};
 pub use names::{close_names, did_you_mean};
+pub use numbers::{is_whole, order, read_number, roughly, same};
 pub use order::natural_cmp;
 pub use placeholder::is_placeholder;
 pub use quoted::{Lines, Quoted, render_quoted};
 pub use shell::{is_sayable, shell_command, shell_command_in, shell_word};
 pub use stable::{MOMENT, UUID, stable_name};
+pub use tree::{TREE_BYTES, is_too_large, is_too_large_json, read_json, tree_bytes, tree_bytes_of};
+pub use volatile::{Varying, Volatile, varying, without_volatile};
 pub use word_list::WordList;
 pub use words::{
     capitalised, first_names, human_duration, is_variable_name, json_type, lines, listed, one_line,

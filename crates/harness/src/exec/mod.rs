@@ -53,5 +53,8 @@ pub use outsider::Outsider;
 pub use run::{Executed, Iteration, Unfinished, execute};
 pub use select::{NoSuchFilter, Selection};
 pub use settings::{ExecSettings, ProposeSnapshot, StderrLog};
-pub use snapshots::{digest as snapshot_digest, same as is_snapshot, unnamed_snapshots};
+pub use snapshots::{
+    digest as snapshot_digest, digest_of as digest_of_snapshot, same as is_snapshot,
+    unnamed_snapshots,
+};
 pub use volatile::settled;

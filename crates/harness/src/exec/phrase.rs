@@ -31,23 +31,7 @@ pub(super) fn subject(target: AssertionTarget, path: Option<&str>) -> String {
 /// What it was expected to do.
 pub(super) fn relation(operator: Operator, operand: &Value) -> &'static str {
     match operator {
-        Operator::Equals => "to equal",
-        Operator::NotEquals => "not to equal",
-        Operator::Contains => "to contain",
-        Operator::NotContains => "not to contain",
-        Operator::Matches => "to match",
-        Operator::StartsWith => "to start with",
-        Operator::EndsWith => "to end with",
-        Operator::OneOf => "to be one of",
-        Operator::Gt => "to be greater than",
-        Operator::Ge => "to be at least",
-        Operator::Lt => "to be less than",
-        Operator::Le => "to be at most",
         Operator::Exists if operand == &Value::Bool(false) => "not to exist, wanted",
-        Operator::Exists => "to exist, wanted",
-        Operator::Type => "to be of type",
-        Operator::Length => "to have the length",
-        Operator::Schema => "to fit the schema",
-        Operator::Snapshot => "to equal the snapshot",
+        operator => operator.relation(),
     }
 }

@@ -62,13 +62,17 @@ pub fn stored(plan: &Path, name: &str) -> Result<String, OperandError> {
 /// It can't be read.
 pub fn digest(path: &Path) -> io::Result<Option<String>> {
     match fs::read(path) {
-        Ok(bytes) => {
-            let digest = Sha256::digest(&bytes);
-            Ok(Some(digest.iter().map(|b| format!("{b:02x}")).collect()))
-        }
+        Ok(bytes) => Ok(Some(digest_of(&bytes))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Of a file with this content, in hexadecimal.
+#[must_use]
+pub fn digest_of(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 /// A value as it is stored: a text as it is, anything else as indented JSON.

@@ -49,7 +49,7 @@ pub use memory::Tried;
 pub use proofs::Proof;
 pub use real_fs::RealFs;
 pub use revision::{Beside, ResultSettings, StoredSnapshots, definitions, step_facts};
-pub use run::{Outcome, run};
+pub use run::{Outcome, foundations, run};
 pub use seen::{Foundations, Means, Observation, PassedBefore, Policy, Revision, Seen, StepFacts};
 pub use settings::{CallFlags, LoopSettings, PlanTexts, ReportSink, Surroundings};
 pub use standing::Standings;

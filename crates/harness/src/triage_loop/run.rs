@@ -56,6 +56,32 @@ pub async fn run<'a, E: Executor, H: HookRunner>(
     run.finish()
 }
 
+/// What the steps of a plan rest on, with these snapshots stored for it.
+#[must_use]
+pub fn foundations(
+    plan: &Rc<Plan>,
+    settings: &LoopSettings,
+    snapshots: StoredSnapshots,
+) -> Foundations {
+    let (plan, identity) = (plan.clone(), settings.plan_identity.clone());
+    let (env, given) = (
+        settings.env.clone(),
+        settings.vars.keys().cloned().collect(),
+    );
+    let (workspace, results) = (settings.project_dir.clone(), settings.results.clone());
+    Foundations::new(move || {
+        let beside = Beside {
+            snapshots: &snapshots,
+            plan: &identity,
+            env: &env,
+            given: &given,
+            workspace: &workspace,
+            settings: &results,
+        };
+        step_facts(&plan, beside)
+    })
+}
+
 /// A run in progress.
 pub(super) struct Run<'a, E, H> {
     pub(super) settings: &'a LoopSettings,
@@ -141,7 +167,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
         };
         // Before it runs, since it is what the answers are held against.
         let snapshots = (self.around.stored)(&self.plan);
-        self.steps = Rc::new(self.foundations(snapshots));
+        self.steps = Rc::new(foundations(&self.plan, self.settings, snapshots));
         let mut record = self.around.executor.execute(&self.plan, &context).await;
         self.new_ports_for.clear();
         self.course.interrupted = record.interrupted;
@@ -193,28 +219,6 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             Action::FixTests => self.hook(Hook::FixTests, &mut pass).await,
             Action::RefineCode => self.hook(Hook::RefineCode, &mut pass).await,
         }
-    }
-
-    /// What the steps of the plan as it is now rest on.
-    fn foundations(&self, snapshots: StoredSnapshots) -> Foundations {
-        let settings = self.settings;
-        let (plan, identity) = (self.plan.clone(), settings.plan_identity.clone());
-        let (env, given) = (
-            settings.env.clone(),
-            settings.vars.keys().cloned().collect(),
-        );
-        let (workspace, results) = (settings.project_dir.clone(), settings.results.clone());
-        Foundations::new(move || {
-            let beside = Beside {
-                snapshots: &snapshots,
-                plan: &identity,
-                env: &env,
-                given: &given,
-                workspace: &workspace,
-                settings: &results,
-            };
-            step_facts(&plan, beside)
-        })
     }
 
     pub(super) fn keep_loop_limits(&mut self, decision: &Decision) {

@@ -15,13 +15,38 @@ pub(crate) enum OperatorGroup {
     Snapshot,
 }
 
-/// Writes the operators as a table: what each means, its name, its group, other
-/// words for it with blanks between them, and whether its operand is what the
-/// value is to be or to hold.
+/// What must stand behind an operator. The reader and the JSON Schema go by it,
+/// and the question whether an expectation could fail at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OperandKind {
+    /// A value like that which it is compared with.
+    Value,
+    /// A part: of a text a text, else any value.
+    Part,
+    Text,
+    /// A regular expression.
+    Pattern,
+    /// A list of values.
+    Values,
+    Number,
+    Flag,
+    /// The name of a JSON type, or a list of them.
+    Types,
+    /// A number, or comparisons with numbers.
+    Bounds,
+    JsonSchema,
+    SnapshotName,
+}
+
+/// Writes the operators as a table: what each means, its name, its group, what
+/// its operand is, other words for it with blanks between them, how a message
+/// goes on behind "expected …", and whether its operand is what the value is to
+/// be or to hold.
 macro_rules! operators {
     ($(
         #[doc = $about:literal]
-        $operator:ident $name:literal, $group:ident, $also:literal, $names_value:literal;
+        $operator:ident $name:literal, $group:ident, $operand:ident, $also:literal,
+        $relation:literal, $names_value:literal;
     )*) => {
         /// The closed set of operators.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,9 +80,23 @@ macro_rules! operators {
                 }
             }
 
-            fn group(self) -> OperatorGroup {
+            /// As in "expected the text to contain", in front of the operand.
+            #[must_use]
+            pub fn relation(self) -> &'static str {
+                match self {
+                    $(Self::$operator => $relation,)*
+                }
+            }
+
+            pub(crate) fn group(self) -> OperatorGroup {
                 match self {
                     $(Self::$operator => OperatorGroup::$group,)*
+                }
+            }
+
+            pub(crate) fn operand(self) -> OperandKind {
+                match self {
+                    $(Self::$operator => OperandKind::$operand,)*
                 }
             }
 
@@ -73,39 +112,39 @@ macro_rules! operators {
 
 operators! {
     /// It is this, in type and value; the order of keys does not count.
-    Equals "equals", Equality, "eq is equal == const", true;
+    Equals "equals", Equality, Value, "eq is equal == const", "to equal", true;
     /// It is not this.
-    NotEquals "not_equals", Equality, "ne neq !=", false;
+    NotEquals "not_equals", Equality, Value, "ne neq !=", "not to equal", false;
     /// A text holds this text, a list this item, a map these keys with these values.
-    Contains "contains", Content, "includes include has", true;
+    Contains "contains", Content, Part, "includes include has", "to contain", true;
     /// It holds no such thing.
-    NotContains "not_contains", Content, "", false;
+    NotContains "not_contains", Content, Part, "", "not to contain", false;
     /// This regular expression matches somewhere in the text.
-    Matches "matches", Content, "regex regexp match pattern", true;
+    Matches "matches", Content, Pattern, "regex regexp match pattern", "to match", true;
     /// The text begins with this.
-    StartsWith "starts_with", Content, "", true;
+    StartsWith "starts_with", Content, Text, "", "to start with", true;
     /// The text ends with this.
-    EndsWith "ends_with", Content, "", true;
+    EndsWith "ends_with", Content, Text, "", "to end with", true;
     /// It is one of these.
-    OneOf "one_of", Equality, "enum in any_of", true;
+    OneOf "one_of", Equality, Values, "enum in any_of", "to be one of", true;
     /// It is greater than this.
-    Gt "gt", Order, ">", false;
+    Gt "gt", Order, Number, ">", "to be greater than", false;
     /// It is this or greater.
-    Ge "ge", Order, "gte >= min", false;
+    Ge "ge", Order, Number, "gte >= min", "to be at least", false;
     /// It is less than this.
-    Lt "lt", Order, "<", false;
+    Lt "lt", Order, Number, "<", "to be less than", false;
     /// It is this or less.
-    Le "le", Order, "lte <= max", false;
+    Le "le", Order, Number, "lte <= max", "to be at most", false;
     /// true: it is there; false: it is not.
-    Exists "exists", Presence, "", false;
+    Exists "exists", Presence, Flag, "", "to exist, wanted", false;
     /// Its JSON type is this, or one of these.
-    Type "type", Presence, "", false;
+    Type "type", Presence, Types, "", "to be of type", false;
     /// How many characters, items or keys it has: a number, or comparisons.
-    Length "length", Length, "len size count", false;
+    Length "length", Length, Bounds, "len size count", "to have the length", false;
     /// It fits this JSON Schema.
-    Schema "schema", Schema, "", false;
+    Schema "schema", Schema, JsonSchema, "", "to fit the schema", false;
     /// It is what is stored beside the plan under this name; see `jelly snapshot`.
-    Snapshot "snapshot", Snapshot, "", true;
+    Snapshot "snapshot", Snapshot, SnapshotName, "", "to equal the snapshot", true;
 }
 
 impl Operator {

@@ -2,7 +2,7 @@
 
 use super::document::PLAN;
 use super::mapping::{Kind, Mapping, Rule, Words};
-use super::operators::{Operator, REDACTION, Target, VALUE_TYPES};
+use super::operators::{OperandKind, Operator, REDACTION, Target, VALUE_TYPES};
 use crate::Volatile;
 use schemars::Schema;
 use serde_json::{Map, Value, json};
@@ -266,32 +266,32 @@ fn rule(rule: &Rule) -> Map<String, Value> {
 }
 
 fn operand(operator: Operator, target: Target) -> Value {
-    use Operator as Op;
-    match operator {
-        Op::Equals | Op::NotEquals => comparable(target),
-        Op::Contains | Op::NotContains if target.is_text() => json!({"type": "string"}),
-        Op::Contains | Op::NotContains => json!({}),
-        Op::StartsWith | Op::EndsWith | Op::Matches => json!({"type": "string"}),
-        Op::OneOf => {
+    match operator.operand() {
+        OperandKind::Value => comparable(target),
+        OperandKind::Part if !target.is_text() => json!({}),
+        OperandKind::Part | OperandKind::Text | OperandKind::Pattern => {
+            json!({"type": "string"})
+        }
+        OperandKind::Values => {
             let item = comparable(target);
             or_open(json!({"type": "array", "minItems": 1, "items": item}))
         }
-        Op::Gt | Op::Ge | Op::Lt | Op::Le if target == Target::Duration => json!({
+        OperandKind::Number if target == Target::Duration => json!({
             "anyOf": [
                 {"description": "Milliseconds.", "type": "number", "minimum": 0},
                 {"description": "With its unit, as in 500ms.", "type": "string", "pattern": "[0-9]"},
             ],
         }),
-        Op::Gt | Op::Ge | Op::Lt | Op::Le => or_open(json!({"type": "number"})),
-        Op::Exists => or_open(json!({"type": "boolean"})),
-        Op::Type => {
+        OperandKind::Number => or_open(json!({"type": "number"})),
+        OperandKind::Flag => or_open(json!({"type": "boolean"})),
+        OperandKind::Types => {
             let names = VALUE_TYPES.map(|(name, ())| name);
             or_open(json!({"anyOf": [
                 {"enum": names},
                 {"type": "array", "minItems": 1, "items": {"enum": names}},
             ]}))
         }
-        Op::Length => {
+        OperandKind::Bounds => {
             let number = json!({"type": "integer", "minimum": 0});
             let bound = json!({"description": "Of the length.", "anyOf": [number, open()]});
             let bounds =
@@ -303,8 +303,8 @@ fn operand(operator: Operator, target: Target) -> Value {
                 "additionalProperties": false,
             }]}))
         }
-        Op::Schema => or_open(json!({"type": ["object", "boolean"]})),
-        Op::Snapshot => {
+        OperandKind::JsonSchema => or_open(json!({"type": ["object", "boolean"]})),
+        OperandKind::SnapshotName => {
             json!({"type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9_-]{0,79}$"})
         }
     }

@@ -1,13 +1,14 @@
 //! What operators may be said of, and what their operands must be.
 
+use super::keywords::unknown_keyword;
 use super::path::Path;
 use super::reader::{Reader, parse_duration};
 use super::references::{Needs, TemplatePlace};
 use crate::Operator;
-use crate::grammar::{Target, VALUE_TYPES};
+use crate::grammar::{OperandKind, Target, VALUE_TYPES};
 use crate::json_schema::{BoundedSchema, SchemaError};
 use crate::syntax::{Data, Node};
-use crate::template::{Template, has_reference};
+use crate::template::{Part, Template, has_reference};
 use serde_json::Value;
 
 /// Of a snapshot, whose files are named after it.
@@ -31,21 +32,24 @@ impl<'t> Reader<'t> {
         if operator != Operator::Snapshot {
             self.templates(node, path, TemplatePlace::Step, needs);
             if is_open(node) && node.is_scalar() {
+                if operator == Operator::Schema {
+                    self.schema_of_a_variable(node, path)?;
+                }
                 return Some(node.to_value());
             }
         }
-        match operator {
-            Operator::Equals | Operator::NotEquals => self.comparable(node, path, target)?,
-            Operator::Contains | Operator::NotContains => {
+        match operator.operand() {
+            OperandKind::Value => self.comparable(node, path, target)?,
+            OperandKind::Part => {
                 if target.is_text() {
                     self.string(node, path)?;
                 }
             }
-            Operator::StartsWith | Operator::EndsWith => {
+            OperandKind::Text => {
                 self.string(node, path)?;
             }
-            Operator::Matches => self.pattern(node, path)?,
-            Operator::OneOf => {
+            OperandKind::Pattern => self.pattern(node, path)?,
+            OperandKind::Values => {
                 let items = self.list(node, path, "values")?;
                 if items.is_empty() {
                     self.problem(node.span, path, "nothing can be one of no values");
@@ -56,16 +60,16 @@ impl<'t> Reader<'t> {
                     }
                 }
             }
-            Operator::Gt | Operator::Ge | Operator::Lt | Operator::Le => {
+            OperandKind::Number => {
                 self.number(node, path)?;
             }
-            Operator::Exists => {
+            OperandKind::Flag => {
                 self.boolean(node, path)?;
             }
-            Operator::Type => self.types(node, path)?,
-            Operator::Length => self.length(node, path)?,
-            Operator::Schema => self.schema(node, path)?,
-            Operator::Snapshot => self.snapshot(node, path)?,
+            OperandKind::Types => self.types(node, path)?,
+            OperandKind::Bounds => self.length(node, path)?,
+            OperandKind::JsonSchema => self.schema(node, path)?,
+            OperandKind::SnapshotName => self.snapshot(node, path)?,
         }
         Some(node.to_value())
     }
@@ -246,6 +250,20 @@ impl<'t> Reader<'t> {
         }
         self.good_operands.insert(key);
         Some(())
+    }
+
+    /// A schema that is a variable whose value the plan spells out.
+    fn schema_of_a_variable(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<()> {
+        let template = Template::parse(node.as_str()?).ok()?;
+        let [Part::Name(name)] = template.parts.as_slice() else {
+            return Some(());
+        };
+        let Some(unknown) = self.names.values.get(name).and_then(unknown_keyword) else {
+            return Some(());
+        };
+        let message = format!("in `${{{name}}}` at `{}`: {unknown}", unknown.pointer);
+        self.problem(node.span, path, message).hint(unknown.hint());
+        None
     }
 
     fn snapshot(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<()> {

@@ -3,9 +3,10 @@
 
 use super::path::Path;
 use super::reader::Reader;
-use crate::grammar::Target;
+use crate::grammar::{OperandKind, Target};
 use crate::syntax::Node;
 use crate::{Operator, Part, Predicate, can_not_fail, each_reference};
+use jelly_base::text::roughly;
 use serde_json::Value;
 
 impl<'t> Reader<'t> {
@@ -49,7 +50,7 @@ fn is_true_of_anything(predicate: &Predicate, target: Target, place: &str) -> bo
         // What it comes to is known when it is due.
         return false;
     }
-    let at_least = |value: &Value| value.as_f64().is_some_and(|least| least <= 0.0);
+    let at_least = |value: &Value| roughly(value).is_some_and(|least| least <= 0.0);
     let is = |name: &str| {
         operand == name
             || operand
@@ -59,31 +60,30 @@ fn is_true_of_anything(predicate: &Predicate, target: Target, place: &str) -> bo
     // These are there in any case; and a result is an object.
     let is_there = matches!(target, Target::Text | Target::Stderr | Target::Count);
     let is_root = target == Target::Json && place == "$";
-    match predicate.operator {
-        Operator::Contains => target.is_text() && can_not_fail(Operator::Contains, operand),
-        Operator::Ge => matches!(target, Target::Count | Target::Duration) && at_least(operand),
-        Operator::Gt => {
-            let least = operand.as_f64().filter(|_| target == Target::Count);
+    let operator = predicate.operator;
+    match operator.operand() {
+        OperandKind::Part => target.is_text() && can_not_fail(operator, operand),
+        OperandKind::Number if operator == Operator::Ge => {
+            matches!(target, Target::Count | Target::Duration) && at_least(operand)
+        }
+        OperandKind::Number if operator == Operator::Gt => {
+            let least = roughly(operand).filter(|_| target == Target::Count);
             least.is_some_and(|least| least < 0.0)
         }
-        Operator::Exists => operand == &Value::Bool(true) && (is_there || is_root),
-        Operator::Type => {
-            can_not_fail(Operator::Type, operand)
+        OperandKind::Flag => operand == &Value::Bool(true) && (is_there || is_root),
+        OperandKind::Types => {
+            can_not_fail(operator, operand)
                 || target.is_text() && is("string")
                 || is_root && is("object")
         }
-        Operator::StartsWith
-        | Operator::EndsWith
-        | Operator::Matches
-        | Operator::Length
-        | Operator::Schema => can_not_fail(predicate.operator, operand),
-        Operator::Equals
-        | Operator::NotEquals
-        | Operator::NotContains
-        | Operator::OneOf
-        | Operator::Lt
-        | Operator::Le
-        | Operator::Snapshot => false,
+        OperandKind::Value
+        | OperandKind::Values
+        | OperandKind::Text
+        | OperandKind::Pattern
+        | OperandKind::Number
+        | OperandKind::Bounds
+        | OperandKind::JsonSchema
+        | OperandKind::SnapshotName => can_not_fail(operator, operand),
     }
 }
 

@@ -11,6 +11,7 @@ mod choice;
 mod draft;
 mod names;
 mod number;
+mod observed;
 mod parts;
 mod pattern;
 mod phrase;
@@ -25,3 +26,4 @@ mod write;
 
 pub use draft::{Called, Draft, Folder, Outcome, Settings};
 pub use names::server_name;
+pub use observed::{Observation, Observed, described, observed_plan, sent_again};

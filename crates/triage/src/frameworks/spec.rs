@@ -126,6 +126,8 @@ pub(crate) enum Oddity {
     OneType,
     /// A test that could not be run is one that failed.
     NotRunFails,
+    /// The error of a suite may be written twice, one after the other.
+    DoubledErrors,
 }
 
 /// Which of both compared values a label announces.

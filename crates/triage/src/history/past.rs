@@ -159,6 +159,9 @@ impl Past {
                 self.definitions.entry(definition).or_insert(index);
             }
         }
+        for definition in run.passed_if_accepted {
+            self.definitions.entry(definition).or_insert(index);
+        }
         for (fingerprint, cause) in run.causes {
             let failures = counts.get(&fingerprint).copied().unwrap_or_default();
             self.causes

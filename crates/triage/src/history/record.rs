@@ -162,6 +162,11 @@ pub struct PastRun {
     /// Tests that had failed before, and passed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passed: Vec<PastPass>,
+    /// [Definitions](PastPass::definition) of steps that passed or failed by
+    /// nothing but snapshots, with what these proposed in place of what was
+    /// stored: once a proposal is accepted, they stand for steps that passed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passed_if_accepted: Vec<String>,
 }
 
 impl PastRun {
@@ -175,6 +180,7 @@ impl PastRun {
             causes: BTreeMap::new(),
             failures: Vec::new(),
             passed: Vec::new(),
+            passed_if_accepted: Vec::new(),
         }
     }
 

@@ -329,6 +329,15 @@ impl Machine<'_> {
         if case.of_suite && (fine || repeats) {
             return;
         }
+        let said = case.error.then(|| said_of(case, self.path_hash));
+        let doubled = said.is_some() && self.last_error == said;
+        self.last_error = said;
+        if doubled && is_odd(self.dialect_name(), Oddity::DoubledErrors) {
+            return;
+        }
+        let Some(case) = self.cases.get_mut(index) else {
+            return;
+        };
         case.ordinal = self.next_ordinal;
         self.next_ordinal += 1;
         let elements = &mut self.summary.elements;
@@ -484,6 +493,18 @@ fn label(failures: &mut [Failure], properties: &[(String, String)]) {
     if let (Some(said), Some(first)) = (said, failures.first_mut()) {
         first.label = Some(said);
     }
+}
+
+/// Which case it is, and what it says of its failures.
+fn said_of(case: &OpenCase, suite: u64) -> u64 {
+    let names = hash(&[&case.classname, &case.name]);
+    let texts = case.failures.iter().flat_map(|failure| {
+        [&failure.message, &failure.text]
+            .into_iter()
+            .flatten()
+            .map(|text| hash(&[text]))
+    });
+    texts.fold(join(suite, names), join)
 }
 
 fn outcome(case: &OpenCase) -> CaseOutcome {

@@ -59,6 +59,8 @@ pub(super) struct Machine<'s> {
     pub(super) wrong: Option<Box<OpenWrong>>,
     pub(super) hold: Hold,
     pub(super) identity: Identity,
+    /// Hash of the last case that ended by an error, with what it says.
+    pub(super) last_error: Option<u64>,
     pub(super) names: CaseNumbers,
     pub(super) attempts: Attempts,
     pub(super) next_ordinal: u64,
@@ -109,6 +111,7 @@ impl<'s> Machine<'s> {
             wrong: None,
             hold: Hold::new(limits.held),
             identity: Identity::default(),
+            last_error: None,
             names: CaseNumbers::default(),
             attempts: Attempts::new(limits.identities),
             next_ordinal: 0,

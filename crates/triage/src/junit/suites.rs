@@ -10,7 +10,7 @@ use super::machine::{BETWEEN, Machine};
 use super::open::OpenSuite;
 use crate::frameworks::is_odd;
 use crate::frameworks::spec::Oddity;
-use jelly_base::model::{Failure, RUN_REPORT, TRIAGE_REPORT};
+use jelly_base::model::{Failure, RUN_REPORT, RanAt, TRIAGE_REPORT};
 use std::borrow::Cow;
 
 /// Suites whose claims are remembered until the end.
@@ -63,7 +63,11 @@ impl Machine<'_> {
                     suite.file = Some(value[..value.floor_char_boundary(limit)].to_owned());
                 }
                 "time" | "duration" => time = seconds(&value),
-                "timestamp" => self.identity.timestamp(&value),
+                "timestamp" => {
+                    self.identity.timestamp(&value);
+                    RanAt::note(&mut self.summary.ran_at.times, hash(&[&value]));
+                }
+                "hostname" => RanAt::note(&mut self.summary.ran_at.hosts, hash(&[&value])),
                 _ => {}
             }
         });

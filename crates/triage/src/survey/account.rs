@@ -9,8 +9,8 @@ use super::rerun::{self, Hint, Hints};
 use crate::history::TestName;
 use crate::junit::digest_of_all;
 use jelly_base::model::{
-    ExitCode, Failures, Health, ReportSummary, RetryPlan, SCHEMA_VERSION, Template, TriageReport,
-    Verdict,
+    ExitCode, Failures, Health, RanAt, ReportSummary, RetryPlan, SCHEMA_VERSION, Template,
+    TriageReport, Verdict,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -28,6 +28,8 @@ pub struct ReportPart {
     pub first_prints: HashMap<String, String>,
     /// What reruns have to know of its cases, by their ordinals.
     pub hints: HashMap<u64, Hint>,
+    /// By fingerprint, `file:line` where its first failure happened.
+    pub failed_at: HashMap<String, String>,
 }
 
 /// How the account is drawn up.
@@ -48,6 +50,23 @@ pub struct Account {
     pub templates: HashMap<String, Template>,
 }
 
+/// The first report of a run.
+#[derive(Debug, Default)]
+struct FirstReport {
+    path: String,
+    dialect: String,
+    ran_at: RanAt,
+}
+
+impl FirstReport {
+    /// Whether a report with the same cases is of the same run: the legs of a
+    /// matrix may tell the same, and are runs of their own.
+    fn tells(&self, other: &ReportSummary) -> bool {
+        let of_one_writer = self.dialect == other.dialect;
+        !other.ran_at.is_apart_from(&self.ran_at, of_one_writer)
+    }
+}
+
 /// One account of all reports: the same for any order of `parts`.
 #[must_use]
 pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> Account {
@@ -58,19 +77,28 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
     let (mut passed, mut templates) = (Vec::new(), HashMap::new());
     let mut hints = Hints::new();
     let mut first_prints = HashMap::new();
+    let mut failed_at: HashMap<String, String> = HashMap::new();
     for part in parts {
         let mut summary = part.summary;
         let run = summary.identity.clone();
-        let told = run.as_ref().and_then(|run| first_of.get(run).cloned());
-        if told.is_some() {
-            summary.same_as = told;
+        let told = run.as_ref().and_then(|run| first_of.get(run));
+        let told = told.and_then(|firsts| firsts.iter().find(|first| first.tells(&summary)));
+        if let Some(first) = told {
+            summary.same_as = Some(first.path.clone());
         } else {
             if let Some(run) = run {
-                first_of.insert(run, summary.path.clone());
+                first_of.entry(run).or_default().push(FirstReport {
+                    path: summary.path.clone(),
+                    dialect: summary.dialect.clone(),
+                    ran_at: summary.ran_at.clone(),
+                });
             }
             passed.extend(part.passed);
             templates.extend(part.templates);
             first_prints.extend(part.first_prints);
+            for (cause, place) in part.failed_at {
+                failed_at.entry(cause).or_insert(place);
+            }
             let of_report = part.hints.into_iter();
             hints.extend(of_report.map(|(at, hint)| ((summary.path.clone(), at), hint)));
             if failures.is_empty() {
@@ -84,7 +112,10 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
     before.end_before(&reports);
     before.date(&mut failures, &first_prints);
     let fixed = before.fixed(&passed, &failures);
-    let clusters = clusters(&failures);
+    let mut clusters = clusters(&failures, &failed_at);
+    for cluster in &mut clusters {
+        cluster.at = failed_at.remove(&cluster.fingerprint);
+    }
     let health = health(&reports, &clusters, &failures);
     let retry = rerun::plan(&failures, &reports, &hints);
     let (exit_code, verdict) = exit(&reports, &failures, &health, terms.fail_on, terms.strict);
@@ -110,7 +141,7 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
 
 /// Runs that the reports of one folder tell in parts, as those of classes
 /// beside one of all of them, with the first of these reports.
-fn told_in_parts(parts: &[ReportPart]) -> HashMap<String, String> {
+fn told_in_parts(parts: &[ReportPart]) -> HashMap<String, Vec<FirstReport>> {
     let mut folders: BTreeMap<&str, BTreeMap<&str, &str>> = BTreeMap::new();
     for part in parts {
         let path = part.summary.path.as_str();
@@ -130,7 +161,11 @@ fn told_in_parts(parts: &[ReportPart]) -> HashMap<String, String> {
             && of_parts().count() > 1
             && whole.is_none_or(|whole| whole == sum)
         {
-            found.insert(sum, (*first).to_owned());
+            let first = FirstReport {
+                path: (*first).to_owned(),
+                ..FirstReport::default()
+            };
+            found.insert(sum, vec![first]);
         }
     };
     for digests in folders.values() {

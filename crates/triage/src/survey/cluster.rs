@@ -4,6 +4,7 @@
 //! one dead server complain each in its own words, and a test whose part or
 //! set-up failed fails without a reason of its own.
 
+use super::parametrized::one_line_each;
 use super::subject::{Outage, THIS_MACHINE, host_of, outage, same, subject};
 use super::words;
 use crate::engine::skeleton;
@@ -24,14 +25,16 @@ const SERVERS: usize = 4;
 const PARTS: usize = 16;
 
 /// The causes by number of victims, most first; those that only flaky tests
-/// have come last.
+/// have come last. `failed_at` tells by fingerprint the line where its first
+/// victim failed.
 #[must_use]
-pub fn clusters(failures: &Failures) -> Vec<Cluster> {
+pub fn clusters(failures: &Failures, failed_at: &HashMap<String, String>) -> Vec<Cluster> {
     let views: Vec<FailureView<'_>> = failures.iter().collect();
     let mut groups = group(&views);
     let followers = followers(&views);
     adopt(&mut groups, &followers);
     join_alike(&views, &mut groups);
+    join_parametrized(&views, &mut groups, failed_at);
     join_outages(&views, &mut groups);
     // There may be as many causes as failures, and both take their room.
     drop(views);
@@ -311,6 +314,26 @@ fn join_alike(views: &[FailureView<'_>], groups: &mut [Group]) {
     }
 }
 
+/// Joins cases of one test that fail at one line.
+fn join_parametrized(
+    views: &[FailureView<'_>],
+    groups: &mut [Group],
+    failed_at: &HashMap<String, String>,
+) {
+    let firsts: Vec<(usize, usize)> = groups
+        .iter()
+        .enumerate()
+        .take(COMPARED)
+        .filter_map(|(at, group)| Some((at, *group.victims.first()?)))
+        .collect();
+    for places in one_line_each(views, firsts.into_iter(), failed_at) {
+        for other in &places[1..] {
+            merge(groups, places[0], *other);
+        }
+        groups[places[0]].victims.sort_unstable();
+    }
+}
+
 /// Joins groups that tell one outage in different words: they name the same
 /// address, or one of them names none and there is no other it could mean.
 fn join_outages(views: &[FailureView<'_>], groups: &mut [Group]) {
@@ -507,6 +530,7 @@ fn cluster(failures: &Failures, mut group: Group, known: &mut KnownAdvice) -> Op
         example: leader.title(),
         evidence,
         rule: kind.rule.clone(),
+        at: None,
         advice: failures.advice(lead, known).unwrap_or_default(),
         fingerprint,
         victims: group.victims,

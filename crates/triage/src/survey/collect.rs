@@ -3,6 +3,7 @@
 use super::account::ReportPart;
 use super::read::Tools;
 use super::rerun::Hint;
+use crate::engine::failing_line;
 use crate::frameworks;
 use crate::history::TestName;
 use crate::junit::{Case, CaseOutcome, CaseSink};
@@ -26,6 +27,9 @@ const MATCHER_LINES: usize = 16;
 /// A case that fails a hundred times over is told by its first few causes.
 const CAUSES_OF_A_CASE: usize = 8;
 
+/// Causes of a report of which a place is kept.
+const PLACES: usize = 1000;
+
 /// What Vitest puts between the titles of suites and tests.
 const BELOW: &str = " > ";
 /// Titles around a test, and suites of a report, that are looked at.
@@ -48,6 +52,8 @@ pub struct Collector<'e> {
     places: HashMap<u64, Range<usize>>,
     /// By case, the files that failures tell where the report does not.
     files: HashMap<u64, String>,
+    /// By fingerprint, where its first victim failed.
+    failed_at: HashMap<String, String>,
 }
 
 impl<'e> Collector<'e> {
@@ -64,6 +70,7 @@ impl<'e> Collector<'e> {
             skipped_below: HashSet::new(),
             places: HashMap::new(),
             files: HashMap::new(),
+            failed_at: HashMap::new(),
         }
     }
 
@@ -80,6 +87,7 @@ impl<'e> Collector<'e> {
             passed: self.passed,
             templates: self.templates,
             first_prints: self.first_prints,
+            failed_at: self.failed_at,
         }
     }
 
@@ -119,6 +127,18 @@ impl<'e> Collector<'e> {
             self.files
                 .entry(case.ordinal)
                 .or_insert_with(|| file.to_owned());
+        }
+    }
+
+    /// The line of the project at which the first victim of a cause failed, as
+    /// its stack tells it.
+    fn remember_place(&mut self, failure: &Failure, diagnosis: &Diagnosis) {
+        if self.failed_at.len() < PLACES
+            && !self.failed_at.contains_key(&diagnosis.fingerprint)
+            && let Some(place) = failing_line(failure)
+        {
+            let cause = diagnosis.fingerprint.clone();
+            self.failed_at.insert(cause, place);
         }
     }
 
@@ -183,6 +203,7 @@ impl<'e> Collector<'e> {
         if diagnosis.retryable == Some(true) {
             self.remember_file(case, &failure);
         }
+        self.remember_place(&failure, &diagnosis);
         let text = |text: &str| self.tools.redactor.redact(text).into_owned();
         TriagedFailure {
             report: self.report.clone(),

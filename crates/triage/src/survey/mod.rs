@@ -14,6 +14,7 @@ mod collect;
 mod exit;
 mod health;
 mod memory;
+mod parametrized;
 mod read;
 mod rerun;
 mod subject;

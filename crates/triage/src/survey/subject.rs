@@ -52,6 +52,14 @@ pub(super) fn address(text: &str) -> Option<String> {
             r#"(?i)(?:\b(?:host(?:name)?|server at|connect(?:ion)? to|host name)|\bconnect\(2\) for)[=: ]+['"]?(?P<host>[\w.-]+)['"]?(?: \([^)]*\))?(?: and accepting\s+TCP/IP connections)?,? (?:on )?port[=: ]+(?P<port>\d{1,5})"#,
             // PDO's name of a source: mysql:host=db;dbname=shop
             r"\b(?:mysql|pgsql|sqlsrv|dblib|firebird):(?:\w+=[^;\s]*;)*?(?:[Hh]ost|[Ss]erver)=(?P<host>[\w.-]+)(?:;(?:\w+=[^;\s]*;)*?port=(?P<port>\d{1,5}))?",
+            // SQL Server: Could not open a connection to 'db,1433'
+            r#"['"](?:tcp:)?(?P<host>[\w.-]+),(?P<port>\d{4,5})['"]"#,
+            // asyncio: Connect call failed ('db', 5432)
+            r#"\(['"](?P<host>[\w.-]+)['"], (?P<port>\d{2,5})\b"#,
+            // The JVM tells name and address: db/10.0.0.3:5432
+            r"\b(?P<host>[A-Za-z][\w.-]*)/(?:\d{1,3}(?:\.\d{1,3}){3}|\[?[0-9A-Fa-f]*:[0-9A-Fa-f:]+\]?):(?P<port>\d{2,5})\b",
+            // MySQL: Can't connect to server on 'db'
+            r#"\b[Ss]erver on ['"](?P<host>[\w.-]+)['"]"#,
             r"\bgetaddrinfo for (?P<host>[\w.-]+) failed\b",
             // db:5432, 127.0.0.1:5432, [::1]:5432, ::1:5432, /10.0.0.1:80
             r"(?:^|[\s/(\[{<'\x22`,;=@])(?P<host>::1|\[[0-9A-Fa-f:]+\]|[A-Za-z0-9][A-Za-z0-9._-]*):(?P<port>\d{2,5})\b(?P<more>\.\d)?",
@@ -68,7 +76,8 @@ pub(super) fn address(text: &str) -> Option<String> {
             let port = found.name("port").map(|port| port.as_str());
             let host = host.trim_matches(['[', ']', '.']).to_ascii_lowercase();
             let before = &text[..found.get(0)?.start()];
-            if !is_host(&host) || found.name("more").is_some() || is_image(&host, port, before) {
+            let is_none = is_page(before) || is_image(&host, port, before);
+            if !is_host(&host) || found.name("more").is_some() || is_none {
                 return None;
             }
             let host = if is_this_machine(&host) {
@@ -96,6 +105,14 @@ fn is_image(host: &str, port: Option<&str>, before: &str) -> bool {
     let is_name = !host.contains('.') && !is_this_machine(host);
     let unlikely = is_name && port.is_some_and(|port| port.len() == 2 && !SHORT.contains(&port));
     unlikely || IMAGE.as_ref().is_some_and(|image| image.is_match(before))
+}
+
+/// Whether the address that follows is of a page to read.
+fn is_page(before: &str) -> bool {
+    const WORDS: [&str; 7] = ["see", "at:", "visit", "read", "docs:", "help:", "info:"];
+    let before = before.trim_end_matches([' ', '\'', '"', '<', '`']);
+    let word = before.rsplit([' ', '(', '\n']).next().unwrap_or_default();
+    WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
 fn is_this_machine(host: &str) -> bool {
@@ -156,7 +173,17 @@ mod tests {
             ),
             (
                 "java.net.ConnectException: Failed to connect to db/10.0.0.3:5432",
-                "10.0.0.3:5432",
+                "db:5432",
+            ),
+            (
+                "[Errno 111] Connect call failed ('cache', 6379)",
+                "cache:6379",
+            ),
+            ("Can't connect to MySQL server on 'db' (111)", "db"),
+            ("Could not open a connection to 'sql01,1433'", "sql01:1433"),
+            (
+                "cURL error 6: Could not resolve host: feeds.acme.test (see https://curl.haxx.se/x.html) for https://feeds.acme.test/a",
+                "feeds.acme.test",
             ),
             (
                 "Post \"http://user:pw@orders:8080/x\": dial tcp: no such host",

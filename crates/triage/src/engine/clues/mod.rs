@@ -2,6 +2,7 @@
 //! line that names the root cause first, talk last.
 
 mod compared;
+mod failing_line;
 mod frames;
 mod heads;
 mod labels;
@@ -18,6 +19,7 @@ mod talk;
 mod texts;
 mod wrapped;
 
+pub(crate) use failing_line::failing_line;
 pub(super) use masked::{MASK, masked};
 pub(super) use origin::{Origin, origin, product_frame, product_function};
 pub(super) use roots::{telling_line, trace_line};

@@ -64,6 +64,19 @@ fn innermost(text: &str, is_wanted: impl Fn(&str) -> bool) -> Option<&str> {
     places(text).find(|place| is_wanted(place))
 }
 
+/// What `make` says of the innermost line of the stack, and of its place, that
+/// belongs to no library.
+pub(super) fn own_place<T>(
+    f: &Failure,
+    text: &str,
+    make: impl Fn(&str, &str) -> Option<T>,
+) -> Option<T> {
+    let found = innermost(text, |place| is_own(place, f)).or_else(|| said_at(text, f))?;
+    let at = found.as_ptr().addr() - text.as_ptr().addr();
+    let begins = text[..at].rfind('\n').map_or(0, |at| at + 1);
+    make(text[begins..].lines().next()?, found)
+}
+
 /// The place that a message begins with, as Lua and shells write it:
 /// `src/cart.lua:33: attempt to …`.
 fn said_at<'t>(text: &'t str, f: &Failure) -> Option<&'t str> {
@@ -79,7 +92,7 @@ fn places(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether a place belongs to no library.
-fn is_own(place: &str, f: &Failure) -> bool {
+pub(super) fn is_own(place: &str, f: &Failure) -> bool {
     !place.is_empty() && !is_library(place) && !is_foreign(place, f.classname.as_deref())
 }
 

@@ -1,0 +1,176 @@
+//! The line of the project at which a test failed, for reports whose cases
+//! name no file.
+
+use super::origin::own_place;
+use jelly_base::model::Failure;
+use jelly_base::text::lines;
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// Lines in which a message is looked for that names the place by itself.
+const LINES: usize = 64;
+
+/// `file:line` of the innermost line of the stack that belongs to no library,
+/// or of the place that the message itself names.
+///
+/// The JVM names no folders: there the file has those of its package.
+pub(crate) fn failing_line(f: &Failure) -> Option<String> {
+    let texts = [&f.text, &f.message, &f.system_err, &f.system_out];
+    let mut texts = texts.into_iter().flatten();
+    texts.find_map(|text| {
+        let text = super::slice::readable(text);
+        own_place(f, &text, located)
+            .or_else(|| lines(&text).take(LINES).find_map(|line| said_in(line, f)))
+    })
+}
+
+/// `file:line` of a line of a stack that names `place`.
+fn located(line: &str, place: &str) -> Option<String> {
+    static JVM: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"^(?:[\w.@-]*/)*(?P<called>[\w.$<>]+) ?\((?P<file>[\w-]+\.(?:java|kt|scala|groovy|clj)):(?P<line>\d{1,9})\)",
+        )
+        .ok()
+    });
+    static OTHERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r#"^(?:(?:file|webpack-internal|https?)://[^/]*/?)?(?P<file>[^"\n]*?\.\w{1,8})(?:(?:\?|%3F)\w*)?(?:"?, line |:line |: line |:|\(| )(?P<line>\d{1,9})\b"#,
+        )
+        .ok()
+    });
+    let at = place.as_ptr().addr().checked_sub(line.as_ptr().addr())?;
+    let rest = line.get(at..)?;
+    if let Some(found) = JVM.as_ref()?.captures(rest) {
+        let mut folders: Vec<&str> = found["called"].split('.').collect();
+        // What is called, and its class.
+        folders.truncate(folders.len().saturating_sub(2));
+        folders.retain(|part| !part.contains(['$', '<']));
+        let file = found.name("file")?.as_str();
+        folders.push(file);
+        return Some(format!("{}:{}", folders.join("/"), &found["line"]));
+    }
+    let found = OTHERS.as_ref()?.captures(rest)?;
+    let scheme = rest.starts_with("file://") && !found["file"].starts_with('/');
+    let root = if scheme { "/" } else { "" };
+    Some(format!("{root}{}:{}", &found["file"], &found["line"]))
+}
+
+/// `file:line` that a message begins with or ends in, as Go, GoogleTest, Rust
+/// and Perl write it: `cart_test.go:12: got 1`, `panicked at src/cart.rs:5:9`,
+/// `at t/cart.t line 8.`
+fn said_in(line: &str, f: &Failure) -> Option<String> {
+    static SAID: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?:^\s*(?:Error Trace:\s*|[✗✘×E#]\s+)?|\bat |\bat: |\bin |\bfile |\()(?P<file>(?:[A-Za-z]:[\\/])?[\w./\\@+-]*\w\.(?:go|rs|cc|cpp|cxx|c|h|hpp|mm?|swift|py|rb|lua|php|pl|pm|t|bats|exs?|erl|jsx?|tsx?|[cm]js|kt|dart|jl|cs|fs|ps1|sh|hs|nim|zig|cr|d|adb|f90))(?:(?:'|,)? line |:|\()(?P<line>\d{1,9})\b",
+        )
+        .ok()
+    });
+    // Mostly there is none, and this is the cheaper question.
+    if !line.contains([':', '(']) && !line.contains(" line ") {
+        return None;
+    }
+    let found = SAID.as_ref()?.captures(line)?;
+    let file = found.name("file")?.as_str();
+    super::origin::is_own(file, f).then(|| format!("{file}:{}", &found["line"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::failing_line;
+    use jelly_base::model::Failure;
+
+    #[test]
+    fn the_line_of_the_project_is_found_in_stacks_of_every_language() {
+        for (text, class, wanted) in [
+            (
+                "java.lang.NullPointerException: x\n\tat java.base/java.util.Objects.requireNonNull(Objects.java:208)\n\tat com.acme.cart.Cart.total(Cart.java:31)\n\tat com.acme.cart.CartTest.totals(CartTest.java:12)",
+                "com.acme.cart.CartTest",
+                Some("com/acme/cart/Cart.java:31"),
+            ),
+            (
+                "kotlin.KotlinNullPointerException\n\tat com.acme.Cart$Companion.of(Cart.kt:7)\n\tat com.acme.CartTest.x(CartTest.kt:9)\n\tat java.base/java.lang.Thread.run(Thread.java:9)",
+                "com.acme.CartTest",
+                Some("com/acme/Cart.kt:7"),
+            ),
+            (
+                "TypeError: x\n    at JSON.parse (<anonymous>)\n    at parse (/srv/shop/node_modules/p/i.js:1:2)\n    at Cart.total (/srv/shop/src/cart.js:14:9)\n    at Object.<anonymous> (/srv/shop/test/cart.test.js:9:1)",
+                "",
+                Some("/srv/shop/src/cart.js:14"),
+            ),
+            (
+                "Error: x\n    at total (file:///srv/shop/src/cart.mjs:14:9)",
+                "",
+                Some("/srv/shop/src/cart.mjs:14"),
+            ),
+            (
+                "Traceback (most recent call last):\n  File \"/srv/t/test_x.py\", line 3, in test_x\n  File \"/srv/shop/cart.py\", line 21, in total\n  File \"/usr/lib/python3.11/decimal.py\", line 3, in c\nValueError: x",
+                "",
+                Some("/srv/shop/cart.py:21"),
+            ),
+            (
+                "E  ZeroDivisionError: x\n\napp/shop.py:26: ZeroDivisionError",
+                "",
+                Some("app/shop.py:26"),
+            ),
+            (
+                "     # ./lib/cart.rb:12:in `total'\n     # ./spec/cart_spec.rb:3:in `block'",
+                "",
+                Some("./lib/cart.rb:12"),
+            ),
+            (
+                "System.InvalidOperationException : x\n   at System.Linq.ThrowHelper.ThrowNoElements()\n   at Shop.Cart.First() in /src/Cart.cs:line 12",
+                "",
+                Some("/src/Cart.cs:12"),
+            ),
+            (
+                "Failed asserting that 1 matches expected 2.\n\n/srv/tests/CartTest.php:11",
+                "",
+                Some("/srv/tests/CartTest.php:11"),
+            ),
+            (
+                "panic: x\n\ngoroutine 7 [running]:\nshop.Total(...)\n\t/src/shop/cart.go:12 +0x1d",
+                "",
+                Some("/src/shop/cart.go:12"),
+            ),
+            (
+                "    cart_test.go:31: total = 3, want 4",
+                "",
+                Some("cart_test.go:31"),
+            ),
+            (
+                "thread 'tests::adds' (77) panicked at src/cart.rs:5:9:\nassertion failed",
+                "",
+                Some("src/cart.rs:5"),
+            ),
+            (
+                "/src/cart_test.cc:14: Failure\nExpected equality of these values:",
+                "",
+                Some("/src/cart_test.cc:14"),
+            ),
+            (
+                "not ok 3 - totals\n#   Failed test 'totals'\n#   at t/cart.t line 8.",
+                "",
+                Some("t/cart.t:8"),
+            ),
+            (
+                "(in test file test/cart.bats, line 9)\n  `[ \"$status\" -eq 0 ]' failed",
+                "",
+                Some("test/cart.bats:9"),
+            ),
+            ("expected 1, got 2", "", None),
+            (
+                "Error: x\n    at f (/srv/shop/node_modules/p/i.js:1:2)",
+                "",
+                None,
+            ),
+            ("cannot reach db.example.com:5432 (10.0.0.1)", "", None),
+        ] {
+            let failure = Failure {
+                text: Some(text.into()),
+                classname: (!class.is_empty()).then(|| class.into()),
+                ..Failure::default()
+            };
+            assert_eq!(failing_line(&failure).as_deref(), wanted, "{text}");
+        }
+    }
+}
