@@ -220,8 +220,9 @@ impl Proxy<'_> {
         let learns = learner.is_some();
         let trial = self.trial.as_mut();
         let tries = trial.is_some();
+        // In no order: a server that never stops talking must not keep the
+        // client from being heard.
         let news = tokio::select! {
-            biased;
             wrote = self.output.write(to_client.unsent()), if !to_client.is_empty() => {
                 News::ToClient(wrote)
             }
