@@ -54,6 +54,7 @@ mod peers;
 mod plans;
 mod protocol_slips;
 mod proxy;
+mod proxy_adapter;
 mod proxy_deaths;
 mod recordings;
 mod reruns;

@@ -10,18 +10,23 @@
 //! | `server` | what comes from the server |
 //! | `life` | starts, deaths and what is due |
 //! | `pending` | requests that wait for an answer |
+//! | `outbox` | bytes on their way to one side |
 //! | `session` | what a new process has to be told of the client |
 
 mod client;
 mod life;
+mod outbox;
 mod pending;
 mod server;
 mod session;
 
+use super::adapter::{Adapter, StoreSchemas};
 use super::settings::{RelaySettings, Tap};
 use super::trouble::Trouble;
 use jelly_base::mcp::Era;
+use jelly_base::model::OutputSeen;
 use jelly_wire::Direction;
+pub use outbox::Outbox;
 use pending::{Asked, Pendings, Waiting};
 use serde::Serialize;
 use serde_json::Value;
@@ -115,8 +120,9 @@ pub struct Relay<T = ()> {
     /// The client has closed its end.
     closed: bool,
     wishes: VecDeque<Wish>,
-    to_client: Vec<u8>,
-    to_server: Vec<u8>,
+    to_client: Outbox,
+    to_server: Outbox,
+    adapter: Option<Adapter>,
     tap: T,
 }
 
@@ -132,7 +138,7 @@ enum OwnRequest {
 impl<T: Tap> Relay<T> {
     /// A relay that wants a process at once.
     #[must_use]
-    pub fn new(settings: RelaySettings, tap: T) -> Self {
+    pub fn new(settings: RelaySettings, adapter: Option<Adapter>, tap: T) -> Self {
         Self {
             settings,
             state: State::Starting(Starting::ASKED_FOR),
@@ -157,8 +163,9 @@ impl<T: Tap> Relay<T> {
             listening: Vec::new(),
             closed: false,
             wishes: VecDeque::from([Wish::Start]),
-            to_client: Vec::new(),
-            to_server: Vec::new(),
+            to_client: Outbox::default(),
+            to_server: Outbox::default(),
+            adapter,
             tap,
         }
     }
@@ -169,12 +176,12 @@ impl<T: Tap> Relay<T> {
     }
 
     /// Bytes for the client, to be taken.
-    pub fn to_client(&mut self) -> &mut Vec<u8> {
+    pub fn to_client(&mut self) -> &mut Outbox {
         &mut self.to_client
     }
 
     /// Bytes for the server, to be taken.
-    pub fn to_server(&mut self) -> &mut Vec<u8> {
+    pub fn to_server(&mut self) -> &mut Outbox {
         &mut self.to_server
     }
 
@@ -208,9 +215,29 @@ impl<T: Tap> Relay<T> {
         self.closed = true;
     }
 
+    /// What was seen of outputs since it was last asked.
+    pub fn take_learnt(&mut self) -> Vec<OutputSeen> {
+        let adapter = self.adapter.as_mut();
+        adapter.map(Adapter::take_learnt).unwrap_or_default()
+    }
+
+    /// The schema store says something else now.
+    pub fn schemas_changed(&mut self, schemas: &StoreSchemas) {
+        let Some(adapter) = &mut self.adapter else {
+            return;
+        };
+        adapter.set(schemas);
+        let is_told = self.session.era == Some(Era::Legacy)
+            && self.state == State::Ready
+            && self.session.can("/tools/listChanged");
+        if is_told {
+            let method = "notifications/tools/list_changed";
+            self.tell_client(&serde_json::json!({ "jsonrpc": "2.0", "method": method }));
+        }
+    }
+
     fn say_to_client(&mut self, line: &str) {
-        self.to_client.extend_from_slice(line.as_bytes());
-        self.to_client.push(b'\n');
+        self.to_client.line(line.as_bytes());
     }
 
     fn tell_client(&mut self, message: &impl Serialize) {
@@ -220,8 +247,7 @@ impl<T: Tap> Relay<T> {
     }
 
     fn send(&mut self, line: &[u8]) {
-        self.to_server.extend_from_slice(line);
-        self.to_server.push(b'\n');
+        self.to_server.line(line);
         self.tap.passed(Direction::Sent, line);
     }
 
@@ -259,3 +285,6 @@ impl<T: Tap> Relay<T> {
         self.say_to_client(&trouble.answer(id));
     }
 }
+
+#[cfg(test)]
+mod tests;

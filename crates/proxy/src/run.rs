@@ -3,8 +3,10 @@
 //!
 //! Main function: [`run`].
 
+use super::adapter::{Adapter, StoreSchemas};
 use super::diagnosis::trouble_of;
 use super::front::{ClientInput, ClientOutput};
+use super::learner::Learner;
 use super::pass_on::PassOn;
 use super::relay::{Relay, Wish};
 use super::settings::{ProxySettings, Recording, Tap};
@@ -90,10 +92,20 @@ pub async fn run(
         None => Box::new(()),
     };
     let (pass_on, passed_on) = PassOn::start()?;
+    let mut adapter = settings.adapts.then(|| Adapter::new(&settings.name));
+    let learner = match (&mut adapter, settings.schemas.clone()) {
+        (Some(adapter), Some((store, known))) => {
+            adapter.set(&known);
+            let server = settings.name.clone();
+            Some(Learner::start(store, server, known, pass_on.clone())?)
+        }
+        _ => None,
+    };
     let mut proxy = Proxy {
         settings,
         engine,
-        relay: Relay::new(settings.relay.clone(), tap),
+        relay: Relay::new(settings.relay.clone(), adapter, tap),
+        learner,
         upstream: None,
         pass_on,
         input: ClientInput::new()?,
@@ -128,6 +140,7 @@ struct Proxy<'a> {
     settings: &'a ProxySettings,
     engine: &'a Engine,
     relay: Relay<Box<dyn Tap>>,
+    learner: Option<Learner>,
     upstream: Option<Upstream>,
     pass_on: PassOn,
     input: ClientInput,
@@ -146,6 +159,7 @@ enum News {
     ToServer(io::Result<usize>),
     Due,
     Tried(Option<Box<Failure>>),
+    Schemas(StoreSchemas),
 }
 
 impl Proxy<'_> {
@@ -158,13 +172,13 @@ impl Proxy<'_> {
             match self.news().await {
                 News::FromClient(Ok(0) | Err(_)) => self.close(),
                 News::FromClient(Ok(_)) => self.read_client(),
-                News::ToClient(Ok(wrote)) => drop(self.relay.to_client().drain(..wrote)),
+                News::ToClient(Ok(wrote)) => self.relay.to_client().took(wrote),
                 // Nobody reads it any more.
                 News::ToClient(Err(_)) => return Ok(()),
                 News::FromServer(Ok(0) | Err(_)) => self.server_ended().await,
                 News::FromServer(Ok(_)) => self.read_server(),
                 News::ToServer(Ok(wrote)) => {
-                    drop(self.relay.to_server().drain(..wrote));
+                    self.relay.to_server().took(wrote);
                     if let Some(upstream) = &mut self.upstream {
                         upstream.wrote(wrote);
                     }
@@ -178,6 +192,7 @@ impl Proxy<'_> {
                 }
                 News::Due => self.due().await,
                 News::Tried(failure) => self.tried(failure),
+                News::Schemas(schemas) => self.relay.schemas_changed(&schemas),
             }
         }
     }
@@ -186,7 +201,7 @@ impl Proxy<'_> {
         let to_client = std::mem::take(self.relay.to_client());
         let to_server = std::mem::take(self.relay.to_server());
         let due = earliest(self.relay.due(), self.closed.map(|at| at + LAST_ANSWERS));
-        let reads_client = self.closed.is_none() && to_server.len() < FULL;
+        let reads_client = self.closed.is_none() && to_server.unsent().len() < FULL;
         let (reads_server, stdin, stdout) = match &mut self.upstream {
             Some(Upstream {
                 stdin,
@@ -194,23 +209,26 @@ impl Proxy<'_> {
                 splitter,
                 ..
             }) => (
-                to_client.len() < FULL,
+                to_client.unsent().len() < FULL,
                 stdin.as_mut(),
                 Some((stdout, splitter)),
             ),
             None => (false, None, None),
         };
         let writes_server = !to_server.is_empty() && stdin.is_some();
+        let learner = self.learner.as_mut();
+        let learns = learner.is_some();
         let trial = self.trial.as_mut();
         let tries = trial.is_some();
+        // In no order: a server that never stops talking must not keep the
+        // client from being heard.
         let news = tokio::select! {
-            biased;
-            wrote = self.output.write(&to_client), if !to_client.is_empty() => {
+            wrote = self.output.write(to_client.unsent()), if !to_client.is_empty() => {
                 News::ToClient(wrote)
             }
             wrote = async {
                 match stdin {
-                    Some(stdin) => stdin.write(&to_server).await,
+                    Some(stdin) => stdin.write(to_server.unsent()).await,
                     None => std::future::pending().await,
                 }
             }, if writes_server => News::ToServer(wrote),
@@ -229,6 +247,12 @@ impl Proxy<'_> {
                     None => std::future::pending().await,
                 }
             }, if tries => News::Tried(failure),
+            schemas = async {
+                match learner {
+                    Some(learner) => learner.changed().await,
+                    None => std::future::pending().await,
+                }
+            }, if learns => News::Schemas(schemas),
             () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => News::Due,
         };
         *self.relay.to_client() = to_client;
@@ -331,6 +355,9 @@ impl Proxy<'_> {
             );
         }
         upstream.splitter = splitter;
+        if let Some(learner) = &self.learner {
+            learner.learn(self.relay.take_learnt());
+        }
     }
 
     /// The server's stdout is at its end.
