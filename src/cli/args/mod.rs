@@ -29,7 +29,7 @@ pub use login::LoginArgs;
 pub use proxy::{OnFailure, ProxyAction, ProxyArgs, RetryUpstream, WrapArgs};
 pub use replay::ReplayArgs;
 pub use rules::{RuleFiles, RulesArgs};
-pub use run::{BudgetArgs, FlagRepeat, LadderArgs, RUN_FLAGS, RunArgs};
+pub use run::{BudgetArgs, FlagRepeat, LadderArgs, RUN_FLAGS, RunArgs, RunFormat};
 pub use schema::SchemaArgs;
 pub use shared::{Argv, ColorChoice, Format};
 pub use snapshot::{SnapshotArgs, SnapshotCommand};
