@@ -6,20 +6,23 @@
 
 use super::Options;
 use super::measure::run;
+use flate2::Compression;
+use flate2::write::{GzEncoder, ZlibEncoder};
 use std::io::{self, BufRead, BufWriter, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// The step's limit, and what the end may take beyond it.
+/// The step's limit, and what its end may take beyond it. The run's takes what
+/// starting jelly and its server, a sign of life of it and its end take besides.
 const LIMIT: Duration = Duration::from_secs(4);
 const BEYOND: Duration = Duration::from_secs(1);
 /// The most that a process may take.
 const MEMORY: u64 = 512 * 1024 * 1024;
 
 /// By name; those of HTTP begin so.
-const KINDS: [&str; 22] = [
+const KINDS: [&str; 29] = [
     "a line without end",
     "a text of 15 MiB",
     "a text of 60 MiB",
@@ -27,6 +30,11 @@ const KINDS: [&str; 22] = [
     "15 MiB of empty maps",
     "60 MiB of empty maps",
     "15 MiB of small members",
+    "15 MiB of zeros as text",
+    "as many zeros as are read",
+    "as many zeros as are read, as text",
+    "16 MiB of usual rows",
+    "16 MiB of usual rows as text",
     "100,000 lists within each other",
     "a schema that doubles 30 times",
     "a schema of 8 MiB",
@@ -42,20 +50,26 @@ const KINDS: [&str; 22] = [
     "a byte at a time",
     "http: a body without end",
     "http: an event without end",
+    "http: a gzip bomb",
+    "http: a deflate bomb of events",
 ];
+/// 5 MiB of them are little less than what an answer may take.
+const READ: usize = 5 << 20;
+const ROW: &str = "{\"id\":4711,\"name\":\"Erika Mustermann\",\"mail\":\"erika@example.com\",\"tags\":[\"a\",\"b\"]}";
 
 /// Measures, and prints the figures.
 pub fn measure(options: &Options) -> io::Result<()> {
     println!(
-        "{:<40} {:>10} {:>9} {:>5}",
-        "hostile answer", "peak", "end", "exit"
+        "{:<40} {:>10} {:>9} {:>9} {:>5}",
+        "hostile answer", "peak", "step", "run", "exit"
     );
     let mut missed = 0;
     for kind in KINDS {
         let folder = tempfile::tempdir()?;
         let plan = folder.path().join("plan.yaml");
         std::fs::write(&plan, plan_of(kind, &std::env::current_exe()?)?)?;
-        let mut command = Command::new(&options.jelly);
+        // It is started in a folder of its own.
+        let mut command = Command::new(std::path::absolute(&options.jelly)?);
         command
             .args([
                 "run",
@@ -68,7 +82,8 @@ pub fn measure(options: &Options) -> io::Result<()> {
             .arg(&plan)
             .current_dir(folder.path());
         let done = run(&mut command)?;
-        let kept = done.peak_bytes <= MEMORY && done.wall <= LIMIT + BEYOND;
+        let step = step_of(folder.path());
+        let kept = done.peak_bytes <= MEMORY && step.is_none_or(|step| step <= LIMIT + BEYOND);
         missed += u32::from(!kept);
         #[expect(clippy::cast_precision_loss, reason = "it is shown with one digit")]
         let peak = done.peak_bytes as f64 / 1024.0 / 1024.0;
@@ -77,7 +92,12 @@ pub fn measure(options: &Options) -> io::Result<()> {
             .map_or_else(|| "-".to_owned(), |code| code.to_string());
         let wall = done.wall.as_secs_f64();
         let kept = if kept { "" } else { " MISSED" };
-        println!("{kind:<40} {peak:>6.1} MiB {wall:>7.2} s {code:>5}{kept}");
+        // A server that does not start has no step.
+        let step = step.map_or_else(
+            || format!("{:>9}", "-"),
+            |step| format!("{:>7.2} s", step.as_secs_f64()),
+        );
+        println!("{kind:<40} {peak:>6.1} MiB {step} {wall:>7.2} s {code:>5}{kept}");
     }
     println!(
         "at most {} MiB and {:?}: {missed} missed",
@@ -87,16 +107,30 @@ pub fn measure(options: &Options) -> io::Result<()> {
     Ok(())
 }
 
+/// When the step ended, after it began, by the run's own report.
+fn step_of(folder: &Path) -> Option<Duration> {
+    let report = std::fs::read(folder.join("reports/latest/results.json")).ok()?;
+    let report: serde_json::Value = serde_json::from_slice(&report).ok()?;
+    let took = report.pointer("/iterations/0/steps/0/duration_ms")?;
+    Duration::try_from_secs_f64(took.as_f64()? / 1000.0).ok()
+}
+
 /// A plan with one step; the server of HTTP is a thread of this process.
 fn plan_of(kind: &str, own: &Path) -> io::Result<String> {
     let limit = LIMIT.as_secs();
+    // What is asked of JSON makes jelly read texts as such.
+    let expect = match kind.contains("as text") {
+        true => "structured: { contains: nothing of it }",
+        false => "text: { contains: nothing of it }, json: [{ path: $, contains: nothing of it }]",
+    };
     let server = if kind.starts_with("http") {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let url = format!("http://{}/mcp", listener.local_addr()?);
-        let events = kind.contains("event");
+        let kind = kind.to_owned();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                std::thread::spawn(move || serve_http(stream, events));
+                let kind = kind.clone();
+                std::thread::spawn(move || serve_http(stream, &kind));
             }
         });
         format!("url: {url:?}")
@@ -106,7 +140,7 @@ fn plan_of(kind: &str, own: &Path) -> io::Result<String> {
     Ok(format!(
         "version: 1\nservers: {{ s: {{ {server}, era: legacy, startup_timeout: {limit}s, \
          request_timeout: {limit}s, shutdown_timeout: 200ms }} }}\nsteps:\n  - {{ id: it, tool: t, \
-         timeout: {limit}s, expect: {{ text: {{ contains: nothing of it }} }} }}\n"
+         timeout: {limit}s, expect: {{ {expect} }} }}\n"
     ))
 }
 
@@ -132,6 +166,7 @@ pub fn serve(kind: &str) -> io::Result<()> {
                      \"capabilities\":{{\"tools\":{{}}}},\"serverInfo\":{{\"name\":\"h\",\"version\":\"1\"}}}}}}"
                 )?;
             }
+            "ping" => writeln!(out, "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{}}}}")?,
             "tools/list" => list(kind, id, &mut out)?,
             "tools/call" => {
                 call(
@@ -222,6 +257,11 @@ fn call(
         "15 MiB of empty maps" => filled(out, &structured, "{}", 15 * MIB),
         "60 MiB of empty maps" => filled(out, &structured, "{}", 60 * MIB),
         "15 MiB of small members" => filled(out, &structured, "{\"a\":0}", 15 * MIB),
+        "as many zeros as are read" => filled(out, &structured, "0", READ),
+        "16 MiB of usual rows" => filled(out, &structured, ROW, 16 * MIB),
+        "15 MiB of zeros as text" => filled_text(out, &begin, "0", 15 * MIB),
+        "as many zeros as are read, as text" => filled_text(out, &begin, "0", READ),
+        "16 MiB of usual rows as text" => filled_text(out, &begin, ROW, 16 * MIB),
         "100,000 lists within each other" => {
             out.write_all(structured.as_bytes())?;
             times(out, "[", 100_000)?;
@@ -283,8 +323,20 @@ fn filled(out: &mut impl Write, begin: &str, item: &str, bytes: usize) -> io::Re
     out.write_all(b"]}}}\n")
 }
 
-/// Answers any request by what never ends.
-fn serve_http(mut stream: std::net::TcpStream, events: bool) -> io::Result<()> {
+/// The same in a text that is JSON.
+fn filled_text(out: &mut impl Write, begin: &str, item: &str, bytes: usize) -> io::Result<()> {
+    let item = item.replace('"', "\\\"");
+    write!(out, "{begin}[{item}")?;
+    times(out, &format!(",{item}"), bytes)?;
+    out.write_all(b"]\"}]}}\n")
+}
+
+/// Answers any request by what never ends, or by little that becomes much.
+fn serve_http(mut stream: std::net::TcpStream, kind: &str) -> io::Result<()> {
+    let events = kind.contains("event");
+    let packed = ["gzip", "deflate"]
+        .into_iter()
+        .find(|packing| kind.contains(packing));
     let kind = if events {
         "text/event-stream"
     } else {
@@ -292,14 +344,33 @@ fn serve_http(mut stream: std::net::TcpStream, events: bool) -> io::Result<()> {
     };
     let mut head = [0; 4096];
     let _ = io::Read::read(&mut stream, &mut head)?;
+    let packing = packed.map_or_else(String::new, |p| format!("content-encoding: {p}\r\n"));
     write!(
         stream,
-        "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n"
+        "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\n{packing}connection: close\r\n\r\n"
     )?;
-    stream.write_all(if events {
+    let begin: &[u8] = if events {
         b"data: {\"jsonrpc\":\""
     } else {
         b"{\"jsonrpc\":\""
-    })?;
+    };
+    match packed {
+        Some("gzip") => {
+            // One member after the other, each a thousand times what is sent.
+            let member = |bytes: &[u8]| {
+                let mut packer = GzEncoder::new(Vec::new(), Compression::best());
+                packer.write_all(bytes)?;
+                packer.finish()
+            };
+            stream.write_all(&member(begin)?)?;
+            return without_end(&mut stream, &member(&vec![b'a'; 4 << 20])?);
+        }
+        Some(_) => {
+            let mut packer = ZlibEncoder::new(stream, Compression::best());
+            packer.write_all(begin)?;
+            return without_end(&mut packer, &[b'a'; 64 * 1024]);
+        }
+        None => stream.write_all(begin)?,
+    }
     without_end(&mut stream, &[b'a'; 64 * 1024])
 }

@@ -131,6 +131,16 @@ impl Invalid {
         Self::said(InvalidKind::Call, what, Some(next.to_owned()))
     }
 
+    /// The plan would have a command run that the call forbids.
+    pub fn hook(plan: &Path, hook: &str) -> Self {
+        let what = format!(
+            "{}: the hook `{hook}` is set, and --no-hooks forbids hooks",
+            plan.display()
+        );
+        let next = "take the hook out of the plan or the setting, or allow hooks".to_owned();
+        Self::said(InvalidKind::Call, what, Some(next))
+    }
+
     /// The plan asks less than it did when the call began.
     pub fn weakened(plan: &Path, told: &[&str]) -> Self {
         let what = format!(

@@ -1,6 +1,7 @@
 //! What was typed → what is meant → one function per command → exit code.
 
 mod again;
+mod announce;
 mod apply;
 mod args;
 mod ask;
@@ -36,6 +37,8 @@ mod run;
 mod runtime;
 mod schema;
 mod schema_store;
+#[cfg(feature = "serve")]
+mod serve;
 mod settings;
 mod snapshot;
 mod triage;
@@ -50,9 +53,16 @@ use refusal::{Refusal, complain};
 use settings::World;
 use std::panic::{self, AssertUnwindSafe};
 
+/// All that can be typed, for manual pages.
+#[must_use]
+pub fn command_line() -> clap::Command {
+    Cli::command()
+}
+
 /// The whole program.
 #[must_use]
 pub fn main_impl() -> std::process::ExitCode {
+    process::end_with_launcher();
     process::let_large_writes_fail();
     let typed: Vec<_> = std::env::args_os().collect();
     let layers = match Layers::find(&typed) {
@@ -129,6 +139,8 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
         Command::Snapshot(args) => in_world(color, |world| snapshot::snapshot(&args, world)),
         Command::Login(args) => in_world(color, |world| login::login(&args, world)),
         Command::Replay(args) => ended(replay::replay(&args)),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => supervised(color, |world| serve::serve(&args, world)),
         Command::Mock(args) => jelly_mock::run(&args),
         Command::Proxy(args) => match &args.action {
             Some(action) => in_world(color, |world| proxy::change(action, world)),

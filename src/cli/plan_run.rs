@@ -1,6 +1,7 @@
 //! One plan of a call: read, selected, run in the loop, reported.
 
 use super::again::run_here;
+use super::announce::Announcement;
 use super::call::{PlanEnd, RunCall};
 use super::doctor::sight::Machine;
 use super::events::EventQueue;
@@ -80,6 +81,11 @@ impl RunCall {
         let path = job.path.as_path();
         let plan = read(path, job.variant.clone(), &self.vars())?;
         self.refuse_weakened(job, &plan)?;
+        if let Some(hook) = hooks(&plan, &self.args).first_named()
+            && self.args.no_hooks
+        {
+            return Err(Invalid::hook(path, hook));
+        }
         let selection = self.selection();
         // Of several plans, each takes what it has a place for.
         if !self.several {
@@ -156,8 +162,13 @@ impl<'a> PlanRun<'a> {
         let reporter = Rc::new(RefCell::new(reporter));
         let queue = Rc::new(EventQueue::new(reporter.clone()));
         let events: EventSink = {
-            let queue = queue.clone();
-            Rc::new(move |event| queue.push(event))
+            let (queue, announces) = (queue.clone(), call.args.announce);
+            Rc::new(move |event| {
+                if let Some(said) = Announcement::of(&event).filter(|_| announces) {
+                    said.announce();
+                }
+                queue.push(event);
+            })
         };
         let warnings = Warnings::new(events.clone());
         let (schemas, schema_warning) = call.args.ladder.open();

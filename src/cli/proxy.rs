@@ -13,7 +13,7 @@ use jelly_base::model::{ExitCode, UpstreamContext};
 use jelly_base::text::plural;
 use jelly_base::text::redact::{Redactor, secrets_in_argv, secrets_in_variable, show_argv};
 use jelly_process::CommandSpec;
-use jelly_proxy::{ProxyEnd, ProxySettings, RelaySettings, Trouble, run, trial};
+use jelly_proxy::{ProxyEnd, ProxySettings, RelaySettings, Trouble, run, schemas_of, trial};
 use jelly_wire::Recorder;
 use named::NamedServer;
 
@@ -108,8 +108,20 @@ async fn settings(args: &ProxyArgs, world: &World, depth: u32) -> Result<ProxySe
             )
         })
     });
+    let name = args.name.clone().unwrap_or(name);
+    let (store, warning) = args.ladder.open();
+    if let Some(warning) = warning {
+        complain(&format!("warning: {warning}"));
+    }
+    let schemas = store.and_then(|store| {
+        let store = store.into_store();
+        let known = schemas_of(&store, &name).ok()?;
+        Some((store, known))
+    });
     Ok(ProxySettings {
-        name: args.name.clone().unwrap_or(name),
+        name,
+        adapts: !args.ladder.no_adapt,
+        schemas,
         relay: RelaySettings {
             startup_timeout: args.startup_timeout,
             retries: args.retry_upstream == RetryUpstream::Auto,

@@ -1,5 +1,6 @@
 //! `jelly run`: plans → reports → an exit code.
 
+use super::announce::Announcement;
 use super::call::{PlanEnd, RunCall};
 use super::interrupt;
 use super::matrix::{Job, jobs};
@@ -47,6 +48,12 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
     let id = run_id(now, entropy);
     // What is wrong with the plans weighs more, and is found out first.
     let run_dir = RunDir::create(&args.reports.reports_dir, &id);
+    if let Ok(dir) = &run_dir
+        && args.announce
+    {
+        let run_id = dir.run_id().to_owned();
+        Announcement::Run { run_id }.announce();
+    }
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
     let call = RunCall {
         color_errors: world.colors_stderr(),

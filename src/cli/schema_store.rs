@@ -44,6 +44,12 @@ impl LadderArgs {
 }
 
 impl SchemaStore {
+    /// The file, for who reads and writes it by itself.
+    #[must_use]
+    pub fn into_store(self) -> Store {
+        self.store
+    }
+
     /// Takes in what was seen; gives back what is to be said about it.
     #[must_use]
     pub fn learn(&self, outputs: &[OutputSeen]) -> Option<String> {

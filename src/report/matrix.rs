@@ -11,7 +11,7 @@ use jelly_base::model::{
     MatrixStep, MatrixVariant, RunReport, ServerState, StepAnswers, StepReport, StepState,
     json_word,
 };
-use jelly_base::text::{MOMENT, UUID, hunks, plural};
+use jelly_base::text::{MOMENT, UUID, hunks, plural, read_json};
 use regex::Regex;
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -279,9 +279,9 @@ fn spread(json: &str) -> String {
         let start = line.find(": \"").map_or(indent.len(), |at| at + 2);
         let (head, value) = line.split_at(start);
         let text: Option<String> = serde_json::from_str(value.trim_end_matches(',')).ok();
-        let lines = text.map(|text| match serde_json::from_str::<Value>(&text) {
-            Ok(value) if value.is_object() || value.is_array() => format!("{value:#}"),
-            Ok(_) | Err(_) => text,
+        let lines = text.map(|text| match read_json(&text) {
+            Some(value) if value.is_object() || value.is_array() => format!("{value:#}"),
+            Some(_) | None => text,
         });
         match lines.filter(|text| text.trim_end().contains('\n')) {
             Some(text) => {

@@ -561,10 +561,40 @@ sys.stdout.flush()";
 sys.stdout.flush()";
     let run = calling(deep, "tool: work");
     beyond(&run, "a", "message_depth");
-    let precise = "sys.stdout.write('{\"jsonrpc\": \"2.0\", \"id\": %d, \"result\": {\"a\": 1e999}}\\n' % message['id'])
+    // Each is two bytes on the wire, and seventy once it is read.
+    let values = "sys.stdout.write('{\"jsonrpc\": \"2.0\", \"id\": %d, \"result\": {\"a\": [%s0]}}\\n' % (message['id'], '{},' * 5000000))
 sys.stdout.flush()";
-    let run = calling(precise, "tool: work");
-    beyond(&run, "a", "number_range");
+    let run = calling(values, "tool: work, timeout: 60s");
+    beyond(&run, "a", "message_values");
+    let in_text = "answer(message, text('[' + '0,' * 5000000 + '0]'))";
+    let run = calling(
+        in_text,
+        "tool: work, timeout: 60s, expect: { structured: { contains: 1 } }",
+    );
+    beyond(&run, "a", "message_values");
+}
+
+#[test]
+fn a_large_answer_of_usual_words_is_read() {
+    let row =
+        "{'id': 4711, 'name': 'Erika Mustermann', 'mail': 'erika@example.com', 'tags': ['a', 'b']}";
+    for answer in [
+        format!("{{'content': [], 'structuredContent': {{'rows': [{row}] * 180000}}}}"),
+        format!("text(json.dumps({{'rows': [{row}] * 180000}}))"),
+    ] {
+        let call = format!("answer(message, {answer})");
+        let run = calling(
+            &call,
+            "tool: work, timeout: 60s, expect: { structured: { schema: { required: [rows] } } }",
+        );
+        run.ends(0, "passed");
+    }
+    let call = "answer(message, text('[{,:' * 5000000))";
+    let run = calling(
+        call,
+        "tool: work, timeout: 60s, expect: { text: { starts_with: '[{,' } }",
+    );
+    run.ends(0, "passed");
 }
 
 #[test]

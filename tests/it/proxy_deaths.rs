@@ -289,13 +289,13 @@ fn a_slow_start_is_told_with_what_the_server_says_and_goes_on() {
         "slow.py",
         r#"
 if method == "initialize":
-    sys.stderr.write("npm http fetch GET 200 left-pad\n"); sys.stderr.flush()
     while not os.path.exists(os.path.join(os.path.dirname(__file__), "go")): __import__("time").sleep(0.01)
     opened(message)
 elif "id" in message: answer(message, {"initialize seen": 1})"#,
     );
-    let flags = ["--startup-timeout", "700ms"];
-    let mut client = proxy(&project, &flags, &["python3", &server]);
+    let says = format!("echo 'npm http fetch GET 200 left-pad' >&2; exec python3 {server}");
+    let flags = ["--startup-timeout", "2s"];
+    let mut client = proxy(&project, &flags, &["sh", "-c", &says]);
     let first = client.ask("initialize", crate::support::client::opening());
     let error = trouble(&first);
     assert_eq!(error["data"]["error_type"], "still_starting");

@@ -9,6 +9,7 @@
 use super::compare::is_open;
 use crate::grammar::{OperandKind, OperatorGroup};
 use crate::{Operator, Predicate, Redaction};
+use jelly_base::text::roughly;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -26,8 +27,10 @@ pub(super) enum Surface<'p> {
     Count,
 }
 
-/// A bound that no number of a test gets near.
+/// A bound that no count gets near, and one for values, which may be ids of 64
+/// bits.
 const FAR: f64 = 9_007_199_254_740_992.0;
+const FAR_VALUE: f64 = 1e20;
 
 /// Whether the predicate with this operand, its variables replaced, rules
 /// nothing out.
@@ -48,7 +51,7 @@ pub(super) fn holds_of_anything(
     if is_open(operand) {
         return false;
     }
-    let number = operand.as_f64();
+    let number = roughly(operand);
     let is_text = surface == Surface::Text;
     let is_root = matches!(surface, Surface::Json("$"));
     match operator.operand() {
@@ -62,18 +65,17 @@ pub(super) fn holds_of_anything(
         OperandKind::Number if matches!(operator, Operator::Ge | Operator::Gt) => match surface {
             Surface::Duration(_) | Surface::Count => number.is_some_and(|least| least <= 0.0),
             Surface::Text | Surface::Json(_) | Surface::Structured | Surface::ErrorCode => {
-                number.is_some_and(|least| least <= -FAR)
+                number.is_some_and(|least| least <= -FAR_VALUE)
             }
         },
         OperandKind::Number => match surface {
             Surface::Duration(limit) => {
                 number.is_some_and(|most| most >= limit.as_secs_f64() * 1000.0)
             }
-            Surface::Text
-            | Surface::Json(_)
-            | Surface::Structured
-            | Surface::ErrorCode
-            | Surface::Count => number.is_some_and(|most| most >= FAR),
+            Surface::Count => number.is_some_and(|most| most >= FAR),
+            Surface::Text | Surface::Json(_) | Surface::Structured | Surface::ErrorCode => {
+                number.is_some_and(|most| most >= FAR_VALUE)
+            }
         },
         OperandKind::Flag => {
             operand == &Value::Bool(true) && (is_text || is_root || surface == Surface::Count)
@@ -102,7 +104,7 @@ fn any_length(operand: &Value) -> bool {
         return false;
     };
     bounds.iter().all(|(name, bound)| {
-        let bound = bound.as_f64();
+        let bound = roughly(bound);
         match name.as_str() {
             "ge" => bound.is_some_and(|least| least <= 0.0),
             "gt" => bound.is_some_and(|least| least < 0.0),
@@ -275,18 +277,19 @@ impl<'s> Asked<'s> {
             Value::Object(map) => map,
             Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => return false,
         };
-        let zero = |value: &Value| value.as_f64().is_some_and(|least| least <= 0.0);
-        let far = |value: &Value| value.as_f64().is_some_and(|most| most >= FAR);
+        let zero = |value: &Value| roughly(value).is_some_and(|least| least <= 0.0);
+        let far = |value: &Value| roughly(value).is_some_and(|most| most >= FAR);
         let empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
         map.iter().all(|(keyword, value)| match keyword.as_str() {
             word if NOTES.contains(&word) => true,
             word if REFERENCES.contains(&word) => self.reference(value, is_object),
             "type" => all_types(value) || is_object && value == "object",
             "minLength" | "minItems" | "minProperties" | "minContains" => zero(value),
-            "maxLength" | "maxItems" | "maxProperties" | "maximum" | "exclusiveMaximum" => {
-                far(value)
+            "maxLength" | "maxItems" | "maxProperties" => far(value),
+            "maximum" | "exclusiveMaximum" => roughly(value).is_some_and(|most| most >= FAR_VALUE),
+            "minimum" | "exclusiveMinimum" => {
+                roughly(value).is_some_and(|least| least <= -FAR_VALUE)
             }
-            "minimum" | "exclusiveMinimum" => value.as_f64().is_some_and(|least| least <= -FAR),
             "pattern" => value.as_str().is_some_and(|p| matches_anything(p, true)),
             "required" => empty(value),
             "additionalProperties"

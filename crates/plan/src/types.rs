@@ -101,6 +101,15 @@ pub struct Hooks {
     pub fix_tests: Option<Vec<String>>,
 }
 
+impl Hooks {
+    /// The name of one that is set.
+    #[must_use]
+    pub fn first_named(&self) -> Option<&'static str> {
+        let fix_tests = self.fix_tests.as_ref().map(|_| "fix_tests");
+        fix_tests.or(self.refine_code.as_ref().map(|_| "refine_code"))
+    }
+}
+
 /// One entry of `servers`.
 #[derive(Debug, Clone)]
 pub struct Server {

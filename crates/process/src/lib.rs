@@ -46,6 +46,6 @@ pub use scratch::{Scratch, clear_scratch};
 pub use shutdown::{How, Shutdown, sweep_orphans};
 pub use spawn::{Capture, CommandSpec, Process, StdinGauge, spawn};
 pub use stderr::{Mark, Said, StderrHandle};
-pub use supervise::{Role, WorkerEnd, supervise};
+pub use supervise::{Role, WorkerEnd, end_with_launcher, supervise};
 pub use terminal::Terminal;
 pub use version::version_of;

@@ -7,6 +7,25 @@
 //! and even then the servers themselves die with the worker.
 
 use super::platform;
+use rustix::process::Pid;
+
+/// The process that a package manager's launcher is, by which it asks to be
+/// survived by nothing.
+const LAUNCHER: &str = "JELLY_LAUNCHER_PID";
+
+/// Where this process was started by a launcher that said so, a SIGKILL of that
+/// one is a SIGTERM for this one. To be called once, at the start of `main`.
+///
+/// A no-op for whoever only inherits the variable, and beyond Linux.
+pub fn end_with_launcher() {
+    let launcher = std::env::var(LAUNCHER)
+        .ok()
+        .and_then(|pid| pid.parse().ok());
+    let launcher = launcher.and_then(Pid::from_raw);
+    if let Some(launcher) = launcher {
+        platform::end_with_launcher(launcher);
+    }
+}
 
 /// Who the caller has become.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,8 +7,10 @@
 //!
 //! Must not know how a client's configuration is written, nor what was typed.
 
+mod adapter;
 mod diagnosis;
 mod front;
+mod learner;
 mod message;
 mod pass_on;
 mod relay;
@@ -18,6 +20,8 @@ mod stand_in;
 mod trouble;
 mod upstream;
 
+pub use adapter::{Adapter, StoreSchemas};
+pub use learner::schemas_of;
 pub use relay::{Relay, Wish};
 pub use run::{ProxyEnd, run, trial};
 pub use settings::{ProxySettings, RelaySettings, Tap};

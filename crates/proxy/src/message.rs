@@ -117,6 +117,9 @@ impl<'a> Peek<'a> {
 /// What a request's params say of the request itself.
 #[derive(Debug, Default, Deserialize)]
 pub struct RequestParams<'a> {
+    /// Of a tool or a prompt.
+    #[serde(default)]
+    pub name: Option<String>,
     #[serde(borrow, default, rename = "_meta")]
     pub meta: Option<RequestMeta<'a>>,
 }

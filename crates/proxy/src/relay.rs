@@ -18,9 +18,11 @@ mod pending;
 mod server;
 mod session;
 
+use super::adapter::{Adapter, StoreSchemas};
 use super::settings::{RelaySettings, Tap};
 use super::trouble::Trouble;
 use jelly_base::mcp::Era;
+use jelly_base::model::OutputSeen;
 use jelly_wire::Direction;
 use pending::{Asked, Pendings, Waiting};
 use serde::Serialize;
@@ -117,6 +119,7 @@ pub struct Relay<T = ()> {
     wishes: VecDeque<Wish>,
     to_client: Vec<u8>,
     to_server: Vec<u8>,
+    adapter: Option<Adapter>,
     tap: T,
 }
 
@@ -132,7 +135,7 @@ enum OwnRequest {
 impl<T: Tap> Relay<T> {
     /// A relay that wants a process at once.
     #[must_use]
-    pub fn new(settings: RelaySettings, tap: T) -> Self {
+    pub fn new(settings: RelaySettings, adapter: Option<Adapter>, tap: T) -> Self {
         Self {
             settings,
             state: State::Starting(Starting::ASKED_FOR),
@@ -159,6 +162,7 @@ impl<T: Tap> Relay<T> {
             wishes: VecDeque::from([Wish::Start]),
             to_client: Vec::new(),
             to_server: Vec::new(),
+            adapter,
             tap,
         }
     }
@@ -206,6 +210,27 @@ impl<T: Tap> Relay<T> {
     /// The client has closed its end: nothing is started any more.
     pub fn close(&mut self) {
         self.closed = true;
+    }
+
+    /// What was seen of outputs since it was last asked.
+    pub fn take_learnt(&mut self) -> Vec<OutputSeen> {
+        let adapter = self.adapter.as_mut();
+        adapter.map(Adapter::take_learnt).unwrap_or_default()
+    }
+
+    /// The schema store says something else now.
+    pub fn schemas_changed(&mut self, schemas: &StoreSchemas) {
+        let Some(adapter) = &mut self.adapter else {
+            return;
+        };
+        adapter.set(schemas);
+        let is_told = self.session.era == Some(Era::Legacy)
+            && self.state == State::Ready
+            && self.session.can("/tools/listChanged");
+        if is_told {
+            let method = "notifications/tools/list_changed";
+            self.tell_client(&serde_json::json!({ "jsonrpc": "2.0", "method": method }));
+        }
     }
 
     fn say_to_client(&mut self, line: &str) {

@@ -3,8 +3,10 @@
 //!
 //! Main function: [`run`].
 
+use super::adapter::{Adapter, StoreSchemas};
 use super::diagnosis::trouble_of;
 use super::front::{ClientInput, ClientOutput};
+use super::learner::Learner;
 use super::pass_on::PassOn;
 use super::relay::{Relay, Wish};
 use super::settings::{ProxySettings, Recording, Tap};
@@ -90,10 +92,20 @@ pub async fn run(
         None => Box::new(()),
     };
     let (pass_on, passed_on) = PassOn::start()?;
+    let mut adapter = settings.adapts.then(|| Adapter::new(&settings.name));
+    let learner = match (&mut adapter, settings.schemas.clone()) {
+        (Some(adapter), Some((store, known))) => {
+            adapter.set(&known);
+            let server = settings.name.clone();
+            Some(Learner::start(store, server, known, pass_on.clone())?)
+        }
+        _ => None,
+    };
     let mut proxy = Proxy {
         settings,
         engine,
-        relay: Relay::new(settings.relay.clone(), tap),
+        relay: Relay::new(settings.relay.clone(), adapter, tap),
+        learner,
         upstream: None,
         pass_on,
         input: ClientInput::new()?,
@@ -128,6 +140,7 @@ struct Proxy<'a> {
     settings: &'a ProxySettings,
     engine: &'a Engine,
     relay: Relay<Box<dyn Tap>>,
+    learner: Option<Learner>,
     upstream: Option<Upstream>,
     pass_on: PassOn,
     input: ClientInput,
@@ -146,6 +159,7 @@ enum News {
     ToServer(io::Result<usize>),
     Due,
     Tried(Option<Box<Failure>>),
+    Schemas(StoreSchemas),
 }
 
 impl Proxy<'_> {
@@ -178,6 +192,7 @@ impl Proxy<'_> {
                 }
                 News::Due => self.due().await,
                 News::Tried(failure) => self.tried(failure),
+                News::Schemas(schemas) => self.relay.schemas_changed(&schemas),
             }
         }
     }
@@ -201,6 +216,8 @@ impl Proxy<'_> {
             None => (false, None, None),
         };
         let writes_server = !to_server.is_empty() && stdin.is_some();
+        let learner = self.learner.as_mut();
+        let learns = learner.is_some();
         let trial = self.trial.as_mut();
         let tries = trial.is_some();
         let news = tokio::select! {
@@ -229,6 +246,12 @@ impl Proxy<'_> {
                     None => std::future::pending().await,
                 }
             }, if tries => News::Tried(failure),
+            schemas = async {
+                match learner {
+                    Some(learner) => learner.changed().await,
+                    None => std::future::pending().await,
+                }
+            }, if learns => News::Schemas(schemas),
             () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => News::Due,
         };
         *self.relay.to_client() = to_client;
@@ -331,6 +354,9 @@ impl Proxy<'_> {
             );
         }
         upstream.splitter = splitter;
+        if let Some(learner) = &self.learner {
+            learner.learn(self.relay.take_learnt());
+        }
     }
 
     /// The server's stdout is at its end.

@@ -1,7 +1,9 @@
 //! What is meant, as values.
 
+use super::adapter::StoreSchemas;
 use jelly_base::model::UpstreamContext;
 use jelly_base::text::redact::Redactor;
+use jelly_harness::learned::Store;
 use jelly_process::CommandSpec;
 use jelly_wire::{Direction, Recorder};
 use std::time::Duration;
@@ -48,6 +50,10 @@ pub struct ProxySettings {
     pub relay: RelaySettings,
     pub redactor: Redactor,
     pub recorder: Option<Recorder>,
+    /// Texts of tools are read as structured content, where they are it.
+    pub adapts: bool,
+    /// Where it is kept how, with what stands there.
+    pub schemas: Option<(Store, StoreSchemas)>,
 }
 
 /// Is shown every message that passes between the proxy and the server.

@@ -5,6 +5,7 @@
 //! It must not know which requests are pending.
 
 use jelly_base::model::{OwnLimit, RpcError};
+use jelly_base::text::{TREE_BYTES, is_too_large, is_whole, tree_bytes};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -116,6 +117,9 @@ fn read_unmarked(line: &[u8]) -> Line {
         }
         Some(_) => return Line::Noise,
     }
+    if is_too_large(line) {
+        return too_large(line);
+    }
     if line[0] == b'{'
         && let Ok(members) = serde_json::from_slice::<Members>(line)
     {
@@ -172,12 +176,32 @@ fn read_unmarked(line: &[u8]) -> Line {
     Line::Messages(messages)
 }
 
+/// Of more values than jelly reads: nothing is known of it but that it is long.
+fn too_large(line: &[u8]) -> Line {
+    let why = format!(
+        "writes a message of so many values that they would take {} MiB as they are read, and \
+         jelly gives a message {} MiB",
+        tree_bytes(line) >> 20,
+        TREE_BYTES >> 20
+    );
+    unread(line, why, Some(OwnLimit::MessageValues))
+}
+
 fn malformed(line: &[u8], error: &serde_json::Error) -> Line {
-    // A log line may well open with a brace or a bracket; only what names
-    // JSON-RPC was meant as a message.
     if line == b"{" {
         return Line::Noise;
     }
+    let beyond = beyond(error);
+    let why = match beyond {
+        Some(_) => format!("writes a message that is beyond what jelly reads ({error})"),
+        None => format!("writes a message that can't be read as JSON ({error})"),
+    };
+    unread(line, why, beyond)
+}
+
+/// A log line may well open with a brace or a bracket; only what names JSON-RPC
+/// was meant as a message.
+fn unread(line: &[u8], why: String, beyond: Option<OwnLimit>) -> Line {
     let named = contains(line, b"\"jsonrpc\"") || contains(line, b"'jsonrpc'");
     if !named {
         return Line::Noise;
@@ -185,11 +209,6 @@ fn malformed(line: &[u8], error: &serde_json::Error) -> Line {
     let answer = [b"result".as_slice(), b"error"]
         .iter()
         .any(|word| contains(line, word));
-    let beyond = beyond(error);
-    let why = match beyond {
-        Some(_) => format!("writes a message that is beyond what jelly reads ({error})"),
-        None => format!("writes a message that can't be read as JSON ({error})"),
-    };
     Line::Malformed {
         why,
         answer,
@@ -198,16 +217,10 @@ fn malformed(line: &[u8], error: &serde_json::Error) -> Line {
 }
 
 /// The limit of the JSON parser that a text went beyond, where that is all
-/// that is wrong with it. JSON itself has neither.
+/// that is wrong with it. JSON itself has none.
 pub(super) fn beyond(error: &serde_json::Error) -> Option<OwnLimit> {
-    let said = error.to_string();
-    if said.starts_with("recursion limit exceeded") {
-        Some(OwnLimit::MessageDepth)
-    } else if said.starts_with("number out of range") {
-        Some(OwnLimit::NumberRange)
-    } else {
-        None
-    }
+    let deep = error.to_string().starts_with("recursion limit exceeded");
+    deep.then_some(OwnLimit::MessageDepth)
 }
 
 /// The text with the replacement character where an escape stands for half of a
@@ -403,13 +416,15 @@ fn read_error(error: Value, flaws: &mut Vec<String>) -> RpcError {
 /// An id as the whole number that it is; `1.0` is 1 in JSON.
 pub(super) fn whole(id: &Value) -> Option<u64> {
     id.as_u64().or_else(|| {
-        let float = id.as_f64()?;
+        let float = id
+            .as_f64()
+            .filter(|_| id.as_number().is_some_and(is_whole))?;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "checked to be whole and in range"
         )]
-        let number = (float.fract() == 0.0 && (0.0..9e15).contains(&float)).then_some(float as u64);
+        let number = (0.0..9e15).contains(&float).then_some(float as u64);
         number
     })
 }
@@ -429,7 +444,7 @@ fn has_utf16_mark(line: &[u8]) -> bool {
 }
 
 fn contains(haystack: &[u8], needle: &[u8]) -> bool {
-    haystack.windows(needle.len()).any(|w| w == needle)
+    memchr::memmem::find(haystack, needle).is_some()
 }
 
 #[cfg(test)]
@@ -580,7 +595,8 @@ mod tests {
         };
         let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
         assert_eq!(of(&deep), (Some(OwnLimit::MessageDepth), true));
-        assert_eq!(of("-1e999"), (Some(OwnLimit::NumberRange), true));
+        let large = format!("[{}0]", "{},".repeat(4 << 20));
+        assert_eq!(of(&large), (Some(OwnLimit::MessageValues), true));
         assert_eq!(of("NaN"), (None, true));
     }
 

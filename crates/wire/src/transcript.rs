@@ -5,7 +5,7 @@
 
 use super::launch::Reach;
 use jelly_base::text::redact::{Redactor, show_argv, show_url, show_value};
-use jelly_base::text::{Notation, disarmed};
+use jelly_base::text::{Notation, disarmed, is_too_large};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -187,7 +187,7 @@ impl Recorder {
             return;
         }
         state.seq += 1;
-        let entry = serde_json::json!(RecordedLine {
+        let entry = serde_json::to_string(&RecordedLine {
             seq: state.seq,
             server,
             session: self.session,
@@ -195,8 +195,11 @@ impl Recorder {
             direction,
             content,
         });
+        let Ok(entry) = entry else {
+            return;
+        };
         // One write per message, so that a killed run leaves whole lines.
-        let line = format!("{}\n", disarmed(&entry.to_string(), Notation::Json));
+        let line = format!("{}\n", disarmed(&entry, Notation::Json));
         let length = u64::try_from(line.len()).unwrap_or(u64::MAX);
         let written = match (state.left.checked_sub(length), &mut state.file) {
             (Some(left), Some(file)) => {
@@ -251,7 +254,9 @@ fn redacted_again(line: &str, redactor: &Redactor) -> String {
         return redactor.redact(line).into_owned();
     };
     if let Some(message) = entry.remove("message") {
-        let content = serde_json::json!(redacted(message.to_string().as_bytes(), redactor));
+        let text = message.to_string();
+        drop(message);
+        let content = serde_json::json!(redacted(text.as_bytes(), redactor));
         entry.extend(content.as_object().cloned().unwrap_or_default());
     }
     let mut entry = Value::Object(entry);
@@ -260,7 +265,9 @@ fn redacted_again(line: &str, redactor: &Redactor) -> String {
 }
 
 fn redacted(line: &[u8], redactor: &Redactor) -> Content {
-    if let Ok(mut value) = serde_json::from_slice::<Value>(line) {
+    if !is_too_large(line)
+        && let Ok(mut value) = serde_json::from_slice::<Value>(line)
+    {
         redactor.redact_json(&mut value);
         // A number can be a secret too, and that shows only in the text.
         return match redactor.redact(&value.to_string()) {

@@ -14,6 +14,8 @@ mod replay;
 pub mod rules;
 mod run;
 mod schema;
+#[cfg(feature = "serve")]
+mod serve;
 mod shared;
 mod snapshot;
 pub mod triage;
@@ -31,6 +33,8 @@ pub use replay::ReplayArgs;
 pub use rules::{RuleFiles, RulesArgs};
 pub use run::{BudgetArgs, FlagRepeat, LadderArgs, RUN_FLAGS, RunArgs, RunFormat};
 pub use schema::SchemaArgs;
+#[cfg(feature = "serve")]
+pub use serve::ServeArgs;
 pub use shared::{Argv, ColorChoice, Format};
 pub use snapshot::{SnapshotArgs, SnapshotCommand};
 pub use triage::TriageArgs;
@@ -84,6 +88,9 @@ pub enum Command {
     Rules(RulesArgs),
     /// Logs a person in to a server that wants tokens, for runs to use
     Login(LoginArgs),
+    /// An MCP server for coding agents: runs, triage and doctor as tools
+    #[cfg(feature = "serve")]
+    Serve(ServeArgs),
     /// A scriptable MCP server over stdio that fails on demand
     Mock(Box<MockArgs>),
     /// Stands before a server, and tells the client why it can't be used where it can't

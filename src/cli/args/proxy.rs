@@ -1,6 +1,7 @@
 //! What can be typed behind `jelly proxy`.
 
 use super::rules::RuleFiles;
+use super::run::LadderArgs;
 use super::shared::parse_duration;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -91,6 +92,9 @@ pub struct ProxyArgs {
     /// Says that `jelly proxy wrap` wrote this command
     #[arg(long, value_name = "HOW", hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub wrapped: Option<String>,
+
+    #[command(flatten)]
+    pub ladder: LadderArgs,
 
     #[command(flatten)]
     pub own_rules: RuleFiles,

@@ -99,6 +99,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "10m")]
     pub hook_timeout: Duration,
 
+    /// Refuses a plan with hooks, and hooks that a setting names
+    #[arg(long)]
+    pub no_hooks: bool,
+
     #[command(flatten)]
     pub own_rules: RuleFiles,
 
@@ -127,6 +131,10 @@ pub struct RunArgs {
     /// Prints the verdict and the help summary alone
     #[arg(long, short)]
     pub quiet: bool,
+
+    /// Says on stderr, as JSON Lines, how far the run is: for `jelly serve`
+    #[arg(long, hide = true)]
+    pub announce: bool,
 
     /// What a command that is printed for another run repeats.
     #[arg(skip)]
@@ -169,6 +177,7 @@ impl RunArgs {
             fix_tests: _,
             refine_code: _,
             hook_timeout: _,
+            no_hooks: _,
             seed: _,
             jobs: _,
             // What is written and shown.
@@ -178,6 +187,7 @@ impl RunArgs {
             history: _,
             record: _,
             quiet: _,
+            announce: _,
             again: _,
         } = self;
         ResultSettings {
@@ -240,6 +250,8 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("fix_tests", "--fix-tests", FlagRepeat::OfHooks),
     ("refine_code", "--refine-code", FlagRepeat::OfHooks),
     ("hook_timeout", "--hook-timeout", FlagRepeat::OfHooks),
+    ("no_hooks", "--no-hooks", FlagRepeat::Dropped),
+    ("announce", "--announce", FlagRepeat::Dropped),
     ("plans", "", FlagRepeat::Dropped),
     ("max_iterations", "--max-iterations", FlagRepeat::OfTheSame),
     ("retries", "--retries", FlagRepeat::OfTheSame),

@@ -52,6 +52,8 @@ const REPORT: Section = (
         "run",
         "apply",
         "explain",
+        #[cfg(feature = "serve")]
+        "serve",
         "snapshot review",
         "snapshot accept",
         "snapshot reject",

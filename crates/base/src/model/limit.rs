@@ -12,7 +12,11 @@ pub enum OwnLimit {
     MessageSize,
     /// How deep the values of a message are nested.
     MessageDepth,
-    /// How large or precise a number may be.
+    /// How many values a message, or a text that is JSON, is made of, by the
+    /// memory that they take.
+    MessageValues,
+    /// How large a number may be. Of older reports: numbers are kept with all
+    /// of their digits.
     NumberRange,
     /// How a body may be packed.
     Encoding,

@@ -1,11 +1,52 @@
 //! What a server or a plan may have made huge, cut to what a report can bear.
 
+use super::clean::Cleaner;
 use jelly_base::model::Failure;
+use jelly_base::text::tree_bytes_of;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 
 /// How much of one value a failure keeps.
 pub const KEPT: usize = 16 * 1024;
+/// A value that takes more than this is cut when it is copied, and not only
+/// when all of a run is: each mismatch of a step has its copies of the answer.
+const COPIED: usize = 1024 * 1024;
+/// How much of one answer is kept to be compared with that of another variant.
+pub const ANSWER: usize = 1024 * 1024;
+/// What stands between head and tail.
+const GAP: usize = 256;
+
+/// A copy of a value, for a failure.
+pub fn copied(value: &Value, cleaner: &Cleaner) -> Value {
+    match value {
+        Value::String(text) => Value::String(copied_text(text.as_str().into(), cleaner)),
+        _ if tree_bytes_of(value) <= COPIED => value.clone(),
+        _ => Value::String(copied_text(value.to_string().into(), cleaner)),
+    }
+}
+
+/// A copy of an answer, to be compared with that of another variant.
+pub fn copied_answer(value: &Value, cleaner: &Cleaner) -> Value {
+    if tree_bytes_of(value) <= 16 * ANSWER {
+        return value.clone();
+    }
+    let mut clean = cleaner.text(&value.to_string()).into_owned();
+    bound_text_to(&mut clean, ANSWER - GAP);
+    Value::String(clean)
+}
+
+/// The same of a text.
+pub fn copied_text(text: Cow<'_, str>, cleaner: &Cleaner) -> String {
+    if text.len() <= COPIED {
+        return text.into_owned();
+    }
+    // What is cut must not change with the iteration.
+    let mut clean = cleaner.text(&text).into_owned();
+    drop(text);
+    bound_text_to(&mut clean, KEPT - GAP);
+    clean
+}
 
 /// Cuts what a server or a plan may have made huge. Done after cleaning: what
 /// stands for the rest must not change with the iteration.

@@ -3,7 +3,7 @@
 //!
 //! Main type: [`Cleaner`].
 
-use super::bound::{KEPT, bound, bound_failure, bound_text, bound_to};
+use super::bound::{ANSWER, KEPT, bound, bound_failure, bound_text, bound_to};
 use jelly_base::model::{
     Because, Failure, IterationRecord, Offers, StepReport, for_each_json_text,
 };
@@ -16,9 +16,8 @@ use std::borrow::Cow;
 /// How much of a text a message quotes.
 const QUOTED: usize = 300;
 
-/// How much of one answer is kept to be compared with that of another variant,
-/// and of all of them; beyond that each is cut as those of failures are.
-const ANSWER: usize = 1024 * 1024;
+/// How much of all answers is kept to be compared with those of another variant;
+/// beyond that each is cut as those of failures are.
 const ANSWERS: usize = 16 * 1024 * 1024;
 /// A quotation is cleaned before it is cut, so that no secret survives by
 /// being cut in two; of a huge text this much is looked at.

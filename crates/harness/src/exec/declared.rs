@@ -2,9 +2,14 @@
 
 use super::misfit::{Misfit, misfit};
 use super::plain;
+use jelly_base::text::{TREE_BYTES, tree_bytes, tree_bytes_of};
 use jelly_plan::{BoundedSchema, SchemaError, TooComplex};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::cell::OnceCell;
+
+/// Bytes of a text that can be too large.
+const LONG: usize = 1 << 20;
 
 /// A JSON Schema that a server declares, compiled when first needed.
 #[derive(Debug)]
@@ -105,6 +110,33 @@ pub fn texts_of(result: &Value) -> Vec<&str> {
         }
     }
     texts
+}
+
+/// Whether the texts of a result are JSON that would be read, and are of more
+/// values than jelly reads; a fragment that completes "the server …".
+pub fn too_large(result: &Value) -> Option<String> {
+    let is_read = result.get("structuredContent").is_none_or(Value::is_null);
+    if !is_read || is_error(result) {
+        return None;
+    }
+    let texts = texts_of(result);
+    let bytes: usize = texts.iter().map(|text| tree_bytes(text.as_bytes())).sum();
+    // Few texts are more than a fraction of it, whatever they hold.
+    if bytes <= TREE_BYTES / 8 || bytes + tree_bytes_of(result) <= TREE_BYTES {
+        return None;
+    }
+    let is_json = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
+    let any = texts.iter().any(|text| text.len() > LONG && is_json(text))
+        || is_json(&texts.concat())
+        || is_json(&texts.join("\n"));
+    any.then(|| {
+        format!(
+            "sent JSON of so many values, as text, that it would take {} MiB as it is read, and \
+             jelly gives an answer {} MiB",
+            bytes >> 20,
+            TREE_BYTES >> 20
+        )
+    })
 }
 
 #[must_use]

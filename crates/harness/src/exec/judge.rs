@@ -7,6 +7,7 @@
 //!
 //! Main types: [`Judge`], which asks, and [`Findings`], what came of it.
 
+use super::bound::copied;
 use super::clean::Cleaner;
 use super::declared;
 use super::ladder::{LadderInput, climb, own_structure};
@@ -21,6 +22,7 @@ use jelly_base::text::{first_difference, hunks, is_long};
 use jelly_plan::{ErrorExpect, Expect, JsonExpect, Location, Operator, Predicate, can_not_fail};
 use jelly_process::Said;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::time::Duration;
 
@@ -219,13 +221,16 @@ impl<'a> Judge<'a> {
                 let nodes = json.path.query(value).all();
                 match nodes.as_slice() {
                     [] => None,
-                    [one] => Some((*one).clone()),
-                    many => Some(Value::Array(many.iter().map(|v| (*v).clone()).collect())),
+                    [one] => Some(Cow::Borrowed(*one)),
+                    many => {
+                        let many = many.iter().map(|value| (*value).clone());
+                        Some(Cow::Owned(Value::Array(many.collect())))
+                    }
                 }
             });
             let path = Some(json.raw_path.as_str());
             let before = self.findings.mismatches.len();
-            self.ask(target, path, &json.predicates, actual.as_ref());
+            self.ask(target, path, &json.predicates, actual.as_deref());
             if let (None, Some(value)) = (&actual, value) {
                 let cleaner = self.cleaner;
                 for mismatch in self.since(before) {
@@ -302,10 +307,11 @@ impl<'a> Judge<'a> {
         let (value, rung) = climb(result, ladder_input).unzip();
         self.findings.adapter = rung;
         // An error is never adapted; what it brings itself may be asked about.
-        let value = value.or_else(|| own_structure(result, ladder_input.schema).cloned());
+        let own = || own_structure(result, ladder_input.schema).map(Cow::Borrowed);
+        let value = value.or_else(own);
         let before = self.findings.mismatches.len();
         let target = AssertionTarget::Structured;
-        self.ask(target, None, structured, value.as_ref());
+        self.ask(target, None, structured, value.as_deref());
         let made_by_jelly = rung == Some(Rung::Generic) || ladder_input.store_unread;
         let cleaner = self.cleaner;
         for mismatch in self.since(before) {
@@ -433,7 +439,8 @@ impl<'a> Judge<'a> {
             subject(target, path),
             relation(predicate.operator, &operand),
         );
-        let compared = (operand, actual.cloned().unwrap_or_default());
+        let actual = actual.map(|actual| copied(actual, self.cleaner));
+        let compared = (operand, actual.unwrap_or_default());
         let kind = predicate.operator.name();
         let mut mismatch = Mismatch::new(kind, target, compared, message, predicate.at);
         mismatch.assertion.difference = difference;
@@ -505,13 +512,13 @@ impl<'a> Judge<'a> {
                 misfit.describe(self.cleaner),
                 misfit.pointer,
                 misfit.expected,
-                misfit.actual,
+                copied(&misfit.actual, self.cleaner),
             ),
             output::Breach::Whole { reason, actual } => (
                 format!(": {}", self.cleaner.quote(&reason)),
                 String::new(),
                 Value::String(reason),
-                actual,
+                copied(&actual, self.cleaner),
             ),
         };
         let message = format!("the result breaks the tool's own output schema{told}");
@@ -531,7 +538,7 @@ impl<'a> Judge<'a> {
     ) {
         let told = misfit.describe(self.cleaner);
         let message = format!("{} does not fit the schema{told}", subject(target, path));
-        let compared = (misfit.expected, misfit.actual);
+        let compared = (misfit.expected, copied(&misfit.actual, self.cleaner));
         let kind = predicate.operator.name();
         let mut mismatch = Mismatch::new(kind, target, compared, message, predicate.at);
         mismatch.assertion.pointer = Some(misfit.pointer);

@@ -47,7 +47,8 @@ mod volatile;
 mod wire_check;
 
 pub use checkup::{CheckupSettings, Examined, ReadyServer, examine, preflight, take_stock};
-pub use ladder::Overrides;
+pub use declared::Declared;
+pub use ladder::{LadderInput, Overrides, climb};
 pub use outsider::Outsider;
 pub use run::{Executed, Iteration, Unfinished, execute};
 pub use select::{NoSuchFilter, Selection};

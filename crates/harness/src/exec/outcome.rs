@@ -94,7 +94,12 @@ impl Ended<'_> {
             ReplyOutcome::Http(end) => self.over_http(end).await,
             ReplyOutcome::RpcError(error) => (self.rpc_error(error).await, Aftermath::Alive),
             ReplyOutcome::Answered(result) => {
+                let beyond = declared::too_large(&result);
                 let end = match malformed(&self.step.request, &result) {
+                    None if let Some(text) = beyond => {
+                        let limit = OwnLimit::MessageValues;
+                        self.fail(self.unread(&Beyond { limit, text }))
+                    }
                     Some(breach) => {
                         let mut failure = self.breached(breach);
                         failure.outcome = Some(Outcome::Ok);
@@ -391,7 +396,7 @@ impl Ended<'_> {
         };
         Failure {
             outcome: Some(Outcome::Result),
-            tool_result: Some(tool_result(result)),
+            tool_result: Some(tool_result(result, &self.context.shared.cleaner)),
             ..at_step(self.step, Phase::Call, message)
         }
     }

@@ -4,7 +4,7 @@
 use super::declared::{Declared, is_error, text_of};
 use super::ladder::{json_text, own_structure};
 use super::misfit::Misfit;
-use jelly_base::text::json_type;
+use jelly_base::text::{json_type, read_json};
 use jelly_plan::{Request, SchemaError, TooComplex};
 use serde_json::Value;
 
@@ -169,7 +169,7 @@ fn without_structure(result: &Value, schema: &Declared, text_will_do: bool) -> O
     // What the ladder reads as JSON must not be called none here. Whether it
     // fits what lies elsewhere nobody can say.
     let fits = json_text(result, Some(schema)).is_some()
-        || schema.is_elsewhere() && serde_json::from_str::<Value>(text.trim()).is_ok();
+        || schema.is_elsewhere() && read_json(text.trim()).is_some();
     if fits && text_will_do {
         return None;
     }

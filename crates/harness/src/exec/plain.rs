@@ -6,9 +6,8 @@
 //! here, and everything else is left to the crate: a schema with any other
 //! keyword, a value that does not plainly fit, and what is wrong with it.
 
-use super::operators::order;
+use jelly_base::text::{is_whole, order};
 use serde_json::Value;
-use std::cmp::Ordering;
 use std::collections::HashSet;
 
 /// Schemas nested deeper than this are not looked into.
@@ -134,8 +133,7 @@ fn is_of_type(value: &Value, name: &Value) -> bool {
         Value::Object(_) => name == "object",
         Value::Array(_) => name == "array",
         Value::String(_) => name == "string",
-        // 1.0 is an integer too; that is left to others.
-        Value::Number(number) => name == "number" || (name == "integer" && !number.is_f64()),
+        Value::Number(number) => name == "number" || (name == "integer" && is_whole(number)),
     }
 }
 
@@ -163,7 +161,7 @@ fn length(value: &Value) -> Option<u64> {
 /// `a <= b`.
 fn is_at_most(a: &Value, b: &Value) -> bool {
     match (a, b) {
-        (Value::Number(a), Value::Number(b)) => order(a, b).is_some_and(Ordering::is_le),
+        (Value::Number(a), Value::Number(b)) => order(a, b).is_le(),
         (_, _) => false,
     }
 }

@@ -1,6 +1,7 @@
 //! What the lanes of an iteration share: how each step ended, who waits for
 //! whom, and whether all of it is to stop.
 
+use super::bound::copied_answer;
 use super::clean::Cleaner;
 use super::operators::Compiled;
 use super::settings::{ExecSettings, ProposeSnapshot};
@@ -9,7 +10,7 @@ use jelly_base::model::{
 };
 use jelly_plan::{Plan, Scope, Step};
 use jelly_wire::ReplyOutcome;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -252,7 +253,11 @@ impl SharedState {
             json!({ "error": { "code": code, "message": message } })
         };
         let answer = match outcome {
-            ReplyOutcome::Answered(result) => json!({ "result": result }),
+            ReplyOutcome::Answered(result) => {
+                let mut answer = Map::new();
+                answer.insert("result".to_owned(), copied_answer(result, &self.cleaner));
+                Value::Object(answer)
+            }
             ReplyOutcome::RpcError(refusal) => error(refusal),
             ReplyOutcome::Http(end) => match &end.rpc_error {
                 Some(refusal) => error(refusal),

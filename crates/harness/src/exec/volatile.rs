@@ -1,7 +1,7 @@
 //! What counts for nothing in a value that is held against a snapshot.
 
 use super::snapshots;
-use jelly_base::text::without_volatile;
+use jelly_base::text::{read_json, without_volatile};
 use jelly_plan::{Redaction, Volatile};
 use regex::NoExpand;
 use serde_json::Value;
@@ -69,10 +69,7 @@ pub fn idle(value: &Value, redactions: &[Redaction]) -> Vec<String> {
 
 /// What a text is that is JSON with parts.
 fn json_in(value: &Value) -> Option<Value> {
-    match serde_json::from_str(value.as_str()?) {
-        Ok(inner @ (Value::Object(_) | Value::Array(_))) => Some(inner),
-        Ok(_) | Err(_) => None,
-    }
+    read_json(value.as_str()?).filter(|inner| inner.is_object() || inner.is_array())
 }
 
 #[cfg(test)]

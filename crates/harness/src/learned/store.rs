@@ -40,7 +40,7 @@ impl Default for Limits {
 const FILE_MAX: u64 = 64 * 1024 * 1024;
 
 /// Schemas by server and tool.
-type Schemas = BTreeMap<String, BTreeMap<String, Value>>;
+pub type Schemas = BTreeMap<String, BTreeMap<String, Value>>;
 
 /// A schema store, whose file need not exist yet.
 #[derive(Debug, Clone)]
@@ -79,6 +79,29 @@ impl Store {
             }
         }
         Ok(overrides)
+    }
+
+    /// The schemas that stand for the outputs of tools, whoever set them, by
+    /// server and tool. A file that does not exist has none.
+    ///
+    /// # Errors
+    /// As of [`Store::overrides`].
+    pub fn schemas(&self) -> Result<Schemas, StoreError> {
+        let document = read(&self.path)?;
+        let mut schemas = Schemas::new();
+        for (server, tool, status) in document.statuses() {
+            if let Some(schema) = status.schema {
+                let tools = schemas.entry(server.to_owned()).or_default();
+                tools.insert(tool.to_owned(), schema);
+            }
+        }
+        Ok(schemas)
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Takes in outputs, in their order, at this time (RFC 3339). Says whether

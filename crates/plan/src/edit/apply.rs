@@ -6,6 +6,7 @@ use super::{EditError, PlanEdit};
 use crate::syntax::{self, Data, Entry, Node, Style};
 use crate::{DocPath, PlanSource, Segment};
 use indexmap::IndexMap;
+use jelly_base::text::same;
 use serde_json::{Map, Value};
 
 /// Applies `edits` to the text of a plan. All paths are those of the plan
@@ -40,7 +41,7 @@ pub fn apply(source: &PlanSource, edits: &[PlanEdit]) -> Result<PlanSource, Edit
     // meant, or the edit is refused.
     let (again, troubles) = syntax::parse(&edited);
     match again {
-        Some(again) if troubles.is_empty() && again.to_value() == expected => Ok(edited),
+        Some(again) if troubles.is_empty() && same(&again.to_value(), &expected) => Ok(edited),
         Some(_) | None => Err(EditError::Unfaithful),
     }
 }

@@ -5,6 +5,8 @@ use super::path::Path;
 use super::reader::Reader;
 use crate::syntax::{Data, Node};
 use jelly_base::text::close_names;
+use serde_json::Value;
+use std::fmt;
 
 /// How the value of a keyword is made of schemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +108,83 @@ const KEYWORDS: &[(Holds, &[&str])] = &[
 /// An extension says so.
 const EXTENSION: &str = "x-";
 
+/// A keyword that JSON Schema does not know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownKeyword {
+    /// JSON pointer to it.
+    pub pointer: String,
+    pub keyword: String,
+    /// The one that was meant, most likely.
+    pub close: Option<String>,
+}
+
+impl UnknownKeyword {
+    fn new(pointer: String, keyword: &str) -> Self {
+        let known = KEYWORDS.iter().flat_map(|(_, words)| *words).copied();
+        Self {
+            pointer,
+            close: close_names(keyword, known).into_iter().next(),
+            keyword: keyword.to_owned(),
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match &self.close {
+            Some(close) => format!("did you mean `{close}`?"),
+            None => "members of an object stand below `properties`; an extension begins with `x-`"
+                .to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for UnknownKeyword {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keyword = &self.keyword;
+        write!(
+            f,
+            "JSON Schema has no keyword `{keyword}`, so it tests nothing"
+        )
+    }
+}
+
+/// How the value of a keyword is made of schemas; none of one that is unknown.
+fn held_by(keyword: &str) -> Option<Holds> {
+    let found = KEYWORDS.iter().find(|(_, words)| words.contains(&keyword));
+    match found {
+        Some((holds, _)) => Some(*holds),
+        None => keyword.starts_with(EXTENSION).then_some(Holds::Nothing),
+    }
+}
+
+/// The first keyword of a schema that JSON Schema does not know.
+#[must_use]
+pub fn unknown_keyword(schema: &Value) -> Option<UnknownKeyword> {
+    unknown_below(schema, "")
+}
+
+fn unknown_below(schema: &Value, pointer: &str) -> Option<UnknownKeyword> {
+    let below = |pointer: &str, name: &str| {
+        format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
+    };
+    schema.as_object()?.iter().find_map(|(keyword, value)| {
+        let to = below(pointer, keyword);
+        match (held_by(keyword), value) {
+            (None, _) => Some(UnknownKeyword::new(to, keyword)),
+            (Some(Holds::Schemas), Value::Array(items)) => items
+                .iter()
+                .enumerate()
+                .find_map(|(index, item)| unknown_below(item, &format!("{to}/{index}"))),
+            (Some(Holds::Schemas), _) => unknown_below(value, &to),
+            (Some(Holds::Named), Value::Object(named)) => named
+                .iter()
+                .find_map(|(name, one)| unknown_below(one, &below(&to, name))),
+            (Some(Holds::Nothing | Holds::Named), _) => None,
+        }
+    })
+}
+
 impl<'t> Reader<'t> {
     /// Whether a schema has keywords of JSON Schema only.
     pub(super) fn known_keywords(&mut self, schema: &Node<'t>, path: Path<'_>) -> bool {
@@ -115,38 +194,28 @@ impl<'t> Reader<'t> {
         let mut all_known = true;
         for entry in entries {
             let keyword = entry.key.as_ref();
-            let found = KEYWORDS.iter().find(|(_, words)| words.contains(&keyword));
             let to = path.key(keyword);
-            match (found, &entry.value.data) {
-                (None, _) if keyword.starts_with(EXTENSION) => {}
+            match (held_by(keyword), &entry.value.data) {
                 (None, _) => {
                     all_known = false;
-                    let known = KEYWORDS.iter().flat_map(|(_, words)| *words).copied();
-                    let close = close_names(keyword, known);
-                    let message =
-                        format!("JSON Schema has no keyword `{keyword}`, so it tests nothing");
-                    self.problem(entry.key_span, path, message)
-                        .hint(match close.first() {
-                            Some(close) => format!("did you mean `{close}`?"),
-                            None => "members of an object stand below `properties`; an extension \
-                                     begins with `x-`"
-                                .to_owned(),
-                        });
+                    let unknown = UnknownKeyword::new(String::new(), keyword);
+                    self.problem(entry.key_span, path, unknown.to_string())
+                        .hint(unknown.hint());
                 }
-                (Some((Holds::Schemas, _)), Data::List(items)) => {
+                (Some(Holds::Schemas), Data::List(items)) => {
                     for (index, item) in items.iter().enumerate() {
                         all_known &= self.known_keywords(item, to.index(index));
                     }
                 }
-                (Some((Holds::Schemas, _)), _) => {
+                (Some(Holds::Schemas), _) => {
                     all_known &= self.known_keywords(&entry.value, to);
                 }
-                (Some((Holds::Named, _)), Data::Map(named)) => {
+                (Some(Holds::Named), Data::Map(named)) => {
                     for one in named {
                         all_known &= self.known_keywords(&one.value, to.key(&one.key));
                     }
                 }
-                (Some((Holds::Nothing | Holds::Named, _)), _) => {}
+                (Some(Holds::Nothing | Holds::Named), _) => {}
             }
         }
         all_known

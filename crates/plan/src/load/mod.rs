@@ -29,6 +29,7 @@ mod step;
 mod tests;
 mod vacuous;
 
+pub use keywords::{UnknownKeyword, unknown_keyword};
 pub use plan::{check, load, load_with};
 pub use problem::{PlanError, Problem};
 pub use project::{Project, ProjectSetting, SettingKey, SettingKind, read_project};

@@ -1,5 +1,6 @@
 //! What operators may be said of, and what their operands must be.
 
+use super::keywords::unknown_keyword;
 use super::path::Path;
 use super::reader::{Reader, parse_duration};
 use super::references::{Needs, TemplatePlace};
@@ -7,7 +8,7 @@ use crate::Operator;
 use crate::grammar::{OperandKind, Target, VALUE_TYPES};
 use crate::json_schema::{BoundedSchema, SchemaError};
 use crate::syntax::{Data, Node};
-use crate::template::{Template, has_reference};
+use crate::template::{Part, Template, has_reference};
 use serde_json::Value;
 
 /// Of a snapshot, whose files are named after it.
@@ -31,6 +32,9 @@ impl<'t> Reader<'t> {
         if operator != Operator::Snapshot {
             self.templates(node, path, TemplatePlace::Step, needs);
             if is_open(node) && node.is_scalar() {
+                if operator == Operator::Schema {
+                    self.schema_of_a_variable(node, path)?;
+                }
                 return Some(node.to_value());
             }
         }
@@ -246,6 +250,20 @@ impl<'t> Reader<'t> {
         }
         self.good_operands.insert(key);
         Some(())
+    }
+
+    /// A schema that is a variable whose value the plan spells out.
+    fn schema_of_a_variable(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<()> {
+        let template = Template::parse(node.as_str()?).ok()?;
+        let [Part::Name(name)] = template.parts.as_slice() else {
+            return Some(());
+        };
+        let Some(unknown) = self.names.values.get(name).and_then(unknown_keyword) else {
+            return Some(());
+        };
+        let message = format!("in `${{{name}}}` at `{}`: {unknown}", unknown.pointer);
+        self.problem(node.span, path, message).hint(unknown.hint());
+        None
     }
 
     fn snapshot(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<()> {

@@ -272,6 +272,7 @@ impl<'t> Reader<'t> {
     ) -> IndexMap<String, Value> {
         let mut vars = given.clone();
         self.names.vars = given.keys().cloned().collect();
+        self.names.values.clone_from(given);
         let Some(node) = node else {
             return vars;
         };
@@ -293,6 +294,7 @@ impl<'t> Reader<'t> {
             }
         }
         self.names.later_vars.clear();
+        self.names.values.clone_from(&vars);
         vars
     }
 

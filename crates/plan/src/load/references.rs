@@ -6,12 +6,15 @@ use crate::syntax::{Data, Node, reference_meant};
 use crate::template::{PREFIXES, Part, RESERVED, Template, TemplateError, has_reference};
 use indexmap::{IndexMap, IndexSet};
 use jelly_base::text::close_names;
+use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The names known so far, in the order of the plan.
 #[derive(Default)]
 pub(super) struct KnownNames {
     pub vars: IndexSet<String>,
+    /// What they are.
+    pub values: IndexMap<String, Value>,
     /// Variables below the one that is read.
     pub later_vars: IndexSet<String>,
     pub servers: IndexSet<String>,

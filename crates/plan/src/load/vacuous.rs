@@ -6,6 +6,7 @@ use super::reader::Reader;
 use crate::grammar::{OperandKind, Target};
 use crate::syntax::Node;
 use crate::{Operator, Part, Predicate, can_not_fail, each_reference};
+use jelly_base::text::roughly;
 use serde_json::Value;
 
 impl<'t> Reader<'t> {
@@ -49,7 +50,7 @@ fn is_true_of_anything(predicate: &Predicate, target: Target, place: &str) -> bo
         // What it comes to is known when it is due.
         return false;
     }
-    let at_least = |value: &Value| value.as_f64().is_some_and(|least| least <= 0.0);
+    let at_least = |value: &Value| roughly(value).is_some_and(|least| least <= 0.0);
     let is = |name: &str| {
         operand == name
             || operand
@@ -66,7 +67,7 @@ fn is_true_of_anything(predicate: &Predicate, target: Target, place: &str) -> bo
             matches!(target, Target::Count | Target::Duration) && at_least(operand)
         }
         OperandKind::Number if operator == Operator::Gt => {
-            let least = operand.as_f64().filter(|_| target == Target::Count);
+            let least = roughly(operand).filter(|_| target == Target::Count);
             least.is_some_and(|least| least < 0.0)
         }
         OperandKind::Flag => operand == &Value::Bool(true) && (is_there || is_root),

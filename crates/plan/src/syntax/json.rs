@@ -117,19 +117,7 @@ impl<'t> Walk<'t> {
 
     fn number(&mut self, written: &'t str, span: &Range<usize>) -> Option<Data<'t>> {
         match serde_json::from_str::<Number>(written) {
-            Ok(number) => {
-                let whole = !written.contains(['.', 'e', 'E']);
-                if whole && number.is_f64() && written != "-0" {
-                    self.troubles.push(
-                        Trouble::new(
-                            span.clone(),
-                            format!("`{written}` is too large to be kept exactly"),
-                        )
-                        .hint(format!("write it as a string: \"{written}\"")),
-                    );
-                }
-                Some(Data::Number(number))
-            }
+            Ok(number) => Some(Data::Number(number)),
             Err(_) => {
                 self.trouble(span.clone(), format!("`{written}` is no JSON value"));
                 None

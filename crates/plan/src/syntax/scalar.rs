@@ -3,10 +3,10 @@
 //!
 //! Narrowed: a number with a leading zero (`012`) is a string, since it is a
 //! code or a date more often than a number; `.inf` and `.nan`, which JSON
-//! can't carry, are refused; so are integers that would lose digits.
+//! can't carry, are refused. Every other number keeps its digits.
 
 use super::node::Data;
-use serde_json::Number;
+use jelly_base::text::read_number;
 
 /// A plain scalar, resolved.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,11 +32,7 @@ pub(crate) fn plain(text: &str) -> Plain {
 }
 
 fn number(text: &str) -> Plain {
-    let (negative, digits) = match text.as_bytes() {
-        [b'-', ..] => (true, &text[1..]),
-        [b'+', ..] => (false, &text[1..]),
-        _ => (false, text),
-    };
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if matches!(digits, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
         return Plain::Refused("JSON has no such number");
     }
@@ -56,28 +52,16 @@ fn number(text: &str) -> Plain {
     };
     match shape {
         ScalarShape::LeadingZero => Plain::Text,
-        ScalarShape::Integer => {
-            let value = if negative {
-                text.parse::<i64>().ok().map(Number::from)
-            } else {
-                digits.parse::<u64>().ok().map(Number::from)
-            };
-            match value {
-                Some(number) => Plain::Value(Data::Number(number)),
-                None => Plain::Refused("too large to be kept exactly"),
-            }
-        }
-        ScalarShape::Float => match text.parse::<f64>().ok().and_then(Number::from_f64) {
+        ScalarShape::Number => match read_number(text) {
             Some(number) => Plain::Value(Data::Number(number)),
-            None => Plain::Refused("too large for a number"),
+            None => Plain::Text,
         },
     }
 }
 
 enum ScalarShape {
-    Integer,
+    Number,
     LeadingZero,
-    Float,
 }
 
 impl ScalarShape {
@@ -86,10 +70,8 @@ impl ScalarShape {
         let count = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
         let whole = count(digits);
         let mut rest = &digits[whole..];
-        let mut integer = true;
         let mut fraction = 0;
         if let Some(after) = rest.strip_prefix('.') {
-            integer = false;
             fraction = count(after);
             rest = &after[fraction..];
         }
@@ -97,7 +79,6 @@ impl ScalarShape {
             return None;
         }
         if let Some(after) = rest.strip_prefix(['e', 'E']) {
-            integer = false;
             let exponent = after.strip_prefix(['+', '-']).unwrap_or(after);
             let length = count(exponent);
             if length == 0 {
@@ -109,10 +90,8 @@ impl ScalarShape {
             None
         } else if whole > 1 && digits.starts_with('0') {
             Some(Self::LeadingZero)
-        } else if integer {
-            Some(Self::Integer)
         } else {
-            Some(Self::Float)
+            Some(Self::Number)
         }
     }
 }
@@ -148,11 +127,20 @@ mod tests {
             value("-9223372036854775808"),
             Some(json!(-9_223_372_036_854_775_808_i64))
         );
+        for long in [
+            "18446744073709551616",
+            "-9223372036854775809",
+            "9007199254740993.5",
+            "1e-400",
+        ] {
+            assert_eq!(value(long).unwrap().to_string(), long);
+        }
+        assert_eq!(value("1e999").unwrap().to_string(), "1e+999");
         assert_eq!(value("0x1F"), Some(json!(31)));
         assert_eq!(value("0o17"), Some(json!(15)));
-        assert_eq!(value("1.50"), Some(json!(1.5)));
+        assert_eq!(value("1.50").unwrap().to_string(), "1.50");
         assert_eq!(value(".5"), Some(json!(0.5)));
-        assert_eq!(value("1e20"), Some(json!(1e20)));
+        assert_eq!(value("1e20").unwrap().to_string(), "1e+20");
     }
 
     #[test]
@@ -187,15 +175,7 @@ mod tests {
 
     #[test]
     fn numbers_that_json_cannot_carry_are_refused() {
-        for text in [
-            ".inf",
-            "-.INF",
-            ".nan",
-            "1e999",
-            "18446744073709551616",
-            "-9223372036854775809",
-            "0xFFFFFFFFFFFFFFFFF",
-        ] {
+        for text in [".inf", "-.INF", ".nan", "0xFFFFFFFFFFFFFFFFF"] {
             assert!(matches!(plain(text), Plain::Refused(_)), "{text}");
         }
     }

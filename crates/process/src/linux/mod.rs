@@ -93,9 +93,7 @@ pub(super) fn is_subreaper() -> bool {
 /// The parent-death signal is sent when the *thread* that forked ends; only
 /// the main thread is sure to live as long as the process.
 pub(super) fn may_die_with_thread() -> bool {
-    // SAFETY: no arguments, can't fail.
-    let thread = unsafe { libc::gettid() };
-    thread == rustix::process::getpid().as_raw_nonzero().get()
+    rustix::thread::gettid() == rustix::process::getpid()
 }
 
 /// In a child before exec: be killed when the parent dies. Async-signal-safe.
@@ -106,5 +104,18 @@ pub(super) fn die_with_parent(parent: Pid) -> io::Result<()> {
     } else {
         // It died before it could be told about us.
         Err(Errno::SRCH.into())
+    }
+}
+
+/// Has this process told to end when its parent is gone, as the parent asked
+/// for. It is ended at once where that is so already.
+pub(super) fn end_with_launcher(launcher: Pid) {
+    if rustix::process::getppid() == Some(launcher) {
+        // Where it is refused, only a SIGKILL of the launcher goes unnoticed.
+        let _ = rustix::process::set_parent_process_death_signal(Some(Signal::TERM));
+    }
+    // It may have ended before.
+    if rustix::process::test_kill_process(launcher) == Err(Errno::SRCH) {
+        let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::TERM);
     }
 }

@@ -134,10 +134,15 @@ impl<T: Tap> Relay<T> {
             }
             _ => Waiting::Plainly,
         };
+        let tool = match (method, &self.adapter) {
+            (Asking::Call, Some(_)) => message.read_params::<RequestParams<'_>>().name,
+            _ => None,
+        };
         Asked {
             method,
             until,
             waiting,
+            tool,
             modern: self.session.era == Some(Era::Modern),
         }
     }

@@ -89,6 +89,8 @@ pub struct Asked {
     /// How long it waits for a server that is starting.
     pub until: Option<Instant>,
     pub waiting: Waiting,
+    /// The tool of a call, where its output may be adapted.
+    pub tool: Option<String>,
     /// The client speaks the modern era.
     pub modern: bool,
 }

@@ -2,13 +2,13 @@
 
 use super::pending::{Asked, Asking, key};
 use super::{OwnRequest, Relay, State};
+use crate::adapter::{Members, raw};
 use crate::message::{Kind, Line, NoticeParams, Peek, peek};
 use crate::settings::Tap;
-use indexmap::IndexMap;
 use jelly_base::mcp::{Era, code};
 use jelly_wire::Direction;
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use std::ops::Range;
 use tokio::time::Instant;
 
 /// As servers of the legacy era refuse a method that they do not know.
@@ -30,11 +30,11 @@ impl<T: Tap> Relay<T> {
     /// What is none is not passed on.
     pub fn from_server(&mut self, line: &[u8], now: Instant) -> bool {
         let passes = match peek(line) {
-            Line::One(message) => self.takes_of_server(&message, line, now),
+            Line::One(message) => self.takes_of_server(&message, Some(line), now),
             Line::Many(messages) => {
                 let mut passes = true;
                 for message in &messages {
-                    passes &= self.takes_of_server(message, line, now);
+                    passes &= self.takes_of_server(message, None, now);
                 }
                 passes
             }
@@ -49,8 +49,9 @@ impl<T: Tap> Relay<T> {
         true
     }
 
-    /// Takes in a message; whether its line goes on to the client.
-    fn takes_of_server(&mut self, message: &Peek<'_>, line: &[u8], now: Instant) -> bool {
+    /// Takes in a message; whether its line goes on to the client. The line, of
+    /// one that is not in a batch.
+    fn takes_of_server(&mut self, message: &Peek<'_>, line: Option<&[u8]>, now: Instant) -> bool {
         match (message.kind(), message.id()) {
             (Kind::Response, Some(id)) => self.takes_response(message, id, line),
             (Kind::Request, Some(id)) => {
@@ -74,7 +75,7 @@ impl<T: Tap> Relay<T> {
         }
     }
 
-    fn takes_response(&mut self, message: &Peek<'_>, id: &str, line: &[u8]) -> bool {
+    fn takes_response(&mut self, message: &Peek<'_>, id: &str, line: Option<&[u8]>) -> bool {
         if let Some(why) = self.own.remove(id) {
             if why == OwnRequest::Restore {
                 self.restored(message.error().is_none());
@@ -97,14 +98,35 @@ impl<T: Tap> Relay<T> {
             self.say_to_client(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{client},{rest}}}"));
             return false;
         }
-        if self.mark.is_some()
-            && let Some(marked) = self.marked(line)
-        {
+        let (Some(line), Some(result)) = (line, message.result()) else {
+            return true;
+        };
+        let Some(changed) = self.changed(&asked, result) else {
+            return true;
+        };
+        // All but the result stays as it was written.
+        let Some(range) = place_in(line, result) else {
+            return true;
+        };
+        self.to_client.extend_from_slice(&line[..range.start]);
+        self.to_client.extend_from_slice(changed.as_bytes());
+        self.to_client.extend_from_slice(&line[range.end..]);
+        self.to_client.push(b'\n');
+        false
+    }
+
+    /// What is sent in place of a result, where that is another one.
+    fn changed(&mut self, asked: &Asked, result: &str) -> Option<String> {
+        let adapted = match (&mut self.adapter, asked.method, &asked.tool) {
+            (Some(adapter), Asking::Call, Some(tool)) => adapter.adapted(tool, result),
+            (Some(adapter), Asking::Known("tools/list"), _) => adapter.listed(result),
+            _ => None,
+        };
+        let marked = self.marked(adapted.as_deref().unwrap_or(result));
+        if marked.is_some() {
             self.mark = None;
-            self.say_to_client(&marked);
-            return false;
         }
-        true
+        marked.or(adapted)
     }
 
     /// What an answer tells of the server's era.
@@ -142,27 +164,25 @@ impl<T: Tap> Relay<T> {
         }
     }
 
-    /// The line with what is to be said besides in its result's `_meta`; none
-    /// where it has no result, which is an object.
-    fn marked(&self, line: &[u8]) -> Option<String> {
+    /// The result with what is to be said besides in its `_meta`.
+    fn marked(&self, result: &str) -> Option<String> {
         let mark = self.mark.as_ref()?;
-        let mut message: IndexMap<String, Box<RawValue>> = serde_json::from_slice(line).ok()?;
-        let result = message.get("result")?;
-        let mut result: IndexMap<String, Box<RawValue>> =
-            serde_json::from_str(result.get()).ok()?;
-        let mut meta: IndexMap<String, Box<RawValue>> = match result.get("_meta") {
+        let mut result: Members = serde_json::from_str(result).ok()?;
+        let mut meta: Members = match result.get("_meta") {
             Some(meta) => serde_json::from_str(meta.get()).ok()?,
-            None => IndexMap::new(),
+            None => Members::new(),
         };
-        let raw = |value: String| RawValue::from_string(value).ok();
-        meta.insert("jelly/restarted".to_owned(), raw(mark.to_string())?);
-        result.insert("_meta".to_owned(), raw(serde_json::to_string(&meta).ok()?)?);
-        message.insert(
-            "result".to_owned(),
-            raw(serde_json::to_string(&result).ok()?)?,
-        );
-        serde_json::to_string(&message).ok()
+        meta.insert("jelly/restarted".to_owned(), raw(mark)?);
+        result.insert("_meta".to_owned(), raw(&meta)?);
+        serde_json::to_string(&result).ok()
     }
+}
+
+/// Where a part stands in the line that it was read from.
+fn place_in(line: &[u8], part: &str) -> Option<Range<usize>> {
+    let start = (part.as_ptr() as usize).checked_sub(line.as_ptr() as usize)?;
+    let end = start.checked_add(part.len())?;
+    (line.get(start..end)? == part.as_bytes()).then_some(start..end)
 }
 
 /// The result or the error of an answer, as a member.

@@ -2,6 +2,7 @@
 //! leaves room: what is refused here is refused by all.
 
 use jelly_base::mcp::meta;
+use jelly_base::text::roughly;
 use serde_json::Value;
 
 /// A kind of value without parts.
@@ -79,7 +80,7 @@ impl Eq for Form {}
 
 /// Whether a number is whole; `1.0` is.
 fn is_whole(value: &Value) -> bool {
-    value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|n| n.fract() == 0.0)
+    value.as_number().is_some_and(jelly_base::text::is_whole)
 }
 
 fn is_whole_or_null(value: &Value) -> bool {
@@ -87,7 +88,7 @@ fn is_whole_or_null(value: &Value) -> bool {
 }
 
 fn is_count(value: &Value) -> bool {
-    is_whole(value) && value.as_f64().is_some_and(|n| n >= 0.0)
+    is_whole(value) && roughly(value).is_some_and(|n| n >= 0.0)
 }
 
 fn is_unit(value: &Value) -> bool {

@@ -8,7 +8,7 @@ use crate::HttpEnd;
 use indexmap::IndexMap;
 use jelly_base::model::{HttpFacts, OwnLimit, RpcError};
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::truncate;
+use jelly_base::text::{read_json, truncate};
 use jiff::Timestamp;
 use reqwest::StatusCode;
 use reqwest::header::{DATE, HeaderMap};
@@ -161,7 +161,7 @@ pub(super) fn unauthorized(mut facts: HttpFacts, error: &AuthError) -> HttpEnd {
 
 /// The JSON-RPC error in a body, whomever it names.
 fn rpc_error(bytes: &[u8]) -> Option<RpcError> {
-    let mut body: Value = serde_json::from_slice(bytes).ok()?;
+    let mut body = read_json(std::str::from_utf8(bytes).ok()?)?;
     body.get("jsonrpc")?;
     serde_json::from_value(body.get_mut("error")?.take()).ok()
 }

@@ -8,6 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use jelly_base::mcp::{Era, Method, Revision, meta};
 use jelly_base::model::ToolInfo;
+use jelly_base::text::roughly;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -224,7 +225,7 @@ fn usable(header: &Value, property: &Map<String, Value>) -> Result<String, Strin
         Some("string" | "boolean") => Ok(header.to_owned()),
         Some("integer") => {
             let beyond = |key: &str| {
-                let bound = property.get(key).and_then(Value::as_f64);
+                let bound = property.get(key).and_then(roughly);
                 #[expect(clippy::cast_precision_loss, reason = "that number is exact")]
                 bound.is_some_and(|bound| bound.abs() > SAFE_INTEGER as f64)
             };

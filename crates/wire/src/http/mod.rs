@@ -6,7 +6,7 @@
 //! request with what comes of it, `listen` the streams that nobody asked for,
 //! `facts` says what went wrong, `lost_session` whether a session is over,
 //! `body` unpacks what was packed, `events` hears a stream, `driver` holds them
-//! together.
+//! together. `guard` is for servers of ours: whom they answer.
 
 pub mod auth;
 mod body;
@@ -15,6 +15,7 @@ mod driver;
 mod events;
 mod exchange;
 mod facts;
+mod guard;
 mod headers;
 mod link;
 mod listen;
@@ -23,6 +24,7 @@ mod sse;
 mod trust;
 
 pub(super) use driver::connect;
+pub use guard::{ListenGuard, ListenRefusal, RequestRefusal};
 pub(super) use headers::ParamHeaders;
 pub(super) use link::Link;
 pub use sse::{SseItem, SseParser};

@@ -115,9 +115,10 @@ mod tests {
     #[test]
     fn what_the_parser_can_not_read_is_a_breach_of_nothing() {
         let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        let large = format!("[{}0]", "{},".repeat(4 << 20));
         for (value, limit) in [
             (deep.as_str(), OwnLimit::MessageDepth),
-            ("1e999", OwnLimit::NumberRange),
+            (large.as_str(), OwnLimit::MessageValues),
         ] {
             let text = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"a":{value}}}}}"#);
             let mut peer = waiting();

@@ -29,8 +29,16 @@ impl Peer {
     pub fn receive_whole(&mut self, bytes: &[u8]) -> Understood {
         self.record_received(bytes);
         match read_line(bytes) {
-            Line::Messages(messages) => {
-                self.check(|checker| checker.received(bytes));
+            Line::Messages(mut messages) => {
+                if self.checker.is_some() {
+                    // Never two trees of the same bytes at a time.
+                    drop(messages);
+                    self.check(|checker| checker.received(bytes));
+                    let Line::Messages(again) = read_line(bytes) else {
+                        return Understood::Nothing;
+                    };
+                    messages = again;
+                }
                 for message in messages {
                     self.take(message, bytes);
                 }
@@ -73,20 +81,13 @@ impl Peer {
                 return self.pass_over_answer(OwnLimit::MessageSize, &text);
             }
         };
-        let read = read_line(line);
-        if !matches!(
-            read,
-            Line::Malformed {
-                beyond: Some(_),
-                ..
-            }
-        ) {
-            self.check(|checker| checker.received(line));
-        }
-        if read != Line::Blank {
+        // Each reads the line into a tree of its own, one after the other: all
+        // at a time would take too much.
+        self.check(|checker| checker.received(line));
+        if !line.trim_ascii().is_empty() {
             self.record_received(line);
         }
-        match read {
+        match read_line(line) {
             Line::Blank if std::mem::take(&mut self.in_header) => {
                 if self.observed.messages == 0 {
                     let text = self.breach(CONTENT_LENGTH);

@@ -5,6 +5,7 @@ use super::wrap::wrap;
 use crate::exec::declared::{Declared, is_error, text_of};
 use jelly_base::model::Rung;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// What the ladder stands on.
 #[derive(Debug, Clone, Copy)]
@@ -27,27 +28,30 @@ pub struct LadderInput<'a> {
 /// nothing to be had: then what counts is the answer itself.
 ///
 /// An error is never adapted, so none of it may look like an output.
-pub fn climb(result: &Value, ladder_input: LadderInput<'_>) -> Option<(Value, Rung)> {
+pub fn climb<'r>(
+    result: &'r Value,
+    ladder_input: LadderInput<'_>,
+) -> Option<(Cow<'r, Value>, Rung)> {
     if is_error(result) {
         return None;
     }
     if let Some(own) = own_structure(result, ladder_input.schema) {
-        return Some((own.clone(), Rung::Structured));
+        return Some((Cow::Borrowed(own), Rung::Structured));
     }
     if !ladder_input.adapts {
         return None;
     }
     if let Some(value) = json_text(result, ladder_input.schema) {
-        return Some((value, Rung::JsonText));
+        return Some((Cow::Owned(value), Rung::JsonText));
     }
     let text = text_of(result);
     if !ladder_input.is_tool || text.trim().is_empty() {
         return None;
     }
     if let Some(value) = ladder_input.schema.and_then(|schema| wrap(&text, schema)) {
-        return Some((value, Rung::Declared));
+        return Some((Cow::Owned(value), Rung::Declared));
     }
-    Some((json!({ "result": text }), Rung::Generic))
+    Some((Cow::Owned(json!({ "result": text })), Rung::Generic))
 }
 
 /// The server's own structured content, be it an error's. Null is one only
@@ -63,11 +67,15 @@ pub fn own_structure<'r>(result: &'r Value, schema: Option<&Declared>) -> Option
 
 #[cfg(test)]
 mod tests {
-    use super::{LadderInput, climb};
+    use super::LadderInput;
     use crate::exec::declared::Declared;
     use jelly_base::model::Rung;
     use proptest::prelude::*;
     use serde_json::{Value, json};
+
+    fn climb(result: &Value, ladder_input: LadderInput<'_>) -> Option<(Value, Rung)> {
+        super::climb(result, ladder_input).map(|(value, rung)| (value.into_owned(), rung))
+    }
 
     fn texts(texts: &[&str]) -> Value {
         let blocks: Vec<Value> = texts

@@ -2,6 +2,7 @@
 //! before anything else is made of it.
 
 use crate::exec::declared::{Declared, text_of, texts_of};
+use jelly_base::text::read_json;
 use serde_json::Value;
 
 /// The JSON of an answer's text that fits the schema: all of the text, else
@@ -43,7 +44,7 @@ pub fn json_text(result: &Value, schema: Option<&Declared>) -> Option<Value> {
 }
 
 fn parse(text: &str) -> Option<Value> {
-    serde_json::from_str(text.trim()).ok()
+    read_json(text.trim())
 }
 
 #[cfg(test)]

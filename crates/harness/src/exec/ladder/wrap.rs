@@ -2,6 +2,7 @@
 //! it leaves no choice.
 
 use crate::exec::declared::Declared;
+use jelly_base::text::read_json;
 use serde_json::{Map, Value};
 
 const METADATA: &str = "METADATA:";
@@ -25,7 +26,9 @@ pub fn wrap(text: &str, schema: &Declared) -> Option<Value> {
 fn head(text: &str) -> Option<(Map<String, Value>, &str)> {
     let (first, body) = text.split_once('\n')?;
     let json = first.trim_start().strip_prefix(METADATA)?;
-    let metadata = serde_json::from_str(json.trim()).ok()?;
+    let Value::Object(metadata) = read_json(json.trim())? else {
+        return None;
+    };
     // A blank line may part them.
     let body = body
         .strip_prefix("\r\n")

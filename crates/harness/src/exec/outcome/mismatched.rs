@@ -1,5 +1,7 @@
 //! A failure for each mismatch of a step, captures that find nothing included.
 
+use super::super::bound::{copied, copied_text};
+use super::super::clean::Cleaner;
 use super::super::declared;
 use super::super::judge::Mismatch;
 use super::super::shared_state::SharedState;
@@ -14,11 +16,13 @@ use serde_json::Value;
 /// answer, and a report has to bear them all.
 const MISMATCHES: usize = 50;
 
-pub fn tool_result(result: &Value) -> ToolResult {
+pub fn tool_result(result: &Value, cleaner: &Cleaner) -> ToolResult {
     ToolResult {
         is_error: declared::is_error(result),
-        text: declared::text_of(result),
-        structured_content: result.get("structuredContent").cloned(),
+        text: copied_text(declared::text_of(result).into(), cleaner),
+        structured_content: result
+            .get("structuredContent")
+            .map(|own| copied(own, cleaner)),
     }
 }
 
@@ -33,6 +37,10 @@ pub fn mismatched(
     // The sort is stable: all else stays in the plan's order.
     mismatches.sort_by_key(|m| m.assertion.target == Some(AssertionTarget::Duration));
     let of = u32::try_from(mismatches.len()).unwrap_or(u32::MAX);
+    if mismatches.is_empty() {
+        return Vec::new();
+    }
+    let answer = tool_result(result, &shared.cleaner);
     let kept = mismatches.into_iter().take(MISMATCHES);
     kept.zip(1..)
         .map(|(mismatch, index)| {
@@ -48,7 +56,7 @@ pub fn mismatched(
             };
             Failure {
                 outcome: Some(Outcome::Result),
-                tool_result: Some(tool_result(result)),
+                tool_result: Some(answer.clone()),
                 assertion: Some(Assertion {
                     at: Some(shared.plan.source.at(at)),
                     ..assertion

@@ -109,13 +109,12 @@ mod tests {
 
     #[test]
     fn refuses_what_would_lose_something() {
-        let cases: [(Value, &str); 15] = [
+        let cases: [(Value, &str); 14] = [
             (json!("05"), "integer"),
             (json!("+5"), "integer"),
             (json!("5 "), "integer"),
             (json!("5.5"), "integer"),
             (json!("99999999999999999999"), "integer"),
-            (json!("1.50"), "number"),
             (json!("1e400"), "number"),
             (json!("NaN"), "number"),
             (json!("True"), "boolean"),

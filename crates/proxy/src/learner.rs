@@ -1,0 +1,120 @@
+//! The schema store beside a proxy: what was learnt is written to it, and what
+//! others write is seen, in a thread of its own, since files wait.
+//!
+//! Main type: [`Learner`].
+
+use super::adapter::StoreSchemas;
+use super::pass_on::PassOn;
+use jelly_base::model::OutputSeen;
+use jelly_harness::learned::{Store, StoreError};
+use std::fs;
+use std::io::{self, Write};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, SystemTime};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+/// Outputs that wait to be written; what comes on top is not learnt.
+const WAITING: usize = 1000;
+/// How often the file is looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// See the module.
+#[derive(Debug)]
+pub struct Learner {
+    outputs: SyncSender<Vec<OutputSeen>>,
+    changed: UnboundedReceiver<StoreSchemas>,
+}
+
+/// What the store says of a server now.
+///
+/// # Errors
+/// It can't be read, or is no store.
+pub fn schemas_of(store: &Store, server: &str) -> Result<StoreSchemas, StoreError> {
+    let mut set = store.overrides()?;
+    let mut shown = store.schemas()?;
+    Ok(StoreSchemas {
+        set: set.remove(server).unwrap_or_default(),
+        shown: shown.remove(server).unwrap_or_default(),
+    })
+}
+
+impl Learner {
+    /// Starts the thread; `known` is what the store says already.
+    ///
+    /// # Errors
+    /// There can be none.
+    pub fn start(
+        store: Store,
+        server: String,
+        known: StoreSchemas,
+        mut pass_on: PassOn,
+    ) -> io::Result<Self> {
+        let (outputs, received) = sync_channel::<Vec<OutputSeen>>(WAITING);
+        let (tell, changed) = unbounded_channel();
+        let mut known = known;
+        thread::Builder::new()
+            .name("schemas".into())
+            .spawn(move || {
+                let mut seen = written_at(&store);
+                let mut warned = false;
+                loop {
+                    match received.recv_timeout(LOOK) {
+                        Ok(mut outputs) => {
+                            outputs.extend(received.try_iter().flatten());
+                            let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ");
+                            let learnt = store.learn(&outputs, &now.to_string());
+                            if let (Err(error), false) = (learnt, warned) {
+                                warned = true;
+                                let _ = writeln!(
+                                    pass_on,
+                                    "jelly proxy: how outputs were read is not kept: failed to \
+                                     {error}"
+                                );
+                            }
+                        }
+                        Err(RecvTimeoutError::Timeout) if written_at(&store) == seen => continue,
+                        Err(RecvTimeoutError::Timeout) => {}
+                        Err(RecvTimeoutError::Disconnected) => return,
+                    }
+                    seen = written_at(&store);
+                    // One that others have spoilt says nothing new.
+                    let Ok(now) = schemas_of(&store, &server) else {
+                        continue;
+                    };
+                    if now != known {
+                        known.clone_from(&now);
+                        let _ = writeln!(
+                            pass_on,
+                            "jelly proxy: the output schemas of {server} have changed; clients \
+                             have to list its tools anew"
+                        );
+                        if tell.send(now).is_err() {
+                            return;
+                        }
+                    }
+                }
+            })?;
+        Ok(Self { outputs, changed })
+    }
+
+    /// Takes in outputs. Never waits.
+    pub fn learn(&self, outputs: Vec<OutputSeen>) {
+        if !outputs.is_empty() {
+            let _ = self.outputs.try_send(outputs);
+        }
+    }
+
+    /// What the store says, when that has changed. Cancel safe.
+    pub async fn changed(&mut self) -> StoreSchemas {
+        match self.changed.recv().await {
+            Some(schemas) => schemas,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+fn written_at(store: &Store) -> Option<(SystemTime, u64)> {
+    let metadata = fs::metadata(store.path()).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}

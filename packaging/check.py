@@ -1,0 +1,161 @@
+"""Installs what packaging/build made, offline and from nothing, and runs it.
+
+    check.py OUT [--glibc 2.17] [--seconds 10]
+
+Through the wheel and through npm alike: the quick start, every exit code, and
+what becomes of a run whose launcher is told to end or killed. With --glibc the
+program must run where glibc is no newer than that.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).parent.parent
+TOOL = "version: 1\nname: {name}\nservers: {{ m: {{ command: jelly, args: [mock{more}] }} }}\nsteps:\n  - {step}\n"
+PLANS = {
+    # Exit code: what the plan's step is, and what its server is given besides.
+    0: ("{ id: a, server: m, tool: echo, args: { message: hi } }", ""),
+    1: ("{ id: a, server: m, tool: add, args: { a: 2, b: 2 }, expect: { structured: { equals: { sum: 5 } } } }", ""),
+    3: ("{ id: a, server: m, tool: echo, args: { message: hi } }", ', --files, "${workspace}/../nowhere/at/all"'),
+    4: ("{ id: a, server: m, tool: ecko, args: { message: hi } }", ""),
+}
+failed = []
+
+
+def check(holds, what):
+    print(("ok    " if holds else "FAILED"), what, flush=True)
+    if not holds:
+        failed.append(what)
+
+
+def timed(what, limit, command, **more):
+    begun = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True, **more)
+    took = time.monotonic() - begun
+    if done.returncode != 0:
+        print(done.stdout + done.stderr)
+    check(done.returncode == 0 and took <= limit, f"{what} in {took:.1f} s (at most {limit:.0f})")
+
+
+def without_volatile(text):
+    text = re.sub(r"\d+(\.\d+)? ?(ms|s)\b|<1 ms", "TIME", text)
+    return re.sub(r"\d{8}-\d{6}-[0-9a-f]{4}", "RUN", text)
+
+
+def alive(mark):
+    """The processes whose arguments hold the mark."""
+    found = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (process / "cmdline").read_bytes():
+                found.append(int(process.name))
+        except OSError:
+            pass
+    return [pid for pid in found if pid != os.getpid()]
+
+
+def until(holds, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if holds():
+            return True
+        time.sleep(0.02)
+    return holds()
+
+
+def ends(name, jelly, folder, sent, code):
+    """What becomes of a run in the midst of a call, when its launcher is sent a signal."""
+    mark = f"mark-{name}-{sent.name}"
+    (folder / "slow.yaml").write_text(
+        TOOL.format(name="slow", more=f", --fault, hang@call, --stderr, {mark}", step=PLANS[0][0])
+    )
+    with subprocess.Popen([*jelly, "run", "slow.yaml", "--reports-dir", mark], cwd=folder,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as run:
+        begun = b""
+        for line in run.stdout:
+            begun += line
+            if line.startswith(b"READY"):
+                break
+        check(b"READY" in begun, f"{name}: a server is up before {sent.name}")
+        run.send_signal(sent)
+        run.stdout.read()
+    if code is not None:
+        check(run.returncode in (code, -sent), f"{name}: {sent.name} is {run.returncode}, wanted {code}")
+        check((folder / mark).is_dir(), f"{name}: {sent.name} leaves a report")
+    if sys.platform == "linux":
+        check(until(lambda: not alive(mark), 10), f"{name}: nothing is left behind after {sent.name}")
+
+
+def try_out(name, jelly, folder):
+    """Runs it as a new user would."""
+    folder.mkdir()
+    for file in ["quickstart.yaml"]:
+        shutil.copy(ROOT / "plans" / file, folder)
+    done = subprocess.run([*jelly, "run", "quickstart.yaml"], cwd=folder, capture_output=True, text=True)
+    check(done.returncode == 0, f"{name}: the quick start is green")
+    for code, (step, more) in PLANS.items():
+        (folder / f"{code}.yaml").write_text(TOOL.format(name=f"code {code}", step=step, more=more))
+        run = subprocess.run([*jelly, "run", f"{code}.yaml"], cwd=folder, capture_output=True, text=True)
+        check(run.returncode == code, f"{name}: exit code {code}, got {run.returncode}")
+    run = subprocess.run([*jelly, "run", "absent.yaml"], cwd=folder, capture_output=True, text=True)
+    check(run.returncode == 2, f"{name}: exit code 2, got {run.returncode}")
+    plan = (folder / "0.yaml").read_text()
+    run = subprocess.run([*jelly, "check", "/dev/stdin"], cwd=folder, input=plan, capture_output=True, text=True)
+    check(run.returncode == 0, f"{name}: stdin is passed on")
+    ends(name, jelly, folder, signal.SIGINT, 130)
+    ends(name, jelly, folder, signal.SIGTERM, 143)
+    if sys.platform == "linux":
+        ends(name, jelly, folder, signal.SIGKILL, None)
+    return done.stdout
+
+
+def newest_glibc(program):
+    versions = set(re.findall(rb"GLIBC_(\d+)\.(\d+)", program.read_bytes()))
+    return max(((int(major), int(minor)) for major, minor in versions), default=(0, 0))
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    options.add_argument("out", type=pathlib.Path)
+    options.add_argument("--glibc")
+    options.add_argument("--seconds", type=float, default=10.0)
+    options = options.parse_args()
+    out = options.out.resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        [wheel] = out.glob("*.whl")
+        subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+        pip = [folder / "venv/bin/pip", "install", "--no-index", "--disable-pip-version-check"]
+        timed("the wheel installs offline", options.seconds, [*pip, wheel])
+        (folder / "npm").mkdir()
+        (folder / "npm/package.json").write_text("{}\n")
+        archives = sorted(out.glob("*.tgz"))
+        npm = ["npm", "install", "--offline", "--no-audit", "--no-fund", *map(str, archives)]
+        timed("the npm packages install offline", options.seconds, npm, cwd=folder / "npm",
+              env={**os.environ, "npm_config_cache": str(folder / "cache")})
+        shown = [
+            try_out("wheel", [folder / "venv/bin/jelly"], folder / "by-wheel"),
+            try_out("npm", [folder / "npm/node_modules/.bin/jelly"], folder / "by-npm"),
+        ]
+        words = [re.sub(r"by-(wheel|npm)", "FOLDER", without_volatile(text)) for text in shown]
+        check(sorted(words[0].splitlines()) == sorted(words[1].splitlines()), "both show the same of the quick start")
+        if options.glibc:
+            wanted = tuple(map(int, options.glibc.split(".")))
+            needed = newest_glibc(folder / "venv/bin/jelly")
+            check(needed <= wanted, f"the program needs glibc {needed[0]}.{needed[1]}, at most {options.glibc}")
+        sums = subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=out)
+        check(sums.returncode == 0, "the checksums are right")
+    if failed:
+        sys.exit(f"{len(failed)} failed")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+//! The server over Streamable HTTP: who may ask is judged first.
+
+use super::handler::ServeHandler;
+use crate::cli::refusal::{Refusal, complain};
+use crate::cli::settings::World;
+use http::header::WWW_AUTHENTICATE;
+use http::{Request, Response, StatusCode};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use jelly_base::model::ExitCode;
+use jelly_wire::{ListenGuard, ListenRefusal};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+/// More connections wait.
+const MOST_CONNECTIONS: usize = 64;
+
+/// A larger request is refused.
+const LARGEST_REQUEST: usize = 4 << 20;
+
+/// So long a client may take over the headers of a request.
+const HEADERS_TAKE: Duration = Duration::from_secs(20);
+
+/// Where it is served.
+const PATH: &str = "/mcp";
+
+type HttpAnswer = Response<BoxBody<Bytes, Infallible>>;
+type McpService = StreamableHttpService<ServeHandler, LocalSessionManager>;
+
+/// Listens until it is interrupted.
+pub async fn listen(
+    address: SocketAddr,
+    token_env: Option<&str>,
+    world: &World,
+    handler: &ServeHandler,
+) -> Result<ExitCode, Refusal> {
+    let token = match token_env {
+        None => None,
+        Some(name) => Some(world.env.get(name).cloned().ok_or_else(|| {
+            Refusal::with_help(
+                format!("the environment variable {name}, which is to hold the token, is not set"),
+                "set it to a long random word, as from `openssl rand -hex 32`",
+            )
+        })?),
+    };
+    let guard = ListenGuard::new(address, token).map_err(|error| {
+        let next = match error {
+            ListenRefusal::NoToken(_) => {
+                "listen at 127.0.0.1, or name the variable with a token: --token-env NAME"
+            }
+            ListenRefusal::EmptyToken | ListenRefusal::UnsendableToken => {
+                "set the variable to a long random word, as from `openssl rand -hex 32`"
+            }
+        };
+        Refusal::with_help(format!("{address} can't be listened at: {error}"), next)
+    })?;
+    let listener = TcpListener::bind(address).await;
+    let bound = listener.and_then(|listener| Ok((listener.local_addr()?, listener)));
+    let (bound, listener) = bound.map_err(|error| {
+        Refusal::needs_help(format!(
+            "error: {address} can't be listened at: {error}\nhelp: name another port; port 0 takes a free one"
+        ))
+    })?;
+    let guard = Arc::new(guard.at(bound));
+    complain(&format!("jelly serve: listening at http://{bound}{PATH}"));
+    // Who may ask is judged by the guard, which knows the port and the token.
+    let config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .with_max_request_body_bytes(LARGEST_REQUEST);
+    let handler = handler.clone();
+    let service = McpService::new(
+        move || Ok(handler.clone()),
+        Arc::new(LocalSessionManager::default()),
+        config,
+    );
+    let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    loop {
+        // Never closed, so there is always a permit in the end.
+        let permit = connections.clone().acquire_owned().await;
+        let Ok((stream, _)) = listener.accept().await else {
+            // Out of descriptors, most likely: some will be free again.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let (guard, service) = (guard.clone(), service.clone());
+        tokio::spawn(async move {
+            let _permit = permit;
+            let answer = service_fn(move |request| {
+                let (guard, service) = (guard.clone(), service.clone());
+                async move { Ok::<_, Infallible>(answer(request, &guard, &service).await) }
+            });
+            // What breaks a connection is the client's.
+            let _ = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEADERS_TAKE)
+                .serve_connection(TokioIo::new(stream), answer)
+                .await;
+        });
+    }
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    guard: &ListenGuard,
+    service: &McpService,
+) -> HttpAnswer {
+    let headers = request.headers().iter();
+    let headers: Vec<_> = headers
+        .map(|(name, value)| (name.as_str(), value.as_bytes()))
+        .collect();
+    if let Err(refusal) = guard.check(headers.iter().copied()) {
+        let status = StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::FORBIDDEN);
+        let mut refused = plain(status, &format!("{refusal}\n"));
+        if status == StatusCode::UNAUTHORIZED {
+            let bearer = http::HeaderValue::from_static("Bearer");
+            refused.headers_mut().insert(WWW_AUTHENTICATE, bearer);
+        }
+        return refused;
+    }
+    if request.uri().path() != PATH {
+        return plain(StatusCode::NOT_FOUND, "jelly serve answers at /mcp\n");
+    }
+    service.handle(request).await
+}
+
+fn plain(status: StatusCode, text: &str) -> HttpAnswer {
+    let mut answer = Response::new(Full::new(Bytes::from(text.to_owned())).boxed());
+    *answer.status_mut() = status;
+    answer
+}

@@ -1,0 +1,221 @@
+//! How a value is made smaller: what is taken away first, and how that is
+//! counted.
+//!
+//! Main types: [`Level`], how much is taken away, and [`LeftOut`], what was.
+
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// The bytes of a value as JSON.
+pub fn size(value: &Value) -> usize {
+    serde_json::to_string(value).map_or(0, |text| text.len())
+}
+
+/// What a page does not show.
+#[derive(Debug, Default)]
+pub struct LeftOut {
+    /// Entries on later pages, and those that no page shows, by list.
+    pub entries: BTreeMap<String, usize>,
+    text_bytes: usize,
+}
+
+impl LeftOut {
+    /// Adds what else was left out.
+    pub fn merge(&mut self, other: Self) {
+        self.text_bytes += other.text_bytes;
+        for (list, count) in other.entries {
+            *self.entries.entry(list).or_default() += count;
+        }
+    }
+
+    /// As a page says it; nothing where nothing was left out.
+    pub fn json(&self) -> Option<Value> {
+        let mut left = Map::new();
+        // Of many lists, the sum is enough.
+        if self.entries.len() > 5 {
+            left.insert(
+                "entries".to_owned(),
+                json!(self.entries.values().sum::<usize>()),
+            );
+        } else {
+            let counts = self.entries.iter();
+            left.extend(counts.map(|(list, count)| (list.clone(), json!(count))));
+        }
+        if self.text_bytes > 0 {
+            left.insert("text_bytes".to_owned(), json!(self.text_bytes));
+        }
+        (!left.is_empty()).then_some(Value::Object(left))
+    }
+}
+
+/// How much is taken away before anything goes to another page.
+#[derive(Debug, Clone, Copy)]
+pub struct Level {
+    /// The longest text, the longest list.
+    pub texts: usize,
+    pub lists: usize,
+    /// Members are left out that say nothing.
+    pub drops_empty: bool,
+    /// Members are left out that few ask for.
+    pub drops_spare: bool,
+}
+
+impl Level {
+    pub fn apply(self, value: &mut Value, left: &mut LeftOut) {
+        if self.drops_empty {
+            drop_members(value, self.drops_spare, left);
+        }
+        shorten_to(value, "", self.texts, self.lists, left);
+    }
+}
+
+/// From nothing to what still says something.
+pub const LEVELS: [Level; 5] = [
+    Level {
+        texts: usize::MAX / 2,
+        lists: usize::MAX,
+        drops_empty: false,
+        drops_spare: false,
+    },
+    Level {
+        texts: 1000,
+        lists: 20,
+        drops_empty: true,
+        drops_spare: false,
+    },
+    Level {
+        texts: 300,
+        lists: 8,
+        drops_empty: true,
+        drops_spare: true,
+    },
+    Level {
+        texts: 160,
+        lists: 6,
+        drops_empty: true,
+        drops_spare: true,
+    },
+    Level {
+        texts: 100,
+        lists: 4,
+        drops_empty: true,
+        drops_spare: true,
+    },
+];
+
+/// What nobody decides by; all of it is in the report, and on a larger page.
+const SPARE: [&str; 16] = [
+    "adapter",
+    "argv",
+    "budgets",
+    "consequences",
+    "cwd",
+    "elements",
+    "flaky",
+    "notes",
+    "offers",
+    "seed",
+    "sha256",
+    "stdout_noise",
+    "suspect",
+    "test_fingerprint",
+    "tried",
+    "victims",
+];
+
+/// Leaves out members that are null or empty, and those that are spare.
+fn drop_members(value: &mut Value, spare: bool, left: &mut LeftOut) {
+    match value {
+        Value::Array(list) => list
+            .iter_mut()
+            .for_each(|entry| drop_members(entry, spare, left)),
+        Value::Object(object) => {
+            let mut gone = 0;
+            object.retain(|key, value| {
+                let is_spare = spare && SPARE.contains(&key.as_str());
+                gone += usize::from(is_spare);
+                !is_spare && !value.is_null() && *value != "" && *value != json!([])
+            });
+            if gone > 0 {
+                *left.entries.entry("fields".to_owned()).or_default() += gone;
+            }
+            object
+                .values_mut()
+                .for_each(|value| drop_members(value, spare, left));
+        }
+        _ => {}
+    }
+}
+
+/// The longest text and list that are kept, step by step.
+const STEPS: [(usize, usize); 7] = [
+    (2000, 40),
+    (1000, 20),
+    (500, 10),
+    (250, 6),
+    (120, 4),
+    (60, 2),
+    (24, 1),
+];
+
+/// Makes a value fit into so many bytes, as far as that is possible.
+pub fn shorten(value: &mut Value, most: usize, left: &mut LeftOut) {
+    for (texts, lists) in STEPS {
+        if size(value) <= most {
+            return;
+        }
+        shorten_to(value, "", texts, lists, left);
+    }
+    // An object of very many members; what is not named first goes.
+    if let Value::Object(object) = value {
+        while size(&Value::Object(object.clone())) > most && object.len() > 8 {
+            let keep = object.len() / 2;
+            let gone: Vec<String> = object.keys().skip(keep.max(8)).cloned().collect();
+            *left.entries.entry("fields".to_owned()).or_default() += gone.len();
+            gone.iter().for_each(|key| drop(object.shift_remove(key)));
+        }
+    }
+}
+
+fn shorten_to(value: &mut Value, key: &str, texts: usize, lists: usize, left: &mut LeftOut) {
+    match value {
+        // Half a command is worse than none.
+        Value::String(text) if text.starts_with("$ ") && texts >= 60 && text.len() < 500 => {}
+        Value::String(text) if text.len() > texts + MARK && !IDENTITIES.contains(&key) => {
+            let mut end = texts;
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            let gone = text.len() - end;
+            left.text_bytes += gone;
+            text.truncate(end);
+            text.push_str(" […]");
+        }
+        Value::Array(list) => {
+            if list.len() > lists {
+                *left.entries.entry(key.to_owned()).or_default() += list.len() - lists;
+                list.truncate(lists);
+            }
+            for entry in list {
+                shorten_to(entry, key, texts, lists, left);
+            }
+        }
+        Value::Object(object) => {
+            for (key, value) in object.iter_mut() {
+                shorten_to(value, key, texts, lists, left);
+            }
+        }
+        _ => {}
+    }
+}
+
+const MARK: usize = 8;
+
+/// What would stand for nothing when it is cut, and is never long.
+const IDENTITIES: [&str; 5] = [
+    "fingerprint",
+    "test_fingerprint",
+    "rule",
+    "run_id",
+    "root_cause",
+];
