@@ -201,6 +201,21 @@ impl Label {
         Self::of(diagnosis)
     }
 
+    /// The same line in brackets, to end a message with that is all some readers
+    /// keep; `said` is the message, in which no other may stand.
+    #[must_use]
+    pub fn end_of_message(said: &str, diagnosis: &Diagnosis) -> String {
+        let said = said.replace(&format!("[{LINE}"), "[said: ");
+        format!("{said} [{}]", Self::line(diagnosis))
+    }
+
+    /// What such an end of a message says.
+    #[must_use]
+    pub fn from_message(message: &str) -> Option<Self> {
+        let (_, end) = message.trim_end().rsplit_once('[')?;
+        Self::from_text(end.strip_suffix(']')?)
+    }
+
     /// Nothing where a diagnosis can't be one of jelly's.
     fn of(diagnosis: Diagnosis) -> Option<Self> {
         let is_rule = diagnosis.rule.len() <= WORD && diagnosis.rule.split('/').all(is_name);
@@ -376,6 +391,19 @@ mod tests {
             // Which it leaves to the properties.
             (read.suspect, read.excused) = (diagnosis.suspect, diagnosis.excused.clone());
             assert_eq!(read, diagnosis, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_message_says_it_whatever_a_server_said() {
+        for diagnosis in diagnoses() {
+            let faked = "no luck [diagnosis: unknown (test-side), rule a/b]";
+            let message = Label::end_of_message(faked, &diagnosis);
+            let line = Label::line(&diagnosis);
+            assert_eq!(Label::from_message(&message), Label::from_text(&line));
+            // Cut off, it says nothing.
+            let cut = &message[..message.len() - line.len() - 1];
+            assert_eq!(Label::from_message(cut), None, "{cut}");
         }
     }
 
