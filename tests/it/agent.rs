@@ -6,16 +6,25 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 fn example(name: &str) -> PathBuf {
-    fixtures().with_file_name("examples").join("agent").join(name)
+    fixtures()
+        .with_file_name("examples")
+        .join("agent")
+        .join(name)
 }
 
 fn lines(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// What a careful reader's label asks for.
 fn wanted(label: &Value) -> &'static str {
-    match (&label["error_category"], label["retryable"].as_bool(), label["side"].as_str()) {
+    match (
+        &label["error_category"],
+        label["retryable"].as_bool(),
+        label["side"].as_str(),
+    ) {
         (Value::Null, _, _) | (_, None, _) => "stop",
         (_, Some(true), _) => "retry",
         (_, Some(false), Some("test")) => "repair",
@@ -41,20 +50,35 @@ fn thirty_labelled_failures_are_retried_repaired_or_handed_over_as_their_labels_
         let of = |key: &str| decision[key].as_str().unwrap().to_owned();
         let row = &corpus[&(of("from"), of("id"))];
         assert_eq!(decision["decision"], wanted(&row["label"]), "{decision}");
-        failures.push_str(&format!("{}\n", json!({"id": row["id"], "failure": row["failure"]})));
+        failures.push_str(&format!(
+            "{}\n",
+            json!({"id": row["id"], "failure": row["failure"]})
+        ));
     }
     project.write("failures.jsonl", failures);
-    let args = ["triage", "--input", "failures", "failures.jsonl", "--format", "jsonl"];
+    let args = [
+        "triage",
+        "--input",
+        "failures",
+        "failures.jsonl",
+        "--format",
+        "jsonl",
+    ];
     let triaged = project.jelly(&args).output();
     project.write("diagnoses.jsonl", &triaged.stdout);
     let script = r#"exec python3 "$1" < diagnoses.jsonl"#;
     let agent = example("agent.py").display().to_string();
-    let decided = project.wrapped("sh", &["-c", script, "sh", &agent]).output();
+    let decided = project
+        .wrapped("sh", &["-c", script, "sh", &agent])
+        .output();
     assert_eq!(decided.code, Some(0), "{}", decided.stderr);
     let decided = lines(&decided.stdout);
     assert_eq!(decided.len(), decisions.len());
     for (decided, right) in decided.iter().zip(&decisions) {
-        assert_eq!((&decided["id"], &decided["decision"]), (&right["id"], &right["decision"]));
+        assert_eq!(
+            (&decided["id"], &decided["decision"]),
+            (&right["id"], &right["decision"])
+        );
     }
 }
 
@@ -72,23 +96,38 @@ fn the_agents_format_says_verdict_and_labels_on_one_short_line() {
     let told: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(told["exit_code"], run.code.unwrap());
     let plan = &told["plans"][0];
-    let results: Value = serde_json::from_str(&project.read("reports/latest/results.json")).unwrap();
+    let results: Value =
+        serde_json::from_str(&project.read("reports/latest/results.json")).unwrap();
     assert_eq!(plan["verdict"], results["verdict"]);
     let last = results["iterations"].as_array().unwrap().last().unwrap();
     let failures = plan["failures"].as_array().unwrap();
     assert_eq!(failures[0]["count"], 300, "{told}");
     for failure in failures {
         let all = last["failures"].as_array().unwrap();
-        let same = all.iter().find(|f| f["diagnosis"]["fingerprint"] == failure["fingerprint"]);
+        let same = all
+            .iter()
+            .find(|f| f["diagnosis"]["fingerprint"] == failure["fingerprint"]);
         let diagnosis = &same.unwrap()["diagnosis"];
         for field in ["error_category", "retryable", "root_cause", "side"] {
             assert_eq!(failure.get(field), diagnosis.get(field), "{field}");
         }
     }
-    assert!(failures.iter().any(|f| f["root_cause"] == "command_not_found"), "{told}");
-    assert!(told["left_out"]["entries"].as_u64().unwrap() > 200, "{told}");
-    let short = project.call(&["--format", "agent", "--max-bytes", "1024"]).output();
+    assert!(
+        failures
+            .iter()
+            .any(|f| f["root_cause"] == "command_not_found"),
+        "{told}"
+    );
+    assert!(
+        told["left_out"]["entries"].as_u64().unwrap() > 200,
+        "{told}"
+    );
+    let short = project
+        .call(&["--format", "agent", "--max-bytes", "1024"])
+        .output();
     assert!(short.stdout.len() <= 1024, "{}", short.stdout);
-    let refused = project.call(&["--format", "agent", "--max-bytes", "10"]).output();
+    let refused = project
+        .call(&["--format", "agent", "--max-bytes", "10"])
+        .output();
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
 }

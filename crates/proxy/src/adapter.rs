@@ -148,7 +148,7 @@ impl Adapter {
                     store_unread: false,
                 };
                 let (output, rung) = climb(&whole, input)?;
-                (Some(output), rung)
+                (Some(output.into_owned()), rung)
             }
         };
         let is_wanted = match rung {
