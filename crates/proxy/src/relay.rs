@@ -10,10 +10,12 @@
 //! | `server` | what comes from the server |
 //! | `life` | starts, deaths and what is due |
 //! | `pending` | requests that wait for an answer |
+//! | `outbox` | bytes on their way to one side |
 //! | `session` | what a new process has to be told of the client |
 
 mod client;
 mod life;
+mod outbox;
 mod pending;
 mod server;
 mod session;
@@ -24,6 +26,7 @@ use super::trouble::Trouble;
 use jelly_base::mcp::Era;
 use jelly_base::model::OutputSeen;
 use jelly_wire::Direction;
+pub use outbox::Outbox;
 use pending::{Asked, Pendings, Waiting};
 use serde::Serialize;
 use serde_json::Value;
@@ -117,8 +120,8 @@ pub struct Relay<T = ()> {
     /// The client has closed its end.
     closed: bool,
     wishes: VecDeque<Wish>,
-    to_client: Vec<u8>,
-    to_server: Vec<u8>,
+    to_client: Outbox,
+    to_server: Outbox,
     adapter: Option<Adapter>,
     tap: T,
 }
@@ -160,8 +163,8 @@ impl<T: Tap> Relay<T> {
             listening: Vec::new(),
             closed: false,
             wishes: VecDeque::from([Wish::Start]),
-            to_client: Vec::new(),
-            to_server: Vec::new(),
+            to_client: Outbox::default(),
+            to_server: Outbox::default(),
             adapter,
             tap,
         }
@@ -173,12 +176,12 @@ impl<T: Tap> Relay<T> {
     }
 
     /// Bytes for the client, to be taken.
-    pub fn to_client(&mut self) -> &mut Vec<u8> {
+    pub fn to_client(&mut self) -> &mut Outbox {
         &mut self.to_client
     }
 
     /// Bytes for the server, to be taken.
-    pub fn to_server(&mut self) -> &mut Vec<u8> {
+    pub fn to_server(&mut self) -> &mut Outbox {
         &mut self.to_server
     }
 
@@ -234,8 +237,7 @@ impl<T: Tap> Relay<T> {
     }
 
     fn say_to_client(&mut self, line: &str) {
-        self.to_client.extend_from_slice(line.as_bytes());
-        self.to_client.push(b'\n');
+        self.to_client.line(line.as_bytes());
     }
 
     fn tell_client(&mut self, message: &impl Serialize) {
@@ -245,8 +247,7 @@ impl<T: Tap> Relay<T> {
     }
 
     fn send(&mut self, line: &[u8]) {
-        self.to_server.extend_from_slice(line);
-        self.to_server.push(b'\n');
+        self.to_server.line(line);
         self.tap.passed(Direction::Sent, line);
     }
 
@@ -284,3 +285,6 @@ impl<T: Tap> Relay<T> {
         self.say_to_client(&trouble.answer(id));
     }
 }
+
+#[cfg(test)]
+mod tests;

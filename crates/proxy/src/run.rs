@@ -172,13 +172,13 @@ impl Proxy<'_> {
             match self.news().await {
                 News::FromClient(Ok(0) | Err(_)) => self.close(),
                 News::FromClient(Ok(_)) => self.read_client(),
-                News::ToClient(Ok(wrote)) => drop(self.relay.to_client().drain(..wrote)),
+                News::ToClient(Ok(wrote)) => self.relay.to_client().took(wrote),
                 // Nobody reads it any more.
                 News::ToClient(Err(_)) => return Ok(()),
                 News::FromServer(Ok(0) | Err(_)) => self.server_ended().await,
                 News::FromServer(Ok(_)) => self.read_server(),
                 News::ToServer(Ok(wrote)) => {
-                    drop(self.relay.to_server().drain(..wrote));
+                    self.relay.to_server().took(wrote);
                     if let Some(upstream) = &mut self.upstream {
                         upstream.wrote(wrote);
                     }
@@ -201,7 +201,7 @@ impl Proxy<'_> {
         let to_client = std::mem::take(self.relay.to_client());
         let to_server = std::mem::take(self.relay.to_server());
         let due = earliest(self.relay.due(), self.closed.map(|at| at + LAST_ANSWERS));
-        let reads_client = self.closed.is_none() && to_server.len() < FULL;
+        let reads_client = self.closed.is_none() && to_server.unsent().len() < FULL;
         let (reads_server, stdin, stdout) = match &mut self.upstream {
             Some(Upstream {
                 stdin,
@@ -209,7 +209,7 @@ impl Proxy<'_> {
                 splitter,
                 ..
             }) => (
-                to_client.len() < FULL,
+                to_client.unsent().len() < FULL,
                 stdin.as_mut(),
                 Some((stdout, splitter)),
             ),
@@ -222,12 +222,12 @@ impl Proxy<'_> {
         let tries = trial.is_some();
         let news = tokio::select! {
             biased;
-            wrote = self.output.write(&to_client), if !to_client.is_empty() => {
+            wrote = self.output.write(to_client.unsent()), if !to_client.is_empty() => {
                 News::ToClient(wrote)
             }
             wrote = async {
                 match stdin {
-                    Some(stdin) => stdin.write(&to_server).await,
+                    Some(stdin) => stdin.write(to_server.unsent()).await,
                     None => std::future::pending().await,
                 }
             }, if writes_server => News::ToServer(wrote),

@@ -2,6 +2,7 @@
 
 use super::pending::{Asked, Asking, Waiting, earlier};
 use super::{OwnRequest, Relay, Starting, State, Wish};
+use crate::message::{Kind, Line, peek};
 use crate::settings::Tap;
 use crate::trouble::Trouble;
 use jelly_base::mcp::{Era, INITIALIZE};
@@ -22,7 +23,8 @@ const ANSWERED: usize = 10_000;
 impl<T: Tap> Relay<T> {
     /// There is a process.
     pub fn started(&mut self) {
-        let first_opens = self.held.first().is_some_and(|line| opens(line));
+        let first = self.held.first().map(|line| asks_for(line));
+        let first_opens = matches!(first, Some(Asking::Initialize | Asking::Discover));
         let params = self.session.initialize.clone();
         let restoring = self.session.era == Some(Era::Legacy) && params.is_some() && !first_opens;
         self.state = State::Starting(Starting {
@@ -141,7 +143,6 @@ impl<T: Tap> Relay<T> {
         self.to_server.clear();
         self.answered.clear();
         self.opening_kept = None;
-        self.adopted = None;
         self.asked_by_server.clear();
         self.held.clear();
         self.own.clear();
@@ -152,7 +153,10 @@ impl<T: Tap> Relay<T> {
         for (id, asked) in self.pending.take_all() {
             match asked.waiting {
                 Waiting::Listens(line) if restarts => self.listening.push((id, line)),
-                _ => self.answer_for_server(&id, &asked, &trouble),
+                _ => {
+                    let id = self.shown_id(id);
+                    self.answer_for_server(&id, &asked, &trouble);
+                }
             }
         }
         if restarts {
@@ -169,6 +173,12 @@ impl<T: Tap> Relay<T> {
             self.retry_at = Some(now + pause(self.failures));
             self.failures = self.failures.saturating_add(1);
         }
+    }
+
+    /// The id by which the client waits for what the server knows by this one.
+    fn shown_id(&mut self, id: String) -> String {
+        let adopted = self.adopted.take_if(|(server, _)| *server == id);
+        adopted.map_or(id, |(_, client)| client)
     }
 
     fn may_restart(&mut self, now: Instant) -> bool {
@@ -194,11 +204,11 @@ impl<T: Tap> Relay<T> {
     pub fn is_legacy(&mut self) {
         self.server_era = Some(Era::Legacy);
         self.to_server.clear();
-        for (id, asked) in self.pending.take_all() {
-            if asked.method == Asking::Discover {
-                self.refuse_probe(&id);
-            }
+        let probes = |asked: &Asked| asked.method == Asking::Discover;
+        for (id, _) in self.pending.take_if(probes) {
+            self.refuse_probe(&id);
         }
+        self.held.retain(|line| asks_for(line) != Asking::Discover);
         self.state = State::Starting(Starting::ASKED_FOR);
         self.wishes.push_back(Wish::Start);
     }
@@ -287,8 +297,7 @@ impl<T: Tap> Relay<T> {
         let overdue = |asked: &Asked| asked.until.is_some_and(|until| until <= now);
         let sent = matches!(self.state, State::Starting(starting) if !starting.holds());
         for (id, asked) in self.pending.take_if(overdue) {
-            let shown = self.adopted.take_if(|(server, _)| *server == id);
-            let shown = shown.map_or_else(|| id.clone(), |(_, client)| client);
+            let shown = self.shown_id(id.clone());
             self.answer_for_server(&shown, &asked, trouble);
             if !sent {
                 continue;
@@ -305,24 +314,19 @@ impl<T: Tap> Relay<T> {
     }
 }
 
-/// Whether the line opens a connection.
-fn opens(line: &[u8]) -> bool {
-    match crate::message::peek(line) {
-        crate::message::Line::One(message) => {
-            matches!(
-                Asking::of(message.method()),
-                Asking::Initialize | Asking::Discover
-            )
-        }
-        _ => false,
+/// What a line asks for; of a batch, nothing that is told apart.
+fn asks_for(line: &[u8]) -> Asking {
+    match peek(line) {
+        Line::One(message) => Asking::of(message.method()),
+        Line::Many(_) | Line::Other | Line::Noise => Asking::Other,
     }
 }
 
 fn is_request(line: &[u8]) -> bool {
-    match crate::message::peek(line) {
-        crate::message::Line::One(message) => message.kind() == crate::message::Kind::Request,
-        crate::message::Line::Many(_) => true,
-        _ => false,
+    match peek(line) {
+        Line::One(message) => message.kind() == Kind::Request,
+        Line::Many(_) => true,
+        Line::Other | Line::Noise => false,
     }
 }
 

@@ -43,8 +43,7 @@ impl<T: Tap> Relay<T> {
         };
         self.tap.passed(Direction::Received, line);
         if passes {
-            self.to_client.extend_from_slice(line);
-            self.to_client.push(b'\n');
+            self.to_client.line(line);
         }
         true
     }
@@ -108,10 +107,9 @@ impl<T: Tap> Relay<T> {
         let Some(range) = place_in(line, result) else {
             return true;
         };
-        self.to_client.extend_from_slice(&line[..range.start]);
-        self.to_client.extend_from_slice(changed.as_bytes());
-        self.to_client.extend_from_slice(&line[range.end..]);
-        self.to_client.push(b'\n');
+        self.to_client.add(&line[..range.start]);
+        self.to_client.add(changed.as_bytes());
+        self.to_client.line(&line[range.end..]);
         false
     }
 
