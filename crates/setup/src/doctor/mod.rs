@@ -17,6 +17,7 @@ mod lint;
 mod read;
 mod remedy;
 mod secrets;
+mod splices;
 mod versions;
 mod wrap;
 
