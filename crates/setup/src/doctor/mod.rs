@@ -18,6 +18,7 @@ mod read;
 mod remedy;
 mod secrets;
 mod splices;
+mod startup_limit;
 mod versions;
 mod wrap;
 

@@ -1,21 +1,21 @@
 //! Where lists and texts stand in JSON, TOML and YAML, and what to splice to
 //! change them.
 //!
-//! Main type: [`List`].
+//! Main type: [`TextList`].
 
 use super::document::{Data, Node};
 use super::entry::Place;
 use std::ops::Range;
 
 /// A list of texts, in brackets or by dashes.
-pub(super) struct List<'t> {
+pub(super) struct TextList<'t> {
     text: &'t str,
     node: &'t Node,
     start: usize,
     in_brackets: bool,
 }
 
-impl<'t> List<'t> {
+impl<'t> TextList<'t> {
     pub(super) fn of(text: &'t str, node: &'t Node) -> Option<Self> {
         if !matches!(node.data, Data::List(_)) {
             return None;

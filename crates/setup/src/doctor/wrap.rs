@@ -9,7 +9,7 @@ use super::clients::{ClientFormat, Syntax, quoted};
 use super::document::{Data, Member, Node, parse};
 use super::entry::{Config, Entry, Place, Reached};
 use super::read::{ConfigError, command_holder, read};
-use super::splices::{List, offset, scalar, spliced};
+use super::splices::{TextList, offset, scalar, spliced};
 use jelly_base::text::without_mark;
 use std::ops::Range;
 use std::path::Path;
@@ -115,14 +115,14 @@ enum Hold {
     Left(String),
 }
 
-type Change<'f> = &'f dyn Fn(&str, &Config, &Entry) -> Result<String, Hold>;
+type WrapChange<'f> = &'f dyn Fn(&str, &Config, &Entry) -> Result<String, Hold>;
 
 /// Changes entry by entry: each change moves what follows it.
 fn each(
     place: WrapPlace<'_>,
     text: &str,
     wanted: &dyn Fn(&str) -> bool,
-    change: Change<'_>,
+    change: WrapChange<'_>,
 ) -> Result<Rewrapped, ConfigError> {
     let bare = without_mark(text);
     let mark = &text[..text.len() - bare.len()];
@@ -317,13 +317,13 @@ impl<'t> Located<'t> {
         let mut items: Vec<String> = words.iter().map(|word| quoted(word)).collect();
         if self.is_together() {
             items.insert(0, quoted(jelly));
-            let list = List::of(self.text, self.command)?;
+            let list = TextList::of(self.text, self.command)?;
             return Some(spliced(self.text, vec![list.insert(&items)?]));
         }
         let command = self.range(self.command)?;
         items.push(self.text[command.clone()].to_owned());
         let insertion = match self.args {
-            Some(args) => List::of(self.text, &args.value)?.insert(&items)?,
+            Some(args) => TextList::of(self.text, &args.value)?.insert(&items)?,
             None => self.new_args(&command, &items),
         };
         Some(spliced(
@@ -338,7 +338,7 @@ impl<'t> Located<'t> {
         } else {
             &self.args?.value
         };
-        let list = List::of(self.text, list_node)?;
+        let list = TextList::of(self.text, list_node)?;
         let texts: Vec<&str> = list_node.elements().iter().filter_map(Node::text).collect();
         let end = texts.iter().position(|text| *text == "--")?;
         if self.is_together() {
@@ -402,7 +402,7 @@ impl<'t> Located<'t> {
 
     /// The bytes of the member with the arguments, with what parts it from the
     /// others.
-    fn args_member(&self, list: &List<'_>) -> Option<Range<usize>> {
+    fn args_member(&self, list: &TextList<'_>) -> Option<Range<usize>> {
         let args = self.args?;
         let start = offset(self.text, args.place)?;
         let end = list.end()?;
