@@ -10,10 +10,10 @@ use super::refusal::{Refusal, complain};
 use super::rules::Rules;
 use super::settings::{World, inherited_secrets};
 use super::write_back::WriteBack;
-use crate::cli::args::{Format, RunArgs};
+use crate::cli::args::{RunArgs, RunFormat};
 use crate::report::{
-    Extras, ReportError, Results, RunDir, TerminalOptions, TerminalReporter, annotations,
-    job_summary, matrix_md, report_json,
+    Extras, ReportError, Results, RunDir, TerminalOptions, TerminalReporter, agent_json,
+    annotations, job_summary, matrix_md, report_json,
 };
 use indexmap::IndexMap;
 use indicatif::MultiProgress;
@@ -121,7 +121,7 @@ impl RunCall {
     /// A plan that can't be run at all. It is reported like any other: who
     /// looks at nothing but the reports must not take it for one that passed.
     pub fn refuse(&self, job: &Job, invalid: &Invalid) -> PlanEnd {
-        if self.args.format == Format::Human {
+        if self.args.format == RunFormat::Human {
             let redactor = Redactor::new(inherited_secrets(&self.world.env));
             complain(&invalid.render(self.color_errors, &redactor));
         }
@@ -217,7 +217,7 @@ impl RunCall {
             }
         }
         match self.args.format {
-            Format::Json => {
+            RunFormat::Json => {
                 let json = match reports.as_slice() {
                     [one] if !self.several => report_json(one),
                     _ => report_json(&results(code)),
@@ -226,12 +226,17 @@ impl RunCall {
                     .map_err(|error| Refusal::fault(&format!("the report is no JSON: {error}")))?;
                 self.note(print_in(Notation::Json, bytes));
             }
-            Format::Human if self.several => {
+            RunFormat::Agent => {
+                let bytes = agent_json(&self.run_id, code.code(), &reports, self.args.max_bytes)
+                    .map_err(|error| Refusal::fault(&format!("the report is no JSON: {error}")))?;
+                self.note(print_in(Notation::Json, bytes));
+            }
+            RunFormat::Human if self.several => {
                 let mut reporter =
                     TerminalReporter::new(stdout(Notation::Plain), self.options.clone());
                 self.note(reporter.finish_all(&reports, &matrices, code.code()));
             }
-            Format::Human => {}
+            RunFormat::Human => {}
         }
         if self.world.on_github() {
             self.tell_github(&reports, &matrices);
@@ -243,7 +248,7 @@ impl RunCall {
     }
 
     fn tell_github(&self, reports: &[RunReport], matrices: &[MatrixReport]) {
-        if self.args.format == Format::Human {
+        if self.args.format == RunFormat::Human {
             self.note(print_as_is(annotations(reports)));
         }
         append_job_summary(&self.world, || job_summary(reports) + &matrix_md(matrices));

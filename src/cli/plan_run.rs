@@ -15,7 +15,7 @@ use super::record::{self, RestedOn};
 use super::schema_store::SchemaStore;
 use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::write_back::WriteBack;
-use crate::cli::args::Format;
+use crate::cli::args::RunFormat;
 use crate::report::{Extras, ReportDir, RunDir, TerminalOptions, TerminalReporter};
 use jelly_base::model::{
     Diagnosis, EventSink, Failure, Fix, RunReport, StepAnswers, Verdict, Warnings,
@@ -145,9 +145,9 @@ impl<'a> PlanRun<'a> {
     fn new(call: &'a RunCall, plan: &Plan, project: PathBuf, report_dir: Rc<ReportDir>) -> Self {
         let transcript = Rc::new(RefCell::new(Vec::new()));
         let out = match call.args.format {
-            Format::Json => Out::Nowhere,
-            Format::Human if call.several => Out::Later(transcript.clone()),
-            Format::Human => Out::now(),
+            RunFormat::Json | RunFormat::Agent => Out::Nowhere,
+            RunFormat::Human if call.several => Out::Later(transcript.clone()),
+            RunFormat::Human => Out::now(),
         };
         let mut reporter = TerminalReporter::new(
             out,

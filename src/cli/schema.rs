@@ -29,6 +29,7 @@ const SCHEMAS: &[(&str, &str)] = published![
     "rules-file",
     "failure",
     "results",
+    "run-agent",
     "hook",
     "wire-line",
     "check",

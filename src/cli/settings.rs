@@ -1,7 +1,7 @@
 //! What is meant: environment and terminal looked at once, into values.
 
 use super::refusal::Refusal;
-use crate::cli::args::{BudgetArgs, ColorChoice, Format, RunArgs};
+use crate::cli::args::{BudgetArgs, ColorChoice, RunArgs, RunFormat};
 use etcetera::BaseStrategy as _;
 use jelly_base::model::Budgets;
 use jelly_base::text::redact::holds_secret;
@@ -140,8 +140,8 @@ impl World {
 
     /// Progress is for people who watch.
     #[must_use]
-    pub fn draws_progress(&self, format: Format) -> bool {
-        self.stderr_is_terminal && !self.in_ci() && format == Format::Human
+    pub fn draws_progress(&self, format: RunFormat) -> bool {
+        self.stderr_is_terminal && !self.in_ci() && format == RunFormat::Human
     }
 
     /// Columns to wrap at; `None` where nobody watches.

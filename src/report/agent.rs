@@ -88,7 +88,9 @@ pub struct AgentFailure<'r> {
     /// Absent exactly when the category is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retryable: Option<bool>,
+    /// As in a diagnosis.
     pub root_cause: &'r str,
+    /// The same for all of them.
     pub fingerprint: &'r str,
     /// Of the first.
     pub message: String,
@@ -182,9 +184,8 @@ fn plan(run: &RunReport) -> AgentPlan<'_> {
     let problems = run.help_summary.iter().flat_map(|help| &help.problems);
     let mut next: Vec<String> = Vec::new();
     for step in problems.flat_map(|problem| &problem.next) {
-        let line = step.line().into_owned();
-        if line.starts_with("$ ") && !next.contains(&line) {
-            next.push(line);
+        if step.starts_with("$ ") && !next.contains(step) {
+            next.push(step.clone());
         }
     }
     AgentPlan {
@@ -205,7 +206,11 @@ fn clusters(failures: &[FailureReport]) -> Vec<AgentFailure<'_>> {
     let mut found: Vec<AgentFailure<'_>> = Vec::new();
     let mut places: BTreeMap<(&str, Option<bool>), usize> = BTreeMap::new();
     for failure in failures {
-        let Diagnosis { fingerprint, retryable, .. } = &failure.diagnosis;
+        let Diagnosis {
+            fingerprint,
+            retryable,
+            ..
+        } = &failure.diagnosis;
         let key = (fingerprint.as_str(), *retryable);
         let at = *places.entry(key).or_insert_with(|| {
             found.push(first(failure));
@@ -233,7 +238,11 @@ fn place(failure: &FailureReport) -> String {
 
 fn first(failure: &FailureReport) -> AgentFailure<'_> {
     let diagnosis = &failure.diagnosis;
-    let fix = diagnosis.advice.fix.iter().map(|step| step.line().into_owned());
+    let fix = diagnosis
+        .advice
+        .fix
+        .iter()
+        .map(|step| step.line().into_owned());
     AgentFailure {
         count: 0,
         places: Vec::new(),
@@ -245,7 +254,10 @@ fn first(failure: &FailureReport) -> AgentFailure<'_> {
         root_cause: &diagnosis.root_cause,
         fingerprint: &diagnosis.fingerprint,
         message: failure.message.clone(),
-        evidence: diagnosis.evidence.as_ref().map(|evidence| evidence.text.clone()),
+        evidence: diagnosis
+            .evidence
+            .as_ref()
+            .map(|evidence| evidence.text.clone()),
         fix: fix.collect(),
         at: failure.at.as_deref(),
     }
@@ -269,8 +281,13 @@ fn cut<'r>(report: &AgentReport<'r>, limits: SizeLimits) -> AgentReport<'r> {
         for failure in &mut plan.failures {
             left.entries += shorten(&mut failure.places, limits.entries);
             left.entries += shorten(&mut failure.fix, limits.entries);
-            let texts = failure.fix.iter_mut().filter(|line| !line.starts_with("$ "));
-            let texts = texts.chain(failure.places.iter_mut()).chain([&mut failure.message]);
+            let texts = failure
+                .fix
+                .iter_mut()
+                .filter(|line| !line.starts_with("$ "));
+            let texts = texts
+                .chain(failure.places.iter_mut())
+                .chain([&mut failure.message]);
             for text in texts.chain(&mut failure.evidence) {
                 if text.len() > limits.text {
                     let short = truncate(text, limits.text).into_owned();
@@ -281,7 +298,10 @@ fn cut<'r>(report: &AgentReport<'r>, limits: SizeLimits) -> AgentReport<'r> {
         }
         // Half a command is worse than none.
         let long = |line: &String| line.len() > limits.text.max(300);
-        for list in [&mut plan.next].into_iter().chain(plan.failures.iter_mut().map(|f| &mut f.fix)) {
+        for list in [&mut plan.next]
+            .into_iter()
+            .chain(plan.failures.iter_mut().map(|f| &mut f.fix))
+        {
             let before = list.len();
             list.retain(|line| !long(line));
             left.entries += before - list.len();
@@ -337,7 +357,11 @@ mod tests {
     fn alike_failures_are_one_and_what_is_left_out_is_counted() {
         let mut run = samples::all()
             .into_iter()
-            .find(|run| run.iterations.last().is_some_and(|last| !last.failures.is_empty()))
+            .find(|run| {
+                run.iterations
+                    .last()
+                    .is_some_and(|last| !last.failures.is_empty())
+            })
             .unwrap();
         let last = run.iterations.last_mut().unwrap();
         let one = last.failures[0].clone();
@@ -364,8 +388,14 @@ mod tests {
 
     #[test]
     fn of_many_plans_those_that_failed_stay() {
-        let good = samples::all().into_iter().find(|run| run.exit_code == 0).unwrap();
-        let bad = samples::all().into_iter().find(|run| run.exit_code == 3).unwrap();
+        let good = samples::all()
+            .into_iter()
+            .find(|run| run.exit_code == 0)
+            .unwrap();
+        let bad = samples::all()
+            .into_iter()
+            .find(|run| run.exit_code == 3)
+            .unwrap();
         let mut runs = vec![good; 200];
         runs.push(bad);
         let told = read(&runs, 2000);

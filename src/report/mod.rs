@@ -4,6 +4,7 @@
 //! to bytes; [`RunDir`] alone owns files, [`TerminalReporter`] alone follows
 //! [`Event`](jelly_base::model::Event)s. Must not know how anything was executed.
 
+mod agent;
 mod doctor;
 mod files;
 mod github;
@@ -21,6 +22,7 @@ mod words;
 #[cfg(test)]
 mod samples;
 
+pub use agent::{AGENT_BYTES, AgentReport, MIN_AGENT_BYTES, agent_json, fitted};
 pub use doctor::{DoctorOptions, doctor_md, doctor_text, server_text};
 pub use files::{Extras, ReportDir, ReportError, RunDir, run_id};
 pub use github::{annotations, job_summary};

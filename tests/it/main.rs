@@ -10,6 +10,7 @@
 
 mod support;
 
+mod agent;
 mod alike;
 mod apply;
 mod asked;

@@ -1,6 +1,6 @@
 //! A client's configuration goes through jelly, and back.
 
-use crate::support::{Project, python, run};
+use crate::support::{Project, fixtures, python, run};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 
@@ -190,4 +190,55 @@ serve(None, listed=lambda m: {'tools': [tool]})
     let plan =
         format!("version: 1\nservers:\n  s: {server}\nsteps:\n  - {{ id: a, list: tools }}\n");
     run(&plan).ends(0, "passed");
+}
+
+#[test]
+fn every_command_of_the_clients_page_does_what_it_says() {
+    let page = std::fs::read_to_string(fixtures().with_file_name("docs/proxy-clients.md")).unwrap();
+    let rows: Vec<&str> = page
+        .lines()
+        .filter_map(|line| {
+            line.rsplit_once("`jelly proxy wrap ")?
+                .1
+                .strip_suffix("` |")
+        })
+        .collect();
+    assert_eq!(rows.len(), 7, "{rows:?}");
+    let project = Project::empty();
+    let home = project.at("");
+    for row in rows {
+        let file = row.replace("~/", "");
+        let jelly = env!("CARGO_BIN_EXE_jelly");
+        let before = match file.rsplit('.').next().unwrap() {
+            "toml" => format!("[mcp_servers.a]\ncommand = \"{jelly}\" # mine\nargs = [\"mock\"]\n"),
+            "yaml" => {
+                format!("extensions:\n  a:\n    type: stdio\n    cmd: {jelly}\n    args: [mock]\n")
+            }
+            _ if file.contains(".vscode") => {
+                json!({"servers": {"a": {"command": jelly, "args": ["mock"]}}}).to_string()
+            }
+            _ => json!({"mcpServers": {"a": {"command": jelly, "args": ["mock"]}}}).to_string(),
+        };
+        project.write(&file, &before);
+        let at = row.replace("~/", &home);
+        let call = |way: &str| {
+            let ended = project
+                .jelly(&["proxy", way, &at, "-y"])
+                .env("HOME", &home)
+                .output();
+            assert_eq!(ended.code, Some(0), "{way} {row}: {}", ended.stderr);
+        };
+        call("wrap");
+        let doctor = project.jelly(&["doctor", &at, "--format", "json"]).output();
+        let report: Value = serde_json::from_str(&doctor.stdout).unwrap();
+        assert_eq!(report["servers"][0]["state"], "healthy", "{row}: {report}");
+        assert!(
+            report["servers"][0]["argv"]
+                .to_string()
+                .contains("--wrapped"),
+            "{report}"
+        );
+        call("unwrap");
+        assert_eq!(project.read(&file), before, "{row}");
+    }
 }

@@ -3,7 +3,7 @@
 //! Main function: [`exchanges`].
 
 use jelly_base::mcp::{DISCOVER, INITIALIZE};
-use jelly_wire::{Direction, RecordedSession, Said};
+use jelly_wire::{Direction, RecordedContent, RecordedSession};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -106,17 +106,19 @@ pub fn exchanges(session: &RecordedSession) -> Exchanges {
     for recorded in &session.messages {
         let line = recorded.line;
         match (&recorded.said, recorded.direction) {
-            (Said::Message(Value::Array(batch)), direction) => {
+            (RecordedContent::Message(Value::Array(batch)), direction) => {
                 for message in batch {
                     sorter.message(line, direction, message);
                 }
             }
-            (Said::Message(message), direction) => sorter.message(line, direction, message),
-            (Said::Text(text), Direction::Received) => {
+            (RecordedContent::Message(message), direction) => {
+                sorter.message(line, direction, message)
+            }
+            (RecordedContent::Text(text), Direction::Received) => {
                 sorter.react(sorter.last, Reaction::Noise(text.clone()));
             }
             // What can't be read can't be waited for.
-            (Said::Text(_), Direction::Sent) => {}
+            (RecordedContent::Text(_), Direction::Sent) => {}
         }
     }
     sorter.found

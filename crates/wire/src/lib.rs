@@ -58,7 +58,7 @@ pub use notices::{Listener, Notice};
 pub use observed::Observed;
 pub use peer::Peer;
 pub use raw::is_sound;
-pub use recording::{RecordedMessage, RecordedSession, Recording, RecordingError, Said};
+pub use recording::{RecordedContent, RecordedMessage, RecordedSession, Recording, RecordingError};
 pub use reply::{Reply, StartFailure, describe_exit};
 pub use session::Session;
 pub use startup::start;

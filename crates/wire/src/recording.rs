@@ -35,12 +35,12 @@ pub struct RecordedMessage {
     /// Its line in the record, from 1.
     pub line: usize,
     pub direction: Direction,
-    pub said: Said,
+    pub said: RecordedContent,
 }
 
 /// What a line of the wire held.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Said {
+pub enum RecordedContent {
     Message(Value),
     /// No JSON, or not after a secret was taken out of it.
     Text(String),
@@ -65,7 +65,7 @@ impl Recording {
     /// # Errors
     /// A line is none of a record, was cut, or is missing.
     pub fn read(mut from: impl BufRead) -> Result<Self, RecordingError> {
-        let mut reader = Reader::default();
+        let mut reader = LineReader::default();
         let mut line = Vec::new();
         for number in 1.. {
             line.clear();
@@ -111,17 +111,17 @@ impl Recording {
 }
 
 #[derive(Default)]
-struct Reader {
+struct LineReader {
     recording: Recording,
     seq: u64,
     /// Where a session's messages go, by its server and number.
     open: BTreeMap<(String, Option<u64>), usize>,
 }
 
-type Flaw = (Option<usize>, String);
+type LineFlaw = (Option<usize>, String);
 
-impl Reader {
-    fn line(&mut self, number: usize, line: &[u8]) -> Result<(), Flaw> {
+impl LineReader {
+    fn line(&mut self, number: usize, line: &[u8]) -> Result<(), LineFlaw> {
         let entry: Value = serde_json::from_slice(line)
             .map_err(|error| (Some(error.column()), not_json(&error)))?;
         let plain = |what: String| (None, what);
@@ -182,8 +182,8 @@ impl Reader {
 
     /// Whether a message without the number of its session is the first of
     /// another one: requests are numbered anew.
-    fn opens(&self, at: usize, direction: Direction, said: &Said) -> bool {
-        let (Direction::Sent, Said::Message(message)) = (direction, said) else {
+    fn opens(&self, at: usize, direction: Direction, said: &RecordedContent) -> bool {
+        let (Direction::Sent, RecordedContent::Message(message)) = (direction, said) else {
             return false;
         };
         let (Some(_), Some(id)) = (message.get("method"), message.get("id")) else {
@@ -191,7 +191,7 @@ impl Reader {
         };
         let messages = self.recording.sessions.get(at).map(|s| &s.messages);
         messages.into_iter().flatten().any(|before| {
-            let Said::Message(message) = &before.said else {
+            let RecordedContent::Message(message) = &before.said else {
                 return false;
             };
             before.direction == Direction::Sent
@@ -208,17 +208,17 @@ fn not_json(error: &serde_json::Error) -> String {
     format!("it is not JSON: {what}")
 }
 
-fn said(entry: &mut Map<String, Value>) -> Option<Said> {
+fn said(entry: &mut Map<String, Value>) -> Option<RecordedContent> {
     if let Some(message) = entry.remove("message") {
-        return Some(Said::Message(message));
+        return Some(RecordedContent::Message(message));
     }
     match entry.remove("text") {
-        Some(Value::String(text)) => Some(Said::Text(text)),
+        Some(Value::String(text)) => Some(RecordedContent::Text(text)),
         Some(_) | None => None,
     }
 }
 
-impl Said {
+impl RecordedContent {
     /// What it was, in a few words.
     #[must_use]
     pub fn name(&self) -> String {
@@ -234,7 +234,7 @@ impl Said {
 
 #[cfg(test)]
 mod tests {
-    use super::{Direction, Recording, Said};
+    use super::{Direction, RecordedContent, Recording};
 
     fn why(text: &str) -> String {
         Recording::read(text.as_bytes()).unwrap_err().to_string()
@@ -291,7 +291,10 @@ mod tests {
         assert_eq!(one.start.as_ref().unwrap().argv, ["x"]);
         assert_eq!((one.messages[0].line, two.messages[0].line), (3, 4));
         assert_eq!(two.messages[0].direction, Direction::Received);
-        assert_eq!(two.messages[0].said, Said::Text("junk".to_owned()));
+        assert_eq!(
+            two.messages[0].said,
+            RecordedContent::Text("junk".to_owned())
+        );
 
         let line = |seq: u64, id: u64| {
             format!(

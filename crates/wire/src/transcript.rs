@@ -74,6 +74,7 @@ pub struct RecordedStart {
     /// What was added to its environment.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+    /// Without user and password.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// The names of the headers that were sent besides the protocol's.

@@ -31,7 +31,7 @@ pub use login::LoginArgs;
 pub use proxy::{OnFailure, ProxyAction, ProxyArgs, RetryUpstream, WrapArgs};
 pub use replay::ReplayArgs;
 pub use rules::{RuleFiles, RulesArgs};
-pub use run::{BudgetArgs, FlagRepeat, LadderArgs, RUN_FLAGS, RunArgs};
+pub use run::{BudgetArgs, FlagRepeat, LadderArgs, RUN_FLAGS, RunArgs, RunFormat};
 pub use schema::SchemaArgs;
 #[cfg(feature = "serve")]
 pub use serve::ServeArgs;

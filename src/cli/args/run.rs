@@ -6,8 +6,9 @@
 
 use super::history::HistoryArgs;
 use super::rules::RuleFiles;
-use super::shared::{Argv, Format, ReportsDir, parse_argv, parse_duration, parse_var};
-use clap::Args;
+use super::shared::{Argv, ReportsDir, parse_argv, parse_duration, parse_var};
+use crate::report::{AGENT_BYTES, MIN_AGENT_BYTES};
+use clap::{Args, ValueEnum};
 use jelly_harness::triage_loop::{CallFlags, ResultSettings};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -40,7 +41,11 @@ pub struct RunArgs {
 
     /// How results are printed
     #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: RunFormat,
+
+    /// With `--format agent`, how long what is printed may be
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, default_value_t = AGENT_BYTES)]
+    pub max_bytes: usize,
 
     /// Runs only these steps: an id, a server or a tag (also step:ID, server:NAME, tag:TAG)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -178,6 +183,7 @@ impl RunArgs {
             // What is written and shown.
             reports: _,
             format: _,
+            max_bytes: _,
             history: _,
             record: _,
             quiet: _,
@@ -189,6 +195,26 @@ impl RunArgs {
             wire_check: *wire_check,
             ..ResultSettings::default()
         }
+    }
+}
+
+/// How the results of a run are printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum RunFormat {
+    /// Lines for people
+    #[default]
+    Human,
+    /// What results.json holds
+    Json,
+    /// What a program decides by, on one line: alike failures together, at most --max-bytes
+    Agent,
+}
+
+fn parse_bytes(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(bytes) if bytes >= MIN_AGENT_BYTES => Ok(bytes),
+        Ok(_) => Err(format!("it is at least {MIN_AGENT_BYTES}")),
+        Err(_) => Err("it is a number of bytes".to_owned()),
     }
 }
 
@@ -244,6 +270,7 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("jobs", "--jobs", FlagRepeat::Dropped),
     ("record", "--record", FlagRepeat::Dropped),
     ("format", "--format", FlagRepeat::Dropped),
+    ("max_bytes", "--max-bytes", FlagRepeat::Dropped),
     ("quiet", "--quiet", FlagRepeat::Dropped),
     ("color", "--color", FlagRepeat::Dropped),
 ];

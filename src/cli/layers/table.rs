@@ -153,7 +153,7 @@ pub const SETTINGS: &[Setting] = &[
     settled(
         RUN,
         "format",
-        Word(&["human", "json"]),
+        Word(&["human", "json", "agent"]),
         "JELLY_FORMAT",
         "human",
     ),

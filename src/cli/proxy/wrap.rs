@@ -22,22 +22,22 @@ const MAX_LINES: usize = 400;
 
 /// Which way it goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum WrapWay {
     In,
     Out,
 }
 
 /// Puts jelly in front of servers.
 pub fn wrap(args: &WrapArgs, world: &World) -> Result<ExitCode, Refusal> {
-    change(args, world, Way::In)
+    change(args, world, WrapWay::In)
 }
 
 /// Takes it out again.
 pub fn unwrap(args: &WrapArgs, world: &World) -> Result<ExitCode, Refusal> {
-    change(args, world, Way::Out)
+    change(args, world, WrapWay::Out)
 }
 
-fn change(args: &WrapArgs, world: &World, way: Way) -> Result<ExitCode, Refusal> {
+fn change(args: &WrapArgs, world: &World, way: WrapWay) -> Result<ExitCode, Refusal> {
     let jelly = world.jelly.as_deref().and_then(Path::to_str);
     let jelly = jelly.ok_or_else(|| {
         Refusal::with_help("the path of jelly itself is not known", "reinstall jelly")
@@ -58,8 +58,8 @@ fn change(args: &WrapArgs, world: &World, way: Way) -> Result<ExitCode, Refusal>
     known_servers(args, &file, &before.text, world)?;
     let wanted = |name: &str| args.servers.is_empty() || args.servers.iter().any(|s| s == name);
     let done = match way {
-        Way::In => wrap_text(place, &before.text, &wanted),
-        Way::Out => unwrap_text(place, &before.text, &wanted),
+        WrapWay::In => wrap_text(place, &before.text, &wanted),
+        WrapWay::Out => unwrap_text(place, &before.text, &wanted),
     };
     let done = done.map_err(|error| unreadable(&error))?;
     let after = PlanSource {
@@ -111,8 +111,8 @@ fn change(args: &WrapArgs, world: &World, way: Way) -> Result<ExitCode, Refusal>
     })?;
     // It is done; who does not hear of it reads the file.
     let next = match way {
-        Way::In => "restart the client; `jelly proxy unwrap` takes it back",
-        Way::Out => "restart the client",
+        WrapWay::In => "restart the client; `jelly proxy unwrap` takes it back",
+        WrapWay::Out => "restart the client",
     };
     let _ = say(&format!(
         "wrote {shown} with {}; {next}",
@@ -122,14 +122,14 @@ fn change(args: &WrapArgs, world: &World, way: Way) -> Result<ExitCode, Refusal>
 }
 
 /// What came of each server.
-fn told(done: &Rewrapped, way: Way) -> Vec<String> {
+fn told(done: &Rewrapped, way: WrapWay) -> Vec<String> {
     let line = |(name, turn): &(String, Turn)| {
         let name = one_line(name, 80);
         match (turn, way) {
-            (Turn::Changed, Way::In) => format!("{name}: goes through jelly"),
-            (Turn::Changed, Way::Out) => format!("{name}: is started by the client itself"),
-            (Turn::Already, Way::In) => format!("{name}: goes through jelly already"),
-            (Turn::Already, Way::Out) => format!("{name}: does not go through jelly"),
+            (Turn::Changed, WrapWay::In) => format!("{name}: goes through jelly"),
+            (Turn::Changed, WrapWay::Out) => format!("{name}: is started by the client itself"),
+            (Turn::Already, WrapWay::In) => format!("{name}: goes through jelly already"),
+            (Turn::Already, WrapWay::Out) => format!("{name}: does not go through jelly"),
             (Turn::Left(why), _) => format!("{name}: is left as it is: {why}"),
         }
     };

@@ -11,7 +11,7 @@ use crate::cli::history::{Offenders, WorstCauses, WorstTests};
 use crate::cli::layers::{Layers, SETTINGS};
 use crate::cli::triage::{Answer, Line};
 use crate::report::triage::{Brief, CtrfDocument};
-use crate::report::{Results, RuleList};
+use crate::report::{AgentReport, Results, RuleList};
 use clap::{Command, CommandFactory};
 use finish::{finish_input, finish_output};
 use jelly_base::model::{
@@ -111,6 +111,12 @@ const MADE: &[Made] = &[
         "`jelly run --format json`, and results.json",
         &[("run", "json")],
         output::<RunOutput<'static>>,
+    ),
+    made(
+        "run-agent",
+        "`jelly run --format agent`",
+        &[("run", "agent")],
+        output::<AgentReport<'static>>,
     ),
     made(
         "hook",
@@ -381,7 +387,7 @@ fn settings_schema(rules: &Value) -> Schema {
 }
 
 /// Formats that are JSON.
-const JSON: [&str; 3] = ["json", "jsonl", "ctrf"];
+const JSON: [&str; 4] = ["json", "jsonl", "ctrf", "agent"];
 
 fn printed_below(command: &Command, path: &str, found: &mut BTreeSet<(String, String)>) {
     for sub in command.get_subcommands() {

@@ -4,6 +4,7 @@
 //! The main type is [`ClientFormat`], a row for each client. Sources: the
 //! clients' own documentation, as of November 2026.
 
+use super::startup_limit::{StartupLimit, limit};
 use std::path::Path;
 
 /// Whose configuration it is.
@@ -103,16 +104,6 @@ pub(super) struct MemberNames {
     pub bearer_variable: Option<&'static str>,
     /// The names of variables whose values the client keeps elsewhere.
     pub kept_elsewhere: Option<&'static str>,
-}
-
-/// How long a client waits for a server to start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct StartupLimit {
-    /// Seconds, where nothing else is said; those of the SDKs' requests where
-    /// the client's own are not documented.
-    pub seconds: u64,
-    /// Members of a server that say another, and how many of them are a second.
-    pub members: &'static [(&'static str, u64)],
 }
 
 /// A client's configurations.
@@ -328,10 +319,6 @@ pub const CLIENTS: &[ClientFormat] = &[
         ..UNKNOWN
     },
 ];
-
-const fn limit(seconds: u64, members: &'static [(&'static str, u64)]) -> StartupLimit {
-    StartupLimit { seconds, members }
-}
 
 const fn on(platforms: &'static [Platform], base: Base, path: &'static str) -> UsualPlace {
     UsualPlace {

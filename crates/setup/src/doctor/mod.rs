@@ -17,6 +17,8 @@ mod lint;
 mod read;
 mod remedy;
 mod secrets;
+mod splices;
+mod startup_limit;
 mod versions;
 mod wrap;
 

@@ -282,9 +282,9 @@ impl Sent<'_> {
     }
 }
 
-type List = (&'static str, &'static str, &'static str);
+type ListNames = (&'static str, &'static str, &'static str);
 
-fn expect(observation: &Observation, list: Option<List>) -> Map<String, Value> {
+fn expect(observation: &Observation, list: Option<ListNames>) -> Map<String, Value> {
     let result = match &observation.answer {
         Observed::Result(result) => result,
         Observed::Error(error) => return expect_error(error),
@@ -519,3 +519,7 @@ pub fn described(method: &str, params: &Map<String, Value>) -> String {
         None => method.to_owned(),
     }
 }
+
+#[cfg(test)]
+#[path = "observed_tests.rs"]
+mod tests;
