@@ -1,6 +1,6 @@
 //! `jelly apply`: takes the repairs of an earlier run over into the plan.
 
-use super::ask::choose;
+use super::ask::{choose, yes_or_no};
 use super::out::stdout;
 use super::plan_run::secrets;
 use super::refusal::Refusal;
@@ -191,14 +191,6 @@ fn apply_one(
     // It is done; who does not hear of it reads the file.
     let _ = say(&written);
     Ok(())
-}
-
-fn yes_or_no(line: &str) -> Option<bool> {
-    match line.trim().to_ascii_lowercase().as_str() {
-        "y" | "yes" => Some(true),
-        "n" | "no" => Some(false),
-        _ => None,
-    }
 }
 
 /// The plan with all edits; none if one can't be made.

@@ -161,6 +161,15 @@ impl Drop for Quiet {
     }
 }
 
+/// What a line means that answers a question of yes and no.
+pub fn yes_or_no(line: &str) -> Option<bool> {
+    match line.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" => Some(true),
+        "n" | "no" => Some(false),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Question;

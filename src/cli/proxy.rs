@@ -34,7 +34,7 @@ pub fn change(action: &ProxyAction, world: &World) -> Result<ExitCode, Refusal> 
 pub fn proxy(args: &ProxyArgs, world: &World) -> Result<ExitCode, Refusal> {
     let depth = depth(world)?;
     with_runtime(&args.own_rules, world, async |context| {
-        let settings = settings(args, world, depth)?;
+        let settings = settings(args, world, depth).await?;
         if world.stdin_is_terminal {
             let tried = super::runtime::unless_interrupted(
                 &context.interrupt,
@@ -86,9 +86,9 @@ fn depth(world: &World) -> Result<u32, Refusal> {
     Ok(depth)
 }
 
-fn settings(args: &ProxyArgs, world: &World, depth: u32) -> Result<ProxySettings, Refusal> {
+async fn settings(args: &ProxyArgs, world: &World, depth: u32) -> Result<ProxySettings, Refusal> {
     let redactor = Redactor::new(inherited_secrets(&world.env));
-    let NamedServer { name, mut command } = named::server(args, world, &redactor)?;
+    let NamedServer { name, mut command } = named::server(args, world, &redactor).await?;
     let of_variables = command
         .env
         .iter()

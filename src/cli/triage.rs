@@ -6,6 +6,7 @@ mod place;
 mod replay;
 mod target;
 
+use super::doctor::sight::Machine;
 use super::find::{find, find_usual};
 use super::invalid::chain;
 use super::open_history::OpenHistory;
@@ -15,9 +16,12 @@ use super::rules::open_rules;
 use super::settings::{World, inherited_secrets};
 use crate::cli::args::TriageArgs;
 use crate::report::triage::{self as show, CaseWriter};
-use jelly_base::model::{ExitCode, FailureStatus, ReportSummary, TriageReport, TriagedFailure};
+use jelly_base::model::{
+    ExitCode, FailureStatus, Fix, ReportSummary, TriageReport, TriagedFailure,
+};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{Notation, one_line};
+use jelly_setup::doctor::{install_by, package_manager};
 use jelly_triage::engine::Engine;
 use jelly_triage::history::Past;
 use jelly_triage::survey::{
@@ -139,9 +143,12 @@ impl TriageCall<'_> {
             || available_parallelism().map_or(1, NonZero::get),
             usize::from,
         );
+        let manager = self.package_manager();
+        let adapt = |fix: &mut Vec<Fix>| install_by(manager, fix);
         let tools = Tools {
             jobs,
             folder: Some(&self.world.cwd),
+            adapt: Some(&adapt),
             ..Tools::new(self.engine, self.redactor)
         };
         // What is read twice must be there a second time.
@@ -193,6 +200,12 @@ impl TriageCall<'_> {
         // the ten thousand, one by one, would take it a hundredth of its time.
         std::mem::forget(account);
         Ok(code)
+    }
+
+    /// Of the project in which jelly runs.
+    fn package_manager(&self) -> &'static str {
+        let path = self.world.env.get("PATH").map_or("", String::as_str);
+        package_manager(&self.world.cwd, &Machine { path }).unwrap_or("npm")
     }
 
     /// Why nothing is said, where the output has no place for it.

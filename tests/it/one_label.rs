@@ -116,6 +116,27 @@ fn without_properties(junit: &str) -> String {
     out
 }
 
+/// The same without the texts of failures: some readers keep messages only.
+fn without_texts(junit: &str) -> String {
+    let mut out = junit.to_owned();
+    for element in ["failure", "error"] {
+        let (begin, end) = (format!("<{element} "), format!("</{element}>"));
+        let mut kept = String::new();
+        let mut rest = out.as_str();
+        while let Some((before, after)) = rest.split_once(&begin) {
+            let (attributes, after) = after.split_once('>').unwrap();
+            kept.push_str(&format!("{before}{begin}{attributes}>"));
+            rest = after;
+            if !attributes.ends_with('/') {
+                rest = &after[after.find(&end).unwrap()..];
+            }
+        }
+        kept.push_str(rest);
+        out = kept;
+    }
+    out
+}
+
 #[track_caller]
 fn same(one: &Labels, other: &Labels, names: &BTreeMap<String, String>) {
     let told = |(server, label): &(String, String)| {
@@ -177,6 +198,22 @@ fn every_fault_has_one_label_in_run_report_and_history() {
     );
     project.write("bare.xml", without_properties(&run.junit));
     same(&labels, &labels_of_report(&project, "bare.xml"), &faults);
+    // A message that is all there is says whom nobody can blame.
+    project.write(
+        "messages.xml",
+        without_texts(&without_properties(&run.junit)),
+    );
+    let in_doubt = |labels: &Labels| -> Labels {
+        let ambiguous = |(_, label): &&(String, String)| label.starts_with("[\"test\",true,");
+        labels.iter().filter(ambiguous).cloned().collect()
+    };
+    let of_messages = labels_of_report(&project, "messages.xml");
+    assert!(!in_doubt(&labels).is_empty());
+    assert!(
+        in_doubt(&labels).is_subset(&of_messages),
+        "{:#?}",
+        in_doubt(&labels).difference(&of_messages)
+    );
 
     let history = project.read(".jelly/history.jsonl");
     let past: Value = serde_json::from_str(history.lines().last().unwrap()).unwrap();

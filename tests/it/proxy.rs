@@ -300,3 +300,46 @@ fn what_passes_is_recorded_redacted() {
         ])
     );
 }
+
+#[test]
+fn a_server_is_named_in_a_client_s_configuration_or_in_a_plan() {
+    let project = Project::empty();
+    let jelly = env!("CARGO_BIN_EXE_jelly");
+    project.write(
+        "mcp.json",
+        json!({ "mcpServers": {
+            "small": { "command": jelly, "args": ["mock", "--era", "legacy", "--tool", "t=${env:THE_NAME}"] },
+            "remote": { "url": "http://127.0.0.1:9/mcp" },
+        } })
+        .to_string(),
+    );
+    project.write(
+        "plan.yaml",
+        "version: 1\nvars: { era: legacy }\nservers:\n  small: { command: jelly, args: [mock, \
+         --era, '${era}'] }\n  remote: { url: 'http://127.0.0.1:9/mcp' }\nsteps:\n  - { list: \
+         tools, server: small }\n",
+    );
+    for flag in [["--config", "mcp.json"], ["--plan", "plan.yaml"]] {
+        let call = |server: &str| {
+            let args = ["proxy", flag[0], flag[1], "--server", server];
+            project.jelly(&args).env("THE_NAME", "tiny")
+        };
+        let mut client = call("small").client();
+        let opened = client.open();
+        assert_eq!(
+            opened["result"]["protocolVersion"], "2025-11-25",
+            "{opened}"
+        );
+        client.close();
+        for (server, why) in [("smal", "small"), ("remote", "is reached by a URL")] {
+            let ended = call(server).output();
+            assert_eq!(ended.code, Some(2), "{flag:?}: {}", ended.stderr);
+            assert!(ended.stderr.contains(why), "{flag:?}: {}", ended.stderr);
+        }
+    }
+    let open = project
+        .jelly(&["proxy", "--config", "mcp.json", "--server", "small"])
+        .output();
+    assert_eq!(open.code, Some(2), "{}", open.stderr);
+    assert!(open.stderr.contains("has no value"), "{}", open.stderr);
+}

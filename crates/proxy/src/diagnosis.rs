@@ -35,6 +35,7 @@ pub fn trouble_of(engine: &Engine, failure: &Failure, error_type: UpstreamErrorT
         data: UpstreamTrouble {
             error_type,
             root_cause: diagnosis.root_cause.clone(),
+            rule: Some(diagnosis.rule.clone()),
             error_category: diagnosis.error_category,
             retryable: diagnosis.retryable,
             details: details(failure, &diagnosis, &what, &why),

@@ -79,7 +79,11 @@ pub async fn run(
 ) -> io::Result<ProxyEnd> {
     let tap: Box<dyn Tap> = match &settings.recorder {
         Some(recorder) => Box::new(Recording {
-            recorder: recorder.clone(),
+            recorder: recorder.session(
+                &settings.name,
+                &Reach::from(settings.command.clone()),
+                &settings.redactor,
+            ),
             server: settings.name.clone(),
             redactor: settings.redactor.clone(),
         }),

@@ -3,8 +3,8 @@
 //! Main type: [`Trouble`].
 
 use jelly_base::model::{
-    ErrorCategory, TROUBLE_TOOL, UPSTREAM_ERROR_CODE, UpstreamContext, UpstreamErrorType,
-    UpstreamTrouble,
+    ErrorCategory, TROUBLE_META, TROUBLE_TOOL, UPSTREAM_ERROR_CODE, UpstreamContext,
+    UpstreamErrorType, UpstreamTrouble,
 };
 use jelly_base::text::one_line;
 use serde::Serialize;
@@ -41,6 +41,7 @@ impl Trouble {
             data: UpstreamTrouble {
                 error_type: UpstreamErrorType::EraMismatch,
                 root_cause: "protocol_version_mismatch".to_owned(),
+                rule: None,
                 error_category: Some(ErrorCategory::Infrastructure),
                 retryable: Some(false),
                 details: message.to_owned(),
@@ -136,6 +137,7 @@ impl Trouble {
                 self.message
             ),
             "inputSchema": { "type": "object", "properties": {} },
+            "_meta": { TROUBLE_META: self.data },
             "annotations": { "readOnlyHint": true, "idempotentHint": true, "openWorldHint": false },
         })
     }

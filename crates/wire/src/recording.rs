@@ -51,7 +51,7 @@ pub enum Said {
 pub enum RecordingError {
     #[error("read it: {0}")]
     Read(#[from] io::Error),
-    #[error("line {line}{}: {what}", column.map(|c| format!(", column {c}")).unwrap_or_default())]
+    #[error("use line {line}{}: {what}", column.map(|c| format!(", column {c}")).unwrap_or_default())]
     Line {
         line: usize,
         column: Option<usize>,
@@ -244,7 +244,7 @@ mod tests {
     fn what_is_bad_or_cut_is_said_with_its_line() {
         let good = r#"{"seq":1,"server":"a","direction":"sent","message":{}}"#;
         for (text, said) in [
-            (String::new(), "line 1: there is no message in it"),
+            (String::new(), "use line 1: there is no message in it"),
             (
                 format!("{good}\n{{\"seq\":2,\"ser"),
                 "line 2, column 13: the record is cut off here",

@@ -15,7 +15,7 @@ use super::peer::Peer;
 use super::reply::StartFailure;
 use super::session::Session;
 use jelly_base::mcp::{Era, ListKind};
-use jelly_base::model::{Phase, ToolInfo};
+use jelly_base::model::{Phase, RpcError, ToolInfo, UpstreamTrouble, is_own_proxy};
 use jelly_process::{Process, StdinGauge};
 use serde_json::Value;
 use std::future::Future;
@@ -63,7 +63,8 @@ pub async fn start(launch: &Launch) -> Result<Session, Box<StartFailure>> {
         None => detected(launch, started, deadline).await?,
     };
     let listed = timeout_at(deadline, list_tools(&candidate, &settled, deadline)).await;
-    let tools = match listed.unwrap_or(Err(Trouble::timed_out())) {
+    let listed = listed.unwrap_or(Err(Trouble::timed_out()));
+    let tools = match listed.and_then(|listed| listed.unless_stand_in(launch)) {
         Ok(tools) => tools,
         Err(trouble) => {
             let attempt = Attempt {
@@ -271,9 +272,9 @@ async fn list_tools(
     candidate: &Candidate,
     settled: &Settled,
     deadline: Instant,
-) -> Result<Vec<ToolInfo>, Trouble> {
+) -> Result<Listed, Trouble> {
     if settled.greeting.capabilities.get("tools").is_none() {
-        return Ok(Vec::new());
+        return Ok(Listed::default());
     }
     let connection = &candidate.connection;
     let kind = ListKind::Tools;
@@ -290,6 +291,7 @@ async fn list_tools(
         if stale && left > 0 {
             continue;
         }
+        let stand_in = UpstreamTrouble::of_stand_in(&result);
         let (tools, flaws) = read_tools(&mut result)
             .map_err(|why| Trouble::Ended(kind.method(), ReplyOutcome::Broken(why)))?;
         connection.with_peer(|peer| {
@@ -298,7 +300,31 @@ async fn list_tools(
             }
         });
         connection.learn(&tools);
-        return Ok(tools);
+        return Ok(Listed { tools, stand_in });
+    }
+}
+
+/// What a server lists when it is ready.
+#[derive(Default)]
+struct Listed {
+    tools: Vec<ToolInfo>,
+    /// What it says of the server that it stands in for.
+    stand_in: Option<RpcError>,
+}
+
+impl Listed {
+    /// The tools, unless a proxy of ours has them in the place of a server that
+    /// it could not start. Anybody can list such a tool; only of our own
+    /// proxy it is no tool.
+    fn unless_stand_in(self, launch: &Launch) -> Result<Vec<ToolInfo>, Trouble> {
+        let argv = launch.reach.command().map(|spec| spec.argv.as_slice());
+        match self.stand_in {
+            Some(error) if argv.is_some_and(is_own_proxy) => Err(Trouble::Ended(
+                ListKind::Tools.method(),
+                ReplyOutcome::RpcError(error),
+            )),
+            Some(_) | None => Ok(self.tools),
+        }
     }
 }
 

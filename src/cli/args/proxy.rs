@@ -88,6 +88,10 @@ pub struct ProxyArgs {
     #[arg(long, value_name = "FILE")]
     pub record_to: Option<PathBuf>,
 
+    /// Says that `jelly proxy wrap` wrote this command
+    #[arg(long, value_name = "HOW", hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub wrapped: Option<String>,
+
     #[command(flatten)]
     pub own_rules: RuleFiles,
 }

@@ -4,7 +4,7 @@
 use super::super::again::run_here;
 use super::super::files::text_within;
 use super::super::settings::World;
-use super::ask::Answers;
+use super::ask::{Answers, answers_of};
 use super::find::FoundConfigs;
 use super::sight::Machine;
 use super::trial::{self, CandidateTrial, try_out};
@@ -31,6 +31,32 @@ use tokio::task::JoinSet;
 
 /// More lines of stderr than a reader looks at.
 const STDERR_LINES: usize = 20;
+
+/// How a server of a configuration is reached, with values for what it leaves
+/// open; none where one has none, or where nothing says how.
+pub async fn reach_of(
+    config: &Config,
+    entry: &Entry,
+    (folder, home): (&Path, Option<&Path>),
+    world: &World,
+    redactor: &Redactor,
+) -> Option<Reach> {
+    redactor.learn(secrets_of(entry));
+    let inputs = answers_of(config, false, world, redactor).await;
+    let mut filler = Filler {
+        around: Surroundings {
+            env: &world.env,
+            inputs: &inputs,
+            project: folder,
+            home,
+        },
+        redactor,
+        logins: world.logins(),
+        left: false,
+    };
+    let reach = filler.reach(entry.reached.as_ref()?, folder, &mut Vec::new());
+    (!filler.left).then_some(reach)
+}
 
 /// What no server works without, even if it starts. Of all else that servers
 /// that are ready say on stderr, much is of no account.

@@ -129,7 +129,7 @@ fn recorded_origin(
         )));
     };
     let mut notes = Vec::new();
-    let reached = reached(start, &mut notes);
+    let reached = reached(start, shared.world.jelly.as_deref(), &mut notes);
     let env = shared.world.env.clone();
     Ok((
         Origin::typed(shared, Some(name.to_owned()), reached, env),
@@ -137,7 +137,7 @@ fn recorded_origin(
     ))
 }
 
-fn reached(start: &RecordedStart, notes: &mut Vec<String>) -> Reached {
+fn reached(start: &RecordedStart, jelly: Option<&Path>, notes: &mut Vec<String>) -> Reached {
     let mut names: Vec<String> = Vec::new();
     let mut text = |text: &str, otherwise: &str| {
         let (text, secrets) = sent_again(text, otherwise, &is_gone);
@@ -161,8 +161,11 @@ fn reached(start: &RecordedStart, notes: &mut Vec<String>) -> Reached {
                 before = flag.trim_start_matches('-').to_owned();
                 found
             });
+            let command = words.next().unwrap_or_default();
+            // Plans have a word for it, which is right on other machines too.
+            let own = jelly.is_some_and(|jelly| Path::new(&command.text) == jelly);
             Reached::Command {
-                command: words.next().unwrap_or_default(),
+                command: if own { spot("jelly") } else { command },
                 args: words.collect(),
                 env: start
                     .env

@@ -82,6 +82,7 @@ impl Jelly {
             head: 4 << 10,
             tail: 8 << 10,
             sink,
+            pass_on: None,
         };
         let process = spawn(&spec, capture).await.map_err(|error| {
             let why = error

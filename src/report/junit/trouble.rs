@@ -84,6 +84,10 @@ impl Trouble {
         if more > 0 {
             message.push_str(&format!(" (and {})", plural(more, "more mismatch")));
         }
+        // Words alone would be read as the server's fault, or as another.
+        if first.diagnosis.ambiguous {
+            message = Label::end_of_message(&message, &first.diagnosis);
+        }
         Self {
             wrong_answer: failures.iter().all(|f| view::is_wrong_answer(f)),
             type_: first.diagnosis.root_cause.clone(),

@@ -459,3 +459,31 @@ fn an_error_of_a_suite_that_jest_wrote_twice_counts_once() {
         assert_eq!(told["health"]["failed"], errors, "{cases}");
     }
 }
+
+#[test]
+fn advice_names_the_package_manager_of_the_project() {
+    let cases = "<testcase classname='a' name='b'><failure>Cannot find module 'zod' from 'src/a.test.js'</failure></testcase>";
+    for (json, wanted) in [
+        (r#"{"packageManager": "pnpm@9.1.0"}"#, "$ pnpm install"),
+        (r#"{"name": "a"}"#, "$ npm install"),
+    ] {
+        let project = Project::empty();
+        project.write("package.json", json);
+        project.write("a.xml", report(cases));
+        let ended = triage(&project, &["a.xml", "-f", "json"]);
+        assert!(ended.stdout.contains(wanted), "{}", ended.stdout);
+
+        // The same of a server's own words.
+        project.script(
+            "serve.sh",
+            "#!/bin/sh\necho \"Error: Cannot find module 'zod'\" >&2\nexit 1\n",
+        );
+        project.write(
+            "plan.yaml",
+            "version: 1\nservers: { s: { command: ./serve.sh } }\nsteps: [ { id: a, server: s, list: tools } ]\n",
+        );
+        let run = project.run(&[]);
+        let advice = run.last().failures()[0]["diagnosis"]["advice"]["fix"].to_string();
+        assert!(advice.contains(wanted), "{advice}");
+    }
+}

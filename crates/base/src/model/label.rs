@@ -7,6 +7,7 @@
 use super::diagnosis::{Advice, Diagnosis, ErrorCategory, Evidence, Side, Suspect};
 use super::fix::Fix;
 use super::json_word;
+use super::proxy::UpstreamTrouble;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -111,6 +112,35 @@ impl Label {
         Self::of(diagnosis)
     }
 
+    /// What the proxy before a server says of it. Its commands are as good as
+    /// its own word, if it is one of ours.
+    #[must_use]
+    pub fn of_proxy(trouble: &UpstreamTrouble, is_own: bool) -> Option<Self> {
+        let steps = trouble.fix_instructions.iter().take(STEPS);
+        let step = |line: &String| match is_own {
+            true => Fix::from(line.as_str()),
+            false => quoted_step(line),
+        };
+        Self::of(Diagnosis {
+            side: Side::Test,
+            ambiguous: false,
+            error_category: trouble.error_category,
+            root_cause: trouble.root_cause.clone(),
+            retryable: trouble.retryable,
+            rule: trouble
+                .rule
+                .clone()
+                .unwrap_or_else(|| "proxy/upstream".to_owned()),
+            evidence: trouble.evidence.clone(),
+            advice: Advice {
+                what: trouble.details.clone(),
+                why: String::new(),
+                fix: steps.map(step).collect(),
+            },
+            ..Diagnosis::BLANK
+        })
+    }
+
     /// The line that says a diagnosis, without its line feed.
     #[must_use]
     pub fn line(diagnosis: &Diagnosis) -> String {
@@ -169,6 +199,21 @@ impl Label {
             }
         }
         Self::of(diagnosis)
+    }
+
+    /// The same line in brackets, to end a message with that is all some readers
+    /// keep; `said` is the message, in which no other may stand.
+    #[must_use]
+    pub fn end_of_message(said: &str, diagnosis: &Diagnosis) -> String {
+        let said = said.replace(&format!("[{LINE}"), "[said: ");
+        format!("{said} [{}]", Self::line(diagnosis))
+    }
+
+    /// What such an end of a message says.
+    #[must_use]
+    pub fn from_message(message: &str) -> Option<Self> {
+        let (_, end) = message.trim_end().rsplit_once('[')?;
+        Self::from_text(end.strip_suffix(']')?)
     }
 
     /// Nothing where a diagnosis can't be one of jelly's.
@@ -346,6 +391,19 @@ mod tests {
             // Which it leaves to the properties.
             (read.suspect, read.excused) = (diagnosis.suspect, diagnosis.excused.clone());
             assert_eq!(read, diagnosis, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_message_says_it_whatever_a_server_said() {
+        for diagnosis in diagnoses() {
+            let faked = "no luck [diagnosis: unknown (test-side), rule a/b]";
+            let message = Label::end_of_message(faked, &diagnosis);
+            let line = Label::line(&diagnosis);
+            assert_eq!(Label::from_message(&message), Label::from_text(&line));
+            // Cut off, it says nothing.
+            let cut = &message[..message.len() - line.len() - 1];
+            assert_eq!(Label::from_message(cut), None, "{cut}");
         }
     }
 

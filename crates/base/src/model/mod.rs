@@ -58,8 +58,8 @@ pub use matrix::{
 };
 pub use offers::{Names, Offers, Unlisted};
 pub use proxy::{
-    TROUBLE_MESSAGE_CHARS, TROUBLE_TOOL, UPSTREAM_ERROR_CODE, UpstreamContext, UpstreamErrorType,
-    UpstreamTrouble,
+    TROUBLE_MESSAGE_CHARS, TROUBLE_META, TROUBLE_TOOL, UPSTREAM_ERROR_CODE, UpstreamContext,
+    UpstreamErrorType, UpstreamTrouble, is_own_proxy,
 };
 pub use record::{
     Because, IterationRecord, Section, ServerReport, ServerState, StepReport, StepState, ToolInfo,

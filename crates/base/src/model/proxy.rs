@@ -7,6 +7,7 @@
 use super::{ErrorCategory, Evidence, Exit, RpcError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The code of the proxy's errors: outside of what JSON-RPC keeps for itself.
 pub const UPSTREAM_ERROR_CODE: i64 = -31_000;
@@ -37,6 +38,9 @@ pub struct UpstreamTrouble {
     pub error_type: UpstreamErrorType,
     /// As in a diagnosis.
     pub root_cause: String,
+    /// The rule that found it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
     /// Null when no known pattern matches.
     pub error_category: Option<ErrorCategory>,
     /// Null exactly when the category is.
@@ -68,7 +72,37 @@ pub struct UpstreamContext {
     pub line: Option<u64>,
 }
 
+/// The key of the trouble in `_meta` of the tool that tells it.
+pub const TROUBLE_META: &str = "jelly.upstream_trouble";
+
+/// Whether these words start a proxy of jelly's.
+#[must_use]
+pub fn is_own_proxy<S: AsRef<str>>(argv: &[S]) -> bool {
+    let [program, command, ..] = argv else {
+        return false;
+    };
+    let name = program.as_ref().rsplit('/').next().unwrap_or_default();
+    name.starts_with("jelly") && command.as_ref() == "proxy"
+}
+
 impl UpstreamTrouble {
+    /// As an error of the proxy, where a list of tools is that of its stand-in
+    /// for a server that can't be started.
+    #[must_use]
+    pub fn of_stand_in(tools: &Value) -> Option<RpcError> {
+        let [tool] = tools.get("tools")?.as_array()?.as_slice() else {
+            return None;
+        };
+        let data = tool.get("_meta")?.get(TROUBLE_META)?;
+        let trouble = Self::deserialize(data).ok()?;
+        let named = tool.get("name")?.as_str()? == TROUBLE_TOOL;
+        named.then(|| RpcError {
+            code: Some(UPSTREAM_ERROR_CODE),
+            message: trouble.details,
+            data: Some(data.clone()),
+        })
+    }
+
     /// What the proxy said in this error; none where somebody else made it.
     #[must_use]
     pub fn of(error: &RpcError) -> Option<Self> {
@@ -90,6 +124,7 @@ mod tests {
         let trouble = UpstreamTrouble {
             error_type: UpstreamErrorType::StartupFailed,
             root_cause: "command_not_found".to_owned(),
+            rule: None,
             error_category: None,
             retryable: None,
             details: "It is not there.".to_owned(),

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 /// A kind of text that differs from run to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Volatile {
-    /// Date and time as of RFC 3339.
+    /// Date and time, as of RFC 3339 or as programs write them for people.
     Timestamp,
     Uuid,
     /// A number with a unit of time, as in `12.5 ms`.
@@ -20,11 +20,19 @@ pub enum Volatile {
     Hash,
 }
 
+/// Date and time with words: of JavaScript, C, HTTP and mails.
+const WORDED_MOMENT: &str = r"(?x)
+  \b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?\ (?:\d{1,2}\ [A-Z][a-z]{2}|[A-Z][a-z]{2}\ {1,2}\d{1,2})
+  (?:\ \d{4})?\ \d{2}:\d{2}:\d{2}
+  (?:\ (?:[A-Z]{3,4}[+-]\d{4}|[A-Z]{2,5}|[+-]\d{4}))?(?:\ \d{4})?(?:\ \([A-Z][A-Za-z\ ]+\))?
+| \b\d{1,2}[/.]\d{1,2}[/.]\d{4},?\ \d{1,2}:\d{2}(?::\d{2})?(?:\s[AP]M)?";
+
 /// In the order in which they are looked for: a part of a timestamp may look
 /// like a duration.
 static FORMS: LazyLock<Vec<(Volatile, Regex)>> = LazyLock::new(|| {
     [
         (Volatile::Timestamp, MOMENT),
+        (Volatile::Timestamp, WORDED_MOMENT),
         (Volatile::Uuid, UUID),
         (Volatile::Hash, r"(?i)\b[0-9a-f]{32,}\b"),
         (
@@ -66,11 +74,15 @@ pub fn without_volatile<'t>(text: &'t str, kinds: &[Volatile]) -> Cow<'t, str> {
     text
 }
 
-/// A folder that is another one in each run, up to its own name.
+/// A folder that is another one in each run, up to its own name; of jelly's own,
+/// that of one iteration.
 static TEMP_FOLDER: LazyLock<Regex> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "a constant that every test compiles")]
-    Regex::new(r#"(?:/private)?(?:/var/folders/[^/\s"]+/[^/\s"]+/T|(?:/var)?/tmp)/[^/\s"'`:,;)]+"#)
-        .expect("the pattern of temporary folders compiles")
+    Regex::new(
+        r#"(?x) (?:/private)?(?:/var/folders/[^/\s"]+/[^/\s"]+/T | (?:/var)?/tmp)
+           /(?: jelly-[0-9a-f]{16}/tmp-\w+ | [^/\s"'`:,;)]+ )"#,
+    )
+    .expect("the pattern of temporary folders compiles")
 });
 
 /// What stands in a record in place of a secret, with its name.
@@ -137,12 +149,37 @@ mod tests {
                 ("2026-11-22T01:02:03Z", Varying::Form(Volatile::Timestamp)),
             ]
         );
+        let text = "in /tmp/jelly-0123456789abcdef/tmp-aBc1/m.json";
+        assert_eq!(varying(text), [(3..39, Varying::TempFolder)]);
         assert_eq!(varying("nothing of 12 mice in /tmp"), []);
     }
 
     #[test]
     fn every_form_is_there() {
-        assert_eq!(FORMS.len(), Volatile::ALL.len());
+        let all = Volatile::ALL.iter();
+        let there = |kind| FORMS.iter().filter(|(of, _)| *of == kind).count();
+        let counts: Vec<usize> = all.map(|kind| there(*kind)).collect();
+        assert_eq!(counts, [2, 1, 1, 1]);
+    }
+
+    #[test]
+    fn a_moment_is_known_however_it_is_written() {
+        for text in [
+            "2026-11-24 16:10:45",
+            "Tue Nov 24 2026 16:10:45 GMT+0000 (Coordinated Universal Time)",
+            "Tue Nov 24 16:10:45 2026",
+            "Tue Nov  3 16:10:45 CET 2026",
+            "Tue, 24 Nov 2026 16:10:45 GMT",
+            "Tue, 24 Nov 2026 16:10:45 +0100",
+            "11/24/2026, 4:10:45 PM",
+            "24.11.2026 16:10",
+        ] {
+            let said = format!("at {text}\nby");
+            let shown = without_volatile(&said, &[Volatile::Timestamp]);
+            assert_eq!(shown, "at [timestamp]\nby");
+        }
+        let text = "Tue 24 mice, 11/24/2026, version 1.2.3000 at 16:10";
+        assert_eq!(without_volatile(text, &Volatile::ALL), text);
     }
 
     #[test]

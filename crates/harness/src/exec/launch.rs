@@ -5,7 +5,9 @@ use super::auth::{auth_settings, not_authorizable};
 use super::script::{PreparedAnswer, prepare_answers};
 use super::settings::ExecSettings;
 use indexmap::IndexMap;
-use jelly_base::model::{Failure, Outcome, Phase, PlanIssue, SpawnError};
+use jelly_base::model::{
+    Failure, Label, Outcome, Phase, PlanIssue, SpawnError, UpstreamTrouble, is_own_proxy,
+};
 use jelly_base::text::redact::{Redactor, show_argv, show_url, show_value};
 use jelly_package::{self as package, InputKind, Trouble};
 use jelly_plan::{Command, PackageUse, Scope, Server, Template, Transport, Unresolved};
@@ -90,6 +92,8 @@ impl ServerFacts {
         failure.stdout = start.stdout;
         failure.stdout_noise = start.stdout_noise;
         failure.request = start.request;
+        let trouble = start.rpc_error.as_ref().and_then(UpstreamTrouble::of);
+        failure.label = trouble.and_then(|it| Label::of_proxy(&it, is_own_proxy(&self.argv)));
         failure.rpc_error = start.rpc_error;
         failure.http = start.http;
         failure.protocol_breach = start.protocol_breach;

@@ -105,6 +105,16 @@ pub(super) struct MemberNames {
     pub kept_elsewhere: Option<&'static str>,
 }
 
+/// How long a client waits for a server to start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct StartupLimit {
+    /// Seconds, where nothing else is said; those of the SDKs' requests where
+    /// the client's own are not documented.
+    pub seconds: u64,
+    /// Members of a server that say another, and how many of them are a second.
+    pub members: &'static [(&'static str, u64)],
+}
+
 /// A client's configurations.
 #[derive(Debug)]
 pub struct ClientFormat {
@@ -117,6 +127,8 @@ pub struct ClientFormat {
     pub(super) variables: VariableSyntax,
     /// What to write instead of a secret, where it is not a variable.
     instead_of_secret: Option<&'static str>,
+    /// How long it waits for the first answer of a server.
+    pub(super) startup_limit: StartupLimit,
     pub places: &'static [UsualPlace],
 }
 
@@ -146,6 +158,10 @@ const UNKNOWN: ClientFormat = ClientFormat {
     members: &COMMON,
     variables: VariableSyntax::Unknown,
     instead_of_secret: None,
+    startup_limit: StartupLimit {
+        seconds: 60,
+        members: &[],
+    },
     places: &[],
 };
 
@@ -172,6 +188,8 @@ pub const CLIENTS: &[ClientFormat] = &[
     ClientFormat {
         client: Client::ClaudeCode,
         name: "Claude Code",
+        // `MCP_TIMEOUT` of its environment says another.
+        startup_limit: limit(30, &[]),
         variables: VariableSyntax::Braces,
         places: &[project(".mcp.json"), home(".claude.json")],
         ..UNKNOWN
@@ -242,6 +260,10 @@ pub const CLIENTS: &[ClientFormat] = &[
                             `env_vars`; a header's goes into `bearer_token_env_var` or \
                             `env_http_headers`.",
         ),
+        startup_limit: limit(
+            10,
+            &[("startup_timeout_sec", 1), ("startup_timeout_ms", 1000)],
+        ),
         places: &[project(".codex/config.toml"), home(".codex/config.toml")],
     },
     ClientFormat {
@@ -254,6 +276,7 @@ pub const CLIENTS: &[ClientFormat] = &[
             ..COMMON
         },
         variables: VariableSyntax::BareEnv,
+        startup_limit: limit(5, &[("timeout", 1000)]),
         places: &[
             project("opencode.json"),
             project("opencode.jsonc"),
@@ -279,6 +302,7 @@ pub const CLIENTS: &[ClientFormat] = &[
             "List the variable in `env_keys`, and have `goose configure` keep \
                             its value.",
         ),
+        startup_limit: limit(300, &[("timeout", 1)]),
         places: &[
             on(UNIX, Base::Xdg, "goose/config.yaml"),
             on(WINDOWS, Base::AppData, "Block/goose/config/config.yaml"),
@@ -289,6 +313,7 @@ pub const CLIENTS: &[ClientFormat] = &[
         name: "Gemini CLI",
         syntax: Syntax::JsonWithComments,
         variables: VariableSyntax::Shell,
+        startup_limit: limit(600, &[("timeout", 1000)]),
         places: &[
             project(".gemini/settings.json"),
             home(".gemini/settings.json"),
@@ -303,6 +328,10 @@ pub const CLIENTS: &[ClientFormat] = &[
         ..UNKNOWN
     },
 ];
+
+const fn limit(seconds: u64, members: &'static [(&'static str, u64)]) -> StartupLimit {
+    StartupLimit { seconds, members }
+}
 
 const fn on(platforms: &'static [Platform], base: Base, path: &'static str) -> UsualPlace {
     UsualPlace {

@@ -18,6 +18,7 @@ mod read;
 mod remedy;
 mod secrets;
 mod versions;
+mod wrap;
 
 pub use blanks::{Filled, Piece, Surroundings, fill, pieces};
 pub use by_hand::by_hand;
@@ -29,5 +30,8 @@ pub use entry::{Config, Entry, Input, Place, Reached, Spot};
 pub use launcher::package_name;
 pub use lint::{duplicate_names, lint, variable_of};
 pub use read::{ConfigError, MAX_BYTES, read};
-pub use remedy::{PlanServer, REPLACED_STEPS, RemedyContext, Sight, look, prescribe};
+pub use remedy::{
+    PlanServer, REPLACED_STEPS, RemedyContext, Sight, install_by, look, package_manager, prescribe,
+};
 pub use secrets::secrets_of;
+pub use wrap::{Rewrapped, Turn, WrapPlace, unwrap, wrap, wrapped_words};

@@ -253,20 +253,8 @@ impl Reader<'_> {
             |key: &str, wanted: bool| server.member(key).is_some_and(|value| value.is(wanted));
         entry.disabled = says("disabled", true) || says("enabled", false);
         let names = self.format.members;
-        // Goose once had all but `enabled` in one object.
-        let server = match server.member("config") {
-            Some(config) if self.format.client == Client::Goose => config,
-            _ => server,
-        };
-        // Zed once had all of the command in one object.
-        let inner = server
-            .member("command")
-            .filter(|command| matches!(command.data, Data::Map(_)));
-        let from = inner.unwrap_or(server);
-        let command_key = match inner {
-            Some(_) => "path",
-            None => self.present(from, names.command),
-        };
+        let (from, command_key) = command_holder(self.format, server);
+        let server = own_members(self.format, server);
         let flaws = &mut entry.flaws;
         let mut args = Vec::new();
         let command = match from.member(command_key) {
@@ -304,7 +292,7 @@ impl Reader<'_> {
                 headers: self.headers(server, flaws),
             }),
             (Some(_), Some(_)) => {
-                let (command, url) = (command_key, self.present(server, names.url));
+                let (command, url) = (command_key, present(server, names.url));
                 let what = format!("The entry has both a `{command}` and a `{url}`.");
                 flaws.push(self.flaw(server.place, what));
                 None
@@ -336,12 +324,6 @@ impl Reader<'_> {
             }
         }
         entry
-    }
-
-    /// Of several names of a member the one that is there, else the first.
-    fn present(&self, object: &Node, names: &[&'static str]) -> &'static str {
-        let present = names.iter().find(|name| object.member(name).is_some());
-        present.or(names.first()).copied().unwrap_or_default()
     }
 
     /// What is said of an entry without a command and a URL.
@@ -486,6 +468,38 @@ impl Reader<'_> {
         }
         headers
     }
+}
+
+/// Where the members of a server stand.
+fn own_members<'n>(format: &ClientFormat, server: &'n Node) -> &'n Node {
+    // Goose once had all but `enabled` in one object.
+    match server.member("config") {
+        Some(config) if format.client == Client::Goose => config,
+        _ => server,
+    }
+}
+
+/// What has the command and its arguments as members, and what the command is
+/// called in it.
+pub(super) fn command_holder<'n>(
+    format: &ClientFormat,
+    server: &'n Node,
+) -> (&'n Node, &'static str) {
+    let server = own_members(format, server);
+    // Zed once had all of the command in one object.
+    let inner = server
+        .member("command")
+        .filter(|command| matches!(command.data, Data::Map(_)));
+    match inner {
+        Some(inner) => (inner, "path"),
+        None => (server, present(server, format.members.command)),
+    }
+}
+
+/// Of several names of a member the one that is there, else the first.
+fn present(object: &Node, names: &[&'static str]) -> &'static str {
+    let present = names.iter().find(|name| object.member(name).is_some());
+    present.or(names.first()).copied().unwrap_or_default()
 }
 
 fn input(value: &Node) -> Option<Input> {

@@ -374,6 +374,11 @@ impl Machine<'_> {
                 failures: &[],
             };
             self.sink.case(&handed);
+            if outcome == CaseOutcome::Passed
+                && is_odd(self.dialect_name(), Oddity::AttemptsCounted)
+            {
+                self.attempts.ended(suite, names, true, 0);
+            }
             if outcome == CaseOutcome::Passed && named {
                 self.attempts.passed(suite, names);
             }
@@ -382,13 +387,24 @@ impl Machine<'_> {
         // What failed of a suite is no test that could pass in the end, even
         // if one is named as the suite.
         let of_test = !case.of_suite;
+        let said = self.cases.get(index).map(|case| said_of(case, suite));
         let held = self.take_held(index, outcome);
         let dialect = self.dialect_name();
         let attempt = named && of_test && !matches!(outcome, CaseOutcome::Flaky);
         if attempt && is_odd(dialect, Oddity::Attempts) {
             let ordinal = held.ordinal;
-            self.attempts
-                .failed(suite, names, Failed { ordinal, outcome });
+            if is_odd(dialect, Oddity::AttemptsCounted) {
+                self.attempts
+                    .ended(suite, names, false, said.unwrap_or_default());
+            }
+            self.attempts.failed(
+                suite,
+                Failed {
+                    ordinal,
+                    outcome,
+                    names,
+                },
+            );
         }
         let sink = &mut *self.sink;
         self.hold.push(held, |held| held.hand_over(dialect, sink));
@@ -466,7 +482,10 @@ impl Machine<'_> {
         if more < earlier.len() as u64 && !counted {
             return;
         }
-        for Failed { ordinal, outcome } in earlier {
+        for Failed {
+            ordinal, outcome, ..
+        } in earlier
+        {
             let field = if outcome == CaseOutcome::Error {
                 &mut self.summary.errors
             } else {
@@ -486,7 +505,9 @@ impl Machine<'_> {
 /// by the first line of each text.
 fn label(failures: &mut [Failure], properties: &[(String, String)]) {
     for failure in failures.iter_mut() {
-        failure.label = failure.text.as_deref().and_then(Label::from_text);
+        let text = failure.text.as_deref().and_then(Label::from_text);
+        let message = || failure.message.as_deref().and_then(Label::from_message);
+        failure.label = text.or_else(message);
     }
     let properties = properties.iter();
     let said = Label::from_properties(properties.map(|(name, value)| (&**name, &**value)));
@@ -495,16 +516,15 @@ fn label(failures: &mut [Failure], properties: &[(String, String)]) {
     }
 }
 
-/// Which case it is, and what it says of its failures.
+/// Which case it is, and what it says of its failures: their messages, or the
+/// first lines of their texts.
 fn said_of(case: &OpenCase, suite: u64) -> u64 {
     let names = hash(&[&case.classname, &case.name]);
-    let texts = case.failures.iter().flat_map(|failure| {
-        [&failure.message, &failure.text]
-            .into_iter()
-            .flatten()
-            .map(|text| hash(&[text]))
+    let said = case.failures.iter().filter_map(|failure| {
+        let text = failure.message.as_deref().or(failure.text.as_deref())?;
+        Some(hash(&[text.lines().next().unwrap_or_default()]))
     });
-    texts.fold(join(suite, names), join)
+    said.fold(join(suite, names), join)
 }
 
 fn outcome(case: &OpenCase) -> CaseOutcome {

@@ -160,7 +160,62 @@ pub(super) struct Attempts {
     /// Failed cases of which another one of the same name passed, by suite
     /// element: whether these are attempts is known at the end of it.
     passed: Vec<(u64, Failed)>,
+    /// How the cases of open suite elements follow each other, where the writer
+    /// puts attempts behind all others.
+    rounds: HashMap<u64, Rounds, FixedState>,
     limit: usize,
+}
+
+/// The cases of a suite element in their order.
+#[derive(Debug, Default)]
+struct Rounds {
+    cases: usize,
+    /// By the hash of class and name, each case's outcomes.
+    of: HashMap<u64, Ended, FixedState>,
+    /// The place of the last case with a name that was not there before.
+    last_new: usize,
+}
+
+/// How the cases of one name ended.
+#[derive(Debug, Default)]
+struct Ended {
+    passes: usize,
+    last_pass: usize,
+    last_failure: usize,
+    /// What the failures say, as a hash, and whether all say the same.
+    said: Option<u64>,
+    differs: bool,
+}
+
+impl Rounds {
+    fn ended(&mut self, names: u64, passed: bool, said: u64) {
+        self.cases += 1;
+        let at = self.cases;
+        if !self.of.contains_key(&names) {
+            self.last_new = at;
+        }
+        let ended = self.of.entry(names).or_default();
+        if passed {
+            ended.passes += 1;
+            ended.last_pass = at;
+        } else {
+            ended.last_failure = at;
+            ended.differs |= ended.said.is_some_and(|before| before != said);
+            ended.said = Some(said);
+        }
+    }
+
+    /// Whether a test that failed was run again and passed: at the end, behind
+    /// all cases that were run once, and once. Rows of a table that share a
+    /// name stand beside each other, and mostly pass more than once.
+    fn passed_in_the_end(&self, names: u64) -> bool {
+        self.of.get(&names).is_some_and(|ended| {
+            ended.passes == 1
+                && ended.last_pass > ended.last_failure
+                && ended.last_pass > self.last_new
+                && !ended.differs
+        })
+    }
 }
 
 /// A case that failed.
@@ -168,6 +223,8 @@ pub(super) struct Attempts {
 pub(super) struct Failed {
     pub(super) ordinal: u64,
     pub(super) outcome: CaseOutcome,
+    /// The hash of its class and name.
+    pub(super) names: u64,
 }
 
 impl Attempts {
@@ -176,7 +233,17 @@ impl Attempts {
             seen: Vec::new(),
             failed: HashMap::default(),
             passed: Vec::new(),
+            rounds: HashMap::default(),
             limit,
+        }
+    }
+
+    /// A case of a suite element ended, whose writer puts attempts behind all
+    /// other cases; `said` is the hash of what its failures say.
+    pub(super) fn ended(&mut self, suite: u64, names: u64, passed: bool, said: u64) {
+        let rounds = self.rounds.entry(suite).or_default();
+        if rounds.cases < self.limit {
+            rounds.ended(names, passed, said);
         }
     }
 
@@ -186,10 +253,9 @@ impl Attempts {
         }
     }
 
-    /// A case of a suite element failed; `names` is the hash of its class and
-    /// name.
-    pub(super) fn failed(&mut self, suite: u64, names: u64, failed: Failed) {
-        let key = join(suite, names);
+    /// A case of a suite element failed.
+    pub(super) fn failed(&mut self, suite: u64, failed: Failed) {
+        let key = join(suite, failed.names);
         self.failed.entry(key).or_default().push(failed);
     }
 
@@ -207,8 +273,11 @@ impl Attempts {
     /// passed later.
     pub(super) fn end_suite(&mut self, suite: u64) -> Vec<Failed> {
         let of_suite = |(of, failed): &(u64, Failed)| (*of == suite).then_some(*failed);
-        let ended = self.passed.iter().filter_map(of_suite).collect();
+        let mut ended: Vec<Failed> = self.passed.iter().filter_map(of_suite).collect();
         self.passed.retain(|(of, _)| *of != suite);
+        if let Some(rounds) = self.rounds.remove(&suite) {
+            ended.retain(|failed| rounds.passed_in_the_end(failed.names));
+        }
         ended
     }
 

@@ -290,10 +290,18 @@ fn tap_behind_lines_of_a_log_is_read() {
 fn a_case_that_gradle_ran_again_and_that_passed_then_is_flaky() {
     let failed = "<testcase name='x()' classname='a.B' time='0.1'><failure type='E'>E: x</failure></testcase>";
     let passed = "<testcase name='x()' classname='a.B' time='0.2'/>";
+    let other = passed.replace("x()", "y()");
+    let differs = failed.replace("E: x", "E: z");
     for (cases, wanted) in [
         (format!("{failed}{passed}"), [0, 0, 0, 0, 1, 0]),
         (format!("{passed}{failed}"), [1, 1, 0, 0, 0, 0]),
         (format!("{failed}{failed}"), [0, 2, 0, 0, 0, 0]),
+        (format!("{failed}{other}{passed}"), [0, 0, 0, 0, 1, 0]),
+        (format!("{failed}{failed}{passed}"), [0, 0, 0, 0, 2, 0]),
+        // Rows of a table that share a name.
+        (format!("{failed}{passed}{passed}"), [0, 1, 0, 0, 0, 0]),
+        (format!("{failed}{passed}{other}"), [0, 1, 0, 0, 0, 0]),
+        (format!("{failed}{differs}{passed}"), [0, 2, 0, 0, 0, 0]),
     ] {
         let (summary, _) = read_all(&format!(
             "<testsuite name='a.B' tests='2' skipped='0' failures='1' errors='0' \

@@ -199,7 +199,10 @@ impl<'e> Collector<'e> {
         failure: &Failure,
     ) -> TriagedFailure {
         let failure = clean(self.tools.redactor, failure);
-        let diagnosis = self.diagnose(&failure);
+        let mut diagnosis = self.diagnose(&failure);
+        if let Some(adapt) = self.tools.adapt {
+            adapt(&mut diagnosis.advice.fix);
+        }
         if diagnosis.retryable == Some(true) {
             self.remember_file(case, &failure);
         }

@@ -7,7 +7,7 @@ use crate::engine::Engine;
 use crate::history::Past;
 use crate::junit::{self, ReaderLimits};
 use flate2::bufread::MultiGzDecoder;
-use jelly_base::model::ReportSummary;
+use jelly_base::model::{Fix, ReportSummary};
 use jelly_base::text::redact::Redactor;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -60,6 +60,8 @@ pub struct Tools<'t> {
     pub templates: bool,
     /// The folder in which jelly runs; paths of failures are told from there.
     pub folder: Option<&'t Path>,
+    /// Makes advice that the rules give without a look at the project its own.
+    pub adapt: Option<&'t (dyn Fn(&mut Vec<Fix>) + Sync)>,
 }
 
 impl<'t> Tools<'t> {
@@ -73,6 +75,7 @@ impl<'t> Tools<'t> {
             watch: [None, None],
             templates: false,
             folder: None,
+            adapt: None,
         }
     }
 }

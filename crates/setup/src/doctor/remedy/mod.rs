@@ -28,6 +28,7 @@ mod steps;
 mod variables;
 mod waiting;
 
+pub use npm::{install_by, package_manager};
 pub use of_plan::{PlanServer, look};
 pub use prescribe::{RemedyContext, prescribe};
 pub use sight::Sight;

@@ -2,6 +2,7 @@
 
 use super::sight::Sight;
 use crate::doctor::versions::Version;
+use jelly_base::model::Fix;
 use jelly_base::text::shell_word as word;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -47,6 +48,24 @@ fn manager_of(folder: &Path, sight: &dyn Sight) -> Option<&'static str> {
     named().or(lock.map(|(_, manager)| *manager))
 }
 
+/// The package manager of the project that a folder belongs to; in a workspace, its root says it.
+#[must_use]
+pub fn package_manager(folder: &Path, sight: &dyn Sight) -> Option<&'static str> {
+    let above = folder.ancestors().take(LEVELS);
+    above
+        .into_iter()
+        .find_map(|folder| manager_of(folder, sight))
+}
+
+/// What the rules advise without a look at the machine, with the project's own package manager.
+pub fn install_by(manager: &str, fix: &mut [Fix]) {
+    for step in fix.iter_mut().filter(|step| step.is_command()) {
+        if step.text == "npm install" {
+            step.text = format!("{manager} install");
+        }
+    }
+}
+
 impl NpmPackage {
     pub(super) fn at(folder: &Path, sight: &dyn Sight) -> Option<Self> {
         let text = sight.text(&folder.join("package.json"))?;
@@ -62,11 +81,9 @@ impl NpmPackage {
         let mut folders = file.ancestors().skip(1).take(PROJECT_LEVELS);
         let folder = folders.find(|folder| sight.is_there(&folder.join("package.json")))?;
         let package = Self::at(folder, sight).filter(|_| !is_installed(folder))?;
-        // In a workspace, the root says it.
-        let above = file.ancestors().skip(1).take(LEVELS);
-        let manager = above
-            .into_iter()
-            .find_map(|folder| manager_of(folder, sight));
+        let manager = file
+            .parent()
+            .and_then(|folder| package_manager(folder, sight));
         Some(Self {
             manager: manager.unwrap_or("npm"),
             ..package

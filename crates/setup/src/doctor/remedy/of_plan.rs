@@ -2,13 +2,14 @@
 //! not start, `jelly run` says too.
 
 use super::entries::Started;
+use super::npm::{install_by, package_manager};
 use super::prescribe::{Doctor, RemedyContext};
 use super::sight::Sight;
 use crate::doctor::clients::Client;
 use crate::doctor::entry::{Config, Entry, Place, Reached, Spot};
 use jelly_base::model::{Diagnosis, Failure};
 use jelly_base::text::redact::Redactor;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Where a plan defines a server, and what can be seen there.
 #[derive(Clone, Copy)]
@@ -70,4 +71,18 @@ pub fn look(diagnosis: &mut Diagnosis, failure: &Failure, server: &PlanServer<'_
     {
         seen.into(diagnosis, &config, server.redactor);
     }
+    // What no look at the machine made better.
+    if let Some(manager) = package_manager(&folder_of(failure, server), server.sight) {
+        install_by(manager, &mut diagnosis.advice.fix);
+    }
+}
+
+/// Where the code of the server lies, as far as its command tells.
+fn folder_of(failure: &Failure, server: &PlanServer<'_>) -> PathBuf {
+    let plan = server.plan.parent().unwrap_or(Path::new(""));
+    let cwd = plan.join(failure.cwd.as_deref().unwrap_or_default());
+    let mut files = failure.argv.iter().skip(1).map(|arg| cwd.join(arg));
+    let script = files.find(|file| server.sight.is_there(file) && !server.sight.is_folder(file));
+    let folder = script.and_then(|file| file.parent().map(Path::to_owned));
+    folder.unwrap_or(cwd)
 }

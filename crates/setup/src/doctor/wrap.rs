@@ -1,0 +1,631 @@
+//! Servers of a client's configuration, and `jelly proxy` in front of them.
+//!
+//! Main functions: [`wrap`] and [`unwrap`]. Each changes as few bytes as it
+//! takes: the program's place is taken by jelly, and what the program was moves
+//! into the arguments as it was written, behind `--`. So nothing has to be kept
+//! elsewhere, where a client that writes the file anew would lose it.
+
+use super::clients::{ClientFormat, Syntax, quoted};
+use super::document::{Data, Member, Node, parse};
+use super::entry::{Config, Entry, Place, Reached};
+use super::read::{ConfigError, command_holder, read};
+use jelly_base::text::without_mark;
+use std::ops::Range;
+use std::path::Path;
+
+/// The argument by which an entry is known that was wrapped here.
+const MARK: &str = "--wrapped";
+/// The same of an entry that had no arguments.
+const BARE_MARK: &str = "--wrapped=bare";
+
+/// Seconds that a client is let wait at most for the first answer.
+const LONGEST_START: u64 = 50;
+
+/// A configuration after a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewrapped {
+    pub text: String,
+    /// What came of each entry, in the order of the file.
+    pub entries: Vec<(String, Turn)>,
+}
+
+/// What came of one entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Turn {
+    Changed,
+    /// It is so already.
+    Already,
+    /// Why it is left as it is, as a fragment.
+    Left(String),
+}
+
+/// Where a configuration lies, and what is put into it.
+#[derive(Debug, Clone, Copy)]
+pub struct WrapPlace<'a> {
+    pub path: &'a Path,
+    /// Of files that keep servers by project, which one is meant.
+    pub project: &'a Path,
+    /// Absolute, as clients start programs from anywhere.
+    pub jelly: &'a str,
+}
+
+/// Puts the proxy in front of the servers that `wanted` names.
+///
+/// # Errors
+/// The text is no configuration.
+pub fn wrap(
+    place: WrapPlace<'_>,
+    text: &str,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<Rewrapped, ConfigError> {
+    each(place, text, wanted, &|text, config, entry| {
+        let after = wrapped(place, text, config, entry)?;
+        // What can't be taken back is not done.
+        let restored = config_of(place, &after).ok().and_then(|config| {
+            let same = same_entry(&config, entry)?;
+            unwrapped(place, &after, &config, same).ok()
+        });
+        match restored {
+            Some(restored) if restored == text => Ok(after),
+            Some(_) | None => Err(Hold::Left(
+                "the way in which it is written could not be restored later".to_owned(),
+            )),
+        }
+    })
+}
+
+/// Takes the proxy away again from the servers that `wanted` names, where it
+/// was put there by [`wrap`].
+///
+/// # Errors
+/// The text is no configuration.
+pub fn unwrap(
+    place: WrapPlace<'_>,
+    text: &str,
+    wanted: &dyn Fn(&str) -> bool,
+) -> Result<Rewrapped, ConfigError> {
+    each(place, text, wanted, &|text, config, entry| {
+        unwrapped(place, text, config, entry)
+    })
+}
+
+/// What a wrapped command starts: the words behind the proxy's `--`.
+#[must_use]
+pub fn wrapped_words<S: AsRef<str>>(argv: &[S]) -> Option<&[S]> {
+    let [program, proxy, rest @ ..] = argv else {
+        return None;
+    };
+    let name = Path::new(program.as_ref()).file_name()?;
+    let end = rest.iter().position(|word| word.as_ref() == "--")?;
+    let marked = rest[..end].iter().any(|word| is_mark(word.as_ref()));
+    let is_jelly = name.to_str().is_some_and(|name| name.starts_with("jelly"));
+    let own = is_jelly && proxy.as_ref() == "proxy" && marked;
+    let inner = &rest[end + 1..];
+    (own && !inner.is_empty()).then_some(inner)
+}
+
+fn is_mark(word: &str) -> bool {
+    word == MARK || word == BARE_MARK
+}
+
+/// Why an entry is not changed.
+enum Hold {
+    Already,
+    Left(String),
+}
+
+type Change<'f> = &'f dyn Fn(&str, &Config, &Entry) -> Result<String, Hold>;
+
+/// Changes entry by entry: each change moves what follows it.
+fn each(
+    place: WrapPlace<'_>,
+    text: &str,
+    wanted: &dyn Fn(&str) -> bool,
+    change: Change<'_>,
+) -> Result<Rewrapped, ConfigError> {
+    let bare = without_mark(text);
+    let mark = &text[..text.len() - bare.len()];
+    let first = config_of(place, bare)?;
+    let (mut text, mut entries) = (bare.to_owned(), Vec::new());
+    for (index, known) in first.entries.iter().enumerate() {
+        if !wanted(&known.name) {
+            continue;
+        }
+        let config = config_of(place, &text)?;
+        let Some(entry) = config.entries.get(index) else {
+            continue;
+        };
+        let turn = match change(&text, &config, entry) {
+            Ok(after) => {
+                text = after;
+                Turn::Changed
+            }
+            Err(Hold::Already) => Turn::Already,
+            Err(Hold::Left(why)) => Turn::Left(why),
+        };
+        entries.push((known.name.clone(), turn));
+    }
+    Ok(Rewrapped {
+        text: format!("{mark}{text}"),
+        entries,
+    })
+}
+
+fn config_of(place: WrapPlace<'_>, text: &str) -> Result<Config, ConfigError> {
+    read(place.path, text, place.project)
+}
+
+/// The entry in another state of the file: they keep their order.
+fn same_entry<'c>(config: &'c Config, entry: &Entry) -> Option<&'c Entry> {
+    let same = config
+        .entries
+        .iter()
+        .filter(|other| other.name == entry.name);
+    same.min_by_key(|other| other.place.line.abs_diff(entry.place.line))
+}
+
+fn words(entry: &Entry) -> Option<Vec<&str>> {
+    match &entry.reached {
+        Some(Reached::Command { command, args, .. }) => {
+            let args = args.iter().map(|arg| arg.text.as_str());
+            Some(std::iter::once(command.text.as_str()).chain(args).collect())
+        }
+        Some(Reached::Url { .. }) | None => None,
+    }
+}
+
+fn wrapped(
+    place: WrapPlace<'_>,
+    text: &str,
+    config: &Config,
+    entry: &Entry,
+) -> Result<String, Hold> {
+    let left = |why: &str| Hold::Left(why.to_owned());
+    let before = match (&entry.reached, words(entry)) {
+        (_, Some(words)) => words,
+        (Some(Reached::Url { .. }), None) => {
+            return Err(left(
+                "it is reached by a URL, and there is no command to stand before",
+            ));
+        }
+        (_, None) => return Err(left("its entry says no command")),
+    };
+    if wrapped_words(&before).is_some() {
+        return Err(Hold::Already);
+    }
+    if let [program, "proxy", ..] = before.as_slice()
+        && Path::new(program)
+            .file_name()
+            .is_some_and(|name| name == "jelly")
+    {
+        return Err(left(
+            "it is a proxy of jelly's already, which would start itself",
+        ));
+    }
+    let format = config.client.format();
+    let root = root(text, format).ok_or_else(|| left("it can't be read again"))?;
+    let at = Located::find(&root, text, format, entry)
+        .ok_or_else(|| left("its place in the file was not found"))?;
+    let after = at.wrapped(place.jelly, &entry.name);
+    let after = after.ok_or_else(|| left("its command is not written in one line"))?;
+    let meant = config_of(place, &after).ok().filter(|after| {
+        let same = same_entry(after, entry).and_then(words);
+        let same = same.as_deref().and_then(wrapped_words);
+        same == Some(before.as_slice()) && others_are_the_same(config, after, entry)
+    });
+    match meant {
+        Some(_) => Ok(after),
+        None => Err(left(
+            "its command and arguments can't be told apart as they are written",
+        )),
+    }
+}
+
+fn unwrapped(
+    place: WrapPlace<'_>,
+    text: &str,
+    config: &Config,
+    entry: &Entry,
+) -> Result<String, Hold> {
+    let left = |why: &str| Hold::Left(why.to_owned());
+    let words_before = words(entry).ok_or(Hold::Already)?;
+    let inner = wrapped_words(&words_before).ok_or(Hold::Already)?;
+    let format = config.client.format();
+    let root = root(text, format).ok_or_else(|| left("it can't be read again"))?;
+    let at = Located::find(&root, text, format, entry)
+        .ok_or_else(|| left("its place in the file was not found"))?;
+    let after = at.unwrapped();
+    let after = after.ok_or_else(|| left("its arguments are not written as `wrap` writes them"))?;
+    let meant = config_of(place, &after).ok().filter(|after| {
+        let same = same_entry(after, entry).and_then(words);
+        same.as_deref() == Some(inner) && others_are_the_same(config, after, entry)
+    });
+    match meant {
+        Some(_) => Ok(after),
+        None => Err(left(
+            "its arguments can't be told apart as they are written now",
+        )),
+    }
+}
+
+/// Whether every other entry says what it said.
+fn others_are_the_same(before: &Config, after: &Config, changed: &Entry) -> bool {
+    let said = |config: &Config| -> Vec<(String, Option<Vec<String>>)> {
+        let others = config
+            .entries
+            .iter()
+            .filter(|entry| entry.name != changed.name);
+        let texts = |entry: &Entry| {
+            let spots: Vec<String> = entry.spots().map(|spot| spot.text.clone()).collect();
+            (entry.name.clone(), Some(spots))
+        };
+        others.map(texts).collect()
+    };
+    before.entries.len() == after.entries.len() && said(before) == said(after)
+}
+
+fn root(text: &str, format: &ClientFormat) -> Option<Node> {
+    parse(text, format.syntax).ok().flatten()
+}
+
+/// An entry's command and arguments, where they stand.
+struct Located<'t> {
+    text: &'t str,
+    format: &'static ClientFormat,
+    /// What has the command and the arguments as members.
+    holder: &'t Node,
+    command: &'t Node,
+    args: Option<&'t Member>,
+}
+
+impl<'t> Located<'t> {
+    fn find(
+        root: &'t Node,
+        text: &'t str,
+        format: &'static ClientFormat,
+        entry: &Entry,
+    ) -> Option<Self> {
+        let member = member_at(root, entry.place, &entry.name)?;
+        let (holder, key) = command_holder(format, &member.value);
+        let args = holder
+            .members()
+            .iter()
+            .rfind(|m| m.name == format.members.args);
+        Some(Self {
+            text,
+            format,
+            holder,
+            command: holder.member(key)?,
+            args: args.filter(|args| !matches!(args.value.data, Data::Null)),
+        })
+    }
+
+    fn wrapped(&self, jelly: &str, name: &str) -> Option<String> {
+        let has_args = self.args.is_some() || self.is_together();
+        let mut words = vec![
+            "proxy".to_owned(),
+            if has_args { MARK } else { BARE_MARK }.to_owned(),
+        ];
+        // A name that the client would fill in is none.
+        if !name.contains(['$', '{']) && !name.starts_with('-') {
+            words.extend(["--name".to_owned(), name.to_owned()]);
+        }
+        let limit = startup_seconds(self.format, self.holder);
+        words.extend(["--startup-timeout".to_owned(), format!("{limit}s")]);
+        words.push("--".to_owned());
+        let mut items: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+        if self.is_together() {
+            items.insert(0, quoted(jelly));
+            let list = List::of(self.text, self.command)?;
+            return Some(spliced(self.text, vec![list.insert(&items)?]));
+        }
+        let command = self.range(self.command)?;
+        items.push(self.text[command.clone()].to_owned());
+        let insertion = match self.args {
+            Some(args) => List::of(self.text, &args.value)?.insert(&items)?,
+            None => self.new_args(&command, &items),
+        };
+        Some(spliced(
+            self.text,
+            vec![(command, quoted(jelly)), insertion],
+        ))
+    }
+
+    fn unwrapped(&self) -> Option<String> {
+        let list_node = if self.is_together() {
+            self.command
+        } else {
+            &self.args?.value
+        };
+        let list = List::of(self.text, list_node)?;
+        let texts: Vec<&str> = list_node.elements().iter().filter_map(Node::text).collect();
+        let end = texts.iter().position(|text| *text == "--")?;
+        if self.is_together() {
+            return Some(spliced(self.text, vec![list.remove_first(end + 1)?]));
+        }
+        let was_bare = texts[..end].contains(&BARE_MARK);
+        let original = list_node.elements().get(end + 1)?;
+        let original = self.text[list.scalar(original)?].to_owned();
+        let removal = match was_bare && texts.len() == end + 2 {
+            true => (self.args_member(&list)?, String::new()),
+            false => list.remove_first(end + 2)?,
+        };
+        let command = self.range(self.command)?;
+        Some(spliced(self.text, vec![(command, original), removal]))
+    }
+
+    /// Whether one list holds the program and its arguments.
+    fn is_together(&self) -> bool {
+        matches!(self.command.data, Data::List(_))
+    }
+
+    fn is_flow(&self) -> bool {
+        match self.format.syntax {
+            Syntax::StrictJson | Syntax::JsonWithComments | Syntax::Jsonc => true,
+            Syntax::Toml | Syntax::Yaml => {
+                let start = offset(self.text, self.holder.place);
+                start.is_some_and(|start| self.text[start..].starts_with('{'))
+            }
+        }
+    }
+
+    fn range(&self, node: &Node) -> Option<Range<usize>> {
+        let in_flow = self.is_flow();
+        scalar(self.text, offset(self.text, node.place)?, in_flow)
+    }
+
+    /// A member with arguments, behind the command.
+    fn new_args(&self, command: &Range<usize>, items: &[String]) -> (Range<usize>, String) {
+        let name = self.format.members.args;
+        let member = self.format.member(name, &format!("[{}]", items.join(", ")));
+        if self.is_flow() {
+            return (command.end..command.end, format!(", {member}"));
+        }
+        // On a line of its own, so that a comment stays where it is.
+        let rest = &self.text[command.end..];
+        let line = rest
+            .find('\n')
+            .map_or(self.text.len(), |feed| command.end + feed);
+        let has_return = self.text[..line].ends_with('\r');
+        let (at, feed) = match has_return {
+            true => (line - 1, "\r\n"),
+            false => (line, "\n"),
+        };
+        let line_start = self.text[..command.start]
+            .rfind('\n')
+            .map_or(0, |feed| feed + 1);
+        let head = &self.text[line_start..command.start];
+        let indent = &head[..head.len() - head.trim_start().len()];
+        (at..at, format!("{feed}{indent}{member}"))
+    }
+
+    /// The bytes of the member with the arguments, with what parts it from the
+    /// others.
+    fn args_member(&self, list: &List<'_>) -> Option<Range<usize>> {
+        let args = self.args?;
+        let start = offset(self.text, args.place)?;
+        let end = list.end()?;
+        let before = self.text[..start].trim_end();
+        if self.is_flow() {
+            if before.ends_with(',') {
+                return Some(before.len() - 1..end);
+            }
+            let rest = self.text[end..].trim_start();
+            let rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+            return Some(start..self.text.len() - rest.len());
+        }
+        let line = self.text[..start].rfind('\n')?;
+        let line = match self.text[..line].ends_with('\r') {
+            true => line - 1,
+            false => line,
+        };
+        Some(line..end)
+    }
+}
+
+/// A list of texts, in brackets or by dashes.
+struct List<'t> {
+    text: &'t str,
+    node: &'t Node,
+    start: usize,
+    in_brackets: bool,
+}
+
+impl<'t> List<'t> {
+    fn of(text: &'t str, node: &'t Node) -> Option<Self> {
+        if !matches!(node.data, Data::List(_)) {
+            return None;
+        }
+        let start = offset(text, node.place)?;
+        Some(Self {
+            text,
+            node,
+            start,
+            in_brackets: text[start..].starts_with('['),
+        })
+    }
+
+    fn item(&self, index: usize) -> Option<usize> {
+        offset(self.text, self.node.elements().get(index)?.place)
+    }
+
+    fn scalar(&self, item: &Node) -> Option<Range<usize>> {
+        scalar(self.text, offset(self.text, item.place)?, self.in_brackets)
+    }
+
+    /// Puts items before the first.
+    fn insert(&self, items: &[String]) -> Option<(Range<usize>, String)> {
+        let Some(first) = self.item(0) else {
+            let at = self.start + 1;
+            return self.in_brackets.then(|| (at..at, items.join(", ")));
+        };
+        if self.in_brackets {
+            // In the layout of the list: each on its line where the first is.
+            let between = self.between(first);
+            let items: String = items
+                .iter()
+                .map(|item| format!("{item},{between}"))
+                .collect();
+            return Some((first..first, items));
+        }
+        let dash = self.dash(first)?;
+        let line = self.text[..dash].rfind('\n').map_or(0, |feed| feed + 1);
+        let feed = if self.text[..line].ends_with("\r\n") {
+            "\r\n"
+        } else {
+            "\n"
+        };
+        let between = &self.text[dash..first];
+        let indent = " ".repeat(self.text[line..dash].chars().count());
+        let items: String = items
+            .iter()
+            .map(|item| format!("{between}{item}{feed}{indent}"))
+            .collect();
+        Some((dash..dash, items))
+    }
+
+    /// What stands before the first item where it begins a line, else a blank.
+    fn between(&self, first: usize) -> String {
+        let before = &self.text[self.start + 1..first];
+        match before.rfind('\n') {
+            Some(feed) if before[feed..].trim().is_empty() => {
+                let feed = if before[..feed].ends_with('\r') {
+                    feed - 1
+                } else {
+                    feed
+                };
+                before[feed..].to_owned()
+            }
+            Some(_) | None => " ".to_owned(),
+        }
+    }
+
+    /// Takes the first `count` items out.
+    fn remove_first(&self, count: usize) -> Option<(Range<usize>, String)> {
+        let first = self.item(0)?;
+        match (self.item(count), self.in_brackets) {
+            (Some(kept), true) => Some((first..kept, String::new())),
+            (Some(kept), false) => Some((self.dash(first)?..self.dash(kept)?, String::new())),
+            (None, true) => Some((first..self.last_end()?, String::new())),
+            (None, false) => Some((self.dash(first)?..self.last_end()?, "[]".to_owned())),
+        }
+    }
+
+    fn last_end(&self) -> Option<usize> {
+        Some(self.scalar(self.node.elements().last()?)?.end)
+    }
+
+    /// Behind the whole list.
+    fn end(&self) -> Option<usize> {
+        let last = self.last_end()?;
+        if !self.in_brackets {
+            return Some(last);
+        }
+        let rest = &self.text[last..];
+        let inside = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+        inside
+            .starts_with(']')
+            .then(|| self.text.len() - inside.len() + 1)
+    }
+
+    /// The dash before an item.
+    fn dash(&self, item: usize) -> Option<usize> {
+        let before = self.text[..item].trim_end_matches([' ', '\t']);
+        before.ends_with('-').then(|| before.len() - 1)
+    }
+}
+
+/// How long the proxy lets the client wait: less than the client does, so that
+/// the proxy's answer comes first, and not longer than a person does.
+fn startup_seconds(format: &ClientFormat, server: &Node) -> u64 {
+    let limit = format.startup_limit;
+    let own = limit.members.iter().find_map(|(name, parts)| {
+        let Data::Number(number) = &server.member(name)?.data else {
+            return None;
+        };
+        Some(number.parse::<u64>().ok()? / parts)
+    });
+    let seconds = own.unwrap_or(limit.seconds);
+    (seconds * 4 / 5).clamp(1, LONGEST_START)
+}
+
+/// The member of this name that stands at a place, wherever it is.
+fn member_at<'n>(node: &'n Node, place: Place, name: &str) -> Option<&'n Member> {
+    let mut todo = vec![node];
+    while let Some(node) = todo.pop() {
+        for member in node.members() {
+            if member.place == place && member.name == name {
+                return Some(member);
+            }
+            todo.push(&member.value);
+        }
+    }
+    None
+}
+
+/// The bytes of a place.
+fn offset(text: &str, place: Place) -> Option<usize> {
+    let mut start = 0;
+    for _ in 1..place.line {
+        start += text[start..].find('\n')? + 1;
+    }
+    let line = text[start..].split('\n').next()?;
+    let mut columns = line.char_indices().map(|(at, _)| at).chain([line.len()]);
+    Some(start + columns.nth(place.column.checked_sub(1)?)?)
+}
+
+/// The bytes of a text that stands in one line, in quotes or without.
+fn scalar(text: &str, start: usize, in_flow: bool) -> Option<Range<usize>> {
+    let rest = text.get(start..)?;
+    let length = match rest.chars().next()? {
+        '"' if rest.starts_with("\"\"\"") => return None,
+        '\'' if rest.starts_with("'''") => return None,
+        '"' => {
+            let mut escaped = false;
+            let end = rest[1..].char_indices().find(|(_, c)| {
+                let ends = *c == '"' && !escaped;
+                escaped = *c == '\\' && !escaped;
+                ends
+            });
+            end?.0 + 2
+        }
+        '\'' if rest.starts_with("''") => 2,
+        '\'' => {
+            // Two of them stand for one, in YAML.
+            let mut quotes = rest.match_indices('\'').skip(1).map(|(at, _)| at);
+            loop {
+                let at = quotes.next()?;
+                if !rest[at + 1..].starts_with('\'') {
+                    break at + 1;
+                }
+                quotes.next();
+            }
+        }
+        '|' | '>' | '&' | '*' | '!' | '[' | '{' => return None,
+        _ => {
+            let line = rest.lines().next()?;
+            let comment = line.find(" #").unwrap_or(line.len());
+            let flow = match in_flow {
+                true => line.find([',', ']', '}']).unwrap_or(line.len()),
+                false => line.len(),
+            };
+            line[..comment.min(flow)].trim_end().len()
+        }
+    };
+    let range = start..start + length;
+    (!text[range.clone()].contains('\n')).then_some(range)
+}
+
+/// A text with bytes replaced.
+fn spliced(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
+    edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+    let mut text = text.to_owned();
+    for (range, with) in edits {
+        text.replace_range(range, &with);
+    }
+    text
+}
+
+#[cfg(test)]
+#[path = "wrap_tests.rs"]
+mod tests;

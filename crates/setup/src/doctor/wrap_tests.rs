@@ -1,0 +1,224 @@
+use super::{Rewrapped, Turn, WrapPlace, unwrap, wrap, wrapped_words};
+use std::path::Path;
+
+const JELLY: &str = "/opt/bin/jelly";
+
+fn place(path: &str) -> WrapPlace<'_> {
+    WrapPlace {
+        path: Path::new(path),
+        project: Path::new("/p"),
+        jelly: JELLY,
+    }
+}
+
+fn wrapped(path: &str, text: &str) -> Rewrapped {
+    wrap(place(path), text, &|_| true).unwrap()
+}
+
+/// A configuration of each client: path, text, and how many servers can be
+/// wrapped.
+const CONFIGS: &[(&str, &str, usize)] = &[
+    (
+        "claude_desktop_config.json",
+        "{\n  \"theme\": \"dark\",\n  \"mcpServers\": {\n    \"files\": {\n      \"command\": \"npx\",\n      \"args\": [\n        \"-y\",\n        \"@modelcontextprotocol/server-filesystem\"\n      ],\n      \"env\": { \"API_KEY\": \"k\" }\n    },\n    \"bare\": { \"command\" : \"uvx\" },\n    \"empty\": {\"args\": [ ], \"command\": \"a\\\"b\"}\n  }\n}\n",
+        3,
+    ),
+    (
+        ".cursor/mcp.json",
+        "\u{feff}// mine\r\n{\r\n\t\"mcpServers\": {\r\n\t\t// the files\r\n\t\t\"files\": { \"command\": \"npx\", // starts it\r\n\t\t\t\"args\": [ /* yes */ \"-y\", \"x\", ], },\r\n\t},\r\n}\r\n",
+        1,
+    ),
+    (
+        ".vscode/mcp.json",
+        "{\"servers\":{\"a\":{\"type\":\"stdio\",\"command\":\"node\",\"args\":[\"${workspaceFolder}/s.js\"]},\"web\":{\"type\":\"http\",\"url\":\"https://h/mcp\"}},\"inputs\":[]}",
+        1,
+    ),
+    (
+        ".zed/settings.json",
+        "{ \"context_servers\": { \"old\": { \"command\": { \"path\": \"srv\", \"args\": [\"-x\"], \"env\": {} } }, \"new\": { \"command\": \"srv\" } } }",
+        2,
+    ),
+    (
+        "opencode.json",
+        "{ \"mcp\": { \"a\": { \"type\": \"local\", \"command\": [\"npx\", \"-y\", \"x\"], \"enabled\": true } } }",
+        1,
+    ),
+    (
+        ".codex/config.toml",
+        "model = \"o\"\n\n[mcp_servers.files]\ncommand = \"npx\" # starts it\nargs = [\"-y\",\n  'x'] # these\n\n[mcp_servers.bare]\ncommand = 'uvx' # bare\nenv = { A = \"b\" }\n\n[mcp_servers]\ninline = { command = \"c\" }\n",
+        3,
+    ),
+    (
+        "goose/config.yaml",
+        "GOOSE_MODEL: x\nextensions:\n  files:\n    type: stdio\n    cmd: npx   # starts it\n    args:\n      - -y   # yes\n      - \"x y\"\n    envs: { A: b }\n  flow: { type: stdio, cmd: uvx, args: ['a', b] }\n  bare:\n    cmd: 'it''s'\n    enabled: true\n  same:\n    cmd: x\n    args:\n    - a\n",
+        4,
+    ),
+    (
+        ".gemini/settings.json",
+        "{\n  \"mcpServers\": {\n    \"s\": {\n      \"command\": \"python3\",\n      \"args\": [\"s.py\"], \"timeout\": 10000\n    }\n  }\n}",
+        1,
+    ),
+];
+
+fn changed(done: &Rewrapped) -> usize {
+    done.entries
+        .iter()
+        .filter(|(_, turn)| *turn == Turn::Changed)
+        .count()
+}
+
+#[test]
+fn every_format_is_wrapped_once_and_restored_byte_by_byte() {
+    for (path, text, servers) in CONFIGS {
+        let once = wrapped(path, text);
+        assert_eq!(changed(&once), *servers, "{path}: {once:?}");
+        assert!(once.text.contains(JELLY) && once.text.contains("--wrapped"));
+        let twice = wrapped(path, &once.text);
+        assert_eq!((&twice.text, changed(&twice)), (&once.text, 0), "{path}");
+        let back = unwrap(place(path), &once.text, &|_| true).unwrap();
+        assert_eq!(back.text, *text, "{path}: {}", once.text);
+        assert_eq!(changed(&back), *servers);
+        // What was never wrapped is left alone.
+        let never = unwrap(place(path), text, &|_| true).unwrap();
+        assert_eq!((never.text.as_str(), changed(&never)), (*text, 0));
+    }
+}
+
+#[test]
+fn what_a_client_writes_meanwhile_stays_and_its_servers_are_the_original_ones() {
+    for (path, text, _) in CONFIGS.iter().filter(|(path, ..)| path.ends_with("json")) {
+        let once = wrapped(path, text).text;
+        let read = |text: &str| -> serde_json::Value {
+            let text = jsonc(text);
+            serde_json::from_str(&text).unwrap()
+        };
+        // Formatted anew, in another order of keys, with another member.
+        let mut rewritten = reversed(&read(&once));
+        let servers = rewritten.as_object_mut().unwrap();
+        servers.insert("added".to_owned(), serde_json::json!({"by": "the client"}));
+        let mut wanted = read(text);
+        let members = wanted.as_object_mut().unwrap();
+        members.insert("added".to_owned(), serde_json::json!({"by": "the client"}));
+        for rewritten in [
+            serde_json::to_string_pretty(&rewritten).unwrap(),
+            rewritten.to_string(),
+        ] {
+            let back = unwrap(place(path), &rewritten, &|_| true).unwrap();
+            assert_eq!(read(&back.text), wanted, "{path}: {}", back.text);
+        }
+    }
+}
+
+/// Without comments and trailing commas, which the texts above have once.
+fn jsonc(text: &str) -> String {
+    let text = text.trim_start_matches('\u{feff}');
+    let text = text.replace("// mine", "").replace("// the files", "");
+    let text = text.replace("// starts it", "").replace("/* yes */", "");
+    text.replace(", ],", " ]")
+        .replace("},\r\n\t}", "}\r\n\t}")
+        .replace("},\r\n}", "}\r\n}")
+        .replace(" ] },", " ] }")
+}
+
+fn reversed(value: &serde_json::Value) -> serde_json::Value {
+    match value {
+        serde_json::Value::Object(members) => {
+            let members = members.iter().rev();
+            members
+                .map(|(name, value)| (name.clone(), reversed(value)))
+                .collect()
+        }
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn toml_and_yaml_that_were_written_anew_are_restored_too() {
+    let toml = "[mcp_servers.a]\nargs = [\n  \"proxy\",\n  \"--wrapped=bare\",\n  \"--\",\n  \"uvx\",\n]\ncommand = \"/x/jelly\"\n";
+    let back = unwrap(place(".codex/config.toml"), toml, &|_| true).unwrap();
+    assert_eq!(back.text, "[mcp_servers.a]\ncommand = \"uvx\"\n");
+    let yaml = "extensions:\n  a:\n    args:\n      - proxy\n      - --wrapped\n      - --\n      - npx\n      - -y\n    cmd: /x/jelly\n  b:\n    args: [proxy, --wrapped, --, uvx]\n    cmd: /x/jelly\n";
+    let back = unwrap(place("goose/config.yaml"), yaml, &|_| true).unwrap();
+    let wanted = "extensions:\n  a:\n    args:\n      - -y\n    cmd: npx\n  b:\n    args: []\n    cmd: uvx\n";
+    assert_eq!(back.text, wanted);
+}
+
+#[test]
+fn only_the_servers_that_are_named_change() {
+    let (path, text, _) = CONFIGS[0];
+    let one = wrap(place(path), text, &|name| name == "bare").unwrap();
+    assert_eq!(one.entries, [("bare".to_owned(), Turn::Changed)]);
+    assert_eq!(one.text.matches(JELLY).count(), 1);
+}
+
+#[test]
+fn what_can_t_be_wrapped_says_why() {
+    let text = r#"{"mcpServers": {"web": {"url": "https://h/"}, "none": {}, "own": {"command": "/x/jelly", "args": ["proxy", "--config", "f", "--server", "own"]}}}"#;
+    let done = wrapped(".mcp.json", text);
+    assert_eq!(done.text, text);
+    let whys: Vec<&str> = done
+        .entries
+        .iter()
+        .map(|(_, turn)| match turn {
+            Turn::Left(why) => why.as_str(),
+            Turn::Changed | Turn::Already => panic!("{done:?}"),
+        })
+        .collect();
+    assert!(
+        whys[0].contains("URL") && whys[1].contains("no command"),
+        "{whys:?}"
+    );
+    assert!(whys[2].contains("start itself"), "{whys:?}");
+}
+
+#[test]
+fn the_proxy_answers_before_the_client_gives_up() {
+    for (path, text, wanted) in [
+        (
+            ".mcp.json",
+            r#"{"mcpServers":{"a":{"command":"x"}}}"#,
+            "24s",
+        ),
+        (
+            ".cursor/mcp.json",
+            r#"{"mcpServers":{"a":{"command":"x"}}}"#,
+            "48s",
+        ),
+        (
+            "opencode.json",
+            r#"{"mcp":{"a":{"type":"local","command":["x"]}}}"#,
+            "4s",
+        ),
+        (
+            ".codex/config.toml",
+            "[mcp_servers.a]\ncommand = \"x\"\nstartup_timeout_sec = 20\n",
+            "16s",
+        ),
+        (
+            ".gemini/settings.json",
+            r#"{"mcpServers":{"a":{"command":"x"}}}"#,
+            "50s",
+        ),
+    ] {
+        let done = wrapped(path, text).text;
+        assert!(done.contains(&format!("\"{wanted}\"")), "{path}: {done}");
+    }
+}
+
+#[test]
+fn what_is_behind_a_proxy_is_known_by_the_mark_alone() {
+    let words = |argv: &'static [&'static str]| wrapped_words(argv).map(<[&str]>::to_vec);
+    assert_eq!(
+        words(&["/x/jelly", "proxy", "--wrapped", "--", "npx", "--", "y"]),
+        Some(vec!["npx", "--", "y"])
+    );
+    assert_eq!(
+        words(&["/x/jelly", "proxy", "--", "npx", "--wrapped"]),
+        None
+    );
+    assert_eq!(
+        words(&["/x/other", "proxy", "--wrapped", "--", "npx"]),
+        None
+    );
+    assert_eq!(words(&["/x/jelly", "proxy", "--wrapped", "--"]), None);
+}

@@ -1,0 +1,375 @@
+//! A run for programs that decide what to do next: compact, alike failures
+//! together, never more than so many bytes.
+//!
+//! Main functions: [`agent_json`], and [`fitted`], which makes any such document
+//! fit.
+
+use jelly_base::model::{
+    Diagnosis, FailureReport, Phase, RunReport, SCHEMA_VERSION, Side, Totals, Verdict,
+};
+use jelly_base::text::truncate;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// So many bytes are printed unless another number is asked for.
+pub const AGENT_BYTES: usize = 8192;
+/// Less than this says nothing.
+pub const MIN_AGENT_BYTES: usize = 1024;
+
+/// One call of `jelly run`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct AgentReport<'r> {
+    /// Raised when a field changes its meaning.
+    pub schema_version: u32,
+    /// Of the call; volatile.
+    pub run_id: &'r str,
+    /// What jelly exits with.
+    pub exit_code: u8,
+    /// In the order in which they were named.
+    pub plans: Vec<AgentPlan<'r>>,
+    /// What was left out to keep it short; absent where nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<AgentLeftOut>,
+}
+
+/// How much was left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct AgentLeftOut {
+    /// Plans.
+    pub plans: usize,
+    /// Kinds of failures.
+    pub failures: usize,
+    /// Names of steps, and commands.
+    pub entries: usize,
+    /// Bytes of texts.
+    pub text_bytes: usize,
+}
+
+/// One plan's run.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct AgentPlan<'r> {
+    /// Its file.
+    pub plan: &'r str,
+    pub verdict: Verdict,
+    /// What jelly exits with, where this is the only plan.
+    pub exit_code: u8,
+    /// A person has to look at it.
+    pub needs_user_help: bool,
+    /// Passes of the loop.
+    pub iterations: usize,
+    /// Of the last one.
+    pub totals: Totals,
+    /// What stands at the end, alike ones as one; the most frequent first.
+    pub failures: Vec<AgentFailure<'r>>,
+    /// Commands to go on with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<String>,
+    /// Where the whole report lies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub report_dir: Option<&'r str>,
+}
+
+/// Failures of one cause.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct AgentFailure<'r> {
+    /// How many there are.
+    pub count: usize,
+    /// The servers and steps, as `SERVER` or `SERVER/STEP`.
+    pub places: Vec<String>,
+    pub phase: Phase,
+    pub side: Side,
+    /// Whether the side is a guess.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ambiguous: bool,
+    /// Absent when no known pattern matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_category: Option<jelly_base::model::ErrorCategory>,
+    /// Absent exactly when the category is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retryable: Option<bool>,
+    pub root_cause: &'r str,
+    pub fingerprint: &'r str,
+    /// Of the first.
+    pub message: String,
+    /// What it was told by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+    /// Steps in order; a line that starts with `$ ` is a command.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fix: Vec<String>,
+    /// `file:line:column` in the plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<&'r str>,
+}
+
+/// The runs of a call in at most `max_bytes`, on one line with its line feed.
+///
+/// # Errors
+/// Only what serde_json says.
+pub fn agent_json(
+    run_id: &str,
+    exit_code: u8,
+    runs: &[RunReport],
+    max_bytes: usize,
+) -> Result<Vec<u8>, serde_json::Error> {
+    let report = AgentReport {
+        schema_version: SCHEMA_VERSION,
+        run_id,
+        exit_code,
+        plans: runs.iter().map(plan).collect(),
+        left_out: None,
+    };
+    let mut bytes = fitted(max_bytes.saturating_sub(1), |limits| {
+        serde_json::to_vec(&cut(&report, limits))
+    })?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// How much of a document is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SizeLimits {
+    /// Bytes of a text.
+    pub text: usize,
+    /// Entries of a list of small things, as of names.
+    pub entries: usize,
+    /// Entries of the lists that are the document.
+    pub items: usize,
+}
+
+/// From much to little. Texts and names go before whole entries do.
+const LIMITS: [(usize, usize); 5] = [(4000, 100), (1000, 20), (400, 10), (200, 5), (100, 3)];
+
+/// The largest form of a document that is not larger than `max` bytes; where
+/// none is, the smallest.
+///
+/// # Errors
+/// What `write` says.
+pub fn fitted<E>(
+    max: usize,
+    write: impl Fn(SizeLimits) -> Result<Vec<u8>, E>,
+) -> Result<Vec<u8>, E> {
+    let mut bytes = Vec::new();
+    for (text, entries) in LIMITS {
+        let limits = SizeLimits {
+            text,
+            entries,
+            items: usize::MAX,
+        };
+        bytes = write(limits)?;
+        if bytes.len() <= max {
+            return Ok(bytes);
+        }
+    }
+    let (text, entries) = LIMITS[LIMITS.len() - 1];
+    for items in [512, 256, 128, 64, 32, 16, 8, 6, 5, 4, 3, 2, 1, 0] {
+        bytes = write(SizeLimits {
+            text,
+            entries,
+            items,
+        })?;
+        if bytes.len() <= max {
+            break;
+        }
+    }
+    Ok(bytes)
+}
+
+fn plan(run: &RunReport) -> AgentPlan<'_> {
+    let last = run.iterations.last();
+    let failures = last.map(|last| last.failures.as_slice());
+    let problems = run.help_summary.iter().flat_map(|help| &help.problems);
+    let mut next: Vec<String> = Vec::new();
+    for step in problems.flat_map(|problem| &problem.next) {
+        let line = step.line().into_owned();
+        if line.starts_with("$ ") && !next.contains(&line) {
+            next.push(line);
+        }
+    }
+    AgentPlan {
+        plan: &run.plan.path,
+        verdict: run.verdict,
+        exit_code: run.exit_code,
+        needs_user_help: run.needs_user_help,
+        iterations: run.iterations.len(),
+        totals: last.map(|last| last.totals).unwrap_or_default(),
+        failures: clusters(failures.unwrap_or_default()),
+        next,
+        report_dir: run.report_dir.as_deref(),
+    }
+}
+
+/// Failures of one fingerprint as one.
+fn clusters(failures: &[FailureReport]) -> Vec<AgentFailure<'_>> {
+    let mut found: Vec<AgentFailure<'_>> = Vec::new();
+    let mut places: BTreeMap<(&str, Option<bool>), usize> = BTreeMap::new();
+    for failure in failures {
+        let Diagnosis { fingerprint, retryable, .. } = &failure.diagnosis;
+        let key = (fingerprint.as_str(), *retryable);
+        let at = *places.entry(key).or_insert_with(|| {
+            found.push(first(failure));
+            found.len() - 1
+        });
+        if let Some(cluster) = found.get_mut(at) {
+            cluster.count += 1;
+            let place = place(failure);
+            if !cluster.places.contains(&place) {
+                cluster.places.push(place);
+            }
+        }
+    }
+    found.sort_by_key(|cluster| std::cmp::Reverse(cluster.count));
+    found
+}
+
+fn place(failure: &FailureReport) -> String {
+    let server = failure.server.as_deref().unwrap_or("?");
+    match &failure.step {
+        Some(step) => format!("{server}/{step}"),
+        None => server.to_owned(),
+    }
+}
+
+fn first(failure: &FailureReport) -> AgentFailure<'_> {
+    let diagnosis = &failure.diagnosis;
+    let fix = diagnosis.advice.fix.iter().map(|step| step.line().into_owned());
+    AgentFailure {
+        count: 0,
+        places: Vec::new(),
+        phase: failure.phase,
+        side: diagnosis.side,
+        ambiguous: diagnosis.ambiguous,
+        error_category: diagnosis.error_category,
+        retryable: diagnosis.retryable,
+        root_cause: &diagnosis.root_cause,
+        fingerprint: &diagnosis.fingerprint,
+        message: failure.message.clone(),
+        evidence: diagnosis.evidence.as_ref().map(|evidence| evidence.text.clone()),
+        fix: fix.collect(),
+        at: failure.at.as_deref(),
+    }
+}
+
+/// The report within limits, with what was left out counted.
+fn cut<'r>(report: &AgentReport<'r>, limits: SizeLimits) -> AgentReport<'r> {
+    let mut left = AgentLeftOut::default();
+    let mut report = report.clone();
+    // A plan without its failures still has its verdict.
+    let plans = limits.items.saturating_mul(4).max(1);
+    left.plans = report.plans.len().saturating_sub(plans);
+    // Those that failed are wanted first.
+    if left.plans > 0 {
+        report.plans.sort_by_key(|plan| plan.exit_code == 0);
+    }
+    report.plans.truncate(plans);
+    for plan in &mut report.plans {
+        left.failures += shorten(&mut plan.failures, limits.items);
+        left.entries += shorten(&mut plan.next, limits.entries);
+        for failure in &mut plan.failures {
+            left.entries += shorten(&mut failure.places, limits.entries);
+            left.entries += shorten(&mut failure.fix, limits.entries);
+            let texts = failure.fix.iter_mut().filter(|line| !line.starts_with("$ "));
+            let texts = texts.chain(failure.places.iter_mut()).chain([&mut failure.message]);
+            for text in texts.chain(&mut failure.evidence) {
+                if text.len() > limits.text {
+                    let short = truncate(text, limits.text).into_owned();
+                    left.text_bytes += text.len().saturating_sub(short.len());
+                    *text = short;
+                }
+            }
+        }
+        // Half a command is worse than none.
+        let long = |line: &String| line.len() > limits.text.max(300);
+        for list in [&mut plan.next].into_iter().chain(plan.failures.iter_mut().map(|f| &mut f.fix)) {
+            let before = list.len();
+            list.retain(|line| !long(line));
+            left.entries += before - list.len();
+        }
+    }
+    report.left_out = (left != AgentLeftOut::default()).then_some(left);
+    report
+}
+
+/// Makes a list so long; how much it lost.
+fn shorten<T>(list: &mut Vec<T>, most: usize) -> usize {
+    let lost = list.len().saturating_sub(most);
+    list.truncate(most);
+    lost
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AGENT_BYTES, MIN_AGENT_BYTES, agent_json};
+    use crate::report::samples;
+    use jelly_base::model::RunReport;
+    use serde_json::Value;
+
+    fn read(runs: &[RunReport], max: usize) -> Value {
+        let bytes = agent_json("r", 1, runs, max).unwrap();
+        assert!(bytes.len() <= max, "{} > {max}", bytes.len());
+        assert_eq!(bytes.iter().filter(|byte| **byte == b'\n').count(), 1);
+        serde_json::from_slice(&bytes).unwrap()
+    }
+
+    #[test]
+    fn every_run_is_told_within_its_size() {
+        for run in samples::all() {
+            for max in [MIN_AGENT_BYTES, 2000, AGENT_BYTES] {
+                let told = read(std::slice::from_ref(&run), max);
+                let plan = &told["plans"][0];
+                assert_eq!(plan["exit_code"], run.exit_code);
+                let last = run.iterations.last();
+                let failures = last.map_or(0, |last| last.failures.len());
+                let shown = plan["failures"].as_array().unwrap();
+                let counted: u64 = shown.iter().map(|f| f["count"].as_u64().unwrap()).sum();
+                let left = told["left_out"]["failures"].as_u64().unwrap_or(0);
+                assert!(counted as usize == failures || left > 0, "{told}");
+                for failure in shown {
+                    let has = |key: &str| failure.get(key).is_some();
+                    assert_eq!(has("error_category"), has("retryable"), "{failure}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn alike_failures_are_one_and_what_is_left_out_is_counted() {
+        let mut run = samples::all()
+            .into_iter()
+            .find(|run| run.iterations.last().is_some_and(|last| !last.failures.is_empty()))
+            .unwrap();
+        let last = run.iterations.last_mut().unwrap();
+        let one = last.failures[0].clone();
+        last.failures.clear();
+        for at in 0..300 {
+            let mut failure = one.clone();
+            failure.step = Some(format!("s{at}"));
+            failure.message = "m".repeat(5000);
+            last.failures.push(failure);
+        }
+        let alike = read(std::slice::from_ref(&run), AGENT_BYTES);
+        let failures = alike["plans"][0]["failures"].as_array().unwrap();
+        assert_eq!((failures.len(), &failures[0]["count"]), (1, &300.into()));
+        assert!(alike["left_out"]["text_bytes"].as_u64().unwrap() > 0);
+        let last = run.iterations.last_mut().unwrap();
+        for (at, failure) in last.failures.iter_mut().enumerate() {
+            failure.diagnosis.fingerprint = format!("j2:{at:016x}");
+        }
+        let different = read(&[run], AGENT_BYTES);
+        let shown = different["plans"][0]["failures"].as_array().unwrap().len();
+        assert!(shown > 5, "{different}");
+        assert_eq!(different["left_out"]["failures"], 300 - shown);
+    }
+
+    #[test]
+    fn of_many_plans_those_that_failed_stay() {
+        let good = samples::all().into_iter().find(|run| run.exit_code == 0).unwrap();
+        let bad = samples::all().into_iter().find(|run| run.exit_code == 3).unwrap();
+        let mut runs = vec![good; 200];
+        runs.push(bad);
+        let told = read(&runs, 2000);
+        assert_eq!(told["plans"][0]["exit_code"], 3, "{told}");
+        assert!(told["left_out"]["plans"].as_u64().unwrap() > 100);
+    }
+}
