@@ -141,7 +141,7 @@ fn a_report_of_a_gigabyte_is_refused() {
     let file = File::create(project.path("huge.xml")).unwrap();
     file.set_len(1 << 30).unwrap();
     let mut agent = Agent::start(&project, &[]);
-    for paths in [json!(["huge.xml"]), json!(["."]), json!(["*.xml"])] {
+    for paths in [json!(["huge.xml"]), json!(["*.xml"])] {
         let refused = agent.refusal("triage_report", json!({"paths": paths}));
         assert_eq!(refused["kind"], "too_large", "{refused}");
         assert!(
@@ -168,7 +168,8 @@ fn a_cancelled_call_stops_its_run_and_its_servers() {
         (procs::alive(&project).len() <= 2).then_some(())
     });
     let runs = agent.tool("list_runs", json!({}));
-    assert_eq!(runs["runs"][0]["verdict"], "interrupted");
+    let ended = json!({"run_id": runs["runs"][0]["run_id"], "wait_s": 20});
+    assert_eq!(agent.tool("run_status", ended)["verdict"], "interrupted");
 }
 
 #[test]

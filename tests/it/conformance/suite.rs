@@ -102,7 +102,9 @@ impl Suite {
     pub fn scenarios(&self, revision: &str) -> Vec<String> {
         let file = self.package.join(format!("requirements/{revision}.yaml"));
         let text = std::fs::read_to_string(&file).unwrap();
-        let Requirements { client, not_scored } = serde_yaml::from_str(&text).unwrap();
+        let Requirements {
+            client, not_scored, ..
+        } = serde_yaml::from_str(&text).unwrap();
         let more = not_scored.into_iter().filter(|more| more.leg == "client");
         client
             .into_iter()
