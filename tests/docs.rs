@@ -159,7 +159,7 @@ fn every_flag_in_the_readme_exists() {
     // Of cargo, and of the refining script that an example calls.
     let others = ["--locked", "--path", "--quick"];
     let known: BTreeSet<String> = [
-        "run", "init", "check", "mock", "triage", "login", "apply", "doctor",
+        "run", "init", "check", "mock", "triage", "login", "apply", "doctor", "serve",
     ]
     .into_iter()
     .flat_map(help_of)

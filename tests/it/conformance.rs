@@ -6,7 +6,7 @@
 //! and that list is strict both ways.
 
 mod client;
-mod suite;
+pub mod suite;
 
 use std::collections::{BTreeMap, BTreeSet};
 use suite::{Expected, Outcome, Suite};

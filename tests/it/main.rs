@@ -65,6 +65,16 @@ mod schemas;
 mod secret_forms;
 mod secrets;
 mod sentences;
+#[cfg(feature = "serve")]
+mod serve;
+#[cfg(feature = "serve")]
+mod serve_agent;
+#[cfg(feature = "serve")]
+mod serve_bounds;
+#[cfg(feature = "serve")]
+mod serve_clients;
+#[cfg(feature = "serve")]
+mod serve_http;
 mod servers;
 mod settings;
 mod signals;

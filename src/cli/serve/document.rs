@@ -67,11 +67,8 @@ const MOST_NAMES: usize = 10;
 impl Document {
     /// A run that is over, from its report.
     pub fn of_run(mut report: Value) -> Self {
-        let plans = report["plans"].as_array_mut().map(std::mem::take);
-        if let Some(mut plans) = plans {
-            plans.iter_mut().for_each(prepare_run);
-            report["plans"] = Value::Array(plans);
-        }
+        let plans = report.get_mut("plans").and_then(Value::as_array_mut);
+        plans.into_iter().flatten().for_each(prepare_run);
         prepare_run(&mut report);
         report["state"] = "finished".into();
         Self {

@@ -25,7 +25,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -382,6 +382,12 @@ impl Drop for CallPlace<'_> {
     }
 }
 
+/// All tools as clients see them; their schemas are made once.
+fn tools() -> &'static [Tool] {
+    static MADE: OnceLock<Vec<Tool>> = OnceLock::new();
+    MADE.get_or_init(|| TOOLS.iter().map(tool).collect())
+}
+
 fn tool(row: &ToolRow) -> Tool {
     let hints = row.hints;
     let annotations = ToolAnnotations::with_title(row.title)
@@ -423,13 +429,11 @@ impl ServerHandler for ServeHandler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(
-            TOOLS.iter().map(tool).collect(),
-        ))
+        Ok(ListToolsResult::with_all_items(tools().to_vec()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        TOOLS.iter().find(|row| row.name == name).map(tool)
+        tools().iter().find(|tool| tool.name == name).cloned()
     }
 
     async fn call_tool(

@@ -25,6 +25,10 @@ use tokio::sync::Semaphore;
 /// More connections wait.
 const MOST_CONNECTIONS: usize = 64;
 
+/// More sessions of the legacy era are not opened; idle ones end by themselves.
+const MOST_SESSIONS: usize = 128;
+const SESSION: &str = "mcp-session-id";
+
 /// A larger request is refused.
 const LARGEST_REQUEST: usize = 4 << 20;
 
@@ -78,11 +82,8 @@ pub async fn listen(
         .disable_allowed_hosts()
         .with_max_request_body_bytes(LARGEST_REQUEST);
     let handler = handler.clone();
-    let service = McpService::new(
-        move || Ok(handler.clone()),
-        Arc::new(LocalSessionManager::default()),
-        config,
-    );
+    let sessions = Arc::new(LocalSessionManager::default());
+    let service = McpService::new(move || Ok(handler.clone()), sessions.clone(), config);
     let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
         // Never closed, so there is always a permit in the end.
@@ -92,12 +93,12 @@ pub async fn listen(
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
-        let (guard, service) = (guard.clone(), service.clone());
+        let (guard, service, sessions) = (guard.clone(), service.clone(), sessions.clone());
         tokio::spawn(async move {
             let _permit = permit;
             let answer = service_fn(move |request| {
-                let (guard, service) = (guard.clone(), service.clone());
-                async move { Ok::<_, Infallible>(answer(request, &guard, &service).await) }
+                let (guard, service, sessions) = (guard.clone(), service.clone(), sessions.clone());
+                async move { Ok::<_, Infallible>(answer(request, &guard, &service, &sessions).await) }
             });
             // What breaks a connection is the client's.
             let _ = http1::Builder::new()
@@ -113,6 +114,7 @@ async fn answer(
     request: Request<Incoming>,
     guard: &ListenGuard,
     service: &McpService,
+    sessions: &LocalSessionManager,
 ) -> HttpAnswer {
     let headers = request.headers().iter();
     let headers: Vec<_> = headers
@@ -129,6 +131,11 @@ async fn answer(
     }
     if request.uri().path() != PATH {
         return plain(StatusCode::NOT_FOUND, "jelly serve answers at /mcp\n");
+    }
+    let opens = !request.headers().contains_key(SESSION);
+    if opens && sessions.sessions.read().await.len() >= MOST_SESSIONS {
+        let why = "jelly serve has no room for more sessions; close some\n";
+        return plain(StatusCode::SERVICE_UNAVAILABLE, why);
     }
     service.handle(request).await
 }

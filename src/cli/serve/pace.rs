@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 /// So much is still read of a client that does not take its answers.
-const MOST_MESSAGES: usize = 512;
+const MOST_MESSAGES: usize = 128;
 const MOST_BYTES: usize = 8 << 20;
 
 /// So long it may not read when that is used up.

@@ -195,7 +195,18 @@ fn input<T: JsonSchema>() -> Map<String, Value> {
     };
     schema.shift_remove("title");
     schema.shift_remove("description");
+    schema.values_mut().for_each(drop_formats);
     schema
+}
+
+/// Formats of Rust's numbers, which no client knows.
+fn drop_formats(schema: &mut Value) {
+    if let Value::Object(members) = schema {
+        if members.get("format").is_some_and(Value::is_string) {
+            members.shift_remove("format");
+        }
+        members.values_mut().for_each(drop_formats);
+    }
 }
 
 /// An object with these members, and what every result may have.

@@ -215,7 +215,8 @@ impl Workshop {
                 false => PathBuf::from(named),
             };
             let literal = match literal.to_str() {
-                Some("") | None => ".",
+                Some("") if is_pattern => ".",
+                None => ".",
                 Some(literal) => literal,
             };
             if named.split('/').any(|part| part == "..") {

@@ -43,6 +43,11 @@ pub struct Suite {
 #[derive(Deserialize)]
 struct Requirements {
     client: Vec<String>,
+    #[cfg_attr(
+        not(feature = "serve"),
+        expect(dead_code, reason = "for `jelly serve`")
+    )]
+    server: Vec<String>,
     not_scored: Vec<NotScored>,
 }
 
@@ -97,12 +102,39 @@ impl Suite {
     pub fn scenarios(&self, revision: &str) -> Vec<String> {
         let file = self.package.join(format!("requirements/{revision}.yaml"));
         let text = std::fs::read_to_string(&file).unwrap();
-        let Requirements { client, not_scored } = serde_yaml::from_str(&text).unwrap();
+        let Requirements {
+            client, not_scored, ..
+        } = serde_yaml::from_str(&text).unwrap();
         let more = not_scored.into_iter().filter(|more| more.leg == "client");
         client
             .into_iter()
             .chain(more.map(|more| more.scenario))
             .collect()
+    }
+
+    /// The server's scenarios that a revision requires.
+    #[cfg(feature = "serve")]
+    pub fn of_servers(&self, revision: &str) -> Vec<String> {
+        let file = self.package.join(format!("requirements/{revision}.yaml"));
+        let text = std::fs::read_to_string(&file).unwrap();
+        let requirements: Requirements = serde_yaml::from_str(&text).unwrap();
+        requirements.server
+    }
+
+    /// What a scenario says of a server, where it does not pass.
+    #[cfg(feature = "serve")]
+    pub fn judge_server(&self, revision: &str, scenario: &str, url: &str) -> Result<(), String> {
+        let output = Command::new(&self.node)
+            .arg(self.package.join("dist/index.js"))
+            .args(["server", "--spec-version", revision, "--scenario", scenario])
+            .args(["--url", url])
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(String::from_utf8_lossy(&output.stdout).into_owned()),
+        }
     }
 
     pub fn run_all(&self, revision: &str, scenarios: &[String]) -> Vec<(String, Outcome)> {

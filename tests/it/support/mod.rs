@@ -1,11 +1,15 @@
 //! What the tests stand on: a project folder, a call of jelly in it that can't
 //! hang, what it left behind, and the servers it can talk to.
 
+#[cfg(feature = "serve")]
+pub mod agent;
 pub mod auth;
 mod call;
 pub mod client;
 pub mod doctor;
 pub mod http;
+#[cfg(feature = "serve")]
+pub mod listening;
 pub mod procs;
 mod project;
 mod run;

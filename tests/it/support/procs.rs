@@ -10,7 +10,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-const MARK: &str = "IT_PROJECT";
+pub const MARK: &str = "IT_PROJECT";
 
 /// How often a condition is looked at while it is waited for.
 const LOOK: Duration = Duration::from_millis(5);
