@@ -153,8 +153,10 @@ fn apply_one(
             );
             Refusal::with_help(what, again)
         })?;
-    let redactor =
-        load(before.clone()).map_or_else(|_| Redactor::new(inherited_secrets(&world.env)), |plan| secrets(&plan, &world.env));
+    let redactor = load(before.clone()).map_or_else(
+        |_| Redactor::new(inherited_secrets(&world.env)),
+        |plan| secrets(&plan, &world.env),
+    );
     for repair in &repairs {
         say(&format!(
             "{} on {}: {}",

@@ -75,7 +75,8 @@ struct Good {
 
 fn examine(path: &Path, redactor: &Redactor) -> Result<Good, PlanRefusal> {
     let source = PlanSource::read(path).map_err(PlanRefusal::Unreadable)?;
-    let plan = plan::check(source).map_err(|error| PlanRefusal::Wrong(Box::new(error.hiding(redactor.clone()))))?;
+    let plan = plan::check(source)
+        .map_err(|error| PlanRefusal::Wrong(Box::new(error.hiding(redactor.clone()))))?;
     Ok(Good {
         orphans: unnamed_snapshots(&plan)
             .iter()
@@ -188,7 +189,11 @@ struct ProblemPlace {
     field: String,
 }
 
-fn write_json(plans: Vec<Examined<'_>>, redactor: &Redactor, out: &mut dyn Write) -> io::Result<()> {
+fn write_json(
+    plans: Vec<Examined<'_>>,
+    redactor: &Redactor,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let ok = !plans.is_empty() && plans.iter().all(|(_, result)| result.is_ok());
     let exit_code = if ok {
         ExitCode::Passed
@@ -248,8 +253,8 @@ fn problem(problem: &plan::Problem, redactor: &Redactor) -> CheckedProblem {
 #[cfg(test)]
 mod tests {
     use super::check;
-    use jelly_base::text::redact::Redactor;
     use jelly_base::model::ExitCode;
+    use jelly_base::text::redact::Redactor;
     use serde_json::Value;
     use std::path::PathBuf;
 
@@ -271,14 +276,7 @@ mod tests {
 
     fn run(paths: &[PathBuf], json: bool) -> (ExitCode, String, String) {
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let code = check(
-            paths,
-            false,
-            json,
-            &Redactor::none(),
-            &mut out,
-            &mut err,
-        );
+        let code = check(paths, false, json, &Redactor::none(), &mut out, &mut err);
         let text = |bytes| String::from_utf8(bytes).unwrap();
         (code, text(out), text(err))
     }

@@ -126,7 +126,9 @@ fn server(args: &LoginArgs, world: &World) -> Result<(String, Redactor), Refusal
     };
     let plan = PlanSource::read(path).map_err(Invalid::from);
     let plan = plan.and_then(|source| Ok(plan::load(source)?));
-    let plan = plan.map_err(|invalid| Refusal::invalid(invalid.render(false, &Redactor::new(inherited_secrets(&world.env)))))?;
+    let plan = plan.map_err(|invalid| {
+        Refusal::invalid(invalid.render(false, &Redactor::new(inherited_secrets(&world.env))))
+    })?;
     let name = &args.server;
     let shown = path.display();
     let Some(server) = plan.servers.get(name) else {

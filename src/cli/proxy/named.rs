@@ -3,7 +3,7 @@
 use super::super::doctor::examine::reach_of;
 use super::super::doctor::find;
 use super::super::invalid::Invalid;
-use super::super::settings::{World, project_dir};
+use super::super::settings::{World, inherited_secrets, project_dir};
 use super::program_name;
 use crate::cli::args::ProxyArgs;
 use crate::cli::refusal::Refusal;
@@ -110,7 +110,10 @@ fn of_plan(
 ) -> Result<NamedServer, Refusal> {
     let plan = PlanSource::read(path).map_err(Invalid::from);
     let plan = plan.and_then(|source| Ok(plan::load(source)?));
-    let plan = plan.map_err(|invalid| Refusal::invalid(invalid.render(false)))?;
+    let plan = plan.map_err(|invalid| {
+        let known = Redactor::new(inherited_secrets(&world.env));
+        Refusal::invalid(invalid.render(false, &known))
+    })?;
     let secrets = plan.secret_names();
     redactor.learn(
         secrets
