@@ -2,7 +2,7 @@
 //! one, and its steps do what they promise in a shell.
 
 use crate::support::{Project, fixtures};
-use serde_yaml::Value;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -100,12 +100,12 @@ impl Runner {
     fn act(&self, inputs: &[(&str, &str)]) -> (BTreeMap<String, String>, i32, String) {
         let action = yaml("action.yml");
         let mut given: BTreeMap<String, String> = action["inputs"]
-            .as_mapping()
+            .as_object()
             .unwrap()
             .iter()
             .map(|(name, input)| {
                 let default = input["default"].as_str().unwrap_or_default();
-                (name.as_str().unwrap().to_owned(), default.to_owned())
+                (name.clone(), default.to_owned())
             })
             .collect();
         for (name, value) in inputs {
@@ -120,7 +120,7 @@ impl Runner {
         fs::write(&output, "").unwrap();
         let mut outputs: BTreeMap<String, String> = BTreeMap::new();
         let (mut code, mut said) = (0, String::new());
-        for step in action["runs"]["steps"].as_sequence().unwrap() {
+        for step in action["runs"]["steps"].as_array().unwrap() {
             // What others publish runs on a runner only.
             let Some(script) = step["run"].as_str() else {
                 assert!(step["uses"].as_str().unwrap().starts_with("actions/"));
@@ -136,7 +136,7 @@ impl Runner {
                 ("GITHUB_ACTIONS".to_owned(), "true".to_owned()),
                 ("CI".to_owned(), "true".to_owned()),
             ]);
-            let written = step["env"].as_mapping().unwrap();
+            let written = step["env"].as_object().unwrap();
             for (name, value) in written {
                 let value = value.as_str().unwrap();
                 let value = value.trim_start_matches("${{ ").trim_end_matches(" }}");
@@ -145,7 +145,7 @@ impl Runner {
                     ["steps", "run", "outputs", name] => outputs[name].clone(),
                     _ => panic!("{value}"),
                 };
-                env.insert(name.as_str().unwrap().to_owned(), value);
+                env.insert(name.clone(), value);
             }
             let done = self.shell(script, &env);
             said.push_str(&String::from_utf8_lossy(&done.stdout));
@@ -157,10 +157,10 @@ impl Runner {
             }
         }
         let promised: Vec<&str> = action["outputs"]
-            .as_mapping()
+            .as_object()
             .unwrap()
             .keys()
-            .map(|name| name.as_str().unwrap())
+            .map(String::as_str)
             .collect();
         assert!(promised.iter().all(|name| outputs.contains_key(*name)));
         (outputs, code, said)
@@ -232,19 +232,19 @@ fn the_action_triages_reports_and_runs_nothing_that_its_arguments_hold() {
 fn the_steps_of_each_pipeline_run_in_a_shell() {
     fn scripts(value: &Value, under: &[&str], found: &mut Vec<String>) {
         match value {
-            Value::Mapping(map) => {
+            Value::Object(map) => {
                 for (key, value) in map {
-                    let is_script = key.as_str().is_some_and(|key| under.contains(&key));
+                    let is_script = under.contains(&key.as_str());
                     match value {
                         Value::String(text) if is_script => found.push(text.clone()),
-                        Value::Sequence(lines) if is_script => {
+                        Value::Array(lines) if is_script => {
                             found.extend(lines.iter().filter_map(Value::as_str).map(str::to_owned));
                         }
                         value => scripts(value, under, found),
                     }
                 }
             }
-            Value::Sequence(items) => items.iter().for_each(|item| scripts(item, under, found)),
+            Value::Array(items) => items.iter().for_each(|item| scripts(item, under, found)),
             _ => {}
         }
     }

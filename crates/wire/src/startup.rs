@@ -64,9 +64,13 @@ pub async fn start(launch: &Launch) -> Result<Session, Box<StartFailure>> {
     };
     let listed = timeout_at(deadline, list_tools(&candidate, &settled, deadline)).await;
     let listed = listed.unwrap_or(Err(Trouble::timed_out()));
-    let tools = match listed.and_then(|listed| listed.unless_stand_in(launch)) {
-        Ok(tools) => tools,
-        Err(trouble) => {
+    let failed = match &listed {
+        Ok(listed) => listed.trouble_behind(launch),
+        Err(_) => None,
+    };
+    let tools = match (listed, failed) {
+        (Ok(listed), None) => listed.tools,
+        (Ok(_), Some(trouble)) | (Err(trouble), _) => {
             let attempt = Attempt {
                 candidate,
                 result: Err(trouble),
@@ -313,18 +317,14 @@ struct Listed {
 }
 
 impl Listed {
-    /// The tools, unless a proxy of ours has them in the place of a server that
-    /// it could not start. Anybody can list such a tool; only of our own
-    /// proxy it is no tool.
-    fn unless_stand_in(self, launch: &Launch) -> Result<Vec<ToolInfo>, Trouble> {
-        let argv = launch.reach.command().map(|spec| spec.argv.as_slice());
-        match self.stand_in {
-            Some(error) if argv.is_some_and(is_own_proxy) => Err(Trouble::Ended(
-                ListKind::Tools.method(),
-                ReplyOutcome::RpcError(error),
-            )),
-            Some(_) | None => Ok(self.tools),
-        }
+    /// Why there is no server behind these tools, where a proxy of ours has them
+    /// in the place of one that it could not start. Anybody can list such a tool;
+    /// only of our own proxy it is no tool.
+    fn trouble_behind(&self, launch: &Launch) -> Option<Trouble> {
+        let argv = launch.reach.command()?.argv.as_slice();
+        let error = self.stand_in.clone().filter(|_| is_own_proxy(argv))?;
+        let method = ListKind::Tools.method();
+        Some(Trouble::Ended(method, ReplyOutcome::RpcError(error)))
     }
 }
 
