@@ -316,6 +316,36 @@ fn sigkill_of_the_worker_leaves_no_server_and_is_told() {
     assert!(ended.stderr.contains("SIGKILL"), "{}", ended.stderr);
 }
 
+/// Found by the soak: SIGTERM, SIGINT and SIGINT again ended with 130 where the
+/// machine was so busy that the worker heard of all at once.
+#[test]
+fn of_signals_that_a_busy_worker_hears_of_together_the_first_decides() {
+    fn waiting(process: u32, signal: Signal) -> bool {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+        let line = status.lines().find(|line| line.starts_with("ShdPnd:"));
+        let set = u64::from_str_radix(line.unwrap()[7..].trim(), 16).unwrap();
+        set & (1 << (signal.as_raw() - 1)) != 0
+    }
+    for (first, second, code) in [
+        (Signal::TERM, Signal::INT, 143),
+        (Signal::INT, Signal::TERM, 130),
+    ] {
+        let (project, running) = in_a_call();
+        let worker = worker_of(&project, &running);
+        kill_process(pid(worker), Signal::STOP).unwrap();
+        running.signal(first);
+        procs::until("the first", || waiting(worker, first).then_some(()));
+        running.signal(second);
+        procs::until("the second", || {
+            (!waiting(running.pid(), second)).then_some(())
+        });
+        // It was taken, and is passed on at once.
+        std::thread::yield_now();
+        kill_process(pid(worker), Signal::CONT).unwrap();
+        assert_eq!(running.wait().code, Some(code), "{first:?}");
+    }
+}
+
 #[test]
 fn sigkill_during_a_start_that_hangs_leaves_no_server() {
     let project = project_with(&["grandchild=STUBBORN", "hang@spawn"], SHORT);

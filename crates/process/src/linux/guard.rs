@@ -238,7 +238,7 @@ fn stand_by(worker: Pid, signals: &Signals) -> WorkerEnd {
             Some(libc::SIGTSTP) => suspend(worker),
             Some(signal) => {
                 passed_on.push(signal);
-                send(worker, signal);
+                send(worker, as_the_first(&passed_on, signal));
             }
         }
     };
@@ -262,6 +262,15 @@ fn stand_by(worker: Pid, signals: &Signals) -> WorkerEnd {
         }
         (code, None) => WorkerEnd::Exited(to_byte(code.unwrap_or(0))),
     }
+}
+
+/// What is passed on for a signal that asks for the end: the first that did. A
+/// worker that is slow to hear of several hears of them in any order, and the
+/// first decides. Two that come at once may count as one.
+fn as_the_first(passed_on: &[i32], signal: i32) -> i32 {
+    let ends = |signal: &i32| matches!(*signal, libc::SIGINT | libc::SIGTERM | libc::SIGHUP);
+    let first = passed_on.iter().copied().find(ends);
+    first.filter(|_| ends(&signal)).unwrap_or(signal)
 }
 
 /// Exit codes and signals fit by their nature.
