@@ -171,14 +171,14 @@ pub(super) struct Attempts {
 struct Rounds {
     cases: usize,
     /// By the hash of class and name, each case's outcomes.
-    of: HashMap<u64, CaseAttempt, FixedState>,
+    of: HashMap<u64, NameOutcomes, FixedState>,
     /// The place of the last case with a name that was not there before.
     last_new: usize,
 }
 
 /// How the cases of one name ended.
 #[derive(Debug, Default)]
-struct CaseAttempt {
+struct NameOutcomes {
     passes: usize,
     last_pass: usize,
     last_failure: usize,
