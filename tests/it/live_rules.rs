@@ -54,7 +54,7 @@ const PLANS: &[(&str, &str)] = &[
     ),
     (
         "mcp/own-limit",
-        "servers: { s: { command: jelly, args: [mock, '--fault=banner@call={\"jsonrpc\":\"2.0\",\"result\":1e999}'] } }\nsteps: [{ id: a, tool: add, args: { a: 1, b: 2 } }]",
+        "servers: { s: { command: jelly, args: [mock, '--fault=banner@call={\"jsonrpc\":\"2.0\",\"result\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}'] } }\nsteps: [{ id: a, tool: add, args: { a: 1, b: 2 } }]",
     ),
     (
         "process/cwd-missing",
