@@ -8,7 +8,7 @@
 use super::diagnose::Engine;
 use super::facts::{Facts, FailureSource};
 use super::fingerprint::Algorithm;
-use super::rule::{Audience, unknown};
+use super::rule::Audience;
 use super::tables::{any_of, built, table};
 use jelly_base::model::{Diagnosis, ErrorCategory, Failure, Side};
 use regex::Regex;
@@ -46,7 +46,7 @@ fn anchored(parts: &[String]) -> Vec<String> {
 
 impl Engine {
     /// The part of an aggregate that is an error of the machine, as a failure
-    /// of its own, where `diagnosis` blames the code for another part, or knows nothing.
+    /// of its own, where `diagnosis` blames the code for another part, or is in doubt.
     pub(super) fn part_of_surroundings(
         &self,
         facts: &Facts<'_>,
@@ -54,7 +54,7 @@ impl Engine {
     ) -> Option<Failure> {
         let failure = facts.failure;
         if facts.source != FailureSource::Report
-            || diagnosis.side != Side::Code && diagnosis.rule != unknown().id
+            || diagnosis.side != Side::Code && !diagnosis.ambiguous
             || self.matcher.is_asked_first(&diagnosis.rule)
         {
             return None;
@@ -84,6 +84,7 @@ fn is_of_surroundings(diagnosis: &Diagnosis) -> bool {
 }
 
 /// What the failures are that `text` announces; empty where it announces none.
+/// A stack of the JVM is none of theirs: it follows on the last and is of all.
 fn parts(text: &str) -> Vec<&str> {
     let signs = &*SIGNS;
     let Some(head) = signs.head.find(text) else {
@@ -98,6 +99,7 @@ fn parts(text: &str) -> Vec<&str> {
         .zip(ends)
         .take(PARTS)
         .map(|(&begin, end)| &rest[begin..end])
+        .map(|part| part.split("\n\tat ").next().unwrap_or(part))
         .map(|part| &part[..part.floor_char_boundary(PART)])
         .collect()
 }

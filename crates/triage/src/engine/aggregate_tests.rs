@@ -29,7 +29,8 @@ const MIXED: &[(&str, &str)] = &[
          \torg.opentest4j.AssertionFailedError: expected: <12> but was: <13>\n\
          \tjava.net.ConnectException: Connection refused\n\
          \tat org.junit.jupiter.api.AssertAll.assertAll(AssertAll.java:80)\n\
-         \tat com.acme.OrderTest.order(OrderTest.java:20)\n",
+         \tat com.acme.OrderTest.order(OrderTest.java:20)\n\tSuppressed: \
+         org.opentest4j.AssertionFailedError: expected: <12> but was: <13>\n",
     ),
     (
         "",
