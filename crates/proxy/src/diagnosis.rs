@@ -182,7 +182,10 @@ mod tests {
     #[test]
     fn the_first_fix_brings_along_the_command_that_it_announces() {
         for (fixes, wanted) in [
-            (vec!["See who listens:", "$ lsof -i:1"], "See who listens: `lsof -i:1`"),
+            (
+                vec!["See who listens:", "$ lsof -i:1"],
+                "See who listens: `lsof -i:1`",
+            ),
             (vec!["See who listens:"], "See who listens"),
             (vec!["Create it.", "$ mkdir a"], "Create it."),
         ] {

@@ -201,7 +201,8 @@ fn fill<'v>(text: &str, value_of: impl Fn(&str) -> Option<Cow<'v, str>>) -> Opti
     let stands_in = |at: usize| match pieces.get(at) {
         Some(Piece::Placeholder { name, otherwise }) => {
             let is_name = otherwise.is_none_or(|otherwise| !otherwise.contains(' '));
-            let is_quoted = at > 0 && plain(at - 1).ends_with('`') && plain(at + 1).starts_with('`');
+            let is_quoted =
+                at > 0 && plain(at - 1).ends_with('`') && plain(at + 1).starts_with('`');
             !is_name && is_quoted && value_of(name).is_none()
         }
         Some(Piece::Plain(_)) | None => false,
@@ -512,7 +513,10 @@ mod tests {
         assert_eq!(fill("$ ls {path}", values), None);
         // Words are no name, whatever stands round the place of one.
         for (text, filled) in [
-            ("no answer to `{tool|the request}` in time", "no answer to the request in time"),
+            (
+                "no answer to `{tool|the request}` in time",
+                "no answer to the request in time",
+            ),
             ("`{tool|The tool}` takes none", "The tool takes none"),
             ("`{name|the name}` is set", "`TOKEN` is set"),
             ("run `{tool|npx}`", "run `npx`"),
@@ -530,7 +534,11 @@ mod tests {
         let advice = AdviceText {
             what: "w".into(),
             why: "y".into(),
-            fix: vec!["$ ls {path}".into(), "Or see who listens.".into(), "Or wait.".into()],
+            fix: vec![
+                "$ ls {path}".into(),
+                "Or see who listens.".into(),
+                "Or wait.".into(),
+            ],
         };
         let steps = |values: &Values| -> Vec<String> {
             let fix = render(&advice, values, "", Audience::Plan).fix;
@@ -538,7 +546,10 @@ mod tests {
         };
         assert_eq!(steps(&Values::new()), ["See who listens.", "Or wait."]);
         let values = Values::from([("path".to_owned(), "/x".to_owned())]);
-        assert_eq!(steps(&values), ["$ ls /x", "Or see who listens.", "Or wait."]);
+        assert_eq!(
+            steps(&values),
+            ["$ ls /x", "Or see who listens.", "Or wait."]
+        );
     }
 
     #[test]
