@@ -206,31 +206,16 @@ impl Upstream {
 
     fn unready(&self, method: &str) -> StartFailure {
         StartFailure {
-            phase: Phase::Handshake,
-            outcome: Outcome::Ok,
-            message: String::new(),
-            spawn_error: None,
-            exit: None,
-            process_alive: false,
             stderr: self.stderr.tail(),
-            stdout: None,
             stdout_noise: self.noise.iter().cloned().collect(),
             noise_count: self.noise_count,
             request: Some(RequestFacts {
                 method: method.to_owned(),
                 params: None,
             }),
-            rpc_error: None,
-            http: None,
-            unspoken: false,
-            protocol_breach: None,
-            own_limit: None,
-            timeout: None,
             showed_life: self.stderr.bytes() + self.messages + self.noise_count > 0,
-            era: None,
-            server_info: None,
             elapsed: self.started.elapsed(),
-            notes: Vec::new(),
+            ..StartFailure::of(Phase::Handshake, Outcome::Ok)
         }
     }
 }

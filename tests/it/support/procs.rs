@@ -25,8 +25,7 @@ pub fn marked(project: &Project, call: Call) -> Call {
 pub struct Proc {
     pub pid: u32,
     pub parent: u32,
-    #[expect(dead_code, reason = "shown when a test fails")]
-    argv: String,
+    pub argv: String,
 }
 
 /// All of them, jelly's own two processes included.
