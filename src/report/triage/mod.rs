@@ -8,6 +8,7 @@
 mod case;
 mod ctrf;
 mod github;
+mod html;
 mod human;
 mod json;
 mod junit;
@@ -19,6 +20,7 @@ mod words;
 pub use case::{CaseWriter, ShownCase, ShownOutcome};
 pub use ctrf::{CtrfDocument, CtrfWriter};
 pub use github::{github, summary};
+pub use html::{TriagePage, triage_html};
 pub use human::{HumanOptions, human};
 pub use json::{json, json_lines};
 pub use junit::JunitWriter;
@@ -27,6 +29,6 @@ pub use modes::{Brief, failures_json, failures_lines, paths_json, paths_lines};
 pub use table::table;
 
 #[cfg(test)]
-mod samples;
+pub(in crate::report) mod samples;
 #[cfg(test)]
 mod tests;
