@@ -7,6 +7,7 @@ use super::matrix::{self, InMatrix, Job};
 use super::open_history::OpenHistory;
 use super::out::{append_job_summary, print, print_as_is, print_in, stdout};
 use super::refusal::{Refusal, complain};
+use super::report_files::ReportFiles;
 use super::rules::Rules;
 use super::settings::{World, inherited_secrets};
 use super::write_back::WriteBack;
@@ -41,6 +42,8 @@ pub struct RunCall {
     pub run_id: String,
     /// Why nothing can be written, where that is so: then no plan is run.
     pub run_dir: Result<RunDir, ReportError>,
+    /// Those that were asked for by name.
+    pub report_files: ReportFiles,
     pub rules: Rules,
     /// What earlier runs left, where a history is kept.
     pub history: Option<OpenHistory>,
@@ -215,6 +218,13 @@ impl RunCall {
                 complain(&format!("error: failed to {}", chain(&error)));
                 code = ExitCode::strongest([code, ExitCode::NeedsUserHelp]);
             }
+        }
+        let named = |code| {
+            self.report_files
+                .write(|format, out| format.write_run(&results(code), out))
+        };
+        if !named(code) {
+            code = ExitCode::strongest([code, ExitCode::NeedsUserHelp]);
         }
         match self.args.format {
             RunFormat::Json => {

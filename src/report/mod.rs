@@ -5,8 +5,11 @@
 //! [`Event`](jelly_base::model::Event)s. Must not know how anything was executed.
 
 mod agent;
+mod cases;
+mod ctrf;
 mod doctor;
 mod files;
+mod formats;
 mod github;
 mod html;
 mod json;
@@ -24,8 +27,13 @@ mod words;
 mod samples;
 
 pub use agent::{AGENT_BYTES, AgentReport, MIN_AGENT_BYTES, agent_json, fitted};
+pub use cases::{
+    CaseWriter, CasesHead, ShownCase, ShownFailure, ShownOutcome, SuiteHead, refused_case,
+};
+pub use ctrf::{CtrfDocument, CtrfWriter};
 pub use doctor::{DoctorOptions, doctor_md, doctor_text, server_text};
 pub use files::{Extras, ReportDir, ReportError, RunDir, run_id};
+pub use formats::{REPORT_FORMATS, ReportFormat};
 pub use github::{annotations, job_summary};
 pub use html::{PageLinks, RunPage, TestEnd, run_html};
 pub use json::{Results, report_json};

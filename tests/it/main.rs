@@ -45,6 +45,7 @@ mod live_rules;
 mod masked;
 mod matrix;
 mod mismatches;
+mod named_reports;
 mod notices;
 mod numbers;
 mod once;

@@ -6,7 +6,7 @@
 
 use super::history::HistoryArgs;
 use super::rules::RuleFiles;
-use super::shared::{Argv, ReportsDir, parse_argv, parse_duration, parse_var};
+use super::shared::{Argv, NamedReports, ReportsDir, parse_argv, parse_duration, parse_var};
 use crate::report::{AGENT_BYTES, MIN_AGENT_BYTES};
 use clap::{Args, ValueEnum};
 use jelly_harness::triage_loop::{CallFlags, ResultSettings};
@@ -42,6 +42,9 @@ pub struct RunArgs {
     /// How results are printed
     #[arg(long, value_enum, default_value_t)]
     pub format: RunFormat,
+
+    #[command(flatten)]
+    pub named_reports: NamedReports,
 
     /// With `--format agent`, how long what is printed may be
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, default_value_t = AGENT_BYTES)]
@@ -182,6 +185,7 @@ impl RunArgs {
             jobs: _,
             // What is written and shown.
             reports: _,
+            named_reports: _,
             format: _,
             max_bytes: _,
             history: _,
@@ -269,6 +273,7 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("seed", "--seed", FlagRepeat::Dropped),
     ("jobs", "--jobs", FlagRepeat::Dropped),
     ("record", "--record", FlagRepeat::Dropped),
+    ("named", "--report", FlagRepeat::Dropped),
     ("format", "--format", FlagRepeat::Dropped),
     ("max_bytes", "--max-bytes", FlagRepeat::Dropped),
     ("quiet", "--quiet", FlagRepeat::Dropped),

@@ -2,6 +2,7 @@
 
 use super::history::HistoryArgs;
 use super::rules::RuleFiles;
+use super::shared::NamedReports;
 use clap::{Args, ValueEnum};
 use jelly_triage::survey::FailOn;
 use std::path::PathBuf;
@@ -142,6 +143,9 @@ pub struct TriageArgs {
     /// Writes the result to a file instead of stdout, as a whole or not at all
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub named_reports: NamedReports,
 
     #[command(flatten)]
     pub own_rules: RuleFiles,

@@ -2,11 +2,10 @@
 //!
 //! Each format is a pure function from a
 //! [`TriageReport`](jelly_base::model::TriageReport): the same report gives the
-//! same bytes. Two hold all cases of the reports, passing ones too: these are
-//! [`CaseWriter`]s, and whoever reads the reports hands the cases over.
+//! same bytes. `junit` holds all cases of the reports, passing ones too: it is a
+//! [`CaseWriter`](super::CaseWriter), and whoever reads the reports hands the
+//! cases over.
 
-mod case;
-mod ctrf;
 mod github;
 mod html;
 mod human;
@@ -17,8 +16,6 @@ mod modes;
 mod table;
 mod words;
 
-pub use case::{CaseWriter, ShownCase, ShownOutcome};
-pub use ctrf::{CtrfDocument, CtrfWriter};
 pub use github::{github, summary};
 pub use html::{TriagePage, triage_html};
 pub use human::{HumanOptions, human};
