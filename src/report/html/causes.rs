@@ -13,11 +13,7 @@ use std::collections::HashMap;
 const VICTIMS: usize = 50;
 
 /// The causes, in the order of their first failures.
-pub(super) fn causes(
-    list: &FailureList<'_>,
-    room: &mut PageRoom,
-    told: &mut ToldBlocks,
-) -> Markup {
+pub(super) fn causes(list: &FailureList<'_>, room: &mut PageRoom, told: &mut ToldBlocks) -> Markup {
     let clusters = view::failure_clusters(list.iteration);
     let numbers: HashMap<*const FailureReport, usize> = list
         .iteration

@@ -10,6 +10,8 @@ use similar::{Algorithm, ChangeTag, TextDiff};
 
 /// Lines of a diff.
 const LINES: usize = 400;
+/// Bytes of texts that are compared by character.
+const CHARACTERS: usize = 500;
 
 /// Both values: as what differs, where they should be the same, else one after
 /// the other.
@@ -17,7 +19,7 @@ pub(super) fn compared(assertion: &Assertion) -> Markup {
     let place = assertion.place();
     let place = place.map(|place| format!(" at {}", parts::brief(&place)));
     let place = place.unwrap_or_default();
-    let kind = &assertion.kind;
+    let kind = parts::brief(&assertion.kind);
     let title = format!("Expected ({kind}{place}), and these lines differ");
     if let Some(difference) = &assertion.difference {
         return parts::diff(&title, &difference.hunks);
@@ -42,17 +44,26 @@ pub(super) fn compared(assertion: &Assertion) -> Markup {
             (expected, actual) => {
                 // A string that reads like another type is told from it.
                 let same_type = expected.is_string() == actual.is_string();
-                let shown = |value: &Value| match same_type {
+                let [one, other] = [expected, actual].map(|value| match same_type {
                     true => words::value(value),
                     false => value.to_string(),
-                };
-                in_line(&format!("{kind}{place}"), &shown(expected), &shown(actual))
+                });
+                let kind = format!("{kind}{place}");
+                if one.len().max(other.len()) > CHARACTERS {
+                    return side_by_side(&kind, &one, &other);
+                }
+                in_line(&kind, &one, &other)
             }
         };
     }
+    let actual = words::value(&assertion.actual);
+    side_by_side(&format!("{kind}{place}"), &expected, &actual)
+}
+
+fn side_by_side(kind: &str, expected: &str, actual: &str) -> Markup {
     html! {
-        (parts::block(&format!("Expected ({kind}{place})"), &expected, None))
-        (parts::block("Got", &words::value(&assertion.actual), None))
+        (parts::block(&format!("Expected ({kind})"), expected, None))
+        (parts::block("Got", actual, None))
     }
 }
 
@@ -130,7 +141,10 @@ mod tests {
         assert!(lines.contains("<span class=\"old\">-a</span>"), "{lines}");
         assert!(lines.len() < 500, "{lines}");
         let objects = shown("equals", json!({"a": 1, "b": 2}), json!({"a": 1, "b": 3}));
-        assert!(objects.contains("-  \"b\": 2") || objects.contains("-  &quot;b&quot;: 2"), "{objects}");
+        assert!(
+            objects.contains("-  \"b\": 2") || objects.contains("-  &quot;b&quot;: 2"),
+            "{objects}"
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::report::{view, words};
 use jelly_base::model::{
     Advice, Diagnosis, FailureReport, Fix, IterationReport, RpcError, json_word,
 };
-use jelly_base::text::{capitalised, one_line, plural};
+use jelly_base::text::{capitalised, plural};
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -34,7 +34,7 @@ impl FailureList<'_> {
     fn file(&self, name: &str, words: &str) -> Option<Markup> {
         let dir = self.report_dir?;
         let address = self.links.to(std::path::Path::new(dir).join(name));
-        Some(parts::link(&address, words))
+        Some(parts::link(address, words))
     }
 }
 
@@ -85,7 +85,7 @@ pub(super) fn brief(list: &FailureList<'_>, number: usize, failure: &FailureRepo
     let body = html! {
         p {
             @if let Some(evidence) = &failure.diagnosis.evidence {
-                (evidence.field) ": " code { (one_line(&evidence.text, SHORT)) } " "
+                (parts::brief(&evidence.field)) ": " code { (parts::line(&evidence.text, SHORT)) } " "
             }
             (list.file("results.json", "more").unwrap_or_default())
         }
@@ -118,7 +118,7 @@ fn element(
                 (list.iteration.index) "." (number) " "
                 b { (parts::brief(&view::subject(failure))) (view::mismatch_aside(failure)) } " "
                 (label(diagnosis)) " "
-                span.told { (one_line(&failure.message, SHORT)) }
+                span.told { (parts::line(&failure.message, SHORT)) }
             }
             div.body { (body) }
         }
@@ -188,7 +188,10 @@ fn known(failure: &FailureReport, iteration: &IterationReport) -> Vec<(&'static 
     let repair = diagnosis.repair.as_deref();
     add("Repair that applies", repair.map(parts::code));
     let instead = view::instead(failure, iteration);
-    add("Instead", instead.map(|text| parts::text(parts::said(&text))));
+    add(
+        "Instead",
+        instead.map(|text| parts::text(parts::said(&text))),
+    );
     add("At", failure.at.as_deref().map(parts::code));
     known
 }
@@ -198,7 +201,10 @@ fn exchange(failure: &FailureReport) -> Vec<(&'static str, Markup)> {
     let mut known = Vec::new();
     let mut add = |term, words: Option<Markup>| known.extend(words.map(|words| (term, words)));
     let request = failure.request.as_ref();
-    add("Request", request.map(|request| parts::code(&request.method)));
+    add(
+        "Request",
+        request.map(|request| parts::code(&request.method)),
+    );
     let command = (!failure.argv.is_empty()).then(|| words::shell_line(&failure.argv));
     add("Command", command.map(|line| parts::long_code(&line)));
     add("URL", failure.url.as_deref().map(parts::long_code));
@@ -226,7 +232,10 @@ pub(super) fn advice(advice: &Advice, id: &str, told: &mut ToldBlocks) -> Markup
         return Markup::default();
     };
     let lines = advice.fix.iter().map(Fix::line);
-    let whole: String = std::iter::once(words.as_str().into()).chain(lines).collect::<Vec<_>>().join("\n");
+    let whole: String = std::iter::once(words.as_str().into())
+        .chain(lines)
+        .collect::<Vec<_>>()
+        .join("\n");
     match told.place(&whole, id) {
         Some(place) => html! { p { a href={ "#" (place) } { "What to do about it" } } },
         None => html! {

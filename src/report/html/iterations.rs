@@ -3,7 +3,7 @@
 
 use super::parts::{self, code, row, table};
 use super::room::PageRoom;
-use super::spark::{TestEnd, sparkline};
+use super::spark::{PastEnds, TestEnd, sparkline};
 use super::timeline::timeline;
 use crate::report::{view, words};
 use jelly_base::model::{
@@ -18,9 +18,18 @@ use std::collections::HashMap;
 const UNFOLDED: usize = 15;
 
 /// The iterations in order; `level` is that of their headings.
-pub(super) fn iterations(report: &RunReport, level: u8, room: &mut PageRoom) -> Markup {
+pub(super) fn iterations(
+    report: &RunReport,
+    level: u8,
+    past: &PastEnds<'_>,
+    room: &mut PageRoom,
+) -> Markup {
     let last = report.iterations.len();
-    let ends = ends_of_steps(report);
+    let pictures = StepPictures {
+        plan: &report.plan.name,
+        past,
+        ends: ends_of_steps(report),
+    };
     html! {
         @for (at, iteration) in report.iterations.iter().enumerate() {
             (parts::heading(level, None, &html! {
@@ -28,7 +37,7 @@ pub(super) fn iterations(report: &RunReport, level: u8, room: &mut PageRoom) -> 
             }))
             (timeline(iteration))
             (servers(iteration))
-            (steps(iteration, (at + 1 == last).then_some(&ends), room))
+            (steps(iteration, (at + 1 == last).then_some(&pictures), room))
             (action(iteration.index, &iteration.action))
         }
     }
@@ -55,9 +64,12 @@ fn servers(iteration: &IterationReport) -> Markup {
     if iteration.servers.is_empty() {
         return Markup::default();
     }
-    let header = ["Server", "State", "Era", "Protocol", "Start-up", "Exit", "Notes"];
+    let header = [
+        "Server", "State", "Era", "Protocol", "Start-up", "Exit", "Notes",
+    ];
     let rows = iteration.servers.iter().map(|server| {
-        let known = |text: &Option<String>| parts::text(parts::brief(text.as_deref().unwrap_or_default()));
+        let known =
+            |text: &Option<String>| parts::text(parts::brief(text.as_deref().unwrap_or_default()));
         row(
             &code(&server.name),
             &[
@@ -91,7 +103,7 @@ fn wire_check(server: &ServerReport) -> Markup {
                 parts::text(json_word(&breach.level).to_uppercase()),
                 code(&breach.pointer),
                 // Section and address are jelly's own words.
-                html! { a href=(breach.url) { (breach.section) } },
+                html! { a href=(breach.url) { (parts::brief(&breach.section)) } },
                 html! { (breach.count) },
             ],
         )
@@ -117,24 +129,40 @@ fn wire_check(server: &ServerReport) -> Markup {
     }
 }
 
-/// `ends`: of the steps in all iterations, for the last one.
+/// How the steps ended before.
+struct StepPictures<'p> {
+    plan: &'p str,
+    past: &'p PastEnds<'p>,
+    /// By step, in each iteration.
+    ends: HashMap<&'p str, Vec<TestEnd>>,
+}
+
+impl StepPictures<'_> {
+    /// Earlier runs, then the iterations of this one.
+    fn of(&self, step: &StepReport) -> Markup {
+        let past = (self.past)(self.plan, &step.server, &step.id);
+        let ends = self.ends.get(step.id.as_str());
+        html! {
+            (sparkline(&past, "earlier run")) " "
+            (sparkline(ends.map_or(&[], Vec::as_slice), "iteration"))
+        }
+    }
+}
+
+/// `pictures`: of the steps, for the last iteration.
 fn steps(
     iteration: &IterationReport,
-    ends: Option<&HashMap<&str, Vec<TestEnd>>>,
+    pictures: Option<&StepPictures<'_>>,
     room: &mut PageRoom,
 ) -> Markup {
     if iteration.steps.is_empty() {
         return Markup::default();
     }
-    let ends = ends.filter(|ends| !ends.is_empty());
     let mut header = vec!["Step", "Server", "State", "Attempts", "Duration", "Notes"];
-    header.extend(ends.map(|_| "Iterations"));
+    header.extend(pictures.map(|_| "History"));
     let rows = iteration.steps.iter().map(|step| {
         let mut cells = cells_of(step);
-        cells.extend(ends.map(|ends| {
-            let ends = ends.get(step.id.as_str());
-            sparkline(ends.map_or(&[], Vec::as_slice), "iteration")
-        }));
+        cells.extend(pictures.map(|pictures| pictures.of(step)));
         row(&code(&step.path()), &cells)
     });
     let (rows, left_out) = room.list(rows);
@@ -197,7 +225,7 @@ fn hook_of(hook: &HookReport) -> Markup {
     html! {
         p {
             "Hook " (code(&hook.hook)) " ran " (parts::long_code(&words::shell_line(&hook.argv)))
-            ": " (view::hook_end(hook, parts::said)) ", after " (words::duration(hook.elapsed_ms)) "."
+            ": " (parts::said(&view::hook_end(hook, str::to_owned))) ", after " (words::duration(hook.elapsed_ms)) "."
         }
         (parts::block("stdout of the hook", &hook.stdout, None))
         (parts::block("stderr of the hook", &hook.stderr, None))

@@ -25,9 +25,14 @@ impl PageLinks {
         }
     }
 
-    /// The address of a file.
+    /// The address of a file; none where its path is longer than any can be.
     #[must_use]
-    pub fn to(&self, path: impl AsRef<Path>) -> String {
+    pub fn to(&self, path: impl AsRef<Path>) -> Option<String> {
+        /// What Linux takes, the longest of all.
+        const LONGEST: usize = 4096;
+        if path.as_ref().as_os_str().len() > LONGEST {
+            return None;
+        }
         let target = normal(&self.cwd.join(path));
         let shared = self
             .folder
@@ -43,7 +48,7 @@ impl PageLinks {
             address.push('/');
             encode(&part.as_os_str().to_string_lossy(), &mut address);
         }
-        address
+        Some(address)
     }
 }
 
@@ -83,15 +88,35 @@ mod tests {
     fn an_address_is_relative_and_has_no_scheme() {
         let links = |file| PageLinks::new(Path::new("/w"), Path::new(file));
         for (page, path, address) in [
-            ("out.html", "reports/r1/results.json", "./reports/r1/results.json"),
-            ("reports/r1/a.html", "reports/r1/results.json", "./results.json"),
-            ("site/a.html", "reports/r 1/x.log", "./../reports/r%201/x.log"),
+            (
+                "out.html",
+                "reports/r1/results.json",
+                "./reports/r1/results.json",
+            ),
+            (
+                "reports/r1/a.html",
+                "reports/r1/results.json",
+                "./results.json",
+            ),
+            (
+                "site/a.html",
+                "reports/r 1/x.log",
+                "./../reports/r%201/x.log",
+            ),
             ("/tmp/a.html", "x.xml", "./../w/x.xml"),
             ("./b/../a.html", "c/../x.xml", "./x.xml"),
-            ("a.html", "javascript:alert(1)", "./javascript%3Aalert%281%29"),
+            (
+                "a.html",
+                "javascript:alert(1)",
+                "./javascript%3Aalert%281%29",
+            ),
             ("a.html", "a\"b<c>#?&.xml", "./a%22b%3Cc%3E%23%3F%26.xml"),
         ] {
-            assert_eq!(links(page).to(path), address, "{page} {path}");
+            assert_eq!(
+                links(page).to(path).as_deref(),
+                Some(address),
+                "{page} {path}"
+            );
         }
     }
 }

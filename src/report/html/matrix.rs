@@ -26,8 +26,13 @@ pub(super) fn matrix(matrix: &MatrixReport, level: u8, room: &mut PageRoom) -> M
     header.extend(names.iter().map(String::as_str));
     header.push("Differs");
     let rows = rows.map(|(cells, differs)| {
-        let (id, found) = cells.split_first().map_or(("", &[][..]), |(id, found)| (id, found));
-        let mut cells: Vec<Markup> = found.iter().map(|found| parts::text(parts::brief(found))).collect();
+        let (id, found) = cells
+            .split_first()
+            .map_or(("", &[][..]), |(id, found)| (id, found));
+        let mut cells: Vec<Markup> = found
+            .iter()
+            .map(|found| parts::text(parts::brief(found)))
+            .collect();
         cells.push(parts::text(if differs { "yes" } else { "" }));
         row(&code(id), &cells)
     });

@@ -22,6 +22,6 @@ mod timeline;
 #[cfg(test)]
 mod tests;
 
-pub use links::PageLinks;
-pub use run::{RunPage, run_html};
-pub use spark::TestEnd;
+pub(super) use links::PageLinks;
+pub(super) use run::run_html;
+pub use spark::{PastEnds, TestEnd};

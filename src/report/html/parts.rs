@@ -2,7 +2,7 @@
 //! are harmless and bounded when they leave, and `maud` escapes them.
 
 use jelly_base::model::Fix;
-use jelly_base::text::{one_line, plural, sanitize, truncate_middle};
+use jelly_base::text::{lines, one_line, plural, sanitize, truncate, truncate_middle};
 use maud::{Markup, PreEscaped, html};
 
 /// Bytes of a text on one line, and of one beside others.
@@ -17,19 +17,27 @@ const DIFF: usize = 32 << 10;
 /// Bytes of a command: as much as a person copies.
 const COMMAND: usize = 16 << 10;
 
+/// Bytes of a text that are looked at: what is taken out of it takes less.
+const RAW: usize = 64 << 10;
+
+/// A text on one line, of so many bytes.
+pub(in crate::report) fn line(text: &str, max: usize) -> String {
+    one_line(&truncate(text, RAW), max)
+}
+
 /// A text on one line.
 pub(in crate::report) fn said(text: &str) -> String {
-    one_line(text, LINE)
+    line(text, LINE)
 }
 
 /// The same beside others.
 pub(in crate::report) fn brief(text: &str) -> String {
-    one_line(text, SHORT)
+    line(text, SHORT)
 }
 
 /// A name, a path or a value, on one line.
 pub(in crate::report) fn code(text: &str) -> Markup {
-    html! { code { (one_line(text, NAME)) } }
+    html! { code { (line(text, NAME)) } }
 }
 
 /// The same of what may be as long as a line.
@@ -65,7 +73,7 @@ pub(in crate::report) fn section(level: u8, id: &str, title: &str, body: &Markup
 
 /// A word with a colour; the colour alone says nothing.
 pub(in crate::report) fn tag(kind: &str, text: &str) -> Markup {
-    html! { span class={ "tag " (kind) } { (text) } }
+    html! { span class={ "tag " (kind) } { (brief(text)) } }
 }
 
 /// Pairs of a word of jelly's and what is known.
@@ -87,14 +95,16 @@ pub(in crate::report) fn block(title: &str, text: &str, more: Option<&Markup>) -
     if text.trim().is_empty() {
         return Markup::default();
     }
-    let clean = sanitize(text);
+    let cut = truncate_middle(text, RAW);
+    let clean = sanitize(&cut);
     let shown = truncate_middle(&clean, BLOCK);
-    let lines = plural(clean.lines().count() as u64, "line");
+    let lines = plural(lines(text).count() as u64, "line");
+    let is_cut = shown.len() < clean.len() || cut.len() < text.len();
     html! {
         figure {
             figcaption {
                 (title) " (" (lines) ")"
-                @if shown.len() < clean.len() && let Some(more) = more { "; " (more) }
+                @if is_cut && let Some(more) = more { "; " (more) }
             }
             pre { (shown.trim_end()) }
         }
@@ -106,7 +116,8 @@ pub(in crate::report) fn diff(title: &str, text: &str) -> Markup {
     if text.trim().is_empty() {
         return Markup::default();
     }
-    let clean = sanitize(text);
+    let cut = truncate_middle(text, RAW);
+    let clean = sanitize(&cut);
     let shown = truncate_middle(&clean, DIFF);
     html! {
         figure {
@@ -157,12 +168,11 @@ pub(in crate::report) fn instructions<'f>(steps: impl IntoIterator<Item = &'f Fi
 /// A command to copy. What is too long to be copied by hand is not cut, since
 /// half a command does something else: it is told where it is.
 pub(in crate::report) fn command(text: &str) -> Markup {
-    let clean = sanitize(text);
     html! {
-        @if clean.len() > COMMAND {
-            "A command of " (clean.len()) " bytes, too long for this page; the JSON report holds it."
+        @if text.len() > COMMAND {
+            "A command of " (text.len()) " bytes, too long for this page; the JSON report holds it."
         } @else {
-            pre.command { code { (clean.trim_end()) } }
+            pre.command { code { (sanitize(text).trim_end()) } }
         }
     }
 }
@@ -195,14 +205,17 @@ pub(in crate::report) fn folded(summary: &str, open: bool, body: &Markup) -> Mar
     html! { details open[open] { summary { (summary) } div.body { (body) } } }
 }
 
-/// A link to a file.
-pub(in crate::report) fn link(address: &str, text: &str) -> Markup {
-    html! { a href=(address) { (text) } }
+/// A link to a file, or its name where it has no address.
+pub(in crate::report) fn link(address: Option<String>, text: &str) -> Markup {
+    match address {
+        Some(address) => html! { a href=(address) { (brief(text)) } },
+        None => html! { (brief(text)) },
+    }
 }
 
-/// Markup as text of its own.
+/// A text on one line, as markup.
 pub(in crate::report) fn text(words: impl AsRef<str>) -> Markup {
-    html! { (words.as_ref()) }
+    html! { (said(words.as_ref())) }
 }
 
 /// Jelly's own markup, made elsewhere of numbers only.

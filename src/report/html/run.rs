@@ -5,29 +5,20 @@ use super::links::PageLinks;
 use super::page::{contents, document, filter, tone};
 use super::parts::{self, section};
 use super::room::{PageRoom, ToldBlocks};
+use super::spark::PastEnds;
 use super::{causes, iterations, matrix};
+use crate::report::json::Results;
 use crate::report::{view, words};
-use jelly_base::model::{Fix, HelpSummary, MatrixReport, RunReport, Verdict};
+use jelly_base::model::{Fix, HelpSummary, RunReport, Verdict};
 use jelly_base::text::{capitalised, plural};
 use maud::{Markup, html};
 use std::collections::HashMap;
 
-/// What a call of `jelly run` came to.
-#[derive(Debug, Clone, Copy)]
-pub struct RunPage<'r> {
-    /// Of the call.
-    pub exit_code: u8,
-    /// In the order in which they were named.
-    pub plans: &'r [RunReport],
-    pub matrices: &'r [MatrixReport],
-    pub links: &'r PageLinks,
-}
-
-/// The page, of one plan or of several.
+/// The page of a call's plans, of one or of several.
 #[must_use]
-pub fn run_html(page: &RunPage<'_>) -> Vec<u8> {
-    let failures = page
-        .plans
+pub fn run_html(results: &Results<'_>, links: &PageLinks, past: &PastEnds<'_>) -> Vec<u8> {
+    let (plans, matrices) = (results.plans, results.matrix);
+    let failures = plans
         .iter()
         .flat_map(|plan| &plan.iterations)
         .map(|iteration| iteration.failures.len())
@@ -37,20 +28,20 @@ pub fn run_html(page: &RunPage<'_>) -> Vec<u8> {
             (filter(failures))
         }
     };
-    let parts = page.plans.len() + page.matrices.len();
+    let parts = plans.len() + matrices.len();
     let mut matrix_room = PageRoom::share(parts);
-    let matrices = html! {
-        @if !page.matrices.is_empty() {
+    let compared = html! {
+        @if !matrices.is_empty() {
             (section(2, "matrix", "Matrix", &html! {
-                @for one in page.matrices { (matrix::matrix(one, 3, &mut matrix_room)) }
+                @for one in matrices { (matrix::matrix(one, 3, &mut matrix_room)) }
             }))
         }
     };
-    if let [plan] = page.plans {
-        let parts = PlanParts::new(plan, "", 2, PageRoom::share(parts), page.links);
+    if let [plan] = plans {
+        let parts = PlanParts::new(plan, "", 2, PageRoom::share(parts), links, past);
         let title = format!("{}: {}", plan.plan.name, state(plan));
         let mut listed = parts.listed();
-        if !page.matrices.is_empty() {
+        if !matrices.is_empty() {
             listed.push(("matrix", "Matrix"));
         }
         let head = html! {
@@ -58,18 +49,18 @@ pub fn run_html(page: &RunPage<'_>) -> Vec<u8> {
             (origin(plan))
             (contents(&listed))
         };
-        return document(&title, &head, &html! { (parts.main(&filter)) (matrices) });
+        return document(&title, &head, &html! { (parts.main(&filter)) (compared) });
     }
     let head = html! {
-        h1 { (plural(page.plans.len() as u64, "plan")) ", exit code " (page.exit_code) }
-        (overview(page.plans))
+        h1 { (plural(plans.len() as u64, "plan")) ", exit code " (results.exit_code) }
+        (overview(plans))
     };
     let main = html! {
         (filter)
-        @for (at, plan) in page.plans.iter().enumerate() {
+        @for (at, plan) in plans.iter().enumerate() {
             @let prefix = format!("p{}-", at + 1);
             @let room = PageRoom::share(parts);
-            @let parts = PlanParts::new(plan, &prefix, 3, room, page.links);
+            @let parts = PlanParts::new(plan, &prefix, 3, room, links, past);
             article id={ (prefix) "plan" } aria-labelledby={ (prefix) "title" } {
                 h2 id={ (prefix) "title" } {
                     (parts::tag(tone_of(plan), &state(plan))) " " (parts::brief(&plan.plan.name))
@@ -78,16 +69,23 @@ pub fn run_html(page: &RunPage<'_>) -> Vec<u8> {
                 (parts.main(&html! {}))
             }
         }
-        (matrices)
+        (compared)
     };
-    let title = format!("{}, exit code {}", plural(page.plans.len() as u64, "plan"), page.exit_code);
+    let title = format!(
+        "{}, exit code {}",
+        plural(plans.len() as u64, "plan"),
+        results.exit_code
+    );
     document(&title, &head, &main)
 }
 
 /// The plans of a call in a table, to choose from.
 fn overview(plans: &[RunReport]) -> Markup {
     let rows = plans.iter().enumerate().map(|(at, plan)| {
-        let totals = plan.iterations.last().map(|last| words::totals(last.totals));
+        let totals = plan
+            .iterations
+            .last()
+            .map(|last| words::totals(last.totals));
         parts::row(
             &html! { a href={ "#p" (at + 1) "-plan" } { (parts::brief(&plan.plan.name)) } },
             &[
@@ -152,6 +150,7 @@ impl PlanParts {
         level: u8,
         mut room: PageRoom,
         links: &PageLinks,
+        past: &PastEnds<'_>,
     ) -> Self {
         let lists: Vec<FailureList<'_>> = plan
             .iterations
@@ -166,7 +165,9 @@ impl PlanParts {
         let mut told = ToldBlocks::default();
         let id = |name: &str| format!("{prefix}{name}");
         let next = (id("next"), "What to do", next(plan, level + 1));
-        let causes = lists.last().filter(|list| !list.iteration.failures.is_empty());
+        let causes = lists
+            .last()
+            .filter(|list| !list.iteration.failures.is_empty());
         let causes = causes.map(|list| {
             let body = causes::causes(list, &mut room, &mut told);
             (id("causes"), "Causes", body)
@@ -179,7 +180,7 @@ impl PlanParts {
             after.push((id("repair"), "The repaired plan", body));
         }
         if !plan.iterations.is_empty() {
-            let body = iterations::iterations(plan, level + 1, &mut room);
+            let body = iterations::iterations(plan, level + 1, past, &mut room);
             after.push((id("iterations"), "Iterations", body));
             after.push((id("budgets"), "Budgets", iterations::budgets(plan)));
         }
@@ -321,7 +322,10 @@ fn repaired(plan: &RunReport, links: &PageLinks) -> Option<Markup> {
     let diff = diff.filter(|diff| !diff.trim().is_empty())?;
     let file = |name: &str| {
         let dir = plan.report_dir.as_deref()?;
-        Some(parts::link(&links.to(std::path::Path::new(dir).join(name)), name))
+        Some(parts::link(
+            links.to(std::path::Path::new(dir).join(name)),
+            name,
+        ))
     };
     Some(html! {
         p {
@@ -350,7 +354,7 @@ fn beside(plan: &RunReport, links: &PageLinks) -> Option<Markup> {
     Some(html! {
         ul {
             @for (name, what) in files {
-                li { (parts::link(&links.to(dir.join(name)), name)) ": " (what) }
+                li { (parts::link(links.to(dir.join(name)), name)) ": " (what) }
             }
         }
     })

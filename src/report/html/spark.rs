@@ -4,6 +4,10 @@ use super::parts::ready;
 use maud::{Markup, html};
 use std::fmt::Write as _;
 
+/// How a test, by suite, class and name, ended in earlier runs, oldest first;
+/// of a step, these are plan, server and id.
+pub type PastEnds<'p> = dyn Fn(&str, &str, &str) -> Vec<TestEnd> + 'p;
+
 /// How a test ended in a run, or a step in an iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestEnd {
@@ -84,7 +88,12 @@ mod tests {
 
     #[test]
     fn a_picture_says_in_words_what_it_shows() {
-        let ends = [TestEnd::Passed, TestEnd::Passed, TestEnd::Failed, TestEnd::Flaky];
+        let ends = [
+            TestEnd::Passed,
+            TestEnd::Passed,
+            TestEnd::Failed,
+            TestEnd::Flaky,
+        ];
         let svg = sparkline(&ends, "run").into_string();
         let words = "passed in 2 runs, then failed in 1, then flaky in 1";
         assert!(svg.contains(words), "{svg}");

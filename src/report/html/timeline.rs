@@ -193,7 +193,10 @@ mod tests {
         let iteration = &mut report.iterations[0];
         let picture = timeline(iteration).into_string();
         assert!(picture.contains("files: ready, 2 steps in"), "{picture}");
-        assert!(picture.contains("<title>steps.write: passed, 12 ms</title>"), "{picture}");
+        assert!(
+            picture.contains("<title>steps.write: passed, 12 ms</title>"),
+            "{picture}"
+        );
         iteration.steps = (0..5000)
             .map(|n| samples::step("files", &format!("s{n}"), StepState::Passed))
             .collect();

@@ -3,34 +3,26 @@
 
 use super::words::{before, notes, recurrence, retry, side, totals, verdict};
 use crate::report::html::page::{contents, document, filter, kind, tone};
-use crate::report::view;
 use crate::report::html::parts::{self, SHORT, row, section, table};
 use crate::report::html::room::PageRoom;
 use crate::report::html::spark::sparkline;
-use crate::report::html::{PageLinks, TestEnd};
+use crate::report::html::{PageLinks, PastEnds};
+use crate::report::view;
 use jelly_base::model::{Cluster, FailureView, ReportLabels, TriageReport, json_word};
-use jelly_base::text::{one_line, plural};
+use jelly_base::text::plural;
 use maud::{Markup, html};
 use std::collections::HashMap;
 
 /// Victims that are named of one cause.
 const VICTIMS: usize = 50;
 
-/// What a page of `jelly triage` is made of.
-pub struct TriagePage<'r> {
-    pub report: &'r TriageReport,
-    pub links: &'r PageLinks,
-    /// How a test, by suite, class and name, ended in earlier runs, oldest
-    /// first; empty where nobody knows.
-    pub past: &'r dyn Fn(&str, &str, &str) -> Vec<TestEnd>,
-}
-
 /// The page.
 #[must_use]
-pub fn triage_html(page: &TriagePage<'_>) -> Vec<u8> {
-    let report = page.report;
-    let writer = PageWriter {
-        page,
+pub fn triage_html(report: &TriageReport, links: &PageLinks, past: &PastEnds<'_>) -> Vec<u8> {
+    let writer = TriagePage {
+        report,
+        links,
+        past,
         labels: ReportLabels::of_all(report),
         causes: causes_of(report),
     };
@@ -53,7 +45,7 @@ pub fn triage_html(page: &TriagePage<'_>) -> Vec<u8> {
     let head = html! {
         h1 {
             (parts::tag(tone(report.verdict, report.exit_code), verdict(report)))
-            " " (one_line(&report.health.summary, parts::LINE))
+            " " (parts::line(&report.health.summary, parts::LINE))
         }
         p.totals {
             b { (totals(&report.health)) } " in "
@@ -73,21 +65,24 @@ fn causes_of(report: &TriageReport) -> HashMap<usize, usize> {
         .collect()
 }
 
-struct PageWriter<'r> {
-    page: &'r TriagePage<'r>,
+/// What its parts are made of.
+struct TriagePage<'r> {
+    report: &'r TriageReport,
+    links: &'r PageLinks,
+    past: &'r PastEnds<'r>,
     labels: ReportLabels<'r>,
     causes: HashMap<usize, usize>,
 }
 
-impl PageWriter<'_> {
-    fn report(&self) -> &TriageReport {
-        self.page.report
-    }
-
+impl TriagePage<'_> {
     fn next(&self) -> Markup {
-        let report = self.report();
+        let report = self.report;
         // What runs the tests again is the one command of the whole.
-        let first = report.retry.commands.first().filter(|_| report.retry.commands.len() == 1);
+        let first = report
+            .retry
+            .commands
+            .first()
+            .filter(|_| report.retry.commands.len() == 1);
         html! {
             @if report.recommendations.is_empty() {
                 p { "Nothing." }
@@ -103,7 +98,7 @@ impl PageWriter<'_> {
     }
 
     fn clusters(&self, room: &mut PageRoom) -> Option<Markup> {
-        let clusters = &self.report().clusters;
+        let clusters = &self.report.clusters;
         let mut entries = Vec::new();
         let mut left_out = 0;
         for (at, cluster) in clusters.iter().enumerate() {
@@ -133,7 +128,7 @@ impl PageWriter<'_> {
         let mut facts: Vec<String> = Vec::new();
         facts.extend(cluster.error_category.as_ref().map(json_word));
         facts.extend(retry(cluster).map(str::to_owned));
-        facts.extend(before(self.report(), cluster));
+        facts.extend(before(self.report, cluster));
         let why = cluster.advice.why.trim();
         let mut known = vec![
             ("Fingerprint", parts::code(&cluster.fingerprint)),
@@ -194,13 +189,15 @@ impl PageWriter<'_> {
     }
 
     fn link(&self, failure: usize) -> Markup {
-        let name = self.report().failures.get(failure);
-        let name = name.map(|failure| self.labels.title(&failure)).unwrap_or_default();
+        let name = self.report.failures.get(failure);
+        let name = name
+            .map(|failure| self.labels.title(&failure))
+            .unwrap_or_default();
         html! { a href={ "#failure-" (failure + 1) } { (parts::brief(&name)) } }
     }
 
     fn failures(&self, room: &mut PageRoom) -> Option<Markup> {
-        let failures = &self.report().failures;
+        let failures = &self.report.failures;
         if failures.is_empty() {
             return None;
         }
@@ -238,14 +235,14 @@ impl PageWriter<'_> {
                     (at + 1) " " b { (parts::brief(&title)) } " "
                     (parts::code(&diagnosis.root_cause)) " "
                     (parts::tag(kind, &view::blame(diagnosis, diagnosis.flaky))) " "
-                    span.told { (one_line(message, SHORT)) }
+                    span.told { (parts::line(message, SHORT)) }
                 }
                 div.body {
                     @if whole {
                         @if message.len() > SHORT { (parts::block("Message", message, None)) }
                         (parts::facts(&self.known(failure)))
                     } @else if let Some((field, text)) = failure.evidence {
-                        p { (field) ": " code { (one_line(text, SHORT)) } }
+                        p { (parts::brief(field)) ": " code { (parts::line(text, SHORT)) } }
                     }
                     @if let Some(cause) = cause {
                         p { a href={ "#cause-" (cause) } { "Cause " (cause) " and what to do" } }
@@ -260,7 +257,9 @@ impl PageWriter<'_> {
         let mut known = vec![(
             "Evidence",
             match failure.evidence {
-                Some((field, text)) => html! { (parts::long_code(text)) " in " (parts::code(field)) },
+                Some((field, text)) => {
+                    html! { (parts::long_code(text)) " in " (parts::code(field)) }
+                }
                 None => parts::text("none"),
             },
         )];
@@ -282,12 +281,21 @@ impl PageWriter<'_> {
                 (parts::code(failure.test_fingerprint))
             }),
         );
-        add("In", failure.file.map(|file| {
-            let line = failure.line.map(|line| format!(":{line}")).unwrap_or_default();
-            parts::code(&format!("{file}{line}"))
-        }));
-        add("Report", Some(parts::link(&self.page.links.to(failure.report), &parts::brief(failure.report))));
-        let ends = (self.page.past)(failure.suite, failure.classname, failure.name);
+        add(
+            "In",
+            failure.file.map(|file| {
+                let line = failure
+                    .line
+                    .map(|line| format!(":{line}"))
+                    .unwrap_or_default();
+                parts::code(&format!("{file}{line}"))
+            }),
+        );
+        add(
+            "Report",
+            Some(parts::link(self.links.to(failure.report), failure.report)),
+        );
+        let ends = (self.past)(failure.suite, failure.classname, failure.name);
         let word = recurrence(failure);
         add("History", (!word.is_empty() || !ends.is_empty()).then(|| {
             html! {
@@ -301,7 +309,7 @@ impl PageWriter<'_> {
     }
 
     fn rerun(&self) -> Option<Markup> {
-        let plan = &self.report().retry;
+        let plan = &self.report.retry;
         if plan.tests.is_empty() {
             return None;
         }
@@ -328,7 +336,7 @@ impl PageWriter<'_> {
     }
 
     fn fixed(&self, room: &mut PageRoom) -> Option<Markup> {
-        let fixed = &self.report().fixed;
+        let fixed = &self.report.fixed;
         let (entries, left_out) = room.list(fixed.iter().map(|test| {
             html! {
                 li {
@@ -346,8 +354,8 @@ impl PageWriter<'_> {
     }
 
     fn reports(&self, room: &mut PageRoom) -> Markup {
-        let rows = self.report().reports.iter().map(|summary| {
-            let path = parts::link(&self.page.links.to(&summary.path), &parts::brief(&summary.path));
+        let rows = self.report.reports.iter().map(|summary| {
+            let path = parts::link(self.links.to(&summary.path), &summary.path);
             let problem = summary.problem.as_deref();
             row(
                 &path,
@@ -362,10 +370,16 @@ impl PageWriter<'_> {
                 ],
             )
         });
-        let header = ["Report", "Writer", "Tests", "Passed", "Failed", "Flaky", "Skipped", "Problem"];
+        let header = [
+            "Report", "Writer", "Tests", "Passed", "Failed", "Flaky", "Skipped", "Problem",
+        ];
         let (rows, left_out) = room.list(rows);
-        let notes = notes(self.report());
-        let (notes, more) = room.list(notes.iter().map(|note| html! { li { (parts::said(note)) } }));
+        let notes = notes(self.report);
+        let (notes, more) = room.list(
+            notes
+                .iter()
+                .map(|note| html! { li { (parts::said(note)) } }),
+        );
         html! {
             (table("Reports that were read", &header, rows))
             @if left_out > 0 { p { "And " (plural(left_out as u64, "more report")) "." } }

@@ -17,7 +17,7 @@ mod table;
 mod words;
 
 pub use github::{github, summary};
-pub use html::{TriagePage, triage_html};
+pub(super) use html::triage_html;
 pub use human::{HumanOptions, human};
 pub use json::{json, json_lines};
 pub use junit::JunitWriter;
