@@ -6,14 +6,16 @@
 //! follow from the row.
 
 use super::cases::CaseWriter;
+use super::html::{PageLinks, PastEnds, run_html};
 use super::json::{Results, report_json};
 use super::junit::junit_xml;
 use super::markdown::test_results_md;
 use super::matrix::matrix_md;
-use super::triage::{JunitWriter, json, markdown};
+use super::triage::{JunitWriter, json, markdown, triage_html};
 use jelly_base::model::TriageReport;
 use jelly_base::text::Notation;
 use std::io::{self, Write};
+use std::path::Path;
 
 /// A report that can be asked for by name.
 #[derive(Debug)]
@@ -24,6 +26,23 @@ pub struct ReportFormat {
     /// obeyed; none where a change would break it.
     pub notation: Option<Notation>,
     writer: FormatWriter,
+}
+
+/// What a report knows beside the results.
+pub struct ReportSurroundings<'s> {
+    links: PageLinks,
+    past: &'s PastEnds<'s>,
+}
+
+impl<'s> ReportSurroundings<'s> {
+    /// For a report at `file`, with paths as they are meant in `cwd`.
+    #[must_use]
+    pub fn new(cwd: &Path, file: &Path, past: &'s PastEnds<'s>) -> Self {
+        Self {
+            links: PageLinks::new(cwd, file),
+            past,
+        }
+    }
 }
 
 type RunWriter = fn(&Results<'_>, &mut dyn Write) -> io::Result<()>;
@@ -40,10 +59,12 @@ enum FormatWriter {
     /// The same, but of a triage with all cases of the reports, passing ones
     /// included.
     RunOrCases { run: RunWriter, triage: CasesWriter },
+    /// A page, which leads to other files and shows earlier runs.
+    Page,
 }
 
 /// All of them, in the order of `--help`.
-pub static REPORT_FORMATS: [ReportFormat; 3] = [
+pub static REPORT_FORMATS: [ReportFormat; 4] = [
     ReportFormat {
         name: "junit",
         notation: Some(Notation::Xml),
@@ -51,6 +72,11 @@ pub static REPORT_FORMATS: [ReportFormat; 3] = [
             run: |results, out| out.write_all(&junit_xml(results.plans)?),
             triage: |out| Box::new(JunitWriter::new(out)),
         },
+    },
+    ReportFormat {
+        name: "html",
+        notation: Some(Notation::Xml),
+        writer: FormatWriter::Page,
     },
     ReportFormat {
         name: "md",
@@ -82,7 +108,7 @@ impl ReportFormat {
     pub fn has_all_cases(&self) -> bool {
         match self.writer {
             FormatWriter::RunOrCases { .. } => true,
-            FormatWriter::Whole { .. } => false,
+            FormatWriter::Whole { .. } | FormatWriter::Page => false,
         }
     }
 
@@ -90,10 +116,19 @@ impl ReportFormat {
     ///
     /// # Errors
     /// What `out` says.
-    pub fn write_run(&self, results: &Results<'_>, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write_run(
+        &self,
+        results: &Results<'_>,
+        surroundings: &ReportSurroundings<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         match self.writer {
             FormatWriter::Whole { run, .. } | FormatWriter::RunOrCases { run, .. } => {
                 run(results, out)
+            }
+            FormatWriter::Page => {
+                let page = run_html(results, &surroundings.links, surroundings.past);
+                out.write_all(&page)
             }
         }
     }
@@ -106,11 +141,16 @@ impl ReportFormat {
         &self,
         report: &TriageReport,
         replay: &dyn Fn(&mut dyn CaseWriter) -> io::Result<()>,
+        surroundings: &ReportSurroundings<'_>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         match self.writer {
             FormatWriter::Whole { triage, .. } => triage(report, out),
             FormatWriter::RunOrCases { triage, .. } => replay(&mut *triage(out)),
+            FormatWriter::Page => {
+                let page = triage_html(report, &surroundings.links, surroundings.past);
+                out.write_all(&page)
+            }
         }
     }
 }

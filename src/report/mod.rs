@@ -11,6 +11,7 @@ mod doctor;
 mod files;
 mod formats;
 mod github;
+mod html;
 mod json;
 mod junit;
 mod markdown;
@@ -32,8 +33,9 @@ pub use cases::{
 pub use ctrf::{CtrfDocument, CtrfWriter};
 pub use doctor::{DoctorOptions, doctor_md, doctor_text, server_text};
 pub use files::{Extras, ReportDir, ReportError, RunDir, run_id};
-pub use formats::{REPORT_FORMATS, ReportFormat};
+pub use formats::{REPORT_FORMATS, ReportFormat, ReportSurroundings};
 pub use github::{annotations, job_summary};
+pub use html::{PastEnds, TestEnd};
 pub use json::{Results, report_json};
 pub use junit::junit_xml;
 pub use markdown::test_results_md;

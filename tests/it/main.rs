@@ -32,6 +32,7 @@ mod founding;
 mod green;
 mod history;
 mod hooks;
+mod html_report;
 mod http;
 mod http_faults;
 mod http_named;
