@@ -79,7 +79,9 @@ fn commands(block: &Block) -> Vec<String> {
 fn every_command_in_the_documents_is_one_of_jellys() {
     let mut seen = 0;
     for (path, page) in documents() {
-        let shell = blocks(&page).into_iter().filter(|b| b.info.split(' ').next() == Some("sh"));
+        let shell = blocks(&page)
+            .into_iter()
+            .filter(|b| b.info.split(' ').next() == Some("sh"));
         for block in shell {
             for line in commands(&block) {
                 let words = shlex::split(&line).unwrap_or_default();
@@ -166,8 +168,13 @@ fn the_commands_of_the_guides_end_as_the_pages_say() {
 fn text_of(picture: &str) -> String {
     let style = Regex::new(r"(?s)<style>.*?</style>").unwrap();
     let element = Regex::new(r"<[^>]*>").unwrap();
-    let text = element.replace_all(&style.replace(picture, ""), "").into_owned();
-    let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
+    let text = element
+        .replace_all(&style.replace(picture, ""), "")
+        .into_owned();
+    let text = text
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"");
     text.replace("&#x27;", "'").replace("&amp;", "&")
 }
 
@@ -175,7 +182,9 @@ fn text_of(picture: &str) -> String {
 fn the_quick_start_prints_what_the_picture_shows() {
     let picture = fs::read_to_string(root().join("docs/images/quickstart.svg")).unwrap();
     let shown = text_of(&picture);
-    let shown = shown.trim().strip_prefix("$ jelly run plans/quickstart.yaml\n");
+    let shown = shown
+        .trim()
+        .strip_prefix("$ jelly run plans/quickstart.yaml\n");
     let shown = shown.expect("the picture begins with the command");
     let temp = tempfile::tempdir().unwrap();
     let project = temp.path().canonicalize().unwrap();
@@ -208,7 +217,9 @@ fn the_quick_start_prints_what_the_picture_shows() {
 fn counted(name: &str) -> usize {
     let text = fs::read_to_string(root().join("examples/comparisons").join(name)).unwrap();
     let lines = text.lines().map(str::trim);
-    lines.filter(|line| !line.is_empty() && !line.starts_with('#')).count()
+    lines
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .count()
 }
 
 /// All figures are printed by `examples/comparisons/measure`; what of them needs
@@ -218,7 +229,10 @@ fn the_comparisons_are_as_the_pages_say() {
     let page = fs::read_to_string(root().join("docs/comparisons.md")).unwrap();
     let readme = super::readme();
     for name in ["curl.sh", "http.yaml"] {
-        let row = format!("[`{name}`](../examples/comparisons/{name}) | {} |", counted(name));
+        let row = format!(
+            "[`{name}`](../examples/comparisons/{name}) | {} |",
+            counted(name)
+        );
         assert!(page.contains(&row), "docs/comparisons.md lacks {row}");
         let words = format!("{} lines of", counted(name));
         assert!(readme.contains(&words), "README.md lacks {words}");
@@ -252,9 +266,14 @@ fn the_comparisons_are_as_the_pages_say() {
                         0 => "passes".to_owned(),
                         code => format!("**caught** (exit {code})"),
                     };
-                    let row = page.lines().find(|row| row.starts_with(&format!("| {what} |")));
+                    let row = page
+                        .lines()
+                        .find(|row| row.starts_with(&format!("| {what} |")));
                     let row = row.unwrap_or_else(|| panic!("no row for {what}"));
-                    assert!(row.ends_with(&format!("| {shown} |")), "{row}: it is {shown}");
+                    assert!(
+                        row.ends_with(&format!("| {shown} |")),
+                        "{row}: it is {shown}"
+                    );
                     code != 0
                 })
             })
@@ -263,5 +282,43 @@ fn the_comparisons_are_as_the_pages_say() {
     });
     let all = caught.len();
     let caught = caught.into_iter().filter(|caught| *caught).count();
-    assert!(page.contains(&format!("| {caught} of {all} |\n")), "{caught} of {all}");
+    assert!(
+        page.contains(&format!("| {caught} of {all} |\n")),
+        "{caught} of {all}"
+    );
+    let words = match caught == all {
+        true => format!("the plan all {all}."),
+        false => format!("the plan {caught}."),
+    };
+    assert!(readme.contains(&words), "README.md lacks {words}");
+}
+
+#[test]
+fn the_plan_of_all_transports_and_eras_prints_the_table_that_the_pages_show() {
+    let reports = tempfile::tempdir().unwrap();
+    let output = Command::cargo_bin("jelly")
+        .unwrap()
+        .current_dir(root())
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .args(["run", "plans/transports.yaml", "--quiet", "--reports-dir"])
+        .arg(reports.path())
+        .output()
+        .unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{printed}");
+    let cells = |text: &str| -> Vec<String> {
+        let from = text.find("four ways: 4 steps in 4 variants").expect(text);
+        let table = text[from..].lines().take(6);
+        let time = Regex::new(r"<?\d+(\.\d+)? m?s\b").unwrap();
+        let line = |line: &str| -> String {
+            let line = time.replace_all(line, "TIME");
+            line.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        table.map(line).collect()
+    };
+    let page = fs::read_to_string(root().join("docs/comparisons.md")).unwrap();
+    for page in [page, super::readme()] {
+        assert_eq!(cells(&printed), cells(&page));
+    }
 }

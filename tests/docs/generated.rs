@@ -100,6 +100,9 @@ impl Schema {
             let any: Vec<String> = any.iter().map(|one| self.value(one)).collect();
             return any.join(" or ");
         }
+        if let Some(only) = value["const"].as_i64() {
+            return format!("`{only}`");
+        }
         match &value["type"] {
             Value::String(kind) => match kind.as_str() {
                 "string" if value["pattern"] == "\\$\\{" => "a variable".to_owned(),
@@ -118,10 +121,7 @@ impl Schema {
                 let kinds: Vec<&str> = kinds.iter().filter_map(Value::as_str).collect();
                 kinds.join(", ").replace("string", "text")
             }
-            _ => match value["const"].as_i64() {
-                Some(only) => format!("`{only}`"),
-                None => "any value".to_owned(),
-            },
+            _ => "any value".to_owned(),
         }
     }
 
@@ -153,7 +153,9 @@ impl Schema {
             let about = value["description"].as_str().unwrap_or_default();
             if let Some(other) = about.strip_prefix("The same as ") {
                 let other = other.split([',', '.']).next().unwrap();
-                let row = rows.iter_mut().find(|row| row.0.contains(&format!("`{other}`")));
+                let row = rows
+                    .iter_mut()
+                    .find(|row| row.0.contains(&format!("`{other}`")));
                 let row = row.unwrap_or_else(|| panic!("{name}: {key} is the same as what?"));
                 write!(row.0, ", `{key}`").unwrap();
                 continue;
@@ -194,24 +196,42 @@ impl Schema {
     /// The operators, with what each may be said of.
     fn operators(&self) -> String {
         let columns = [
-            ("`text`, `stderr`", &["TextOperators", "StderrOperators"][..]),
-            ("`json`, `structured`", &["JsonExpect", "StructuredOperators"]),
+            (
+                "`text`, `stderr`",
+                &["TextOperators", "StderrOperators"][..],
+            ),
+            (
+                "`json`, `structured`",
+                &["JsonExpect", "StructuredOperators"],
+            ),
             ("`message`", &["ErrorMessageOperators"]),
-            ("`code`, `count`", &["ErrorCodeOperators", "CountPredicates"]),
+            (
+                "`code`, `count`",
+                &["ErrorCodeOperators", "CountPredicates"],
+            ),
             ("`duration`", &["DurationOperators"]),
         ];
         let mut table = "\n| operator | operand | holds if |".to_owned();
-        columns.iter().for_each(|(title, _)| write!(table, " {title} |").unwrap());
+        columns
+            .iter()
+            .for_each(|(title, _)| write!(table, " {title} |").unwrap());
         table.push_str("\n| --- | --- | --- |");
         columns.iter().for_each(|_| table.push_str(" :-: |"));
         table.push('\n');
         let has = |name: &str, operator: &str| {
-            self.definitions()[name]["properties"].get(operator).is_some()
+            self.definitions()[name]["properties"]
+                .get(operator)
+                .is_some()
         };
         for operator in Operator::ALL.map(Operator::name) {
             let row = &self.definitions()["JsonExpect"]["properties"][operator];
             let about = cell(row["description"].as_str().unwrap());
-            write!(table, "| `{operator}` | {} | {about} |", cell(&self.value(row))).unwrap();
+            write!(
+                table,
+                "| `{operator}` | {} | {about} |",
+                cell(&self.value(row))
+            )
+            .unwrap();
             for (title, targets) in columns {
                 let [first, others @ ..] = targets else {
                     unreachable!()
@@ -277,12 +297,28 @@ fn every_key_and_operator_of_plans_is_in_the_reference() {
         page.hold(&mark, &schema.keys(name));
         missing.remove(name.as_str());
     }
-    let plans = pages.entry("plans.md").or_insert_with(|| Page::read("plans.md"));
+    let plans = pages
+        .entry("plans.md")
+        .or_insert_with(|| Page::read("plans.md"));
     plans.hold("operators", &schema.operators());
     assert!(
         missing.is_empty(),
         "no page shows the keys of {missing:?}: put `<!-- keys: NAME -->` and `<!-- /keys -->` into docs/plans.md"
     );
+}
+
+#[test]
+fn every_setting_is_in_the_reference() {
+    let output = assert_cmd::Command::cargo_bin("jelly")
+        .unwrap()
+        .current_dir(root().join("docs"))
+        .env_clear()
+        .args(["config", "--format", "md"])
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    let written = String::from_utf8(output.stdout).unwrap();
+    Page::read("settings.md").hold("settings", &format!("\n{written}\n"));
 }
 
 /// An argument of a command, in a row.
@@ -317,9 +353,15 @@ fn row(argument: &Arg) -> String {
             write!(effect, " [default: {}]", default.display()).unwrap();
         }
     }
-    let variable = argument.get_env().map(|name| format!("`{}`", name.display()));
+    let variable = argument
+        .get_env()
+        .map(|name| format!("`{}`", name.display()));
     let effect = cell(&effect).replace('<', "&lt;");
-    format!("| {} | {effect} | {} |\n", cell(&name), variable.unwrap_or_default())
+    format!(
+        "| {} | {effect} | {} |\n",
+        cell(&name),
+        variable.unwrap_or_default()
+    )
 }
 
 /// A command and those below it.
