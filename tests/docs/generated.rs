@@ -353,15 +353,8 @@ fn row(argument: &Arg) -> String {
             write!(effect, " [default: {}]", default.display()).unwrap();
         }
     }
-    let variable = argument
-        .get_env()
-        .map(|name| format!("`{}`", name.display()));
     let effect = cell(&effect).replace('<', "&lt;");
-    format!(
-        "| {} | {effect} | {} |\n",
-        cell(&name),
-        variable.unwrap_or_default()
-    )
+    format!("| {} | {effect} |\n", cell(&name))
 }
 
 /// A command and those below it.
@@ -380,7 +373,7 @@ fn describe(command: &Command, path: &str, page: &mut String) {
         .map(row)
         .collect();
     if !rows.is_empty() {
-        page.push_str("\n| argument | effect | variable |\n| --- | --- | --- |\n");
+        page.push_str("\n| argument | effect |\n| --- | --- |\n");
         page.extend(rows);
     }
     if let Some(more) = command.get_after_help() {
