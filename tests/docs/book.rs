@@ -164,6 +164,77 @@ fn the_commands_of_the_guides_end_as_the_pages_say() {
     });
 }
 
+/// Plans that need no other program are run. Those with a file name are by their
+/// page's commands, and the one of snapshots has a test of its own.
+#[test]
+fn every_plan_for_jellys_own_server_passes() {
+    let program = assert_cmd::cargo::cargo_bin("jelly");
+    let mut ran = 0;
+    for (path, page) in documents() {
+        for block in blocks(&page).iter().filter(|block| block.info == "yaml") {
+            let plan: serde_json::Value = serde_yaml::from_str(&block.text).unwrap();
+            let servers = plan["servers"].as_object().unwrap();
+            let is_own = servers.values().all(|server| server["command"] == "jelly");
+            let is_elsewhere = block.text.starts_with("# ") || path.ends_with("docs/snapshots.md");
+            if !is_own || is_elsewhere {
+                continue;
+            }
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join("plan.yaml"), &block.text).unwrap();
+            let output = Command::new(&program)
+                .args(["run", "plan.yaml"])
+                .current_dir(folder.path())
+                .env_clear()
+                .output()
+                .unwrap();
+            let printed = String::from_utf8_lossy(&output.stdout);
+            let place = format!("{}:{}", path.display(), block.line);
+            assert!(output.status.success(), "{place}\n{printed}");
+            ran += 1;
+        }
+    }
+    assert!(ran >= 3, "{ran}");
+}
+
+/// Blocks marked `console` show a command and lines that it prints, in a folder
+/// with a report of a database that is down, and a configuration whose server
+/// wants a folder.
+#[test]
+fn what_the_readme_shows_of_a_console_is_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = root().join("fixtures/reports/pytest-database-down.xml");
+    fs::copy(report, folder.path().join("junit.xml")).unwrap();
+    let program = assert_cmd::cargo::cargo_bin("jelly");
+    let server = r#"{
+  "mcpServers": {
+
+    "files": { "command": "jelly", "args": ["mock", "--files", "/srv/notes"] }
+  }
+}"#;
+    fs::write(folder.path().join(".mcp.json"), server).unwrap();
+    let mut shown = 0;
+    for block in blocks(&super::readme()) {
+        let Some(call) = block.text.strip_prefix("$ jelly ") else {
+            continue;
+        };
+        let (call, lines) = call.split_once('\n').unwrap();
+        let output = Command::new(&program)
+            .args(call.split(' '))
+            .current_dir(folder.path())
+            .env_clear()
+            .env("PATH", program.parent().unwrap())
+            .output()
+            .unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        for line in lines.lines().filter(|line| !line.is_empty()) {
+            let has = printed.lines().any(|other| other.trim_end() == line);
+            assert!(has, "jelly {call} does not print {line:?}:\n{printed}");
+        }
+        shown += 1;
+    }
+    assert_eq!(shown, 2);
+}
+
 /// What a drawing of a terminal says.
 fn text_of(picture: &str) -> String {
     let style = Regex::new(r"(?s)<style>.*?</style>").unwrap();
