@@ -9,6 +9,10 @@ fn main() -> std::io::Result<()> {
         text = format!("\u{1b}[1m$ {command}\u{1b}[0m\n");
     }
     std::io::stdin().read_to_string(&mut text)?;
-    let picture = anstyle_svg::Term::new().render_svg(text.trim_end());
+    let picture = anstyle_svg::Term::new()
+        .palette(anstyle_svg::WIN10_CONSOLE)
+        .fg_color(anstyle::RgbColor(0xd0, 0xd0, 0xd0).into())
+        .bg_color(anstyle::RgbColor(0x16, 0x1b, 0x22).into())
+        .render_svg(text.trim_end());
     std::io::Write::write_all(&mut std::io::stdout(), picture.as_bytes())
 }
