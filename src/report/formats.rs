@@ -6,10 +6,15 @@
 //! follow from the row.
 
 use super::cases::CaseWriter;
-use super::json::{Results, report_json};
-use super::junit::junit_xml;
+use super::code_quality::code_quality;
+use super::ctrf::CtrfWriter;
+use super::findings::{self, Findings};
+use super::json::{Results, finding_lines, report_json};
+use super::junit::{junit_xml, show_run};
+use super::junit_strict::StrictJunitWriter;
 use super::markdown::test_results_md;
 use super::matrix::matrix_md;
+use super::sarif::sarif;
 use super::triage::{JunitWriter, json, markdown};
 use jelly_base::model::TriageReport;
 use jelly_base::text::Notation;
@@ -29,6 +34,8 @@ pub struct ReportFormat {
 type RunWriter = fn(&Results<'_>, &mut dyn Write) -> io::Result<()>;
 type CasesWriter = for<'w> fn(&'w mut dyn Write) -> Box<dyn CaseWriter + 'w>;
 
+type FindingsWriter = fn(&Findings<'_>, &mut dyn Write) -> io::Result<()>;
+
 /// How a format is written.
 #[derive(Debug, Clone, Copy)]
 enum FormatWriter {
@@ -40,10 +47,14 @@ enum FormatWriter {
     /// The same, but of a triage with all cases of the reports, passing ones
     /// included.
     RunOrCases { run: RunWriter, triage: CasesWriter },
+    /// Of both with all cases.
+    Cases(CasesWriter),
+    /// Of both what is wrong, and nothing else.
+    Findings(FindingsWriter),
 }
 
 /// All of them, in the order of `--help`.
-pub static REPORT_FORMATS: [ReportFormat; 3] = [
+pub static REPORT_FORMATS: [ReportFormat; 8] = [
     ReportFormat {
         name: "junit",
         notation: Some(Notation::Xml),
@@ -51,6 +62,26 @@ pub static REPORT_FORMATS: [ReportFormat; 3] = [
             run: |results, out| out.write_all(&junit_xml(results.plans)?),
             triage: |out| Box::new(JunitWriter::new(out)),
         },
+    },
+    ReportFormat {
+        name: "junit-strict",
+        notation: Some(Notation::Xml),
+        writer: FormatWriter::Cases(|out| Box::new(StrictJunitWriter::new(out))),
+    },
+    ReportFormat {
+        name: "ctrf",
+        notation: Some(Notation::Json),
+        writer: FormatWriter::Cases(|out| Box::new(CtrfWriter::new(out))),
+    },
+    ReportFormat {
+        name: "sarif",
+        notation: Some(Notation::Json),
+        writer: FormatWriter::Findings(sarif),
+    },
+    ReportFormat {
+        name: "gitlab-codequality",
+        notation: Some(Notation::Json),
+        writer: FormatWriter::Findings(code_quality),
     },
     ReportFormat {
         name: "md",
@@ -68,6 +99,11 @@ pub static REPORT_FORMATS: [ReportFormat; 3] = [
             triage: json,
         },
     },
+    ReportFormat {
+        name: "jsonl",
+        notation: Some(Notation::Json),
+        writer: FormatWriter::Findings(finding_lines),
+    },
 ];
 
 impl ReportFormat {
@@ -81,8 +117,8 @@ impl ReportFormat {
     #[must_use]
     pub fn has_all_cases(&self) -> bool {
         match self.writer {
-            FormatWriter::RunOrCases { .. } => true,
-            FormatWriter::Whole { .. } => false,
+            FormatWriter::RunOrCases { .. } | FormatWriter::Cases(_) => true,
+            FormatWriter::Whole { .. } | FormatWriter::Findings(_) => false,
         }
     }
 
@@ -95,6 +131,8 @@ impl ReportFormat {
             FormatWriter::Whole { run, .. } | FormatWriter::RunOrCases { run, .. } => {
                 run(results, out)
             }
+            FormatWriter::Cases(writer) => show_run(results, &mut *writer(out)),
+            FormatWriter::Findings(write) => write(&findings::of_run(results), out),
         }
     }
 
@@ -111,6 +149,8 @@ impl ReportFormat {
         match self.writer {
             FormatWriter::Whole { triage, .. } => triage(report, out),
             FormatWriter::RunOrCases { triage, .. } => replay(&mut *triage(out)),
+            FormatWriter::Cases(writer) => replay(&mut *writer(out)),
+            FormatWriter::Findings(write) => write(&findings::of_triage(report), out),
         }
     }
 }
