@@ -4,7 +4,7 @@
 
 use super::invalid::{Invalid, chain, read};
 use super::matrix::{self, InMatrix, Job};
-use super::open_history::OpenHistory;
+use super::open_history::{OpenHistory, recent_ends};
 use super::out::{append_job_summary, print, print_as_is, print_in, stdout};
 use super::refusal::{Refusal, complain};
 use super::report_files::ReportFiles;
@@ -13,8 +13,8 @@ use super::settings::{World, inherited_secrets};
 use super::write_back::WriteBack;
 use crate::cli::args::{RunArgs, RunFormat};
 use crate::report::{
-    Extras, ReportError, Results, RunDir, TerminalOptions, TerminalReporter, agent_json,
-    annotations, job_summary, matrix_md, report_json,
+    Extras, ReportError, ReportSurroundings, Results, RunDir, TerminalOptions, TerminalReporter,
+    agent_json, annotations, job_summary, matrix_md, report_json,
 };
 use indexmap::IndexMap;
 use indicatif::MultiProgress;
@@ -220,8 +220,14 @@ impl RunCall {
             }
         }
         let named = |code| {
-            self.report_files
-                .write(|format, out| format.write_run(&results(code), out))
+            let past = |plan: &str, server: &str, step: &str| {
+                let past = self.history.as_ref().map(|history| &*history.past);
+                recent_ends([past, None], plan, server, step)
+            };
+            self.report_files.write(|format, file, out| {
+                let around = ReportSurroundings::new(&self.world.cwd, file, &past);
+                format.write_run(&results(code), &around, out)
+            })
         };
         if !named(code) {
             code = ExitCode::strongest([code, ExitCode::NeedsUserHelp]);

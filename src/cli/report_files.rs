@@ -83,13 +83,16 @@ impl ReportFiles {
         self.files.iter().any(|file| file.format.has_all_cases())
     }
 
-    /// Writes all of them by `render`; one that can't be written keeps none
-    /// of the others back. Whether all were.
-    pub fn write(&self, render: impl Fn(&ReportFormat, &mut dyn Write) -> io::Result<()>) -> bool {
+    /// Writes all of them by `render`, which is told where; one that can't be
+    /// written keeps none of the others back. Whether all were.
+    pub fn write(
+        &self,
+        render: impl Fn(&ReportFormat, &Path, &mut dyn Write) -> io::Result<()>,
+    ) -> bool {
         let mut whole = true;
         for file in &self.files {
             let written = Target::at(&file.place, file.format.notation).and_then(|mut target| {
-                render(file.format, &mut target)?;
+                render(file.format, &file.typed, &mut target)?;
                 target.finish()
             });
             if let Err(error) = written {

@@ -8,7 +8,7 @@ mod replay;
 use super::doctor::sight::Machine;
 use super::find::{find, find_usual};
 use super::invalid::chain;
-use super::open_history::OpenHistory;
+use super::open_history::{OpenHistory, recent_ends};
 use super::out::{append_job_summary, print_as_is};
 use super::refusal::{Refusal, complain};
 use super::report_files::{ReportFiles, Taken};
@@ -17,7 +17,7 @@ use super::settings::{World, inherited_secrets};
 use super::target::Target;
 use crate::cli::args::TriageArgs;
 use crate::report::triage as show;
-use crate::report::{CaseWriter, CtrfWriter, ReportFormat};
+use crate::report::{CaseWriter, CtrfWriter, PastEnds, ReportFormat, ReportSurroundings};
 use jelly_base::model::{
     ExitCode, FailureStatus, Fix, ReportSummary, TriageReport, TriagedFailure,
 };
@@ -228,7 +228,10 @@ impl TriageCall<'_> {
         let replay =
             |writer: &mut dyn CaseWriter| replay::replay(report, &sources, self.redactor, writer);
         self.print(report, out, &replay)?;
-        let written = self.write_files(report, &replay);
+        let past = |suite: &str, class: &str, name: &str| {
+            recent_ends([history, baseline.as_ref()], suite, class, name)
+        };
+        let written = self.write_files(report, &replay, &past);
         self.tell_refusals(report);
         self.tell_github(report, out)?;
         self.remember(&account);
@@ -355,9 +358,12 @@ impl TriageCall<'_> {
         &self,
         report: &TriageReport,
         replay: &dyn Fn(&mut dyn CaseWriter) -> io::Result<()>,
+        past: &PastEnds<'_>,
     ) -> Option<ExitCode> {
-        let write =
-            |format: &ReportFormat, out: &mut dyn Write| format.write_triage(report, replay, out);
+        let write = |format: &ReportFormat, file: &Path, out: &mut dyn Write| {
+            let around = ReportSurroundings::new(&self.world.cwd, file, past);
+            format.write_triage(report, replay, &around, out)
+        };
         (!self.report_files.write(write)).then_some(ExitCode::InvalidInput)
     }
 
@@ -530,7 +536,7 @@ impl TriageCall<'_> {
         if !at_once {
             self.print(&report, out, &replay)?;
         }
-        let written = self.write_files(&report, &replay);
+        let written = self.write_files(&report, &replay, &|_, _, _| Vec::new());
         Ok(written.unwrap_or_else(|| match unread {
             true => ExitCode::InvalidInput,
             false => exit_code(&report),

@@ -9,16 +9,18 @@ use super::cases::CaseWriter;
 use super::code_quality::code_quality;
 use super::ctrf::CtrfWriter;
 use super::findings::{self, Findings};
+use super::html::{PageLinks, PastEnds, run_html};
 use super::json::{Results, finding_lines, report_json};
 use super::junit::{junit_xml, show_run};
 use super::junit_strict::StrictJunitWriter;
 use super::markdown::test_results_md;
 use super::matrix::matrix_md;
 use super::sarif::sarif;
-use super::triage::{JunitWriter, json, markdown};
+use super::triage::{JunitWriter, json, markdown, triage_html};
 use jelly_base::model::TriageReport;
 use jelly_base::text::Notation;
 use std::io::{self, Write};
+use std::path::Path;
 
 /// A report that can be asked for by name.
 #[derive(Debug)]
@@ -29,6 +31,23 @@ pub struct ReportFormat {
     /// obeyed; none where a change would break it.
     pub notation: Option<Notation>,
     writer: FormatWriter,
+}
+
+/// What a report knows beside the results.
+pub struct ReportSurroundings<'s> {
+    links: PageLinks,
+    past: &'s PastEnds<'s>,
+}
+
+impl<'s> ReportSurroundings<'s> {
+    /// For a report at `file`, with paths as they are meant in `cwd`.
+    #[must_use]
+    pub fn new(cwd: &Path, file: &Path, past: &'s PastEnds<'s>) -> Self {
+        Self {
+            links: PageLinks::new(cwd, file),
+            past,
+        }
+    }
 }
 
 type RunWriter = fn(&Results<'_>, &mut dyn Write) -> io::Result<()>;
@@ -51,10 +70,12 @@ enum FormatWriter {
     Cases(CasesWriter),
     /// Of both what is wrong, and nothing else.
     Findings(FindingsWriter),
+    /// A page, which leads to other files and shows earlier runs.
+    Page,
 }
 
 /// All of them, in the order of `--help`.
-pub static REPORT_FORMATS: [ReportFormat; 8] = [
+pub static REPORT_FORMATS: [ReportFormat; 9] = [
     ReportFormat {
         name: "junit",
         notation: Some(Notation::Xml),
@@ -82,6 +103,11 @@ pub static REPORT_FORMATS: [ReportFormat; 8] = [
         name: "gitlab-codequality",
         notation: Some(Notation::Json),
         writer: FormatWriter::Findings(code_quality),
+    },
+    ReportFormat {
+        name: "html",
+        notation: Some(Notation::Xml),
+        writer: FormatWriter::Page,
     },
     ReportFormat {
         name: "md",
@@ -118,7 +144,7 @@ impl ReportFormat {
     pub fn has_all_cases(&self) -> bool {
         match self.writer {
             FormatWriter::RunOrCases { .. } | FormatWriter::Cases(_) => true,
-            FormatWriter::Whole { .. } | FormatWriter::Findings(_) => false,
+            FormatWriter::Whole { .. } | FormatWriter::Findings(_) | FormatWriter::Page => false,
         }
     }
 
@@ -126,13 +152,22 @@ impl ReportFormat {
     ///
     /// # Errors
     /// What `out` says.
-    pub fn write_run(&self, results: &Results<'_>, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write_run(
+        &self,
+        results: &Results<'_>,
+        surroundings: &ReportSurroundings<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         match self.writer {
             FormatWriter::Whole { run, .. } | FormatWriter::RunOrCases { run, .. } => {
                 run(results, out)
             }
             FormatWriter::Cases(writer) => show_run(results, &mut *writer(out)),
             FormatWriter::Findings(write) => write(&findings::of_run(results), out),
+            FormatWriter::Page => {
+                let page = run_html(results, &surroundings.links, surroundings.past);
+                out.write_all(&page)
+            }
         }
     }
 
@@ -144,6 +179,7 @@ impl ReportFormat {
         &self,
         report: &TriageReport,
         replay: &dyn Fn(&mut dyn CaseWriter) -> io::Result<()>,
+        surroundings: &ReportSurroundings<'_>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         match self.writer {
@@ -151,6 +187,10 @@ impl ReportFormat {
             FormatWriter::RunOrCases { triage, .. } => replay(&mut *triage(out)),
             FormatWriter::Cases(writer) => replay(&mut *writer(out)),
             FormatWriter::Findings(write) => write(&findings::of_triage(report), out),
+            FormatWriter::Page => {
+                let page = triage_html(report, &surroundings.links, surroundings.past);
+                out.write_all(&page)
+            }
         }
     }
 }

@@ -13,6 +13,7 @@ mod files;
 mod findings;
 mod formats;
 mod github;
+mod html;
 mod json;
 mod junit;
 mod junit_strict;
@@ -36,8 +37,9 @@ pub use cases::{
 pub use ctrf::{CtrfDocument, CtrfWriter};
 pub use doctor::{DoctorOptions, doctor_md, doctor_text, server_text};
 pub use files::{Extras, ReportDir, ReportError, RunDir, run_id};
-pub use formats::{REPORT_FORMATS, ReportFormat};
+pub use formats::{REPORT_FORMATS, ReportFormat, ReportSurroundings};
 pub use github::{annotations, job_summary};
+pub use html::{PastEnds, TestEnd};
 pub use json::{FindingLine, Results, report_json};
 pub use junit::junit_xml;
 pub use markdown::test_results_md;

@@ -7,6 +7,7 @@
 //! cases over.
 
 mod github;
+mod html;
 mod human;
 mod json;
 mod junit;
@@ -16,6 +17,7 @@ mod table;
 mod words;
 
 pub use github::{github, summary};
+pub(super) use html::triage_html;
 pub use human::{HumanOptions, human};
 pub use json::{json, json_lines};
 pub use junit::JunitWriter;
@@ -24,6 +26,6 @@ pub use modes::{Brief, failures_json, failures_lines, paths_json, paths_lines};
 pub use table::table;
 
 #[cfg(test)]
-mod samples;
+pub(in crate::report) mod samples;
 #[cfg(test)]
 mod tests;
