@@ -20,7 +20,7 @@ use jelly_base::model::{
 
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, Event};
-pub(super) use shown::show_run;
+pub use shown::show_run;
 use std::collections::HashMap;
 use std::io;
 use trouble::Trouble;

@@ -6,13 +6,13 @@
 
 mod agent;
 mod cases;
+pub mod ci;
 mod code_quality;
 mod ctrf;
 mod doctor;
 mod files;
 mod findings;
 mod formats;
-mod github;
 mod html;
 mod json;
 mod junit;
@@ -38,11 +38,10 @@ pub use ctrf::{CtrfDocument, CtrfWriter};
 pub use doctor::{DoctorOptions, doctor_md, doctor_text, server_text};
 pub use files::{Extras, ReportDir, ReportError, RunDir, run_id};
 pub use formats::{REPORT_FORMATS, ReportFormat, ReportSurroundings};
-pub use github::{annotations, job_summary};
 pub use html::{PastEnds, TestEnd};
 pub use json::{FindingLine, Results, report_json};
-pub use junit::junit_xml;
+pub use junit::{junit_xml, show_run};
 pub use markdown::test_results_md;
 pub use matrix::{Ran, compare, matrix_md};
 pub use rules::{RuleList, explanation_text, rule_text, rules_markdown, rules_table};
-pub use terminal::{TerminalOptions, TerminalReporter};
+pub use terminal::{TerminalOptions, TerminalReporter, UnderWay};
