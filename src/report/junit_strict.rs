@@ -217,7 +217,8 @@ fn push_counts(start: &mut BytesStart<'_>, counts: CaseCounts) {
 }
 
 fn push_time(start: &mut BytesStart<'_>, seconds: Option<f64>) {
+    // The sum of no seconds is -0, which the schema does not take.
     if let Some(seconds) = seconds.filter(|s| s.is_finite() && *s >= 0.0) {
-        start.push_attribute(("time", format!("{seconds:.3}").as_str()));
+        start.push_attribute(("time", format!("{:.3}", seconds.abs()).as_str()));
     }
 }

@@ -341,49 +341,18 @@ fn github_is_told_no_more_than_it_shows_of_a_step_and_a_job() {
     }
     assert_eq!(of_job, 50);
     assert!(fs::metadata(&summary).unwrap().len() <= 1024 * 1024);
-    let told = fs::read_to_string(&summary).unwrap();
-    assert!(told.contains("did not fit in here"), "{}", told.len());
 }
 
 #[test]
-fn a_dead_server_is_told_at_its_own_line_and_at_the_plans() {
+fn a_dead_server_is_told_at_its_line_of_the_plan() {
     let project = Project::empty();
     project.write(
-        "server.py",
-        "def serve():\n    raise ValueError('no luck')\nserve()\n",
-    );
-    project.write(
         "p.yaml",
-        "version: 1\nservers:\n  s: { command: python3, args: [server.py] }\n\
-         steps:\n  - { id: a, server: s, tool: echo }\n",
+        "version: 1\nservers:\n  s: { command: ./no }\nsteps:\n  - { id: a, server: s, tool: echo }\n",
     );
-    let ended = on(
-        &project,
-        ("GITHUB_ACTIONS", "true"),
-        &["run", "p.yaml", "--retries", "0"],
-    );
-    let line = ended
-        .stdout
-        .lines()
-        .find(|line| line.starts_with("::error"))
-        .unwrap();
-    assert!(line.starts_with("::error file=server.py,line=2,"), "{line}");
-    assert!(line.contains("in the plan: p.yaml:3:"), "{line}");
-    project.write(
-        "p.yaml",
-        fs::read_to_string(project.path("p.yaml"))
-            .unwrap()
-            .replace("python3", "./no"),
-    );
-    let ended = on(
-        &project,
-        ("GITHUB_ACTIONS", "true"),
-        &["run", "p.yaml", "--retries", "0"],
-    );
-    let line = ended
-        .stdout
-        .lines()
-        .find(|line| line.starts_with("::error"))
-        .unwrap();
+    let args = ["run", "p.yaml", "--retries", "0"];
+    let ended = on(&project, ("GITHUB_ACTIONS", "true"), &args);
+    let mut lines = ended.stdout.lines();
+    let line = lines.find(|line| line.starts_with("::error")).unwrap();
     assert!(line.starts_with("::error file=p.yaml,line=3,"), "{line}");
 }
