@@ -248,7 +248,14 @@ fn fits(project: &Project, file: &str, schema: &str) {
         .to_string();
     consumed(
         "check-jsonschema",
-        &["--schemafile", &schema, &project.at(file)],
+        &[
+            // That of SARIF has a pattern that is none with Unicode.
+            "--regex-variant",
+            "nonunicode",
+            "--schemafile",
+            &schema,
+            &project.at(file),
+        ],
     );
 }
 
@@ -326,10 +333,12 @@ fn each_format_of_a_run_is_taken_by_its_own_reader() {
         "hostile.yaml",
     ];
     let told = lines(&project, "r/all.jsonl");
-    let plans: Vec<&str> = told
+    let mut plans: Vec<&str> = told
         .iter()
         .map(|line| line["plan"].as_str().unwrap())
         .collect();
+    // One says two things of itself.
+    plans.dedup();
     assert_eq!(plans, failing);
     let all = json(&project, "r/all.json");
     let of_plans = all["plans"].as_array().unwrap().iter();
@@ -393,7 +402,9 @@ fn each_format_of_a_run_is_taken_by_its_own_reader() {
     };
     let known = told.iter().filter(|line| line["plan"] != "broken.yaml");
     let wanted: Vec<_> = known.map(label).collect();
-    let read = again.iter().filter(|line| line["test"] != "(plan broken)");
+    let read = again
+        .iter()
+        .filter(|line| !line["test"].to_string().contains("(plan broken)"));
     assert_eq!(read.map(label).collect::<Vec<_>>(), wanted);
 }
 
