@@ -195,14 +195,14 @@ mod tests {
                 .collect();
             line(&aged, begun, now)
         };
-        assert_eq!(said(&busy), "still at work (40 s)");
+        assert_eq!(said(&busy), "still at work (40.0 s)");
         for (who, what) in [("p/a", "step x"), ("p/b", "starting"), ("q/a", "step y")] {
             busy.begin(who, what);
         }
         busy.begin("p/a", "step z");
         assert_eq!(
             said(&busy),
-            "waiting for p/a: step z (40 s), p/b: starting (40 s), q/a: step y (40 s)"
+            "waiting for p/a: step z (40.0 s), p/b: starting (40.0 s), q/a: step y (40.0 s)"
         );
         busy.begin("r/a", "step y");
         assert!(
@@ -212,7 +212,7 @@ mod tests {
         );
         busy.end("p");
         busy.end("q/a");
-        assert_eq!(said(&busy), "waiting for r/a: step y (40 s)");
+        assert_eq!(said(&busy), "waiting for r/a: step y (40.0 s)");
     }
 
     #[test]

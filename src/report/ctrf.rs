@@ -104,12 +104,16 @@ struct Verdict<'a> {
     /// Of the call.
     exit_code: u8,
     /// Of a run.
+    #[serde(skip_serializing_if = "Option::is_none")]
     run_id: Option<&'a str>,
     /// Of a triage: whether it says anything about the code.
+    #[serde(skip_serializing_if = "Option::is_none")]
     health: Option<&'a Health>,
     /// Of a triage: number of causes.
+    #[serde(skip_serializing_if = "Option::is_none")]
     clusters: Option<usize>,
     /// Of a triage: what to do, in the order in which to do it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     recommendations: Option<&'a [String]>,
 }
 
