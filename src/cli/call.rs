@@ -2,10 +2,12 @@
 //!
 //! Main type: [`RunCall`].
 
+use super::busy::Busy;
+use super::ci::CiCall;
 use super::invalid::{Invalid, chain, read};
 use super::matrix::{self, InMatrix, Job};
 use super::open_history::{OpenHistory, recent_ends};
-use super::out::{append_job_summary, print, print_as_is, print_in, stdout};
+use super::out::{print, print_in, stdout};
 use super::refusal::{Refusal, complain};
 use super::report_files::ReportFiles;
 use super::rules::Rules;
@@ -14,11 +16,11 @@ use super::write_back::WriteBack;
 use crate::cli::args::{RunArgs, RunFormat};
 use crate::report::{
     Extras, ReportError, ReportSurroundings, Results, RunDir, TerminalOptions, TerminalReporter,
-    agent_json, annotations, job_summary, matrix_md, report_json,
+    agent_json, report_json,
 };
 use indexmap::IndexMap;
 use indicatif::MultiProgress;
-use jelly_base::model::{ExitCode, Interrupt, MatrixReport, RunReport, StepAnswers};
+use jelly_base::model::{ExitCode, Interrupt, RunReport, StepAnswers};
 use jelly_base::text::Notation;
 use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::{NoSuchFilter, Selection};
@@ -27,6 +29,7 @@ use serde_json::Value;
 use std::cell::Cell;
 use std::io;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
@@ -37,6 +40,10 @@ pub struct RunCall {
     pub options: TerminalOptions,
     pub color_errors: bool,
     pub progress: Option<MultiProgress>,
+    /// What is waited for, by plan and server.
+    pub busy: Rc<Busy>,
+    /// The CI system that is told.
+    pub ci: Option<CiCall>,
     pub seed: u64,
     pub started_at: String,
     pub run_id: String,
@@ -254,19 +261,13 @@ impl RunCall {
             }
             RunFormat::Human => {}
         }
-        if self.world.on_github() {
-            self.tell_github(&reports, &matrices);
+        if let Some(ci) = self.ci {
+            let folder = self.run_dir.as_ref().ok().map(RunDir::path);
+            self.note(ci.tell_run(&self.world, &results(code), folder));
         }
         if self.is_unheard.get() {
             code = ExitCode::strongest([code, ExitCode::NeedsUserHelp]);
         }
         Ok(code)
-    }
-
-    fn tell_github(&self, reports: &[RunReport], matrices: &[MatrixReport]) {
-        if self.args.format == RunFormat::Human {
-            self.note(print_as_is(annotations(reports)));
-        }
-        append_job_summary(&self.world, || job_summary(reports) + &matrix_md(matrices));
     }
 }

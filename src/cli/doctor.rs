@@ -7,6 +7,7 @@ pub mod find;
 pub mod sight;
 mod trial;
 
+use super::busy::Busy;
 use super::out::{say, say_json};
 use super::refusal::{Refusal, complain};
 use super::runtime::{CommandContext, unless_interrupted, with_runtime};
@@ -76,7 +77,10 @@ async fn look(
             world,
             home: found.home.as_deref(),
         };
-        (examine_all(&examiner, &found).await, refused)
+        let busy = Busy::spinning(world, "the servers of the configurations");
+        let servers = examine_all(&examiner, &found).await;
+        drop(busy);
+        (servers, refused)
     };
     let (servers, refused) = unless_interrupted(&context.interrupt, work).await?;
     let (report, code) = conclude(found, servers, args.strict, !refused.is_empty());

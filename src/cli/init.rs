@@ -15,6 +15,7 @@ mod unwell;
 mod way;
 mod written;
 
+use super::busy::Busy;
 use super::out;
 use super::refusal::{Refusal, complain};
 use super::runtime::{CommandContext, unless_interrupted, with_runtime};
@@ -84,8 +85,10 @@ async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), Refusal> {
         ..Settings::default()
     };
     let mut trial = PlanTrial::new(shared, &place, server.env);
-    progress(shared, &format!("starting {named} …"));
-    let stock = trial.take_stock(&settings, &origin).await?;
+    let busy = Busy::spinning(shared.world, &format!("starting {named} …"));
+    let stock = trial.take_stock(&settings, &origin).await;
+    drop(busy);
+    let stock = stock?;
     let mut place = match known {
         Some(_) => place,
         None => {
@@ -107,24 +110,17 @@ async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), Refusal> {
     });
     let mut draft = Draft::new(&stock.inventory, settings);
     let (called, all) = draft.tools_called();
-    progress(
-        shared,
-        &format!("calling {} of {all} …", plural(called, "tool")),
-    );
-    let text = trial.settle(&mut draft).await?;
+    let what = format!("calling {} of {all} …", plural(called, "tool"));
+    let busy = Busy::spinning(shared.world, &what);
+    let text = trial.settle(&mut draft).await;
+    drop(busy);
+    let text = text?;
     place.keep(shared, &text)?;
     for left_out in &stock.left_out {
         complain(&format!("note: {left_out}"));
     }
     say(shared, &place, &draft, began.elapsed());
     Ok(())
-}
-
-/// For people who watch.
-fn progress(shared: &Shared<'_>, text: &str) {
-    if shared.world.stderr_is_terminal && !shared.world.in_ci() {
-        complain(text);
-    }
 }
 
 /// What there is now.

@@ -1,12 +1,10 @@
 //! Where a reporter's bytes go, and what a command was called for.
 
-use super::refusal::{Refusal, complain};
-use super::settings::World;
+use super::refusal::Refusal;
 use jelly_base::model::ExitCode;
-use jelly_base::text::{Disarming, Notation, disarmed};
+use jelly_base::text::{Disarming, Notation};
 use serde::Serialize;
 use std::cell::RefCell;
-use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::rc::Rc;
 
@@ -72,22 +70,6 @@ pub fn print_in(notation: Notation, text: impl AsRef<[u8]>) -> io::Result<()> {
 pub fn print_as_is(text: impl AsRef<[u8]>) -> io::Result<()> {
     let mut out = UntilClosed(io::stdout());
     out.write_all(text.as_ref()).and_then(|()| out.flush())
-}
-
-/// Adds to the job summary of GitHub Actions, where there is one. It is no
-/// result, so that a warning is enough where that fails.
-pub fn append_job_summary(world: &World, summary: impl FnOnce() -> String) {
-    let Some(path) = world.env.get("GITHUB_STEP_SUMMARY") else {
-        return;
-    };
-    let file = OpenOptions::new().append(true).create(true).open(path);
-    let appended =
-        file.and_then(|mut file| file.write_all(disarmed(&summary(), Notation::Plain).as_bytes()));
-    if let Err(error) = appended {
-        complain(&format!(
-            "warning: the job summary was not written: {error}"
-        ));
-    }
 }
 
 /// Writes on after the reader has closed its end: whoever reads no further has

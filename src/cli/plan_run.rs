@@ -33,6 +33,7 @@ use jelly_wire::auth::TokenStore;
 use jelly_wire::{Recorder, redact_record};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -50,6 +51,8 @@ struct PlanRun<'a> {
     redactor: Redactor,
     logins: Option<TokenStore>,
     reporter: Rc<RefCell<TerminalReporter<Out>>>,
+    /// Where it writes.
+    out: Out,
     /// What is still to be shown, where several plans ran side by side.
     transcript: Rc<RefCell<Vec<u8>>>,
     queue: Rc<EventQueue>,
@@ -150,7 +153,7 @@ impl<'a> PlanRun<'a> {
             RunFormat::Human => Out::now(),
         };
         let mut reporter = TerminalReporter::new(
-            out,
+            out.clone(),
             TerminalOptions {
                 label: call.several.then(|| plan.name.clone()),
                 ..call.options.clone()
@@ -163,7 +166,9 @@ impl<'a> PlanRun<'a> {
         let queue = Rc::new(EventQueue::new(reporter.clone()));
         let events: EventSink = {
             let (queue, announces) = (queue.clone(), call.args.announce);
+            let (busy, name) = (call.busy.clone(), plan.name.clone());
             Rc::new(move |event| {
+                busy.watch(&name, &event);
                 if let Some(said) = Announcement::of(&event).filter(|_| announces) {
                     said.announce();
                 }
@@ -190,6 +195,7 @@ impl<'a> PlanRun<'a> {
             redactor: secrets(plan, &call.world.env),
             logins: call.world.logins(),
             reporter,
+            out,
             transcript,
             queue,
             events,
@@ -203,6 +209,8 @@ impl<'a> PlanRun<'a> {
         if let Ok(dir) = &self.call.run_dir {
             let _ = dir.point_latest();
         }
+        let name = plan.name.clone();
+        self.fold(self.call.ci.and_then(|ci| ci.section_start(&name)));
         self.warn_of_no_text(&plan);
         for server in plan.unused_servers() {
             self.warn(format!(
@@ -334,6 +342,8 @@ impl<'a> PlanRun<'a> {
             }
         }
         self.queue.show();
+        self.call.busy.end(&name);
+        self.fold(self.call.ci.and_then(|ci| ci.section_end(&name)));
         let told = if self.call.several {
             self.reporter.borrow_mut().leave()
         } else {
@@ -346,6 +356,13 @@ impl<'a> PlanRun<'a> {
             transcript: self.transcript.take(),
             matrix: in_matrix.map(|place| (place, executor.answers)),
             write_back,
+        }
+    }
+
+    /// Writes the mark of a section, where the log has them.
+    fn fold(&self, mark: Option<String>) {
+        if let Some(mark) = mark.filter(|_| !self.call.args.quiet) {
+            self.call.note(self.out.clone().write_all(mark.as_bytes()));
         }
     }
 

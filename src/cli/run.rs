@@ -1,7 +1,9 @@
 //! `jelly run`: plans → reports → an exit code.
 
 use super::announce::Announcement;
+use super::busy::Busy;
 use super::call::{PlanEnd, RunCall};
+use super::ci::CiCall;
 use super::interrupt;
 use super::matrix::{Job, jobs};
 use super::open_history::OpenHistory;
@@ -10,7 +12,7 @@ use super::report_files::{ReportFiles, Taken};
 use super::rules::open_rules;
 use super::runtime::runtime;
 use super::settings::{World, inherited_secrets};
-use crate::cli::args::RunArgs;
+use crate::cli::args::{RunArgs, RunFormat};
 use crate::report::{RunDir, TerminalOptions, run_id};
 use indicatif::MultiProgress;
 use jelly_base::model::ExitCode;
@@ -62,6 +64,7 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
         Announcement::Run { run_id }.announce();
     }
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
+    let draws = world.draws_progress(args.format);
     let call = RunCall {
         color_errors: world.colors_stderr(),
         options: TerminalOptions {
@@ -70,7 +73,12 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
             width: world.width(),
             label: None,
         },
-        progress: world.draws_progress(args.format).then(MultiProgress::new),
+        progress: draws.then(MultiProgress::new),
+        busy: Rc::new(match args.quiet || args.announce || draws {
+            true => Busy::silent(),
+            false => Busy::beating(),
+        }),
+        ci: CiCall::find(args.ci.ci, world, args.format == RunFormat::Human),
         seed: args.seed.unwrap_or(u64::from(entropy)),
         started_at: now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         world: world.clone(),

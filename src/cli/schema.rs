@@ -40,6 +40,7 @@ const SCHEMAS: &[(&str, &str)] = published![
     "triage-paths",
     "triage-paths-line",
     "diagnosis-line",
+    "finding-line",
     "ctrf",
     "config",
     "doctor",

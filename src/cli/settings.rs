@@ -157,14 +157,6 @@ impl World {
         let told = self.env.get("COLUMNS").and_then(|text| text.parse().ok());
         asked.or(told).or(Some(80))
     }
-
-    /// On GitHub Actions, reports go to its annotations and job summary too.
-    #[must_use]
-    pub fn on_github(&self) -> bool {
-        self.env
-            .get("GITHUB_ACTIONS")
-            .is_some_and(|value| value == "true")
-    }
 }
 
 /// The budgets of one plan: defaults, under the plan's own, under flags and

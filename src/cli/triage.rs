@@ -5,24 +5,26 @@ mod lines;
 mod place;
 mod replay;
 
+use super::busy::Busy;
+use super::ci::CiCall;
 use super::doctor::sight::Machine;
 use super::find::{find, find_usual};
 use super::invalid::chain;
 use super::open_history::{OpenHistory, recent_ends};
-use super::out::{append_job_summary, print_as_is};
 use super::refusal::{Refusal, complain};
 use super::report_files::{ReportFiles, Taken};
 use super::rules::open_rules;
 use super::settings::{World, inherited_secrets};
 use super::target::Target;
 use crate::cli::args::TriageArgs;
+use crate::report::ci::{GITHUB_STEP, NoticeTerms, github_commands, of_triage};
 use crate::report::triage as show;
 use crate::report::{CaseWriter, CtrfWriter, PastEnds, ReportFormat, ReportSurroundings};
 use jelly_base::model::{
     ExitCode, FailureStatus, Fix, ReportSummary, TriageReport, TriagedFailure,
 };
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::{Notation, one_line};
+use jelly_base::text::{Notation, one_line, plural};
 use jelly_setup::doctor::{install_by, package_manager};
 use jelly_triage::engine::Engine;
 use jelly_triage::history::Past;
@@ -41,6 +43,7 @@ use lines::LineOutcome;
 #[cfg(test)]
 pub use lines::{Answer, Line};
 use place::name_places;
+pub use place::named_place;
 use tempfile::NamedTempFile;
 
 /// Triages the reports.
@@ -209,7 +212,7 @@ impl TriageCall<'_> {
             templates: self.history.is_some(),
             ..tools
         };
-        let mut parts = survey::read_all(&sources, tools);
+        let mut parts = self.read(&sources, tools);
         for part in &mut parts {
             let identity = part.summary.identity.as_deref().unwrap_or_default();
             if let Some(path) = copies.get(identity) {
@@ -233,13 +236,28 @@ impl TriageCall<'_> {
         };
         let written = self.write_files(report, &replay, &past);
         self.tell_refusals(report);
-        self.tell_github(report, out)?;
+        self.tell_ci(report, out)?;
         self.remember(&account);
         let code = written.unwrap_or_else(|| exit_code(report));
         // The process ends here, and takes back its memory at once: failures by
         // the ten thousand, one by one, would take it a hundredth of its time.
         std::mem::forget(account);
         Ok(code)
+    }
+
+    /// Reads the reports, and says so where that takes long.
+    fn read(&self, sources: &[ReportSource], tools: Tools<'_>) -> Vec<ReportPart> {
+        let busy = Busy::spinning(self.world, "");
+        let count = |read: usize| {
+            let all = plural(sources.len(), "report");
+            busy.begin("", &format!("reading {all}, {read} of them done"));
+        };
+        count(0);
+        let tools = Tools {
+            on_read: Some(&count),
+            ..tools
+        };
+        survey::read_all(sources, tools)
     }
 
     /// Of the project in which jelly runs.
@@ -389,7 +407,11 @@ impl TriageCall<'_> {
             (Mode::Rca, TriageFormat::Md) => out.write_all(show::markdown(report).as_bytes()),
             (Mode::Rca, TriageFormat::Table) => out.write_all(show::table(report).as_bytes()),
             (Mode::Rca, TriageFormat::Github) => {
-                out.write_all(show::github(report, self.workspace()).as_bytes())
+                let terms = NoticeTerms {
+                    workspace: self.workspace(),
+                    ..NoticeTerms::plain(GITHUB_STEP)
+                };
+                out.write_all(github_commands(&of_triage(report, terms)).as_bytes())
             }
             (Mode::Rca, TriageFormat::Ctrf) => replay(&mut CtrfWriter::new(out)),
             (Mode::Rca, TriageFormat::Junit) => replay(&mut show::JunitWriter::new(out)),
@@ -414,20 +436,18 @@ impl TriageCall<'_> {
         self.world.env.get("GITHUB_WORKSPACE").map(String::as_str)
     }
 
-    /// On GitHub Actions: annotations among the lines for people, and the job
-    /// summary.
-    fn tell_github(&self, report: &TriageReport, out: &mut dyn Write) -> io::Result<()> {
-        let whole = self.args.emit.is_none() && self.args.mode == Mode::Rca;
-        if !self.world.on_github() || !whole {
-            return Ok(());
-        }
+    /// Tells the CI system, among the lines for people.
+    fn tell_ci(&self, report: &TriageReport, out: &mut dyn Write) -> io::Result<()> {
         let human = matches!(self.args.format, None | Some(TriageFormat::Human));
-        if human && self.args.output.is_none() {
-            out.flush()?;
-            print_as_is(show::github(report, self.workspace()))?;
+        let speaks = human || self.args.output.is_some();
+        let whole = self.args.emit.is_none() && self.args.mode == Mode::Rca;
+        match CiCall::find(self.args.ci.ci, self.world, speaks).filter(|_| whole) {
+            Some(ci) => {
+                out.flush()?;
+                ci.tell_triage(self.world, report)
+            }
+            None => Ok(()),
         }
-        append_job_summary(self.world, || show::summary(report));
-        Ok(())
     }
 
     /// Failures as input. With `jsonl`, and by default, each is answered as

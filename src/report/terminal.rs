@@ -9,6 +9,7 @@ mod alike;
 mod closing;
 pub(in crate::report) mod paint;
 mod progress;
+mod under_way;
 
 use super::{view, words};
 use alike::AlikeLines;
@@ -22,6 +23,7 @@ use paint::{TerminalPaint, Tone};
 use progress::Progress;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
+pub use under_way::UnderWay;
 use view::FailureCluster;
 
 /// Longest foreign text on one line, in bytes.

@@ -35,7 +35,7 @@ pub use run::{BudgetArgs, FlagRepeat, LadderArgs, RUN_FLAGS, RunArgs, RunFormat}
 pub use schema::SchemaArgs;
 #[cfg(feature = "serve")]
 pub use serve::ServeArgs;
-pub use shared::{Argv, ColorChoice, Format, NamedReport};
+pub use shared::{Argv, CiChoice, ColorChoice, Format, NamedReport};
 pub use snapshot::{SnapshotArgs, SnapshotCommand};
 pub use triage::TriageArgs;
 

@@ -6,7 +6,9 @@
 
 use super::history::HistoryArgs;
 use super::rules::RuleFiles;
-use super::shared::{Argv, NamedReports, ReportsDir, parse_argv, parse_duration, parse_var};
+use super::shared::{
+    Argv, CiArgs, NamedReports, ReportsDir, parse_argv, parse_duration, parse_var,
+};
 use crate::report::{AGENT_BYTES, MIN_AGENT_BYTES};
 use clap::{Args, ValueEnum};
 use jelly_harness::triage_loop::{CallFlags, ResultSettings};
@@ -45,6 +47,9 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub named_reports: NamedReports,
+
+    #[command(flatten)]
+    pub ci: CiArgs,
 
     /// Maximum length of the output of `--format agent`
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, default_value_t = AGENT_BYTES)]
@@ -186,6 +191,7 @@ impl RunArgs {
             // What is written and shown.
             reports: _,
             named_reports: _,
+            ci: _,
             format: _,
             max_bytes: _,
             history: _,
@@ -274,6 +280,7 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("jobs", "--jobs", FlagRepeat::Dropped),
     ("record", "--record", FlagRepeat::Dropped),
     ("named", "--report", FlagRepeat::Dropped),
+    ("ci", "--ci", FlagRepeat::Dropped),
     ("format", "--format", FlagRepeat::Dropped),
     ("max_bytes", "--max-bytes", FlagRepeat::Dropped),
     ("quiet", "--quiet", FlagRepeat::Dropped),

@@ -73,6 +73,33 @@ pub struct NamedReport {
     pub file: PathBuf,
 }
 
+/// The CI system that is told in its own words.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum CiChoice {
+    /// The one whose variables are set
+    #[default]
+    Auto,
+    None,
+    /// Annotations and the job summary
+    Github,
+    /// Issues, a summary, test results
+    Azure,
+    /// Service messages
+    Teamcity,
+    /// An annotation
+    Buildkite,
+    /// Folded logs, a Code Quality file
+    Gitlab,
+}
+
+/// What is told to a CI system.
+#[derive(Debug, Default, Args)]
+pub struct CiArgs {
+    /// The CI system that is told the result in its own words
+    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    pub ci: CiChoice,
+}
+
 /// Reports by name, in addition to what is printed.
 #[derive(Debug, Default, Args)]
 pub struct NamedReports {

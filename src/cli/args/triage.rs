@@ -2,7 +2,7 @@
 
 use super::history::HistoryArgs;
 use super::rules::RuleFiles;
-use super::shared::NamedReports;
+use super::shared::{CiArgs, NamedReports};
 use clap::{Args, ValueEnum};
 use jelly_triage::survey::FailOn;
 use std::path::PathBuf;
@@ -146,6 +146,9 @@ pub struct TriageArgs {
 
     #[command(flatten)]
     pub named_reports: NamedReports,
+
+    #[command(flatten)]
+    pub ci: CiArgs,
 
     #[command(flatten)]
     pub own_rules: RuleFiles,

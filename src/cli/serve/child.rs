@@ -5,6 +5,7 @@
 
 use super::fault::ToolFault;
 use crate::cli::announce::Announcement;
+use crate::report::ci::CI_SYSTEMS;
 use jelly_base::text::redact::Redactor;
 use jelly_process::{Capture, CommandSpec, ExitBoundReader, Process, spawn};
 use std::io::{self, Write};
@@ -61,7 +62,8 @@ impl Jelly {
         let mut argv = vec![self.program.display().to_string()];
         argv.extend(args);
         // Nothing is said to a CI in the name of whoever asked.
-        let quiet = ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"];
+        let quiet = CI_SYSTEMS.iter().map(|row| row.variable);
+        let quiet = quiet.chain(["GITHUB_STEP_SUMMARY"]);
         let hidden = self.hidden.iter().map(String::as_str).chain(quiet);
         let spec = CommandSpec {
             argv,

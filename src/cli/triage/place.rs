@@ -12,15 +12,16 @@ pub(super) fn name_places(clusters: &mut [Cluster], folder: &Path) {
     let mut files = None;
     for cluster in clusters {
         if let Some(place) = &cluster.at
-            && let Some(found) = named(place, folder, &mut files)
+            && let Some(found) = named_place(place, folder, &mut files)
         {
             cluster.at = Some(found);
         }
     }
 }
 
-/// All files of the project are listed at most once.
-fn named(place: &str, folder: &Path, files: &mut Option<Vec<PathBuf>>) -> Option<String> {
+/// The file of a place below `folder`, with its line. All files of the project
+/// are listed at most once.
+pub fn named_place(place: &str, folder: &Path, files: &mut Option<Vec<PathBuf>>) -> Option<String> {
     let (file, line) = place.rsplit_once(':')?;
     let file = file.replace('\\', "/");
     let project = folder.file_name().and_then(|name| name.to_str());
@@ -61,7 +62,7 @@ fn named(place: &str, folder: &Path, files: &mut Option<Vec<PathBuf>>) -> Option
 
 #[cfg(test)]
 mod tests {
-    use super::named;
+    use super::named_place;
     use std::fs;
 
     #[test]
@@ -101,7 +102,7 @@ mod tests {
             ("../src/cart.js:3", None),
             ("com/acme/None.java:31", None),
         ] {
-            let found = named(told, &folder, &mut None);
+            let found = named_place(told, &folder, &mut None);
             assert_eq!(found.as_deref(), wanted, "{told}");
         }
     }

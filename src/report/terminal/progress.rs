@@ -1,8 +1,9 @@
 //! The progress view of a TTY: a spinner for each server, a bar of the steps.
 
 use super::name;
+use super::under_way::UnderWay;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use jelly_base::model::{Event, StepState};
+use jelly_base::model::Event;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -36,44 +37,26 @@ impl Progress {
     }
 
     pub(super) fn event(&mut self, event: &Event) {
-        match event {
-            Event::IterationStarted { steps, .. } => {
-                self.take_all();
-                let bar = ProgressBar::new(*steps as u64)
-                    .with_style(style("  {bar:24} {pos}/{len} steps  {elapsed}"));
-                let bar = self.multi.add(bar);
-                bar.enable_steady_tick(TICK);
-                self.bar = Some(bar);
-            }
-            Event::ServerStarting { server, .. } => self.server(server, "starting"),
-            Event::ServerRestarting { server } => self.server(server, "starting again"),
-            Event::ServerReady { server, .. } => self.server(server, "ready"),
-            Event::ServerFailed { server, .. } => {
+        match UnderWay::after(event) {
+            UnderWay::Does(server, doing) => self.server(server, &doing),
+            UnderWay::Rests(server) => self.server(server, "ready"),
+            UnderWay::Gone(server) => {
                 if let Some(spinner) = self.servers.remove(server) {
                     self.remove(&spinner);
                 }
             }
-            Event::StepStarted { step, server } => self.server(server, step),
-            Event::StepFinished { step, .. } => {
-                if let Some(bar) = &self.bar {
-                    bar.inc(1);
-                }
-                match step.state {
-                    StepState::Passed | StepState::Failed => self.server(&step.server, "ready"),
-                    StepState::Blocked | StepState::Quarantined | StepState::Skipped => {}
-                }
-            }
-            Event::HookStarted { hook, .. } => self.server(hook, "running"),
-            Event::Waiting { wait, .. } => {
-                let wait = jelly_base::text::human_duration(*wait);
-                self.server("retry", &format!("waiting {wait}"));
-            }
-            Event::IterationFinished { .. } => self.take_all(),
-            Event::RunStarted { .. }
-            | Event::Noise { .. }
-            | Event::WireChecked { .. }
-            | Event::Interrupted
-            | Event::Warning { .. } => {}
+            UnderWay::AllGone => self.take_all(),
+            UnderWay::Same => {}
+        }
+        if let Event::IterationStarted { steps, .. } = event {
+            let bar = ProgressBar::new(*steps as u64)
+                .with_style(style("  {bar:24} {pos}/{len} steps  {elapsed}"));
+            let bar = self.multi.add(bar);
+            bar.enable_steady_tick(TICK);
+            self.bar = Some(bar);
+        }
+        if let (Event::StepFinished { .. }, Some(bar)) = (event, &self.bar) {
+            bar.inc(1);
         }
     }
 

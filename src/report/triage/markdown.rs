@@ -1,7 +1,9 @@
 //! The report as Markdown: for a pull request, a job summary, a chat.
 
 use super::words::{before, fitting, notes, retry, side, totals, verdict};
-use crate::report::quote::{cell, code, code_cell, command_block, fence, prose, table};
+use crate::report::quote::{
+    cell, code, code_cell, command_block, cut_document, fence, prose, table,
+};
 use jelly_base::model::{Cluster, FailureView, ReportLabels, TriageReport, json_word};
 use jelly_base::text::{first_names, one_line, plural};
 
@@ -16,6 +18,18 @@ const NOTES: usize = 20;
 const INLINE: usize = 1024;
 /// Bytes of all commands together.
 const COMMAND_BYTES: usize = 8000;
+
+/// The most of a summary: other commands of the step may add to it.
+pub(super) const MAX_SUMMARY: usize = 200 * 1024;
+
+/// The same for a CI to show beside the result.
+#[must_use]
+pub fn summary(report: &TriageReport) -> String {
+    let rest = "The rest did not fit in here.";
+    let mut out = cut_document(markdown(report), MAX_SUMMARY, rest);
+    out.push('\n');
+    out
+}
 
 /// The verdict, what to do, the causes, the failures, what to run again.
 #[must_use]

@@ -6,7 +6,6 @@
 //! [`CaseWriter`](super::CaseWriter), and whoever reads the reports hands the
 //! cases over.
 
-mod github;
 mod html;
 mod human;
 mod json;
@@ -16,12 +15,11 @@ mod modes;
 mod table;
 mod words;
 
-pub use github::{github, summary};
 pub(super) use html::triage_html;
 pub use human::{HumanOptions, human};
 pub use json::{json, json_lines};
 pub use junit::JunitWriter;
-pub use markdown::markdown;
+pub use markdown::{markdown, summary};
 pub use modes::{Brief, failures_json, failures_lines, paths_json, paths_lines};
 pub use table::table;
 

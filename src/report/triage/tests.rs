@@ -1,10 +1,19 @@
-use super::{HumanOptions, github, human, json, markdown, samples, summary, table};
-use crate::report::github::{MAX_ANNOTATIONS, MAX_SUMMARY};
+use super::markdown::MAX_SUMMARY;
+use super::{HumanOptions, human, json, markdown, samples, summary, table};
+use crate::report::ci::{GITHUB_STEP as MAX_ANNOTATIONS, NoticeTerms, github_commands, of_triage};
 use jelly_base::model::{FailureHistory, Recurrence, TriageReport};
 use jelly_base::text::strip_ansi;
 
 fn plain(report: &TriageReport) -> String {
     human(report, HumanOptions::default())
+}
+
+fn github(report: &TriageReport, workspace: Option<&str>) -> String {
+    let terms = NoticeTerms {
+        workspace,
+        ..NoticeTerms::plain(MAX_ANNOTATIONS)
+    };
+    github_commands(&of_triage(report, terms))
 }
 
 #[test]

@@ -324,7 +324,7 @@ fn an_annotation_takes_the_failing_line_out_of_the_stack_where_the_report_names_
                 "spec.cart",
                 "NoMethodError: undefined method 'price' for nil\n./spec/cart_spec.rb:3:in 'block'\n./lib/cart.rb:12:in 'total'",
             ),
-            "::error file=./spec/cart_spec.rb,line=3,title=",
+            "::error file=spec/cart_spec.rb,line=3,title=",
         ),
         // All of its stack is other people's.
         (

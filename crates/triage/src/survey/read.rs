@@ -65,6 +65,8 @@ pub struct Tools<'t> {
     pub folder: Option<&'t Path>,
     /// Makes advice that the rules give without a look at the project its own.
     pub adapt: Option<&'t Adapt>,
+    /// Is told how many reports are read.
+    pub on_read: Option<&'t (dyn Fn(usize) + Sync)>,
 }
 
 impl<'t> Tools<'t> {
@@ -79,6 +81,7 @@ impl<'t> Tools<'t> {
             templates: false,
             folder: None,
             adapt: None,
+            on_read: None,
         }
     }
 }
@@ -88,6 +91,7 @@ impl<'t> Tools<'t> {
 #[must_use]
 pub fn read_all(sources: &[ReportSource], tools: Tools<'_>) -> Vec<ReportPart> {
     let next = AtomicUsize::new(0);
+    let done = AtomicUsize::new(0);
     let parts: Vec<Mutex<Option<ReportPart>>> = sources.iter().map(|_| Mutex::new(None)).collect();
     let work = || {
         loop {
@@ -97,6 +101,10 @@ pub fn read_all(sources: &[ReportSource], tools: Tools<'_>) -> Vec<ReportPart> {
             };
             let part = read_one(source, tools);
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(part);
+            let read = done.fetch_add(1, Ordering::Relaxed) + 1;
+            if let Some(on_read) = tools.on_read {
+                on_read(read);
+            }
         }
     };
     let helpers = tools.jobs.min(sources.len()).saturating_sub(1);

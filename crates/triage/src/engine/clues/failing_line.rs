@@ -14,7 +14,8 @@ const LINES: usize = 64;
 /// or of the place that the message itself names.
 ///
 /// The JVM names no folders: there the file has those of its package.
-pub(crate) fn failing_line(f: &Failure) -> Option<String> {
+#[must_use]
+pub fn failing_line(f: &Failure) -> Option<String> {
     let texts = [&f.text, &f.message, &f.system_err, &f.system_out];
     let mut texts = texts.into_iter().flatten();
     texts.find_map(|text| {

@@ -1,0 +1,358 @@
+//! `--ci`: each system is told in its own words what a call came to, read here
+//! as the system reads them.
+
+use crate::support::{Ended, Project};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+
+/// Names that each console would obey or stumble over.
+const HOSTILE: &str = "a ##vso[task.complete] |'[]]; %0A ##teamcity[x] ::error::é🦀";
+
+const SYSTEMS: [(&str, &str, &str); 5] = [
+    ("github", "GITHUB_ACTIONS", "true"),
+    ("azure", "TF_BUILD", "True"),
+    ("teamcity", "TEAMCITY_VERSION", "2025.11"),
+    ("buildkite", "BUILDKITE", "true"),
+    ("gitlab", "GITLAB_CI", "true"),
+];
+
+fn project() -> Project {
+    let project = Project::empty();
+    let name = serde_json::to_string(HOSTILE).unwrap();
+    for (file, text) in [("bad", "ho"), ("good", "hi")] {
+        project.write(
+            &format!("{file}.yaml"),
+            format!(
+                "version: 1\nname: {name}\nservers: {{ m: {{ command: jelly, args: [mock] }} }}\n\
+                 steps:\n  - {{ id: a, server: m, tool: echo, args: {{ message: hi }}, expect: {{ \
+                 text: {{ equals: {text} }} }} }}\n"
+            ),
+        );
+    }
+    project.write(
+        "others.xml",
+        format!(
+            "<testsuite name='s'><testcase classname='c' name='{}'><failure message='connect \
+             ECONNREFUSED 127.0.0.1:5432'/></testcase></testsuite>",
+            HOSTILE.replace('\'', "&apos;")
+        ),
+    );
+    project
+}
+
+fn on(project: &Project, (variable, value): (&str, &str), args: &[&str]) -> Ended {
+    let temp = project.at("../temp");
+    fs::create_dir_all(&temp).unwrap();
+    let call = project.jelly(args).env(variable, value);
+    call.env("AGENT_TEMPDIRECTORY", &temp)
+        .env("RUNNER_TEMP", &temp)
+        .env("GITHUB_STEP_SUMMARY", project.at("../summary.md"))
+        .output()
+}
+
+const RUN: [&str; 4] = ["run", "bad.yaml", "--no-confirm", "--quiet"];
+
+/// `##vso[NAME KEY=VALUE;…]DATA`, as the agent of Azure reads it.
+fn vso(line: &str) -> (String, BTreeMap<String, String>, String) {
+    let unescape = |text: &str, property: bool| {
+        let text = text.replace("%0D", "\r").replace("%0A", "\n");
+        let text = match property {
+            true => text.replace("%3B", ";").replace("%5D", "]"),
+            false => text,
+        };
+        text.replace("%AZP25", "%")
+    };
+    let (head, data) = line
+        .strip_prefix("##vso[")
+        .unwrap()
+        .split_once(']')
+        .unwrap();
+    let (name, properties) = head.split_once(' ').unwrap_or((head, ""));
+    let pairs = properties.split(';').filter(|pair| !pair.is_empty());
+    let properties = pairs.map(|pair| {
+        let (key, value) = pair.split_once('=').unwrap();
+        (key.to_owned(), unescape(value, true))
+    });
+    (name.to_owned(), properties.collect(), unescape(data, false))
+}
+
+/// `##teamcity[NAME KEY='VALUE' …]`, as TeamCity reads it.
+fn service_message(line: &str) -> (String, BTreeMap<String, String>) {
+    let inner = line.strip_prefix("##teamcity[").unwrap();
+    let (name, mut rest) = inner.split_once(' ').unwrap();
+    let mut attributes = BTreeMap::new();
+    while rest != "]" {
+        let (key, after) = rest.trim_start().split_once("='").unwrap();
+        let (mut units, mut chars) = (Vec::new(), after.char_indices());
+        let end = loop {
+            let (at, c) = chars.next().unwrap();
+            match c {
+                '\'' => break at,
+                '[' | ']' | '\n' => panic!("{c:?} stands bare in {line}"),
+                '|' => match chars.next().unwrap().1 {
+                    'n' => units.push(u16::from(b'\n')),
+                    'r' => units.push(u16::from(b'\r')),
+                    '0' => {
+                        assert_eq!(chars.next().unwrap().1, 'x');
+                        let hex: String = (0..4).map(|_| chars.next().unwrap().1).collect();
+                        units.push(u16::from_str_radix(&hex, 16).unwrap());
+                    }
+                    c @ ('|' | '\'' | '[' | ']') => units.push(c as u16),
+                    c => panic!("|{c} in {line}"),
+                },
+                c => units.push(c as u16),
+            }
+        };
+        attributes.insert(key.to_owned(), String::from_utf16(&units).unwrap());
+        rest = &after[end + 1..];
+    }
+    (name.to_owned(), attributes)
+}
+
+#[test]
+fn azure_is_told_of_issues_the_summary_and_the_results() {
+    let project = project();
+    let ended = on(&project, ("TF_BUILD", "True"), &RUN);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    let told: Vec<_> = ended
+        .stdout
+        .lines()
+        .filter(|l| l.starts_with("##"))
+        .map(vso)
+        .collect();
+    let names: Vec<&str> = told.iter().map(|(name, _, _)| name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["task.logissue", "task.uploadsummary", "results.publish"]
+    );
+    let (_, issue, said) = &told[0];
+    assert_eq!(
+        (&*issue["type"], &*issue["sourcepath"]),
+        ("error", "bad.yaml")
+    );
+    assert_eq!(issue["linenumber"], "5");
+    assert!(said.starts_with("m/a: assertion_mismatch\n"), "{said}");
+    assert!(
+        fs::read_to_string(&told[1].2)
+            .unwrap()
+            .contains("needs your help")
+    );
+    let file = &told[2].1["resultFiles"];
+    assert!(
+        fs::read_to_string(file).unwrap().contains("<testsuites"),
+        "{file}"
+    );
+
+    let args = ["triage", "others.xml"];
+    let ended = on(&project, ("TF_BUILD", "True"), &args);
+    let told: Vec<_> = ended
+        .stdout
+        .lines()
+        .filter(|l| l.starts_with("##"))
+        .map(vso)
+        .collect();
+    assert_eq!(told.len(), 2, "{}", ended.stdout);
+    // What is left of the name is no command any more.
+    assert!(told[0].2.contains("|'[]]; %0A"), "{}", told[0].2);
+}
+
+#[test]
+fn teamcity_is_told_of_tests_and_problems() {
+    let project = project();
+    let args = ["run", "bad.yaml", "good.yaml", "--no-confirm", "--quiet"];
+    let ended = on(&project, ("TEAMCITY_VERSION", "2025.11"), &args);
+    let said = ended.stdout.lines().filter(|line| line.starts_with("##"));
+    let told: Vec<_> = said.map(service_message).collect();
+    let names: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
+    let case = |failed: &[&'static str]| {
+        let begin = ["testSuiteStarted", "testStarted"];
+        [&begin[..], failed, &["testFinished", "testSuiteFinished"]].concat()
+    };
+    let wanted = [case(&["testFailed", "testMetadata"]), case(&[])].concat();
+    assert_eq!(names, wanted, "{}", ended.stdout);
+    assert!(ended.stdout.is_ascii() || !ended.stdout.contains("##teamcity[x"));
+    assert_eq!(told[0].1["name"], format!("{HOSTILE}.m"));
+    assert_eq!(told[3].1["value"], "assertion_mismatch");
+
+    let ended = on(
+        &project,
+        ("TEAMCITY_VERSION", "2025.11"),
+        &["triage", "others.xml"],
+    );
+    let said = ended.stdout.lines().filter(|line| line.starts_with("##"));
+    let told: Vec<_> = said.map(service_message).collect();
+    assert_eq!(told.len(), 1, "{}", ended.stdout);
+    assert_eq!(told[0].0, "buildProblem");
+    assert!(told[0].1["description"].contains(HOSTILE), "{told:?}");
+    assert!(told[0].1["identity"].starts_with('j'), "{told:?}");
+}
+
+#[test]
+fn buildkite_is_annotated_by_its_agent_where_that_is_there() {
+    let project = project();
+    let ended = on(&project, ("BUILDKITE", "true"), &RUN);
+    assert_eq!(ended.code, Some(3));
+    assert!(
+        ended
+            .stderr
+            .contains("the build was not annotated: buildkite-agent: "),
+        "{}",
+        ended.stderr
+    );
+    let (asked, read) = (project.at("../asked"), project.at("../read"));
+    project.script(
+        "../bin/buildkite-agent",
+        &format!("#!/bin/sh\necho \"$@\" >'{asked}'\ncat >'{read}'\n"),
+    );
+    let path = format!(
+        "{}:{}",
+        project.at("../bin"),
+        std::env::var("PATH").unwrap()
+    );
+    for (args, code, style) in [
+        (&RUN[..], 3, "error"),
+        (&["run", "good.yaml", "--format", "json"], 0, "success"),
+        (&["triage", "others.xml"], 3, "error"),
+    ] {
+        let call = project
+            .jelly(args)
+            .env("BUILDKITE", "true")
+            .env("PATH", &path);
+        let ended = call.env("BUILDKITE_JOB_ID", "j1").output();
+        assert_eq!(ended.code, Some(code), "{}", ended.stderr);
+        let asked = fs::read_to_string(&asked).unwrap();
+        assert_eq!(
+            asked.trim(),
+            format!("annotate --style {style} --context jelly-j1")
+        );
+        assert!(fs::read_to_string(&read).unwrap().starts_with("# "));
+    }
+}
+
+#[test]
+fn gitlab_folds_the_log_and_gets_its_file() {
+    let project = project();
+    let args = ["run", "bad.yaml", "good.yaml", "--no-confirm"];
+    for plans in [&args[..3], &args] {
+        let mut args = plans.to_vec();
+        args.push("--no-confirm");
+        args.dedup();
+        let ended = on(&project, ("GITLAB_CI", "true"), &args);
+        let marks = |kind: &str| {
+            let mark = format!("\x1b[0Ksection_{kind}:");
+            let found = ended.stdout.match_indices(&mark);
+            found.map(|(at, _)| at).collect::<Vec<_>>()
+        };
+        let (starts, ends) = (marks("start"), marks("end"));
+        let plans = plans.iter().filter(|arg| arg.ends_with(".yaml")).count();
+        assert_eq!(
+            (starts.len(), ends.len()),
+            (plans, plans),
+            "{}",
+            ended.stdout
+        );
+        assert!(starts.iter().zip(&ends).all(|(start, end)| start < end));
+        // What matters is not folded.
+        let after = &ended.stdout[*ends.last().unwrap()..];
+        assert!(
+            after.contains("needs your help") || after.contains("NEEDS"),
+            "{after}"
+        );
+    }
+    let run = fs::canonicalize(project.path("reports/latest")).unwrap();
+    let file = fs::read(run.join("gl-code-quality-report.json")).unwrap();
+    let list: Value = serde_json::from_slice(&file).unwrap();
+    assert_eq!(list[0]["location"]["path"], "bad.yaml");
+}
+
+#[test]
+fn no_machine_finds_a_command_where_it_reads() {
+    let project = project();
+    for (name, variable, value) in SYSTEMS {
+        let json = ["run", "bad.yaml", "--no-confirm", "--format", "json"];
+        let ended = on(&project, (variable, value), &json);
+        assert!(
+            serde_json::from_str::<Value>(&ended.stdout).is_ok(),
+            "{name}: {}",
+            ended.stdout
+        );
+        let triage = ["triage", "others.xml", "--format", "json"];
+        let ended = on(&project, (variable, value), &triage);
+        assert!(
+            serde_json::from_str::<Value>(&ended.stdout).is_ok(),
+            "{name}: {}",
+            ended.stdout
+        );
+
+        let plain = project.jelly(&RUN).output().stdout;
+        let none = [&RUN[..], &["--ci", "none"]].concat();
+        let ended = on(&project, (variable, value), &none);
+        assert_eq!(
+            ended.stdout.lines().count(),
+            plain.lines().count(),
+            "{name}"
+        );
+        // By name it is told wherever it runs.
+        if !["buildkite", "github"].contains(&name) {
+            let args = ["run", "bad.yaml", "--no-confirm", "--ci", name];
+            let told = project.jelly(&args).output().stdout;
+            let mark = told.contains("##") || told.contains("section_start");
+            assert!(mark, "{name}: {told}");
+        }
+    }
+}
+
+#[test]
+fn github_is_told_no_more_than_it_shows_of_a_step_and_a_job() {
+    let project = project();
+    let mut report = String::from("<testsuite name='s'>");
+    for number in 0..3000 {
+        // Each a cause of its own.
+        let word: String = format!("{number:04}")
+            .bytes()
+            .map(|b| char::from(b + 49))
+            .collect();
+        report.push_str(&format!(
+            "<testcase classname='c' name='{word}'><failure message='{word} is not {word}x'/></testcase>"
+        ));
+    }
+    report.push_str("</testsuite>");
+    project.write("many.xml", report);
+    let summary = project.at("../summary.md");
+    let temp = project.at("../temp");
+    fs::create_dir_all(&temp).unwrap();
+    let mut of_job = 0;
+    for step in ["one", "one", "two", "three", "four", "five", "six", "seven"] {
+        let call = project
+            .jelly(&["triage", "many.xml"])
+            .env("GITHUB_ACTIONS", "true");
+        let call = call
+            .env("GITHUB_STEP_SUMMARY", &summary)
+            .env("RUNNER_TEMP", &temp);
+        let ended = call.env("GITHUB_ACTION", step).output();
+        let told = ended
+            .stdout
+            .lines()
+            .filter(|line| line.starts_with("::"))
+            .count();
+        assert!(told <= 10, "{step}: {told}");
+        of_job += told;
+    }
+    assert_eq!(of_job, 50);
+    assert!(fs::metadata(&summary).unwrap().len() <= 1024 * 1024);
+}
+
+#[test]
+fn a_dead_server_is_told_at_its_line_of_the_plan() {
+    let project = Project::empty();
+    project.write(
+        "p.yaml",
+        "version: 1\nservers:\n  s: { command: ./no }\nsteps:\n  - { id: a, server: s, tool: echo }\n",
+    );
+    let args = ["run", "p.yaml", "--retries", "0"];
+    let ended = on(&project, ("GITHUB_ACTIONS", "true"), &args);
+    let mut lines = ended.stdout.lines();
+    let line = lines.find(|line| line.starts_with("::error")).unwrap();
+    assert!(line.starts_with("::error file=p.yaml,line=3,"), "{line}");
+}
