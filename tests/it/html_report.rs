@@ -197,7 +197,9 @@ fn thousands_of_failures_open_at_once() {
     let seen = look(&chromium, &page, None);
     holds(&seen, 3000);
     let opened = seen["opened_ms"].as_f64().unwrap();
-    assert!(opened < 1000.0 * slack(), "opened in {opened} ms");
+    // Where others want the processors too, each takes its share of the time.
+    let load = seen["load"].as_f64().unwrap().max(1.0);
+    assert!(opened < 1000.0 * load, "opened in {opened} ms at a load of {load}");
     let results = json_of(&project, "triage.json");
     assert_eq!(
         seen["causes"],
@@ -212,16 +214,6 @@ fn thousands_of_failures_open_at_once() {
         let head: String = evidence.as_str().unwrap().chars().take(40).collect();
         assert!(text.contains(head.trim_end()), "{evidence} in {text}");
         assert!(text.contains(failure["name"].as_str().unwrap()), "{text}");
-    }
-}
-
-/// Where many tests share few processors, a browser is no faster than they let
-/// it be.
-fn slack() -> f64 {
-    if std::env::var_os("CI").is_some() {
-        4.0
-    } else {
-        1.0
     }
 }
 
