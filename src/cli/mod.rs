@@ -19,6 +19,7 @@ mod init;
 mod interrupt;
 mod invalid;
 mod layers;
+mod listening;
 mod login;
 mod matrix;
 mod open_history;

@@ -2,8 +2,9 @@
 
 use super::rules::RuleFiles;
 use super::run::LadderArgs;
-use super::shared::parse_duration;
+use super::shared::{parse_duration, parse_pair};
 use clap::{Args, Subcommand, ValueEnum};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use std::time::Duration;
 #[command(
     args_conflicts_with_subcommands = true,
     override_usage = "jelly proxy [OPTIONS] -- COMMAND [ARGS]...\n       \
+                      jelly proxy [OPTIONS] --url URL\n       \
                       jelly proxy [OPTIONS] --config CONFIG --server NAME\n       \
                       jelly proxy [OPTIONS] --plan PLAN --server NAME\n       \
                       jelly proxy wrap FILE [SERVER]...\n       \
@@ -21,7 +23,7 @@ started, or dies, the client's requests are answered with the cause and the fix.
 
 Exit codes:
   2  invalid input
-  3  stdin is a terminal, and the server can't be started
+  3  stdin is a terminal, and the server can't be started; or the address can't be listened at
   0  the client closed its end"
 )]
 pub struct ProxyArgs {
@@ -29,8 +31,24 @@ pub struct ProxyArgs {
     pub action: Option<ProxyAction>,
 
     /// The command that starts the server, behind `--`
-    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["config", "plan"])]
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["config", "plan", "url"])]
     pub command: Vec<String>,
+
+    /// The URL of a server that is there already
+    #[arg(long, value_name = "URL", conflicts_with_all = ["config", "plan"])]
+    pub url: Option<String>,
+
+    /// A header for each request to the URL
+    #[arg(long, value_name = "NAME: VALUE", requires = "url")]
+    pub header: Vec<String>,
+
+    /// A header whose value the environment has
+    #[arg(long, value_name = "NAME=VARIABLE", value_parser = parse_pair, requires = "url")]
+    pub header_env: Vec<(String, String)>,
+
+    /// Uses what `jelly login URL` has brought [default: where no Authorization header is given]
+    #[arg(long, requires = "url")]
+    pub login: bool,
 
     /// A client's configuration that has the server
     #[arg(
@@ -84,6 +102,22 @@ pub struct ProxyArgs {
     /// How long a tool call may take at most, whatever progress it makes
     #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "tool_call_timeout")]
     pub tool_call_max: Option<Duration>,
+
+    /// Serves Streamable HTTP at this address, under /mcp, instead of stdin and stdout
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: Option<SocketAddr>,
+
+    /// The environment variable with the token that each HTTP request has to bring
+    #[arg(long, value_name = "NAME", requires = "listen")]
+    pub token_env: Option<String>,
+
+    /// How many sessions there may be, each with a server of its own
+    #[arg(long, value_name = "N", requires = "listen", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub max_sessions: u16,
+
+    /// A session that nobody has used for so long is ended
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "listen", default_value = "30m")]
+    pub session_idle: Duration,
 
     /// Writes the messages that pass to this file, redacted
     #[arg(long, value_name = "FILE")]

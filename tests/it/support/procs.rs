@@ -25,8 +25,7 @@ pub fn marked(project: &Project, call: Call) -> Call {
 pub struct Proc {
     pub pid: u32,
     pub parent: u32,
-    #[expect(dead_code, reason = "shown when a test fails")]
-    argv: String,
+    pub argv: String,
 }
 
 /// All of them, jelly's own two processes included.
@@ -56,6 +55,15 @@ pub fn alive(project: &Project) -> Vec<Proc> {
             })
         })
         .collect()
+}
+
+/// How many of them have this word in their command line.
+pub fn count_of(project: &Project, word: &str) -> usize {
+    let alive = alive(project);
+    alive
+        .iter()
+        .filter(|process| process.argv.contains(word))
+        .count()
 }
 
 /// Waits until nobody is alive.
