@@ -147,17 +147,21 @@ fn diff_lines(text: &str) -> Markup {
     }
 }
 
-/// Steps in order: sentences, and commands to copy.
+/// Steps in order: sentences, each with the commands to copy that follow it.
 pub(in crate::report) fn instructions<'f>(steps: impl IntoIterator<Item = &'f Fix>) -> Markup {
     let steps: Vec<&Fix> = steps.into_iter().collect();
     html! {
         @if !steps.is_empty() {
             ol.steps {
-                @for step in steps {
-                    @if step.is_command() {
-                        li { (command(&step.text)) }
-                    } @else {
-                        li { (said(&step.text)) }
+                @for step in steps.chunk_by(|_, next| next.is_command()) {
+                    li {
+                        @for part in step {
+                            @if part.is_command() {
+                                (command(&part.text))
+                            } @else {
+                                (said(&part.text))
+                            }
+                        }
                     }
                 }
             }
