@@ -11,7 +11,7 @@ use std::time::Duration;
 /// When to use colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
-    /// On a terminal, unless NO_COLOR says otherwise
+    /// On a terminal, unless NO_COLOR is set
     #[default]
     Auto,
     Always,
@@ -21,10 +21,10 @@ pub enum ColorChoice {
 /// How results are printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Lines for people
+    /// Human-readable text
     #[default]
     Human,
-    /// What results.json holds
+    /// The contents of results.json
     Json,
 }
 
@@ -44,7 +44,7 @@ const REPORTS: &str = "reports";
 /// Where a run leaves its reports, and where the last one is looked for.
 #[derive(Debug, Args)]
 pub struct ReportsDir {
-    /// Where reports go, a folder a run
+    /// Folder for reports; each run gets a folder below it
     #[arg(
         long,
         value_name = "DIR",

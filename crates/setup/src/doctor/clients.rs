@@ -5,6 +5,8 @@
 //! clients' own documentation, as of November 2026.
 
 use super::startup_limit::{StartupLimit, limit};
+use super::usual_place::{ALL, UNIX, WINDOWS, data, home, on, project};
+pub use super::usual_place::{Base, Platform, UsualPlace};
 use std::path::Path;
 
 /// Whose configuration it is.
@@ -26,36 +28,6 @@ pub enum Client {
     Plan,
     /// A file that no client is known to keep.
     Unknown,
-}
-
-/// For which system a configuration is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum)]
-pub enum Platform {
-    Linux,
-    Macos,
-    Windows,
-}
-
-/// What a path is relative to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Base {
-    Home,
-    /// `$XDG_CONFIG_HOME`, `~/.config`.
-    Xdg,
-    /// Where programs with windows keep what is theirs: the same on Linux,
-    /// `~/Library/Application Support` on macOS, `%APPDATA%` on Windows.
-    AppData,
-    /// The folder that is worked in.
-    Project,
-}
-
-/// A place where a configuration may lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UsualPlace {
-    pub base: Base,
-    /// With slashes.
-    pub path: &'static str,
-    pub platforms: &'static [Platform],
 }
 
 /// How a configuration is written.
@@ -122,10 +94,6 @@ pub struct ClientFormat {
     pub(super) startup_limit: StartupLimit,
     pub places: &'static [UsualPlace],
 }
-
-const ALL: &[Platform] = &[Platform::Linux, Platform::Macos, Platform::Windows];
-const UNIX: &[Platform] = &[Platform::Linux, Platform::Macos];
-const WINDOWS: &[Platform] = &[Platform::Windows];
 
 /// Of the clients that follow Claude Desktop.
 const COMMON: MemberNames = MemberNames {
@@ -338,26 +306,6 @@ pub const CLIENTS: &[ClientFormat] = &[
     },
 ];
 
-const fn on(platforms: &'static [Platform], base: Base, path: &'static str) -> UsualPlace {
-    UsualPlace {
-        base,
-        path,
-        platforms,
-    }
-}
-
-const fn project(path: &'static str) -> UsualPlace {
-    on(ALL, Base::Project, path)
-}
-
-const fn home(path: &'static str) -> UsualPlace {
-    on(ALL, Base::Home, path)
-}
-
-const fn data(path: &'static str) -> UsualPlace {
-    on(ALL, Base::AppData, path)
-}
-
 /// Where configurations may lie on a system: those of the project first, since
 /// they are meant for what is worked on.
 pub fn usual_places(platform: Platform) -> impl Iterator<Item = &'static UsualPlace> {
@@ -563,20 +511,6 @@ fn with_braces(text: &str) -> String {
         }
     }
     out
-}
-
-impl Platform {
-    /// The one that jelly was built for.
-    #[must_use]
-    pub fn current() -> Self {
-        if cfg!(target_os = "macos") {
-            Self::Macos
-        } else if cfg!(windows) {
-            Self::Windows
-        } else {
-            Self::Linux
-        }
-    }
 }
 
 /// Names of files that many programs use.
