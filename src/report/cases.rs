@@ -5,7 +5,7 @@
 //! which it is handed.
 
 use jelly_base::model::{
-    Diagnosis, FailureStatus, FailureView, ReportSummary, TRIAGE_REPORT, TriageReport,
+    Diagnosis, FailureStatus, FailureView, Label, ReportSummary, TRIAGE_REPORT, TriageReport,
 };
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -151,9 +151,9 @@ pub struct ShownFailure<'a> {
     /// What it is called, mostly its root cause.
     pub type_: Cow<'a, str>,
     /// On one line.
-    pub message: Option<&'a str>,
+    pub message: Option<Cow<'a, str>>,
     /// At length, where that is at hand.
-    pub text: Option<&'a str>,
+    pub text: Option<Cow<'a, str>>,
     /// None where it is jelly that has something to say.
     pub diagnosis: Option<Cow<'a, Diagnosis>>,
     /// Whether the baseline or the history has it.
@@ -169,12 +169,24 @@ impl<'a> ShownFailure<'a> {
         Self {
             is_wrong_answer: failure.status != FailureStatus::Error,
             type_: Cow::Borrowed(&failure.kind.root_cause),
-            message: failure.message,
+            message: failure.message.map(Label::disarmed_message),
             text: None,
             diagnosis: Some(Cow::Owned(failure.diagnosis())),
             pre_existing: failure.pre_existing,
             place: failure.report,
         }
+    }
+}
+
+impl<'a> ShownFailure<'a> {
+    /// What a report says of it at length, none of which is to be taken for
+    /// jelly's own word, but for what it was before.
+    pub fn quote(&mut self, text: &'a str) {
+        let own = self.diagnosis.as_deref().map(Label::line);
+        self.text = Some(match own {
+            Some(own) if text.trim_start().lines().next() == Some(&own) => Cow::Borrowed(text),
+            Some(_) | None => Label::disarmed(text),
+        });
     }
 }
 
@@ -255,7 +267,7 @@ pub fn refused_case(summary: &ReportSummary) -> Option<ShownCase<'_>> {
         failures: vec![ShownFailure {
             is_wrong_answer: false,
             type_: Cow::Borrowed("unreliable_report"),
-            message: Some(problem),
+            message: Some(Cow::Borrowed(problem)),
             text: None,
             diagnosis: None,
             pre_existing: None,

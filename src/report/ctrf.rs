@@ -2,11 +2,10 @@
 //! jelly says of each failure under `extra`. Written case by case.
 
 use super::cases::{CaseWriter, CasesHead, ShownCase, ShownFailure, ShownOutcome, SuiteHead};
-use jelly_base::model::Diagnosis;
+use jelly_base::model::{Diagnosis, Health};
 use jelly_base::text::sanitize;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 use std::io::{self, Write};
 
 /// Of the format, as of its schema of July 2026.
@@ -91,11 +90,27 @@ struct Tool {
     name: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "as above")]
 struct Beside<'a> {
-    /// What jelly says of the whole: the exit code, and of a triage the health,
-    /// the number of causes and what to do.
-    jelly: &'a Value,
+    /// What jelly says of the whole.
+    jelly: Verdict<'a>,
+}
+
+/// What jelly says of the whole.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "as above")]
+struct Verdict<'a> {
+    /// Of the call.
+    exit_code: u8,
+    /// Of a run.
+    run_id: Option<&'a str>,
+    /// Of a triage: whether it says anything about the code.
+    health: Option<&'a Health>,
+    /// Of a triage: number of causes.
+    clusters: Option<usize>,
+    /// Of a triage: what to do, in the order in which to do it.
+    recommendations: Option<&'a [String]>,
 }
 
 #[derive(Default, Serialize, JsonSchema)]
@@ -212,8 +227,10 @@ impl CaseWriter for CtrfWriter<'_> {
             ShownOutcome::Skipped => ("skipped", None),
         };
         let what = diagnosis.map(|diagnosis| diagnosis.advice.what.as_str());
-        let said =
-            |failure: &ShownFailure<'_>| failure.text.map(|text| sanitize(text).into_owned());
+        let said = |failure: &ShownFailure<'_>| {
+            let text = failure.text.as_deref()?;
+            Some(sanitize(text).into_owned())
+        };
         self.test(&Test {
             name: if case.name.is_empty() {
                 "(unnamed)"
@@ -223,7 +240,9 @@ impl CaseWriter for CtrfWriter<'_> {
             status,
             duration: millis(case.duration_s),
             suite,
-            message: failure.and_then(|failure| failure.message).or(case.skipped),
+            message: failure
+                .and_then(|failure| failure.message.as_deref())
+                .or(case.skipped),
             trace: failure
                 .and_then(said)
                 .filter(|text| !text.trim().is_empty()),
@@ -247,9 +266,9 @@ impl CaseWriter for CtrfWriter<'_> {
     }
 
     fn end(&mut self, head: &CasesHead) -> io::Result<()> {
-        write!(self.out, "\n],\"extra\":")?;
-        serde_json::to_writer(&mut *self.out, &Beside { jelly: &head.said })?;
-        writeln!(self.out, "}}}}")
+        write!(self.out, "\n],\"extra\":{{\"jelly\":")?;
+        serde_json::to_writer(&mut *self.out, &head.said)?;
+        writeln!(self.out, "}}}}}}")
     }
 }
 

@@ -6,11 +6,16 @@
 //! follow from the row.
 
 use super::cases::CaseWriter;
+use super::code_quality::code_quality;
+use super::ctrf::CtrfWriter;
+use super::findings::{self, Findings};
 use super::html::{PageLinks, PastEnds, run_html};
-use super::json::{Results, report_json};
-use super::junit::junit_xml;
+use super::json::{Results, finding_lines, report_json};
+use super::junit::{junit_xml, show_run};
+use super::junit_strict::StrictJunitWriter;
 use super::markdown::test_results_md;
 use super::matrix::matrix_md;
+use super::sarif::sarif;
 use super::triage::{JunitWriter, json, markdown, triage_html};
 use jelly_base::model::TriageReport;
 use jelly_base::text::Notation;
@@ -48,6 +53,8 @@ impl<'s> ReportSurroundings<'s> {
 type RunWriter = fn(&Results<'_>, &mut dyn Write) -> io::Result<()>;
 type CasesWriter = for<'w> fn(&'w mut dyn Write) -> Box<dyn CaseWriter + 'w>;
 
+type FindingsWriter = fn(&Findings<'_>, &mut dyn Write) -> io::Result<()>;
+
 /// How a format is written.
 #[derive(Debug, Clone, Copy)]
 enum FormatWriter {
@@ -59,12 +66,16 @@ enum FormatWriter {
     /// The same, but of a triage with all cases of the reports, passing ones
     /// included.
     RunOrCases { run: RunWriter, triage: CasesWriter },
+    /// Of both with all cases.
+    Cases(CasesWriter),
+    /// Of both what is wrong, and nothing else.
+    Findings(FindingsWriter),
     /// A page, which leads to other files and shows earlier runs.
     Page,
 }
 
 /// All of them, in the order of `--help`.
-pub static REPORT_FORMATS: [ReportFormat; 4] = [
+pub static REPORT_FORMATS: [ReportFormat; 9] = [
     ReportFormat {
         name: "junit",
         notation: Some(Notation::Xml),
@@ -72,6 +83,26 @@ pub static REPORT_FORMATS: [ReportFormat; 4] = [
             run: |results, out| out.write_all(&junit_xml(results.plans)?),
             triage: |out| Box::new(JunitWriter::new(out)),
         },
+    },
+    ReportFormat {
+        name: "junit-strict",
+        notation: Some(Notation::Xml),
+        writer: FormatWriter::Cases(|out| Box::new(StrictJunitWriter::new(out))),
+    },
+    ReportFormat {
+        name: "ctrf",
+        notation: Some(Notation::Json),
+        writer: FormatWriter::Cases(|out| Box::new(CtrfWriter::new(out))),
+    },
+    ReportFormat {
+        name: "sarif",
+        notation: Some(Notation::Json),
+        writer: FormatWriter::Findings(sarif),
+    },
+    ReportFormat {
+        name: "gitlab-codequality",
+        notation: Some(Notation::Json),
+        writer: FormatWriter::Findings(code_quality),
     },
     ReportFormat {
         name: "html",
@@ -94,6 +125,11 @@ pub static REPORT_FORMATS: [ReportFormat; 4] = [
             triage: json,
         },
     },
+    ReportFormat {
+        name: "jsonl",
+        notation: Some(Notation::Json),
+        writer: FormatWriter::Findings(finding_lines),
+    },
 ];
 
 impl ReportFormat {
@@ -107,8 +143,8 @@ impl ReportFormat {
     #[must_use]
     pub fn has_all_cases(&self) -> bool {
         match self.writer {
-            FormatWriter::RunOrCases { .. } => true,
-            FormatWriter::Whole { .. } | FormatWriter::Page => false,
+            FormatWriter::RunOrCases { .. } | FormatWriter::Cases(_) => true,
+            FormatWriter::Whole { .. } | FormatWriter::Findings(_) | FormatWriter::Page => false,
         }
     }
 
@@ -126,6 +162,8 @@ impl ReportFormat {
             FormatWriter::Whole { run, .. } | FormatWriter::RunOrCases { run, .. } => {
                 run(results, out)
             }
+            FormatWriter::Cases(writer) => show_run(results, &mut *writer(out)),
+            FormatWriter::Findings(write) => write(&findings::of_run(results), out),
             FormatWriter::Page => {
                 let page = run_html(results, &surroundings.links, surroundings.past);
                 out.write_all(&page)
@@ -147,6 +185,8 @@ impl ReportFormat {
         match self.writer {
             FormatWriter::Whole { triage, .. } => triage(report, out),
             FormatWriter::RunOrCases { triage, .. } => replay(&mut *triage(out)),
+            FormatWriter::Cases(writer) => replay(&mut *writer(out)),
+            FormatWriter::Findings(write) => write(&findings::of_triage(report), out),
             FormatWriter::Page => {
                 let page = triage_html(report, &surroundings.links, surroundings.past);
                 out.write_all(&page)

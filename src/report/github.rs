@@ -4,7 +4,7 @@
 use super::markdown::{head, help_summary};
 use super::quote::{cell, code_cell, cut_document, fence, table};
 use super::{view, words};
-use jelly_base::model::{FailureReport, HelpProblem, RunReport, Verdict, deciding, json_word};
+use jelly_base::model::{FailureReport, HelpProblem, RunReport, deciding, json_word};
 use jelly_base::text::{Notation, disarmed, one_line, plural, sanitize, truncate};
 
 /// GitHub shows at most ten errors of a step, and drops the others silently.
@@ -30,7 +30,7 @@ pub fn annotations(reports: &[RunReport]) -> String {
         let others = usize::from(untold > 0 || at + 1 < reports.len());
         let failed = failures(report)
             .len()
-            .max(problems(report).len())
+            .max(view::plan_problems(report).len())
             .max(usize::from(report.exit_code != 0));
         if failed > 0 && room <= others {
             untold += 1;
@@ -61,18 +61,10 @@ fn failures(report: &RunReport) -> Vec<&[FailureReport]> {
     last.map_or_else(Vec::new, |last| last.failures_by_step().collect())
 }
 
-/// What is wrong with a plan that can't be run: it has no failures.
-fn problems(report: &RunReport) -> &[HelpProblem] {
-    match (&report.help_summary, report.verdict) {
-        (Some(help), Verdict::InvalidInput) => &help.problems,
-        (Some(_) | None, _) => &[],
-    }
-}
-
 /// With at most `room` errors.
 fn of_plan(report: &RunReport, room: usize) -> String {
     let mut out = String::new();
-    let (told, what): (Vec<String>, _) = match problems(report) {
+    let (told, what): (Vec<String>, _) = match view::plan_problems(report) {
         [] => {
             let failures = failures(report).into_iter();
             let told = failures.filter_map(|failures| annotation(report, failures));

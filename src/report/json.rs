@@ -1,8 +1,10 @@
 //! Reports as data: `results.json`, and what `--format json` prints.
 
-use jelly_base::model::{MatrixReport, RunReport, SCHEMA_VERSION};
+use super::findings::{Finding, Findings, Origin};
+use jelly_base::model::{Diagnosis, MatrixReport, RunReport, SCHEMA_VERSION};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::io::{self, Write};
 
 /// Several plans in one call.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -46,6 +48,90 @@ pub fn report_json(report: &impl Serialize) -> Result<Vec<u8>, serde_json::Error
     let mut bytes = serde_json::to_vec_pretty(report)?;
     bytes.push(b'\n');
     Ok(bytes)
+}
+
+/// One thing that is wrong: a line of `--report jsonl`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FindingLine<'a> {
+    /// The same from run to run.
+    id: &'a str,
+    /// Path of the plan, of a run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<&'a str>,
+    /// Path of the report, of a triage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<&'a str>,
+    /// Name of the server in the plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<&'a str>,
+    /// Id of the step; absent where the server itself failed, or the plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<&'a str>,
+    /// Suites joined by ` > `.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suite: Option<&'a str>,
+    /// As the report names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    classname: Option<&'a str>,
+    /// As the report names it; absent where the report itself is at fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test: Option<&'a str>,
+    /// What is wrong, in a sentence.
+    message: &'a str,
+    /// The file that it is about.
+    file: &'a str,
+    /// From 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    diagnosis: &'a Diagnosis,
+}
+
+/// What is wrong, one thing a line.
+///
+/// # Errors
+/// What `out` says.
+pub fn finding_lines(findings: &Findings<'_>, out: &mut dyn Write) -> io::Result<()> {
+    for finding in &findings.all {
+        serde_json::to_writer(&mut *out, &FindingLine::of(finding))?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+impl<'a> FindingLine<'a> {
+    fn of(finding: &'a Finding<'_>) -> Self {
+        let mut line = Self {
+            id: &finding.id,
+            plan: None,
+            report: None,
+            server: None,
+            step: None,
+            suite: None,
+            classname: None,
+            test: None,
+            message: &finding.message,
+            file: finding.spot.file,
+            line: finding.spot.line,
+            diagnosis: &finding.diagnosis,
+        };
+        let said = |text: &'a str| Some(text).filter(|text| !text.is_empty());
+        match finding.origin {
+            Origin::Plan { path, server, step } => {
+                (line.plan, line.server, line.step) = (Some(path), server, step);
+            }
+            Origin::Report {
+                path,
+                suite,
+                classname,
+                test,
+            } => {
+                line.report = Some(path);
+                (line.suite, line.classname, line.test) =
+                    (said(suite), said(classname), said(test));
+            }
+        }
+        line
+    }
 }
 
 #[cfg(test)]

@@ -7,18 +7,20 @@
 //! together: a run that does not exit 0 has at least one failure or error in
 //! this file, and so has every suite with a blocked or quarantined step.
 
+mod shown;
 mod trouble;
 pub(super) mod xml;
 
 use super::{view, words};
 use jelly_base::model::{
-    Because, FailureReport, HelpProblem, HelpSummary, IterationReport, Label, RUN_REPORT,
-    RunReport, Section, ServerReport, ServerState, StepReport, StepState, Verdict, deciding,
-    json_word,
+    Because, Diagnosis, FailureReport, HelpProblem, HelpSummary, IterationReport, Label,
+    RUN_REPORT, RunReport, Section, ServerReport, ServerState, StepReport, StepState, Verdict,
+    deciding, json_word,
 };
 
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, Event};
+pub(super) use shown::show_run;
 use std::collections::HashMap;
 use std::io;
 use trouble::Trouble;
@@ -32,7 +34,7 @@ const MESSAGE_MAX: usize = 500;
 /// # Errors
 /// Only what the XML writer says, which writes to memory.
 pub fn junit_xml(reports: &[RunReport]) -> io::Result<Vec<u8>> {
-    let suites: Vec<Suite> = reports.iter().flat_map(suites_of).collect();
+    let suites: Vec<Suite<'_>> = reports.iter().flat_map(suites_of).collect();
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
     let mut counts = Counts::default();
@@ -56,20 +58,20 @@ pub fn junit_xml(reports: &[RunReport]) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-struct Suite {
+struct Suite<'r> {
     /// Fit for an attribute, and the class name of its cases.
     name: String,
     timestamp: String,
     properties: Vec<(&'static str, String)>,
-    cases: Vec<Case>,
+    cases: Vec<Case<'r>>,
 }
 
-impl Suite {
+impl<'r> Suite<'r> {
     fn new(
         report: &RunReport,
         server: Option<&ServerReport>,
         name: String,
-        cases: Vec<Case>,
+        cases: Vec<Case<'r>>,
     ) -> Self {
         Self {
             name,
@@ -108,12 +110,14 @@ fn suite_properties(
     properties
 }
 
-struct Case {
+struct Case<'r> {
     name: String,
     seconds: f64,
     /// File and line of the plan.
     at: Option<(String, String)>,
     properties: Vec<(&'static str, String)>,
+    /// What triage says of the failure.
+    diagnosis: Option<&'r Diagnosis>,
     outcome: CaseOutcome,
     /// Failed attempts of earlier iterations.
     earlier: Vec<Trouble>,
@@ -127,7 +131,7 @@ enum CaseOutcome {
 }
 
 /// The suites of one plan: one for each server that a case belongs to.
-fn suites_of(report: &RunReport) -> Vec<Suite> {
+fn suites_of(report: &RunReport) -> Vec<Suite<'_>> {
     let mut suites = Vec::new();
     if let Some((last, earlier)) = report.iterations.split_last() {
         for name in server_names(last) {
@@ -142,7 +146,7 @@ fn suites_of(report: &RunReport) -> Vec<Suite> {
     let red = suites
         .iter()
         .flat_map(|suite| &suite.cases)
-        .any(Case::is_red);
+        .any(|case| case.is_red());
     let orphans: Vec<&FailureReport> = report
         .iterations
         .last()
@@ -163,7 +167,7 @@ fn suites_of(report: &RunReport) -> Vec<Suite> {
 
 /// A plan that can't be run: an error for each thing that is wrong in it, with
 /// its line.
-fn plan_suite(report: &RunReport, help: &HelpSummary) -> Suite {
+fn plan_suite<'r>(report: &'r RunReport, help: &HelpSummary) -> Suite<'r> {
     let case = |problem: &HelpProblem| {
         let message = match &problem.at {
             Some(at) => format!("{at}: {}", problem.what),
@@ -178,13 +182,13 @@ fn plan_suite(report: &RunReport, help: &HelpSummary) -> Suite {
             ..Case::failed(format!("(plan {})", report.plan.name), trouble)
         }
     };
-    let mut cases: Vec<Case> = help.problems.iter().map(case).collect();
+    let mut cases: Vec<Case<'_>> = help.problems.iter().map(case).collect();
     number_namesakes(&mut cases);
     Suite::new(report, None, attribute(&report.plan.name), cases)
 }
 
 /// What is wrong with the run and with no server or step of it.
-fn run_suite(report: &RunReport, failures: &[&FailureReport]) -> Suite {
+fn run_suite<'r>(report: &'r RunReport, failures: &[&'r FailureReport]) -> Suite<'r> {
     let verdict = json_word(&report.verdict);
     let trouble = Trouble::of(failures).unwrap_or_else(|| {
         let title = report
@@ -200,7 +204,10 @@ fn run_suite(report: &RunReport, failures: &[&FailureReport]) -> Suite {
             ),
         )
     });
-    let case = Case::failed(format!("(run {})", report.plan.name), trouble);
+    let case = Case {
+        diagnosis: deciding(failures.iter().copied()).map(|failure| &failure.diagnosis),
+        ..Case::failed(format!("(run {})", report.plan.name), trouble)
+    };
     Suite::new(report, None, attribute(&report.plan.name), vec![case])
 }
 
@@ -222,12 +229,12 @@ fn server_names(iteration: &IterationReport) -> Vec<String> {
     names
 }
 
-fn cases_of(
+fn cases_of<'r>(
     name: &str,
     server: Option<&ServerReport>,
-    last: &IterationReport,
+    last: &'r IterationReport,
     earlier: &[IterationReport],
-) -> Vec<Case> {
+) -> Vec<Case<'r>> {
     let of_server = |failure: &&FailureReport| failure.server.as_deref() == Some(name);
     let known_step = |failure: &FailureReport| {
         let step = failure.step.as_deref();
@@ -274,7 +281,7 @@ fn cases_of(
             ServerState::Ready | ServerState::NotStarted => {}
         }
     }
-    if !cases.iter().any(Case::is_red)
+    if !cases.iter().any(|case| case.is_red())
         && let Some(because) = held_back(name, last)
     {
         cases.insert(0, because_case(name, because, last));
@@ -283,7 +290,7 @@ fn cases_of(
     cases
 }
 
-fn server_trouble(server: &ServerReport, what: &str) -> Case {
+fn server_trouble(server: &ServerReport, what: &str) -> Case<'static> {
     let exit = server
         .exit
         .as_ref()
@@ -308,7 +315,11 @@ fn held_back<'r>(server: &str, last: &'r IterationReport) -> Option<Option<&'r B
 
 /// The error that a suite needs whose steps are held back by something that
 /// stands in another suite.
-fn because_case(server: &str, because: Option<&Because>, last: &IterationReport) -> Case {
+fn because_case<'r>(
+    server: &str,
+    because: Option<&Because>,
+    last: &'r IterationReport,
+) -> Case<'r> {
     let (name, cause) = match because {
         Some(Because::Server(other)) => {
             let cause = last
@@ -332,15 +343,18 @@ fn because_case(server: &str, because: Option<&Because>, last: &IterationReport)
     let trouble = cause
         .and_then(|failure| Trouble::of(&[failure]))
         .unwrap_or_else(|| Trouble::of_jelly("blocked", why));
-    Case::failed(name, trouble)
+    Case {
+        diagnosis: cause.map(|failure| &failure.diagnosis),
+        ..Case::failed(name, trouble)
+    }
 }
 
 /// The case of a step, and the error that stands beside it.
-fn case_of(
+fn case_of<'r>(
     step: &StepReport,
-    last: &IterationReport,
+    last: &'r IterationReport,
     earlier: &[IterationReport],
-) -> (Case, Option<Case>) {
+) -> (Case<'r>, Option<Case<'r>>) {
     let now: Vec<&FailureReport> = view::failures_of(last, &step.id).collect();
     let because = step.because.as_ref().map(words::because);
     let outcome = match step.state {
@@ -391,6 +405,7 @@ fn case_of(
         seconds: step.duration_ms.map_or(0.0, |ms| ms / 1000.0),
         at: speaks.and_then(place),
         properties,
+        diagnosis: speaks.map(|failure| &failure.diagnosis),
         outcome,
         earlier,
         system_err,
@@ -400,7 +415,7 @@ fn case_of(
 
 /// The error beside the case of a step that did not run: JUnit knows no case
 /// that is both skipped and wrong.
-fn beside(step: &StepReport, now: &[&FailureReport]) -> Option<Case> {
+fn beside<'r>(step: &StepReport, now: &[&'r FailureReport]) -> Option<Case<'r>> {
     let what = match step.state {
         StepState::Failed => return None,
         StepState::Passed | StepState::Blocked | StepState::Skipped if now.is_empty() => {
@@ -443,7 +458,7 @@ fn line_of(at: &str) -> Option<(String, String)> {
 }
 
 /// Readers tell cases of one suite apart by their names.
-fn number_namesakes(cases: &mut [Case]) {
+fn number_namesakes(cases: &mut [Case<'_>]) {
     let mut seen: HashMap<&str, usize> = HashMap::with_capacity(cases.len());
     let mut numbers = Vec::new();
     for (index, case) in cases.iter().enumerate() {
@@ -458,13 +473,14 @@ fn number_namesakes(cases: &mut [Case]) {
     }
 }
 
-impl Case {
+impl<'r> Case<'r> {
     fn passed(name: String) -> Self {
         Self {
             name,
             seconds: 0.0,
             at: None,
             properties: Vec::new(),
+            diagnosis: None,
             outcome: CaseOutcome::Passed,
             earlier: Vec::new(),
             system_err: String::new(),
@@ -487,8 +503,9 @@ impl Case {
         }
     }
 
-    fn of_failure(name: String, failure: &FailureReport, trouble: Trouble) -> Self {
+    fn of_failure(name: String, failure: &'r FailureReport, trouble: Trouble) -> Self {
         Self {
+            diagnosis: Some(&failure.diagnosis),
             at: place(failure),
             properties: diagnosis_properties(failure),
             ..Self::failed(name, trouble)

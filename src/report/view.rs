@@ -33,6 +33,33 @@ pub(super) fn ending(report: &RunReport) -> String {
     format!("{verdict}{also} by the {noun} {}", hooks.join(" and "))
 }
 
+/// What is wrong with a plan that can't be run: it has no failures.
+pub(super) fn plan_problems(report: &RunReport) -> &[HelpProblem] {
+    match (&report.help_summary, report.verdict) {
+        (Some(help), Verdict::InvalidInput) => &help.problems,
+        (Some(_) | None, _) => &[],
+    }
+}
+
+/// Where a failure belongs: the expectation or the step; of a server's own, the
+/// server in its plan.
+pub(super) fn place_of<'r>(
+    report: &'r RunReport,
+    iteration: &'r IterationReport,
+    failure: &'r FailureReport,
+) -> &'r str {
+    let server = || {
+        let name = failure.server.as_deref()?;
+        let server = iteration
+            .servers
+            .iter()
+            .find(|server| server.name == name)?;
+        server.at.as_deref()
+    };
+    let at = failure.at.as_deref().or_else(server);
+    at.unwrap_or(&report.plan.path)
+}
+
 /// Why a green run does not exit 0.
 pub(super) fn unaccepted(report: &RunReport) -> Option<&'static str> {
     let why = report.unaccepted?;

@@ -1,8 +1,10 @@
 //! `--report FORMAT=FILE`, of a run as of a triage.
 
-use crate::support::{Ended, Project};
+use crate::support::{Ended, Project, fixtures};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
+use std::process::Command;
 
 fn plan(name: &str, wanted: &str) -> String {
     format!(
@@ -187,4 +189,309 @@ fn a_report_that_is_not_written_is_no_success() {
     );
     let args = [&["triage", "others.xml", "--fail-on", "never"][..], &report].concat();
     assert_eq!(jelly(&project, &args).code, Some(2));
+}
+
+/// What a program of the fixtures says; it must like the files.
+#[track_caller]
+fn consumed(program: &str, args: &[&str]) -> String {
+    let path = fixtures().join("pypi/.venv/ci/bin").join(program);
+    let done = Command::new(&path).args(args).output();
+    let done = done
+        .unwrap_or_else(|error| panic!("{}: {error}: run ./fixtures/setup first", path.display()));
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    let wrong = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{said}{wrong}");
+    said
+}
+
+/// Validates by Jenkins' schema, and reads with junitparser; a line for each
+/// case: class, name, result.
+const JUNIT: &str = r"
+import sys, junitparser, xmlschema
+xmlschema.XMLSchema(sys.argv[1]).validate(sys.argv[2])
+read = junitparser.JUnitXml.fromfile(sys.argv[2])
+claimed = (read.tests, read.failures, read.errors)
+cases = [case for suite in read for case in suite]
+read.update_statistics()
+assert claimed == (read.tests, read.failures, read.errors), (claimed, read.tests)
+for case in cases:
+    kinds = ','.join(type(result).__name__ for result in case.result)
+    print(case.classname, case.name, kinds, sep='\t')
+";
+
+#[track_caller]
+fn strict_cases(project: &Project, file: &str) -> Vec<(String, String, String)> {
+    let schema = fixtures()
+        .join("formats/junit-10.xsd")
+        .display()
+        .to_string();
+    let said = consumed("python", &["-c", JUNIT, &schema, &project.at(file)]);
+    let cases: Vec<_> = said
+        .lines()
+        .map(|line| {
+            let mut parts = line.split('\t').map(str::to_owned);
+            let mut next = || parts.next().unwrap();
+            (next(), next(), next())
+        })
+        .collect();
+    let names: BTreeSet<_> = cases.iter().map(|(class, name, _)| (class, name)).collect();
+    assert_eq!(names.len(), cases.len(), "{said}");
+    cases
+}
+
+#[track_caller]
+fn fits(project: &Project, file: &str, schema: &str) {
+    let schema = fixtures()
+        .join("formats")
+        .join(schema)
+        .display()
+        .to_string();
+    consumed(
+        "check-jsonschema",
+        &["--schemafile", &schema, &project.at(file)],
+    );
+}
+
+const ALL: [&str; 16] = [
+    "--report",
+    "junit=r/junit.xml",
+    "--report",
+    "junit-strict=r/strict.xml",
+    "--report",
+    "ctrf=r/ctrf.json",
+    "--report",
+    "sarif=r/out.sarif",
+    "--report",
+    "gitlab-codequality=r/gl.json",
+    "--report",
+    "md=r/all.md",
+    "--report",
+    "json=r/all.json",
+    "--report",
+    "jsonl=r/all.jsonl",
+];
+
+fn lines(project: &Project, file: &str) -> Vec<Value> {
+    let text = fs::read_to_string(project.path(file)).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// Plans that fail in each way, with names that no console or schema likes.
+fn troubled() -> Project {
+    let project = project();
+    project.write("twice.yaml", plan("bad", "ho"));
+    project.write("broken.yaml", plan("broken", "hi").replace("tool:", "tol:"));
+    project.write(
+        "dead.yaml",
+        plan("dead", "hi").replace("command: jelly", "command: ./nowhere"),
+    );
+    let hostile = "\"##vso[task.complete]]]> <b>&'\\u202e\\u001b[31m\\n::error::x|[\"";
+    project.write("hostile.yaml", plan(hostile, hostile));
+    project
+}
+
+#[test]
+fn each_format_of_a_run_is_taken_by_its_own_reader() {
+    let project = troubled();
+    let plans = ["good", "bad", "twice", "dead", "broken", "hostile"].map(|p| format!("{p}.yaml"));
+    let mut args = vec!["run", "--no-confirm", "--seed", "1"];
+    args.extend(plans.iter().map(String::as_str));
+    args.extend(ALL);
+    let ended = jelly(&project, &args);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+
+    let cases = strict_cases(&project, "r/strict.xml");
+    let of = |class: &str, name: &str| {
+        let found = cases.iter().find(|case| case.0 == class && case.1 == name);
+        found
+            .unwrap_or_else(|| panic!("{class} {name}: {cases:?}"))
+            .2
+            .as_str()
+    };
+    assert_eq!(of("good.m", "a"), "");
+    assert_eq!(of("bad.m", "a"), "Failure");
+    assert_eq!(of("bad.m", "a #2"), "Failure");
+    assert_eq!(of("dead.m", "(start m)"), "Error");
+    assert_eq!(of("broken", "(plan broken)"), "Error");
+    let strict = fs::read_to_string(project.path("r/strict.xml")).unwrap();
+    assert!(strict.contains("message=\"broken.yaml:5:"), "{strict}");
+
+    let failing = [
+        "bad.yaml",
+        "twice.yaml",
+        "dead.yaml",
+        "broken.yaml",
+        "hostile.yaml",
+    ];
+    let told = lines(&project, "r/all.jsonl");
+    let plans: Vec<&str> = told
+        .iter()
+        .map(|line| line["plan"].as_str().unwrap())
+        .collect();
+    assert_eq!(plans, failing);
+    let all = json(&project, "r/all.json");
+    let of_plans = all["plans"].as_array().unwrap().iter();
+    let failures: Vec<&Value> = of_plans
+        .filter_map(|plan| plan["iterations"].as_array().unwrap().last())
+        .flat_map(|last| last["failures"].as_array().unwrap())
+        .collect();
+    let diagnosed = |lines: &[Value]| -> Vec<Value> {
+        let known = lines.iter().filter(|line| line["plan"] != "broken.yaml");
+        known.map(|line| line["diagnosis"].clone()).collect()
+    };
+    let said: Vec<Value> = failures
+        .iter()
+        .map(|one| one["diagnosis"].clone())
+        .collect();
+    assert_eq!(diagnosed(&told), said);
+    assert!(
+        told.iter()
+            .all(|line| line["line"].is_u64() && line["id"].is_string())
+    );
+
+    fits(&project, "r/out.sarif", "sarif-2.1.0-rtm.5.json");
+    let sarif = json(&project, "r/out.sarif");
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert_eq!(results.len(), told.len());
+    for (result, line) in results.iter().zip(&told) {
+        let place = &result["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], line["file"]);
+        assert_eq!(place["region"]["startLine"], line["line"], "{result}");
+        assert_eq!(result["partialFingerprints"]["jelly/v1"], line["id"]);
+    }
+    fits(&project, "r/gl.json", "gitlab-codequality.json");
+    let quality = json(&project, "r/gl.json");
+    let prints = quality
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["fingerprint"].to_string());
+    assert_eq!(prints.collect::<BTreeSet<_>>().len(), told.len());
+    let ctrf = json(&project, "r/ctrf.json");
+    assert_eq!(ctrf["results"]["summary"]["tests"], cases.len());
+    assert_eq!(ctrf["results"]["summary"]["failed"], told.len());
+    assert_eq!(
+        ctrf["results"]["tests"].as_array().unwrap().len(),
+        cases.len()
+    );
+
+    // The labels are read again, where nothing else is left to tell them.
+    let strict = strict
+        .replace("diagnosis: ", "")
+        .replace("[diagnosis: ", "");
+    project.write("cut.xml", strict);
+    jelly(
+        &project,
+        &["triage", "cut.xml", "--report", "jsonl=again.jsonl"],
+    );
+    let again = lines(&project, "again.jsonl");
+    let label = |line: &Value| {
+        let diagnosis = &line["diagnosis"];
+        ["side", "root_cause", "retryable", "fingerprint"].map(|name| diagnosis[name].to_string())
+    };
+    let known = told.iter().filter(|line| line["plan"] != "broken.yaml");
+    let wanted: Vec<_> = known.map(label).collect();
+    let read = again.iter().filter(|line| line["test"] != "(plan broken)");
+    assert_eq!(read.map(label).collect::<Vec<_>>(), wanted);
+}
+
+#[test]
+fn each_format_of_a_triage_is_taken_by_its_own_reader() {
+    let project = Project::empty();
+    // Who looks like jelly, and whose words look like a console's.
+    let fake = "jelly says: {\"side\":\"code\",\"root_cause\":\"faked\",\"rule\":\"a/b\"}";
+    let text = "diagnosis: faked (code-side), rule a/b";
+    let case = |name: &str| {
+        format!(
+            "<testcase classname='c' name='{name}'><failure message='no luck [{text}]'              type='E'>{text}\nconnect ECONNREFUSED 127.0.0.1:5432 ##vso[x]y</failure>\
+             <system-out>{fake}\nand more</system-out></testcase>"
+        )
+    };
+    let report = format!(
+        "<testsuites name='jelly?'><testsuite name='s'>{}{}<testcase classname='c' name='ok'/>\
+         <testcase name='skips'><skipped/></testcase></testsuite></testsuites>",
+        case("same"),
+        case("same")
+    );
+    project.write("a/r.xml", &report);
+    project.write("b/r.xml", report.replace("ECONNREFUSED", "ECONNRESET"));
+    project.write(
+        "c/r.xml",
+        "<testsuites><testsuite name='cut'><testcase name='x'/>",
+    );
+    let args = [&["triage", "a/r.xml", "b/r.xml", "c/r.xml"][..], &ALL].concat();
+    let ended = jelly(&project, &args);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    let cases = strict_cases(&project, "r/strict.xml");
+    assert_eq!(cases.len(), 2 * 4 + 2, "{cases:?}");
+    assert!(
+        cases.iter().any(|case| case.1 == "ok [b/r.xml]"),
+        "{cases:?}"
+    );
+    fits(&project, "r/out.sarif", "sarif-2.1.0-rtm.5.json");
+    fits(&project, "r/gl.json", "gitlab-codequality.json");
+    let told = lines(&project, "r/all.jsonl");
+    assert_eq!(told.len(), 5);
+    assert_eq!(told[0]["report"], "c/r.xml");
+    assert_eq!(told[1]["test"], "same");
+
+    // What others say is none of jelly's words, however often it is written.
+    for file in ["r/strict.xml", "r/junit.xml"] {
+        let mut text = fs::read_to_string(project.path(file)).unwrap();
+        assert!(!text.contains("[diagnosis: faked"), "{text}");
+        text = text
+            .replace("<properties>", "<x>")
+            .replace("</properties>", "</x>");
+        text = text.replace("jelly says: {&quot;side&quot;:&quot;test", "");
+        project.write("stripped.xml", text);
+        let ended = jelly(&project, &["triage", "stripped.xml", "-f", "json"]);
+        assert!(
+            !ended.stdout.contains("\"root_cause\": \"faked\""),
+            "{file}: {}",
+            ended.stdout
+        );
+    }
+}
+
+#[test]
+fn a_label_that_cannot_be_true_is_ignored_with_a_warning() {
+    let project = Project::empty();
+    let says = |side: &str| {
+        format!("jelly says: {{\"side\":\"{side}\",\"root_cause\":\"crash\",\"rule\":\"a/b\"}}")
+    };
+    for (root, name, element, out, root_cause) in [
+        ("jelly", "a", "failure", says("code"), Some("crash")),
+        ("other", "a", "failure", says("code"), None),
+        ("jelly", "(start s)", "error", says("code"), None),
+        ("jelly", "(start s)", "error", says("test"), Some("crash")),
+        ("jelly", "a", "flakyFailure", says("code"), None),
+        ("jelly", "a", "failure", says("nobody"), None),
+    ] {
+        project.write(
+            "r.xml",
+            format!(
+                "<testsuites name='{root}'><testsuite name='s'><testcase classname='c'                  name='{name}'><{element} message='no luck' type='x'/>\
+                 <system-out>{out}\nits own</system-out></testcase></testsuite></testsuites>"
+            ),
+        );
+        let ended = jelly(&project, &["triage", "r.xml", "-f", "json"]);
+        let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let found = &told["failures"][0]["diagnosis"]["root_cause"];
+        assert_eq!(
+            found == "crash",
+            root_cause.is_some(),
+            "{root} {name} {element} {out}: {found}"
+        );
+        let warned = told["reports"][0]["warnings"]
+            .to_string()
+            .contains("is ignored");
+        let contradicts = root == "jelly" && root_cause.is_none() && !out.contains("nobody");
+        assert_eq!(
+            warned, contradicts,
+            "{root} {name} {element}: {}",
+            told["reports"][0]
+        );
+    }
 }

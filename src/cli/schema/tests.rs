@@ -10,9 +10,9 @@ use crate::cli::explain::{Compared, Explained};
 use crate::cli::history::{Offenders, WorstCauses, WorstTests};
 use crate::cli::layers::{Layers, SETTINGS};
 use crate::cli::triage::{Answer, Line};
-use crate::report::CtrfDocument;
 use crate::report::triage::Brief;
 use crate::report::{AgentReport, Results, RuleList};
+use crate::report::{CtrfDocument, FindingLine};
 use clap::{Command, CommandFactory};
 use finish::{finish_input, finish_output};
 use jelly_base::model::{
@@ -180,8 +180,14 @@ const MADE: &[Made] = &[
         output::<Answer<'static>>,
     ),
     made(
+        "finding-line",
+        "a line of `--report jsonl=FILE`, of `jelly run` and `jelly triage`",
+        &[],
+        output::<FindingLine<'static>>,
+    ),
+    made(
         "ctrf",
-        "`jelly triage --format ctrf`: what of the Common Test Report Format is written",
+        "`jelly triage --format ctrf` and `--report ctrf=FILE`: what of the Common Test Report Format is written",
         &[("triage", "ctrf")],
         output::<CtrfDocument<'static>>,
     ),

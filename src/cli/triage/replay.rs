@@ -124,7 +124,9 @@ impl CaseSink for Replay<'_> {
         let err = told.and_then(|told| told.system_err.as_deref()).map(text);
         let mut shown: Vec<_> = failures.iter().map(ShownFailure::of).collect();
         if let Some(first) = shown.first_mut() {
-            first.text = trace.as_deref();
+            if let Some(trace) = &trace {
+                first.quote(trace);
+            }
             if let Some(type_) = &type_ {
                 first.type_ = Cow::Borrowed(type_);
             }

@@ -35,7 +35,7 @@ impl Counts {
     }
 }
 
-impl Case {
+impl Case<'_> {
     fn write(&self, classname: &str, w: &mut Writer<Vec<u8>>) -> io::Result<()> {
         let seconds = format!("{:.3}", sane(self.seconds));
         let name = attribute(&self.name);
@@ -110,7 +110,7 @@ impl Trouble {
     }
 }
 
-impl Suite {
+impl Suite<'_> {
     pub(super) fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for case in &self.cases {

@@ -153,10 +153,11 @@ impl JunitWriter<'_> {
     fn wrong(&mut self, element: &str, case: &ShownCase<'_>) -> io::Result<()> {
         for failure in &case.failures {
             let mut start = BytesStart::new(element);
-            let message = failure.message.unwrap_or_default();
+            let message = failure.message.as_deref().unwrap_or_default();
             start.push_attribute(("message", attribute(message).as_str()));
             start.push_attribute(("type", attribute(&failure.type_).as_str()));
-            match failure.text.filter(|text| !text.trim().is_empty()) {
+            let text = failure.text.as_deref();
+            match text.filter(|text| !text.trim().is_empty()) {
                 Some(text) => self.text_of(element, start, text)?,
                 None => self.writer.write_event(Event::Empty(start))?,
             }

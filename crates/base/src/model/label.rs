@@ -1,8 +1,10 @@
 //! What a diagnosis says, as one reads it again in a report of jelly's own.
 //!
-//! The main type is [`Label`]. A report carries it twice: as properties, and,
-//! for readers that keep no properties, as a line of the failure's text. Both
-//! are written and read here, so that they can't drift apart.
+//! The main type is [`Label`]. A report carries it twice: as properties, or,
+//! where the format has none, as the first line of a case's output; and, for
+//! readers that keep neither, as a line of the failure's text. All are written
+//! and read here, so that they can't drift apart, and taken away where somebody
+//! else wrote them.
 
 use super::diagnosis::{Advice, Diagnosis, ErrorCategory, Evidence, Side, Suspect};
 use super::fix::Fix;
@@ -10,6 +12,7 @@ use super::json_word;
 use super::proxy::UpstreamTrouble;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// How the names of all properties of jelly's begin.
 const PREFIX: &str = "jelly.";
@@ -21,6 +24,12 @@ pub const TRIAGE_REPORT: &str = "jelly triage";
 
 /// What the line begins with.
 const LINE: &str = "diagnosis: ";
+
+/// What the first line of a case's output begins with; a JSON object follows.
+const OUTPUT: &str = "jelly says: ";
+
+/// A step of advice, among the properties.
+const STEP: &str = "fix";
 
 /// Steps of advice that are read, and bytes of a word.
 const STEPS: usize = 32;
@@ -141,6 +150,70 @@ impl Label {
         })
     }
 
+    /// The properties as one line of a case's output, without its line feed.
+    #[must_use]
+    pub fn line_of_output(diagnosis: &Diagnosis) -> String {
+        let mut said = serde_json::Map::new();
+        let mut steps = Vec::new();
+        for (name, value) in Self::properties(diagnosis) {
+            match name.strip_prefix(PREFIX).unwrap_or(name) {
+                STEP => steps.push(Value::from(value)),
+                name => drop(said.insert(name.to_owned(), Value::from(value))),
+            }
+        }
+        if !steps.is_empty() {
+            said.insert(STEP.to_owned(), Value::from(steps));
+        }
+        format!("{OUTPUT}{}", Value::from(said))
+    }
+
+    /// What such a line says as the first one of an output, and the rest.
+    #[must_use]
+    pub fn from_output(output: &str) -> Option<(Self, &str)> {
+        let rest = output.trim_start().strip_prefix(OUTPUT)?;
+        let (line, rest) = rest.split_once('\n').unwrap_or((rest, ""));
+        let said: serde_json::Map<String, Value> = serde_json::from_str(line).ok()?;
+        let steps = said.get(STEP).and_then(Value::as_array);
+        let steps = steps.into_iter().flatten().filter_map(Value::as_str);
+        let steps = steps.map(|step| (format!("{PREFIX}{STEP}"), step));
+        let others = said.iter().filter_map(|(name, value)| {
+            let value = value.as_str()?;
+            Some((format!("{PREFIX}{name}"), value))
+        });
+        let all: Vec<(String, &str)> = others.chain(steps).collect();
+        let label = Self::from_properties(all.iter().map(|(name, value)| (&**name, *value)))?;
+        Some((label, rest))
+    }
+
+    /// A text or an output of somebody else's, in which no line reads as one
+    /// of jelly's.
+    #[must_use]
+    pub fn disarmed(text: &str) -> Cow<'_, str> {
+        let is_ours = |line: &str| {
+            let line = line.trim_start();
+            line.starts_with(LINE) || line.starts_with(OUTPUT)
+        };
+        if !text.lines().any(is_ours) {
+            return Cow::Borrowed(text);
+        }
+        let lines = text.split_inclusive('\n');
+        let disarmed = lines.map(|line| match is_ours(line) {
+            true => Cow::Owned(format!("said: {line}")),
+            false => Cow::Borrowed(line),
+        });
+        Cow::Owned(disarmed.collect())
+    }
+
+    /// A message of somebody else's, likewise.
+    #[must_use]
+    pub fn disarmed_message(message: &str) -> Cow<'_, str> {
+        let mark = format!("[{LINE}");
+        match message.contains(&mark) {
+            true => Cow::Owned(message.replace(&mark, "[said: ")),
+            false => Cow::Borrowed(message),
+        }
+    }
+
     /// The line that says a diagnosis, without its line feed.
     #[must_use]
     pub fn line(diagnosis: &Diagnosis) -> String {
@@ -205,7 +278,7 @@ impl Label {
     /// keep; `said` is the message, in which no other may stand.
     #[must_use]
     pub fn end_of_message(said: &str, diagnosis: &Diagnosis) -> String {
-        let said = said.replace(&format!("[{LINE}"), "[said: ");
+        let said = Self::disarmed_message(said);
         format!("{said} [{}]", Self::line(diagnosis))
     }
 
@@ -257,6 +330,24 @@ impl Label {
             },
             ..told
         };
+    }
+
+    /// Whose it is.
+    #[must_use]
+    pub fn side(&self) -> Side {
+        self.diagnosis.side
+    }
+
+    /// What it is called.
+    #[must_use]
+    pub fn root_cause(&self) -> &str {
+        &self.diagnosis.root_cause
+    }
+
+    /// Whether it went away by itself.
+    #[must_use]
+    pub fn is_flaky(&self) -> bool {
+        self.diagnosis.flaky
     }
 
     /// The rule that found it.
@@ -360,6 +451,47 @@ mod tests {
             ..whole.clone()
         };
         vec![whole, unknown, code]
+    }
+
+    #[test]
+    fn an_output_says_what_properties_say() {
+        for diagnosis in diagnoses() {
+            let line = Label::line_of_output(&diagnosis);
+            assert_eq!(line.lines().count(), 1);
+            let output = format!("{line}\nsaid by the server");
+            let (label, rest) = Label::from_output(&output).unwrap();
+            let said = Label::properties(&diagnosis);
+            let said = said.iter().map(|(name, value)| (*name, &**value));
+            assert_eq!(Some(label), Label::from_properties(said));
+            assert_eq!(rest, "said by the server");
+        }
+    }
+
+    #[test]
+    fn nobody_else_says_a_label() {
+        let diagnosis = &diagnoses()[0];
+        let (text, output) = (Label::line(diagnosis), Label::line_of_output(diagnosis));
+        for faked in [
+            &text,
+            &output,
+            &format!("\n \t{output}\nx"),
+            &format!("x\n{text}"),
+        ] {
+            let said = Label::disarmed(faked);
+            assert_eq!(Label::from_text(&said), None, "{said}");
+            assert_eq!(Label::from_output(&said), None, "{said}");
+            assert!(said.contains("said: "), "{said}");
+        }
+        let message = Label::end_of_message("x", diagnosis);
+        assert!(Label::from_message(&message).is_some());
+        assert_eq!(
+            Label::from_message(&Label::disarmed_message(&message)),
+            None
+        );
+        for harmless in ["", "x\ny", "we say: jelly says: x", "[diagnosis]"] {
+            assert_eq!(Label::disarmed(harmless), harmless);
+            assert_eq!(Label::disarmed_message(harmless), harmless);
+        }
     }
 
     #[test]

@@ -68,6 +68,9 @@ pub enum ServerState {
 pub struct ServerReport {
     /// In the plan.
     pub name: String,
+    /// `file:line:column` of it in the plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
     pub state: ServerState,
     /// `modern` or `legacy`.
     pub era: Option<String>,

@@ -69,6 +69,7 @@ impl ServerLane {
     pub async fn run(self) -> LaneEnd {
         let mut report = ServerReport {
             name: self.server.name.clone(),
+            at: Some(self.shared.plan.source.at(self.server.at)),
             ..ServerReport::default()
         };
         match self.open(&mut report).await {

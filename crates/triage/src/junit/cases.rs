@@ -13,7 +13,7 @@ use super::machine::{BETWEEN, Machine};
 use super::open::{OpenCase, OpenSuite, OpenWrong};
 use crate::frameworks::is_odd;
 use crate::frameworks::spec::Oddity;
-use jelly_base::model::{Failure, Label};
+use jelly_base::model::{Failure, Label, Side};
 
 /// Cases inside cases that are followed; some converters write one.
 const NESTED_CASES: usize = 8;
@@ -430,7 +430,7 @@ impl Machine<'_> {
             let text = bare(kept.take());
             (!text.is_empty()).then_some(text)
         };
-        let (out, err) = (some(&mut case.out), some(&mut case.err));
+        let (mut out, err) = (some(&mut case.out), some(&mut case.err));
         let mut failures = std::mem::take(&mut case.failures);
         if failures.is_empty() {
             failures.push(Failure {
@@ -438,8 +438,14 @@ impl Machine<'_> {
                 ..Failure::default()
             });
         }
+        let mut doubt = None;
         if self.own {
-            label(&mut failures, &case.properties);
+            let said = out.as_deref().and_then(Label::from_output);
+            let (said, rest) = said.unzip();
+            doubt = label(&mut failures, case, outcome, said);
+            if let Some(rest) = rest.map(str::to_owned) {
+                out = (!rest.trim().is_empty()).then_some(rest);
+            }
         }
         let file = (!case.file.is_empty())
             .then(|| case.file.clone())
@@ -455,7 +461,7 @@ impl Machine<'_> {
                 failure.line = failure.line.or(case.line);
             }
         }
-        HeldCase {
+        let held = HeldCase {
             ordinal: case.ordinal,
             suite: self.path.clone(),
             classname: std::mem::take(&mut case.classname),
@@ -467,7 +473,14 @@ impl Machine<'_> {
             failures,
             depth: self.suites.len(),
             ready: false,
+        };
+        if let Some(doubt) = doubt {
+            self.warn(&format!(
+                "what jelly is to have said of {} is ignored: {doubt}",
+                held.name
+            ));
         }
+        held
     }
 
     /// A suite element ends that holds so many cases. Those of its failed ones
@@ -501,19 +514,49 @@ impl Machine<'_> {
 }
 
 /// Takes from a report of jelly's own what it said of these failures: by the
-/// properties of the case, of which the first failure is the last attempt, or
-/// by the first line of each text.
-fn label(failures: &mut [Failure], properties: &[(String, String)]) {
+/// properties of the case or the first line of its output, of which the first
+/// failure is the last attempt, or by the first line of each text. Why that of
+/// the case can't be, where it contradicts the case itself.
+fn label(
+    failures: &mut [Failure],
+    case: &OpenCase,
+    outcome: CaseOutcome,
+    output: Option<Label>,
+) -> Option<&'static str> {
     for failure in failures.iter_mut() {
         let text = failure.text.as_deref().and_then(Label::from_text);
         let message = || failure.message.as_deref().and_then(Label::from_message);
         failure.label = text.or_else(message);
     }
-    let properties = properties.iter();
+    let properties = case.properties.iter();
     let said = Label::from_properties(properties.map(|(name, value)| (&**name, &**value)));
-    if let (Some(said), Some(first)) = (said, failures.first_mut()) {
+    let said = said.or(output)?;
+    let first = failures.first_mut()?;
+    let doubt = contradiction(&said, first, &case.name, outcome);
+    if doubt.is_none() {
         first.label = Some(said);
     }
+    doubt
+}
+
+/// What of a case its label can't be true beside.
+fn contradiction(
+    said: &Label,
+    failure: &Failure,
+    name: &str,
+    outcome: CaseOutcome,
+) -> Option<&'static str> {
+    if said.side() == Side::Code && name.starts_with("(start ") {
+        return Some("a server that does not start is no fault of the code under test");
+    }
+    if outcome == CaseOutcome::Flaky && !said.is_flaky() {
+        return Some("the test passed in the end, and it says nothing of that");
+    }
+    // The text says the same cause, unless somebody changed one of them.
+    let text = failure.text.as_deref().and_then(Label::from_text);
+    let other =
+        text.filter(|text| (text.side(), text.root_cause()) != (said.side(), said.root_cause()));
+    other.map(|_| "the failure's text says another cause")
 }
 
 /// Which case it is, and what it says of its failures: their messages, or the

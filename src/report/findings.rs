@@ -1,0 +1,345 @@
+//! What is wrong, one by one: of a run as of a triage, for the formats that
+//! list nothing else.
+//!
+//! Main type: [`Finding`].
+
+use super::json::Results;
+use super::view;
+use jelly_base::model::{
+    Diagnosis, Evidence, FailureReport, FailureView, HelpProblem, IterationReport, RunReport, Side,
+    TriageReport, Verdict, json_word,
+};
+use jelly_base::text::one_line;
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// Bytes of a finding on one line.
+const LINE: usize = 1000;
+/// Bytes of a made-up id.
+const ID: usize = 8;
+
+/// All that is wrong, and what the call came to.
+#[derive(Debug)]
+pub struct Findings<'r> {
+    pub exit_code: u8,
+    pub all: Vec<Finding<'r>>,
+}
+
+/// One thing that is wrong.
+#[derive(Debug)]
+pub struct Finding<'r> {
+    /// The same from run to run.
+    pub id: String,
+    /// It stands; else it went away by itself.
+    pub is_error: bool,
+    pub origin: Origin<'r>,
+    /// What it is about, as a person names it.
+    pub subject: String,
+    /// What is wrong, in a sentence.
+    pub message: Cow<'r, str>,
+    pub spot: Spot<'r>,
+    pub diagnosis: Cow<'r, Diagnosis>,
+}
+
+/// Where a finding comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin<'r> {
+    Plan {
+        path: &'r str,
+        server: Option<&'r str>,
+        step: Option<&'r str>,
+    },
+    Report {
+        path: &'r str,
+        suite: &'r str,
+        classname: &'r str,
+        test: &'r str,
+    },
+}
+
+/// How much a finding weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// The code under test is wrong.
+    Code,
+    /// The tests or what is around them.
+    Test,
+    /// Nobody knows whose it is.
+    Undecided,
+    /// It went away by itself.
+    Gone,
+}
+
+impl Finding<'_> {
+    #[must_use]
+    pub fn weight(&self) -> Weight {
+        match (self.is_error, self.diagnosis.side) {
+            (false, _) => Weight::Gone,
+            (true, Side::Code) => Weight::Code,
+            (true, Side::Test) if self.diagnosis.ambiguous => Weight::Undecided,
+            (true, Side::Test) => Weight::Test,
+        }
+    }
+
+    /// What it is about and what is wrong, on one line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        one_line(&format!("{}: {}", self.subject, self.message), LINE)
+    }
+}
+
+/// A place in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spot<'r> {
+    pub file: &'r str,
+    /// From 1.
+    pub line: Option<u32>,
+    /// From 1.
+    pub column: Option<u32>,
+}
+
+impl<'r> Spot<'r> {
+    /// Of `file`, `file:line` or `file:line:column`.
+    #[must_use]
+    pub fn read(at: &'r str) -> Self {
+        let end = |text: &'r str| {
+            let (rest, last) = text.rsplit_once(':')?;
+            Some((rest, last.parse::<u32>().ok()?))
+        };
+        let (file, line, column) = match end(at) {
+            None => (at, None, None),
+            Some((rest, last)) => match end(rest) {
+                Some((file, line)) => (file, Some(line), Some(last)),
+                None => (rest, Some(last), None),
+            },
+        };
+        Self { file, line, column }
+    }
+}
+
+/// Of all plans of a call: the failures of their last iterations, and what is
+/// wrong with those that could not be run.
+#[must_use]
+pub fn of_run<'r>(results: &Results<'r>) -> Findings<'r> {
+    Findings {
+        exit_code: results.exit_code,
+        all: results.plans.iter().flat_map(of_plan).collect(),
+    }
+}
+
+fn of_plan(report: &RunReport) -> Vec<Finding<'_>> {
+    let problems = view::plan_problems(report);
+    if !problems.is_empty() {
+        let found = problems.iter().map(|problem| of_problem(report, problem));
+        return found.collect();
+    }
+    let last = report.iterations.last();
+    let mut found: Vec<Finding<'_>> = last.map_or_else(Vec::new, |last| {
+        let failures = last.failures.iter();
+        failures.map(|one| of_failure(report, last, one)).collect()
+    });
+    // A run that is not green has something that says so.
+    if report.exit_code != 0 && !found.iter().any(|finding| finding.is_error) {
+        found.push(of_whole(report));
+    }
+    found
+}
+
+fn of_failure<'r>(
+    report: &'r RunReport,
+    iteration: &'r IterationReport,
+    failure: &'r FailureReport,
+) -> Finding<'r> {
+    let diagnosis = &failure.diagnosis;
+    Finding {
+        id: diagnosis.test_fingerprint.clone(),
+        is_error: report.exit_code != 0,
+        origin: Origin::Plan {
+            path: &report.plan.path,
+            server: failure.server.as_deref(),
+            step: failure.step.as_deref(),
+        },
+        subject: view::subject(failure) + &view::mismatch_aside(failure),
+        message: Cow::Borrowed(&failure.message),
+        spot: Spot::read(view::place_of(report, iteration, failure)),
+        diagnosis: Cow::Borrowed(diagnosis),
+    }
+}
+
+fn of_problem<'r>(report: &'r RunReport, problem: &'r HelpProblem) -> Finding<'r> {
+    let at = problem.at.as_deref().unwrap_or(&report.plan.path);
+    let mut diagnosis = own("invalid_plan", "plan/invalid");
+    diagnosis.evidence = Some(Evidence {
+        field: "plan".to_owned(),
+        text: at.to_owned(),
+    });
+    diagnosis.advice.what.clone_from(&problem.what);
+    diagnosis.advice.fix = problem
+        .next
+        .iter()
+        .map(|next| next.as_str().into())
+        .collect();
+    Finding {
+        id: id_of(&[&report.plan.path, &problem.what]),
+        is_error: true,
+        origin: Origin::Plan {
+            path: &report.plan.path,
+            server: None,
+            step: None,
+        },
+        subject: format!("(plan {})", report.plan.name),
+        message: Cow::Borrowed(&problem.what),
+        spot: Spot::read(at),
+        diagnosis: Cow::Owned(diagnosis),
+    }
+}
+
+/// What is wrong with a run and with nothing in it.
+fn of_whole(report: &RunReport) -> Finding<'_> {
+    let verdict = json_word(&report.verdict);
+    let title = report.help_summary.as_ref().map(|help| &*help.title);
+    let title = title.map_or_else(|| view::ending(report), str::to_owned);
+    Finding {
+        id: id_of(&[&report.plan.path, &verdict]),
+        is_error: report.verdict != Verdict::PassedAfterRepair,
+        origin: Origin::Plan {
+            path: &report.plan.path,
+            server: None,
+            step: None,
+        },
+        subject: format!("(run {})", report.plan.name),
+        message: Cow::Owned(title),
+        spot: Spot::read(&report.plan.path),
+        diagnosis: Cow::Owned(own(&verdict, "run/verdict")),
+    }
+}
+
+/// What jelly says where no failure stands behind it.
+fn own(root_cause: &str, rule: &str) -> Diagnosis {
+    Diagnosis {
+        side: Side::Test,
+        ambiguous: false,
+        root_cause: root_cause.to_owned(),
+        rule: rule.to_owned(),
+        ..Diagnosis::BLANK
+    }
+}
+
+/// Of a triage: its failures, and the reports that can't be relied on.
+#[must_use]
+pub fn of_triage(report: &TriageReport) -> Findings<'_> {
+    let mut stacks: HashMap<usize, &str> = HashMap::new();
+    for cluster in &report.clusters {
+        if let (Some(at), Some(first)) = (&cluster.at, cluster.victims.first()) {
+            stacks.insert(*first, at);
+        }
+    }
+    let refused = report.counted_reports().filter_map(|summary| {
+        let case = super::cases::refused_case(summary)?;
+        let problem = case.failures.into_iter().next()?.message?;
+        Some(Finding {
+            id: id_of(&[&summary.path, &problem]),
+            is_error: true,
+            origin: Origin::Report {
+                path: &summary.path,
+                suite: "",
+                classname: "",
+                test: "",
+            },
+            subject: summary.path.clone(),
+            message: problem,
+            spot: Spot::read_file(&summary.path),
+            diagnosis: Cow::Owned(own("unreliable_report", "report/unreliable")),
+        })
+    });
+    let failures = report.failures.iter().enumerate();
+    let failures = failures.map(|(at, failure)| of_test(&failure, stacks.get(&at).copied()));
+    Findings {
+        exit_code: report.exit_code,
+        all: refused.chain(failures).collect(),
+    }
+}
+
+fn of_test<'r>(failure: &FailureView<'r>, in_stack: Option<&'r str>) -> Finding<'r> {
+    let said = failure.file.map(|file| Spot {
+        file,
+        line: failure.line.and_then(|line| u32::try_from(line).ok()),
+        column: None,
+    });
+    let in_stack = in_stack.map(Spot::read);
+    let spot = match (said, in_stack) {
+        (Some(said), Some(stack)) => said.or_line_of(stack),
+        (Some(said), None) => said,
+        (None, Some(stack)) => stack,
+        (None, None) => Spot::read_file(failure.report),
+    };
+    Finding {
+        id: failure.test_fingerprint.to_owned(),
+        is_error: !failure.kind.flaky,
+        origin: Origin::Report {
+            path: failure.report,
+            suite: failure.suite,
+            classname: failure.classname,
+            test: failure.name,
+        },
+        subject: failure.title(),
+        message: Cow::Borrowed(failure.message.unwrap_or(failure.what)),
+        spot,
+        diagnosis: Cow::Owned(failure.diagnosis()),
+    }
+}
+
+impl<'r> Spot<'r> {
+    /// With the line of another one of the same file, where it has none.
+    #[must_use]
+    pub fn or_line_of(self, other: Self) -> Self {
+        let fits = self.line.is_none() && self.file.ends_with(other.file);
+        Self {
+            line: if fits { other.line } else { self.line },
+            ..self
+        }
+    }
+
+    /// A file as a whole, whatever its name looks like.
+    fn read_file(file: &'r str) -> Self {
+        Self {
+            file,
+            line: None,
+            column: None,
+        }
+    }
+}
+
+/// An id that these texts alone make.
+#[must_use]
+pub fn id_of(texts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update(text.as_bytes());
+        hash.update([0]);
+    }
+    let bytes = hash.finalize();
+    bytes
+        .iter()
+        .take(ID)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Spot;
+
+    #[test]
+    fn a_place_has_up_to_three_parts() {
+        for (text, file, line, column) in [
+            ("a.yaml:3:4", "a.yaml", Some(3), Some(4)),
+            ("a.yaml:3", "a.yaml", Some(3), None),
+            ("a.yaml", "a.yaml", None, None),
+            ("c:a.yaml:3:4", "c:a.yaml", Some(3), Some(4)),
+        ] {
+            assert_eq!(Spot::read(text), Spot { file, line, column }, "{text}");
+        }
+    }
+}
