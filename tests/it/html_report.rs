@@ -298,7 +298,7 @@ fn thousands_of_failures_open_at_once() {
 
 /// `cargo test -p jelly --test it -- --ignored screenshots` makes them anew.
 #[test]
-#[ignore = "writes docs/*.png"]
+#[ignore = "writes docs/images/*.png"]
 fn screenshots_of_the_docs_are_made() {
     let project = Project::empty();
     project.write(
@@ -313,6 +313,6 @@ fn screenshots_of_the_docs_are_made() {
     );
     jelly(&project, &["run", "shop.yaml", "--report", "html=run.html"]);
     let chromium = chromium().unwrap();
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/images");
     look(&chromium, &project.path("run.html"), Some(&docs));
 }
