@@ -28,7 +28,7 @@ pub(super) fn causes(list: &FailureList<'_>, room: &mut PageRoom, told: &mut Tol
     let mut left_out = 0;
     for (at, cluster) in clusters.iter().enumerate() {
         let id = format!("{}-cause-{}", list.id, at + 1);
-        let entry = if room.is_for_details() {
+        let entry = if room.is_for_causes() {
             links.whole(&id, cluster, told)
         } else {
             links.brief(&id, cluster)

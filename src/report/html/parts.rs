@@ -147,17 +147,22 @@ fn diff_lines(text: &str) -> Markup {
     }
 }
 
-/// Steps in order: sentences, and commands to copy.
+/// Steps in order: sentences and commands to copy, these with the sentence that
+/// announces them.
 pub(in crate::report) fn instructions<'f>(steps: impl IntoIterator<Item = &'f Fix>) -> Markup {
     let steps: Vec<&Fix> = steps.into_iter().collect();
     html! {
         @if !steps.is_empty() {
             ol.steps {
-                @for step in steps {
-                    @if step.is_command() {
-                        li { (command(&step.text)) }
-                    } @else {
-                        li { (said(&step.text)) }
+                @for step in steps.chunk_by(|one, next| next.is_command() && one.text.ends_with(':')) {
+                    li {
+                        @for part in step {
+                            @if part.is_command() {
+                                (command(&part.text))
+                            } @else {
+                                (said(&part.text))
+                            }
+                        }
                     }
                 }
             }

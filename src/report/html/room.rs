@@ -36,6 +36,11 @@ impl PageRoom {
         self.used < self.detail
     }
 
+    /// The same for causes, which come first and must leave room for failures.
+    pub(in crate::report) fn is_for_causes(&self) -> bool {
+        self.used < self.detail / 2
+    }
+
     /// Takes its room for what has to be there; nothing where there is none.
     pub(in crate::report) fn take(&mut self, markup: Markup) -> Option<Markup> {
         let used = self.used + markup.0.len();

@@ -164,7 +164,7 @@ impl PlanParts {
             .collect();
         let mut told = ToldBlocks::default();
         let id = |name: &str| format!("{prefix}{name}");
-        let next = (id("next"), "What to do", next(plan, level + 1));
+        let next = (id("next"), "What to do", next(plan, level + 1, &mut room));
         let causes = lists
             .last()
             .filter(|list| !list.iteration.failures.is_empty());
@@ -220,9 +220,9 @@ impl PlanParts {
 }
 
 /// The next command, and what else a person should do.
-fn next(plan: &RunReport, level: u8) -> Markup {
+fn next(plan: &RunReport, level: u8, room: &mut PageRoom) -> Markup {
     if let Some(help) = &plan.help_summary {
-        return help_of(help, level);
+        return help_of(help, level, room);
     }
     if plan.in_progress {
         return html! { p { "The loop goes on; what stands here is so far." } };
@@ -239,27 +239,45 @@ fn next(plan: &RunReport, level: u8) -> Markup {
     }
 }
 
-fn help_of(help: &HelpSummary, level: u8) -> Markup {
+/// Steps of one problem that are told: as many as a person reads.
+const STEPS: usize = 20;
+
+fn help_of(help: &HelpSummary, level: u8, room: &mut PageRoom) -> Markup {
     let several = help.problems.len() > 1;
-    html! {
-        p { b { (capitalised(&parts::said(&help.title))) } }
-        @for (at, problem) in help.problems.iter().enumerate() {
-            @let place = view::problem_place(problem, str::to_owned).or_else(|| problem.at.clone());
+    let problems = help.problems.iter().enumerate().map(|(at, problem)| {
+        let place = view::problem_place(problem, str::to_owned).or_else(|| problem.at.clone());
+        let next = problem.next.iter().take(STEPS);
+        let next: Vec<Fix> = next.map(|line| Fix::from(&**line)).collect();
+        let more = |all: usize| all.saturating_sub(STEPS);
+        html! {
             @if several {
                 (parts::heading(level, None, &html! {
                     (at + 1) ". " (parts::brief(place.as_deref().unwrap_or("the plan")))
                 }))
             }
-            @let next: Vec<Fix> = problem.next.iter().map(|line| Fix::from(&**line)).collect();
             p { (parts::said(&problem.what)) }
             (parts::instructions(&next))
+            @if more(problem.next.len()) > 0 {
+                p { "And " (more(problem.next.len())) " more, in results.json." }
+            }
             @if !problem.evidence.is_empty() {
                 p { "Evidence: " (parts::long_code(&problem.evidence)) }
             }
             @if !problem.tried.is_empty() {
                 p { "Tried:" }
-                ul { @for tried in &problem.tried { li { (parts::said(tried)) } } }
+                ul { @for tried in problem.tried.iter().take(STEPS) { li { (parts::said(tried)) } } }
+                @if more(problem.tried.len()) > 0 {
+                    p { "And " (more(problem.tried.len())) " more, in results.json." }
+                }
             }
+        }
+    });
+    let (problems, left_out) = room.list(problems);
+    html! {
+        p { b { (capitalised(&parts::said(&help.title))) } }
+        @for problem in &problems { (problem) }
+        @if left_out > 0 {
+            p { "And " (plural(left_out as u64, "more problem")) ", in results.json." }
         }
     }
 }

@@ -403,7 +403,16 @@ fn a_page_of_thousands_has_each_evidence_and_a_bound() {
         .map(|rest| rest.split('.').next().unwrap())
         .collect();
     assert_eq!(told.len(), 3000);
-    let page = of_run(&many(12_000, 500));
+    let mut larger = many(12_000, 500);
+    larger.help_summary = Some(jelly_base::model::HelpSummary {
+        title: "much failed".into(),
+        problems: vec![jelly_base::model::HelpProblem {
+            next: vec!["$ jelly run plan.yaml --only a-step".into(); 40_000],
+            ..Default::default()
+        }],
+    });
+    let page = of_run(&larger);
+    assert!(page.contains("And 39980 more, in results.json."));
     assert!(page.len() < 5 * MIB, "{}", page.len());
     let (_, more) = page.split_once("<p class=\"left-out\">And ").unwrap();
     let more: usize = more.split(' ').next().unwrap().parse().unwrap();

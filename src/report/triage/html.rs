@@ -102,7 +102,7 @@ impl TriagePage<'_> {
         let mut entries = Vec::new();
         let mut left_out = 0;
         for (at, cluster) in clusters.iter().enumerate() {
-            let entry = if room.is_for_details() {
+            let entry = if room.is_for_causes() {
                 self.cause(at + 1, cluster)
             } else {
                 self.brief_cause(at + 1, cluster)
