@@ -12,8 +12,10 @@ mod json;
 mod junit;
 mod markdown;
 mod matrix;
+mod page;
 mod quote;
 mod rules;
+mod shorten;
 mod terminal;
 pub mod triage;
 mod view;
@@ -22,7 +24,7 @@ mod words;
 #[cfg(test)]
 mod samples;
 
-pub use agent::{AGENT_BYTES, AgentReport, MIN_AGENT_BYTES, agent_json, fitted};
+pub use agent::{AGENT_BYTES, AgentReport, MIN_AGENT_BYTES, agent_json};
 pub use doctor::{DoctorOptions, doctor_md, doctor_text, server_text};
 pub use files::{Extras, ReportDir, ReportError, RunDir, run_id};
 pub use github::{annotations, job_summary};
@@ -30,5 +32,6 @@ pub use json::{Results, report_json};
 pub use junit::junit_xml;
 pub use markdown::test_results_md;
 pub use matrix::{Ran, compare, matrix_md};
+pub use page::{ListRule, page};
 pub use rules::{RuleList, explanation_text, rule_text, rules_markdown, rules_table};
 pub use terminal::{TerminalOptions, TerminalReporter};

@@ -3,7 +3,7 @@
 //!
 //! Main type: [`Document`].
 
-use super::page::ListRule;
+use crate::report::ListRule;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 

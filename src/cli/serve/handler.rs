@@ -4,13 +4,13 @@
 
 use super::document::Document;
 use super::fault::ToolFault;
-use super::page::page;
 use super::runs::Run;
 use super::tools::{
     CancelRunInput, CheckPlanInput, ClassifyFailureInput, DoctorInput, ExplainInput, ListRunsInput,
     Paging, RunPlanInput, RunStatusInput, TOOLS, ToolRow, TriageReportInput,
 };
 use super::work::Workshop;
+use crate::report::page;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
@@ -390,7 +390,7 @@ fn tools() -> &'static [Tool] {
 
 fn tool(row: &ToolRow) -> Tool {
     let hints = row.hints;
-    let annotations = ToolAnnotations::with_title(row.title)
+    let annotations = ToolAnnotations::new()
         .read_only(hints.reads_only)
         .destructive(hints.destroys)
         .idempotent(hints.idempotent)
