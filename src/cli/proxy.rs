@@ -4,6 +4,7 @@
 mod named;
 mod wrap;
 
+use super::listening::listen_at;
 use super::out::say;
 use super::refusal::{Refusal, complain};
 use super::runtime::with_runtime;
@@ -11,11 +12,17 @@ use super::settings::{World, inherited_secrets};
 use crate::cli::args::{OnFailure, ProxyAction, ProxyArgs, RetryUpstream};
 use jelly_base::model::{ExitCode, UpstreamContext};
 use jelly_base::text::plural;
-use jelly_base::text::redact::{Redactor, secrets_in_argv, secrets_in_variable, show_argv};
+use jelly_base::text::redact::{
+    Redactor, secrets_in_argv, secrets_in_variable, show_argv, show_url,
+};
 use jelly_process::CommandSpec;
-use jelly_proxy::{ProxyEnd, ProxySettings, RelaySettings, Trouble, run, schemas_of, trial};
-use jelly_wire::Recorder;
+use jelly_proxy::{
+    ListenSettings, ProxyEnd, ProxySettings, RelaySettings, Trouble, listen, run, schemas_of, trial,
+};
+use jelly_wire::{Reach, Recorder};
 use named::NamedServer;
+use std::net::SocketAddr;
+use std::rc::Rc;
 
 /// Counts up from proxy to proxy, each in the environment of the next.
 const DEPTH: &str = "JELLY_PROXY_DEPTH";
@@ -34,8 +41,8 @@ pub fn change(action: &ProxyAction, world: &World) -> Result<ExitCode, Refusal> 
 pub fn proxy(args: &ProxyArgs, world: &World) -> Result<ExitCode, Refusal> {
     let depth = depth(world)?;
     with_runtime(&args.own_rules, world, async |context| {
-        let settings = settings(args, world, depth).await?;
-        if world.stdin_is_terminal {
+        let settings = Rc::new(settings(args, world, depth).await?);
+        if world.stdin_is_terminal && args.listen.is_none() {
             let tried = super::runtime::unless_interrupted(
                 &context.interrupt,
                 trial(&settings, &context.rules),
@@ -52,7 +59,22 @@ pub fn proxy(args: &ProxyArgs, world: &World) -> Result<ExitCode, Refusal> {
                 std::future::pending::<()>().await;
             }
         };
-        let end = run(&settings, &context.rules, interrupted).await;
+        let engine = Rc::new(context.rules);
+        let shared = Rc::clone(&settings);
+        let end = match args.listen {
+            Some(address) => {
+                let token_env = args.token_env.as_deref();
+                let (guard, listener, bound) = listen_at(address, token_env, world).await?;
+                is_not_itself(&settings, bound)?;
+                complain(&format!("jelly proxy: listening at http://{bound}/mcp"));
+                let limits = ListenSettings {
+                    max_sessions: usize::from(args.max_sessions),
+                    idle: args.session_idle,
+                };
+                listen((guard, listener), limits, shared, engine, interrupted).await
+            }
+            None => run(shared, engine, interrupted).await,
+        };
         if let Some(warning) = settings.recorder.as_ref().and_then(Recorder::warning) {
             complain(&format!("warning: {warning}"));
         }
@@ -72,6 +94,23 @@ pub fn proxy(args: &ProxyArgs, world: &World) -> Result<ExitCode, Refusal> {
     })
 }
 
+/// A proxy that reaches itself would ask itself for ever.
+fn is_not_itself(settings: &ProxySettings, bound: SocketAddr) -> Result<(), Refusal> {
+    let Reach::Http(endpoint) = &settings.reach else {
+        return Ok(());
+    };
+    let rest = endpoint.url.strip_prefix("http://").unwrap_or_default();
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let local = host.replace("localhost", "127.0.0.1");
+    if local.parse() == Ok(bound) {
+        return Err(Refusal::with_help(
+            format!("the URL is the one that this proxy listens at: {bound}"),
+            "give --listen another port, or --url the server's own",
+        ));
+    }
+    Ok(())
+}
+
 /// How many proxies stand before this one.
 fn depth(world: &World) -> Result<u32, Refusal> {
     let depth = world.env.get(DEPTH).and_then(|depth| depth.parse().ok());
@@ -88,18 +127,20 @@ fn depth(world: &World) -> Result<u32, Refusal> {
 
 async fn settings(args: &ProxyArgs, world: &World, depth: u32) -> Result<ProxySettings, Refusal> {
     let redactor = Redactor::new(inherited_secrets(&world.env));
-    let NamedServer { name, mut command } = named::server(args, world, &redactor).await?;
-    let of_variables = command
-        .env
-        .iter()
-        .flat_map(|(name, value)| secrets_in_variable(name, value));
-    let found = secrets_in_argv(&command.argv)
-        .into_iter()
-        .chain(of_variables);
-    redactor.learn(found.map(|found| (found.name, found.value)));
-    command
-        .env
-        .push((DEPTH.to_owned(), (depth + 1).to_string()));
+    let NamedServer { name, mut reach } = named::server(args, world, &redactor).await?;
+    if let Reach::Stdio(command) = &mut reach {
+        let of_variables = command
+            .env
+            .iter()
+            .flat_map(|(name, value)| secrets_in_variable(name, value));
+        let found = secrets_in_argv(&command.argv)
+            .into_iter()
+            .chain(of_variables);
+        redactor.learn(found.map(|found| (found.name, found.value)));
+        command
+            .env
+            .push((DEPTH.to_owned(), (depth + 1).to_string()));
+    }
     let recorder = args.record_to.as_ref().map(|path| {
         Recorder::create(&world.cwd.join(path)).map_err(|error| {
             Refusal::with_help(
@@ -129,17 +170,26 @@ async fn settings(args: &ProxyArgs, world: &World, depth: u32) -> Result<ProxySe
             stands_in: args.on_failure == OnFailure::Tool,
             call_timeout: args.tool_call_timeout,
             call_max: args.tool_call_max,
-            context: shown(&command, &redactor),
+            context: shown(&reach, &redactor),
         },
-        command,
+        reach,
         redactor,
         recorder: recorder.transpose()?,
     })
 }
 
-/// What is started, without secrets.
-fn shown(command: &CommandSpec, redactor: &Redactor) -> UpstreamContext {
+/// What is started or reached, without secrets.
+fn shown(reach: &Reach, redactor: &Redactor) -> UpstreamContext {
     let clean = |text: &str| redactor.redact(text).into_owned();
+    let command = match reach {
+        Reach::Stdio(command) => command,
+        Reach::Http(endpoint) => {
+            return UpstreamContext {
+                command: show_url(&clean(&endpoint.url)),
+                ..UpstreamContext::default()
+            };
+        }
+    };
     let words: Vec<String> = command.argv.iter().map(|word| clean(word)).collect();
     let mut words = show_argv(&words).into_iter();
     UpstreamContext {

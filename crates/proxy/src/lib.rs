@@ -2,15 +2,20 @@
 //! and where the server can't answer, the client is told why.
 //!
 //! Main types: [`Relay`], a state machine from messages, events and moments to
-//! bytes for either side, without input, output or a clock; and [`run()`], which
-//! gives it a client at the standard streams and a server that is a process.
+//! bytes for either side, without input, output or a clock; [`run()`], which gives
+//! it a client at the standard streams, and [`listen()`], which gives one to each
+//! client over HTTP. The server is a process, or behind a URL.
 //!
 //! Must not know how a client's configuration is written, nor what was typed.
 
 mod adapter;
+mod by_url;
+mod client;
 mod diagnosis;
+mod driver;
 mod front;
 mod learner;
+mod listen;
 mod message;
 mod pass_on;
 mod relay;
@@ -21,8 +26,10 @@ mod trouble;
 mod upstream;
 
 pub use adapter::{Adapter, StoreSchemas};
+pub use driver::{ProxyEnd, SharedEngine};
 pub use learner::schemas_of;
+pub use listen::{ListenSettings, listen};
 pub use relay::{Relay, Wish};
-pub use run::{ProxyEnd, run, trial};
+pub use run::{run, trial};
 pub use settings::{ProxySettings, RelaySettings, Tap};
 pub use trouble::Trouble;

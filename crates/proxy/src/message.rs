@@ -6,6 +6,7 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
+use std::ops::Range;
 
 /// The members of a message that tell where it belongs.
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -43,6 +44,14 @@ pub enum Kind {
     Response,
     /// It is no message of JSON-RPC.
     Unknown,
+}
+
+/// Where a part stands in the line that it was read from.
+#[must_use]
+pub fn place_in(line: &[u8], part: &str) -> Option<Range<usize>> {
+    let start = (part.as_ptr() as usize).checked_sub(line.as_ptr() as usize)?;
+    let end = start.checked_add(part.len())?;
+    (line.get(start..end)? == part.as_bytes()).then_some(start..end)
 }
 
 /// Looks at a line.
@@ -132,6 +141,9 @@ pub struct RequestMeta<'a> {
     /// Every request of a modern client has it.
     #[serde(default, rename = "io.modelcontextprotocol/protocolVersion")]
     pub protocol_version: Option<String>,
+    /// Of a modern client that wants messages of the log.
+    #[serde(default, rename = "io.modelcontextprotocol/logLevel")]
+    pub log_level: Option<IgnoredAny>,
 }
 
 /// What notifications say of what they are about.
@@ -141,6 +153,16 @@ pub struct NoticeParams<'a> {
     pub request_id: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "progressToken")]
     pub progress_token: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "_meta")]
+    pub meta: Option<NoticeMeta<'a>>,
+}
+
+/// The metadata of a notification.
+#[derive(Debug, Default, Deserialize)]
+pub struct NoticeMeta<'a> {
+    /// The id of the request for a subscription, in the modern era.
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/subscriptionId")]
+    pub subscription: Option<&'a RawValue>,
 }
 
 /// What a subscription is for.

@@ -27,6 +27,7 @@ use jelly_base::mcp::Era;
 use jelly_base::model::OutputSeen;
 use jelly_wire::Direction;
 pub use outbox::Outbox;
+pub use pending::key;
 use pending::{Asked, Pendings, Waiting};
 use serde::Serialize;
 use serde_json::Value;

@@ -4,8 +4,7 @@ use super::adapter::StoreSchemas;
 use jelly_base::model::UpstreamContext;
 use jelly_base::text::redact::Redactor;
 use jelly_harness::learned::Store;
-use jelly_process::CommandSpec;
-use jelly_wire::{Direction, Recorder};
+use jelly_wire::{Direction, Reach, Recorder};
 use std::time::Duration;
 
 /// How a relay behaves.
@@ -46,7 +45,8 @@ impl Default for RelaySettings {
 pub struct ProxySettings {
     /// What the server is called in what is told of it.
     pub name: String,
-    pub command: CommandSpec,
+    /// How it is reached: by a process of its own, or by a URL.
+    pub reach: Reach,
     pub relay: RelaySettings,
     pub redactor: Redactor,
     pub recorder: Option<Recorder>,

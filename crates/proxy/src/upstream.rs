@@ -1,4 +1,4 @@
-//! The server as a process, and what is known of it.
+//! The server, as a process or behind a URL, and what is known of it.
 //!
 //! Main type: [`Upstream`].
 
@@ -8,8 +8,10 @@ use jelly_base::mcp::Era;
 use jelly_base::model::{Exit, Failure, Outcome, Phase, RequestFacts, SpawnError};
 use jelly_base::text::human_duration;
 use jelly_harness::exec::{Outsider, preflight};
-use jelly_process::{Capture, ExitBoundReader, ExitWatch, Process, StderrHandle, spawn};
-use jelly_wire::{LineSplitter, Reach, StartFailure, describe_exit};
+use jelly_process::{
+    Capture, CommandSpec, ExitBoundReader, ExitWatch, Process, StderrHandle, spawn,
+};
+use jelly_wire::{HttpEnd, LineSplitter, RawHttp, Reach, StartFailure, describe_exit};
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::process::{ChildStdin, ChildStdout};
@@ -22,19 +24,30 @@ const NOISE_BYTES: usize = 300;
 /// What a process may take to exit once it has closed its stdout.
 const CLOSED_GRACE: Duration = Duration::from_secs(1);
 
-/// A server that was started.
+/// A server that was started, or is talked to.
 pub struct Upstream {
+    pub way: Way,
+    noise: VecDeque<String>,
+    noise_count: u64,
+    messages: u64,
+    started: Instant,
+}
+
+/// How messages reach the server.
+pub enum Way {
+    Pipes(Box<PipedServer>),
+    Url(Box<RawHttp>),
+}
+
+/// A process and its pipes.
+pub struct PipedServer {
     process: Process,
     pub stdin: Option<ChildStdin>,
     pub stdout: ExitBoundReader<ChildStdout>,
     pub splitter: LineSplitter,
     exit: ExitWatch,
     stderr: StderrHandle,
-    noise: VecDeque<String>,
-    noise_count: u64,
-    messages: u64,
     written: u64,
-    started: Instant,
 }
 
 /// As it is told of.
@@ -42,8 +55,40 @@ pub struct Upstream {
 pub fn outsider(settings: &ProxySettings) -> Outsider {
     Outsider {
         name: settings.name.clone(),
-        reach: Reach::Stdio(settings.command.clone()),
+        reach: settings.reach.clone(),
         redactor: settings.redactor.clone(),
+    }
+}
+
+impl PipedServer {
+    async fn start(
+        settings: &ProxySettings,
+        command: &CommandSpec,
+        pass_on: Option<PassOn>,
+    ) -> Result<Self, Box<Failure>> {
+        if let Some(failure) = preflight(&settings.name, &settings.reach, &settings.redactor) {
+            return Err(Box::new(failure));
+        }
+        let capture = Capture {
+            redactor: settings.redactor.clone(),
+            pass_on: pass_on.map(|pass_on| Box::new(pass_on) as Box<_>),
+            ..Capture::default()
+        };
+        let refuse = |error: SpawnError| Box::new(outsider(settings).unspawned(command, error));
+        let mut process = spawn(command, capture).await.map_err(refuse)?;
+        let Some(stdout) = process.stdout.take() else {
+            return Err(refuse(SpawnError::default()));
+        };
+        let exit = process.exit_watch();
+        Ok(Self {
+            stdin: process.stdin.take(),
+            stdout: ExitBoundReader::new(stdout, &exit),
+            splitter: LineSplitter::default(),
+            exit,
+            stderr: process.stderr(),
+            written: 0,
+            process,
+        })
     }
 }
 
@@ -56,39 +101,56 @@ impl Upstream {
         settings: &ProxySettings,
         pass_on: Option<PassOn>,
     ) -> Result<Self, Box<Failure>> {
-        let reach = Reach::Stdio(settings.command.clone());
-        if let Some(failure) = preflight(&settings.name, &reach, &settings.redactor) {
-            return Err(Box::new(failure));
-        }
-        let capture = Capture {
-            redactor: settings.redactor.clone(),
-            pass_on: pass_on.map(|pass_on| Box::new(pass_on) as Box<_>),
-            ..Capture::default()
+        let way = match &settings.reach {
+            Reach::Stdio(command) => Way::Pipes(Box::new(
+                PipedServer::start(settings, command, pass_on).await?,
+            )),
+            Reach::Http(endpoint) => match RawHttp::new(endpoint, &settings.redactor) {
+                Ok(http) => Way::Url(Box::new(http)),
+                Err(end) => {
+                    let method = Era::Legacy.opening();
+                    return Err(Box::new(
+                        outsider(settings).unready(unreached(*end, method)),
+                    ));
+                }
+            },
         };
-        let refuse =
-            |error: SpawnError| Box::new(outsider(settings).unspawned(&settings.command, error));
-        let mut process = spawn(&settings.command, capture).await.map_err(refuse)?;
-        let Some(stdout) = process.stdout.take() else {
-            return Err(refuse(SpawnError::default()));
-        };
-        let exit = process.exit_watch();
         Ok(Self {
-            stdin: process.stdin.take(),
-            stdout: ExitBoundReader::new(stdout, &exit),
-            splitter: LineSplitter::default(),
-            exit,
-            stderr: process.stderr(),
+            way,
             noise: VecDeque::new(),
             noise_count: 0,
             messages: 0,
-            written: 0,
             started: Instant::now(),
-            process,
         })
     }
 
+    /// The process, where it is one.
+    pub fn piped(&mut self) -> Option<&mut PipedServer> {
+        match &mut self.way {
+            Way::Pipes(piped) => Some(piped),
+            Way::Url(_) => None,
+        }
+    }
+
+    /// The server behind a URL.
+    pub fn by_url(&mut self) -> Option<&mut RawHttp> {
+        match &mut self.way {
+            Way::Pipes(_) => None,
+            Way::Url(http) => Some(http),
+        }
+    }
+
+    fn stderr(&self) -> StderrHandle {
+        match &self.way {
+            Way::Pipes(piped) => piped.stderr.clone(),
+            Way::Url(_) => StderrHandle::none(),
+        }
+    }
+
     pub fn wrote(&mut self, bytes: usize) {
-        self.written += bytes as u64;
+        if let Some(piped) = self.piped() {
+            piped.written += bytes as u64;
+        }
     }
 
     pub fn count_message(&mut self) {
@@ -109,22 +171,31 @@ impl Upstream {
     /// It took all that it was sent from its stdin.
     #[must_use]
     pub fn read_all(&self) -> bool {
-        self.written > 0 && self.process.unread_stdin_bytes() == Some(0)
+        match &self.way {
+            Way::Pipes(piped) => piped.written > 0 && piped.process.unread_stdin_bytes() == Some(0),
+            Way::Url(_) => false,
+        }
     }
 
     /// How it ended, after its stdout has.
     pub async fn exit(&mut self) -> Option<Exit> {
-        let exit = timeout(CLOSED_GRACE, self.exit.wait()).await.ok();
+        let piped = self.piped()?;
+        let exit = timeout(CLOSED_GRACE, piped.exit.wait()).await.ok();
         if exit.is_some() {
-            self.stderr.settled().await;
+            piped.stderr.settled().await;
         }
         exit
     }
 
     /// Ends it.
     pub async fn stop(&mut self, grace: Duration) {
-        self.stdin = None;
-        self.process.shutdown(grace).await;
+        match &mut self.way {
+            Way::Pipes(piped) => {
+                piped.stdin = None;
+                piped.process.shutdown(grace).await;
+            }
+            Way::Url(http) => http.end(grace).await,
+        }
     }
 
     /// The failure of a server that has ended: in its start, or in use of the
@@ -139,7 +210,7 @@ impl Upstream {
         let outsider = outsider(settings);
         if was_ready {
             let exit = exit.unwrap_or_default();
-            return outsider.died(exit, self.stderr.tail(), method);
+            return outsider.died(exit, self.stderr().tail(), method);
         }
         let method = method.unwrap_or(Era::Legacy.opening());
         let start = match exit {
@@ -169,7 +240,7 @@ impl Upstream {
         settings: &ProxySettings,
         method: Option<&str>,
     ) -> Failure {
-        self.stderr.caught_up().await;
+        self.stderr().caught_up().await;
         let limit = settings.relay.startup_timeout;
         let method = method.unwrap_or(Era::Legacy.opening());
         outsider(settings).unready(StartFailure {
@@ -179,15 +250,23 @@ impl Upstream {
                 human_duration(limit)
             ),
             timeout: Some(limit),
-            process_alive: true,
+            process_alive: self.piped().is_some(),
             ..self.unready(method)
+        })
+    }
+
+    /// The failure of a server behind a URL that does not become ready.
+    pub fn unreached(&self, settings: &ProxySettings, end: HttpEnd, method: &str) -> Failure {
+        outsider(settings).unready(StartFailure {
+            elapsed: self.started.elapsed(),
+            ..unreached(end, method)
         })
     }
 
     /// The last lines that it said, for people.
     #[must_use]
     pub fn last_words(&self) -> Option<String> {
-        let stderr = self.stderr.tail();
+        let stderr = self.stderr().tail();
         let said = stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
         let noise = self.noise.iter().map(|line| line.trim());
         said.or_else(|| noise.rev().find(|line| !line.is_empty()))
@@ -205,17 +284,42 @@ impl Upstream {
     }
 
     fn unready(&self, method: &str) -> StartFailure {
+        let stderr = self.stderr();
         StartFailure {
-            stderr: self.stderr.tail(),
+            stderr: stderr.tail(),
             stdout_noise: self.noise.iter().cloned().collect(),
             noise_count: self.noise_count,
-            request: Some(RequestFacts {
-                method: method.to_owned(),
-                params: None,
-            }),
-            showed_life: self.stderr.bytes() + self.messages + self.noise_count > 0,
+            showed_life: stderr.bytes() + self.messages + self.noise_count > 0,
             elapsed: self.started.elapsed(),
-            ..StartFailure::of(Phase::Handshake, Outcome::Ok)
+            ..unready(method)
         }
+    }
+}
+
+/// A start that came to nothing, of which nothing else is known.
+fn unready(method: &str) -> StartFailure {
+    StartFailure {
+        request: Some(RequestFacts {
+            method: method.to_owned(),
+            params: None,
+        }),
+        ..StartFailure::of(Phase::Handshake, Outcome::Ok)
+    }
+}
+
+/// The first request to a URL came to this.
+fn unreached(end: HttpEnd, method: &str) -> StartFailure {
+    let outcome = match end.rpc_error {
+        Some(_) => Outcome::Error,
+        None => Outcome::Ok,
+    };
+    StartFailure {
+        outcome,
+        message: format!("did not become ready: `{method}` {}", end.message),
+        http: Some(end.facts),
+        rpc_error: end.rpc_error,
+        protocol_breach: end.breach,
+        own_limit: end.own_limit,
+        ..unready(method)
     }
 }

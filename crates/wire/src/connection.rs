@@ -7,7 +7,7 @@
 //! to know; the connection must not know of eras either.
 
 use super::exchange::{Outgoing, ReplyOutcome};
-use super::http::ParamHeaders;
+use super::http::{Carrier, ParamHeaders};
 use super::notices::Listener;
 use super::peer::Peer;
 use super::stdio;
@@ -58,9 +58,23 @@ impl Shared {
         let params = self.params.lock();
         Arc::clone(&params.unwrap_or_else(PoisonError::into_inner))
     }
+}
 
-    pub(super) fn note_trouble(&self, facts: Option<HttpFacts>) {
+impl Carrier for Shared {
+    fn version(&self) -> Option<String> {
+        self.peer().version().map(|version| version.name.to_owned())
+    }
+
+    fn params(&self) -> Arc<ParamHeaders> {
+        Shared::params(self)
+    }
+
+    fn note_trouble(&self, facts: Option<HttpFacts>) {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = facts;
+    }
+
+    fn breach(&self, what: &str) {
+        self.peer().breach(what);
     }
 }
 

@@ -52,7 +52,9 @@ pub use era::Greeting;
 pub use exchange::{Beyond, End, HttpEnd, Life, Outgoing, ReplyOutcome};
 pub use extras::{CROSSING, CancelEnd, Listening, Stirs};
 pub use frame::{Frame, LineSplitter, MAX_LINE_BYTES};
-pub use http::{ListenGuard, ListenRefusal, RequestRefusal, SseItem, SseParser, auth};
+pub use http::{
+    ListenGuard, ListenRefusal, RawHttp, RawNews, RequestRefusal, SseItem, SseParser, auth,
+};
 pub use launch::{Endpoint, Launch, Reach};
 pub use notices::{Listener, Notice};
 pub use observed::Observed;

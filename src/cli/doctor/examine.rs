@@ -58,6 +58,23 @@ pub async fn reach_of(
     (!filler.left).then_some(reach)
 }
 
+/// What a person's login to the server at this URL gives.
+pub fn stored_login(url: &str, world: &World, redactor: &Redactor) -> Option<Arc<Authorizer>> {
+    authorizer_of(url, world.logins()?, redactor)
+}
+
+fn authorizer_of(url: &str, logins: TokenStore, redactor: &Redactor) -> Option<Arc<Authorizer>> {
+    let settings = AuthSettings {
+        server: url.to_owned(),
+        grant: Grant::Stored(logins),
+        scopes: Vec::new(),
+        issuer: None,
+        patience: PATIENCE,
+    };
+    // A URL that is none is told of when it is asked.
+    Authorizer::new(settings, redactor).ok().map(Arc::new)
+}
+
 /// What no server works without, even if it starts. Of all else that servers
 /// that are ready say on stderr, much is of no account.
 const SERIOUS: &[&str] = &["missing_argument"];
@@ -528,15 +545,8 @@ impl Filler<'_> {
         if headers.iter().any(has_own) {
             return None;
         }
-        let settings = AuthSettings {
-            server: fill(&url.text, &self.around).text,
-            grant: Grant::Stored(self.logins.clone()?),
-            scopes: Vec::new(),
-            issuer: None,
-            patience: PATIENCE,
-        };
-        // A URL that is none is told of when it is asked.
-        Authorizer::new(settings, self.redactor).ok().map(Arc::new)
+        let url = fill(&url.text, &self.around).text;
+        authorizer_of(&url, self.logins.clone()?, self.redactor)
     }
 
     fn env_file(&self, path: &Path, notes: &mut Vec<String>) -> Vec<(String, String)> {

@@ -16,7 +16,7 @@ use jelly_base::model::{
 };
 use jelly_base::text::sanitize;
 use jelly_harness::exec::{
-    Examined, ExecSettings, Executed, Iteration, Selection, execute, settled, take_stock,
+    Examined, ExecSettings, Executed, Iteration, execute, settled, take_stock,
 };
 use jelly_plan::{Plan, PlanSource, Redaction, Scope, Volatile, load};
 use jelly_setup::doctor::Reached;
@@ -27,9 +27,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 /// So often a plan is run at most: each time that something failed, it is left
@@ -263,27 +261,12 @@ impl<'a> PlanTrial<'a> {
 
     fn settings(&self, plan: &Plan) -> ExecSettings {
         let redactor = secrets_from(plan, &self.env, MIN_WITHIN);
+        let interrupt = self.shared.interrupt.clone();
         ExecSettings {
-            project_dir: self.project.clone(),
-            store_unread: false,
             jelly: self.shared.world.jelly.clone(),
-            env: self.env.clone(),
-            vars: IndexMap::new(),
-            selection: Selection::new(Vec::new(), Vec::new()),
-            fail_fast: false,
-            wire_check: false,
             keep_answers: true,
-            adapt: true,
-            overrides: Rc::default(),
-            keep_outputs: false,
-            starts: Arc::new(Semaphore::new(1)),
-            interrupt: self.shared.interrupt.clone(),
-            events: Rc::new(|_| {}),
-            redactor,
             logins: self.shared.world.logins(),
-            recorder: None,
-            stderr_log: Rc::new(|_| None),
-            propose_snapshot: Rc::new(|_, _| Err("keep a snapshot of a trial".to_owned())),
+            ..ExecSettings::apart(self.project.clone(), self.env.clone(), redactor, interrupt)
         }
     }
 }

@@ -1,24 +1,26 @@
 //! Which server is meant.
 
-use super::super::doctor::examine::reach_of;
+use super::super::doctor::examine::{reach_of, stored_login};
 use super::super::doctor::find;
 use super::super::invalid::Invalid;
 use super::super::settings::{World, inherited_secrets, project_dir};
 use super::program_name;
 use crate::cli::args::ProxyArgs;
 use crate::cli::refusal::Refusal;
-use jelly_base::text::redact::Redactor;
+use jelly_base::text::redact::{Redactor, secrets_in_header, secrets_in_text};
 use jelly_base::text::{did_you_mean, sanitize};
-use jelly_plan::{self as plan, PlanSource, Scope, Template, Transport};
+use jelly_harness::exec::{ExecSettings, reach_of as plan_reach};
+use jelly_plan::{self as plan, PlanSource, Scope};
 use jelly_process::CommandSpec;
-use jelly_wire::Reach;
+use jelly_wire::{Endpoint, Reach};
 use std::collections::BTreeMap;
 use std::path::Path;
+use tokio::sync::watch;
 
-/// A server, as it is started.
+/// A server, as it is reached.
 pub struct NamedServer {
     pub name: String,
-    pub command: CommandSpec,
+    pub reach: Reach,
 }
 
 /// The one that was typed, or stands under its name in a file.
@@ -30,20 +32,40 @@ pub async fn server(
     let mut named = match (&args.config, &args.plan) {
         (Some(config), _) => of_config(config, args, world, redactor).await?,
         (None, Some(plan)) => of_plan(plan, args, world, redactor)?,
-        (None, None) => typed(args, world)?,
+        (None, None) => typed(args, world, redactor)?,
     };
-    if let Some(folder) = &args.cwd {
-        named.command.cwd = world.cwd.join(folder);
+    let variables = variables(&args.env, world)?;
+    match &mut named.reach {
+        Reach::Stdio(command) => {
+            if let Some(folder) = &args.cwd {
+                command.cwd = world.cwd.join(folder);
+            }
+            command.env.extend(variables);
+        }
+        Reach::Http(_) if args.cwd.is_some() || !variables.is_empty() => {
+            return Err(Refusal::with_help(
+                format!(
+                    "the server `{}` is reached by a URL: there is nothing that --env or --cwd \
+                     could be for",
+                    sanitize(&named.name)
+                ),
+                "give it headers, by --header or --header-env",
+            ));
+        }
+        Reach::Http(_) => {}
     }
-    named.command.env.extend(variables(&args.env, world)?);
     Ok(named)
 }
 
-fn typed(args: &ProxyArgs, world: &World) -> Result<NamedServer, Refusal> {
+fn typed(args: &ProxyArgs, world: &World, redactor: &Redactor) -> Result<NamedServer, Refusal> {
+    if let Some(url) = &args.url {
+        return by_url(url, args, world, redactor);
+    }
     if args.command.is_empty() {
         return Err(Refusal::with_help(
             "nothing says which server is meant",
-            "put its command behind `--`: jelly proxy -- COMMAND [ARGS]...",
+            "put its command behind `--`: jelly proxy -- COMMAND [ARGS]...; or name its URL: \
+             jelly proxy --url URL",
         ));
     }
     let command = CommandSpec {
@@ -53,8 +75,80 @@ fn typed(args: &ProxyArgs, world: &World) -> Result<NamedServer, Refusal> {
     };
     Ok(NamedServer {
         name: program_name(&command),
-        command,
+        reach: Reach::Stdio(command),
     })
+}
+
+/// One that is there already.
+fn by_url(
+    url: &str,
+    args: &ProxyArgs,
+    world: &World,
+    redactor: &Redactor,
+) -> Result<NamedServer, Refusal> {
+    if !["http://", "https://"].iter().any(|s| url.starts_with(s)) {
+        return Err(Refusal::with_help(
+            format!(
+                "`{}` is no URL of a server",
+                sanitize(&redactor.redact(url))
+            ),
+            "write it with `https://`, or put a command behind `--`",
+        ));
+    }
+    let given = args.header.iter().map(|header| match header.split_once(':') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        }
+        Some(_) | None => Err(Refusal::with_help(
+            "a header is written `NAME: VALUE`",
+            "--header 'Accept-Language: en'; --header-env NAME=VARIABLE takes its value from the \
+             environment",
+        )),
+    });
+    let of_env = args.header_env.iter().map(|(name, variable)| {
+        let value = world.env.get(variable).cloned().ok_or_else(|| {
+            Refusal::with_help(
+                format!("--header-env {name}: the environment has no variable {variable}"),
+                format!("set {variable} to the header's value"),
+            )
+        })?;
+        Ok((name.clone(), value))
+    });
+    let headers: Vec<(String, String)> = given.chain(of_env).collect::<Result<_, Refusal>>()?;
+    let secrets = headers
+        .iter()
+        .flat_map(|(name, value)| secrets_in_header(name, value))
+        .chain(secrets_in_text(url));
+    redactor.learn(secrets.map(|found| (found.name, found.value)));
+    let has_own = headers
+        .iter()
+        .any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+    let auth = match args.login || !has_own {
+        true => stored_login(url, world, redactor),
+        false => None,
+    };
+    if args.login && auth.is_none() {
+        return Err(Refusal::with_help(
+            "there is no place where a login could be kept: the user has no home folder",
+            "name a folder by JELLY_LOGINS_DIR",
+        ));
+    }
+    Ok(NamedServer {
+        name: host_of(url).to_owned(),
+        reach: Reach::Http(Endpoint {
+            url: url.to_owned(),
+            headers,
+            command: None,
+            auth,
+        }),
+    })
+}
+
+fn host_of(url: &str) -> &str {
+    let (_, rest) = url.split_once("://").unwrap_or(("", url));
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    if host.is_empty() { "server" } else { host }
 }
 
 /// That of a client's configuration.
@@ -86,11 +180,10 @@ async fn of_config(
     };
     let around = (folder.as_path(), found.home.as_deref());
     match reach_of(config, entry, around, world, redactor).await {
-        Some(Reach::Stdio(command)) => Ok(NamedServer {
+        Some(reach) => Ok(NamedServer {
             name: wanted.to_owned(),
-            command,
+            reach,
         }),
-        Some(Reach::Http(_)) => Err(by_url(&shown.to_string(), wanted)),
         None => Err(Refusal::with_help(
             format!(
                 "{}: a blank in the entry of `{wanted}` has no value",
@@ -126,9 +219,6 @@ fn of_plan(
         let all: Vec<&str> = plan.servers.keys().map(String::as_str).collect();
         return Err(no_server(&shown, wanted, &all));
     };
-    let Transport::Stdio(command) = &server.transport else {
-        return Err(by_url(&shown, wanted));
-    };
     let folder = project_dir(None, path).map_err(|error| {
         Refusal::with_help(
             format!("{shown}: its folder: {error}"),
@@ -142,39 +232,38 @@ fn of_plan(
         BTreeMap::new(),
         &plan.vars,
     );
-    let text = |template: &Template| {
-        template.resolve_str(&scope, wanted).map_err(|unresolved| {
-            Refusal::with_help(
-                format!("{shown}: the command of `{wanted}` is not known: {unresolved}"),
-                "set the variable in the environment, or put the command behind `--`",
-            )
-        })
+    // Nothing is waited for.
+    let (_, interrupt) = watch::channel(None);
+    let settings = ExecSettings {
+        jelly: world.jelly.clone(),
+        logins: world.logins(),
+        ..ExecSettings::apart(folder, world.env.clone(), redactor.clone(), interrupt)
     };
-    let Some(first) = &command.command else {
+    let reach = plan_reach(server, &scope, &settings).map_err(|failures| {
+        let whys = failures
+            .iter()
+            .filter_map(|failure| failure.message.as_deref());
+        let whys: Vec<&str> = whys.collect();
+        Refusal::with_help(
+            format!(
+                "{shown}: how `{wanted}` is reached is not known: {}",
+                sanitize(&whys.join("; "))
+            ),
+            "set the variable in the environment, or put the command behind `--`",
+        )
+    })?;
+    if let Reach::Http(Endpoint {
+        command: Some(_), ..
+    }) = &reach
+    {
         return Err(Refusal::with_help(
-            format!("{shown}: the server `{wanted}` is started from a package"),
-            "put its command behind `--`: jelly proxy -- COMMAND [ARGS]...",
+            format!("{shown}: the server `{wanted}` is started by a command and reached by a URL"),
+            "start it yourself, and name the URL: jelly proxy --url URL",
         ));
-    };
-    let mut argv = vec![text(first)?];
-    for arg in &command.args {
-        argv.push(text(arg)?);
     }
-    // `jelly` means this jelly, be it on the PATH or not.
-    if let (Some(jelly), "jelly") = (&world.jelly, argv[0].as_str()) {
-        argv[0] = jelly.display().to_string();
-    }
-    let mut env = Vec::new();
-    for (name, value) in &command.env {
-        env.push((name.clone(), text(value)?));
-    }
-    let cwd = match &command.cwd {
-        Some(cwd) => folder.join(text(cwd)?),
-        None => folder.clone(),
-    };
     Ok(NamedServer {
         name: wanted.to_owned(),
-        command: CommandSpec { argv, cwd, env },
+        reach,
     })
 }
 
@@ -184,16 +273,6 @@ fn no_server(file: &str, wanted: &str, all: &[&str]) -> Refusal {
     Refusal::with_help(
         format!("{file} has no server `{}`", sanitize(wanted)),
         sanitize(&next),
-    )
-}
-
-fn by_url(file: &str, wanted: &str) -> Refusal {
-    Refusal::with_help(
-        format!(
-            "{file}: the server `{}` is reached by a URL",
-            sanitize(wanted)
-        ),
-        "`jelly proxy` stands before servers that it starts; let the client reach it by itself",
     )
 }
 

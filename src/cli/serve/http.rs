@@ -1,6 +1,7 @@
 //! The server over Streamable HTTP: who may ask is judged first.
 
 use super::handler::ServeHandler;
+use crate::cli::listening::listen_at;
 use crate::cli::refusal::{Refusal, complain};
 use crate::cli::settings::World;
 use http::header::WWW_AUTHENTICATE;
@@ -12,14 +13,13 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use jelly_base::model::ExitCode;
-use jelly_wire::{ListenGuard, ListenRefusal};
+use jelly_wire::ListenGuard;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 /// More connections wait.
@@ -48,34 +48,8 @@ pub async fn listen(
     world: &World,
     handler: &ServeHandler,
 ) -> Result<ExitCode, Refusal> {
-    let token = match token_env {
-        None => None,
-        Some(name) => Some(world.env.get(name).cloned().ok_or_else(|| {
-            Refusal::with_help(
-                format!("the environment variable {name}, which is to hold the token, is not set"),
-                "set it to a long random word, as from `openssl rand -hex 32`",
-            )
-        })?),
-    };
-    let guard = ListenGuard::new(address, token).map_err(|error| {
-        let next = match error {
-            ListenRefusal::NoToken(_) => {
-                "listen at 127.0.0.1, or name the variable with a token: --token-env NAME"
-            }
-            ListenRefusal::EmptyToken | ListenRefusal::UnsendableToken => {
-                "set the variable to a long random word, as from `openssl rand -hex 32`"
-            }
-        };
-        Refusal::with_help(format!("{address} can't be listened at: {error}"), next)
-    })?;
-    let listener = TcpListener::bind(address).await;
-    let bound = listener.and_then(|listener| Ok((listener.local_addr()?, listener)));
-    let (bound, listener) = bound.map_err(|error| {
-        Refusal::needs_help(format!(
-            "error: {address} can't be listened at: {error}\nhelp: name another port; port 0 takes a free one"
-        ))
-    })?;
-    let guard = Arc::new(guard.at(bound));
+    let (guard, listener, bound) = listen_at(address, token_env, world).await?;
+    let guard = Arc::new(guard);
     complain(&format!("jelly serve: listening at http://{bound}{PATH}"));
     // Who may ask is judged by the guard, which knows the port and the token.
     let config = StreamableHttpServerConfig::default()

@@ -1,4 +1,5 @@
-//! `jelly serve --listen`, for as long as a test needs it.
+//! `jelly serve --listen` or `jelly proxy --listen`, for as long as a test needs
+//! it.
 
 use super::Project;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,8 +14,12 @@ pub struct Listening {
 
 impl Listening {
     pub fn start(project: &Project, args: &[&str], env: &[(&str, &str)]) -> Self {
+        Self::of(project, "serve", args, env)
+    }
+
+    pub fn of(project: &Project, command: &str, args: &[&str], env: &[(&str, &str)]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_jelly"))
-            .arg("serve")
+            .arg(command)
             .args(args)
             .current_dir(project.dir())
             .env(super::procs::MARK, project.dir())
@@ -44,6 +49,15 @@ impl Listening {
     /// Opens a request of these headers, with the right ones where none are
     /// given.
     pub fn open(&self, headers: &[(&str, &str)], body: &str) -> TcpStream {
+        self.request("POST", headers, body)
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The same by any verb.
+    pub fn request(&self, verb: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream
             .set_read_timeout(Some(Duration::from_secs(60)))
@@ -57,7 +71,7 @@ impl Listening {
             ("Content-Length", &length),
             ("Connection", "close"),
         ];
-        let mut head = "POST /mcp HTTP/1.1\r\n".to_owned();
+        let mut head = format!("{verb} /mcp HTTP/1.1\r\n");
         let is_given = |name: &str| headers.iter().any(|(given, _)| *given == name);
         for (name, value) in usual
             .iter()

@@ -57,6 +57,15 @@ pub fn alive(project: &Project) -> Vec<Proc> {
         .collect()
 }
 
+/// How many of them have this word in their command line.
+pub fn count_of(project: &Project, word: &str) -> usize {
+    let alive = alive(project);
+    alive
+        .iter()
+        .filter(|process| process.argv.contains(word))
+        .count()
+}
+
 /// Waits until nobody is alive.
 #[track_caller]
 pub fn none_within(project: &Project, limit: Duration) {

@@ -28,6 +28,8 @@ pub enum UpstreamErrorType {
     StillStarting,
     /// It died in use.
     Died,
+    /// It is reached by a URL, and gave this request no answer.
+    NoAnswer,
     /// It speaks the other era of the protocol.
     EraMismatch,
 }

@@ -120,15 +120,24 @@ pub struct Prepared {
 /// Resolves a server's URL, command, arguments, environment and folder, and looks
 /// whether the command and the folder are there.
 pub fn prepare(server: &Server, scope: &Scope, settings: &ExecSettings) -> Prepared {
-    Preparation {
-        server: &server.name,
-        scope,
-        settings,
-        missing: Vec::new(),
-        troubles: Vec::new(),
-        notes: Vec::new(),
-    }
-    .run(server)
+    Preparation::new(server, scope, settings).run(server)
+}
+
+/// How a server of a plan is reached. Whether its command and its folder are
+/// there, whoever starts it says.
+///
+/// # Errors
+/// Everything that has no value.
+pub fn reach_of(
+    server: &Server,
+    scope: &Scope,
+    settings: &ExecSettings,
+) -> Result<Reach, Vec<Failure>> {
+    let preparation = Preparation {
+        looks_up: false,
+        ..Preparation::new(server, scope, settings)
+    };
+    preparation.run(server).reach
 }
 
 struct Preparation<'a> {
@@ -139,9 +148,23 @@ struct Preparation<'a> {
     /// Of the package that is started.
     troubles: Vec<Trouble>,
     notes: Vec<String>,
+    /// Look whether the command and the folder are there.
+    looks_up: bool,
 }
 
-impl Preparation<'_> {
+impl<'a> Preparation<'a> {
+    fn new(server: &'a Server, scope: &'a Scope, settings: &'a ExecSettings) -> Self {
+        Self {
+            server: &server.name,
+            scope,
+            settings,
+            missing: Vec::new(),
+            troubles: Vec::new(),
+            notes: Vec::new(),
+            looks_up: true,
+        }
+    }
+
     /// The template's text; what can't be resolved stays as it is written,
     /// and is remembered.
     fn text(&mut self, template: &Template) -> String {
@@ -217,7 +240,7 @@ impl Preparation<'_> {
             true => spec.clone(),
             false => server.command().and_then(|command| self.known(command)),
         };
-        if let Some(spec) = looked_up
+        if let Some(spec) = looked_up.filter(|_| self.looks_up)
             && let Err(error) = process::check(&spec)
         {
             failures.push(not_startable(&facts, &spec, error, &settings.redactor));

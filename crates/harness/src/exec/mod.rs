@@ -50,6 +50,7 @@ mod wire_check;
 pub use checkup::{CheckupSettings, Examined, ReadyServer, examine, preflight, take_stock};
 pub use declared::Declared;
 pub use ladder::{LadderInput, Overrides, climb};
+pub use launch::reach_of;
 pub use outsider::Outsider;
 pub use run::{Executed, Iteration, Unfinished, execute};
 pub use select::{NoSuchFilter, Selection};

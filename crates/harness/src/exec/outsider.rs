@@ -7,7 +7,7 @@ use super::launch::not_startable;
 use jelly_base::model::{Exit, Failure, Outcome, Phase, RequestFacts, SpawnError};
 use jelly_base::text::redact::Redactor;
 use jelly_process::CommandSpec;
-use jelly_wire::{Reach, StartFailure, describe_exit};
+use jelly_wire::{HttpEnd, Reach, StartFailure, describe_exit};
 
 /// A server, as it is told of.
 #[derive(Debug, Clone)]
@@ -48,6 +48,27 @@ impl Outsider {
             exit: Some(exit),
             stderr: Some(stderr),
             request: method.map(|method| RequestFacts {
+                method: method.to_owned(),
+                params: None,
+            }),
+            ..facts(&self.name, &self.reach, &self.redactor).failure(Phase::Call, message)
+        })
+    }
+
+    /// A request to a URL in use got no answer.
+    #[must_use]
+    pub fn unanswered(&self, end: HttpEnd, method: &str) -> Failure {
+        let message = match &end.breach {
+            Some(breach) => format!("the server {breach}, in answer to `{method}`"),
+            None => format!("`{method}` {}", end.message),
+        };
+        self.clean(Failure {
+            outcome: end.rpc_error.as_ref().map(|_| Outcome::Error),
+            http: Some(end.facts),
+            rpc_error: end.rpc_error,
+            protocol_breach: end.breach,
+            own_limit: end.own_limit,
+            request: Some(RequestFacts {
                 method: method.to_owned(),
                 params: None,
             }),

@@ -63,6 +63,39 @@ pub struct ExecSettings {
 }
 
 impl ExecSettings {
+    /// Of a plan of which no run is kept: by the words of the plan alone, without
+    /// reports.
+    #[must_use]
+    pub fn apart(
+        project_dir: PathBuf,
+        env: BTreeMap<String, String>,
+        redactor: Redactor,
+        interrupt: watch::Receiver<Option<Interrupt>>,
+    ) -> Self {
+        Self {
+            project_dir,
+            jelly: None,
+            env,
+            vars: IndexMap::new(),
+            selection: Selection::new(Vec::new(), Vec::new()),
+            fail_fast: false,
+            wire_check: false,
+            keep_answers: false,
+            adapt: true,
+            overrides: Rc::default(),
+            store_unread: false,
+            keep_outputs: false,
+            starts: Arc::new(Semaphore::new(1)),
+            interrupt,
+            events: Rc::new(|_| {}),
+            redactor,
+            logins: None,
+            recorder: None,
+            stderr_log: Rc::new(|_| None),
+            propose_snapshot: Rc::new(|_, _| Err("keep a snapshot apart from a run".to_owned())),
+        }
+    }
+
     /// Says how a step ended; in words that may be shown.
     pub(super) fn tell_end(&self, cleaner: &Cleaner, report: &StepReport, failures: &[Failure]) {
         let mut step = Box::new(report.clone());

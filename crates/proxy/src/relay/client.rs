@@ -10,7 +10,7 @@ use jelly_base::mcp::{DISCOVER, Era, code};
 use tokio::time::Instant;
 
 /// Lines that are kept for a server which is starting.
-const HELD: usize = 10_000;
+pub(super) const HELD: usize = 10_000;
 
 impl<T: Tap> Relay<T> {
     /// A line of the client, without its line feed.
@@ -38,11 +38,7 @@ impl<T: Tap> Relay<T> {
     fn pass_to_server(&mut self, line: &[u8]) {
         match self.state {
             State::Ready => self.send(line),
-            State::Starting(starting) if starting.holds() => {
-                if self.held.len() < HELD {
-                    self.held.push(line.to_vec());
-                }
-            }
+            State::Starting(starting) if starting.holds() => self.hold(line),
             State::Starting(_) => self.send(line),
             State::Down => {}
         }

@@ -1,6 +1,7 @@
 //! Starts, deaths and what is due.
 
-use super::pending::{Asked, Asking, Waiting, earlier};
+use super::client::HELD;
+use super::pending::{Asked, Asking, Waiting, earlier, key};
 use super::{OwnRequest, Relay, Starting, State, Wish};
 use crate::message::{Kind, Line, peek};
 use crate::settings::Tap;
@@ -181,13 +182,56 @@ impl<T: Tap> Relay<T> {
         adopted.map_or(id, |(_, client)| client)
     }
 
-    fn may_restart(&mut self, now: Instant) -> bool {
+    /// The budget of restarts lasts.
+    pub fn may_restart(&mut self, now: Instant) -> bool {
         while let Some(first) = self.restarts.front()
             && now.saturating_duration_since(*first) > WINDOW
         {
             self.restarts.pop_front();
         }
         self.settings.restarts && !self.closed && self.restarts.len() < RESTARTS
+    }
+
+    /// The server knows the session no more, in which this was not executed: it
+    /// waits for another one. [`Relay::started`] is to be said next.
+    pub fn reopen(&mut self, line: &[u8], trouble: Trouble, now: Instant) {
+        self.restarts.push_back(now);
+        self.restart_count += 1;
+        self.trouble = Some(trouble);
+        self.asked_by_server.clear();
+        self.own.clear();
+        self.state = State::Starting(Starting::ASKED_FOR);
+        self.hold(line);
+    }
+
+    /// Keeps a line until there is a server that takes it.
+    pub fn hold(&mut self, line: &[u8]) {
+        if self.held.len() < HELD {
+            self.held.push(line.to_vec());
+        }
+    }
+
+    /// The server has no answer to this; it may have some to others.
+    pub fn unanswered(&mut self, line: &[u8], trouble: &Trouble) {
+        for id in ids_of(line) {
+            self.own.remove(&id);
+            self.answered.remove(&key(&id));
+            if self.pending.take(&id).is_some() {
+                let shown = self.shown_id(id);
+                self.say_to_client(&trouble.answer(&shown));
+            }
+        }
+    }
+
+    /// The server does not know the probe for its era.
+    pub fn probe_refused(&mut self, line: &[u8]) {
+        self.server_era = Some(Era::Legacy);
+        for id in ids_of(line) {
+            self.answered.remove(&key(&id));
+            if self.pending.take(&id).is_some() {
+                self.refuse_probe(&id);
+            }
+        }
     }
 
     /// The first restart is at once.
@@ -320,6 +364,19 @@ fn asks_for(line: &[u8]) -> Asking {
         Line::One(message) => Asking::of(message.method()),
         Line::Many(_) | Line::Other | Line::Noise => Asking::Other,
     }
+}
+
+/// The ids of the requests of a line, as they are written.
+fn ids_of(line: &[u8]) -> Vec<String> {
+    let messages = match peek(line) {
+        Line::One(message) => vec![message],
+        Line::Many(messages) => messages,
+        Line::Other | Line::Noise => Vec::new(),
+    };
+    let requests = messages.iter().filter(|m| m.kind() == Kind::Request);
+    requests
+        .filter_map(|message| message.id().map(str::to_owned))
+        .collect()
 }
 
 fn is_request(line: &[u8]) -> bool {

@@ -45,6 +45,13 @@ impl Outbox {
         }
     }
 
+    /// Hands out all lines that wait.
+    pub fn take_lines(&mut self, mut take: impl FnMut(&[u8])) {
+        let lines = self.unsent().split(|byte| *byte == b'\n');
+        lines.filter(|line| !line.is_empty()).for_each(&mut take);
+        self.clear();
+    }
+
     /// Nobody wants them any more.
     pub fn clear(&mut self) {
         self.at = 0;

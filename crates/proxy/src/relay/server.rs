@@ -3,12 +3,11 @@
 use super::pending::{Asked, Asking, key};
 use super::{OwnRequest, Relay, State};
 use crate::adapter::{Members, raw};
-use crate::message::{Kind, Line, NoticeParams, Peek, peek};
+use crate::message::{Kind, Line, NoticeParams, Peek, peek, place_in};
 use crate::settings::Tap;
 use jelly_base::mcp::{Era, code};
 use jelly_wire::Direction;
 use serde::Deserialize;
-use std::ops::Range;
 use tokio::time::Instant;
 
 /// As servers of the legacy era refuse a method that they do not know.
@@ -174,13 +173,6 @@ impl<T: Tap> Relay<T> {
         result.insert("_meta".to_owned(), raw(&meta)?);
         serde_json::to_string(&result).ok()
     }
-}
-
-/// Where a part stands in the line that it was read from.
-fn place_in(line: &[u8], part: &str) -> Option<Range<usize>> {
-    let start = (part.as_ptr() as usize).checked_sub(line.as_ptr() as usize)?;
-    let end = start.checked_add(part.len())?;
-    (line.get(start..end)? == part.as_bytes()).then_some(start..end)
 }
 
 /// The result or the error of an answer, as a member.

@@ -231,7 +231,7 @@ impl Driver {
         }
         if self.link.has_session() {
             // Whether it is heeded, or even allowed, is the server's to say.
-            let _ = timeout(GOODBYE, self.link.delete(&self.shared).send()).await;
+            let _ = timeout(GOODBYE, self.link.delete(&*self.shared).send()).await;
         }
         self.tasks.abort_all();
         let end = End::Closed("was let go by jelly".to_owned());

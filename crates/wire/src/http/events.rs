@@ -17,6 +17,12 @@ const LONGEST_RETRY: Duration = Duration::from_secs(60);
 const SHORTEST_RETRY: Duration = Duration::from_millis(10);
 /// So often in a row without anything new.
 pub(super) const RESUMPTIONS: usize = 5;
+
+/// The pause that a server asks for, within bounds.
+pub(super) fn pause_of(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds).clamp(SHORTEST_RETRY, LONGEST_RETRY)
+}
+
 /// Takes a chunk of a stream: messages go to the peer, the rest is noted. The
 /// newest event that was none is left in `last`. What was not read, for a limit
 /// of jelly's own, may have been the answer.
@@ -45,9 +51,7 @@ pub(super) fn hear(
             }
         }
         SseItem::Event { .. } => {}
-        SseItem::Retry(pause) => {
-            *retry = Duration::from_millis(pause).clamp(SHORTEST_RETRY, LONGEST_RETRY)
-        }
+        SseItem::Retry(pause) => *retry = pause_of(pause),
         SseItem::TooLong(limit) => {
             let text = format!("sent a longer event than the {limit} bytes that jelly reads");
             let mut peer = shared.peer();

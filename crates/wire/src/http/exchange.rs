@@ -3,47 +3,35 @@
 //! Main type: [`Exchange`]. Whatever happens, the request behind the message is
 //! settled: with the answer that came, or with what came in its place.
 
-use super::auth::Tries;
-use super::body::{BodyError, BodyKind, HttpBody, begins_like_json, kind_of_body};
-use super::client::{bare, same_origin};
+use super::body::{BodyKind, HttpBody, begins_like_json, kind_of_body};
 use super::events::{DEFAULT_RETRY, RESUMPTIONS, hear};
 use super::facts;
 use super::headers::Outline;
 use super::link::Link;
 use super::listen::{self, Stream};
 use super::lost_session::{self, Standing};
+use super::post::Post;
 use super::sse::SseParser;
 use crate::connection::Shared;
-use crate::era::is_modern_error;
 use crate::peer::Understood;
 use crate::{HttpEnd, MAX_LINE_BYTES, ReplyOutcome};
-use jelly_base::mcp::{Method, Notification};
 use jelly_base::model::{Era, HttpFacts, OwnLimit};
-use reqwest::header::LOCATION;
-use reqwest::{Response, Url};
-use serde::de::IgnoredAny;
-use serde_json::Value;
+use reqwest::Response;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::{sleep, timeout};
 
-/// A server of ours that is still starting is asked again after this pause at
-/// first, and after longer ones later.
-const FIRST_PAUSE: Duration = Duration::from_millis(20);
-const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// How long after a lost connection the exit of the process is waited for,
 /// which would say more.
 const EXIT_GRACE: Duration = Duration::from_secs(1);
-/// So many redirects are followed.
-const REDIRECTS: usize = 5;
 /// So much of a refusal's body is read, more only of what may be a message, and
 /// no longer than that.
 pub(super) const REFUSAL_BYTES: usize = 256 * 1024;
-const REFUSAL_TAKES: Duration = Duration::from_secs(5);
+pub(super) const REFUSAL_TAKES: Duration = Duration::from_secs(5);
 /// What may come in a stream after the answer is waited for so long, so that
 /// the connection can be used again.
-const TAIL_TAKES: Duration = Duration::from_secs(1);
+pub(super) const TAIL_TAKES: Duration = Duration::from_secs(1);
 
 /// One message under way.
 pub(super) struct Exchange {
@@ -102,10 +90,16 @@ impl Exchange {
             if let Some(end) = self.link.old_end() {
                 return Err(Box::new(end));
             }
-            let response = self.response().await?;
+            let post = Post {
+                link: &self.link,
+                carrier: &*self.shared,
+                body: &self.body,
+                outline: &self.outline,
+            };
+            let response = post.response().await?;
             match self.take(response).await {
-                Err(end) if self.may_be_old(&end) => {
-                    match listen::open_old(&self.link, &self.shared).await {
+                Err(end) if post.may_be_old(&end) => {
+                    match listen::open_old(&self.link, &*self.shared).await {
                         Some((stream, url)) => {
                             self.link.use_old_transport(url);
                             // The driver lives as long as its exchanges.
@@ -119,137 +113,9 @@ impl Exchange {
         }
     }
 
-    /// Whether the refusal may be one of a server that knows only the
-    /// deprecated HTTP+SSE transport (2026-07-28, Streamable HTTP, "HTTP+SSE
-    /// Transport").
-    fn may_be_old(&self, end: &HttpEnd) -> bool {
-        let modern = end.rpc_error.as_ref().is_some_and(is_modern_error);
-        self.outline.method.as_deref() == Some("initialize")
-            && !self.link.is_old_transport()
-            && matches!(end.facts.status, Some(400 | 404 | 405))
-            && !modern
-    }
-
-    /// The head of an answer; redirects are followed as far as they may be, and
-    /// a server that is still starting is asked again.
-    async fn response(&self) -> Result<Response, Box<HttpEnd>> {
-        let mut url = self.link.post_url();
-        let mut pause = FIRST_PAUSE;
-        let mut redirects = 0;
-        let mut tries = Tries::default();
-        let mut lost = false;
-        loop {
-            let bearer = self.link.bearer();
-            let request = self.link.post(
-                url.clone(),
-                &self.body,
-                &self.outline,
-                bearer.as_ref(),
-                &self.shared,
-            );
-            let trouble = match request.send().await {
-                Ok(response) if self.is_starting(&response) => {
-                    let head = self.head(&response);
-                    let words = facts::in_words(response.status().as_u16());
-                    facts::useless(head, format!("was answered with {words}"))
-                }
-                Ok(response) => {
-                    self.link.set_ready(&self.shared);
-                    let bearer = bearer.as_ref();
-                    match self.link.authorize(&response, bearer, &mut tries).await {
-                        Some(Ok(())) => continue,
-                        Some(Err(error)) => {
-                            let head = self.head(&response);
-                            return Err(Box::new(facts::unauthorized(head, &error)));
-                        }
-                        None => {}
-                    }
-                    if !response.status().is_redirection() {
-                        if redirects > 0 {
-                            self.link.keep_redirect(&url);
-                        }
-                        return Ok(response);
-                    }
-                    url = self.redirected(&url, &response, redirects)?;
-                    redirects += 1;
-                    continue;
-                }
-                Err(error) if !lost && self.may_be_sent_again(&error) => {
-                    lost = true;
-                    continue;
-                }
-                Err(error) => facts::lost(error, None, &self.link.redactor),
-            };
-            if self.link.process.is_none() || self.link.is_ready() {
-                return Err(Box::new(trouble));
-            }
-            let mut facts = trouble.facts;
-            facts.text.get_or_insert(trouble.message);
-            self.shared.note_trouble(Some(facts));
-            sleep(pause).await;
-            pause = (pause * 3 / 2).min(LONGEST_PAUSE);
-        }
-    }
-
-    /// Whether a message whose connection was lost may be sent once more: an idle connection may
-    /// have been closed by the server in that moment. A call of a tool may have had its effect,
-    /// and so may what no revision knows.
-    fn may_be_sent_again(&self, error: &reqwest::Error) -> bool {
-        let method = self.outline.method.as_deref().unwrap_or_default();
-        let only_asks = method != "tools/call"
-            && (Method::find(method).is_some() || method.starts_with(Notification::PREFIX));
-        only_asks && self.link.is_ready() && !error.is_connect() && !error.is_builder()
-    }
-
-    /// Whether the answer is one of a gateway before a process of ours that is
-    /// not there yet.
-    fn is_starting(&self, response: &Response) -> bool {
-        self.link.process.is_some()
-            && !self.link.is_ready()
-            && matches!(response.status().as_u16(), 502..=504)
-    }
-
-    fn head(&self, response: &Response) -> HttpFacts {
-        facts::of_head(response.status(), response.headers(), &self.link.redactor)
-    }
-
-    /// Where a redirect leads, if it may be followed: the same request again,
-    /// and to the same origin, since no header may leave it.
-    fn redirected(
-        &self,
-        from: &Url,
-        response: &Response,
-        so_far: usize,
-    ) -> Result<Url, Box<HttpEnd>> {
-        let mut head = self.head(response);
-        let words = facts::in_words(response.status().as_u16());
-        let location = response
-            .headers()
-            .get(LOCATION)
-            .and_then(|l| l.to_str().ok());
-        let Some(Ok(to)) = location.map(|location| from.join(location)) else {
-            let message = format!("was answered with {words}, which leads nowhere");
-            return Err(Box::new(facts::useless(head, message)));
-        };
-        let shown = bare(&to, &self.link.redactor);
-        let location = Value::from(shown.as_str());
-        head.headers.insert("location".to_owned(), location);
-        let why = if !same_origin(from, &to) {
-            "jelly follows no redirect to another origin"
-        } else if !matches!(response.status().as_u16(), 307 | 308) {
-            "jelly follows only those that keep the request as it is (307, 308)"
-        } else if so_far >= REDIRECTS {
-            "jelly follows no more than five in a row"
-        } else {
-            return Ok(to);
-        };
-        let message = format!("was redirected with {words} to {shown}; {why}");
-        Err(Box::new(facts::useless(head, message)))
-    }
-
     /// What the answer is, by its status and type.
     async fn take(&self, response: Response) -> Result<(), Box<HttpEnd>> {
-        let head = self.head(&response);
+        let head = self.link.head(&response);
         let status = response.status();
         let opens = self.outline.method.as_deref() == Some("initialize");
         if !status.is_success() {
@@ -292,14 +158,6 @@ impl Exchange {
         })
     }
 
-    /// What is to be said of a body of which no more comes.
-    fn broke_off(&self, error: BodyError, head: HttpFacts) -> HttpEnd {
-        match error {
-            BodyError::Lost(error) => facts::lost(error, Some(head), &self.link.redactor),
-            BodyError::Packed(error) => facts::ill_packed(head, &error),
-        }
-    }
-
     async fn refusal(&self, response: Response, mut head: HttpFacts) -> HttpEnd {
         let mut bytes = Vec::new();
         // As much as comes in time, and can be unpacked: the status says enough.
@@ -317,7 +175,7 @@ impl Exchange {
         let mut end = facts::refused(head, &bytes);
         let opens = self.outline.method.as_deref() == Some("initialize");
         if self.id.is_some() && !opens && self.link.has_session() {
-            let standing = lost_session::standing(&end, &bytes, self.outline.request_id());
+            let standing = lost_session::standing(&end, &bytes, self.outline.id.as_ref());
             end.session_lost = standing == Standing::Lost;
             end.session_in_doubt = standing == Standing::InDoubt;
         }
@@ -338,7 +196,7 @@ impl Exchange {
         match read {
             Ok(true) => {}
             Ok(false) => return Err(Box::new(self.too_long(head, "body"))),
-            Err(error) => return Err(Box::new(self.broke_off(error, head))),
+            Err(error) => return Err(Box::new(facts::broke_off(error, head, &self.link.redactor))),
         }
         let understood = {
             let mut peer = self.shared.peer();
@@ -348,25 +206,7 @@ impl Exchange {
             }
             understood
         };
-        let words = facts::in_words(head.status.unwrap_or_default());
-        let cut_off = || {
-            let read = serde_json::from_slice::<IgnoredAny>(&bytes);
-            read.is_err_and(|error| error.is_eof())
-        };
-        let (kind, what) = match (bytes.trim_ascii().is_empty(), understood) {
-            (true, _) => (Some("empty_body"), "no body"),
-            (false, Understood::Message) => (None, "messages of which none answers it"),
-            (false, Understood::Nothing) if cut_off() => {
-                (Some("cut_off_json"), "JSON that breaks off before its end")
-            }
-            (false, Understood::Nothing) => {
-                (Some("no_message"), "a body that is no JSON-RPC message")
-            }
-            (false, Understood::Beyond(_)) => (None, "a body that is beyond what jelly reads"),
-        };
-        head.error = kind.map(str::to_owned);
-        let message = format!("was answered with {words} and {what}");
-        Err(no_answer(understood, head, message))
+        Err(facts::without_answer(head, &bytes, understood))
     }
 
     /// A body or an event that is longer than what jelly reads.
@@ -407,22 +247,8 @@ impl Exchange {
         }
         bytes.truncate(REFUSAL_BYTES);
         head.body = facts::body(&bytes, &self.link.redactor);
-        let words = facts::in_words(head.status.unwrap_or_default());
         let empty = bytes.is_empty() && complete;
-        let name = match empty {
-            true => "empty_body",
-            false if kind.contains("html") => "html",
-            false => "media_type",
-        };
-        head.error = Some(name.to_owned());
-        let message = if empty {
-            format!("was answered with {words} and no body")
-        } else {
-            format!(
-                "was answered with {words} and a body of {kind}, where JSON or an event stream is due"
-            )
-        };
-        Err(no_answer(understood, head, message))
+        Err(facts::of_another_kind(head, &kind, empty, understood))
     }
 
     /// A stream of events, of which one is the answer; taken up again where it
@@ -457,10 +283,10 @@ impl Exchange {
             sleep(retry).await;
             let resumed = self
                 .link
-                .stream(self.link.endpoint(), Some(&since), &self.shared);
+                .stream(self.link.endpoint(), Some(&since), &*self.shared);
             match resumed.await {
                 Ok(resumed) if listen::is_stream(&resumed) => {
-                    head = self.head(&resumed);
+                    head = self.link.head(&resumed);
                     body = self.body(resumed, &head)?;
                     parser.restart();
                 }
@@ -505,44 +331,17 @@ impl Exchange {
                 Err(error) => Some(error),
             };
             head.body = facts::body(&last, &self.link.redactor);
-            let place = if parser.is_mid_event() {
-                "in the middle of an event"
-            } else {
-                "before its answer came"
-            };
-            let mut end = match ended {
-                Some(error @ BodyError::Packed(_)) => {
-                    return Err(Box::new(self.broke_off(error, head)));
-                }
-                Some(BodyError::Lost(error)) => facts::lost(error, Some(head), &self.link.redactor),
-                None => {
-                    let mut end = facts::useless(head, "");
-                    end.facts.error = Some("closed".to_owned());
-                    end
-                }
-            };
-            let cause = end.facts.text.take();
-            let text = format!("the event stream ended {place}");
-            end.message = format!("got no answer: {text}");
-            end.facts.text = Some(match cause {
-                Some(cause) => format!("{text}: {cause}"),
-                None => text,
-            });
-            return Err(Box::new(end));
+            let mid_event = parser.is_mid_event();
+            let redactor = &self.link.redactor;
+            return Err(Box::new(facts::stream_ended(
+                ended, head, mid_event, redactor,
+            )));
         }
     }
 }
 
 /// Whether to read on in what nobody asked for: what begins like a message may
 /// be as long as one.
-fn is_short(bytes: &[u8]) -> bool {
+pub(super) fn is_short(bytes: &[u8]) -> bool {
     bytes.len() <= REFUSAL_BYTES || begins_like_json(bytes) && bytes.len() <= MAX_LINE_BYTES
-}
-
-/// A body in which no answer was found.
-fn no_answer(understood: Understood, head: HttpFacts, message: String) -> Box<HttpEnd> {
-    Box::new(match understood {
-        Understood::Beyond(limit) => facts::beyond(head, limit, message),
-        Understood::Message | Understood::Nothing => facts::useless(head, message),
-    })
 }

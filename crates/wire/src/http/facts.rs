@@ -4,7 +4,9 @@
 //! bounded and redacted.
 
 use super::auth::AuthError;
+use super::body::BodyError;
 use crate::HttpEnd;
+use crate::peer::Understood;
 use indexmap::IndexMap;
 use jelly_base::model::{HttpFacts, OwnLimit, RpcError};
 use jelly_base::text::redact::Redactor;
@@ -12,6 +14,7 @@ use jelly_base::text::{read_json, truncate};
 use jiff::Timestamp;
 use reqwest::StatusCode;
 use reqwest::header::{DATE, HeaderMap};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::error::Error;
@@ -217,6 +220,100 @@ pub(super) fn lost(error: reqwest::Error, head: Option<HttpFacts>, redactor: &Re
     facts.error = Some(kind.to_owned());
     facts.text = Some(text);
     useless(facts, message)
+}
+
+/// What is to be said of a body of which no more comes.
+pub(super) fn broke_off(error: BodyError, head: HttpFacts, redactor: &Redactor) -> HttpEnd {
+    match error {
+        BodyError::Lost(error) => lost(error, Some(head), redactor),
+        BodyError::Packed(error) => ill_packed(head, &error),
+    }
+}
+
+/// A body in JSON in which no answer was found.
+pub(super) fn without_answer(
+    mut head: HttpFacts,
+    bytes: &[u8],
+    understood: Understood,
+) -> Box<HttpEnd> {
+    let words = in_words(head.status.unwrap_or_default());
+    let cut_off = || {
+        let read = serde_json::from_slice::<IgnoredAny>(bytes);
+        read.is_err_and(|error| error.is_eof())
+    };
+    let (kind, what) = match (bytes.trim_ascii().is_empty(), understood) {
+        (true, _) => (Some("empty_body"), "no body"),
+        (false, Understood::Message) => (None, "messages of which none answers it"),
+        (false, Understood::Nothing) if cut_off() => {
+            (Some("cut_off_json"), "JSON that breaks off before its end")
+        }
+        (false, Understood::Nothing) => (Some("no_message"), "a body that is no JSON-RPC message"),
+        (false, Understood::Beyond(_)) => (None, "a body that is beyond what jelly reads"),
+    };
+    head.error = kind.map(str::to_owned);
+    let message = format!("was answered with {words} and {what}");
+    no_answer(understood, head, message)
+}
+
+/// A body of another kind than those that are due.
+pub(super) fn of_another_kind(
+    mut head: HttpFacts,
+    kind: &str,
+    empty: bool,
+    understood: Understood,
+) -> Box<HttpEnd> {
+    let words = in_words(head.status.unwrap_or_default());
+    let name = match empty {
+        true => "empty_body",
+        false if kind.contains("html") => "html",
+        false => "media_type",
+    };
+    head.error = Some(name.to_owned());
+    let message = match empty {
+        true => format!("was answered with {words} and no body"),
+        false => format!(
+            "was answered with {words} and a body of {kind}, where JSON or an event stream is due"
+        ),
+    };
+    no_answer(understood, head, message)
+}
+
+/// A body in which no answer was found.
+fn no_answer(understood: Understood, head: HttpFacts, message: String) -> Box<HttpEnd> {
+    Box::new(match understood {
+        Understood::Beyond(limit) => beyond(head, limit, message),
+        Understood::Message | Understood::Nothing => useless(head, message),
+    })
+}
+
+/// An event stream that ended before the answer was in it.
+pub(super) fn stream_ended(
+    ended: Option<BodyError>,
+    head: HttpFacts,
+    mid_event: bool,
+    redactor: &Redactor,
+) -> HttpEnd {
+    let place = match mid_event {
+        true => "in the middle of an event",
+        false => "before its answer came",
+    };
+    let mut end = match ended {
+        Some(BodyError::Packed(error)) => return ill_packed(head, &error),
+        Some(BodyError::Lost(error)) => lost(error, Some(head), redactor),
+        None => {
+            let mut end = useless(head, "");
+            end.facts.error = Some("closed".to_owned());
+            end
+        }
+    };
+    let cause = end.facts.text.take();
+    let text = format!("the event stream ended {place}");
+    end.message = format!("got no answer: {text}");
+    end.facts.text = Some(match cause {
+        Some(cause) => format!("{text}: {cause}"),
+        None => text,
+    });
+    end
 }
 
 /// How errors of rustls begin, which come wrapped so that their type is lost.

@@ -24,7 +24,7 @@ const SAFE_INTEGER: u64 = (1 << 53) - 1;
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Outline {
     #[serde(default)]
-    id: Option<Value>,
+    pub id: Option<Value>,
     #[serde(default)]
     pub method: Option<String>,
     #[serde(default)]
@@ -43,12 +43,12 @@ impl Outline {
         self.id.as_ref()?.as_u64()
     }
 
-    fn param(&self, key: &str) -> Option<&Value> {
+    pub fn param(&self, key: &str) -> Option<&Value> {
         self.params.as_ref()?.get(key)
     }
 
     /// The version that the message is dressed for, as a modern one says.
-    fn own_version(&self) -> Option<&str> {
+    pub fn own_version(&self) -> Option<&str> {
         self.param("_meta")?.get(meta::PROTOCOL_VERSION)?.as_str()
     }
 
@@ -56,13 +56,13 @@ impl Outline {
     /// sides have agreed on, if they have.
     pub(super) fn headers(
         &self,
-        settled: Option<&Revision>,
+        settled: Option<&str>,
         params: &ParamHeaders,
     ) -> Vec<(String, String)> {
         let mut headers = Vec::new();
         let version = match (self.own_version(), settled) {
             (Some(own), _) => own,
-            (None, Some(settled)) => settled.name,
+            (None, Some(settled)) => settled,
             (None, None) => return headers,
         };
         // `initialize` itself is what settles a legacy version.
@@ -144,6 +144,18 @@ impl ParamHeaders {
     /// Whether clients must leave this tool alone.
     pub fn refuses(&self, tool: &str) -> bool {
         self.refused.contains(tool)
+    }
+
+    /// Adds what another page of the list says; the newest word of a tool holds.
+    pub fn extend(&mut self, other: Self) {
+        for tool in other.mirrored.keys() {
+            self.refused.remove(tool);
+        }
+        for tool in &other.refused {
+            self.mirrored.remove(tool);
+        }
+        self.mirrored.extend(other.mirrored);
+        self.refused.extend(other.refused);
     }
 
     fn mirrored(&self, tool: &str, arguments: &Value) -> Vec<(String, String)> {
@@ -259,7 +271,10 @@ mod tests {
     fn headers(message: &Value, settled: Option<Era>, tools: &[ToolInfo]) -> Vec<String> {
         let outline = Outline::of(message.to_string().as_bytes());
         outline
-            .headers(settled.map(Revision::newest), &ParamHeaders::of(tools).0)
+            .headers(
+                settled.map(|era| Revision::newest(era).name),
+                &ParamHeaders::of(tools).0,
+            )
             .into_iter()
             .map(|(name, value)| format!("{name}: {value}"))
             .collect()

@@ -5,8 +5,7 @@
 use super::auth::{AuthError, Authorizer, Bearer, Refusal, Tries};
 use super::client::{client_for, is_loopback, proxy_for};
 use super::facts;
-use super::headers::{Outline, SESSION_ID};
-use crate::connection::Shared;
+use super::headers::{Outline, ParamHeaders, SESSION_ID};
 use crate::{Endpoint, HttpEnd};
 use jelly_base::model::HttpFacts;
 use jelly_base::text::redact::Redactor;
@@ -14,6 +13,19 @@ use jelly_process::ExitWatch;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, RequestBuilder, Response, Url};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What carries messages over a link: what both sides have agreed on, and who
+/// hears how it goes.
+pub trait Carrier: Send + Sync {
+    /// The version that was settled on, if one was.
+    fn version(&self) -> Option<String>;
+    /// Which arguments of tools travel as headers too.
+    fn params(&self) -> Arc<ParamHeaders>;
+    /// An exchange brought no answer and is made again; none once one did.
+    fn note_trouble(&self, facts: Option<HttpFacts>);
+    /// The server broke the protocol; a fragment that completes "the server …".
+    fn breach(&self, what: &str);
+}
 
 /// One server by its URL.
 ///
@@ -125,9 +137,9 @@ impl Link {
         self.state().ready
     }
 
-    pub(super) fn set_ready(&self, shared: &Shared) {
+    pub(super) fn set_ready(&self, carrier: &dyn Carrier) {
         if !std::mem::replace(&mut self.state().ready, true) {
-            shared.note_trouble(None);
+            carrier.note_trouble(None);
         }
     }
 
@@ -151,6 +163,21 @@ impl Link {
         self.state().session.is_some()
     }
 
+    /// The session that requests name now.
+    pub(super) fn session(&self) -> Option<HeaderValue> {
+        self.state().session.clone()
+    }
+
+    /// The session is no more.
+    pub(super) fn forget_session(&self) {
+        self.state().session = None;
+    }
+
+    /// What may be told of the head of an answer.
+    pub(super) fn head(&self, response: &Response) -> HttpFacts {
+        facts::of_head(response.status(), response.headers(), &self.redactor)
+    }
+
     /// Keeps the session that the answer to `initialize` opens.
     pub(super) fn keep_session(&self, answer: &Response) {
         if let Some(session) = answer.headers().get(SESSION_ID) {
@@ -167,10 +194,10 @@ impl Link {
         body: &[u8],
         outline: &Outline,
         bearer: Option<&Bearer>,
-        shared: &Shared,
+        carrier: &dyn Carrier,
     ) -> RequestBuilder {
-        let settled = shared.peer().version();
-        let repeated = outline.headers(settled, &shared.params());
+        let settled = carrier.version();
+        let repeated = outline.headers(settled.as_deref(), &carrier.params());
         let modern = repeated.iter().any(|(name, _)| name == "mcp-method");
         let mut headers = HeaderMap::new();
         let accept = HeaderValue::from_static("application/json, text/event-stream");
@@ -201,11 +228,11 @@ impl Link {
         url: Url,
         since: Option<&str>,
         bearer: Option<&Bearer>,
-        shared: &Shared,
+        carrier: &dyn Carrier,
     ) -> RequestBuilder {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        self.add_version(&mut headers, shared);
+        self.add_version(&mut headers, carrier);
         self.add_session(&mut headers);
         // An id that no header can carry is one to do without.
         if let Some(Ok(since)) = since.map(HeaderValue::from_str) {
@@ -222,12 +249,12 @@ impl Link {
         &self,
         url: Url,
         since: Option<&str>,
-        shared: &Shared,
+        carrier: &dyn Carrier,
     ) -> reqwest::Result<Response> {
         let mut tries = Tries::default();
         loop {
             let bearer = self.bearer();
-            let request = self.get(url.clone(), since, bearer.as_ref(), shared);
+            let request = self.get(url.clone(), since, bearer.as_ref(), carrier);
             let response = request.send().await?;
             match self.authorize(&response, bearer.as_ref(), &mut tries).await {
                 Some(Ok(())) => {}
@@ -256,9 +283,9 @@ impl Link {
     }
 
     /// The request that ends the session.
-    pub(super) fn delete(&self, shared: &Shared) -> RequestBuilder {
+    pub(super) fn delete(&self, carrier: &dyn Carrier) -> RequestBuilder {
         let mut headers = HeaderMap::new();
-        self.add_version(&mut headers, shared);
+        self.add_version(&mut headers, carrier);
         self.add_session(&mut headers);
         add_token(&mut headers, self.bearer().as_ref());
         let headers = self.with_own(headers);
@@ -267,9 +294,9 @@ impl Link {
             .headers(headers)
     }
 
-    fn add_version(&self, headers: &mut HeaderMap, shared: &Shared) {
-        if let Some(version) = shared.peer().version() {
-            let version = HeaderValue::from_static(version.name);
+    fn add_version(&self, headers: &mut HeaderMap, carrier: &dyn Carrier) {
+        let version = carrier.version();
+        if let Some(Ok(version)) = version.as_deref().map(HeaderValue::from_str) {
             headers.insert(super::headers::PROTOCOL_VERSION, version);
         }
     }

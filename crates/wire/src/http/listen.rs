@@ -5,10 +5,10 @@ use super::body::{BodyError, HttpBody};
 use super::client::same_origin;
 use super::events::{DEFAULT_RETRY, RESUMPTIONS, hear};
 use super::facts;
-use super::link::Link;
+use super::link::{Carrier, Link};
 use super::sse::{SseItem, SseParser};
 use crate::connection::Shared;
-use crate::{MAX_LINE_BYTES, ReplyOutcome};
+use crate::{HttpEnd, MAX_LINE_BYTES, ReplyOutcome};
 use jelly_base::model::HttpFacts;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Response, Url};
@@ -22,9 +22,9 @@ const ENDPOINT_TAKES: Duration = Duration::from_secs(3);
 
 /// A stream of the deprecated transport, open and past its first event.
 pub(super) struct Stream {
-    body: HttpBody,
-    head: HttpFacts,
-    parser: SseParser,
+    pub body: HttpBody,
+    pub head: HttpFacts,
+    pub parser: SseParser,
 }
 
 /// Whether the answer is a stream of events.
@@ -44,7 +44,7 @@ pub(super) async fn listen(shared: Arc<Shared>, link: Arc<Link>) {
         in_vain += 1;
         let since = parser.last_event_id().map(str::to_owned);
         match link
-            .stream(link.endpoint(), since.as_deref(), &shared)
+            .stream(link.endpoint(), since.as_deref(), &*shared)
             .await
         {
             Ok(response) if is_stream(&response) => {
@@ -69,13 +69,13 @@ pub(super) async fn listen(shared: Arc<Shared>, link: Arc<Link>) {
 
 /// Opens the stream of the deprecated transport, if the server has it, and
 /// reads where messages are to go.
-pub(super) async fn open_old(link: &Link, shared: &Shared) -> Option<(Stream, Url)> {
+pub(super) async fn open_old(link: &Link, carrier: &dyn Carrier) -> Option<(Stream, Url)> {
     let asked = timeout(ENDPOINT_TAKES, async {
-        let response = link.stream(link.endpoint(), None, shared).await.ok()?;
+        let response = link.stream(link.endpoint(), None, carrier).await.ok()?;
         if !is_stream(&response) {
             return None;
         }
-        let head = facts::of_head(response.status(), response.headers(), &link.redactor);
+        let head = link.head(&response);
         let mut body = HttpBody::of(response).ok()?;
         let mut parser = SseParser::new(MAX_LINE_BYTES);
         let mut endpoint = None;
@@ -93,7 +93,7 @@ pub(super) async fn open_old(link: &Link, shared: &Shared) -> Option<(Stream, Ur
         let url = link.endpoint().join(&endpoint??).ok()?;
         if !same_origin(&link.endpoint(), &url) {
             let text = "names an endpoint of another origin for its messages, where none may go";
-            shared.peer().breach(text);
+            carrier.breach(text);
             return None;
         }
         Some((Stream { body, head, parser }, url))
@@ -123,18 +123,7 @@ pub(super) async fn hear_old(shared: Arc<Shared>, link: Arc<Link>, stream: Strea
             Err(error) => break Some(error),
         }
     };
-    let text = "the event stream that all answers come by has ended";
-    let mut end = match error {
-        Some(BodyError::Lost(error)) => facts::lost(error, Some(head), &link.redactor),
-        Some(BodyError::Packed(error)) => facts::ill_packed(head, &error),
-        None => facts::useless(head, ""),
-    };
-    end.message = format!("got no answer: {text}");
-    end.facts.error.get_or_insert_with(|| "closed".to_owned());
-    end.facts.text = Some(match end.facts.text.take() {
-        Some(cause) => format!("{text}: {cause}"),
-        None => text.to_owned(),
-    });
+    let end = old_end(error, head, &link);
     link.end_old_transport(end.clone());
     if let Some(process) = &link.process
         && timeout(Duration::from_secs(1), process.wait())
@@ -148,4 +137,22 @@ pub(super) async fn hear_old(shared: Arc<Shared>, link: Arc<Link>, stream: Strea
     for id in peer.pending_ids() {
         peer.settle_request(id, ReplyOutcome::Http(Box::new(end.clone())));
     }
+}
+
+/// What is said of every request once the stream of the deprecated transport
+/// has ended.
+pub(super) fn old_end(error: Option<BodyError>, head: HttpFacts, link: &Link) -> HttpEnd {
+    let text = "the event stream that all answers come by has ended";
+    let mut end = match error {
+        Some(BodyError::Lost(error)) => facts::lost(error, Some(head), &link.redactor),
+        Some(BodyError::Packed(error)) => facts::ill_packed(head, &error),
+        None => facts::useless(head, ""),
+    };
+    end.message = format!("got no answer: {text}");
+    end.facts.error.get_or_insert_with(|| "closed".to_owned());
+    end.facts.text = Some(match end.facts.text.take() {
+        Some(cause) => format!("{text}: {cause}"),
+        None => text.to_owned(),
+    });
+    end
 }

@@ -90,13 +90,13 @@ const FORMS: &[LostSessionForm] = &[
 const OF_THE_REQUEST: [i64; 2] = [-32601, -32602];
 
 /// What the refusal of request `id` says; `body` is all of it that was read.
-pub(super) fn standing(end: &HttpEnd, body: &[u8], id: Option<u64>) -> Standing {
+pub(super) fn standing(end: &HttpEnd, body: &[u8], id: Option<&Value>) -> Standing {
     let Some(status) = end.facts.status else {
         return Standing::Silent;
     };
     let said = Said::of(body);
     if status == 404 {
-        let judged = said.id.is_some_and(|named| Some(named) == id)
+        let judged = said.id.as_ref().is_some_and(|named| Some(named) == id)
             && said.code.is_some_and(|code| OF_THE_REQUEST.contains(&code));
         return if judged {
             Standing::Silent
@@ -119,7 +119,7 @@ pub(super) fn standing(end: &HttpEnd, body: &[u8], id: Option<u64>) -> Standing 
 /// What stands in a refusal's body.
 #[derive(Debug, Default)]
 struct Said {
-    id: Option<u64>,
+    id: Option<Value>,
     /// Of a JSON-RPC error.
     code: Option<i64>,
     /// The error's message, else all of the body.
@@ -135,7 +135,7 @@ impl Said {
         let of_error = |key: &str| message.get("error").and_then(|error| error.get(key));
         match of_error("message").and_then(Value::as_str) {
             Some(words) => Self {
-                id: message.get("id").and_then(Value::as_u64),
+                id: message.get("id").cloned(),
                 code: of_error("code").and_then(Value::as_i64),
                 words: words.to_owned(),
                 speaks_of_a_session,
@@ -164,7 +164,7 @@ mod tests {
             },
             ..HttpEnd::default()
         };
-        standing(&end, body.as_bytes(), Some(7))
+        standing(&end, body.as_bytes(), Some(&json!(7)))
     }
 
     fn error(code: i64, message: &str) -> String {

@@ -2,11 +2,13 @@
 //!
 //! Main function: [`connect`]. Streamable HTTP of both eras, and the
 //! deprecated HTTP+SSE where a server speaks nothing else. `sse` and `headers`
-//! are pure, `link` knows the endpoint and its session, `exchange` is one
-//! request with what comes of it, `listen` the streams that nobody asked for,
-//! `facts` says what went wrong, `lost_session` whether a session is over,
-//! `body` unpacks what was packed, `events` hears a stream, `driver` holds them
-//! together. `guard` is for servers of ours: whom they answer.
+//! are pure, `link` knows the endpoint and its session, `post` brings a message
+//! there, `exchange` is one request with what comes of it, `listen` the streams
+//! that nobody asked for, `facts` says what went wrong, `lost_session` whether a
+//! session is over, `body` unpacks what was packed, `events` hears a stream,
+//! `driver` holds them together. `raw_http` and `raw_exchange` are a driver for
+//! messages that are passed on as they are. `guard` is for servers of ours: whom
+//! they answer.
 
 pub mod auth;
 mod body;
@@ -20,11 +22,15 @@ mod headers;
 mod link;
 mod listen;
 mod lost_session;
+mod post;
+mod raw_exchange;
+mod raw_http;
 mod sse;
 mod trust;
 
 pub(super) use driver::connect;
 pub use guard::{ListenGuard, ListenRefusal, RequestRefusal};
 pub(super) use headers::ParamHeaders;
-pub(super) use link::Link;
+pub(super) use link::{Carrier, Link};
+pub use raw_http::{RawHttp, RawNews};
 pub use sse::{SseItem, SseParser};

@@ -1,0 +1,511 @@
+//! The loop between a client and its server: in one task, so that a message
+//! makes no detour.
+//!
+//! Main type: [`Proxy`].
+
+use super::adapter::{Adapter, StoreSchemas};
+use super::client::{Client, FromClient};
+use super::diagnosis::trouble_of;
+use super::learner::Learner;
+use super::pass_on::PassOn;
+use super::relay::{Relay, Wish};
+use super::settings::{ProxySettings, Recording, Tap};
+use super::trouble::Trouble;
+use super::upstream::{Upstream, Way, outsider};
+use jelly_base::mcp::Era;
+use jelly_base::model::{Failure, UpstreamErrorType};
+use jelly_triage::engine::Engine;
+use jelly_wire::{Direction, Frame, Launch, LineSplitter, RawNews, start};
+use std::future::Future;
+use std::io::{self, Write};
+use std::ops::Deref;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::{Instant, sleep_until};
+
+/// What waits to be written to one side before the other is read on.
+pub const FULL: usize = 4 * 1024 * 1024;
+/// What the server may take to exit when the client has closed its end, and
+/// again after SIGTERM. Clients insist after two seconds themselves.
+pub const GRACE: Duration = Duration::from_millis(700);
+/// What requests that were sent before the client closed its end may take.
+const LAST_ANSWERS: Duration = Duration::from_secs(60);
+/// A process that is started only to see whether it lives.
+const TRIAL: Duration = Duration::from_secs(20);
+
+/// What tells what is wrong, for all clients of a proxy.
+pub type SharedEngine = Rc<dyn Deref<Target = Engine>>;
+
+/// How it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProxyEnd {
+    /// The client closed its end.
+    Closed,
+    /// Somebody asked for it.
+    Interrupted,
+}
+
+impl Tap for Box<dyn Tap> {
+    fn passed(&mut self, direction: Direction, line: &[u8]) {
+        (**self).passed(direction, line);
+    }
+}
+
+/// What is awaited of a process that is not probed; its failure, where it is
+/// none of the probe's doing.
+type Trial = Pin<Box<dyn Future<Output = Option<Box<Failure>>>>>;
+
+/// One client and one server.
+pub struct Proxy {
+    pub(super) settings: Rc<ProxySettings>,
+    engine: SharedEngine,
+    pub(super) relay: Relay<Box<dyn Tap>>,
+    learner: Option<Learner>,
+    pub(super) upstream: Option<Upstream>,
+    pub(super) pass_on: PassOn,
+    client: Client,
+    /// When the client closed its end.
+    closed: Option<Instant>,
+    trial: Option<Trial>,
+}
+
+/// What happened.
+enum News {
+    Client(FromClient),
+    FromServer(io::Result<usize>),
+    ToServer(io::Result<usize>),
+    ByUrl(RawNews),
+    Due,
+    Tried(Option<Box<Failure>>),
+    Schemas(StoreSchemas),
+}
+
+impl Proxy {
+    /// # Errors
+    /// No thread for the schema store can be had.
+    pub fn new(
+        settings: Rc<ProxySettings>,
+        engine: SharedEngine,
+        client: Client,
+        pass_on: PassOn,
+    ) -> io::Result<Self> {
+        let tap: Box<dyn Tap> = match &settings.recorder {
+            Some(recorder) => Box::new(Recording {
+                recorder: recorder.session(&settings.name, &settings.reach, &settings.redactor),
+                server: settings.name.clone(),
+                redactor: settings.redactor.clone(),
+            }),
+            None => Box::new(()),
+        };
+        let mut adapter = settings.adapts.then(|| Adapter::new(&settings.name));
+        let learner = match (&mut adapter, settings.schemas.clone()) {
+            (Some(adapter), Some((store, known))) => {
+                adapter.set(&known);
+                let server = settings.name.clone();
+                Some(Learner::start(store, server, known, pass_on.clone())?)
+            }
+            _ => None,
+        };
+        Ok(Self {
+            relay: Relay::new(settings.relay.clone(), adapter, tap),
+            settings,
+            engine,
+            learner,
+            upstream: None,
+            pass_on,
+            client,
+            closed: None,
+            trial: None,
+        })
+    }
+
+    /// Passes messages until the client closes its end.
+    ///
+    /// # Errors
+    /// The client's streams can't be used.
+    pub async fn run(mut self, interrupted: impl Future<Output = ()>) -> io::Result<ProxyEnd> {
+        let end = tokio::select! {
+            end = self.work() => end.map(|()| ProxyEnd::Closed),
+            () = interrupted => Ok(ProxyEnd::Interrupted),
+        };
+        if let Some(upstream) = &mut self.upstream {
+            upstream.stop(GRACE).await;
+        }
+        end
+    }
+
+    async fn work(&mut self) -> io::Result<()> {
+        loop {
+            self.grant().await;
+            self.hand_over();
+            if self.is_over() {
+                return Ok(());
+            }
+            match self.news().await {
+                News::Client(FromClient::Read(Ok(0) | Err(_)) | FromClient::Gone) => self.close(),
+                News::Client(FromClient::Read(Ok(_))) => self.read_client(),
+                News::Client(FromClient::Message(line)) => {
+                    self.relay.from_client(&line, Instant::now());
+                }
+                News::Client(FromClient::Wrote(Ok(wrote))) => self.relay.to_client().took(wrote),
+                // Nobody reads it any more.
+                News::Client(FromClient::Wrote(Err(_))) => return Ok(()),
+                News::Client(FromClient::Room) => {}
+                News::FromServer(Ok(0) | Err(_)) => self.server_ended().await,
+                News::FromServer(Ok(_)) => self.read_server(),
+                News::ToServer(Ok(wrote)) => {
+                    self.relay.to_server().took(wrote);
+                    if let Some(upstream) = &mut self.upstream {
+                        upstream.wrote(wrote);
+                    }
+                }
+                // Its exit, or the end of its stdout, says why.
+                News::ToServer(Err(_)) => {
+                    if let Some(piped) = self.upstream.as_mut().and_then(Upstream::piped) {
+                        piped.stdin = None;
+                    }
+                    self.relay.to_server().clear();
+                }
+                News::ByUrl(news) => self.heard_by_url(news),
+                News::Due => self.due().await,
+                News::Tried(failure) => self.tried(failure),
+                News::Schemas(schemas) => self.relay.schemas_changed(&schemas),
+            }
+        }
+    }
+
+    /// Gives what goes in whole messages to who takes it so.
+    fn hand_over(&mut self) {
+        self.client.take_messages(self.relay.to_client());
+        if let Some(http) = self.upstream.as_mut().and_then(Upstream::by_url) {
+            self.relay.to_server().take_lines(|line| http.send(line));
+        }
+    }
+
+    async fn news(&mut self) -> News {
+        let to_client = std::mem::take(self.relay.to_client());
+        let to_server = std::mem::take(self.relay.to_server());
+        let due = earliest(self.relay.due(), self.closed.map(|at| at + LAST_ANSWERS));
+        let mut unsent = to_server.unsent().len();
+        let reads_server = to_client.unsent().len() < FULL && !self.client.is_full();
+        let (mut stdin, mut stdout, mut url) = (None, None, None);
+        match self.upstream.as_mut().map(|upstream| &mut upstream.way) {
+            Some(Way::Pipes(piped)) => {
+                stdin = piped.stdin.as_mut();
+                stdout = Some((&mut piped.stdout, &mut piped.splitter));
+            }
+            Some(Way::Url(http)) => {
+                unsent += http.unsent();
+                url = Some(http);
+            }
+            None => {}
+        }
+        let reads_client = self.closed.is_none() && unsent < FULL;
+        let writes_server = !to_server.is_empty() && stdin.is_some();
+        let learner = self.learner.as_mut();
+        let learns = learner.is_some();
+        let trial = self.trial.as_mut();
+        let tries = trial.is_some();
+        // In no order: a server that never stops talking must not keep the
+        // client from being heard.
+        let news = tokio::select! {
+            news = self.client.news(to_client.unsent(), reads_client) => News::Client(news),
+            wrote = async {
+                match stdin {
+                    Some(stdin) => stdin.write(to_server.unsent()).await,
+                    None => std::future::pending().await,
+                }
+            }, if writes_server => News::ToServer(wrote),
+            read = async {
+                match stdout {
+                    Some((stdout, splitter)) => stdout.read_buf(splitter.room()).await,
+                    None => std::future::pending().await,
+                }
+            }, if reads_server => News::FromServer(read),
+            news = async {
+                match url {
+                    Some(http) => http.news().await,
+                    None => std::future::pending().await,
+                }
+            }, if reads_server => News::ByUrl(news),
+            failure = async {
+                match trial {
+                    Some(trial) => trial.await,
+                    None => std::future::pending().await,
+                }
+            }, if tries => News::Tried(failure),
+            schemas = async {
+                match learner {
+                    Some(learner) => learner.changed().await,
+                    None => std::future::pending().await,
+                }
+            }, if learns => News::Schemas(schemas),
+            () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => News::Due,
+        };
+        *self.relay.to_client() = to_client;
+        *self.relay.to_server() = to_server;
+        news
+    }
+
+    /// Does what the relay wants.
+    async fn grant(&mut self) {
+        while let Some(wish) = self.relay.wish() {
+            match wish {
+                Wish::Start => {
+                    self.upstream = None;
+                    let pass_on = Some(self.pass_on.clone());
+                    match Upstream::start(&self.settings, pass_on).await {
+                        Ok(upstream) => {
+                            self.upstream = Some(upstream);
+                            self.relay.started();
+                        }
+                        Err(failure) => self.failed(&failure),
+                    }
+                }
+                Wish::Stop => {
+                    if let Some(mut upstream) = self.upstream.take() {
+                        upstream.stop(GRACE).await;
+                        let failure = upstream.unrestored(&self.settings);
+                        self.failed(&failure);
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn failed(&mut self, failure: &Failure) {
+        let kind = match self.relay.is_ready() {
+            true => UpstreamErrorType::Died,
+            false => UpstreamErrorType::StartupFailed,
+        };
+        let trouble = self.told(failure, kind);
+        self.relay.gone(trouble, Instant::now());
+    }
+
+    /// What the client is told of it, which stands in the log already.
+    pub(super) fn told(&mut self, failure: &Failure, kind: UpstreamErrorType) -> Trouble {
+        let trouble = trouble_of(&self.engine, failure, kind);
+        self.log(&trouble);
+        trouble
+    }
+
+    /// For who reads the client's log.
+    fn log(&mut self, trouble: &Trouble) {
+        let _ = writeln!(self.pass_on, "jelly proxy: {}", trouble.message);
+    }
+
+    /// The client has closed its end, and nothing is to be waited for.
+    fn is_over(&mut self) -> bool {
+        let Some(closed) = self.closed else {
+            return false;
+        };
+        let unwritten = !self.relay.to_client().is_empty();
+        let unsent = !self.relay.to_server().is_empty();
+        let waits = self.relay.is_asked() && closed.elapsed() < LAST_ANSWERS;
+        let lives = self.upstream.is_some() || self.trial.is_some();
+        !(unwritten || lives && (unsent || waits))
+    }
+
+    fn close(&mut self) {
+        if let Some(splitter) = self.client.splitter()
+            && let Some(Frame::Line(line)) = splitter.finish()
+        {
+            self.relay.from_client(line, Instant::now());
+        }
+        self.closed = Some(Instant::now());
+        self.relay.close();
+    }
+
+    fn read_client(&mut self) {
+        let now = Instant::now();
+        let Some(splitter) = self.client.splitter() else {
+            return;
+        };
+        while let Some(frame) = splitter.next_frame() {
+            match frame {
+                Frame::Line(line) => self.relay.from_client(line, now),
+                Frame::TooLong(limit) => {
+                    let _ = writeln!(
+                        self.pass_on,
+                        "jelly proxy: a message of the client is longer than {limit} bytes and was \
+                         left out"
+                    );
+                }
+            }
+        }
+    }
+
+    fn read_server(&mut self) {
+        let Some(upstream) = &mut self.upstream else {
+            return;
+        };
+        let Some(piped) = upstream.piped() else {
+            return;
+        };
+        let now = Instant::now();
+        // The lines are lent from it while it is told of them.
+        let mut splitter = std::mem::take(&mut piped.splitter);
+        while let Some(frame) = splitter.next_frame() {
+            take_frame(
+                &mut self.relay,
+                upstream,
+                &mut self.pass_on,
+                &self.settings,
+                frame,
+                now,
+            );
+        }
+        if let Some(piped) = upstream.piped() {
+            piped.splitter = splitter;
+        }
+        self.learn();
+    }
+
+    /// A message of a server behind a URL.
+    pub(super) fn heard(&mut self, line: &[u8]) {
+        if let Some(upstream) = &mut self.upstream {
+            take_frame(
+                &mut self.relay,
+                upstream,
+                &mut self.pass_on,
+                &self.settings,
+                Frame::Line(line),
+                Instant::now(),
+            );
+        }
+        self.learn();
+    }
+
+    fn learn(&mut self) {
+        if let Some(learner) = &self.learner {
+            learner.learn(self.relay.take_learnt());
+        }
+    }
+
+    /// The server's stdout is at its end.
+    async fn server_ended(&mut self) {
+        let Some(mut upstream) = self.upstream.take() else {
+            return;
+        };
+        let piped = upstream.piped();
+        let mut splitter = piped.map(|piped| std::mem::take(&mut piped.splitter));
+        if let Some(frame) = splitter.as_mut().and_then(LineSplitter::finish) {
+            let now = Instant::now();
+            take_frame(
+                &mut self.relay,
+                &mut upstream,
+                &mut self.pass_on,
+                &self.settings,
+                frame,
+                now,
+            );
+        }
+        let exit = upstream.exit().await;
+        if self.closed.is_some() && !self.relay.is_asked() {
+            upstream.stop(GRACE).await;
+            return;
+        }
+        let was_ready = self.relay.is_ready();
+        let method = self.relay.asked_for();
+        let failure = upstream.ended(&self.settings, exit, was_ready, method);
+        let probed = self.relay.only_probed() && upstream.read_all();
+        upstream.stop(GRACE).await;
+        if probed && self.closed.is_none() {
+            // It may have died of the probe alone.
+            self.relay.wait();
+            self.trial = Some(self.try_without_probe(failure));
+            return;
+        }
+        self.failed(&failure);
+    }
+
+    /// Starts a process that is asked in the legacy era alone.
+    fn try_without_probe(&self, first: Failure) -> Trial {
+        let launch = Launch {
+            era: Some(Era::Legacy),
+            startup_timeout: self.settings.relay.startup_timeout.min(TRIAL),
+            redactor: self.settings.redactor.clone(),
+            ..Launch::new(self.settings.name.clone(), self.settings.reach.clone())
+        };
+        let outsider = outsider(&self.settings);
+        Box::pin(async move {
+            match start(&launch).await {
+                Ok(mut session) => {
+                    session.shutdown(GRACE).await;
+                    None
+                }
+                // What is said of both is the same, where it is not the probe.
+                Err(failure) if failure.exit.is_some() => {
+                    Some(Box::new(outsider.unready(*failure)))
+                }
+                Err(_) => Some(Box::new(first)),
+            }
+        })
+    }
+
+    fn tried(&mut self, failure: Option<Box<Failure>>) {
+        self.trial = None;
+        match failure {
+            Some(failure) => self.failed(&failure),
+            None => self.relay.is_legacy(),
+        }
+    }
+
+    async fn due(&mut self) {
+        let now = Instant::now();
+        if !self.relay.tick(now) {
+            return;
+        }
+        let method = self.relay.asked_for();
+        // There is none while it is found out what one died of, or while the
+        // next one waits to be started.
+        let (failure, words) = match &mut self.upstream {
+            Some(upstream) => (
+                upstream.still_starting(&self.settings, method).await,
+                upstream.last_words(),
+            ),
+            None => (Failure::default(), None),
+        };
+        let kind = UpstreamErrorType::StillStarting;
+        let trouble = trouble_of(&self.engine, &failure, kind);
+        let trouble = trouble.while_starting(words.as_deref());
+        self.log(&trouble);
+        self.relay.still_starting(&trouble, now);
+    }
+}
+
+fn take_frame(
+    relay: &mut Relay<Box<dyn Tap>>,
+    upstream: &mut Upstream,
+    pass_on: &mut PassOn,
+    settings: &ProxySettings,
+    frame: Frame<'_>,
+    now: Instant,
+) {
+    match frame {
+        Frame::Line(line) if relay.from_server(line, now) => upstream.count_message(),
+        Frame::Line(line) if line.trim_ascii().is_empty() => {}
+        // Clients take it for a broken message; here it does no harm.
+        Frame::Line(line) => {
+            upstream.add_noise(line, settings);
+            let mut whole = line.to_vec();
+            whole.push(b'\n');
+            let _ = pass_on.write_all(&whole);
+        }
+        Frame::TooLong(limit) => {
+            let _ = writeln!(
+                pass_on,
+                "jelly proxy: a message of the server is longer than {limit} bytes and was left out"
+            );
+        }
+    }
+}
+
+fn earliest(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
