@@ -1,16 +1,15 @@
 //! A run for programs that decide what to do next: compact, alike failures
 //! together, never more than so many bytes.
 //!
-//! Main function: [`agent_json`].
+//! Main functions: [`agent_json`], and [`fitted`], which makes any such document
+//! fit.
 
-use super::page::{ListRule, page};
-use super::shorten::LeftOut;
 use jelly_base::model::{
     Diagnosis, FailureReport, Phase, RunReport, SCHEMA_VERSION, Side, Totals, Verdict,
 };
+use jelly_base::text::truncate;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// So many bytes are printed unless another number is asked for.
@@ -116,64 +115,67 @@ pub fn agent_json(
     runs: &[RunReport],
     max_bytes: usize,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    let mut report = AgentReport {
+    let report = AgentReport {
         schema_version: SCHEMA_VERSION,
         run_id,
         exit_code,
         plans: runs.iter().map(plan).collect(),
         left_out: None,
     };
-    let most = max_bytes.saturating_sub(1);
-    let (mut shown, mut left) = shown(&report, most)?;
-    if left.plans > 0 {
-        // Those that failed are wanted first.
-        report.plans.sort_by_key(|plan| plan.exit_code == 0);
-        (shown, left) = self::shown(&report, most)?;
-    }
-    if left != AgentLeftOut::default() {
-        shown.insert("left_out".to_owned(), serde_json::to_value(left)?);
-    }
-    let mut bytes = serde_json::to_vec(&shown)?;
+    let mut bytes = fitted(max_bytes.saturating_sub(1), |limits| {
+        serde_json::to_vec(&cut(&report, limits))
+    })?;
     bytes.push(b'\n');
     Ok(bytes)
 }
 
-/// As much of it as has room.
-fn shown(
-    report: &AgentReport<'_>,
-    most: usize,
-) -> Result<(Map<String, Value>, AgentLeftOut), serde_json::Error> {
-    let page = page(serde_json::to_value(report)?, &LISTS, 0, most);
-    let shown = page.map(|mut page| {
-        page.document.shift_remove("left_out");
-        (page.document, AgentLeftOut::of(&page.left_out))
-    });
-    Ok(shown.unwrap_or_default())
+/// How much of a document is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SizeLimits {
+    /// Bytes of a text.
+    pub text: usize,
+    /// Entries of a list of small things, as of names.
+    pub entries: usize,
+    /// Entries of the lists that are the document.
+    pub items: usize,
 }
 
-/// What is left out entry by entry where there is no room.
-const LISTS: [ListRule; 2] = [
-    ListRule {
-        path: "plans",
-        last_first: false,
-    },
-    ListRule {
-        path: "plans.failures",
-        last_first: false,
-    },
-];
+/// From much to little. Texts and names go before whole entries do.
+const LIMITS: [(usize, usize); 5] = [(4000, 100), (1000, 20), (400, 10), (200, 5), (100, 3)];
 
-impl AgentLeftOut {
-    fn of(left: &LeftOut) -> Self {
-        let of = |list: &str| left.entries.get(list).copied().unwrap_or_default();
-        let (plans, failures) = (of("plans"), of("plans.failures"));
-        Self {
-            plans,
-            failures,
-            entries: left.entries.values().sum::<usize>() - plans - failures,
-            text_bytes: left.text_bytes,
+/// The largest form of a document that is not larger than `max` bytes; where
+/// none is, the smallest.
+///
+/// # Errors
+/// What `write` says.
+pub fn fitted<E>(
+    max: usize,
+    write: impl Fn(SizeLimits) -> Result<Vec<u8>, E>,
+) -> Result<Vec<u8>, E> {
+    let mut bytes = Vec::new();
+    for (text, entries) in LIMITS {
+        let limits = SizeLimits {
+            text,
+            entries,
+            items: usize::MAX,
+        };
+        bytes = write(limits)?;
+        if bytes.len() <= max {
+            return Ok(bytes);
         }
     }
+    let (text, entries) = LIMITS[LIMITS.len() - 1];
+    for items in [512, 256, 128, 64, 32, 16, 8, 6, 5, 4, 3, 2, 1, 0] {
+        bytes = write(SizeLimits {
+            text,
+            entries,
+            items,
+        })?;
+        if bytes.len() <= max {
+            break;
+        }
+    }
+    Ok(bytes)
 }
 
 fn plan(run: &RunReport) -> AgentPlan<'_> {
@@ -259,6 +261,61 @@ fn first(failure: &FailureReport) -> AgentFailure<'_> {
         fix: fix.collect(),
         at: failure.at.as_deref(),
     }
+}
+
+/// The report within limits, with what was left out counted.
+fn cut<'r>(report: &AgentReport<'r>, limits: SizeLimits) -> AgentReport<'r> {
+    let mut left = AgentLeftOut::default();
+    let mut report = report.clone();
+    // A plan without its failures still has its verdict.
+    let plans = limits.items.saturating_mul(4).max(1);
+    left.plans = report.plans.len().saturating_sub(plans);
+    // Those that failed are wanted first.
+    if left.plans > 0 {
+        report.plans.sort_by_key(|plan| plan.exit_code == 0);
+    }
+    report.plans.truncate(plans);
+    for plan in &mut report.plans {
+        left.failures += shorten(&mut plan.failures, limits.items);
+        left.entries += shorten(&mut plan.next, limits.entries);
+        for failure in &mut plan.failures {
+            left.entries += shorten(&mut failure.places, limits.entries);
+            left.entries += shorten(&mut failure.fix, limits.entries);
+            let texts = failure
+                .fix
+                .iter_mut()
+                .filter(|line| !line.starts_with("$ "));
+            let texts = texts
+                .chain(failure.places.iter_mut())
+                .chain([&mut failure.message]);
+            for text in texts.chain(&mut failure.evidence) {
+                if text.len() > limits.text {
+                    let short = truncate(text, limits.text).into_owned();
+                    left.text_bytes += text.len().saturating_sub(short.len());
+                    *text = short;
+                }
+            }
+        }
+        // Half a command is worse than none.
+        let long = |line: &String| line.len() > limits.text.max(300);
+        for list in [&mut plan.next]
+            .into_iter()
+            .chain(plan.failures.iter_mut().map(|f| &mut f.fix))
+        {
+            let before = list.len();
+            list.retain(|line| !long(line));
+            left.entries += before - list.len();
+        }
+    }
+    report.left_out = (left != AgentLeftOut::default()).then_some(left);
+    report
+}
+
+/// Makes a list so long; how much it lost.
+fn shorten<T>(list: &mut Vec<T>, most: usize) -> usize {
+    let lost = list.len().saturating_sub(most);
+    list.truncate(most);
+    lost
 }
 
 #[cfg(test)]

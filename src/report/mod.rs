@@ -16,10 +16,8 @@ mod json;
 mod junit;
 mod markdown;
 mod matrix;
-mod page;
 mod quote;
 mod rules;
-mod shorten;
 mod terminal;
 pub mod triage;
 mod view;
@@ -28,7 +26,7 @@ mod words;
 #[cfg(test)]
 mod samples;
 
-pub use agent::{AGENT_BYTES, AgentReport, MIN_AGENT_BYTES, agent_json};
+pub use agent::{AGENT_BYTES, AgentReport, MIN_AGENT_BYTES, agent_json, fitted};
 pub use cases::{
     CaseWriter, CasesHead, ShownCase, ShownFailure, ShownOutcome, SuiteHead, refused_case,
 };
@@ -42,6 +40,5 @@ pub use json::{Results, report_json};
 pub use junit::junit_xml;
 pub use markdown::test_results_md;
 pub use matrix::{Ran, compare, matrix_md};
-pub use page::{ListRule, page};
 pub use rules::{RuleList, explanation_text, rule_text, rules_markdown, rules_table};
 pub use terminal::{TerminalOptions, TerminalReporter};

@@ -4,10 +4,7 @@ use crate::support::agent::Agent;
 use crate::support::{Project, procs};
 use serde_json::json;
 use std::fs::{self, File};
-use std::io::Write;
 use std::os::unix::fs::symlink;
-use std::process::{Command, Stdio};
-use std::thread;
 use std::time::Duration;
 
 /// A plan whose server never answers.
@@ -213,69 +210,6 @@ fn junk_and_huge_lines_are_passed_over() {
     let checked = agent.tool("check_plan", json!({"path": "plan.yaml"}));
     assert_eq!(checked["exit_code"], 0);
     assert!(agent.close().success());
-}
-
-#[test]
-fn a_client_that_never_reads_fills_no_memory_and_keeps_nobody() {
-    let project = Project::empty();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_jelly"))
-        .arg("serve")
-        .current_dir(project.dir())
-        .env(procs::MARK, project.dir())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let opening = crate::support::client::opening();
-    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": opening});
-    // Some hundred megabytes of answers.
-    let asks = thread::spawn(move || {
-        let mut text =
-            format!("{hello}\n{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}}\n");
-        for id in 1..20_000 {
-            text.push_str(&format!(
-                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"}}\n"
-            ));
-        }
-        stdin.write_all(text.as_bytes())
-    });
-    // It has come to rest when it has used no processor for many looks.
-    let ticks = || -> Vec<(u32, String)> {
-        let all = procs::alive(&project).into_iter().map(|proc| {
-            let stat = fs::read_to_string(format!("/proc/{}/stat", proc.pid)).unwrap_or_default();
-            let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split(' ').collect();
-            (
-                proc.pid,
-                fields
-                    .get(12..14)
-                    .map(|times| times.join(" "))
-                    .unwrap_or_default(),
-            )
-        });
-        all.collect()
-    };
-    let (mut last, mut same) = (Vec::new(), 0);
-    procs::until("it comes to rest", || {
-        let now = ticks();
-        same = if now == last { same + 1 } else { 0 };
-        last = now;
-        (same > 60).then_some(())
-    });
-    for (pid, _) in &last {
-        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-        let resident = status
-            .lines()
-            .find_map(|line| line.strip_prefix("VmHWM:"))
-            .unwrap();
-        let kibibytes: u64 = resident.trim_end_matches("kB").trim().parse().unwrap();
-        assert!(kibibytes < 80 * 1024, "{resident}");
-    }
-    drop(child.stdout.take());
-    let _ = asks.join().unwrap();
-    child.wait().unwrap();
-    procs::none_within(&project, GONE);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //!
 //! Main type: [`Document`].
 
-use crate::report::ListRule;
+use super::page::ListRule;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 

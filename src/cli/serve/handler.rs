@@ -4,13 +4,13 @@
 
 use super::document::Document;
 use super::fault::ToolFault;
+use super::page::page;
 use super::runs::Run;
 use super::tools::{
     CancelRunInput, CheckPlanInput, ClassifyFailureInput, DoctorInput, ExplainInput, ListRunsInput,
     Paging, RunPlanInput, RunStatusInput, TOOLS, ToolRow, TriageReportInput,
 };
 use super::work::Workshop;
-use crate::report::page;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,

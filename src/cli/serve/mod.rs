@@ -4,7 +4,7 @@
 //! On the official SDK, since jelly's own wire is that of a harness, which
 //! wants to see what an SDK hides. Each tool is a command in a process of its
 //! own: see decision 24. `tools` says what they are, `fence` which files they
-//! may read, `work` what they do, `document` what is shown of it,
+//! may read, `work` what they do, `document` and `page` what is shown of it,
 //! `handler` puts them together for the SDK, `http` listens.
 
 mod child;
@@ -14,8 +14,10 @@ mod fence;
 mod handler;
 mod http;
 mod pace;
+mod page;
 mod past_runs;
 mod runs;
+mod shorten;
 mod tools;
 mod work;
 

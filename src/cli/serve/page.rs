@@ -33,8 +33,6 @@ const GOOD: [(&str, &str); 5] = [
 #[derive(Debug)]
 pub struct Page {
     pub document: Map<String, Value>,
-    /// What it does not show, which stands in it as `left_out`.
-    pub left_out: LeftOut,
     /// Where the next page begins; none after the last.
     pub next: Option<usize>,
 }
@@ -124,7 +122,6 @@ pub fn page(document: Value, lists: &[ListRule], from: usize, budget: usize) -> 
     }
     Some(Page {
         document,
-        left_out: left,
         next: (next < entries.len()).then_some(next),
     })
 }

@@ -16,7 +16,7 @@ pub fn size(value: &Value) -> usize {
 pub struct LeftOut {
     /// Entries on later pages, and those that no page shows, by list.
     pub entries: BTreeMap<String, usize>,
-    pub text_bytes: usize,
+    text_bytes: usize,
 }
 
 impl LeftOut {
@@ -123,9 +123,6 @@ const SPARE: [&str; 16] = [
     "victims",
 ];
 
-/// Lists that are there, be they empty.
-const PROMISED: [&str; 2] = ["plans", "failures"];
-
 /// Leaves out members that are null or empty, and those that are spare.
 fn drop_members(value: &mut Value, spare: bool, left: &mut LeftOut) {
     match value {
@@ -137,8 +134,7 @@ fn drop_members(value: &mut Value, spare: bool, left: &mut LeftOut) {
             object.retain(|key, value| {
                 let is_spare = spare && SPARE.contains(&key.as_str());
                 gone += usize::from(is_spare);
-                let is_empty = *value == json!([]) && !PROMISED.contains(&key.as_str());
-                !is_spare && !value.is_null() && *value != "" && !is_empty
+                !is_spare && !value.is_null() && *value != "" && *value != json!([])
             });
             if gone > 0 {
                 *left.entries.entry("fields".to_owned()).or_default() += gone;
