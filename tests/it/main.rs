@@ -60,6 +60,8 @@ mod protocol_slips;
 mod proxy;
 mod proxy_adapter;
 mod proxy_clients;
+#[cfg(feature = "serve")]
+mod proxy_conformance;
 mod proxy_deaths;
 mod proxy_kills;
 mod recordings;

@@ -76,6 +76,9 @@ fn every_tool_says_what_it_takes_gives_and_may_do() {
         }
         assert!(tool["description"].as_str().unwrap().len() > 40, "{name}");
     }
+    // Every client pays for it in every conversation.
+    let size: usize = tools.values().map(|tool| tool.to_string().len()).sum();
+    assert!(size < 14 * 1024, "{size} bytes");
     let reads_only = |name: &str| tools[name]["annotations"]["readOnlyHint"] == true;
     for name in names {
         let changes = ["run_plan", "cancel_run", "doctor"].contains(&name);

@@ -59,6 +59,52 @@ await client.close();
     assert!(said["progress"].as_u64().unwrap() > 0, "{said}");
 }
 
+/// So does this one's.
+#[test]
+fn the_official_python_client_gets_structured_content_that_it_checks() {
+    let project = Project::empty();
+    project.write("plan.yaml", "version: 1\nname: p\nsteps: nonsense\n");
+    project.write(
+        "r.xml",
+        r#"<testsuite><testcase classname="a" name="b"><failure message="connect ECONNREFUSED 127.0.0.1:5432"/></testcase></testsuite>"#,
+    );
+    let script = r#"
+import asyncio, json, sys
+from mcp import ClientSession
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+async def main():
+    server = StdioServerParameters(command=sys.argv[1], args=["serve"])
+    async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+        await session.initialize()
+        tools = (await session.list_tools()).tools
+        checked = await session.call_tool("check_plan", {"path": "plan.yaml"})
+        triage = await session.call_tool("triage_report", {"paths": ["r.xml"]})
+        refused = await session.call_tool("check_plan", {"path": "../x"})
+        runs = await session.call_tool("list_runs", {})
+        failure = triage.structuredContent["failures"][0]
+        print(json.dumps({"tools": len(tools), "check": checked.structuredContent["exit_code"],
+            "category": failure["error_category"], "retryable": failure["retryable"],
+            "refused": refused.isError, "runs": runs.structuredContent["runs"]}))
+
+asyncio.run(main())
+"#;
+    let output = Command::new(fixtures().join("pypi/.venv/shell/bin/python"))
+        .args(["-c", script, env!("CARGO_BIN_EXE_jelly")])
+        .current_dir(project.dir())
+        .output()
+        .expect("run ./fixtures/setup first");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(said["tools"], 9);
+    assert_eq!(said["check"], 2);
+    assert_eq!(said["category"], "INFRASTRUCTURE");
+    assert_eq!(said["retryable"], true);
+    assert_eq!(said["refused"], true);
+    assert_eq!(said["runs"], serde_json::json!([]));
+}
+
 fn agents() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("integrations/agents")
 }
@@ -74,6 +120,46 @@ fn the_server_json_is_one_that_jelly_itself_would_take() {
     assert!(server.warnings.is_empty(), "{:?}", server.warnings);
     assert_eq!(server.version.as_deref(), Some(env!("CARGO_PKG_VERSION")));
     assert_eq!(server.packages.len(), 1);
+}
+
+/// Of `fixtures/schemas`, where its source stands.
+fn published(name: &str) -> Value {
+    let text = fs::read_to_string(fixtures().join("schemas").join(name)).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[track_caller]
+fn keeps_to(schema: &Value, document: &Value) {
+    let validator = jsonschema::validator_for(schema).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(document)
+        .map(|error| format!("{} at {}", error, error.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+}
+
+#[test]
+fn what_agents_are_given_keeps_to_the_published_schemas() {
+    let registry = published("server.schema.json");
+    let server = json_of("server.json");
+    assert_eq!(server["$schema"], registry["$id"]);
+    keeps_to(&registry, &server);
+    let manifest = published("claude-code-plugin-manifest.json");
+    keeps_to(
+        &manifest,
+        &json_of("claude-code/.claude-plugin/plugin.json"),
+    );
+    // A file of servers has what a manifest may have in their place.
+    let servers = manifest["properties"]["mcpServers"]["anyOf"]
+        .as_array()
+        .unwrap();
+    let servers = servers.iter().find(|one| one["type"] == "object").unwrap();
+    keeps_to(servers, &json_of(".mcp.json")["mcpServers"]);
+    // They are no schemas that all keep to.
+    let validator = jsonschema::validator_for(&registry).unwrap();
+    assert!(!validator.is_valid(&serde_json::json!({"name": "jelly"})));
+    let validator = jsonschema::validator_for(servers).unwrap();
+    assert!(!validator.is_valid(&serde_json::json!({"jelly": {"command": ""}})));
 }
 
 #[test]

@@ -390,7 +390,7 @@ fn tools() -> &'static [Tool] {
 
 fn tool(row: &ToolRow) -> Tool {
     let hints = row.hints;
-    let annotations = ToolAnnotations::with_title(row.title)
+    let annotations = ToolAnnotations::new()
         .read_only(hints.reads_only)
         .destructive(hints.destroys)
         .idempotent(hints.idempotent)

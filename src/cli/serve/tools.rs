@@ -59,11 +59,11 @@ macro_rules! arguments {
             #[serde(deny_unknown_fields)]
             pub struct $name {
                 $($(#[$field_meta])* pub $field: $type,)*
-                /// The size of the whole result, at most; what is left out is counted.
+                /// Of the result, at most.
                 #[serde(default = "usual_bytes")]
                 #[schemars(range(min = 1024, max = 1_048_576))]
                 pub max_bytes: u32,
-                /// `next_cursor` of an earlier result of this tool: continues it.
+                /// `next_cursor` of the result to continue.
                 #[serde(default)]
                 pub cursor: Option<String>,
             }
@@ -195,18 +195,29 @@ fn input<T: JsonSchema>() -> Map<String, Value> {
     };
     schema.shift_remove("title");
     schema.shift_remove("description");
-    schema.values_mut().for_each(drop_formats);
+    schema.values_mut().for_each(drop_spare);
     schema
 }
 
-/// Formats of Rust's numbers, which no client knows.
-fn drop_formats(schema: &mut Value) {
-    if let Value::Object(members) = schema {
-        if members.get("format").is_some_and(Value::is_string) {
-            members.shift_remove("format");
-        }
-        members.values_mut().for_each(drop_formats);
+/// Leaves out what tells a client nothing: formats of Rust's numbers, and that
+/// what need not be said may be null.
+fn drop_spare(schema: &mut Value) {
+    let Value::Object(members) = schema else {
+        return;
+    };
+    if members.get("format").is_some_and(Value::is_string) {
+        members.shift_remove("format");
     }
+    if members.get("default").is_some_and(Value::is_null) {
+        members.shift_remove("default");
+        if let Some(Value::Array(types)) = members.get("type")
+            && let [one, _] = types.as_slice()
+        {
+            let one = one.clone();
+            members.insert("type".to_owned(), one);
+        }
+    }
+    members.values_mut().for_each(drop_spare);
 }
 
 /// An object with these members, and what every result may have.
@@ -219,22 +230,34 @@ fn output(members: Value) -> Value {
         "left_out".to_owned(),
         json!({
             "type": "object",
-            "description": "What this page does not show: entries by list, bytes of texts",
-            "additionalProperties": {"type": "integer"},
+            "description": "Entries by list, bytes of texts",
         }),
     );
     properties.insert("next_cursor".to_owned(), json!({"type": "string"}));
-    json!({"type": "object", "properties": properties})
+    let mut schema = json!({"type": "object", "properties": properties});
+    // What stands in it more than once stands there once.
+    let written = schema.to_string();
+    for (name, shared) in [("category", category()), ("diagnosis", diagnosis())] {
+        if written.matches(&format!("#/$defs/{name}")).count() > 0 {
+            schema["$defs"][name] = shared;
+        }
+    }
+    schema
+}
+
+fn defined(name: &str) -> Value {
+    json!({"$ref": format!("#/$defs/{name}")})
+}
+
+fn category() -> Value {
+    json!({
+        "enum": ["INFRASTRUCTURE", "ASSERTION", "LOCATOR", "TIMEOUT", "OTHER"],
+        "description": "It and retryable are absent where no known pattern matches",
+    })
 }
 
 fn label() -> Value {
-    json!({
-        "error_category": {
-            "enum": ["INFRASTRUCTURE", "ASSERTION", "LOCATOR", "TIMEOUT", "OTHER"],
-            "description": "Absent where no known pattern matches",
-        },
-        "retryable": {"type": "boolean", "description": "Absent exactly where error_category is"},
-    })
+    json!({"error_category": defined("category"), "retryable": {"type": "boolean"}})
 }
 
 fn with_label(members: Value) -> Value {
@@ -252,9 +275,8 @@ fn diagnosis() -> Value {
             "side": {"enum": ["test", "code"]},
             "ambiguous": {"type": "boolean"},
             "root_cause": {"type": "string"},
-            "rule": {"type": ["string", "null"]},
             "fingerprint": {"type": "string"},
-            "advice": {"type": ["object", "null"]},
+            "advice": {"type": "object"},
         },
     })
 }
@@ -262,11 +284,8 @@ fn diagnosis() -> Value {
 fn alike() -> Value {
     json!({
         "type": "object",
-        "description": "More failures with the same fingerprint, which are not repeated",
-        "properties": {
-            "count": {"type": "integer"},
-            "names": {"type": "array", "items": {"type": "string"}},
-        },
+        "description": "More with the same fingerprint",
+        "properties": {"count": {"type": "integer"}},
     })
 }
 
@@ -279,9 +298,8 @@ fn iterations() -> Value {
     let failures = with_label(json!({
         "server": {"type": ["string", "null"]},
         "step": {"type": ["string", "null"]},
-        "phase": {"type": "string"},
         "message": {"type": ["string", "null"]},
-        "diagnosis": diagnosis(),
+        "diagnosis": defined("diagnosis"),
         "alike": alike(),
     }));
     json!({
@@ -289,35 +307,31 @@ fn iterations() -> Value {
         "items": {"type": "object", "properties": {
             "index": {"type": "integer"},
             "totals": {"type": "object"},
-            "servers": {"type": "array"},
             "steps": steps,
             "failures": failures,
-            "action": {"type": ["object", "null"]},
-            "budgets": {"type": "object"},
         }},
     })
 }
 
 fn run_output() -> Value {
+    run_with(iterations())
+}
+
+/// The same result, whose parts stand with the tool that makes it.
+fn later_run_output() -> Value {
+    run_with(json!({"type": "array", "items": {"type": "object"}, "description": "As of run_plan"}))
+}
+
+fn run_with(iterations: Value) -> Value {
     output(json!({
-        "schema_version": {"type": "integer"},
         "run_id": {"type": "string"},
         "state": {"enum": ["running", "finished"]},
         "verdict": {"type": "string"},
         "exit_code": {"type": "integer"},
         "needs_user_help": {"type": "boolean"},
-        "help_summary": {"type": ["object", "null"]},
-        "iterations": iterations(),
-        "plans": {"type": "array", "items": {"type": "object"}, "description": "Of a plan with a matrix: each combination"},
-        "progress": {
-            "type": "object",
-            "properties": {
-                "iteration": {"type": "integer"},
-                "steps_ended": {"type": "integer"},
-                "steps": {"type": "integer"},
-                "last": {"type": "string"},
-            },
-        },
+        "iterations": iterations,
+        "plans": {"type": "array", "description": "Of a plan with a matrix: each combination"},
+        "progress": {"type": "object", "description": "While it runs"},
     }))
 }
 
@@ -325,14 +339,12 @@ fn triage_output() -> Value {
     let failures = with_label(json!({
         "report": {"type": "string"},
         "name": {"type": "string"},
-        "classname": {"type": "string"},
         "status": {"type": "string"},
         "message": {"type": ["string", "null"]},
-        "diagnosis": diagnosis(),
+        "diagnosis": defined("diagnosis"),
         "alike": alike(),
     }));
     output(json!({
-        "schema_version": {"type": "integer"},
         "exit_code": {"type": "integer"},
         "problem": {"type": "string", "description": "Why a report can't be relied on"},
         "reports": {"type": "array"},
@@ -343,7 +355,6 @@ fn triage_output() -> Value {
             "root_cause": {"type": "string"},
         }}},
         "retry": {"type": "object"},
-        "infrastructure_issues": {"type": "array"},
         "recommendations": {"type": "array"},
         "paths": {"type": "array", "items": {"type": "string"}},
     }))
@@ -351,14 +362,13 @@ fn triage_output() -> Value {
 
 fn check_output() -> Value {
     output(json!({
-        "schema_version": {"type": "integer"},
         "exit_code": {"type": "integer", "description": "0: the plan is good; 2: it is not"},
         "plans": {"type": "array", "items": {"type": "object"}},
     }))
 }
 
 fn classify_output() -> Value {
-    let mut members = json!({"diagnosis": diagnosis()});
+    let mut members = json!({"diagnosis": defined("diagnosis")});
     if let (Value::Object(members), Value::Object(label)) = (&mut members, label()) {
         members.extend(label);
     }
@@ -367,7 +377,6 @@ fn classify_output() -> Value {
 
 fn doctor_output() -> Value {
     output(json!({
-        "schema_version": {"type": "integer"},
         "exit_code": {"type": "integer"},
         "started": {"type": "boolean", "description": "The servers were started; else their entries were only read"},
         "files": {"type": "array"},
@@ -381,11 +390,10 @@ fn doctor_output() -> Value {
 
 fn explain_output() -> Value {
     output(json!({
-        "schema_version": {"type": "integer"},
         "fingerprint": {"type": "object"},
         "rule": {"type": "object"},
         "run": {"type": "object"},
-        "failures": with_label(json!({"diagnosis": diagnosis(), "alike": alike()})),
+        "failures": with_label(json!({"diagnosis": defined("diagnosis"), "alike": alike()})),
     }))
 }
 
@@ -427,7 +435,7 @@ pub const TOOLS: [ToolRow; 9] = [
         description: "The result of a run, or how far it is. Also of earlier runs, from their reports.",
         hints: READS,
         input: input::<RunStatusInput>,
-        output: run_output,
+        output: later_run_output,
     },
     ToolRow {
         name: "cancel_run",
@@ -440,7 +448,7 @@ pub const TOOLS: [ToolRow; 9] = [
             open_world: false,
         },
         input: input::<CancelRunInput>,
-        output: run_output,
+        output: later_run_output,
     },
     ToolRow {
         name: "check_plan",

@@ -121,16 +121,44 @@ impl Suite {
         requirements.server
     }
 
-    /// What a scenario says of a server, where it does not pass.
+    /// Each check of a scenario on a server, as `NAME STATUS`.
     #[cfg(feature = "serve")]
-    pub fn judge_server(&self, revision: &str, scenario: &str, url: &str) -> Result<(), String> {
-        let output = Command::new(&self.node)
+    pub fn checks_of_server(&self, revision: &str, scenario: &str, url: &str) -> Vec<String> {
+        let output = self.ask_server(revision, scenario, url);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        // A line has a time, then these, with colours round all of them.
+        let words = |line: &str| -> Option<String> {
+            let plain: Vec<&str> = line.split("\u{1b}[").skip(1).collect();
+            let plain: String = plain
+                .iter()
+                .filter_map(|part| part.split_once('m'))
+                .map(|(_, text)| text)
+                .collect();
+            let (name, rest) = plain.split_once(" [")?.1.split_once(']')?;
+            let status = rest.split_whitespace().next()?;
+            let is_status = status.chars().all(|c| c.is_ascii_uppercase());
+            is_status.then(|| format!("{} {status}", name.trim()))
+        };
+        let mut checks: Vec<String> = said.lines().filter_map(words).collect();
+        checks.sort();
+        checks
+    }
+
+    #[cfg(feature = "serve")]
+    fn ask_server(&self, revision: &str, scenario: &str, url: &str) -> std::process::Output {
+        Command::new(&self.node)
             .arg(self.package.join("dist/index.js"))
             .args(["server", "--spec-version", revision, "--scenario", scenario])
             .args(["--url", url])
             .stdin(Stdio::null())
             .output()
-            .unwrap();
+            .unwrap()
+    }
+
+    /// What a scenario says of a server, where it does not pass.
+    #[cfg(feature = "serve")]
+    pub fn judge_server(&self, revision: &str, scenario: &str, url: &str) -> Result<(), String> {
+        let output = self.ask_server(revision, scenario, url);
         match output.status.success() {
             true => Ok(()),
             false => Err(String::from_utf8_lossy(&output.stdout).into_owned()),
