@@ -21,6 +21,7 @@ mod splices;
 mod startup_limit;
 mod versions;
 mod wrap;
+mod wrap_url;
 
 pub use blanks::{Filled, Piece, Surroundings, fill, pieces};
 pub use by_hand::by_hand;
