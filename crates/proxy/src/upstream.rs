@@ -102,14 +102,16 @@ impl Upstream {
         pass_on: Option<PassOn>,
     ) -> Result<Self, Box<Failure>> {
         let way = match &settings.reach {
-            Reach::Stdio(command) => {
-                Way::Pipes(Box::new(PipedServer::start(settings, command, pass_on).await?))
-            }
+            Reach::Stdio(command) => Way::Pipes(Box::new(
+                PipedServer::start(settings, command, pass_on).await?,
+            )),
             Reach::Http(endpoint) => match RawHttp::new(endpoint, &settings.redactor) {
                 Ok(http) => Way::Url(Box::new(http)),
                 Err(end) => {
                     let method = Era::Legacy.opening();
-                    return Err(Box::new(outsider(settings).unready(unreached(*end, method))));
+                    return Err(Box::new(
+                        outsider(settings).unready(unreached(*end, method)),
+                    ));
                 }
             },
         };
@@ -170,9 +172,7 @@ impl Upstream {
     #[must_use]
     pub fn read_all(&self) -> bool {
         match &self.way {
-            Way::Pipes(piped) => {
-                piped.written > 0 && piped.process.unread_stdin_bytes() == Some(0)
-            }
+            Way::Pipes(piped) => piped.written > 0 && piped.process.unread_stdin_bytes() == Some(0),
             Way::Url(_) => false,
         }
     }
@@ -185,6 +185,12 @@ impl Upstream {
             piped.stderr.settled().await;
         }
         exit
+    }
+
+    /// Kills its process; false where it has none.
+    pub fn kill(&mut self) -> bool {
+        let piped = self.piped();
+        piped.map(|piped| piped.process.kill()).is_some()
     }
 
     /// Ends it.

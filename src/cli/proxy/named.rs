@@ -29,6 +29,13 @@ pub async fn server(
     world: &World,
     redactor: &Redactor,
 ) -> Result<NamedServer, Refusal> {
+    let has_headers = args.login || !(args.header.is_empty() && args.header_env.is_empty());
+    if has_headers && args.url.is_none() {
+        return Err(Refusal::with_help(
+            "--header, --header-env and --login are for a server that is named by --url",
+            "a server that is started gets variables: --env NAME=VALUE",
+        ));
+    }
     let mut named = match (&args.config, &args.plan) {
         (Some(config), _) => of_config(config, args, world, redactor).await?,
         (None, Some(plan)) => of_plan(plan, args, world, redactor)?,
@@ -57,11 +64,7 @@ pub async fn server(
     Ok(named)
 }
 
-fn typed(
-    args: &ProxyArgs,
-    world: &World,
-    redactor: &Redactor,
-) -> Result<NamedServer, Refusal> {
+fn typed(args: &ProxyArgs, world: &World, redactor: &Redactor) -> Result<NamedServer, Refusal> {
     if let Some(url) = &args.url {
         return by_url(url, args, world, redactor);
     }
@@ -92,7 +95,10 @@ fn by_url(
 ) -> Result<NamedServer, Refusal> {
     if !["http://", "https://"].iter().any(|s| url.starts_with(s)) {
         return Err(Refusal::with_help(
-            format!("`{}` is no URL of a server", sanitize(&redactor.redact(url))),
+            format!(
+                "`{}` is no URL of a server",
+                sanitize(&redactor.redact(url))
+            ),
             "write it with `https://`, or put a command behind `--`",
         ));
     }
@@ -241,7 +247,9 @@ fn of_plan(
         ..ExecSettings::apart(folder, world.env.clone(), redactor.clone(), interrupt)
     };
     let reach = plan_reach(server, &scope, &settings).map_err(|failures| {
-        let whys = failures.iter().filter_map(|failure| failure.message.as_deref());
+        let whys = failures
+            .iter()
+            .filter_map(|failure| failure.message.as_deref());
         let whys: Vec<&str> = whys.collect();
         Refusal::with_help(
             format!(

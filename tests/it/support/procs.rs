@@ -57,10 +57,13 @@ pub fn alive(project: &Project) -> Vec<Proc> {
         .collect()
 }
 
-/// How many of them have this word in their command line.
-pub fn count_of(project: &Project, word: &str) -> usize {
+/// How many of them are this program.
+pub fn count_of(project: &Project, program: &str) -> usize {
     let alive = alive(project);
-    alive.iter().filter(|process| process.argv.contains(word)).count()
+    alive
+        .iter()
+        .filter(|process| process.argv.starts_with(program))
+        .count()
 }
 
 /// Waits until nobody is alive.

@@ -2,7 +2,7 @@
 //!
 //! Main type: [`AnswerBody`].
 
-use super::outflow::{Outflow, OutflowEnd};
+use crate::routing::{Outflow, OutflowEnd};
 use hyper::Response;
 use hyper::StatusCode;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
@@ -86,9 +86,7 @@ impl Body for AnswerBody {
 
     fn size_hint(&self) -> SizeHint {
         match self {
-            Self::Whole(bytes) => {
-                SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64)
-            }
+            Self::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64),
             Self::Events(_) => SizeHint::default(),
         }
     }

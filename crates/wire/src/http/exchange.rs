@@ -333,7 +333,9 @@ impl Exchange {
             head.body = facts::body(&last, &self.link.redactor);
             let mid_event = parser.is_mid_event();
             let redactor = &self.link.redactor;
-            return Err(Box::new(facts::stream_ended(ended, head, mid_event, redactor)));
+            return Err(Box::new(facts::stream_ended(
+                ended, head, mid_event, redactor,
+            )));
         }
     }
 }

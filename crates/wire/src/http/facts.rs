@@ -247,9 +247,7 @@ pub(super) fn without_answer(
         (false, Understood::Nothing) if cut_off() => {
             (Some("cut_off_json"), "JSON that breaks off before its end")
         }
-        (false, Understood::Nothing) => {
-            (Some("no_message"), "a body that is no JSON-RPC message")
-        }
+        (false, Understood::Nothing) => (Some("no_message"), "a body that is no JSON-RPC message"),
         (false, Understood::Beyond(_)) => (None, "a body that is beyond what jelly reads"),
     };
     head.error = kind.map(str::to_owned);

@@ -271,7 +271,10 @@ mod tests {
     fn headers(message: &Value, settled: Option<Era>, tools: &[ToolInfo]) -> Vec<String> {
         let outline = Outline::of(message.to_string().as_bytes());
         outline
-            .headers(settled.map(|era| Revision::newest(era).name), &ParamHeaders::of(tools).0)
+            .headers(
+                settled.map(|era| Revision::newest(era).name),
+                &ParamHeaders::of(tools).0,
+            )
             .into_iter()
             .map(|(name, value)| format!("{name}: {value}"))
             .collect()

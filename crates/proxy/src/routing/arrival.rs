@@ -162,11 +162,19 @@ mod tests {
         for (line, version, wanted) in [
             (r#"{"id":1,"method":"initialize"}"#, None, "opening"),
             (r#"[{"id":1,"method":"initialize"}]"#, None, "opening"),
-            (r#"{"id":1,"method":"tools/list"}"#, Some("2025-11-25"), "in session"),
+            (
+                r#"{"id":1,"method":"tools/list"}"#,
+                Some("2025-11-25"),
+                "in session",
+            ),
             (call.as_str(), None, "modern"),
             (r#"{"id":1,"method":"server/discover"}"#, None, "modern"),
             (r#"{"method":"x"}"#, Some("2026-07-28"), "modern word"),
-            (r#"{"method":"notifications/initialized"}"#, None, "in session"),
+            (
+                r#"{"method":"notifications/initialized"}"#,
+                None,
+                "in session",
+            ),
             (r#"{"id":1,"result":{}}"#, None, "in session"),
             (r#"{"id":1}"#, None, "nothing"),
             ("[1]", None, "nothing"),

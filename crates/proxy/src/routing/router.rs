@@ -8,9 +8,9 @@
 use super::arrival::PostedRequest;
 use super::outflow::{Outflow, Waterline};
 use super::sharing::{Belongs, homeward, outward};
-use crate::driver::FULL;
 use crate::message::{Kind, Line, NoticeParams, Peek, peek};
 use crate::relay::key;
+use crate::settings::FULL;
 use indexmap::IndexMap;
 use jelly_wire::MAX_LINE_BYTES;
 use serde_json::json;
@@ -116,7 +116,10 @@ impl Router {
 
     fn stream(&self, owed: usize, cut: Rc<Notify>) -> Rc<Outflow> {
         let outflow = Outflow::new(owed, Rc::clone(&self.waterline), cut);
-        self.state.borrow_mut().streams.push(Rc::downgrade(&outflow));
+        self.state
+            .borrow_mut()
+            .streams
+            .push(Rc::downgrade(&outflow));
         outflow
     }
 
@@ -141,11 +144,13 @@ impl Router {
         }
         for number in given_up.iter().filter_map(|id| id.parse::<u64>().ok()) {
             let params = json!({ "requestId": number, "reason": "the client closed its stream" });
-            self.send_on(json!({
-                "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params,
-            })
-            .to_string()
-            .into_bytes());
+            self.send_on(
+                json!({
+                    "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params,
+                })
+                .to_string()
+                .into_bytes(),
+            );
         }
     }
 
@@ -289,7 +294,11 @@ impl RouterState {
             token.is_some_and(|token| post.request.token.as_deref() == Some(token))
         };
         let named = self.waiting.values().find(of_token);
-        let only = self.waiting.values().next().filter(|_| self.waiting.len() == 1);
+        let only = self
+            .waiting
+            .values()
+            .next()
+            .filter(|_| self.waiting.len() == 1);
         let outflow = named.or(only).map(|post| &post.outflow);
         let any = || self.waiting.values().next_back().map(|post| &post.outflow);
         let outflow = outflow.or(self.listener.as_ref()).or_else(any);

@@ -46,7 +46,10 @@ impl Belongs {
         };
         let number = |raw: &str| raw.parse::<u64>().ok();
         match message.kind() {
-            Kind::Response => message.id().and_then(number).map_or(Self::Nobody, Self::Answers),
+            Kind::Response => message
+                .id()
+                .and_then(number)
+                .map_or(Self::Nobody, Self::Answers),
             Kind::Notification => {
                 let params: NoticeParams<'_> = message.read_params();
                 let ends = params.request_id.and_then(|id| number(id.get()));
@@ -106,7 +109,7 @@ fn spliced(line: &[u8], mut changes: Vec<(Range<usize>, &str)>) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::{Belongs, homeward, outward};
-    use crate::listen::arrival::PostedRequest;
+    use crate::routing::PostedRequest;
 
     fn text(line: Option<Vec<u8>>) -> String {
         String::from_utf8(line.unwrap()).unwrap()
