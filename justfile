@@ -21,6 +21,15 @@ lint:
 docs:
     RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --workspace
 
+# The book, as HTML in target/book
+book:
+    docs/build
+
+# The pictures of the documents, and the parts of pages that the program writes
+record:
+    docs/record
+    JELLY_RENEW_DOCS=1 cargo test --test docs
+
 # The figures of docs/benchmarks.md
 bench: setup
     cargo build --profile dist

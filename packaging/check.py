@@ -1,6 +1,10 @@
 """Installs what packaging/build made, offline and from nothing, and runs it.
 
     check.py OUT [--glibc 2.17] [--seconds 10]
+    check.py --program PROGRAM
+
+The second form packs a program that is there already, quickly and without
+maturin: the same installations and runs, for every change.
 
 Through the wheel and through npm alike: the quick start, every exit code, and
 what becomes of a run whose launcher is told to end or killed. With --glibc the
@@ -8,6 +12,7 @@ program must run where glibc is no newer than that.
 """
 
 import argparse
+import concurrent.futures
 import os
 import pathlib
 import re
@@ -15,8 +20,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
+import zipfile
 
 ROOT = pathlib.Path(__file__).parent.parent
 TOOL = "version: 1\nname: {name}\nservers: {{ m: {{ command: jelly, args: [mock{more}] }} }}\nsteps:\n  - {step}\n"
@@ -117,6 +124,49 @@ def try_out(name, jelly, folder):
     return done.stdout
 
 
+def pack(program, out):
+    """What packaging/build makes of a program, but for the wheel's metadata."""
+    stage = out / "stage"
+    stage.mkdir(parents=True)
+    slim = shutil.copy(program, stage / "jelly")
+    if shutil.which("strip"):
+        subprocess.run(["strip", slim], check=True)
+    system = {"darwin": "darwin"}.get(sys.platform, "linux")
+    processor = {"aarch64": "arm64", "arm64": "arm64"}.get(os.uname().machine, "x64")
+    platform = f"{system}-{processor}"
+    subprocess.run(
+        [sys.executable, ROOT / "packaging/npm/package.py", "0.0.0", stage / "npm", f"{platform}={slim}"], check=True
+    )
+    for package in (stage / "npm").iterdir():
+        with tarfile.open(out / f"{package.name}-0.0.0.tgz", "w:gz", compresslevel=1) as archive:
+            archive.add(package, "package")
+    with zipfile.ZipFile(out / "jelly_mcp-0.0.0-py3-none-any.whl", "w") as wheel:
+        wheel.write(slim, "jelly_mcp-0.0.0.data/scripts/jelly")
+        info = "jelly_mcp-0.0.0.dist-info"
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: jelly-mcp\nVersion: 0.0.0\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-any\n")
+        names = [f"{name},,\n" for name in wheel.namelist()]
+        wheel.writestr(f"{info}/RECORD", "".join(names) + f"{info}/RECORD,,\n")
+
+
+def has_what_binstall_wants(out):
+    """Whether the archive has the program where Cargo.toml says."""
+    import tomllib  # of Python 3.11
+
+    manifest = tomllib.loads((ROOT / "Cargo.toml").read_text())
+    version = manifest["workspace"]["package"]["version"]
+    wanted = manifest["package"]["metadata"]["binstall"]
+    [archive] = out.glob("*.tar.gz")
+    target = archive.name.removeprefix(f"jelly-{version}-").removesuffix(".tar.gz")
+
+    def filled(text):
+        return text.replace("{ version }", version).replace("{ target }", target)
+
+    with tarfile.open(archive) as members:
+        inside = filled(wanted["bin-dir"]) in members.getnames()
+    return inside and filled(wanted["pkg-url"]).endswith("/" + archive.name)
+
+
 def newest_glibc(program):
     versions = set(re.findall(rb"GLIBC_(\d+)\.(\d+)", program.read_bytes()))
     return max(((int(major), int(minor)) for major, minor in versions), default=(0, 0))
@@ -124,13 +174,20 @@ def newest_glibc(program):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    options.add_argument("out", type=pathlib.Path)
+    options.add_argument("out", type=pathlib.Path, nargs="?")
+    options.add_argument("--program", type=pathlib.Path)
     options.add_argument("--glibc")
     options.add_argument("--seconds", type=float, default=10.0)
     options = options.parse_args()
-    out = options.out.resolve()
+    if (options.out is None) == (options.program is None):
+        sys.exit(__doc__)
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
+        if options.program:
+            out = folder / "out"
+            pack(options.program, out)
+        else:
+            out = options.out.resolve()
         [wheel] = out.glob("*.whl")
         subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
         pip = [folder / "venv/bin/pip", "install", "--no-index", "--disable-pip-version-check"]
@@ -141,18 +198,22 @@ def main():
         npm = ["npm", "install", "--offline", "--no-audit", "--no-fund", *map(str, archives)]
         timed("the npm packages install offline", options.seconds, npm, cwd=folder / "npm",
               env={**os.environ, "npm_config_cache": str(folder / "cache")})
-        shown = [
-            try_out("wheel", [folder / "venv/bin/jelly"], folder / "by-wheel"),
-            try_out("npm", [folder / "npm/node_modules/.bin/jelly"], folder / "by-npm"),
-        ]
+        with concurrent.futures.ThreadPoolExecutor() as both:
+            shown = [
+                both.submit(try_out, "wheel", [folder / "venv/bin/jelly"], folder / "by-wheel"),
+                both.submit(try_out, "npm", [folder / "npm/node_modules/.bin/jelly"], folder / "by-npm"),
+            ]
+        shown = [done.result() for done in shown]
         words = [re.sub(r"by-(wheel|npm)", "FOLDER", without_volatile(text)) for text in shown]
         check(sorted(words[0].splitlines()) == sorted(words[1].splitlines()), "both show the same of the quick start")
         if options.glibc:
             wanted = tuple(map(int, options.glibc.split(".")))
             needed = newest_glibc(folder / "venv/bin/jelly")
             check(needed <= wanted, f"the program needs glibc {needed[0]}.{needed[1]}, at most {options.glibc}")
-        sums = subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=out)
-        check(sums.returncode == 0, "the checksums are right")
+        if options.out:
+            sums = subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=out)
+            check(sums.returncode == 0, "the checksums are right")
+            check(has_what_binstall_wants(out), "cargo binstall finds the program in the archive")
     if failed:
         sys.exit(f"{len(failed)} failed")
 

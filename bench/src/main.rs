@@ -10,7 +10,8 @@
 //! The same program is the server that costs nothing (`serve`), the one that
 //! dies at once (`die`), and the bare client (`client`). `triage` measures the reading of a
 //! large test report, which `generate-report` writes; `doctor` measures twenty
-//! servers that wait; `hostile` what single hostile answers cost; `soak` measures nothing, and looks for what does not hold.
+//! servers that wait; `hostile` what single hostile answers cost; `proxy` what passes
+//! through `jelly proxy`, beside a bare pump; `soak` measures nothing, and looks for what does not hold.
 
 mod cases;
 mod client;
@@ -18,16 +19,18 @@ mod doctor;
 mod hostile;
 mod measure;
 mod plans;
+mod proxy;
 mod report;
 mod server;
 mod soak;
 mod table;
 
 use soak::SoakOptions;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: jelly-bench [triage | doctor | hostile] [--jelly PATH] [--runs N]\n       jelly-bench soak [--jelly PATH] [--seconds N] [--seed N] [--workers N] [--run N]\n       jelly-bench generate-report FILE";
+const USAGE: &str = "usage: jelly-bench [triage | doctor | hostile | proxy] [--jelly PATH] [--runs N]\n       jelly-bench soak [--jelly PATH] [--seconds N] [--seed N] [--workers N] [--run N]\n       jelly-bench generate-report FILE";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -39,28 +42,9 @@ fn main() -> ExitCode {
         ["client", calls] => client::run(calls),
         ["generate-report", path] => report::generate(Path::new(path), report::LARGE),
         ["bare-loop", path] => report::bare(path),
-        ["triage", options @ ..] => match Options::parse(options) {
-            Some(options) => report::measure(&options),
-            None => {
-                eprintln!("{USAGE}");
-                return ExitCode::from(2);
-            }
-        },
-        ["doctor", options @ ..] => match Options::parse(options) {
-            Some(options) => doctor::measure(&options),
-            None => {
-                eprintln!("{USAGE}");
-                return ExitCode::from(2);
-            }
-        },
         ["hostile-server", kind] => hostile::serve(kind),
-        ["hostile", options @ ..] => match Options::parse(options) {
-            Some(options) => hostile::measure(&options),
-            None => {
-                eprintln!("{USAGE}");
-                return ExitCode::from(2);
-            }
-        },
+        ["echo-server"] => proxy::serve(),
+        ["pump", command @ ..] => proxy::pump(command),
         ["soak", options @ ..] => match SoakOptions::parse(options) {
             Some(options) => soak::soak(&options),
             None => {
@@ -68,13 +52,22 @@ fn main() -> ExitCode {
                 return ExitCode::from(2);
             }
         },
-        options => match Options::parse(options) {
-            Some(options) => cases::run_all(&options),
-            None => {
-                eprintln!("{USAGE}");
-                return ExitCode::from(2);
+        options => {
+            let (measure, options): (fn(&Options) -> io::Result<()>, _) = match options {
+                ["triage", rest @ ..] => (report::measure, rest),
+                ["doctor", rest @ ..] => (doctor::measure, rest),
+                ["hostile", rest @ ..] => (hostile::measure, rest),
+                ["proxy", rest @ ..] => (proxy::measure, rest),
+                all => (cases::run_all, all),
+            };
+            match Options::parse(options) {
+                Some(options) => measure(&options),
+                None => {
+                    eprintln!("{USAGE}");
+                    return ExitCode::from(2);
+                }
             }
-        },
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,6 +6,8 @@ use crate::measure::Spread;
 #[derive(Clone, Copy)]
 pub enum Unit {
     Milliseconds,
+    /// Milliseconds of which the thousandths count.
+    Microseconds,
     Mebibytes,
     Ratio,
 }
@@ -15,6 +17,7 @@ impl Unit {
         match self {
             Self::Milliseconds if value >= 1000.0 => format!("{:.2} s", value / 1000.0),
             Self::Milliseconds => format!("{value:.1} ms"),
+            Self::Microseconds => format!("{value:.3} ms"),
             Self::Mebibytes => format!("{value:.1} MiB"),
             Self::Ratio => format!("{value:.2}"),
         }

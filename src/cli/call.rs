@@ -4,16 +4,17 @@
 
 use super::invalid::{Invalid, chain, read};
 use super::matrix::{self, InMatrix, Job};
-use super::open_history::OpenHistory;
+use super::open_history::{OpenHistory, recent_ends};
 use super::out::{append_job_summary, print, print_as_is, print_in, stdout};
 use super::refusal::{Refusal, complain};
+use super::report_files::ReportFiles;
 use super::rules::Rules;
 use super::settings::{World, inherited_secrets};
 use super::write_back::WriteBack;
 use crate::cli::args::{RunArgs, RunFormat};
 use crate::report::{
-    Extras, ReportError, Results, RunDir, TerminalOptions, TerminalReporter, agent_json,
-    annotations, job_summary, matrix_md, report_json,
+    Extras, ReportError, ReportSurroundings, Results, RunDir, TerminalOptions, TerminalReporter,
+    agent_json, annotations, job_summary, matrix_md, report_json,
 };
 use indexmap::IndexMap;
 use indicatif::MultiProgress;
@@ -41,6 +42,8 @@ pub struct RunCall {
     pub run_id: String,
     /// Why nothing can be written, where that is so: then no plan is run.
     pub run_dir: Result<RunDir, ReportError>,
+    /// Those that were asked for by name.
+    pub report_files: ReportFiles,
     pub rules: Rules,
     /// What earlier runs left, where a history is kept.
     pub history: Option<OpenHistory>,
@@ -215,6 +218,19 @@ impl RunCall {
                 complain(&format!("error: failed to {}", chain(&error)));
                 code = ExitCode::strongest([code, ExitCode::NeedsUserHelp]);
             }
+        }
+        let named = |code| {
+            let past = |plan: &str, server: &str, step: &str| {
+                let past = self.history.as_ref().map(|history| &*history.past);
+                recent_ends([past, None], plan, server, step)
+            };
+            self.report_files.write(|format, file, out| {
+                let around = ReportSurroundings::new(&self.world.cwd, file, &past);
+                format.write_run(&results(code), &around, out)
+            })
+        };
+        if !named(code) {
+            code = ExitCode::strongest([code, ExitCode::NeedsUserHelp]);
         }
         match self.args.format {
             RunFormat::Json => {

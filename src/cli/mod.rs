@@ -32,6 +32,7 @@ mod proxy;
 mod record;
 mod refusal;
 mod replay;
+mod report_files;
 mod results;
 mod rules;
 mod run;
@@ -42,6 +43,7 @@ mod schema_store;
 mod serve;
 mod settings;
 mod snapshot;
+mod target;
 mod triage;
 mod write_back;
 

@@ -4,8 +4,9 @@ use super::invalid::chain;
 use super::refusal::{Refusal, complain};
 use super::settings::World;
 use crate::cli::args::HistoryArgs;
+use crate::report::TestEnd;
 use jelly_base::text::plural;
-use jelly_triage::history::{Past, PastRun, Recorded, Store};
+use jelly_triage::history::{Past, PastEnd, PastRun, Recorded, Store};
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -18,6 +19,27 @@ const FILE: &str = ".jelly/history.jsonl";
 pub struct OpenHistory {
     pub store: Store,
     pub past: Rc<Past>,
+}
+
+/// How a test ended in earlier runs, oldest first, as the first of `pasts` knows
+/// it.
+pub fn recent_ends(
+    pasts: [Option<&Past>; 2],
+    suite: &str,
+    classname: &str,
+    name: &str,
+) -> Vec<TestEnd> {
+    let known = pasts
+        .into_iter()
+        .flatten()
+        .map(|past| past.recent(suite, classname, name));
+    let ends = known.into_iter().find(|ends| !ends.is_empty());
+    let shown = |end: PastEnd| match end {
+        PastEnd::Passed => TestEnd::Passed,
+        PastEnd::Flaky => TestEnd::Flaky,
+        PastEnd::Failed => TestEnd::Failed,
+    };
+    ends.unwrap_or_default().into_iter().map(shown).collect()
 }
 
 impl HistoryArgs {

@@ -4,7 +4,9 @@ use super::announce::Announcement;
 use super::call::{PlanEnd, RunCall};
 use super::interrupt;
 use super::matrix::{Job, jobs};
+use super::open_history::OpenHistory;
 use super::refusal::Refusal;
+use super::report_files::{ReportFiles, Taken};
 use super::rules::open_rules;
 use super::runtime::runtime;
 use super::settings::{World, inherited_secrets};
@@ -52,6 +54,7 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
     let id = run_id(now, entropy);
     // What is wrong with the plans weighs more, and is found out first.
     let run_dir = RunDir::create(&args.reports.reports_dir, &id);
+    let report_files = report_files(&args, &paths, history.as_ref())?;
     if let Ok(dir) = &run_dir
         && args.announce
     {
@@ -77,12 +80,36 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
         args,
         run_id: run_dir.as_ref().map_or(id, |dir| dir.run_id().to_owned()),
         run_dir,
+        report_files,
         rules,
         history,
         several: jobs_to_run.len() > 1,
         is_unheard: Cell::new(false),
     };
     Ok((call, paths, jobs_to_run))
+}
+
+/// The reports by name, none in the place of what the call reads or writes
+/// otherwise.
+fn report_files(
+    args: &RunArgs,
+    plans: &[PathBuf],
+    history: Option<&OpenHistory>,
+) -> Result<ReportFiles, Refusal> {
+    let plans = plans.iter().map(|path| ("a plan", path.as_path()));
+    let rules = args.own_rules.files.iter();
+    let rules = rules.map(|path| ("a file of rules", path.as_path()));
+    let history = history.map(|history| ("the history", history.store.path()));
+    let schemas = args.ladder.schema_store.as_deref();
+    let schemas = schemas.map(|path| ("the schema store", path));
+    let taken: Vec<Taken<'_>> = plans.chain(rules).chain(history).chain(schemas).collect();
+    let latest = args.reports.latest();
+    ReportFiles::prepare(&args.named_reports.named, &taken, Some(&latest)).map_err(|unusable| {
+        match unusable.is_slip {
+            true => Refusal::invalid(unusable.text),
+            false => Refusal::needs_help(unusable.text),
+        }
+    })
 }
 
 async fn run_plans(

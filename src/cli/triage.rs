@@ -4,18 +4,20 @@ mod baseline;
 mod lines;
 mod place;
 mod replay;
-mod target;
 
 use super::doctor::sight::Machine;
 use super::find::{find, find_usual};
 use super::invalid::chain;
-use super::open_history::OpenHistory;
+use super::open_history::{OpenHistory, recent_ends};
 use super::out::{append_job_summary, print_as_is};
 use super::refusal::{Refusal, complain};
+use super::report_files::{ReportFiles, Taken};
 use super::rules::open_rules;
 use super::settings::{World, inherited_secrets};
+use super::target::Target;
 use crate::cli::args::TriageArgs;
-use crate::report::triage::{self as show, CaseWriter};
+use crate::report::triage as show;
+use crate::report::{CaseWriter, CtrfWriter, PastEnds, ReportFormat, ReportSurroundings};
 use jelly_base::model::{
     ExitCode, FailureStatus, Fix, ReportSummary, TriageReport, TriagedFailure,
 };
@@ -31,6 +33,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::num::NonZero;
+use std::path::Path;
 use std::thread::available_parallelism;
 
 use super::args::triage::{Emit, InputKind, Mode, TriageFormat};
@@ -38,7 +41,6 @@ use lines::LineOutcome;
 #[cfg(test)]
 pub use lines::{Answer, Line};
 use place::name_places;
-use target::Target;
 use tempfile::NamedTempFile;
 
 /// Triages the reports.
@@ -52,8 +54,10 @@ pub fn triage(args: &TriageArgs, world: &World) -> Result<ExitCode, Refusal> {
     let history = args.history.open(world)?;
     let mut target = Target::open(args.output.as_deref(), notation(args))
         .map_err(|error| unwritable(args, &error))?;
+    let report_files = report_files(args, &sources, history.as_ref())?;
     let call = TriageCall {
         args,
+        report_files,
         history,
         world,
         engine: &rules,
@@ -66,6 +70,36 @@ pub fn triage(args: &TriageArgs, world: &World) -> Result<ExitCode, Refusal> {
     };
     let result = result.and_then(|code| target.finish().map(|()| code));
     result.map_err(|error| unwritable(args, &error))
+}
+
+/// The reports by name, none in the place of what the call reads or writes
+/// otherwise.
+fn report_files(
+    args: &TriageArgs,
+    sources: &[ReportSource],
+    history: Option<&OpenHistory>,
+) -> Result<ReportFiles, Refusal> {
+    let mut taken: Vec<Taken<'_>> = Vec::new();
+    for source in sources {
+        if let Input::File(path) = &source.input {
+            taken.push(("a report", path));
+        }
+    }
+    let rules = args.own_rules.files.iter();
+    taken.extend(rules.map(|path| ("a file of rules", path.as_path())));
+    taken.extend(
+        args.baseline
+            .iter()
+            .map(|path| ("the baseline", Path::new(path))),
+    );
+    taken.extend(
+        args.output
+            .iter()
+            .map(|path| ("the output", path.as_path())),
+    );
+    taken.extend(history.map(|history| ("the history", history.store.path())));
+    ReportFiles::prepare(&args.named_reports.named, &taken, None)
+        .map_err(|unusable| Refusal::invalid(unusable.text))
 }
 
 /// What is written is written in; none for what a CI is to obey.
@@ -118,6 +152,8 @@ fn sources(args: &TriageArgs) -> Result<Vec<ReportSource>, Refusal> {
 
 struct TriageCall<'c> {
     args: &'c TriageArgs,
+    /// Those that were asked for by name.
+    report_files: ReportFiles,
     history: Option<OpenHistory>,
     world: &'c World,
     engine: &'c Engine,
@@ -189,13 +225,17 @@ impl TriageCall<'_> {
         let mut account = survey::account(parts, before, self.terms());
         name_places(&mut account.report.clusters, &self.world.cwd);
         let report = &account.report;
-        self.print(report, out, &|writer| {
-            replay::replay(report, &sources, self.redactor, writer)
-        })?;
+        let replay =
+            |writer: &mut dyn CaseWriter| replay::replay(report, &sources, self.redactor, writer);
+        self.print(report, out, &replay)?;
+        let past = |suite: &str, class: &str, name: &str| {
+            recent_ends([history, baseline.as_ref()], suite, class, name)
+        };
+        let written = self.write_files(report, &replay, &past);
         self.tell_refusals(report);
         self.tell_github(report, out)?;
         self.remember(&account);
-        let code = exit_code(report);
+        let code = written.unwrap_or_else(|| exit_code(report));
         // The process ends here, and takes back its memory at once: failures by
         // the ten thousand, one by one, would take it a hundredth of its time.
         std::mem::forget(account);
@@ -301,15 +341,30 @@ impl TriageCall<'_> {
 
     /// A copy of stdin, where it will be read twice.
     fn spool(&self, sources: &[ReportSource]) -> io::Result<Option<NamedTempFile>> {
-        if !self.args.format.is_some_and(TriageFormat::has_all_cases)
-            || !sources.iter().any(|source| source.input == Input::Stdin)
-        {
+        let twice = self.args.format.is_some_and(TriageFormat::has_all_cases)
+            || self.report_files.have_all_cases();
+        if !twice || !sources.iter().any(|source| source.input == Input::Stdin) {
             return Ok(None);
         }
         let mut file = NamedTempFile::new()?;
         io::copy(&mut io::stdin().lock(), &mut file)?;
         file.flush()?;
         Ok(Some(file))
+    }
+
+    /// Writes the reports that were asked for by name; what the call ends with
+    /// where one can't be written.
+    fn write_files(
+        &self,
+        report: &TriageReport,
+        replay: &dyn Fn(&mut dyn CaseWriter) -> io::Result<()>,
+        past: &PastEnds<'_>,
+    ) -> Option<ExitCode> {
+        let write = |format: &ReportFormat, file: &Path, out: &mut dyn Write| {
+            let around = ReportSurroundings::new(&self.world.cwd, file, past);
+            format.write_triage(report, replay, &around, out)
+        };
+        (!self.report_files.write(write)).then_some(ExitCode::InvalidInput)
     }
 
     /// `replay` hands all cases over, for the formats that hold them.
@@ -336,7 +391,7 @@ impl TriageCall<'_> {
             (Mode::Rca, TriageFormat::Github) => {
                 out.write_all(show::github(report, self.workspace()).as_bytes())
             }
-            (Mode::Rca, TriageFormat::Ctrf) => replay(&mut show::CtrfWriter::new(out)),
+            (Mode::Rca, TriageFormat::Ctrf) => replay(&mut CtrfWriter::new(out)),
             (Mode::Rca, TriageFormat::Junit) => replay(&mut show::JunitWriter::new(out)),
             (Mode::Failures, TriageFormat::Json) => show::failures_json(report, false, out),
             (Mode::Failures, TriageFormat::Jsonl) => show::failures_json(report, true, out),
@@ -477,16 +532,15 @@ impl TriageCall<'_> {
             parts.push(part);
         }
         let report = survey::account(parts, Before::default(), self.terms()).report;
+        let replay = |writer: &mut dyn CaseWriter| replay::replay_failures(&report, writer);
         if !at_once {
-            self.print(&report, out, &|writer| {
-                replay::replay_failures(&report, writer)
-            })?;
+            self.print(&report, out, &replay)?;
         }
-        Ok(if unread {
-            ExitCode::InvalidInput
-        } else {
-            exit_code(&report)
-        })
+        let written = self.write_files(&report, &replay, &|_, _, _| Vec::new());
+        Ok(written.unwrap_or_else(|| match unread {
+            true => ExitCode::InvalidInput,
+            false => exit_code(&report),
+        }))
     }
 }
 

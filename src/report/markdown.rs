@@ -394,18 +394,9 @@ fn hook_changes(hook: &HookReport) -> String {
 }
 
 fn budgets(budgets: &BeforeAfter) -> String {
-    let BeforeAfter { before, after } = budgets;
-    let budgets = [
-        ("iterations", before.iterations, after.iterations),
-        ("retries", before.retries, after.retries),
-        ("confirms", before.confirms, after.confirms),
-        ("mcp_repairs", before.mcp_repairs, after.mcp_repairs),
-        ("test_fixes", before.test_fixes, after.test_fixes),
-        ("code_refines", before.code_refines, after.code_refines),
-    ];
     let mut header = vec!["Left of"];
     let mut row = vec!["before → after".to_owned()];
-    for (name, before, after) in budgets {
+    for (name, before, after) in view::budgets(budgets) {
         header.push(name);
         row.push(match before == after {
             true => before.to_string(),

@@ -372,23 +372,28 @@ fn variants_table(matrix: &MatrixReport) -> String {
         .variants
         .iter()
         .map(|variant| {
-            let servers: Vec<String> = variant
-                .servers
-                .iter()
-                .map(|server| match (&server.protocol_version, &server.era) {
-                    (Some(version), Some(era)) => format!("{} {version} ({era})", server.name),
-                    (_, _) => format!("{} {}", server.name, words::spaced(&server.state)),
-                })
-                .collect();
             vec![
                 code_cell(&variant.name),
                 cell(&words::verdict(variant.verdict)),
                 variant.exit_code.to_string(),
-                cell(&servers.join(", ")),
+                cell(&servers_of(variant)),
             ]
         })
         .collect();
     table(&["variant", "verdict", "exit code", "servers"], &rows, &[2])
+}
+
+/// `files 2025-06-18 (legacy), memory failed`.
+pub(super) fn servers_of(variant: &MatrixVariant) -> String {
+    let servers: Vec<String> = variant
+        .servers
+        .iter()
+        .map(|server| match (&server.protocol_version, &server.era) {
+            (Some(version), Some(era)) => format!("{} {version} ({era})", server.name),
+            (_, _) => format!("{} {}", server.name, words::spaced(&server.state)),
+        })
+        .collect();
+    servers.join(", ")
 }
 
 fn steps_table(matrix: &MatrixReport) -> String {

@@ -5,9 +5,13 @@
 //! [`Event`](jelly_base::model::Event)s. Must not know how anything was executed.
 
 mod agent;
+mod cases;
+mod ctrf;
 mod doctor;
 mod files;
+mod formats;
 mod github;
+mod html;
 mod json;
 mod junit;
 mod markdown;
@@ -23,9 +27,15 @@ mod words;
 mod samples;
 
 pub use agent::{AGENT_BYTES, AgentReport, MIN_AGENT_BYTES, agent_json, fitted};
+pub use cases::{
+    CaseWriter, CasesHead, ShownCase, ShownFailure, ShownOutcome, SuiteHead, refused_case,
+};
+pub use ctrf::{CtrfDocument, CtrfWriter};
 pub use doctor::{DoctorOptions, doctor_md, doctor_text, server_text};
 pub use files::{Extras, ReportDir, ReportError, RunDir, run_id};
+pub use formats::{REPORT_FORMATS, ReportFormat, ReportSurroundings};
 pub use github::{annotations, job_summary};
+pub use html::{PastEnds, TestEnd};
 pub use json::{Results, report_json};
 pub use junit::junit_xml;
 pub use markdown::test_results_md;

@@ -400,8 +400,8 @@ pub(super) fn code_failure() -> RunReport {
             evidence: "the same answer twice, on fresh servers".into(),
             tried: vec!["confirmed in iteration 2".into()],
             next: vec![
-                "If the plan is wrong, mend plans/filesystem.yaml:21:15.".into(),
-                "If the server is wrong, mend it and run the step again:".into(),
+                "If the plan is wrong, fix plans/filesystem.yaml:21:15.".into(),
+                "If the server is wrong, fix it and run the step again:".into(),
                 "$ jelly run plans/filesystem.yaml --only read".into(),
             ],
         }],

@@ -8,9 +8,9 @@
 
 use super::words::{self, exit};
 use jelly_base::model::{
-    Assertion, Diagnosis, FailureReport, HelpProblem, HookReport, HttpFacts, IterationReport,
-    MismatchPlace, Offers, Outcome, Phase, RepairReport, RunReport, Rung, ServerReport, StepReport,
-    Unaccepted, Unlisted, Verdict, WireCheck, json_word,
+    Advice, Assertion, BeforeAfter, Diagnosis, FailureReport, HelpProblem, HookReport, HttpFacts,
+    IterationReport, MismatchPlace, Offers, Outcome, Phase, RepairReport, RunReport, Rung,
+    ServerReport, StepReport, Unaccepted, Unlisted, Verdict, WireCheck, json_word,
 };
 use jelly_base::text::{self, close_names, one_line, plural, shell_word};
 use std::collections::HashMap;
@@ -309,6 +309,36 @@ pub(super) fn blame(diagnosis: &Diagnosis, flaky: bool) -> String {
     said.extend(diagnosis.error_category.as_ref().map(json_word));
     said.extend(flaky.then(|| "flaky".to_owned()));
     said.join(", ")
+}
+
+/// What an advice says before its steps: what happened and why; nothing where
+/// nothing is advised.
+pub(super) fn advice(advice: &Advice) -> Option<String> {
+    if advice.what.is_empty() && advice.fix.is_empty() {
+        return None;
+    }
+    let mut said = advice.what.trim().to_owned();
+    if !advice.why.is_empty() {
+        // It may end with the words of a server.
+        if !said.is_empty() && !said.ends_with(['.', '!', '?', ':', '…']) {
+            said.push('.');
+        }
+        said = format!("{said} {}", advice.why).trim_start().to_owned();
+    }
+    Some(said)
+}
+
+/// The budgets by name, before an action and after it.
+pub(super) fn budgets(budgets: &BeforeAfter) -> [(&'static str, u32, u32); 6] {
+    let BeforeAfter { before, after } = budgets;
+    [
+        ("iterations", before.iterations, after.iterations),
+        ("retries", before.retries, after.retries),
+        ("confirms", before.confirms, after.confirms),
+        ("mcp_repairs", before.mcp_repairs, after.mcp_repairs),
+        ("test_fixes", before.test_fixes, after.test_fixes),
+        ("code_refines", before.code_refines, after.code_refines),
+    ]
 }
 
 /// For a failure over a name that the server does not list: what it lists

@@ -54,6 +54,23 @@ fn the_files_fit_their_public_schemas() {
     }
 }
 
+/// How long installing may take is measured where nothing else runs: by
+/// `.ci/full`, with the packages that people get.
+#[test]
+fn packages_install_offline_and_pass_on_how_jelly_ends() {
+    let done = Command::new("python3")
+        .arg(root("packaging/check.py"))
+        .args(["--seconds", "120", "--program", env!("CARGO_BIN_EXE_jelly")])
+        .output()
+        .unwrap();
+    assert!(
+        done.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&done.stdout),
+        String::from_utf8_lossy(&done.stderr)
+    );
+}
+
 /// A runner that has jelly, and an npm that only writes down what it was asked.
 struct Runner {
     project: Project,

@@ -2,10 +2,10 @@
 //! the client is told, and how the server comes back.
 
 use crate::proxy::{proxy, python_server};
-use crate::support::{Project, procs};
+use crate::support::{Project, fixtures, procs};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 const JELLY: &str = env!("CARGO_BIN_EXE_jelly");
@@ -51,90 +51,41 @@ fn trouble(answer: &Value) -> &Value {
     error
 }
 
+/// A way to die, of those that `fixtures/clients` shows to every client.
+#[derive(Deserialize)]
+pub struct Death {
+    pub name: String,
+    pub command: Vec<String>,
+    /// Of the proxy.
+    #[serde(default)]
+    pub flags: Vec<String>,
+    /// In a call, and not at start.
+    #[serde(default)]
+    pub in_use: bool,
+    pub cause: Option<String>,
+    /// What the client is told among other things.
+    pub says: String,
+}
+
+impl Death {
+    fn is_at_start(&self) -> bool {
+        !self.in_use && self.flags.is_empty()
+    }
+}
+
+pub fn deaths() -> Vec<Death> {
+    let folder = fixtures().join("clients");
+    let text = fs::read_to_string(folder.join("deaths.json")).unwrap();
+    let text = text.replace("HERE", folder.to_str().unwrap());
+    serde_json::from_str(&text).unwrap()
+}
+
 #[test]
 fn every_way_to_die_at_start_is_told_with_its_cause_and_a_fix() {
     let project = Project::empty();
-    let sh = |script: &str| vec!["sh".to_owned(), "-c".to_owned(), script.to_owned()];
-    project.write("locked/x", "");
-    let refused = project.script("refused.sh", "#!/bin/sh\n");
-    fs::set_permissions(&refused, fs::Permissions::from_mode(0o644)).unwrap();
-    let reads = project.write(
-        "reads.py",
-        "import sys, traceback\nsys.stderr.write('yaml.scanner.ScannerError: mapping values are \
-         not allowed here\\n  in \"' + sys.argv[1] + '\", line 7, column 9\\n')\nsys.exit(1)\n",
-    );
-    let imports = project.write("imports.py", "import a_module_that_nobody_has\n");
-    let cases = [
-        (
-            sh(
-                "echo \"Error: ENOENT: no such file or directory, scandir '/srv/nowhere'\" >&2; exit 1",
-            ),
-            "missing_directory",
-            "/srv/nowhere",
-        ),
-        (
-            sh("echo \"Error: EACCES: permission denied, open '/root/locked.db'\" >&2; exit 1"),
-            "permission_denied",
-            "/root/locked.db",
-        ),
-        (
-            vec![
-                "python3".into(),
-                reads.display().to_string(),
-                "conf.yaml".into(),
-            ],
-            "invalid_config",
-            "conf.yaml:7",
-        ),
-        (
-            vec!["no-such-program".into()],
-            "command_not_found",
-            "no-such-program",
-        ),
-        (
-            vec![refused.display().to_string()],
-            "not_executable",
-            "refused.sh",
-        ),
-        (
-            vec!["python3".into(), imports.display().to_string()],
-            "missing_module",
-            "a_module_that_nobody_has",
-        ),
-        (
-            sh(
-                "echo 'Error: listen EADDRINUSE: address already in use 127.0.0.1:3000' >&2; exit 1",
-            ),
-            "port_in_use",
-            "3000",
-        ),
-        (
-            sh("echo 'Error: GITHUB_TOKEN environment variable is required' >&2; exit 1"),
-            "missing_env_var",
-            "GITHUB_TOKEN",
-        ),
-        (sh("kill -SEGV $$"), "", "SIGSEGV"),
-        (sh("exit 0"), "", "exit"),
-        (
-            sh("echo 'Usage: server [options] <directory>' >&2; exit 2"),
-            "",
-            "Usage",
-        ),
-        (
-            sh("echo 'Welcome to the server v1.2'; exit 1"),
-            "",
-            "Welcome",
-        ),
-        (
-            sh(
-                "echo 'node: error while loading shared libraries: libfoo.so.1: cannot open shared object file: No such file or directory' >&2; exit 127",
-            ),
-            "",
-            "libfoo.so.1",
-        ),
-    ];
     let mut wrong = Vec::new();
-    for (command, cause, says) in cases {
+    for death in deaths().iter().filter(|death| death.is_at_start()) {
+        let Death { command, says, .. } = death;
         let words: Vec<&str> = command.iter().map(String::as_str).collect();
         let mut client = proxy(&project, &[], &words);
         let answer = client.ask("initialize", crate::support::client::opening());
@@ -145,7 +96,9 @@ fn every_way_to_die_at_start_is_told_with_its_cause_and_a_fix() {
         let ended = client.close();
         assert_eq!(ended.code, Some(0), "{command:?}: {}", ended.stderr);
         let message = error["message"].as_str().unwrap();
-        if !message.contains(says) || !(cause.is_empty() || error["data"]["root_cause"] == cause) {
+        let cause = death.cause.as_ref();
+        let is_cause = cause.is_none_or(|cause| error["data"]["root_cause"] == **cause);
+        if !message.contains(says) || !is_cause {
             wrong.push(format!(
                 "{command:?}: {} {message}",
                 error["data"]["root_cause"]

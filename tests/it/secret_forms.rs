@@ -520,6 +520,7 @@ fn no_form_of_a_secret_is_in_what_the_hook_for_code_is_told() {
         project.write(name, plan);
     }
     let mut args = vec!["run", "--retries", "0", "--trust-plan"];
+    args.extend(["--report", "html=report.html"]);
     args.extend(names.iter().map(String::as_str));
     let ended = output(&project, &args, &[]);
     assert_eq!(ended.code, Some(1), "{}{}", ended.stdout, ended.stderr);
@@ -614,7 +615,14 @@ fn no_form_of_a_secret_is_in_what_triage_says() {
         let summary = project.at("summary.md");
         let ended = output(
             &project,
-            &["triage", "--format", format, &file],
+            &[
+                "triage",
+                "--format",
+                format,
+                "--report",
+                "html=report.html",
+                &file,
+            ],
             &[
                 ("GITHUB_ACTIONS", "true"),
                 ("GITHUB_STEP_SUMMARY", &summary),

@@ -200,7 +200,11 @@ fn nothing_leaks(project: &Project, ended: &Ended) -> Vec<(String, String)> {
 #[test]
 fn a_secret_is_in_no_output_no_report_no_patch_no_recording_and_no_hooks_input() {
     let project = project();
-    let ended = output(&project, &["--record", "--retries", "1"]);
+    let page = ["--report", "html=report.html"];
+    let ended = output(
+        &project,
+        &[&["--record", "--retries", "1"], &page[..]].concat(),
+    );
     let places = nothing_leaks(&project, &ended);
     assert_eq!(ended.code, Some(1), "{}{}", ended.stdout, ended.stderr);
     assert_eq!(ended.stderr, "");
@@ -215,6 +219,7 @@ fn a_secret_is_in_no_output_no_report_no_patch_no_recording_and_no_hooks_input()
         "test_results.md",
         "results.json",
         "junit.xml",
+        "report.html",
         "wire.jsonl",
         "s.stderr.log",
         "dead.stderr.log",

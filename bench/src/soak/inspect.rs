@@ -59,7 +59,7 @@ pub fn findings(ended: &Ended<'_>, schema: &Validator) -> io::Result<Vec<String>
     }
     for (path, bytes) in &files {
         match path.file_name().and_then(|name| name.to_str()) {
-            Some("results.json") => result(bytes, ended.code, schema, &mut all),
+            Some("results.json") => result(bytes, ended, schema, &mut all),
             Some("junit.xml") => well_formed(bytes, &mut all),
             Some(name) if name.starts_with(".writing-") => {
                 all.push(format!("a torn report: {}", path.display()));
@@ -67,14 +67,19 @@ pub fn findings(ended: &Ended<'_>, schema: &Validator) -> io::Result<Vec<String>
             _ => {}
         }
     }
-    // A third signal ends at once.
-    let hurried = ended.sent.len() >= 3;
     let reported = files.iter().any(|(path, _)| path.ends_with("results.json"));
     // A signal can come before there is a run to report.
-    if !reported && !hurried && ended.sent.is_empty() {
+    if !reported && !ended.hurried() && ended.sent.is_empty() {
         all.push("no results.json".into());
     }
     Ok(all)
+}
+
+impl Ended<'_> {
+    /// A third signal ends at once.
+    fn hurried(&self) -> bool {
+        self.sent.len() >= 3
+    }
 }
 
 fn exit_code(ended: &Ended<'_>, killed: bool, all: &mut Vec<String>) {
@@ -162,7 +167,7 @@ fn walk(folder: &Path, files: &mut Vec<(std::path::PathBuf, Vec<u8>)>) -> io::Re
 }
 
 /// `results.json` keeps its schema, its sums, and its word about the exit.
-fn result(bytes: &[u8], code: Option<i32>, schema: &Validator, all: &mut Vec<String>) {
+fn result(bytes: &[u8], ended: &Ended<'_>, schema: &Validator, all: &mut Vec<String>) {
     let value: Value = match serde_json::from_slice(bytes) {
         Ok(value) => value,
         Err(error) => return all.push(format!("results.json is no JSON: {error}")),
@@ -173,8 +178,10 @@ fn result(bytes: &[u8], code: Option<i32>, schema: &Validator, all: &mut Vec<Str
             "results.json breaks its schema at {place}: {error}"
         ));
     }
-    let said = value["exit_code"].as_i64();
-    if said != code.map(i64::from) {
+    let (said, code) = (value["exit_code"].as_i64(), ended.code);
+    // What a third signal ends at once leaves the report of an iteration.
+    let unfinished = ended.hurried() && value["in_progress"] == true;
+    if said != code.map(i64::from) && !unfinished {
         all.push(format!("results.json says exit {said:?}, it was {code:?}"));
     }
     for iteration in value["iterations"].as_array().into_iter().flatten() {

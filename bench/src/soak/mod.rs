@@ -165,6 +165,12 @@ fn one_run(jelly: &Path, seed: u64, run: u64, schema: &Validator) -> io::Result<
         found.push(format!("it hung for {} s", HANGS_AFTER.as_secs()));
     }
     if !found.is_empty() {
+        found.push(format!(
+            "flags {:?}, signals {:?}, of which {} were sent",
+            scenario.flags,
+            scenario.signals,
+            sent.len()
+        ));
         let kept = folder.keep();
         found.push(format!("all of it is kept in {}", kept.display()));
         std::fs::write(kept.join("stdout"), stdout)?;

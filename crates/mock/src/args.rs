@@ -14,59 +14,59 @@ use std::path::PathBuf;
 /// `KIND[@PHASE][=VALUE]`, as in `exit@call:2=7`; --list-faults shows them all.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct MockArgs {
-    /// What the server is, as YAML; flags win over it or add to it
+    /// Definition of the server, as YAML; flags override it or add to it
     #[arg(long, value_name = "FILE")]
     pub script: Option<PathBuf>,
 
-    /// Makes something go wrong (repeatable)
+    /// Inject a fault (repeatable)
     #[arg(long = "fault", value_name = "KIND[@PHASE][=VALUE]", value_parser = parse_fault)]
     pub faults: Vec<Fault>,
 
-    /// Lists every fault with its values and phases
+    /// List every fault with its values and phases
     #[arg(long)]
     pub list_faults: bool,
 
-    /// The eras of MCP it speaks
+    /// Eras of MCP that it speaks
     #[arg(long, value_enum)]
     pub era: Option<Eras>,
 
-    /// Adds a tool that answers with a text; ${args.NAME} in it is filled in (repeatable)
+    /// Add a tool that answers with a text; ${args.NAME} is replaced (repeatable)
     #[arg(long = "tool", value_name = "NAME=TEXT", value_parser = parse_tool)]
     pub tools: Vec<(String, String)>,
 
-    /// Serves the files below a directory, which must exist
+    /// Serve the files below a directory, which must exist
     #[arg(long, value_name = "DIR")]
     pub files: Option<String>,
 
-    /// A line on stderr at the start
+    /// Line to write to stderr at startup
     #[arg(long, value_name = "TEXT")]
     pub stderr: Option<String>,
 
-    /// Seed of everything random
+    /// Seed for everything random
     #[arg(long)]
     pub seed: Option<u64>,
 
-    /// Counts starts across processes in this file
+    /// Count starts across processes in this file
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
 
-    /// Counts calls across processes too
+    /// Count calls across processes too
     #[arg(long, requires = "state")]
     pub persist: bool,
 
-    /// Faults act in the first N starts only
+    /// Inject faults only in the first N starts
     #[arg(long, value_name = "N", requires = "state")]
     pub faulty_starts: Option<u64>,
 
-    /// Tools per page of tools/list
+    /// Number of tools per page of tools/list
     #[arg(long, value_name = "N")]
     pub page_size: Option<usize>,
 
-    /// Checks arguments against the input schema
+    /// Check arguments against the input schema
     #[arg(long)]
     pub validate: bool,
 
-    /// What a method gets that the server does not know
+    /// Response to unknown methods
     #[arg(long, value_enum)]
     pub unknown_methods: Option<UnknownMethods>,
 

@@ -109,7 +109,7 @@ fn named(
         }
         Some(_) if !has_dash => {
             return Err(format!(
-                "`{written}` can't be the name of a flag: it holds a blank"
+                "`{written}` can't be the name of a flag: it contains a space"
             ));
         }
         Some(_) | None => match written.split_once('=') {

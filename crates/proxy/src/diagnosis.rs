@@ -25,7 +25,7 @@ pub fn trouble_of(engine: &Engine, failure: &Failure, error_type: UpstreamErrorT
     let why = clean(&sentence(&advice.why));
     let fixes: Vec<String> = advice.fix.iter().map(|fix| clean(&fix.line())).collect();
     let said = said(failure, &diagnosis, &[&what, &why]);
-    let message = message(&what, &said, &why, fixes.first().map(String::as_str));
+    let message = message(&what, &said, &why, first_fix(&fixes).as_deref());
     let (command, args) = match failure.argv.split_first() {
         Some((command, args)) => (command.clone(), args.to_vec()),
         None => (failure.url.clone().unwrap_or_default(), Vec::new()),
@@ -53,6 +53,17 @@ pub fn trouble_of(engine: &Engine, failure: &Failure, error_type: UpstreamErrorT
                 line: place.line,
             },
         },
+    }
+}
+
+/// The first fix, with the command that it announces.
+fn first_fix(fixes: &[String]) -> Option<String> {
+    let first = fixes.first()?;
+    let command = fixes.get(1).and_then(|second| second.strip_prefix("$ "));
+    match (first.strip_suffix(':'), command) {
+        (Some(_), Some(command)) => Some(format!("{first} `{command}`")),
+        (Some(first), None) => Some(first.to_owned()),
+        (None, _) => Some(first.clone()),
     }
 }
 
@@ -139,7 +150,7 @@ fn shortened(text: &str, chars: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{message, trouble_of};
+    use super::{first_fix, message, trouble_of};
     use jelly_base::model::{Exit, Failure, Outcome, Phase, UpstreamErrorType};
     use jelly_triage::engine::Engine;
 
@@ -166,6 +177,31 @@ mod tests {
                 assert!(fix.is_none() || told.contains("Fix: "), "{told}");
             }
         }
+    }
+
+    #[test]
+    fn the_first_fix_brings_along_the_command_that_it_announces() {
+        for (fixes, wanted) in [
+            (
+                vec!["See who listens:", "$ lsof -i:1"],
+                "See who listens: `lsof -i:1`",
+            ),
+            (vec!["See who listens:"], "See who listens"),
+            (vec!["Create it.", "$ mkdir a"], "Create it."),
+        ] {
+            let fixes: Vec<String> = fixes.into_iter().map(str::to_owned).collect();
+            assert_eq!(first_fix(&fixes).as_deref(), Some(wanted));
+        }
+        let failure = Failure {
+            phase: Some(Phase::Handshake),
+            outcome: Some(Outcome::Eof),
+            stderr: Some("Error: listen EADDRINUSE: address already in use :::3000".to_owned()),
+            ..Failure::default()
+        };
+        let kind = UpstreamErrorType::StartupFailed;
+        let told = trouble_of(Engine::builtin(), &failure, kind);
+        assert!(told.message.contains("Fix: See who"), "{}", told.message);
+        assert!(told.message.contains("`lsof "), "{}", told.message);
     }
 
     #[test]

@@ -305,31 +305,11 @@ impl Upstream {
 /// A start that came to nothing, of which nothing else is known.
 fn unready(method: &str) -> StartFailure {
     StartFailure {
-        phase: Phase::Handshake,
-        outcome: Outcome::Ok,
-        message: String::new(),
-        spawn_error: None,
-        exit: None,
-        process_alive: false,
-        stderr: String::new(),
-        stdout: None,
-        stdout_noise: Vec::new(),
-        noise_count: 0,
         request: Some(RequestFacts {
             method: method.to_owned(),
             params: None,
         }),
-        rpc_error: None,
-        http: None,
-        unspoken: false,
-        protocol_breach: None,
-        own_limit: None,
-        timeout: None,
-        showed_life: false,
-        era: None,
-        server_info: None,
-        elapsed: Duration::ZERO,
-        notes: Vec::new(),
+        ..StartFailure::of(Phase::Handshake, Outcome::Ok)
     }
 }
 

@@ -13,7 +13,6 @@ use jelly_base::mcp::{INITIALIZE, ListKind};
 use jelly_base::model::{Outcome, Phase, RequestFacts, RpcError};
 use jelly_base::text::{Disarming, Notation, human_duration};
 use jelly_process::{Capture, CommandSpec, ExitWatch, Process, StderrHandle, spawn};
-use serde_json::Value;
 use std::io::Write;
 use tokio::time::Instant;
 
@@ -84,7 +83,7 @@ impl Candidate {
                             http: Some(end.facts),
                             elapsed: started.elapsed(),
                             era: launch.era,
-                            ..blank(Phase::Handshake, Outcome::Ok)
+                            ..StartFailure::of(Phase::Handshake, Outcome::Ok)
                         }));
                     }
                 };
@@ -134,7 +133,7 @@ async fn start_process(
             elapsed: started.elapsed(),
             era: launch.era,
             notes: std::mem::take(notes),
-            ..blank(Phase::Spawn, Outcome::SpawnError)
+            ..StartFailure::of(Phase::Spawn, Outcome::SpawnError)
         })
     })
 }
@@ -321,7 +320,7 @@ impl Attempt {
             }),
             elapsed,
             notes,
-            ..blank(phase, Outcome::Ok)
+            ..StartFailure::of(phase, Outcome::Ok)
         };
         let asked = |method: &str| {
             Some(RequestFacts {
@@ -401,33 +400,6 @@ fn redacted(mut error: RpcError, launch: &Launch) -> RpcError {
         launch.redactor.redact_json(data);
     }
     error
-}
-
-fn blank(phase: Phase, outcome: Outcome) -> StartFailure {
-    StartFailure {
-        phase,
-        outcome,
-        message: String::new(),
-        spawn_error: None,
-        exit: None,
-        process_alive: false,
-        stderr: String::new(),
-        stdout: None,
-        stdout_noise: Vec::new(),
-        noise_count: 0,
-        request: None,
-        rpc_error: None,
-        http: None,
-        unspoken: false,
-        protocol_breach: None,
-        own_limit: None,
-        timeout: None,
-        showed_life: false,
-        era: None,
-        server_info: None::<Value>,
-        elapsed: std::time::Duration::ZERO,
-        notes: Vec::new(),
-    }
 }
 
 #[cfg(test)]

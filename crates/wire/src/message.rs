@@ -10,6 +10,16 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 use std::fmt;
 
+/// What came of bytes that should be a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Understood {
+    Message,
+    /// It is none.
+    Nothing,
+    /// It may be one.
+    Beyond(OwnLimit),
+}
+
 /// What a line on stdout is.
 #[derive(Debug, PartialEq)]
 pub enum Line {

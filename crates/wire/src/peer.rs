@@ -7,8 +7,6 @@
 mod checked;
 mod receiving;
 
-pub use receiving::Understood;
-
 use super::answers::Answers;
 use super::check::Checker;
 use super::era::dress;

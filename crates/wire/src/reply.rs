@@ -71,6 +71,37 @@ pub struct StartFailure {
     pub notes: Vec<String>,
 }
 
+impl StartFailure {
+    /// One of which nothing else is known.
+    #[must_use]
+    pub fn of(phase: Phase, outcome: Outcome) -> Self {
+        Self {
+            phase,
+            outcome,
+            message: String::new(),
+            spawn_error: None,
+            exit: None,
+            process_alive: false,
+            stderr: String::new(),
+            stdout: None,
+            stdout_noise: Vec::new(),
+            noise_count: 0,
+            request: None,
+            rpc_error: None,
+            http: None,
+            unspoken: false,
+            protocol_breach: None,
+            own_limit: None,
+            timeout: None,
+            showed_life: false,
+            era: None,
+            server_info: None,
+            elapsed: Duration::ZERO,
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// `with code 1`, `by SIGKILL`: how a process ended, after "exited" or
 /// "killed".
 #[must_use]

@@ -6,18 +6,18 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct ApplyArgs {
-    /// The report of a run: its folder, or its results.json [default: that of the last run]
+    /// Report of a run: its folder or its results.json [default: the last run]
     #[arg(value_name = "REPORT")]
     pub report: Option<PathBuf>,
 
     #[command(flatten)]
     pub reports: ReportsDir,
 
-    /// Shows the change and writes nothing
+    /// Show the change, and write nothing
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Writes without asking, wherever the report comes from
+    /// Write without asking, wherever the report comes from
     #[arg(long, short, conflicts_with = "dry_run")]
     pub yes: bool,
 }

@@ -10,7 +10,7 @@ pub struct CheckArgs {
     #[arg(value_name = "PLAN")]
     pub plans: Vec<PathBuf>,
 
-    /// How problems are printed
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

@@ -5,15 +5,15 @@ use std::ffi::OsString;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What holds is, in rising order: the default, the plan (budgets and hooks), jelly.yaml, its profile,
-the environment, a flag. None of the values is a secret; those are named in plans, and stand in
-the environment.")]
+Precedence, lowest first: the default, the plan (budgets and hooks), jelly.yaml, its profile, the
+environment, a flag. None of the values is a secret: plans name secrets, and the environment has
+their values.")]
 pub struct ConfigArgs {
-    /// How the settings are printed; `md` is the table of all there are
+    /// Output format; `md` is the table of all settings
     #[arg(long, value_enum, default_value_t)]
     pub format: ConfigFormat,
 
-    /// A call of jelly whose settings are shown, as in `jelly config -- run --retries 5`
+    /// Command line to show the settings of, as in `jelly config -- run --retries 5`
     #[arg(value_name = "COMMAND", last = true)]
     pub call: Vec<OsString>,
 }
@@ -21,11 +21,11 @@ pub struct ConfigArgs {
 /// How the settings are printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ConfigFormat {
-    /// A table for people
+    /// A human-readable table
     #[default]
     Human,
-    /// For programs
+    /// JSON
     Json,
-    /// Markdown: all settings there are, with their flags, variables and defaults
+    /// Markdown: all settings with their flags, variables and defaults
     Md,
 }

@@ -9,41 +9,41 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Configurations are those of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Zed, Cline,
-Codex, opencode, Goose, Gemini CLI and Copilot CLI, and any file with `mcpServers`. A VS Code
-input is taken from the environment variable that is its id in capitals (`api-key`: API_KEY), else
+Reads the configurations of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Zed, Cline,
+Codex, opencode, Goose, Gemini CLI and Copilot CLI, and any file with `mcpServers`. The value of a
+VS Code input is taken from the environment variable named after its id (`api-key`: API_KEY), or
 asked for on a terminal.
 
 Exit codes:
-  2  a configuration can't be read, or there is none
+  2  a configuration cannot be read, or there is none
   3  something is wrong with a server
-  0  otherwise; warnings alone change nothing, unless --strict is given")]
+  0  otherwise; warnings count only with --strict")]
 pub struct DoctorArgs {
-    /// Configurations to look into [default: those in the clients' usual places]
+    /// Configuration files to check [default: those in the clients' usual places]
     #[arg(value_name = "CONFIG")]
     pub configs: Vec<PathBuf>,
 
-    /// Starts nothing
+    /// Check without starting anything
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Warnings are exit code 3 too
+    /// Exit with 3 for warnings too
     #[arg(long)]
     pub strict: bool,
 
-    /// How the findings are printed
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: DoctorFormat,
 
-    /// The system that the configurations are for; for another one nothing is started [default: this one]
+    /// Platform the configurations are for; nothing is started for another platform [default: this one]
     #[arg(long, value_enum)]
     pub platform: Option<Platform>,
 
-    /// How long a server may take to become ready; most clients wait a minute
+    /// Startup timeout of a server; most clients wait a minute
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "60s")]
     pub timeout: Duration,
 
-    /// Servers starting at the same time
+    /// Number of servers started in parallel
     #[arg(long, short, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: u16,
 
@@ -54,10 +54,10 @@ pub struct DoctorArgs {
 /// How findings are printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum DoctorFormat {
-    /// A table and lines for people
+    /// A table and human-readable text
     #[default]
     Human,
-    /// For programs
+    /// JSON
     Json,
     /// Markdown
     Md,

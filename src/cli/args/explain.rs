@@ -7,7 +7,7 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// A fingerprint of a cause or of a test, or how it begins
+    /// Fingerprint of a cause or a test, or its beginning
     #[arg(
         value_name = "FINGERPRINT",
         required_unless_present = "diff",
@@ -15,11 +15,11 @@ pub struct ExplainArgs {
     )]
     pub fingerprint: Option<String>,
 
-    /// Says why two fingerprints are or are not the same
+    /// Explain why two fingerprints are or are not the same
     #[arg(long, num_args = 2, value_names = ["A", "B"])]
     pub diff: Option<Vec<String>>,
 
-    /// Also looks into these reports: files, folders or globs, of JUnit XML or a results.json
+    /// Also search these reports: files, folders or globs of JUnit XML or results.json
     #[arg(long = "in", value_name = "REPORT", num_args = 1..)]
     pub reports: Vec<String>,
 
@@ -32,7 +32,7 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub own_rules: RuleFiles,
 
-    /// How the explanation is printed
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

@@ -6,26 +6,26 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct ListArgs {
-    /// What the worst are worst in
+    /// Sort order
     #[arg(long, value_enum, default_value_t)]
     pub by: HistoryOrder,
 
-    /// How many to list; 0 for all
+    /// Maximum number of entries; 0 for all
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
 
-    /// Only tests whose name holds this
+    /// Only tests whose name contains this
     #[arg(long, value_name = "TEXT")]
     pub test: Option<String>,
 
-    /// Causes instead of tests; with a text, only those whose fingerprint begins with it, or whose root cause it is
+    /// List causes instead of tests; with a text, only those with that root cause or beginning of a fingerprint
     #[arg(long, value_name = "TEXT", num_args = 0..=1, default_missing_value = "")]
     pub cause: Option<String>,
 
     #[command(flatten)]
     pub history: HistoryArgs,
 
-    /// How the list is printed
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -33,22 +33,22 @@ pub struct ListArgs {
 /// An order of the list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum HistoryOrder {
-    /// Runs in which it failed
+    /// Number of runs that failed
     #[default]
     Failures,
-    /// How much it comes and goes
+    /// Flakiest first
     Flaky,
-    /// The latest first
+    /// Most recent first
     LastSeen,
 }
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct HistoryArgs {
-    /// Remembers results in this file [default: .jelly/history.jsonl where the folder .jelly is]
+    /// History file [default: .jelly/history.jsonl if the folder .jelly exists]
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
 
-    /// Neither reads nor records a history
+    /// Neither read nor record a history
     #[arg(long, conflicts_with = "history")]
     pub no_history: bool,
 }

@@ -7,46 +7,46 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The page to open is printed; a browser is started only by --open. What the login
-brings is kept in the user's data folder, for this user alone; JELLY_LOGINS_DIR
-names another one. A plan uses it by `auth: login`.
+Prints the page to open; only --open starts a browser. Tokens are stored in the user's
+data folder, readable by this user only; JELLY_LOGINS_DIR names another folder. A plan
+uses them with `auth: login`.
 
-Exit codes: 0 logged in; 2 wrong input, CI, or no terminal; 3 no login came of it")]
+Exit codes: 0 logged in; 2 invalid input, in CI, or no terminal; 3 the login failed")]
 pub struct LoginArgs {
-    /// The URL of an MCP server, or with --plan the name of one
+    /// URL of an MCP server, or with --plan the name of one
     #[arg(value_name = "URL|SERVER")]
     pub server: String,
 
-    /// The plan that names the server
+    /// Plan with the server
     #[arg(long, value_name = "PLAN")]
     pub plan: Option<PathBuf>,
 
-    /// The client to log in by, where jelly is registered [default: it registers itself]
+    /// Client id, if jelly is registered already [default: register dynamically]
     #[arg(long, value_name = "ID")]
     pub client_id: Option<String>,
 
-    /// The environment variable that holds this client's secret
+    /// Environment variable with the client's secret
     #[arg(long, value_name = "NAME", requires = "client_id")]
     pub client_secret_env: Option<String>,
 
-    /// A document that says who jelly is, for servers that take its URL as a client's id
+    /// URL of a client metadata document, for servers that accept it as a client id
     #[arg(long, value_name = "URL", conflicts_with = "client_id")]
     pub client_metadata_url: Option<String>,
 
-    /// Asks for this scope, and none that is not named so [default: what the server says]
+    /// Request only this scope; repeatable [default: what the server asks for]
     #[arg(long = "scope", value_name = "SCOPE")]
     pub scopes: Vec<String>,
 
-    /// The issuer that the server must name; with a client's secret it has to be given
+    /// Issuer that the server must name; required with a client secret
     #[arg(long, value_name = "URL")]
     pub issuer: Option<String>,
 
-    /// The issuer's token endpoint, where that is on another host: the client's secret goes
+    /// Token endpoint of the issuer, if on another host; the client's secret is sent
     /// nowhere else
     #[arg(long, value_name = "URL", requires = "client_id")]
     pub token_endpoint: Option<String>,
 
-    /// The port that the browser comes back to [default: a free one]
+    /// Port for the browser's redirect [default: a free one]
     #[arg(
         long,
         value_name = "PORT",
@@ -55,11 +55,11 @@ pub struct LoginArgs {
     )]
     pub port: u16,
 
-    /// Starts the browser too
+    /// Open the browser
     #[arg(long)]
     pub open: bool,
 
-    /// How long the page may take
+    /// How long to wait for the login
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = parse_duration)]
     pub timeout: Duration,
 }

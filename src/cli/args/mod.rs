@@ -35,7 +35,7 @@ pub use run::{BudgetArgs, FlagRepeat, LadderArgs, RUN_FLAGS, RunArgs, RunFormat}
 pub use schema::SchemaArgs;
 #[cfg(feature = "serve")]
 pub use serve::ServeArgs;
-pub use shared::{Argv, ColorChoice, Format};
+pub use shared::{Argv, ColorChoice, Format, NamedReport};
 pub use snapshot::{SnapshotArgs, SnapshotCommand};
 pub use triage::TriageArgs;
 
@@ -55,7 +55,7 @@ pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
 
-    /// When to use colour
+    /// When to color the output
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,
 
@@ -66,42 +66,42 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Executes test plans in the triage loop
+    /// Run test plans against MCP servers
     Run(Box<RunArgs>),
-    /// Validates plans; nothing is started
+    /// Validate plans without starting anything
     Check(CheckArgs),
-    /// Takes the repairs of an earlier run over into the plan's file
+    /// Apply the repairs of an earlier run to the plan file
     Apply(ApplyArgs),
-    /// Shows the settings, and where each value came from
+    /// Show the settings, and where each value came from
     Config(ConfigArgs),
-    /// Says what is wrong with each server of a client's configuration, and how to mend it
+    /// Diagnose the servers in an MCP client's configuration
     Doctor(Box<DoctorArgs>),
-    /// What a fingerprint stands for, and why two are or are not the same
+    /// Explain a fingerprint, or why two differ
     Explain(ExplainArgs),
-    /// The tests and causes that give the most trouble
+    /// List the tests and causes that fail most
     History(ListArgs),
-    /// Makes a plan from a live server's own tools and schemas
+    /// Generate a plan from a live server's tools and schemas
     Init(Box<InitArgs>),
-    /// Says of the failures in test reports whom they concern, why, and what to run again
+    /// Triage test reports: who has to act, why, and what to rerun
     Triage(Box<TriageArgs>),
-    /// Lists, shows, tries and explains the rules of triage
+    /// List, show, test and explain triage rules
     Rules(RulesArgs),
-    /// Logs a person in to a server that wants tokens, for runs to use
+    /// Log in to a server that requires OAuth tokens
     Login(LoginArgs),
-    /// An MCP server for coding agents: runs, triage and doctor as tools
+    /// Serve run, triage and doctor as MCP tools for coding agents
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
-    /// A scriptable MCP server over stdio that fails on demand
+    /// Run a scriptable MCP server that fails on demand
     Mock(Box<MockArgs>),
-    /// Stands before a server, and tells the client why it can't be used where it can't
+    /// Run a server behind a proxy that reports why it fails
     Proxy(Box<ProxyArgs>),
-    /// Serves a recording over stdio, as the server that was recorded
+    /// Serve a recording as the server that was recorded
     Replay(ReplayArgs),
-    /// Reviews what answers say where their snapshots say otherwise
+    /// Review, accept or reject changed snapshots
     Snapshot(SnapshotArgs),
-    /// Prints the JSON Schemas of plans and of every output
+    /// Print the JSON Schemas of plans and outputs
     Schema(SchemaArgs),
-    /// Prints the completions for a shell
+    /// Print shell completions
     Completions { shell: clap_complete::Shell },
 }
 

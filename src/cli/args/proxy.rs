@@ -19,39 +19,39 @@ use std::time::Duration;
                       jelly proxy wrap FILE [SERVER]...\n       \
                       jelly proxy unwrap FILE [SERVER]...",
     after_help = "\
-A client starts this in place of the server. Messages pass unchanged; if the server can't be
+A client starts this in place of the server. Messages pass unchanged; if the server cannot be
 started, or dies, the client's requests are answered with the cause and the fix.
 
 Exit codes:
   2  invalid input
-  3  stdin is a terminal, and the server can't be started; or the address can't be listened at
+  3  stdin is a terminal, and the server cannot be started; or the address cannot be bound
   0  the client closed its end"
 )]
 pub struct ProxyArgs {
     #[command(subcommand)]
     pub action: Option<ProxyAction>,
 
-    /// The command that starts the server, behind `--`
+    /// Command that starts the server, after `--`
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["config", "plan", "url"])]
     pub command: Vec<String>,
 
-    /// The URL of a server that is there already
+    /// URL of a server that runs already
     #[arg(long, value_name = "URL", conflicts_with_all = ["config", "plan"])]
     pub url: Option<String>,
 
-    /// A header for each request to the URL
+    /// Header for each request to the URL
     #[arg(long, value_name = "NAME: VALUE", requires = "url")]
     pub header: Vec<String>,
 
-    /// A header whose value the environment has
+    /// Header whose value an environment variable holds
     #[arg(long, value_name = "NAME=VARIABLE", value_parser = parse_pair, requires = "url")]
     pub header_env: Vec<(String, String)>,
 
-    /// Uses what `jelly login URL` has brought [default: where no Authorization header is given]
+    /// Use the token that `jelly login URL` stored [default: where no Authorization header is given]
     #[arg(long, requires = "url")]
     pub login: bool,
 
-    /// A client's configuration that has the server
+    /// An MCP client's configuration with the server
     #[arg(
         long,
         value_name = "CONFIG",
@@ -60,67 +60,67 @@ pub struct ProxyArgs {
     )]
     pub config: Option<PathBuf>,
 
-    /// A plan that has the server
+    /// A plan with the server
     #[arg(long, value_name = "PLAN", requires = "server")]
     pub plan: Option<PathBuf>,
 
-    /// Which of the servers is meant
+    /// Name of the server
     #[arg(long, value_name = "NAME")]
     pub server: Option<String>,
 
-    /// What the server is called in messages [default: its program]
+    /// Name of the server in messages [default: its program]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 
-    /// A variable for the server; without a value, the one that the environment has
+    /// Environment variable for the server; without a value, taken from jelly's environment
     #[arg(long, short, value_name = "NAME[=VALUE]")]
     pub env: Vec<String>,
 
-    /// The folder in which the server is started [default: the current one]
+    /// Working directory of the server [default: the current one]
     #[arg(long, value_name = "DIR", visible_alias = "project-dir")]
     pub cwd: Option<PathBuf>,
 
-    /// How long a request waits for the server to become ready; the start goes on after that
+    /// How long a request waits for the server to start; startup continues after that
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "50s")]
     pub startup_timeout: Duration,
 
-    /// Whether a server that could not be started is tried again at the client's next request
+    /// Whether to restart a server that failed to start at the client's next request
     #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     pub retry_upstream: RetryUpstream,
 
-    /// How a server that can't be started is shown to the client
+    /// How a server that cannot be started appears to the client
     #[arg(long, value_enum, value_name = "HOW", default_value_t)]
     pub on_failure: OnFailure,
 
-    /// Does not start a server again that died in use
+    /// Do not restart a server that died in use
     #[arg(long)]
     pub no_restart: bool,
 
-    /// How long a tool call may take; progress and a pending question to the user restart the clock
+    /// Timeout of a tool call; progress and questions to the user restart it
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub tool_call_timeout: Option<Duration>,
 
-    /// How long a tool call may take at most, whatever progress it makes
+    /// Maximum duration of a tool call, whatever progress it makes
     #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "tool_call_timeout")]
     pub tool_call_max: Option<Duration>,
 
-    /// Serves Streamable HTTP at this address, under /mcp, instead of stdin and stdout
+    /// Serve Streamable HTTP at this address, under /mcp, instead of stdin and stdout
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<SocketAddr>,
 
-    /// The environment variable with the token that each HTTP request has to bring
+    /// Environment variable with the token that each HTTP request must carry
     #[arg(long, value_name = "NAME", requires = "listen")]
     pub token_env: Option<String>,
 
-    /// How many sessions there may be, each with a server of its own
+    /// Maximum number of sessions, each with its own server process
     #[arg(long, value_name = "N", requires = "listen", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub max_sessions: u16,
 
-    /// A session that nobody has used for so long is ended
+    /// End a session that was idle for this long
     #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "listen", default_value = "30m")]
     pub session_idle: Duration,
 
-    /// Writes the messages that pass to this file, redacted
+    /// Record the messages to this file, redacted
     #[arg(long, value_name = "FILE")]
     pub record_to: Option<PathBuf>,
 
@@ -150,15 +150,15 @@ pub struct ProxyArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum ProxyAction {
-    /// Puts jelly in front of the servers of a client's configuration
+    /// Put jelly in front of the servers of a client's configuration
     Wrap(WrapArgs),
-    /// Takes jelly out again
+    /// Remove jelly from a client's configuration
     Unwrap(WrapArgs),
 }
 
 #[derive(Debug, Args)]
 pub struct WrapArgs {
-    /// The client's configuration
+    /// The client's configuration file
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
@@ -166,11 +166,11 @@ pub struct WrapArgs {
     #[arg(value_name = "SERVER")]
     pub servers: Vec<String>,
 
-    /// Only shows what would change
+    /// Show what would change, and write nothing
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Changes the file without asking
+    /// Change the file without asking
     #[arg(long, short)]
     pub yes: bool,
 }
@@ -178,7 +178,7 @@ pub struct WrapArgs {
 /// When a server that could not be started is tried again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum RetryUpstream {
-    /// At the client's next request, with growing pauses
+    /// At the client's next request, with increasing delays
     #[default]
     Auto,
     Never,
@@ -187,9 +187,9 @@ pub enum RetryUpstream {
 /// How a server that can't be started is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum OnFailure {
-    /// As the error of each request
+    /// Each request gets an error
     #[default]
     Error,
-    /// As a server with one tool that says what is wrong
+    /// A server with one tool that says what is wrong
     Tool,
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// The rules of the user's own.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RuleFiles {
-    /// A file with rules of your own, besides those of jelly.yaml; can be given several times
+    /// File with your own rules, in addition to those of jelly.yaml; can be given several times
     #[arg(long = "rules", value_name = "FILE", global = true)]
     pub files: Vec<PathBuf>,
 }
@@ -18,7 +18,7 @@ pub struct RuleFiles {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit codes:
-  2  invalid input: a file of rules that can't be used, an id that no rule has
+  2  invalid input: a rule file that cannot be used, or an unknown id
   1  `test`: an example or a look-alike does not hold
   0  otherwise")]
 pub struct RulesArgs {
@@ -31,32 +31,32 @@ pub struct RulesArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum RulesCommand {
-    /// Lists the rules in the order in which they are asked
+    /// List the rules in the order of evaluation
     List {
-        /// Only those of a domain, as in `browser`
+        /// Only the rules of this domain, such as `browser`
         #[arg(long, value_name = "DOMAIN")]
         domain: Option<String>,
 
-        /// How the list is printed; `md` is a page with the tables of root causes and of Provar
+        /// Output format; `md` is a page that includes the tables of root causes and of Provar
         #[arg(long, short, value_enum, default_value_t)]
         format: ListFormat,
     },
-    /// Shows all of a rule: patterns, conditions, advice, examples
+    /// Show a rule: patterns, conditions, advice, examples
     Show {
-        /// As `jelly rules list` and every diagnosis name it
+        /// Id of the rule, as printed by `jelly rules list` and in diagnoses
         id: String,
 
-        /// How it is printed
+        /// Output format
         #[arg(long, short, value_enum, default_value_t)]
         format: ShowFormat,
     },
-    /// Tries the examples and look-alikes of rules
+    /// Test the examples and look-alikes of rules
     Test {
-        /// Files of rules to try [default: the built-in rules and those of jelly.yaml and --rules]
+        /// Rule files to test [default: the built-in rules and those of jelly.yaml and --rules]
         #[arg(value_name = "FILE")]
         tried: Vec<PathBuf>,
     },
-    /// Says which rules match a text, which of them decides, and why
+    /// Explain which rules match a text, which one decides, and why
     Explain(RulesExplainArgs),
 }
 
@@ -86,19 +86,19 @@ pub struct RulesExplainArgs {
     #[arg(long, value_enum)]
     pub field: Option<FieldArg>,
 
-    /// When it was seen; makes it a live failure
+    /// Phase in which it occurred; makes it a live failure
     #[arg(long, value_parser = phase_parser(), conflicts_with = "report")]
     pub phase: Option<Phase>,
 
-    /// As a client of an MCP server saw it
+    /// As seen by a client of an MCP server
     #[arg(long, conflicts_with = "report")]
     pub live: bool,
 
-    /// As a test report tells it
+    /// As found in a test report
     #[arg(long)]
     pub report: bool,
 
-    /// How it is printed
+    /// Output format
     #[arg(long, short, value_enum, default_value_t)]
     pub format: ShowFormat,
 }
@@ -106,15 +106,15 @@ pub struct RulesExplainArgs {
 /// The fields that patterns apply to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FieldArg {
-    /// What the operating system said when it refused to start the command
+    /// The operating system's error when the command could not be started
     Spawn,
     /// What the server wrote to stderr
     Stderr,
-    /// What came on stdout and was no message
+    /// What the server wrote to stdout that is not a message
     Stdout,
     /// The text of a tool or of an error
     Answer,
-    /// What a client says of the failure
+    /// What the client reports
     Message,
     /// The message of a failure in a test report
     Report,

@@ -6,7 +6,7 @@
 
 use super::history::HistoryArgs;
 use super::rules::RuleFiles;
-use super::shared::{Argv, ReportsDir, parse_argv, parse_duration, parse_var};
+use super::shared::{Argv, NamedReports, ReportsDir, parse_argv, parse_duration, parse_var};
 use crate::report::{AGENT_BYTES, MIN_AGENT_BYTES};
 use clap::{Args, ValueEnum};
 use jelly_harness::triage_loop::{CallFlags, ResultSettings};
@@ -18,10 +18,10 @@ use std::time::Duration;
 #[command(after_help = "\
 Exit codes, in order of precedence:
   130/143  interrupted; the reports of what was done are written
-  70       a fault of jelly itself
-  2        invalid input or usage, an empty plan or selection included
+  70       a bug in jelly
+  2        invalid input or usage, including an empty plan or selection
   1        a failure of the code under test was confirmed
-  3        needs help: a failure of plan or environment, the deadline
+  3        needs help: a failure of plan or environment, or the deadline passed
   4        green, but only by a change that was not accepted
   0        passed")]
 pub struct RunArgs {
@@ -32,85 +32,88 @@ pub struct RunArgs {
     #[command(flatten)]
     pub budgets: BudgetArgs,
 
-    /// The project folder: `${workspace}`, and where repairs may create folders [default: the plan's]
+    /// Project folder: `${workspace}`, and the only place where repairs create folders [default: the plan's folder]
     #[arg(long, value_name = "DIR")]
     pub project_dir: Option<PathBuf>,
 
     #[command(flatten)]
     pub reports: ReportsDir,
 
-    /// How results are printed
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: RunFormat,
 
-    /// With `--format agent`, how long what is printed may be
+    #[command(flatten)]
+    pub named_reports: NamedReports,
+
+    /// Maximum length of the output of `--format agent`
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, default_value_t = AGENT_BYTES)]
     pub max_bytes: usize,
 
-    /// Runs only these steps: an id, a server or a tag (also step:ID, server:NAME, tag:TAG)
+    /// Run only these steps: an id, a server or a tag (also step:ID, server:NAME, tag:TAG)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub only: Vec<String>,
 
-    /// Leaves these steps out: an id, a server or a tag
+    /// Skip these steps: an id, a server or a tag
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub skip: Vec<String>,
 
-    /// Sets a variable of the plan; the value may be JSON
+    /// Set a variable of the plan; the value may be JSON
     #[arg(long = "var", value_name = "NAME=VALUE", value_parser = parse_var)]
     pub vars: Vec<(String, Value)>,
 
-    /// Repairs nothing
+    /// Disable repairs
     #[arg(long)]
     pub no_repair: bool,
 
-    /// Writes the repairs of a run that they made green into the plan's file
+    /// Write repairs into the plan file if they made the run green
     #[arg(long, conflicts_with = "no_repair")]
     pub write_repairs: bool,
 
-    /// Takes a run that only a changed contract made green for passed (exit 0, not 4)
+    /// Exit with 0, not 4, if only a changed contract made the run green
     #[arg(long)]
     pub accept_repairs: bool,
 
-    /// Runs no mismatch a second time; it then stays ambiguous
+    /// Do not rerun a mismatch to confirm it; it stays ambiguous
     #[arg(long)]
     pub no_confirm: bool,
 
-    /// Any repair or retry on the way to green is exit 4
+    /// Exit with 4 if any repair or retry was needed
     #[arg(long, conflicts_with = "accept_repairs")]
     pub strict: bool,
 
-    /// The plan is right: a mismatch of a step that never passed may be refined
+    /// Allow `refine_code` for a mismatch of a step that never passed
     #[arg(long)]
     pub trust_plan: bool,
 
-    /// Stops sending steps after the first that does not pass
+    /// Stop after the first step that does not pass
     #[arg(long)]
     pub fail_fast: bool,
 
-    /// Command for a test-side failure, as one word or a JSON list of words; gets the triage on stdin
+    /// Hook for test-side failures: a command, or a JSON list of words; gets the triage on stdin
     #[arg(long, value_name = "ARGV", value_parser = parse_argv)]
     pub fix_tests: Option<Argv>,
 
-    /// Command for a confirmed code-side failure, likewise
+    /// Hook for confirmed code-side failures, written the same way
     #[arg(long, value_name = "ARGV", value_parser = parse_argv)]
     pub refine_code: Option<Argv>,
 
-    /// Limit of one run of a hook
+    /// Timeout of a hook
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "10m")]
     pub hook_timeout: Duration,
 
-    /// Refuses a plan with hooks, and hooks that a setting names
+    /// Reject hooks of plans and settings
     #[arg(long)]
     pub no_hooks: bool,
 
     #[command(flatten)]
     pub own_rules: RuleFiles,
 
-    /// Seed of everything random, to repeat a run
+    /// Seed for everything random, to reproduce a run
     #[arg(long)]
     pub seed: Option<u64>,
 
-    /// Plans at work, and servers starting, at the same time [default: twice the processors]
+    /// Number of plans run, and servers started, in parallel [default: twice the number of processors]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 
@@ -120,15 +123,15 @@ pub struct RunArgs {
     #[command(flatten)]
     pub ladder: LadderArgs,
 
-    /// Holds every message of every server against the specification; a breach fails the run
+    /// Check every message of every server against the specification; violations fail the run
     #[arg(long)]
     pub wire_check: bool,
 
-    /// Keeps every message in wire.jsonl
+    /// Record every message in wire.jsonl
     #[arg(long)]
     pub record: bool,
 
-    /// Prints the verdict and the help summary alone
+    /// Print only the verdict and the help summary
     #[arg(long, short)]
     pub quiet: bool,
 
@@ -182,6 +185,7 @@ impl RunArgs {
             jobs: _,
             // What is written and shown.
             reports: _,
+            named_reports: _,
             format: _,
             max_bytes: _,
             history: _,
@@ -201,12 +205,12 @@ impl RunArgs {
 /// How the results of a run are printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum RunFormat {
-    /// Lines for people
+    /// Human-readable text
     #[default]
     Human,
-    /// What results.json holds
+    /// The contents of results.json
     Json,
-    /// What a program decides by, on one line: alike failures together, at most --max-bytes
+    /// One line for programs: similar failures grouped, at most --max-bytes
     Agent,
 }
 
@@ -269,6 +273,7 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("seed", "--seed", FlagRepeat::Dropped),
     ("jobs", "--jobs", FlagRepeat::Dropped),
     ("record", "--record", FlagRepeat::Dropped),
+    ("named", "--report", FlagRepeat::Dropped),
     ("format", "--format", FlagRepeat::Dropped),
     ("max_bytes", "--max-bytes", FlagRepeat::Dropped),
     ("quiet", "--quiet", FlagRepeat::Dropped),
@@ -279,15 +284,15 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Budgets (plan: budgets)")]
 pub struct BudgetArgs {
-    /// Passes of the loop, at least 1 [default: 5]
+    /// Maximum number of iterations, at least 1 [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_iterations: Option<u32>,
 
-    /// Reruns for failures that may pass by themselves [default: 2]
+    /// Reruns of failures that may pass unchanged [default: 2]
     #[arg(long, value_name = "N")]
     pub retries: Option<u32>,
 
-    /// Reruns to confirm a mismatch, for each failure [default: 1]
+    /// Reruns to confirm a mismatch, per failure [default: 1]
     #[arg(long, value_name = "N")]
     pub confirms: Option<u32>,
 
@@ -303,22 +308,22 @@ pub struct BudgetArgs {
     #[arg(long, value_name = "N")]
     pub code_refines: Option<u32>,
 
-    /// Limit of the whole run of a plan, hooks and waiting included [default: 15m]
+    /// Time limit of the whole run of a plan, including hooks and waiting [default: 15m]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub deadline: Option<Duration>,
 }
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct LadderArgs {
-    /// Reads no structured output out of text: only a server's own counts
+    /// Do not read structured output from text; only the server's own counts
     #[arg(long)]
     pub no_adapt: bool,
 
-    /// Keeps in this file how the output of each tool was read, and takes the output schemas that you set in it
+    /// Store how each tool's output was read in this file, and use the output schemas set in it
     #[arg(long, value_name = "FILE")]
     pub schema_store: Option<PathBuf>,
 
-    /// Results in a row that are mere text before that is taken for the schema of a tool that declares another [default: 2]
+    /// Consecutive plain-text results before text replaces a tool's declared schema [default: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub generic_threshold: Option<u32>,
 }

@@ -7,31 +7,31 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Over stdio it ends when the client closes its stdin; runs are stopped then, and nothing is left.
+Over stdio it exits when the client closes its stdin, and stops all runs.
 
 Exit codes:
-  0        the client has gone
-  2        invalid usage: a folder that is not there, an address that needs a token
-  3        the address can't be listened at
+  0        the client disconnected
+  2        invalid usage: a missing folder, or an address that requires a token
+  3        the address cannot be listened on
   130/143  interrupted")]
 pub struct ServeArgs {
-    /// Plans, reports and configurations are read below this folder only; repeatable [default: the working folder]
+    /// Read plans, reports and configurations only below this folder; repeatable [default: the working directory]
     #[arg(long, value_name = "DIR")]
     pub allow: Vec<PathBuf>,
 
-    /// Lets tools start processes: the servers of plans, and those of configurations
+    /// Allow tools to start processes: the servers of plans and configurations
     #[arg(long)]
     pub allow_run: bool,
 
-    /// Lets plans with hooks run, which are commands of their own
+    /// Allow plans with hooks, which run commands of their own
     #[arg(long, requires = "allow_run")]
     pub allow_hooks: bool,
 
-    /// Serves Streamable HTTP at this address, under /mcp, instead of stdio
+    /// Serve Streamable HTTP at this address, under /mcp, instead of stdio
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<SocketAddr>,
 
-    /// The environment variable with the token that each HTTP request has to bring
+    /// Environment variable with the token that each HTTP request must present
     #[arg(long, value_name = "NAME", requires = "listen")]
     pub token_env: Option<String>,
 

@@ -1,7 +1,8 @@
 //! What several commands can be told.
 
+use crate::report::{REPORT_FORMATS, ReportFormat};
 use clap::{Args, ValueEnum};
-use jelly_base::text::Notation;
+use jelly_base::text::{Notation, did_you_mean};
 use serde_json::Value;
 use std::path::Path;
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use std::time::Duration;
 /// When to use colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
-    /// On a terminal, unless NO_COLOR says otherwise
+    /// On a terminal, unless NO_COLOR is set
     #[default]
     Auto,
     Always,
@@ -20,10 +21,10 @@ pub enum ColorChoice {
 /// How results are printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Lines for people
+    /// Human-readable text
     #[default]
     Human,
-    /// What results.json holds
+    /// The contents of results.json
     Json,
 }
 
@@ -43,7 +44,7 @@ const REPORTS: &str = "reports";
 /// Where a run leaves its reports, and where the last one is looked for.
 #[derive(Debug, Args)]
 pub struct ReportsDir {
-    /// Where reports go, a folder a run
+    /// Folder for reports; each run gets a folder below it
     #[arg(
         long,
         value_name = "DIR",
@@ -63,6 +64,56 @@ impl ReportsDir {
     pub fn latest(&self) -> PathBuf {
         self.reports_dir.join("latest")
     }
+}
+
+/// `--report FORMAT=FILE`, as it was typed.
+#[derive(Debug, Clone)]
+pub struct NamedReport {
+    pub format: &'static ReportFormat,
+    pub file: PathBuf,
+}
+
+/// Reports by name, in addition to what is printed.
+#[derive(Debug, Default, Args)]
+pub struct NamedReports {
+    #[arg(
+        long = "report",
+        value_name = "FORMAT=FILE",
+        value_parser = parse_report,
+        help = report_help()
+    )]
+    pub named: Vec<NamedReport>,
+}
+
+fn report_help() -> String {
+    let names: Vec<&str> = REPORT_FORMATS.iter().map(|format| format.name).collect();
+    format!(
+        "Writes a report to a file too; can be given several times. Formats: {}",
+        names.join(", ")
+    )
+}
+
+fn parse_report(text: &str) -> Result<NamedReport, String> {
+    let (name, file) = text
+        .split_once('=')
+        .filter(|(_, file)| !file.is_empty())
+        .ok_or("write FORMAT=FILE, as in junit=out/junit.xml")?;
+    let format = ReportFormat::named(name).ok_or_else(|| {
+        let known: Vec<&str> = REPORT_FORMATS.iter().map(|format| format.name).collect();
+        let close = did_you_mean(name, known.iter().copied());
+        let close = close.map_or_else(String::new, |close| format!("; {close}"));
+        format!(
+            "there is no format `{name}`{close} (known: {})",
+            known.join(", ")
+        )
+    })?;
+    if file == "-" {
+        return Err("a report goes to a file; --format says what is printed".to_owned());
+    }
+    Ok(NamedReport {
+        format,
+        file: PathBuf::from(file),
+    })
 }
 
 /// A command as clap hands it on; a plain `Vec` would mean a repeated flag.

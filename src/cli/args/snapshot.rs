@@ -12,11 +12,11 @@ pub struct SnapshotArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum SnapshotCommand {
-    /// Shows each proposal beside what is stored, and asks on a terminal what to do with it
+    /// Show each proposal next to the stored snapshot, and ask what to do with it on a terminal
     Review(SnapshotChoice),
-    /// Stores what the answers say
+    /// Store the new answers
     Accept(SnapshotChoice),
-    /// Throws the proposals away; what is stored stays
+    /// Discard the proposals; stored snapshots stay
     Reject(SnapshotChoice),
 }
 

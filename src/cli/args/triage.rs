@@ -2,6 +2,7 @@
 
 use super::history::HistoryArgs;
 use super::rules::RuleFiles;
+use super::shared::NamedReports;
 use clap::{Args, ValueEnum};
 use jelly_triage::survey::FailOn;
 use std::path::PathBuf;
@@ -9,33 +10,33 @@ use std::path::PathBuf;
 /// What the inputs hold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum InputKind {
-    /// Failures in files that end in .jsonl, else reports
+    /// Failures if the file ends in .jsonl, otherwise reports
     #[default]
     Auto,
     /// Test reports
     Report,
-    /// One failure a line, as JSON
+    /// One failure per line, as JSON
     Failures,
 }
 
 /// How the result is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TriageFormat {
-    /// Lines for people
+    /// Human-readable text
     Human,
-    /// All of it as one document
+    /// Everything, as one document
     Json,
-    /// One failure a line
+    /// One failure per line
     Jsonl,
-    /// Markdown, for a pull request or a job summary
+    /// Markdown for a pull request or a job summary
     Md,
-    /// A row for each failure
+    /// One row per failure
     Table,
-    /// Annotations of GitHub Actions
+    /// GitHub Actions annotations
     Github,
-    /// Common Test Report Format, all cases included
+    /// Common Test Report Format, with all cases
     Ctrf,
-    /// JUnit XML with the diagnoses as properties, all cases included
+    /// JUnit XML with diagnoses as properties, with all cases
     Junit,
 }
 
@@ -52,7 +53,7 @@ impl TriageFormat {
 /// How much is printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
-    /// Causes, failures, what to do
+    /// Causes, failures and what to do
     #[default]
     Rca,
     /// Id, title and message of each failure
@@ -64,21 +65,21 @@ pub enum Mode {
 /// What is printed instead of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Emit {
-    /// Shell commands that run the retryable failures again, one a line
+    /// Shell commands that rerun the retryable failures, one per line
     RetryCommands,
-    /// Their tests, one a line
+    /// The tests they rerun, one per line
     RetryList,
 }
 
 /// Which failures make the call fail.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum FailOnArg {
-    /// All: exit 1 for the code under test, else 3
+    /// All: exit 1 if the code under test failed, otherwise 3
     #[default]
     Any,
-    /// Those of the code under test: exit 1
+    /// Only failures of the code under test: exit 1
     Code,
-    /// Those that neither the baseline nor the history knows
+    /// Only failures that neither the baseline nor the history knows
     New,
     /// None
     Never,
@@ -98,29 +99,29 @@ impl From<FailOnArg> for FailOn {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit codes, in order of precedence:
-  70       a fault of jelly itself
-  2        a report is missing, empty, truncated or none, or no test was executed
+  70       a bug in jelly
+  2        a report is missing, empty, truncated or not a report, or no test was executed
   1        at least one failure of the code under test
-  3        failures, all of the tests or of what is around them
-  0        no failure, or flaky ones only")]
+  3        failures, all of the tests or their environment
+  0        no failure, or only flaky tests")]
 pub struct TriageArgs {
-    /// Reports: files, folders, globs, or - for stdin [default: what lies in the usual places]
+    /// Reports: files, folders, globs, or - for stdin [default: reports in the usual places]
     #[arg(value_name = "REPORT")]
     pub reports: Vec<String>,
 
-    /// What the inputs hold
+    /// What the inputs contain
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     pub input: InputKind,
 
-    /// How the result is printed [default: human; jsonl for failures as input]
+    /// Output format [default: human; jsonl if the input is failures]
     #[arg(long, short, value_enum)]
     pub format: Option<TriageFormat>,
 
-    /// How much is printed
+    /// How much to print
     #[arg(long, value_enum, default_value_t)]
     pub mode: Mode,
 
-    /// Prints what to run again instead of the report
+    /// Print what to rerun instead of the report
     #[arg(long, value_enum, value_name = "WHAT")]
     pub emit: Option<Emit>,
 
@@ -131,22 +132,25 @@ pub struct TriageArgs {
     #[command(flatten)]
     pub history: HistoryArgs,
 
-    /// Which failures make the call fail
+    /// Which failures affect the exit code
     #[arg(long, value_enum, default_value_t, value_name = "WHICH")]
     pub fail_on: FailOnArg,
 
-    /// A flaky test counts as a failure
+    /// Count flaky tests as failures
     #[arg(long)]
     pub strict: bool,
 
-    /// Writes the result to a file instead of stdout, as a whole or not at all
+    /// Write the result to a file instead of stdout, atomically
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
     #[command(flatten)]
+    pub named_reports: NamedReports,
+
+    #[command(flatten)]
     pub own_rules: RuleFiles,
 
-    /// Reports that are read at the same time [default: the number of processors]
+    /// Number of reports read in parallel [default: the number of processors]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
 }

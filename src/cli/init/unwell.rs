@@ -220,8 +220,8 @@ mod tests {
                 "Give it another port:",
             ),
             (
-                "Name a folder that there is, at x:0:0:",
-                "Name a folder that there is:",
+                "Name an existing folder, at x:0:0:",
+                "Name an existing folder:",
             ),
             ("$ mkdir x", "$ mkdir x"),
         ] {

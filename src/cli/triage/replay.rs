@@ -1,11 +1,14 @@
 //! The reports read once more, for the formats that hold all of their cases:
 //! by then it is known what each failure means, and which case was flaky.
 
-use crate::report::triage::{CaseWriter, ShownCase, ShownOutcome};
-use jelly_base::model::{FailureStatus, FailureView, Failures, TriageReport};
+use crate::report::{
+    CaseWriter, CasesHead, ShownCase, ShownFailure, ShownOutcome, SuiteHead, refused_case,
+};
+use jelly_base::model::{FailureStatus, FailureView, Failures, ReportSummary, TriageReport};
 use jelly_base::text::redact::Redactor;
 use jelly_triage::junit::{self, Case, CaseOutcome, CaseSink, ReaderLimits};
 use jelly_triage::survey::{ReportSource, open};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io;
 
@@ -25,9 +28,10 @@ pub fn replay(
         .map(|source| (redactor.redact(&source.name).into_owned(), source))
         .collect();
     let failures = by_report(&report.failures);
-    writer.begin(report)?;
-    for summary in report.reports.iter().filter(|r| r.same_as.is_none()) {
-        writer.begin_report(summary)?;
+    let head = CasesHead::of_triage(report);
+    writer.begin(&head)?;
+    for summary in report.counted_reports() {
+        begin_report(summary, writer)?;
         let failures = failures.get(summary.path.as_str());
         let mut sink = Replay {
             failures: failures.map_or(&[], Vec::as_slice),
@@ -46,9 +50,9 @@ pub fn replay(
             );
         }
         sink.result?;
-        writer.end_report()?;
+        writer.end_suite()?;
     }
-    writer.end(report)
+    writer.end(&head)
 }
 
 /// The same for failures that came one by one, of which there is no report to
@@ -58,15 +62,21 @@ pub fn replay(
 /// What `writer` says.
 pub fn replay_failures(report: &TriageReport, writer: &mut dyn CaseWriter) -> io::Result<()> {
     let failures = by_report(&report.failures);
-    writer.begin(report)?;
+    let head = CasesHead::of_triage(report);
+    writer.begin(&head)?;
     for summary in &report.reports {
-        writer.begin_report(summary)?;
+        begin_report(summary, writer)?;
         for failure in failures.get(summary.path.as_str()).into_iter().flatten() {
             writer.case(&ShownCase::of(*failure))?;
         }
-        writer.end_report()?;
+        writer.end_suite()?;
     }
-    writer.end(report)
+    writer.end(&head)
+}
+
+fn begin_report(summary: &ReportSummary, writer: &mut dyn CaseWriter) -> io::Result<()> {
+    writer.begin_suite(&SuiteHead::of_report(summary))?;
+    refused_case(summary).map_or(Ok(()), |case| writer.case(&case))
 }
 
 fn by_report(failures: &Failures) -> HashMap<&str, Vec<FailureView<'_>>> {
@@ -112,6 +122,13 @@ impl CaseSink for Replay<'_> {
         let type_ = told.and_then(|told| told.type_.as_deref()).map(text);
         let out = told.and_then(|told| told.system_out.as_deref()).map(text);
         let err = told.and_then(|told| told.system_err.as_deref()).map(text);
+        let mut shown: Vec<_> = failures.iter().map(ShownFailure::of).collect();
+        if let Some(first) = shown.first_mut() {
+            first.text = trace.as_deref();
+            if let Some(type_) = &type_ {
+                first.type_ = Cow::Borrowed(type_);
+            }
+        }
         self.result = self.writer.case(&ShownCase {
             suite: &suite,
             classname: &classname,
@@ -120,9 +137,9 @@ impl CaseSink for Replay<'_> {
             line: case.line,
             duration_s: case.duration_s,
             outcome,
-            failures: failures.to_vec(),
-            text: trace.as_deref(),
-            type_: type_.as_deref(),
+            skipped: None,
+            failures: shown,
+            earlier: Vec::new(),
             system_out: out.as_deref(),
             system_err: err.as_deref(),
         });

@@ -171,20 +171,12 @@ fn printed(failure: &FailureReport) -> String {
 
 fn advice(failure: &FailureReport) -> String {
     let advice = &failure.diagnosis.advice;
-    if advice.what.is_empty() && advice.fix.is_empty() {
+    let Some(said) = view::advice(advice) else {
         return String::new();
-    }
-    let mut what = advice.what.trim_end().to_owned();
-    if !advice.why.is_empty() {
-        // It may end with the words of a server.
-        if !what.is_empty() && !what.ends_with(['.', '!', '?', ':', '…']) {
-            what.push('.');
-        }
-        what = format!("{what} {}", advice.why);
-    }
+    };
     format!(
         "\n**Advice**: {}\n\n{}",
-        prose(what.trim_start()),
+        prose(&said),
         instructions(advice.fix.iter().cloned())
     )
 }

@@ -1,9 +1,11 @@
 //! The reports again as JUnit XML, with what triage says of each failure as
 //! properties. Written case by case.
 
-use super::case::{CaseWriter, ShownCase, ShownOutcome, UNRELIABLE, unreliable};
+use crate::report::cases::{
+    CaseCounts, CaseWriter, CasesHead, ShownCase, ShownFailure, ShownOutcome, SuiteHead,
+};
 use crate::report::junit::xml::{attribute, content, write_properties};
-use jelly_base::model::{FailureView, Label, ReportSummary, TRIAGE_REPORT, TriageReport};
+use jelly_base::model::Label;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use std::io::{self, Write};
@@ -26,50 +28,24 @@ impl<'w> JunitWriter<'w> {
 }
 
 impl CaseWriter for JunitWriter<'_> {
-    fn begin(&mut self, report: &TriageReport) -> io::Result<()> {
+    fn begin(&mut self, head: &CasesHead) -> io::Result<()> {
         let decl = BytesDecl::new("1.0", Some("UTF-8"), None);
         self.writer.write_event(Event::Decl(decl))?;
         let mut root = BytesStart::new("testsuites");
-        root.push_attribute(("name", TRIAGE_REPORT));
-        let counted = |of: fn(&ReportSummary) -> u64| -> u64 {
-            let once = report.reports.iter().filter(|r| r.same_as.is_none());
-            once.map(of).sum()
-        };
-        counts(
-            &mut root,
-            [
-                counted(|r| r.tests + r.suite_errors + refused(r)),
-                counted(|r| r.failed),
-                counted(|r| r.errors + r.suite_errors + refused(r)),
-                counted(|r| r.skipped),
-            ],
-        );
+        root.push_attribute(("name", head.writer));
+        push_counts(&mut root, head.counts);
         self.writer.write_event(Event::Start(root))
     }
 
-    fn begin_report(&mut self, summary: &ReportSummary) -> io::Result<()> {
+    fn begin_suite(&mut self, head: &SuiteHead<'_>) -> io::Result<()> {
         let mut suite = BytesStart::new("testsuite");
-        suite.push_attribute(("name", attribute(&summary.path).as_str()));
-        counts(
-            &mut suite,
-            [
-                summary.tests + summary.suite_errors + refused(summary),
-                summary.failed,
-                summary.errors + summary.suite_errors + refused(summary),
-                summary.skipped,
-            ],
-        );
-        if let Some(seconds) = summary.duration_s.filter(|s| s.is_finite()) {
+        suite.push_attribute(("name", attribute(head.name).as_str()));
+        push_counts(&mut suite, head.counts);
+        if let Some(seconds) = head.duration_s.filter(|s| s.is_finite()) {
             suite.push_attribute(("time", format!("{seconds:.3}").as_str()));
         }
         self.writer.write_event(Event::Start(suite))?;
-        let mut properties = vec![("jelly.dialect", summary.dialect.clone())];
-        let problem = summary.problem.iter();
-        properties.extend(problem.map(|problem| ("jelly.problem", problem.clone())));
-        let warnings = summary.warnings.iter();
-        properties.extend(warnings.map(|warning| ("jelly.warning", warning.clone())));
-        write_properties(&mut self.writer, &properties)?;
-        unreliable(summary).map_or(Ok(()), |problem| self.refuse(&summary.path, problem))
+        write_properties(&mut self.writer, &head.properties)
     }
 
     fn case(&mut self, case: &ShownCase<'_>) -> io::Result<()> {
@@ -119,23 +95,17 @@ impl CaseWriter for JunitWriter<'_> {
             .write_event(Event::End(BytesEnd::new("testcase")))
     }
 
-    fn end_report(&mut self) -> io::Result<()> {
+    fn end_suite(&mut self) -> io::Result<()> {
         self.leave()?;
         self.writer
             .write_event(Event::End(BytesEnd::new("testsuite")))
     }
 
-    fn end(&mut self, _: &TriageReport) -> io::Result<()> {
+    fn end(&mut self, _: &CasesHead) -> io::Result<()> {
         self.writer
             .write_event(Event::End(BytesEnd::new("testsuites")))?;
         self.writer.get_mut().write_all(b"\n")
     }
-}
-
-/// Cases that stand for a report which can't be relied on: whoever counts
-/// failures alone must not take it for a green one.
-fn refused(summary: &ReportSummary) -> u64 {
-    u64::from(unreliable(summary).is_some())
 }
 
 impl JunitWriter<'_> {
@@ -164,21 +134,6 @@ impl JunitWriter<'_> {
         }
     }
 
-    fn refuse(&mut self, path: &str, problem: &str) -> io::Result<()> {
-        let case = self.writer.create_element("testcase");
-        let case = case
-            .with_attribute(("name", UNRELIABLE))
-            .with_attribute(("classname", attribute(path).as_str()));
-        case.write_inner_content(|w| {
-            w.create_element("error")
-                .with_attribute(("message", attribute(problem).as_str()))
-                .with_attribute(("type", "unreliable_report"))
-                .write_empty()?;
-            Ok(())
-        })?;
-        Ok(())
-    }
-
     fn output(&mut self, element: &str, text: Option<&str>) -> io::Result<()> {
         let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
             return Ok(());
@@ -196,14 +151,12 @@ impl JunitWriter<'_> {
 
     /// An element for each cause of a case.
     fn wrong(&mut self, element: &str, case: &ShownCase<'_>) -> io::Result<()> {
-        for (at, failure) in case.failures.iter().enumerate() {
+        for failure in &case.failures {
             let mut start = BytesStart::new(element);
             let message = failure.message.unwrap_or_default();
             start.push_attribute(("message", attribute(message).as_str()));
-            let type_ = case.type_.filter(|_| at == 0);
-            let type_ = type_.unwrap_or(&failure.kind.root_cause);
-            start.push_attribute(("type", attribute(type_).as_str()));
-            match case.text.filter(|text| at == 0 && !text.trim().is_empty()) {
+            start.push_attribute(("type", attribute(&failure.type_).as_str()));
+            match failure.text.filter(|text| !text.trim().is_empty()) {
                 Some(text) => self.text_of(element, start, text)?,
                 None => self.writer.write_event(Event::Empty(start))?,
             }
@@ -212,20 +165,21 @@ impl JunitWriter<'_> {
     }
 }
 
-fn counts(start: &mut BytesStart<'_>, [tests, failures, errors, skipped]: [u64; 4]) {
+fn push_counts(start: &mut BytesStart<'_>, counts: CaseCounts) {
     for (name, count) in [
-        ("tests", tests),
-        ("failures", failures),
-        ("errors", errors),
-        ("skipped", skipped),
+        ("tests", counts.tests),
+        ("failures", counts.failures),
+        ("errors", counts.errors),
+        ("skipped", counts.skipped),
     ] {
         start.push_attribute((name, count.to_string().as_str()));
     }
 }
 
 /// All that is said of a failure, as properties.
-fn said_of(failure: &FailureView<'_>) -> Vec<(&'static str, String)> {
-    let mut said = Label::properties(&failure.diagnosis());
+fn said_of(failure: &ShownFailure<'_>) -> Vec<(&'static str, String)> {
+    let diagnosis = failure.diagnosis.as_deref();
+    let mut said = diagnosis.map(Label::properties).unwrap_or_default();
     if let Some(before) = failure.pre_existing {
         said.push(("jelly.pre_existing", before.to_string()));
     }

@@ -1,8 +1,8 @@
 //! The report as Markdown: for a pull request, a job summary, a chat.
 
-use super::words::{before, fitting, notes, retry, side, totals};
+use super::words::{before, fitting, notes, retry, side, totals, verdict};
 use crate::report::quote::{cell, code, code_cell, command_block, fence, prose, table};
-use jelly_base::model::{Cluster, FailureView, ReportLabels, TriageReport, Verdict, json_word};
+use jelly_base::model::{Cluster, FailureView, ReportLabels, TriageReport, json_word};
 use jelly_base::text::{first_names, one_line, plural};
 
 /// Causes that are told in full.
@@ -40,17 +40,6 @@ pub fn markdown(report: &TriageReport) -> String {
     fixed(report, &mut out);
     remarks(report, &mut out);
     out
-}
-
-fn verdict(report: &TriageReport) -> &'static str {
-    match report.verdict {
-        Verdict::Passed => "passed",
-        Verdict::PassedAfterRetry | Verdict::PassedAfterRepair => "passed, with flaky tests",
-        Verdict::CodeFailure => "failures of the code under test",
-        Verdict::NeedsUserHelp => "failures of the tests or what is around them",
-        Verdict::InvalidInput => "the result can't be relied on",
-        Verdict::Interrupted => "interrupted",
-    }
 }
 
 fn causes(report: &TriageReport, out: &mut String) {

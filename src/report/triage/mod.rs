@@ -2,12 +2,12 @@
 //!
 //! Each format is a pure function from a
 //! [`TriageReport`](jelly_base::model::TriageReport): the same report gives the
-//! same bytes. Two hold all cases of the reports, passing ones too: these are
-//! [`CaseWriter`]s, and whoever reads the reports hands the cases over.
+//! same bytes. `junit` holds all cases of the reports, passing ones too: it is a
+//! [`CaseWriter`](super::CaseWriter), and whoever reads the reports hands the
+//! cases over.
 
-mod case;
-mod ctrf;
 mod github;
+mod html;
 mod human;
 mod json;
 mod junit;
@@ -16,9 +16,8 @@ mod modes;
 mod table;
 mod words;
 
-pub use case::{CaseWriter, ShownCase, ShownOutcome};
-pub use ctrf::{CtrfDocument, CtrfWriter};
 pub use github::{github, summary};
+pub(super) use html::triage_html;
 pub use human::{HumanOptions, human};
 pub use json::{json, json_lines};
 pub use junit::JunitWriter;
@@ -27,6 +26,6 @@ pub use modes::{Brief, failures_json, failures_lines, paths_json, paths_lines};
 pub use table::table;
 
 #[cfg(test)]
-mod samples;
+pub(in crate::report) mod samples;
 #[cfg(test)]
 mod tests;

@@ -77,7 +77,7 @@ fn cluster(failures: &Failures, victims: Vec<usize>, title: &str) -> Cluster {
 
 /// Most failed since the database is down; one of the code, one flaky, one
 /// fixed.
-pub(super) fn outage() -> TriageReport {
+pub(in crate::report) fn outage() -> TriageReport {
     let mut failures = Failures::default();
     let refused = || {
         diagnosis(
@@ -177,7 +177,7 @@ pub(super) fn outage() -> TriageReport {
 }
 
 /// Two reports that can't be relied on.
-pub(super) fn unreadable() -> TriageReport {
+pub(in crate::report) fn unreadable() -> TriageReport {
     let broken = |path: &str, problem: &str| ReportSummary {
         path: path.into(),
         problem: Some(problem.into()),
@@ -206,7 +206,7 @@ pub(super) fn unreadable() -> TriageReport {
 }
 
 /// Ten thousand failures for as many reasons.
-pub(super) fn many() -> TriageReport {
+pub(in crate::report) fn many() -> TriageReport {
     let mut report = outage();
     for n in 0..10_000 {
         let text = format!("expected: <{n}> but was: <0>");

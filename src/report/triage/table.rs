@@ -1,8 +1,8 @@
 //! The failures as one table, a row each.
 
-use super::case::unreliable;
 use super::markdown::rows;
 use super::words::totals;
+use crate::report::cases::unreliable;
 use jelly_base::model::TriageReport;
 use jelly_base::text::one_line;
 

@@ -2,9 +2,21 @@
 
 use crate::report::words::with_counts;
 use jelly_base::model::{
-    Cluster, FailureView, Health, Recurrence, ReportSummary, Side, TriageReport,
+    Cluster, FailureView, Health, Recurrence, ReportSummary, Side, TriageReport, Verdict,
 };
 use jelly_base::text::plural;
+
+/// What the reports come to.
+pub(super) fn verdict(report: &TriageReport) -> &'static str {
+    match report.verdict {
+        Verdict::Passed => "passed",
+        Verdict::PassedAfterRetry | Verdict::PassedAfterRepair => "passed, with flaky tests",
+        Verdict::CodeFailure => "failures of the code under test",
+        Verdict::NeedsUserHelp => "failures of the tests or what is around them",
+        Verdict::InvalidInput => "the result can't be relied on",
+        Verdict::Interrupted => "interrupted",
+    }
+}
 
 /// `412 tests: 370 passed, 40 failed, 2 skipped`, leaving out what is zero. The
 /// numbers add up: a suite that failed is no test.

@@ -25,7 +25,7 @@ pub fn marked(project: &Project, call: Call) -> Call {
 pub struct Proc {
     pub pid: u32,
     pub parent: u32,
-    argv: String,
+    pub argv: String,
 }
 
 /// All of them, jelly's own two processes included.

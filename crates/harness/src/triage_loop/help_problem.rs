@@ -451,7 +451,7 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
             format!("if the server is right, store what it answered for the expectation at {at}:")
         });
         next.append(&mut snapshots);
-        next.push("if the plan is right, mend the server".to_owned());
+        next.push("if the plan is right, fix the server".to_owned());
     }
     let outlives = diagnosis.excused.as_deref() == Some("not_repeatable");
     if outlives {

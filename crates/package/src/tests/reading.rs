@@ -124,7 +124,7 @@ fn what_can_not_be_read_is_said_with_its_place() {
         ),
         (
             "{\"packages\": [{\"registryType\": \"npm\", \"identifier\": \"x\",\n \"packageArguments\": [{\"type\": \"named\", \"name\": \"a b\"}]}]}",
-            "2:23: packages[0].packageArguments[0]: `a b` can't be the name of a flag: it holds a blank",
+            "2:23: packages[0].packageArguments[0]: `a b` can't be the name of a flag: it contains a space",
         ),
     ] {
         let error = read(text).unwrap_err().to_string();

@@ -8,35 +8,33 @@ mapping! {
     /// A test plan of jelly: servers, the steps that are sent to them, and what is
     /// expected of the answers.
     PLAN = "", "a plan" {
-        /// Of the plan format.
+        /// Version of the plan format.
         version: Kind::Version, required "`version` is missing" "write `version: 1`";
-        /// What reports call the plan; the file's name without its extension if
-        /// left out.
+        /// Name of the plan in reports. Default: the file name without extension.
         name: Kind::Name("a plan's name");
-        /// Variables by name, for ${NAME}. A value may use the variables before
-        /// it.
+        /// Variables, used as ${NAME}. A value may use the variables before it.
         vars: Kind::ByName(&Kind::Anything, 0), also "variables";
-        /// How often an action may happen, and how long all of it may take. The
-        /// environment and flags win over what stands here.
+        /// How often each action may happen, and the time limit of the run. The
+        /// environment and flags override it.
         budgets: Kind::Mapping(&BUDGETS);
-        /// Commands that mend what jelly can't.
+        /// Commands of yours that fix what jelly cannot.
         hooks: Kind::Mapping(&HOOKS);
-        /// strict: every message of every server is held against the
-        /// specification, and a breach fails the run.
+        /// strict: checks every message of every server against the specification;
+        /// a violation fails the run.
         wire: Kind::Choice(&WIRE);
-        /// Runs the plan once for each combination, and compares.
+        /// Runs the plan once for each combination, and compares the results.
         matrix: Kind::Mapping(&MATRIX);
-        /// By name.
+        /// Servers by name.
         servers: Kind::ByName(&Kind::Mapping(&SERVER), 1),
             required "`servers` is missing" "as in `servers: { mine: { command: ./server } }`",
             also "mcpServers";
-        /// Steps before the others. Where one does not pass, the steps of its
-        /// server are blocked.
+        /// Steps that run before the others, in every iteration. If one does not
+        /// pass, the steps of its server are blocked.
         setup: Kind::List(&Kind::Mapping(&STEP), 0), also "before";
-        /// What is tested.
+        /// The steps that are tested.
         steps: Kind::List(&Kind::Mapping(&STEP), 1),
             required "`steps` is missing" "as in `steps: [ { list: tools } ]`", also "tests";
-        /// Steps after the others, whatever became of those.
+        /// Steps that run after the others, in every iteration, whatever their result.
         teardown: Kind::List(&Kind::Mapping(&STEP), 0), also "after";
     }
     hints {
@@ -46,13 +44,13 @@ mapping! {
 }
 
 mapping! {
-    /// How often an action may happen in one run of the plan.
+    /// How often each action may happen in one run of the plan.
     BUDGETS = "Budgets", "`budgets`" {
-        /// Passes of the loop. Default: 5.
+        /// Maximum number of iterations. Default: 5.
         max_iterations: Kind::Count(1);
-        /// Reruns for failures that may pass by themselves. Default: 2.
+        /// Reruns of failures that may pass unchanged. Default: 2.
         retries: Kind::Count(0);
-        /// Reruns to confirm a mismatch, for each failure. Default: 1.
+        /// Reruns to confirm a mismatch, per failure. Default: 1.
         confirms: Kind::Count(0);
         /// Repairs of the plan. Default: 3.
         mcp_repairs: Kind::Count(0);
@@ -60,31 +58,30 @@ mapping! {
         test_fixes: Kind::Count(0);
         /// Runs of the hook refine_code. Default: 2.
         code_refines: Kind::Count(0);
-        /// Limit of the whole run, hooks and waiting included. Default: 15m.
+        /// Time limit of the whole run, including hooks and waiting. Default: 15m.
         deadline: Kind::Time, also "timeout";
     }
 }
 
 mapping! {
-    /// Commands that are run in the project folder, with the triage of the last
+    /// Commands that run in the project folder, with the triage of the last
     /// iteration as JSON on stdin (`jelly schema hook`). Exit code 0 means that
-    /// something changed.
+    /// something was changed.
     HOOKS = "Hooks", "`hooks`" {
         /// For a confirmed failure of the code under test.
         refine_code: Kind::Argv;
-        /// For a failure of the plan or of what is around it. It may change the
-        /// plan.
+        /// For a failure of the plan or its environment. It may change the plan.
         fix_tests: Kind::Argv;
     }
 }
 
 mapping! {
-    /// The axes of which each combination is run.
+    /// The axes. Every combination is run.
     MATRIX = "Matrix", "`matrix`" {
-        /// Revisions of the protocol that the servers are held to, in turn.
+        /// Revisions of the protocol that all servers are pinned to, in turn.
         protocol: Kind::Axis(&Kind::Choice(&REVISION)),
             also "protocols version versions";
-        /// Servers that take turns, by the name that steps give as their server.
+        /// Servers that take turns, by the name that steps use as `server`.
         servers: Kind::ByName(&TURNS, 0), also "server";
     }
     rule Rule::NotEmpty;

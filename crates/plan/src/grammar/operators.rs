@@ -111,39 +111,39 @@ macro_rules! operators {
 }
 
 operators! {
-    /// It is this, in type and value; the order of keys does not count.
+    /// The value equals this in type and value. Numbers are compared by value; the order of keys does not matter.
     Equals "equals", Equality, Value, "eq is equal == const", "to equal", true;
-    /// It is not this.
+    /// The value does not equal this.
     NotEquals "not_equals", Equality, Value, "ne neq !=", "not to equal", false;
-    /// A text holds this text, a list this item, a map these keys with these values.
+    /// A text contains this text; a list contains this item, or an object with these keys and values; an object has this key, or these keys with these values.
     Contains "contains", Content, Part, "includes include has", "to contain", true;
-    /// It holds no such thing.
+    /// `contains` does not hold.
     NotContains "not_contains", Content, Part, "", "not to contain", false;
     /// This regular expression matches somewhere in the text.
     Matches "matches", Content, Pattern, "regex regexp match pattern", "to match", true;
-    /// The text begins with this.
+    /// The text starts with this.
     StartsWith "starts_with", Content, Text, "", "to start with", true;
     /// The text ends with this.
     EndsWith "ends_with", Content, Text, "", "to end with", true;
-    /// It is one of these.
+    /// The value equals one of these.
     OneOf "one_of", Equality, Values, "enum in any_of", "to be one of", true;
-    /// It is greater than this.
+    /// The number is greater than this. A text that reads as a number counts as one.
     Gt "gt", Order, Number, ">", "to be greater than", false;
-    /// It is this or greater.
+    /// The number is this or greater.
     Ge "ge", Order, Number, "gte >= min", "to be at least", false;
-    /// It is less than this.
+    /// The number is less than this.
     Lt "lt", Order, Number, "<", "to be less than", false;
-    /// It is this or less.
+    /// The number is this or less.
     Le "le", Order, Number, "lte <= max", "to be at most", false;
-    /// true: it is there; false: it is not.
+    /// true: the value exists; false: it does not. null exists.
     Exists "exists", Presence, Flag, "", "to exist, wanted", false;
-    /// Its JSON type is this, or one of these.
+    /// The JSON type is this, or one of these. A whole number is an integer and a number.
     Type "type", Presence, Types, "", "to be of type", false;
-    /// How many characters, items or keys it has: a number, or comparisons.
+    /// The number of characters of a text, items of a list, or keys of an object: a number, or a map of comparisons.
     Length "length", Length, Bounds, "len size count", "to have the length", false;
-    /// It fits this JSON Schema.
+    /// The value is valid against this JSON Schema.
     Schema "schema", Schema, JsonSchema, "", "to fit the schema", false;
-    /// It is what is stored beside the plan under this name; see `jelly snapshot`.
+    /// The value equals the snapshot of this name, stored beside the plan; see `jelly snapshot`.
     Snapshot "snapshot", Snapshot, SnapshotName, "", "to equal the snapshot", true;
 }
 
@@ -272,11 +272,11 @@ pub(crate) const VALUE_TYPES: [(&str, ()); 7] = [
 mapping! {
     /// What a path selects, or what a pattern matches.
     REDACTION = "RedactAt", "a redaction" {
-        /// From the root of the value.
+        /// Path from the root of the value.
         path: Kind::JsonPath, also "json";
         /// A regular expression, as for `matches`, over the text that is compared.
         pattern: Kind::Text, also "regex regexp matches";
-        /// What is put in its place, as it is. Default: `[redacted]`.
+        /// Replacement, taken literally. Default: `[redacted]`.
         with: Kind::Text, also "value replace";
     }
     rule Rule::OneOf(&[&["path"], &["pattern"]]);

@@ -10,50 +10,52 @@ mapping! {
     /// A server: one that is started (`command` or `package`), one that is
     /// reached over HTTP (`url`), or both.
     SERVER = "Server", "a server" {
-        /// What is started: one word, looked for on PATH, and never a line for a
-        /// shell.
+        /// The program to start: one word, looked up on the PATH; never a shell
+        /// command line.
         command: Kind::Filled, also "cmd";
         /// Its arguments.
         args: Kind::List(&Kind::Word, 0), also "arguments";
-        /// Variables of its environment, besides those that are inherited.
+        /// Environment variables, in addition to the inherited ones.
         env: Kind::ByName(&Kind::Word, 0), also "environment";
-        /// The folder that it is started in; the project folder if left out.
+        /// Working directory. Default: the project folder.
         cwd: Kind::Word, also "workdir working_directory";
-        /// The package that is started; beside a `command`, what that takes.
+        /// The package to start. Beside `command`, it only says which arguments
+        /// that takes.
         package: Kind::Mapping(&PACKAGE);
-        /// Values for the package's arguments, by the name of the flag or the hint
-        /// of the positional argument.
+        /// Values of the package's arguments, by the name of the flag or the hint of
+        /// the positional argument.
         package_args: Kind::ByName(&Kind::Anything, 0);
-        /// Where it is reached over Streamable HTTP.
+        /// URL of its Streamable HTTP or HTTP+SSE endpoint.
         url: Kind::Url;
-        /// Headers of every request.
+        /// Headers of every request. Their values appear in no output.
         headers: Kind::ByName(&Kind::Word, 0);
-        /// How to get the tokens that it wants.
+        /// How to get the tokens that it requires.
         auth: Kind::Named("Auth", "How to get tokens.", &Kind::Either(&[
-            ("What `jelly login` has left.", Kind::Choice(&LOGIN)),
+            ("What `jelly login` has stored.", Kind::Choice(&LOGIN)),
             ("Without a person.", Kind::Mapping(&AUTH)),
         ])), also "oauth authorization";
-        /// Pins the era instead of finding it out.
+        /// Pins the era. Default: detected.
         era: Kind::Choice(&ERA);
-        /// Pins the revision of the protocol.
+        /// Pins the revision of the protocol. Default: detected.
         protocol: Kind::Choice(&REVISION);
-        /// Whether its messages are held against the specification; as the plan
-        /// says if left out.
+        /// Whether its messages are checked against the specification. Default: as
+        /// the plan says.
         wire: Kind::Choice(&WIRE);
-        /// Whether structured outputs are read out of text where it sends none.
+        /// Whether structured output is read from text if it sends none.
         /// Default: true.
         adapt: Kind::Flag;
-        /// What the client declares, as in { sampling: {} }. If left out, what
-        /// follows from the answers.
+        /// Capabilities that the client declares, as in { sampling: {} }. Default:
+        /// those that the answers need.
         capabilities: Kind::ByName(&Kind::AnyMap, 0);
-        /// What the client answers when the server asks something of it, as often
-        /// as asked.
+        /// What the client answers if the server asks it something, as often as it
+        /// asks.
         answers: Kind::List(&Kind::Mapping(&ANSWER), 0);
-        /// How long it may take to become ready. Default: 30s.
+        /// Timeout for becoming ready. Default: 30s.
         startup_timeout: Kind::Time;
-        /// How long it may take to answer a request. Default: 30s.
+        /// Timeout of a request. Default: 30s.
         request_timeout: Kind::Time;
-        /// How long it may take to end when it is asked to. Default: 2s.
+        /// Timeout for exiting after its stdin is closed, and again after SIGTERM.
+        /// Default: 2s.
         shutdown_timeout: Kind::Time;
     }
     rule Rule::AnyOf(&["command", "package", "url"]);
@@ -71,14 +73,14 @@ mapping! {
 mapping! {
     /// Tokens without a person.
     AUTH = "Grant", "`auth`" {
-        /// For a machine that shows a secret or a key.
+        /// For a client with a secret or a key.
         client_credentials: Kind::Mapping(&CLIENT_CREDENTIALS);
         /// For a job whose platform vouches for it.
         workload: Kind::Mapping(&WORKLOAD);
         /// URL of the authorization server that the client is registered with.
         issuer: Kind::Word;
-        /// URL of its token endpoint, where that is on another host: the client is
-        /// shown nowhere else.
+        /// URL of its token endpoint, if that is on another host. The client's proof
+        /// is sent to no other.
         token_endpoint: Kind::Word, also "token_url";
     }
     rule Rule::OneOf(&[&["client_credentials", "issuer"], &["workload"]]);
@@ -92,19 +94,19 @@ mapping! {
 }
 
 mapping! {
-    /// A client that shows who it is.
+    /// A client with a secret or a key.
     CLIENT_CREDENTIALS = "ClientCredentials", "`client_credentials`" {
-        /// The name that it is registered under.
+        /// Id that it is registered under.
         client_id: Kind::Word, required "a client needs a `client_id`" "", also "id";
-        /// What it shows, as in ${secret:CLIENT_SECRET}.
+        /// Its secret, as in ${secret:CLIENT_SECRET}.
         client_secret: Kind::Secret, also "secret";
-        /// What it signs with, as in ${secret:PRIVATE_KEY}.
+        /// The key that it signs with (PEM), as in ${secret:PRIVATE_KEY}.
         private_key: Kind::Secret, also "key";
-        /// How it signs; by the kind of key if left out.
+        /// Signature algorithm. Default: by the type of the key.
         algorithm: Kind::Choice(&ALGORITHM), also "alg";
-        /// Which of its keys it signs with.
+        /// Id of the key.
         key_id: Kind::Word, also "kid";
-        /// What the token is to allow.
+        /// Scopes to request. Default: those that the server asks for.
         scopes: Kind::List(&Kind::Word, 0);
     }
     rule Rule::OneOf(&[&["client_secret"], &["private_key"]]);
@@ -116,16 +118,16 @@ mapping! {
 }
 
 mapping! {
-    /// A job whose platform says who it is.
+    /// A job whose platform vouches for it.
     WORKLOAD = "Workload", "`workload`" {
-        /// The name that it is registered under.
+        /// Id that it is registered under.
         client_id: Kind::Word, required "a client needs a `client_id`" "";
-        /// What the platform has made out for it, as in ${secret:ID_TOKEN}.
+        /// The token that the platform issued to it, as in ${secret:ID_TOKEN}.
         token: Kind::Secret,
             required "a workload needs the `token` of its platform"
                 "as in `token: \"${secret:TOKEN}\"`",
             also "assertion id_token";
-        /// What the token is to allow.
+        /// Scopes to request. Default: those that the server asks for.
         scopes: Kind::List(&Kind::Word, 0);
     }
     hints {
@@ -136,13 +138,13 @@ mapping! {
 mapping! {
     /// An error of JSON-RPC.
     RPC_ERROR = "RpcError", "an error" {
-        /// As in -32602.
+        /// Code of the error, such as -32602.
         code: Kind::Integer,
             required "an error needs a `code`, a whole number"
                 "as in `error: { code: -1, message: declined }`";
-        /// In words.
+        /// Message of the error.
         message: Kind::Text;
-        /// Whatever else there is to say.
+        /// Any further data.
         data: Kind::Anything;
     }
 }
@@ -150,7 +152,7 @@ mapping! {
 pub(crate) static WIRE: Words = Words {
     name: "Wire",
     what: "wire",
-    about: "Whether messages are held against the specification.",
+    about: "Whether messages are checked against the specification.",
     words: || vec!["strict", "lenient"],
     meanings: &["They are.", "They are not."],
 };

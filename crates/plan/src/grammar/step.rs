@@ -7,19 +7,19 @@ use crate::LogLevel;
 use jelly_base::mcp::ListKind;
 
 mapping! {
-    /// One request to one server, and what is expected of the answer. It says what
-    /// it does by exactly one of `tool`, `list`, `read`, `prompt`, `request`,
+    /// One request to one server, and what is expected of the answer. The request
+    /// is exactly one of `tool`, `list`, `read`, `prompt`, `request`,
     /// `complete`, `subscribe`, `unsubscribe`, `raw` and `raw_base64`.
     STEP = "Step", "a step" {
-        /// Unique in the plan; made from what the step does if left out.
+        /// Unique in the plan. Default: derived from the request.
         id: Kind::Name("an id");
-        /// What people call it; the id if left out.
+        /// Name in reports. Default: the id.
         name: Kind::Text;
-        /// Name of the server; may be left out where there is only one.
+        /// Name of the server. May be left out if there is only one.
         server: Kind::Name("a server's name");
-        /// Calls a tool of this name, with `args`.
+        /// Calls the tool of this name, with `args`.
         tool: Kind::ForeignName("a tool's name"), also "call";
-        /// Lists all pages.
+        /// Lists all pages of these.
         list: Kind::Choice(&LIST);
         /// Reads the resource of this URI.
         read: Kind::Filled, also "resource";
@@ -27,48 +27,47 @@ mapping! {
         prompt: Kind::ForeignName("a prompt's name");
         /// Sends one request of this method, with `args` as its parameters.
         request: Kind::Name("a method's name"), also "method";
-        /// Asks for completions of an argument; `args` holds the arguments that
-        /// are known already.
+        /// Asks for completions of an argument; `args` has the arguments that are
+        /// already known.
         complete: Kind::Mapping(&COMPLETE), also "completion";
-        /// Wants to hear of changes.
+        /// Subscribes to changes.
         subscribe: Kind::Named(
-            "Subscribe", "What to hear of: the URI of a resource, or several things.",
+            "Subscribe", "What to subscribe to: the URI of a resource, or several things.",
             &Kind::Either(&[
                 ("The URI of a resource.", Kind::Filled),
                 ("Several things.", Kind::Mapping(&SUBSCRIPTION)),
             ]),
         ), also "listen";
-        /// The id of the step whose subscription ends.
+        /// Ends the subscription of the step with this id.
         unsubscribe: Kind::Name("the id of a step");
-        /// Sends this line as it is.
+        /// Sends this line unchanged.
         raw: Kind::Text;
-        /// Sends these bytes as they are.
+        /// Sends these bytes unchanged.
         raw_base64: Kind::Base64;
-        /// Arguments by name; of a `request`, any parameters. Texts may hold
-        /// variables.
+        /// Arguments by name; for `request`, any JSON. Text may contain variables.
         args: Kind::Anything, also "arguments params input";
-        /// What the client answers when the server asks something of it during
-        /// this step, one after the other.
+        /// What the client answers if the server asks it something during this
+        /// step, in this order, once each.
         answers: Kind::List(&Kind::Mapping(&ANSWER), 0);
         /// What the answer must be. Without it, the step fails on a protocol
-        /// error, on isError: true, and on an output that breaks its declared
+        /// error, on isError: true, and on output that breaks its declared
         /// schema.
         expect: Kind::Mapping(&EXPECT), also "assert asserts";
-        /// Values to keep, by the name of the variable that they become for later
-        /// steps.
+        /// Values of the answer to keep, by the name of a variable for later steps.
         capture: Kind::ByName(&Kind::JsonPath, 0), also "save";
-        /// For --only and --skip.
+        /// Tags for --only and --skip.
         tags: Kind::List(&Kind::Word, 0), also "tag";
-        /// How long the answer may take; the server's request_timeout if left
-        /// out.
+        /// Timeout of the request. Default: the server's request_timeout.
         timeout: Kind::Time;
-        /// Asks for log messages of this level and above.
+        /// Asks the server for log messages of this level and above.
         log_level: Kind::Choice(&LEVEL), also "loglevel";
-        /// Cancels the request so long after it was sent.
+        /// Cancels the request this long after it was sent. The step passes if no
+        /// answer comes and the server stays alive.
         cancel_after: Kind::Time, also "cancel";
-        /// How long no answer may come after it was cancelled. Default: 500ms.
+        /// How long to wait for an answer that must not come after `cancel_after`.
+        /// Default: 500ms.
         quiet_for: Kind::Time;
-        /// Sends the request without what the era adds to it.
+        /// Sends the request with no parameters but `args`: without what the era adds.
         bare: Kind::Flag;
     }
     rule Rule::OneRequest(&[
@@ -92,7 +91,7 @@ mapping! {
         /// Name of the argument.
         argument: Kind::Name("an argument's name"),
             required "`complete` needs the `argument` to complete" "", also "name";
-        /// What is typed so far.
+        /// What has been typed so far.
         value: Kind::Text;
     }
     rule Rule::OneOf(&[&["prompt"], &["resource"]]);
@@ -102,7 +101,7 @@ mapping! {
 }
 
 mapping! {
-    /// Several things to hear of.
+    /// Several things to subscribe to.
     SUBSCRIPTION = "Subscription", "`subscribe`" {
         /// URIs of resources that may change.
         resources: Kind::List(&Kind::Word, 0), also "resourceSubscriptions";
@@ -120,23 +119,23 @@ mapping! {
 }
 
 mapping! {
-    /// An answer to a question of the server's.
+    /// An answer to a request of the server.
     ANSWER = "Answer", "an answer" {
-        /// What is asked, as in roots/list, sampling/createMessage or
+        /// Method of the request: roots/list, sampling/createMessage or
         /// elicitation/create.
         method: Kind::Name("a method's name"),
             required "an answer needs a `method`"
                 "it is one of `roots/list`, `sampling/createMessage`, `elicitation/create`",
             also "request";
-        /// What must hold of the params of what is asked.
+        /// What must hold of the params of the request.
         expect: Kind::List(&Kind::PathOperators, 0);
-        /// The result that is given.
+        /// The result to answer with.
         result: Kind::AnyMap, also "response give";
-        /// The error that is given.
+        /// The error to answer with.
         error: Kind::Mapping(&RPC_ERROR);
         /// Accepts an elicitation with the defaults of its schema.
         accept_defaults: Kind::True;
-        /// That nobody asks is as good. Of a step alone.
+        /// The step passes even if the server does not ask. Only at a step.
         optional: Kind::Flag;
     }
     rule Rule::OneOf(&[&["result"], &["error"], &["accept_defaults"]]);
@@ -148,22 +147,23 @@ mapping! {
 mapping! {
     /// What the answer must be.
     EXPECT = "Expect", "`expect`" {
-        /// What the tool says of itself. true also expects the error.
+        /// The result's `isError`. true also expects the error.
         is_error: Kind::Flag, also "isError";
         /// All text blocks, joined by newlines.
         text: Kind::Operators(Target::Text);
         /// Parts of the whole result.
         json: Kind::List(&Kind::PathOperators, 1);
-        /// The structured output.
+        /// The structured output; if the server sends none, it is read from the
+        /// text.
         structured: Kind::Operators(Target::Structured),
             also "structuredContent structured_content";
-        /// An error is expected; {} for any.
+        /// Expects an error; {} for any.
         error: Kind::Mapping(&ERROR_EXPECT);
         /// How long the answer took.
         duration: Kind::Operators(Target::Duration), also "time";
         /// What the server wrote on stderr during the step.
         stderr: Kind::Operators(Target::Stderr);
-        /// What the server must tell, or must not.
+        /// Notifications that the server must send, or must not.
         notifications: Kind::List(&Kind::Mapping(&NOTIFICATION), 1),
             also "notification";
     }
@@ -184,7 +184,7 @@ mapping! {
             ("Exactly this one.", Kind::Integer),
             ("Operators.", Kind::Operators(Target::ErrorCode)),
         ]));
-        /// Operators on its words.
+        /// Operators on the message.
         message: Kind::Operators(Target::ErrorMessage);
     }
 }
@@ -192,20 +192,19 @@ mapping! {
 mapping! {
     /// A notification that must come, or must not.
     NOTIFICATION = "Notification", "a notification" {
-        /// As in notifications/progress.
+        /// Such as notifications/progress.
         method: Kind::Name("a method's name"),
             required "a notification needs a `method`" "as in `method: notifications/progress`";
-        /// How long it may take after the answer; the step's time limit if left
-        /// out.
+        /// How long to wait for it after the answer. Default: the step's timeout.
         within: Kind::Time, also "timeout";
-        /// What must hold of its params; what does not fit is another one.
+        /// What must hold of its params; one that does not match is not counted.
         json: Kind::List(&Kind::PathOperators, 1), also "expect";
-        /// How many come; at least one if left out.
+        /// How many must come. Default: at least one.
         count: Kind::Named("Count", "A number, or operators on it.", &Kind::Either(&[
             ("Exactly so many.", Kind::Count(1)),
             ("Operators.", Kind::OperatorMap(Target::Count)),
         ])), also "times";
-        /// None may come.
+        /// None must come.
         absent: Kind::Flag;
     }
     hints {

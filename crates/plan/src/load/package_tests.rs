@@ -79,7 +79,7 @@ fn what_is_wrong_with_a_definition_is_said_by_every_reader() {
         ),
         (
             "    package:\n      registry: npm\n      identifier: x\n      package_arguments:\n        - { type: named, name: a b }",
-            "8:11 servers.s.package.package_arguments[0]: `a b` can't be the name of a flag: it holds a blank",
+            "8:11 servers.s.package.package_arguments[0]: `a b` can't be the name of a flag: it contains a space",
         ),
         (
             "    command: x\n    package_args: {}",

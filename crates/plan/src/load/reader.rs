@@ -135,7 +135,7 @@ impl<'t> Reader<'t> {
             last.location = self.lines.place(end).into();
             last.field = DocPath::default();
             last.message = format!(
-                "and {} more; the first {MOST_PROBLEMS} are told",
+                "and {} more; the first {MOST_PROBLEMS} are shown",
                 plural(count, "problem")
             );
             last.hints.clear();
@@ -317,7 +317,7 @@ impl<'t> Reader<'t> {
                 let problem = self.wrong_kind(node, path, &format!("a map ({what})"));
                 if let Some(meant) = meant {
                     problem.hint(format!(
-                        "a key needs a colon with a blank behind it: write `{meant}`"
+                        "a key needs a colon followed by a space: write `{meant}`"
                     ));
                 }
                 None

@@ -103,7 +103,7 @@ impl<'t> Reader<'t> {
             let path = all.key(name);
             let span = span.start..(span.start + "${port}".len()).min(url.span.end as usize);
             let message =
-                "`${port}` is a free port that jelly chooses, and the command is not told of it";
+                "`${port}` is a free port that jelly chooses, and the command does not get it";
             self.problem_at(span, path.key("url"), message)
                 .hint(
                     "pass it, as in `args: [--port, \"${port}\"]` or `env: { PORT: \"${port}\" }`",

@@ -403,7 +403,7 @@ fn colon(line: Line<'_>, at: usize) -> Option<Trouble> {
     let (start, item) = line.item();
     let place = |from: usize, length: usize| line.start + from..line.start + from + length;
     if let Some(meant) = one_word(item) {
-        let message = format!("`{item}` is one word: a key needs a colon with a blank behind it");
+        let message = format!("`{item}` is one word: a key needs a colon followed by a space");
         return Some(
             Trouble::new(place(start, item.len()), message).hint(format!("write `{meant}`")),
         );

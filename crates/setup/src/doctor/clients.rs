@@ -5,6 +5,8 @@
 //! clients' own documentation, as of November 2026.
 
 use super::startup_limit::{StartupLimit, limit};
+use super::usual_place::{ALL, UNIX, WINDOWS, data, home, on, project};
+pub use super::usual_place::{Base, Platform, UsualPlace};
 use std::path::Path;
 
 /// Whose configuration it is.
@@ -26,36 +28,6 @@ pub enum Client {
     Plan,
     /// A file that no client is known to keep.
     Unknown,
-}
-
-/// For which system a configuration is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum)]
-pub enum Platform {
-    Linux,
-    Macos,
-    Windows,
-}
-
-/// What a path is relative to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Base {
-    Home,
-    /// `$XDG_CONFIG_HOME`, `~/.config`.
-    Xdg,
-    /// Where programs with windows keep what is theirs: the same on Linux,
-    /// `~/Library/Application Support` on macOS, `%APPDATA%` on Windows.
-    AppData,
-    /// The folder that is worked in.
-    Project,
-}
-
-/// A place where a configuration may lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UsualPlace {
-    pub base: Base,
-    /// With slashes.
-    pub path: &'static str,
-    pub platforms: &'static [Platform],
 }
 
 /// How a configuration is written.
@@ -123,10 +95,6 @@ pub struct ClientFormat {
     pub places: &'static [UsualPlace],
 }
 
-const ALL: &[Platform] = &[Platform::Linux, Platform::Macos, Platform::Windows];
-const UNIX: &[Platform] = &[Platform::Linux, Platform::Macos];
-const WINDOWS: &[Platform] = &[Platform::Windows];
-
 /// Of the clients that follow Claude Desktop.
 const COMMON: MemberNames = MemberNames {
     command: &["command"],
@@ -172,6 +140,8 @@ pub const CLIENTS: &[ClientFormat] = &[
         client: Client::ClaudeDesktop,
         name: "Claude Desktop",
         syntax: Syntax::StrictJson,
+        // By its logs, github.com/anthropics/claude-code/issues/84136 (1.25927).
+        startup_limit: limit(60, &[]),
         variables: VariableSyntax::None,
         places: &[data("Claude/claude_desktop_config.json")],
         ..UNKNOWN
@@ -179,7 +149,8 @@ pub const CLIENTS: &[ClientFormat] = &[
     ClientFormat {
         client: Client::ClaudeCode,
         name: "Claude Code",
-        // `MCP_TIMEOUT` of its environment says another.
+        // `MCP_TIMEOUT` of its environment says another:
+        // github.com/anthropics/claude-code/issues/42770 (2.1.90).
         startup_limit: limit(30, &[]),
         variables: VariableSyntax::Braces,
         places: &[project(".mcp.json"), home(".claude.json")],
@@ -195,6 +166,9 @@ pub const CLIENTS: &[ClientFormat] = &[
     ClientFormat {
         client: Client::VsCode,
         name: "VS Code",
+        // It waits for ever and says so every 5 s: vscode,
+        // contrib/mcp/common/mcpServerRequestHandler.ts. No person does.
+        startup_limit: limit(60, &[]),
         variables: VariableSyntax::Env,
         instead_of_secret: Some(
             "Write `${input:some-id}`, and describe the input with \
@@ -218,6 +192,8 @@ pub const CLIENTS: &[ClientFormat] = &[
     ClientFormat {
         client: Client::Zed,
         name: "Zed",
+        // zed, crates/context_server/src/client.rs: DEFAULT_REQUEST_TIMEOUT.
+        startup_limit: limit(60, &[("timeout", 1)]),
         places: &[
             project(".zed/settings.json"),
             on(UNIX, Base::Xdg, "zed/settings.json"),
@@ -228,6 +204,8 @@ pub const CLIENTS: &[ClientFormat] = &[
     ClientFormat {
         client: Client::Cline,
         name: "Cline",
+        // Since github.com/cline/cline/pull/13067 (2026-08); 1.5 s before.
+        startup_limit: limit(30, &[("timeout", 1)]),
         places: &[data(
             "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
         )],
@@ -251,6 +229,8 @@ pub const CLIENTS: &[ClientFormat] = &[
                             `env_vars`; a header's goes into `bearer_token_env_var` or \
                             `env_http_headers`.",
         ),
+        // 10 s by releases up to 0.101 (github.com/openai/codex/issues/11851), 30 s
+        // by later ones (codex-rs/codex-mcp/src/rmcp_client.rs): the shorter.
         startup_limit: limit(
             10,
             &[("startup_timeout_sec", 1), ("startup_timeout_ms", 1000)],
@@ -267,6 +247,7 @@ pub const CLIENTS: &[ClientFormat] = &[
             ..COMMON
         },
         variables: VariableSyntax::BareEnv,
+        // opencode.ai/docs/mcp-servers: "Defaults to 5000 (5 seconds)".
         startup_limit: limit(5, &[("timeout", 1000)]),
         places: &[
             project("opencode.json"),
@@ -293,6 +274,7 @@ pub const CLIENTS: &[ClientFormat] = &[
             "List the variable in `env_keys`, and have `goose configure` keep \
                             its value.",
         ),
+        // goose, crates/goose/src/config/extensions.rs: DEFAULT_EXTENSION_TIMEOUT.
         startup_limit: limit(300, &[("timeout", 1)]),
         places: &[
             on(UNIX, Base::Xdg, "goose/config.yaml"),
@@ -304,6 +286,8 @@ pub const CLIENTS: &[ClientFormat] = &[
         name: "Gemini CLI",
         syntax: Syntax::JsonWithComments,
         variables: VariableSyntax::Shell,
+        // gemini-cli, packages/core/src/tools/mcp-client.ts:
+        // MCP_DEFAULT_TIMEOUT_MSEC.
         startup_limit: limit(600, &[("timeout", 1000)]),
         places: &[
             project(".gemini/settings.json"),
@@ -314,31 +298,13 @@ pub const CLIENTS: &[ClientFormat] = &[
     ClientFormat {
         client: Client::CopilotCli,
         name: "Copilot CLI",
+        // Whatever `timeout` says: github.com/github/copilot-cli/issues/4421.
+        startup_limit: limit(60, &[]),
         variables: VariableSyntax::Braces,
         places: &[home(".copilot/mcp-config.json")],
         ..UNKNOWN
     },
 ];
-
-const fn on(platforms: &'static [Platform], base: Base, path: &'static str) -> UsualPlace {
-    UsualPlace {
-        base,
-        path,
-        platforms,
-    }
-}
-
-const fn project(path: &'static str) -> UsualPlace {
-    on(ALL, Base::Project, path)
-}
-
-const fn home(path: &'static str) -> UsualPlace {
-    on(ALL, Base::Home, path)
-}
-
-const fn data(path: &'static str) -> UsualPlace {
-    on(ALL, Base::AppData, path)
-}
 
 /// Where configurations may lie on a system: those of the project first, since
 /// they are meant for what is worked on.
@@ -545,20 +511,6 @@ fn with_braces(text: &str) -> String {
         }
     }
     out
-}
-
-impl Platform {
-    /// The one that jelly was built for.
-    #[must_use]
-    pub fn current() -> Self {
-        if cfg!(target_os = "macos") {
-            Self::Macos
-        } else if cfg!(windows) {
-            Self::Windows
-        } else {
-            Self::Linux
-        }
-    }
 }
 
 /// Names of files that many programs use.

@@ -19,6 +19,7 @@ mod remedy;
 mod secrets;
 mod splices;
 mod startup_limit;
+mod usual_place;
 mod versions;
 mod wrap;
 mod wrap_url;

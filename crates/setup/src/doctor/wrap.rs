@@ -279,23 +279,12 @@ fn wrapped(
             "it is a proxy of jelly's already, which would start itself",
         ));
     }
-    let format = config.client.format();
-    let root = root(text, format).ok_or_else(|| left("it can't be read again"))?;
-    let at = Located::find(&root, text, format, entry)
-        .ok_or_else(|| left("its place in the file was not found"))?;
-    let after = at.wrapped(place.jelly, &entry.name);
-    let after = after.ok_or_else(|| left("its command is not written in one line"))?;
-    let meant = config_of(place, &after).ok().filter(|after| {
-        let same = same_entry(after, entry).and_then(words);
-        let same = same.as_deref().and_then(wrapped_words);
-        same == Some(before.as_slice()) && others_are_the_same(config, after, entry)
-    });
-    match meant {
-        Some(_) => Ok(after),
-        None => Err(left(
-            "its command and arguments can't be told apart as they are written",
-        )),
-    }
+    changed_entry(
+        (place, text, config, entry),
+        |at| at.wrapped(place.jelly, &entry.name),
+        |after| wrapped_words(after) == Some(before.as_slice()),
+        "its command is not written in one line",
+    )
 }
 
 fn unwrapped(
@@ -304,26 +293,41 @@ fn unwrapped(
     config: &Config,
     entry: &Entry,
 ) -> Result<String, Hold> {
-    let left = |why: &str| Hold::Left(why.to_owned());
     if let Some((_, words)) = words_of_url(entry) {
         return unwrapped_by_url(place, text, config, entry, &words);
     }
     let words_before = words(entry).ok_or(Hold::Already)?;
     let inner = wrapped_words(&words_before).ok_or(Hold::Already)?;
+    changed_entry(
+        (place, text, config, entry),
+        |at| at.unwrapped(),
+        |after| after == inner,
+        "its arguments are not written as `wrap` writes them",
+    )
+}
+
+/// The text with an entry changed, where the entry then says what is `meant`
+/// and every other one what it said.
+fn changed_entry(
+    (place, text, config, entry): (WrapPlace<'_>, &str, &Config, &Entry),
+    change: impl FnOnce(&Located<'_>) -> Option<String>,
+    meant: impl FnOnce(&[&str]) -> bool,
+    unwritable: &str,
+) -> Result<String, Hold> {
+    let left = |why: &str| Hold::Left(why.to_owned());
     let format = config.client.format();
     let root = root(text, format).ok_or_else(|| left("it can't be read again"))?;
     let at = Located::find(&root, text, format, entry)
         .ok_or_else(|| left("its place in the file was not found"))?;
-    let after = at.unwrapped();
-    let after = after.ok_or_else(|| left("its arguments are not written as `wrap` writes them"))?;
-    let meant = config_of(place, &after).ok().filter(|after| {
-        let same = same_entry(after, entry).and_then(words);
-        same.as_deref() == Some(inner) && others_are_the_same(config, after, entry)
+    let after = change(&at).ok_or_else(|| left(unwritable))?;
+    let is_meant = config_of(place, &after).is_ok_and(|after| {
+        let same = same_entry(&after, entry).and_then(words);
+        same.is_some_and(|same| meant(&same)) && others_are_the_same(config, &after, entry)
     });
-    match meant {
-        Some(_) => Ok(after),
-        None => Err(left(
-            "its arguments can't be told apart as they are written now",
+    match is_meant {
+        true => Ok(after),
+        false => Err(left(
+            "its command and arguments can't be told apart as they are written",
         )),
     }
 }

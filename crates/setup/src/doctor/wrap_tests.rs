@@ -200,6 +200,22 @@ fn the_proxy_answers_before_the_client_gives_up() {
             "16s",
         ),
         (
+            ".zed/settings.json",
+            r#"{"context_servers":{"a":{"command":"x","timeout":30}}}"#,
+            "24s",
+        ),
+        (
+            "cline_mcp_settings.json",
+            r#"{"mcpServers":{"a":{"command":"x"}}}"#,
+            "24s",
+        ),
+        (
+            // The member is about calls alone.
+            ".copilot/mcp-config.json",
+            r#"{"mcpServers":{"a":{"command":"x","timeout":600000}}}"#,
+            "48s",
+        ),
+        (
             ".gemini/settings.json",
             r#"{"mcpServers":{"a":{"command":"x"}}}"#,
             "50s",

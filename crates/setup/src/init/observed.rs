@@ -5,7 +5,7 @@
 use super::draft::Settings;
 use super::names::Ids;
 use super::text::Text;
-use super::values::{all_written, item, one, one_path, written};
+use super::values::{all_written, item, member, one, one_path, written};
 use jelly_base::text::{Varying, Volatile, one_line, plural, variable_name, varying};
 use jelly_plan::Template;
 use serde_json::{Map, Value, json};
@@ -486,28 +486,6 @@ fn leaves(value: &Value, path: &mut String, depth: usize, held: &mut Vec<Value>)
         }
         other => held.push(one_path(path, "equals", other.clone())),
     }
-}
-
-/// A member in a path.
-fn member(name: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let first = name
-        .chars()
-        .next()
-        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-    if first && name.chars().all(plain) {
-        return format!(".{name}");
-    }
-    let mut path = "['".to_owned();
-    for c in name.chars() {
-        match c {
-            '\'' | '\\' => path.extend(['\\', c]),
-            c if c.is_control() => path.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => path.push(c),
-        }
-    }
-    path.push_str("']");
-    path
 }
 
 /// A request in a few words, for what is said of it.

@@ -26,17 +26,31 @@ pub(super) fn all_written(value: &Value, paths: &[(&str, &str)]) -> Value {
 
 /// The path to what is called so in a list.
 pub(super) fn item(list: &str, member: &str, name: &str) -> String {
-    let mut path = format!("{list}[?@.{member} == '");
-    for c in name.chars() {
+    format!("{list}[?@.{member} == {}]", quoted(name))
+}
+
+/// The step of a path to a member.
+pub(super) fn member(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    match name.starts_with(|c: char| c.is_ascii_digit()) || name.is_empty() {
+        false if name.chars().all(is_plain) => format!(".{name}"),
+        _ => format!("[{}]", quoted(name)),
+    }
+}
+
+/// A text as paths write it.
+fn quoted(text: &str) -> String {
+    let mut quoted = "'".to_owned();
+    for c in text.chars() {
         match c {
-            '\'' | '\\' => path.extend(['\\', c]),
+            '\'' | '\\' => quoted.extend(['\\', c]),
             // What is not in the first plane is no control character.
-            c if c.is_control() => path.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => path.push(c),
+            c if c.is_control() => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => quoted.push(c),
         }
     }
-    path.push_str("']");
-    path
+    quoted.push('\'');
+    quoted
 }
 
 pub(super) fn one_path(path: &str, operator: &str, operand: Value) -> Value {

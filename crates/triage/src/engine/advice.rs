@@ -189,12 +189,32 @@ impl FixText {
     }
 }
 
-/// `text` with placeholders filled, or none when one can't be.
+/// `text` with placeholders filled, or none when one can't be. Words that stand
+/// in for a name are none: the backticks round them go.
 fn fill<'v>(text: &str, value_of: impl Fn(&str) -> Option<Cow<'v, str>>) -> Option<String> {
+    let pieces = pieces(text);
+    let plain = |at: usize| match pieces.get(at) {
+        Some(Piece::Plain(plain)) => *plain,
+        Some(Piece::Placeholder { .. }) | None => "",
+    };
+    // Between backticks, and not known.
+    let stands_in = |at: usize| match pieces.get(at) {
+        Some(Piece::Placeholder { name, otherwise }) => {
+            let is_name = otherwise.is_none_or(|otherwise| !otherwise.contains(' '));
+            let is_quoted =
+                at > 0 && plain(at - 1).ends_with('`') && plain(at + 1).starts_with('`');
+            !is_name && is_quoted && value_of(name).is_none()
+        }
+        Some(Piece::Plain(_)) | None => false,
+    };
     let mut filled = String::with_capacity(text.len());
-    for piece in pieces(text) {
+    for (at, piece) in pieces.iter().enumerate() {
         match piece {
-            Piece::Plain(plain) => filled.push_str(plain),
+            Piece::Plain(plain) => {
+                let from = usize::from(at > 0 && stands_in(at - 1));
+                let to = plain.len() - usize::from(stands_in(at + 1));
+                filled.push_str(&plain[from..to]);
+            }
             Piece::Placeholder { name, otherwise } => match (value_of(name), otherwise) {
                 (Some(value), _) => filled.push_str(&value),
                 (None, Some(otherwise)) => filled.push_str(otherwise),
@@ -229,10 +249,25 @@ pub(super) fn render(
         };
         Some(fix)
     };
+    let mut fix: Vec<Fix> = fix.iter().filter_map(step).collect();
+    // What it was another way than, was left out.
+    if let Some(first) = fix.first_mut()
+        && let Some(alone) = first.text.strip_prefix("Or ")
+    {
+        first.text = capitalised(alone);
+    }
     Advice {
         what: always(what),
         why: always(why),
-        fix: fix.iter().filter_map(step).collect(),
+        fix,
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(first) => first.to_uppercase().chain(chars).collect(),
+        None => String::new(),
     }
 }
 
@@ -476,9 +511,45 @@ mod tests {
             Some("in the folder")
         );
         assert_eq!(fill("$ ls {path}", values), None);
+        // Words are no name, whatever stands round the place of one.
+        for (text, filled) in [
+            (
+                "no answer to `{tool|the request}` in time",
+                "no answer to the request in time",
+            ),
+            ("`{tool|The tool}` takes none", "The tool takes none"),
+            ("`{name|the name}` is set", "`TOKEN` is set"),
+            ("run `{tool|npx}`", "run `npx`"),
+            ("run `x {tool|of that name} y`", "run `x of that name y`"),
+        ] {
+            assert_eq!(fill(text, values).as_deref(), Some(filled));
+        }
         for plain in ["an open { brace", "write ${name} in the plan"] {
             assert_eq!(fill(plain, values).as_deref(), Some(plain));
         }
+    }
+
+    #[test]
+    fn an_alternative_to_what_was_left_out_is_none() {
+        let advice = AdviceText {
+            what: "w".into(),
+            why: "y".into(),
+            fix: vec![
+                "$ ls {path}".into(),
+                "Or see who listens.".into(),
+                "Or wait.".into(),
+            ],
+        };
+        let steps = |values: &Values| -> Vec<String> {
+            let fix = render(&advice, values, "", Audience::Plan).fix;
+            fix.iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(steps(&Values::new()), ["See who listens.", "Or wait."]);
+        let values = Values::from([("path".to_owned(), "/x".to_owned())]);
+        assert_eq!(
+            steps(&values),
+            ["$ ls /x", "Or see who listens.", "Or wait."]
+        );
     }
 
     #[test]

@@ -125,7 +125,17 @@ impl Engine {
                 facts.error_answer = Some((shows, says));
                 diagnose(&facts)
             }
-            None => diagnose(&facts),
+            None => {
+                let whole = diagnose(&facts);
+                match self.part_of_surroundings(&facts, &whole.0) {
+                    Some(part) => {
+                        let (mut diagnosis, parts) = diagnose(&Facts::new(&part));
+                        diagnosis.ambiguous = true;
+                        (diagnosis, parts)
+                    }
+                    None => whole,
+                }
+            }
         };
         if let Some(mark) = mark {
             mark.restore(&mut diagnosis);

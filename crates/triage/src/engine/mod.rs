@@ -9,6 +9,7 @@
 //! proves is the loop's to say, and what a repair may change is `repair`'s.
 
 mod advice;
+mod aggregate;
 mod answer;
 mod answered;
 mod causes;

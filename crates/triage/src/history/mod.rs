@@ -16,6 +16,6 @@ mod store;
 
 pub use error::HistoryError;
 pub use offenders::{CauseRecord, OffenderOrder, TestRecord};
-pub use past::{CausePast, Fixed, Past};
+pub use past::{CausePast, Fixed, Past, PastEnd};
 pub use record::{PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName};
 pub use store::{HistoryLimits, Recorded, Store};

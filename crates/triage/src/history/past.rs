@@ -83,6 +83,15 @@ impl Ended {
     }
 }
 
+/// How a test ended in an earlier run, whatever it failed of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PastEnd {
+    Passed,
+    /// It failed, and passed when it was run again.
+    Flaky,
+    Failed,
+}
+
 /// A test that failed when it was last seen, and passed now.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fixed {
@@ -250,6 +259,22 @@ impl Past {
             failed: count(failed),
             rate: rate(failed, ends.len()),
         }
+    }
+
+    /// How a test ended in the last runs that are known to have run it, oldest
+    /// first.
+    #[must_use]
+    pub fn recent(&self, suite: &str, classname: &str, name: &str) -> Vec<PastEnd> {
+        let known = self.find(suite, classname, name);
+        let ends = known.map_or(&[][..], |test| self.counted(test));
+        ends[ends.len().saturating_sub(WINDOW)..]
+            .iter()
+            .map(|end| match (end.passed(), end.flaky) {
+                (true, _) => PastEnd::Passed,
+                (false, true) => PastEnd::Flaky,
+                (false, false) => PastEnd::Failed,
+            })
+            .collect()
     }
 
     /// Whether the test, by suite, class and name, did not simply pass when it

@@ -1,6 +1,7 @@
 use super::Past;
 use crate::history::{
-    OffenderOrder, PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName,
+    OffenderOrder, PastCause, PastEnd, PastFailure, PastPass, PastReport, PastRun, RunKind,
+    TestName,
 };
 use jelly_base::model::{FailureStatus, Recurrence, Side, Template};
 use proptest::prelude::*;
@@ -78,6 +79,9 @@ fn a_failure_is_told_with_when_and_how_often_it_was_seen() {
     assert_eq!((history.runs, history.failed), (3, 2));
     assert!((history.rate - 2.0 / 3.0).abs() < 1e-9);
     assert_eq!(history.earlier_side, Some(Side::Test));
+    let recent = past.recent("suite", "Class", "a");
+    assert_eq!(recent, [PastEnd::Failed, PastEnd::Failed, PastEnd::Passed]);
+    assert_eq!(past.recent("suite", "Class", "never seen"), []);
     assert_eq!(state(&past, "b", "dns"), Recurrence::Known);
     assert_eq!(state(&past, "c", "dns"), Recurrence::New);
     assert_eq!(state(&past, "a", "tls"), Recurrence::New, "another cause");

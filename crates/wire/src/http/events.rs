@@ -5,7 +5,7 @@
 use super::exchange::REFUSAL_BYTES;
 use super::sse::{SseItem, SseParser};
 use crate::connection::Shared;
-use crate::peer::Understood;
+use crate::message::Understood;
 use jelly_base::model::OwnLimit;
 use std::time::Duration;
 

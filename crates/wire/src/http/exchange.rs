@@ -13,7 +13,7 @@ use super::lost_session::{self, Standing};
 use super::post::Post;
 use super::sse::SseParser;
 use crate::connection::Shared;
-use crate::peer::Understood;
+use crate::message::Understood;
 use crate::{HttpEnd, MAX_LINE_BYTES, ReplyOutcome};
 use jelly_base::model::{Era, HttpFacts, OwnLimit};
 use reqwest::Response;

@@ -6,7 +6,7 @@
 use super::auth::AuthError;
 use super::body::BodyError;
 use crate::HttpEnd;
-use crate::peer::Understood;
+use crate::message::Understood;
 use indexmap::IndexMap;
 use jelly_base::model::{HttpFacts, OwnLimit, RpcError};
 use jelly_base::text::redact::Redactor;

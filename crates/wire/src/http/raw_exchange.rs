@@ -14,7 +14,7 @@ use super::post::Post;
 use super::raw_http::{RawMessage, RawNews, RawSession, RawState};
 use super::sse::{SseItem, SseParser};
 use crate::listing::read_tools;
-use crate::peer::Understood;
+use crate::message::Understood;
 use crate::{HttpEnd, MAX_LINE_BYTES};
 use jelly_base::mcp::{INITIALIZE, ListKind};
 use jelly_base::model::{HttpFacts, OwnLimit};

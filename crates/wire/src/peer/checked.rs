@@ -50,7 +50,7 @@ impl Peer {
 #[cfg(test)]
 mod tests {
     use super::Peer;
-    use crate::peer::Understood;
+    use crate::message::Understood;
     use crate::{Answers, Frame, Outgoing, ReplyOutcome};
     use jelly_base::mcp::Revision;
     use jelly_base::model::OwnLimit;

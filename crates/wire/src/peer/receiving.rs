@@ -4,7 +4,7 @@
 use super::super::answers::Ask;
 use super::super::exchange::{End, ReplyOutcome};
 use super::super::frame::Frame;
-use super::super::message::{Line, Message, MessageBody, Payload, read_line, whole};
+use super::super::message::{Line, Message, MessageBody, Payload, Understood, read_line, whole};
 use super::super::notices::Notice;
 use super::super::transcript::Direction;
 use super::{ACKNOWLEDGED, CONTENT_LENGTH, LateAnswer, OUTBOX_BYTES, Peer, Pending};
@@ -12,16 +12,6 @@ use jelly_base::mcp::{Era, LISTEN, Method, meta};
 use jelly_base::model::OwnLimit;
 use jelly_base::text::truncate;
 use serde_json::Value;
-
-/// What came of bytes that should be a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Understood {
-    Message,
-    /// It is none.
-    Nothing,
-    /// It may be one.
-    Beyond(OwnLimit),
-}
 
 impl Peer {
     /// Takes a message that came by itself, as the body of an answer or the

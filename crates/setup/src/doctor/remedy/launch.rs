@@ -361,7 +361,7 @@ impl Doctor<'_> {
         );
         Remedy::new()
             .write(
-                "Until its author mends it, let only messages through; write",
+                "Until its author fixes it, let only messages through; write",
                 started.command_and_args("sh", &["-c".to_owned(), line]),
             )
             .say(TO_ITS_AUTHOR)

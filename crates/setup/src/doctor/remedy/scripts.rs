@@ -271,7 +271,7 @@ impl Doctor<'_> {
             members: format.member(format.members.cwd, &quoted(&folder)),
         };
         Remedy::new()
-            .write("Name a folder that there is,", change)
+            .write("Name an existing folder,", change)
             .say("Or create this one:")
             .instead_of(&["create-directory"])
     }

@@ -1,7 +1,7 @@
 //! Where the result goes: stdout, or a file that is replaced as a whole.
 
-use crate::cli::files::temp_file_in;
-use crate::cli::out::UntilClosed;
+use super::files::temp_file_in;
+use super::out::UntilClosed;
 use jelly_base::text::{Disarmer, Notation};
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -10,6 +10,84 @@ use tempfile::NamedTempFile;
 
 /// Bytes that are written at a time.
 const BUFFER: usize = 64 << 10;
+
+/// Where a file is to be, links resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    path: PathBuf,
+    /// A pipe or a device, which nothing must be put in the place of.
+    is_device: bool,
+}
+
+impl Place {
+    /// Finds it, and makes its folder where that is missing.
+    ///
+    /// # Errors
+    /// Nothing can be written there.
+    pub fn find(path: &Path) -> io::Result<Self> {
+        match fs::metadata(path) {
+            Ok(meta) if meta.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            Ok(meta) if !meta.is_file() => return Ok(Self::of(path)),
+            Ok(_) | Err(_) => {}
+        }
+        if let Some(folder) = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+        {
+            fs::create_dir_all(folder)?;
+        }
+        let place = Self::of(path);
+        temp_file_in(place.folder(), ".writing-")?;
+        Ok(place)
+    }
+
+    /// The place of a file that is there or not.
+    #[must_use]
+    pub fn of(path: &Path) -> Self {
+        let is_device = fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
+        // Behind a link, the file that it leads to is the one to be replaced.
+        let path = path.canonicalize().unwrap_or_else(|_| {
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok();
+            let in_folder = folder.and_then(|folder| Some(folder.join(path.file_name()?)));
+            in_folder.unwrap_or_else(|| path.to_owned())
+        });
+        Self { path, is_device }
+    }
+
+    /// Whether both are one file, by whatever name.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        let id = |place: &Self| {
+            let meta = fs::metadata(&place.path).ok()?;
+            Some((meta.dev(), meta.ino()))
+        };
+        self.path == other.path || id(self).is_some_and(|own| Some(own) == id(other))
+    }
+
+    /// Takes away what lies there.
+    ///
+    /// # Errors
+    /// It can't be removed.
+    pub fn clear(&self) -> io::Result<()> {
+        if self.is_device {
+            return Ok(());
+        }
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    fn folder(&self) -> &Path {
+        let folder = self.path.parent();
+        let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
+        folder.unwrap_or(Path::new("."))
+    }
+}
 
 /// Takes the result; a file appears under its name only when it is whole.
 pub struct Target {
@@ -37,6 +115,18 @@ impl Target {
     pub fn open(path: Option<&Path>, notation: Option<Notation>) -> io::Result<Self> {
         Ok(Self {
             sink: Destination::open(path)?,
+            disarmer: notation.map(Disarmer::new),
+            ready: Vec::new(),
+        })
+    }
+
+    /// Opens a place that was found before.
+    ///
+    /// # Errors
+    /// It can't be written there any more.
+    pub fn at(place: &Place, notation: Option<Notation>) -> io::Result<Self> {
+        Ok(Self {
+            sink: Destination::at(place)?,
             disarmer: notation.map(Disarmer::new),
             ready: Vec::new(),
         })
@@ -74,30 +164,25 @@ impl Write for Target {
 
 impl Destination {
     fn open(path: Option<&Path>) -> io::Result<Self> {
-        let stream =
-            |out: Box<dyn Write>| Self::Stream(BufWriter::with_capacity(BUFFER, UntilClosed(out)));
-        let Some(path) = path else {
-            return Ok(stream(Box::new(io::stdout())));
-        };
-        match fs::metadata(path) {
-            Ok(meta) if meta.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-            Ok(meta) if !meta.is_file() => {
-                let device = OpenOptions::new().write(true).open(path)?;
-                return Ok(stream(Box::new(device)));
-            }
-            Ok(_) | Err(_) => {}
+        match path {
+            None => Ok(Self::stream(Box::new(io::stdout()))),
+            Some(path) => Self::at(&Place::find(path)?),
         }
-        // Behind a link, the file that it leads to is the one to be replaced.
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let folder = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            Some(_) | None => Path::new("."),
-        };
-        fs::create_dir_all(folder)?;
-        let file = temp_file_in(folder, ".writing-")?;
+    }
+
+    fn stream(out: Box<dyn Write>) -> Self {
+        Self::Stream(BufWriter::with_capacity(BUFFER, UntilClosed(out)))
+    }
+
+    fn at(place: &Place) -> io::Result<Self> {
+        if place.is_device {
+            let device = OpenOptions::new().write(true).open(&place.path)?;
+            return Ok(Self::stream(Box::new(device)));
+        }
+        let file = temp_file_in(place.folder(), ".writing-")?;
         Ok(Self::File {
             file: BufWriter::with_capacity(BUFFER, file),
-            path,
+            path: place.path.clone(),
         })
     }
 

@@ -1,11 +1,12 @@
-//! The reports again in the Common Test Report Format (ctrf.io), with what
-//! triage says of each failure under `extra`. Written case by case.
+//! A run or a triage in the Common Test Report Format (ctrf.io), with what
+//! jelly says of each failure under `extra`. Written case by case.
 
-use super::case::{CaseWriter, ShownCase, ShownOutcome, UNRELIABLE, unreliable};
-use jelly_base::model::{Diagnosis, Health, ReportSummary, TriageReport};
+use super::cases::{CaseWriter, CasesHead, ShownCase, ShownFailure, ShownOutcome, SuiteHead};
+use jelly_base::model::Diagnosis;
 use jelly_base::text::sanitize;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 use std::io::{self, Write};
 
 /// Of the format, as of its schema of July 2026.
@@ -44,7 +45,7 @@ struct Summary {
     other: u64,
     /// Failed at first and passed in the end.
     flaky: u64,
-    /// Reports.
+    /// Reports, or servers of plans.
     suites: u64,
     /// 0: not known.
     start: u64,
@@ -86,28 +87,15 @@ struct CtrfResults<'a> {
 
 #[derive(Serialize, JsonSchema)]
 struct Tool {
-    /// The dialects of the reports.
+    /// The dialects of the reports, or `jelly`.
     name: String,
 }
 
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "as above")]
-struct Beside<'a> {
-    /// What jelly says of the run.
-    jelly: Verdict<'a>,
-}
-
-/// What jelly says of the run as a whole.
 #[derive(Serialize, JsonSchema)]
-struct Verdict<'a> {
-    /// Of `jelly triage`.
-    exit_code: u8,
-    /// Whether the run says anything about the code.
-    health: &'a Health,
-    /// Number of causes.
-    clusters: usize,
-    /// What to do, in the order in which to do it.
-    recommendations: &'a [String],
+struct Beside<'a> {
+    /// What jelly says of the whole: the exit code, and of a triage the health,
+    /// the number of causes and what to do.
+    jelly: &'a Value,
 }
 
 #[derive(Default, Serialize, JsonSchema)]
@@ -157,11 +145,11 @@ struct Extra<'a> {
 #[derive(Serialize, JsonSchema)]
 struct Said<'a> {
     #[serde(flatten)]
-    diagnosis: Diagnosis,
+    diagnosis: &'a Diagnosis,
     /// Whether the baseline or the history has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pre_existing: Option<bool>,
-    /// Path of the report.
+    /// Path of the report, or of the plan.
     report: &'a str,
 }
 
@@ -176,24 +164,20 @@ impl CtrfWriter<'_> {
 }
 
 impl CaseWriter for CtrfWriter<'_> {
-    fn begin(&mut self, report: &TriageReport) -> io::Result<()> {
-        let health = &report.health;
-        let suite_errors: u64 = report.counted_reports().map(|r| r.suite_errors).sum();
-        // A report that can't be relied on is a failed test.
-        let refused = report.counted_reports().filter(|r| unreliable(r).is_some());
-        let refused = refused.count() as u64;
+    fn begin(&mut self, head: &CasesHead) -> io::Result<()> {
+        let counts = &head.counts;
         let summary = Summary {
-            tests: health.tests + suite_errors + refused,
+            tests: counts.tests,
             // The format counts a flaky test as one that passed.
-            passed: health.passed + health.flaky,
-            failed: health.failed + refused,
-            skipped: health.skipped,
+            passed: counts.passed(),
+            failed: counts.failures + counts.errors,
+            skipped: counts.skipped,
             pending: 0,
             other: 0,
-            flaky: health.flaky,
-            suites: report.reports.len() as u64,
-            start: 0,
-            stop: 0,
+            flaky: counts.flaky,
+            suites: head.suites,
+            start: head.span_ms.0,
+            stop: head.span_ms.1,
         };
         write!(
             self.out,
@@ -201,41 +185,20 @@ impl CaseWriter for CtrfWriter<'_> {
              \"jelly {}\",\"results\":{{\"tool\":",
             env!("CARGO_PKG_VERSION")
         )?;
-        let mut dialects: Vec<&str> = report
-            .reports
-            .iter()
-            .map(|r| r.dialect.as_str())
-            .filter(|d| !d.is_empty())
-            .collect();
-        dialects.sort_unstable();
-        dialects.dedup();
-        let tool = match dialects.as_slice() {
-            [] => "unknown".to_owned(),
-            all => all.join(", "),
-        };
-        serde_json::to_writer(&mut *self.out, &Tool { name: tool })?;
+        let name = head.tool.clone();
+        serde_json::to_writer(&mut *self.out, &Tool { name })?;
         write!(self.out, ",\"summary\":")?;
         serde_json::to_writer(&mut *self.out, &summary)?;
         write!(self.out, ",\"tests\":[")
     }
 
-    fn begin_report(&mut self, summary: &ReportSummary) -> io::Result<()> {
-        let Some(problem) = unreliable(summary) else {
-            return Ok(());
-        };
-        self.test(&Test {
-            name: UNRELIABLE,
-            status: "failed",
-            suite: vec![&summary.path],
-            message: Some(problem),
-            raw_status: Some("error"),
-            file_path: Some(&summary.path),
-            ..Test::default()
-        })
+    fn begin_suite(&mut self, _: &SuiteHead<'_>) -> io::Result<()> {
+        Ok(())
     }
 
     fn case(&mut self, case: &ShownCase<'_>) -> io::Result<()> {
         let failure = case.failures.first();
+        let diagnosis = failure.and_then(|failure| failure.diagnosis.as_deref());
         let mut suite: Vec<&str> = case.suite.split(" > ").take(SUITES).collect();
         if !case.classname.is_empty() && suite.last() != Some(&case.classname) {
             suite.push(case.classname);
@@ -248,7 +211,10 @@ impl CaseWriter for CtrfWriter<'_> {
             ShownOutcome::Error => ("failed", Some("error")),
             ShownOutcome::Skipped => ("skipped", None),
         };
-        let test = Test {
+        let what = diagnosis.map(|diagnosis| diagnosis.advice.what.as_str());
+        let said =
+            |failure: &ShownFailure<'_>| failure.text.map(|text| sanitize(text).into_owned());
+        self.test(&Test {
             name: if case.name.is_empty() {
                 "(unnamed)"
             } else {
@@ -257,43 +223,33 @@ impl CaseWriter for CtrfWriter<'_> {
             status,
             duration: millis(case.duration_s),
             suite,
-            message: failure.and_then(|failure| failure.message),
-            trace: case
-                .text
-                .filter(|text| !text.trim().is_empty() && failure.is_some())
-                .map(|text| sanitize(text).into_owned()),
-            ai: failure
-                .map(|failure| failure.what)
-                .filter(|what| !what.is_empty()),
+            message: failure.and_then(|failure| failure.message).or(case.skipped),
+            trace: failure
+                .and_then(said)
+                .filter(|text| !text.trim().is_empty()),
+            ai: what.filter(|what| !what.is_empty()),
             line: case.line,
             raw_status: raw,
             file_path: case.file,
             flaky: case.outcome == ShownOutcome::Flaky,
-            extra: failure.map(|failure| Extra {
+            extra: failure.zip(diagnosis).map(|(failure, diagnosis)| Extra {
                 jelly: Said {
-                    diagnosis: failure.diagnosis(),
+                    diagnosis,
                     pre_existing: failure.pre_existing,
-                    report: failure.report,
+                    report: failure.place,
                 },
             }),
-        };
-        self.test(&test)
+        })
     }
 
-    fn end_report(&mut self) -> io::Result<()> {
+    fn end_suite(&mut self) -> io::Result<()> {
         Ok(())
     }
 
-    fn end(&mut self, report: &TriageReport) -> io::Result<()> {
-        write!(self.out, "\n],\"extra\":{{\"jelly\":")?;
-        let said = Verdict {
-            exit_code: report.exit_code,
-            health: &report.health,
-            clusters: report.clusters.len(),
-            recommendations: &report.recommendations,
-        };
-        serde_json::to_writer(&mut *self.out, &said)?;
-        writeln!(self.out, "}}}}}}")
+    fn end(&mut self, head: &CasesHead) -> io::Result<()> {
+        write!(self.out, "\n],\"extra\":")?;
+        serde_json::to_writer(&mut *self.out, &Beside { jelly: &head.said })?;
+        writeln!(self.out, "}}}}")
     }
 }
 

@@ -1,0 +1,163 @@
+//! Reports by name: what `--report FORMAT=FILE` writes, of a run as of a
+//! triage.
+//!
+//! Main type: [`ReportFormat`], a row of [`REPORT_FORMATS`]. A format is added
+//! by its row here and by the functions that it names; flags, help and files
+//! follow from the row.
+
+use super::cases::CaseWriter;
+use super::html::{PageLinks, PastEnds, run_html};
+use super::json::{Results, report_json};
+use super::junit::junit_xml;
+use super::markdown::test_results_md;
+use super::matrix::matrix_md;
+use super::triage::{JunitWriter, json, markdown, triage_html};
+use jelly_base::model::TriageReport;
+use jelly_base::text::Notation;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// A report that can be asked for by name.
+#[derive(Debug)]
+pub struct ReportFormat {
+    /// As in `--report NAME=FILE`.
+    pub name: &'static str,
+    /// What it is written in, by which words of others are kept from being
+    /// obeyed; none where a change would break it.
+    pub notation: Option<Notation>,
+    writer: FormatWriter,
+}
+
+/// What a report knows beside the results.
+pub struct ReportSurroundings<'s> {
+    links: PageLinks,
+    past: &'s PastEnds<'s>,
+}
+
+impl<'s> ReportSurroundings<'s> {
+    /// For a report at `file`, with paths as they are meant in `cwd`.
+    #[must_use]
+    pub fn new(cwd: &Path, file: &Path, past: &'s PastEnds<'s>) -> Self {
+        Self {
+            links: PageLinks::new(cwd, file),
+            past,
+        }
+    }
+}
+
+type RunWriter = fn(&Results<'_>, &mut dyn Write) -> io::Result<()>;
+type CasesWriter = for<'w> fn(&'w mut dyn Write) -> Box<dyn CaseWriter + 'w>;
+
+/// How a format is written.
+#[derive(Debug, Clone, Copy)]
+enum FormatWriter {
+    /// Of a run by one function, of a triage by another.
+    Whole {
+        run: RunWriter,
+        triage: fn(&TriageReport, &mut dyn Write) -> io::Result<()>,
+    },
+    /// The same, but of a triage with all cases of the reports, passing ones
+    /// included.
+    RunOrCases { run: RunWriter, triage: CasesWriter },
+    /// A page, which leads to other files and shows earlier runs.
+    Page,
+}
+
+/// All of them, in the order of `--help`.
+pub static REPORT_FORMATS: [ReportFormat; 4] = [
+    ReportFormat {
+        name: "junit",
+        notation: Some(Notation::Xml),
+        writer: FormatWriter::RunOrCases {
+            run: |results, out| out.write_all(&junit_xml(results.plans)?),
+            triage: |out| Box::new(JunitWriter::new(out)),
+        },
+    },
+    ReportFormat {
+        name: "html",
+        notation: Some(Notation::Xml),
+        writer: FormatWriter::Page,
+    },
+    ReportFormat {
+        name: "md",
+        notation: Some(Notation::Plain),
+        writer: FormatWriter::Whole {
+            run: run_md,
+            triage: |report, out| out.write_all(markdown(report).as_bytes()),
+        },
+    },
+    ReportFormat {
+        name: "json",
+        notation: Some(Notation::Json),
+        writer: FormatWriter::Whole {
+            run: |results, out| out.write_all(&report_json(results)?),
+            triage: json,
+        },
+    },
+];
+
+impl ReportFormat {
+    /// The format of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        REPORT_FORMATS.iter().find(|format| format.name == name)
+    }
+
+    /// Whether the reports have to be read a second time to write it.
+    #[must_use]
+    pub fn has_all_cases(&self) -> bool {
+        match self.writer {
+            FormatWriter::RunOrCases { .. } => true,
+            FormatWriter::Whole { .. } | FormatWriter::Page => false,
+        }
+    }
+
+    /// Writes the plans of a call of `jelly run`.
+    ///
+    /// # Errors
+    /// What `out` says.
+    pub fn write_run(
+        &self,
+        results: &Results<'_>,
+        surroundings: &ReportSurroundings<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        match self.writer {
+            FormatWriter::Whole { run, .. } | FormatWriter::RunOrCases { run, .. } => {
+                run(results, out)
+            }
+            FormatWriter::Page => {
+                let page = run_html(results, &surroundings.links, surroundings.past);
+                out.write_all(&page)
+            }
+        }
+    }
+
+    /// Writes a triage; `replay` hands all cases over, where they are wanted.
+    ///
+    /// # Errors
+    /// What `out` says.
+    pub fn write_triage(
+        &self,
+        report: &TriageReport,
+        replay: &dyn Fn(&mut dyn CaseWriter) -> io::Result<()>,
+        surroundings: &ReportSurroundings<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        match self.writer {
+            FormatWriter::Whole { triage, .. } => triage(report, out),
+            FormatWriter::RunOrCases { triage, .. } => replay(&mut *triage(out)),
+            FormatWriter::Page => {
+                let page = triage_html(report, &surroundings.links, surroundings.past);
+                out.write_all(&page)
+            }
+        }
+    }
+}
+
+fn run_md(results: &Results<'_>, out: &mut dyn Write) -> io::Result<()> {
+    for report in results.plans {
+        writeln!(out, "{}", test_results_md(report))?;
+    }
+    out.write_all(matrix_md(results.matrix).as_bytes())
+}

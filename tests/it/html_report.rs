@@ -1,0 +1,238 @@
+//! `--report html=FILE`: what a person sees of it in a browser.
+
+use crate::support::{Ended, Project};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Words that would do something, were they not escaped.
+const HOSTILE: &str = "</details><script>document.title='owned'</script><img src=http://127.0.0.1:9/x> \
+                       ]]> \u{202e}txt \u{1b}[31mred\u{1b}[0m & \" '";
+
+/// One server that is well and gives wrong answers, one that does not start.
+fn failing_plan() -> String {
+    let step = |id: &str, expect: &str| {
+        format!(
+            "  - {{ id: {id}, server: m, tool: echo, args: {{ message: hi }}, expect: {expect} }}\n"
+        )
+    };
+    format!(
+        "version: 1\nname: shop smoke\nservers:\n  m: {{ command: jelly, args: [mock] }}\n  gone: {{ \
+         command: jelly, args: [mock, --fault, \"exit=7\", --stderr, {}] }}\nsteps:\n{}{}{}{}",
+        json!(HOSTILE),
+        step("greets", "{ text: { equals: hi } }"),
+        step("shouts", "{ text: { equals: HI } }"),
+        step(
+            "answers",
+            "{ text: { contains: thanks }, json: [ { path: $.x, equals: 5 } ] }"
+        ),
+        "  - { id: lost, server: gone, tool: echo, args: { message: hi } }\n",
+    )
+}
+
+/// JUnit XML of so many failures, a tenth of them of one cause.
+fn report_of(failures: usize) -> String {
+    let escaped = HOSTILE
+        .replace('\u{1b}', "")
+        .replace('&', "&amp;")
+        .replace('<', "&lt;");
+    let escaped = escaped.replace('"', "&quot;").replace("]]>", "]]&gt;");
+    let mut report = String::from("<testsuite name='shop'>");
+    for n in 0..failures {
+        let message = match n % 10 {
+            0 => "connect ECONNREFUSED 127.0.0.1:5432".to_owned(),
+            1 => format!("AssertionError: {escaped} {n}"),
+            _ => format!("AssertionError: expected {n} to be {}", n + 1),
+        };
+        report.push_str(&format!(
+            "<testcase classname='shop.Case{}' name='adds {n}'><failure type='AssertionError' \
+             message=\"{message}\">{}</failure></testcase>",
+            n % 40,
+            "  at cart.js:12:3\n".repeat(6)
+        ));
+    }
+    report + "</testsuite>"
+}
+
+fn jelly(project: &Project, args: &[&str]) -> Ended {
+    project.jelly(args).output()
+}
+
+fn json_of(project: &Project, file: &str) -> Value {
+    serde_json::from_slice(&fs::read(project.path(file)).unwrap()).unwrap()
+}
+
+/// Its path, or none where the machine has none.
+fn chromium() -> Option<PathBuf> {
+    let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = || {
+        std::env::split_paths(&path)
+            .flat_map(|folder| names.map(|name| folder.join(name)))
+            .find(|file| file.is_file())
+    };
+    let there = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/browser/node_modules");
+    let found = named.or_else(found).filter(|_| there.is_dir());
+    if found.is_none() {
+        // Past the test harness, which keeps what a passing test prints.
+        let _ = std::io::stderr().write_all(
+            b"SKIPPED: no Chromium (or ./fixtures/setup has not run), so the HTML report was not \
+              looked at in a browser; `apt-get install chromium` brings one\n",
+        );
+    }
+    found
+}
+
+/// What a person finds on a page.
+fn look(chromium: &Path, page: &Path, pictures: Option<&Path>) -> Value {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/browser/look.mjs");
+    let looked = Command::new("node")
+        .arg(script)
+        .arg(chromium)
+        .arg(page)
+        .args(pictures)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&looked.stderr);
+    assert!(looked.status.success(), "{stderr}");
+    serde_json::from_slice(&looked.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"))
+}
+
+/// What holds of every page that has failures.
+fn holds(seen: &Value, failures: usize) {
+    assert_eq!(seen["failures"], failures);
+    assert_eq!(seen["complaints"], json!([]));
+    assert_eq!(seen["requests"], json!([]));
+    assert_eq!(seen["scripts"], 1);
+    assert_eq!(seen["slash_focuses"], "search");
+    let after = seen["after_search"].as_str().unwrap();
+    let (shown, all) = after
+        .strip_suffix(" shown")
+        .unwrap()
+        .split_once(" of ")
+        .unwrap();
+    assert_eq!(all, failures.to_string());
+    let shown: usize = shown.parse().unwrap();
+    assert!(
+        0 < shown && shown < failures,
+        "{after}: {}",
+        seen["searched"]
+    );
+    assert_eq!(seen["hidden_by_search"], failures - shown);
+    assert_eq!(
+        seen["after_escape"],
+        format!("{failures} of {failures} shown")
+    );
+    assert_eq!(seen["j_focuses"], 0);
+    assert_eq!(seen["enter_opens"], true);
+    assert_eq!(seen["keys_can_be_turned_off"], true);
+    assert_eq!(seen["link_unfolds"], true);
+    assert_eq!(seen["wider_than_a_phone"], 0);
+}
+
+#[test]
+fn the_page_of_a_run_works_in_a_browser() {
+    let project = Project::empty();
+    project.write("plan.yaml", failing_plan());
+    let ended = jelly(
+        &project,
+        &[
+            "run",
+            "plan.yaml",
+            "--report",
+            "html=out/run.html",
+            "--report",
+            "json=run.json",
+        ],
+    );
+    let page = project.path("out/run.html");
+    assert!(fs::metadata(&page).unwrap().len() < 1 << 20);
+    assert!(ended.code == Some(1), "{}", ended.stderr);
+    let Some(chromium) = chromium() else { return };
+    let seen = look(&chromium, &page, None);
+    let results = json_of(&project, "run.json");
+    let iterations = results["plans"][0]["iterations"].as_array().unwrap();
+    let failures = iterations
+        .iter()
+        .flat_map(|i| i["failures"].as_array().unwrap());
+    let failures: Vec<&Value> = failures.collect();
+    holds(&seen, failures.len());
+    assert_eq!(seen["faults"], json!([]));
+    assert!(
+        seen["totals"]
+            .as_str()
+            .unwrap()
+            .starts_with("4 steps: 1 passed, 2 failed, 1 blocked")
+    );
+    let shown = seen["texts"].to_string();
+    for failure in failures {
+        let diagnosis = &failure["diagnosis"];
+        assert!(shown.contains(diagnosis["fingerprint"].as_str().unwrap()));
+        assert!(shown.contains(diagnosis["root_cause"].as_str().unwrap()));
+    }
+}
+
+#[test]
+fn thousands_of_failures_open_at_once() {
+    let project = Project::empty();
+    project.write("junit.xml", report_of(3000));
+    let ended = jelly(
+        &project,
+        &[
+            "triage",
+            "junit.xml",
+            "--report",
+            "html=triage.html",
+            "--report",
+            "json=triage.json",
+        ],
+    );
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    let page = project.path("triage.html");
+    assert!(fs::metadata(&page).unwrap().len() < 5 << 20);
+    let Some(chromium) = chromium() else { return };
+    let seen = look(&chromium, &page, None);
+    holds(&seen, 3000);
+    let opened = seen["opened_ms"].as_f64().unwrap();
+    assert!(opened < 1000.0 * slack(), "opened in {opened} ms");
+    let results = json_of(&project, "triage.json");
+    assert_eq!(
+        seen["causes"],
+        results["clusters"].as_array().unwrap().len()
+    );
+    let texts = seen["texts"].as_array().unwrap();
+    for (failure, text) in results["failures"].as_array().unwrap().iter().zip(texts) {
+        let (evidence, text) = (
+            &failure["diagnosis"]["evidence"]["text"],
+            text.as_str().unwrap(),
+        );
+        let head: String = evidence.as_str().unwrap().chars().take(40).collect();
+        assert!(text.contains(head.trim_end()), "{evidence} in {text}");
+        assert!(text.contains(failure["name"].as_str().unwrap()), "{text}");
+    }
+}
+
+/// Where many tests share few processors, a browser is no faster than they let
+/// it be.
+fn slack() -> f64 {
+    if std::env::var_os("CI").is_some() {
+        4.0
+    } else {
+        1.0
+    }
+}
+
+/// `cargo test -p jelly --test it -- --ignored screenshots` makes them anew.
+#[test]
+#[ignore = "writes docs/*.png"]
+fn screenshots_of_the_docs_are_made() {
+    let project = Project::empty();
+    project.write("plan.yaml", failing_plan());
+    jelly(&project, &["run", "plan.yaml", "--report", "html=run.html"]);
+    let chromium = chromium().unwrap();
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    look(&chromium, &project.path("run.html"), Some(&docs));
+}
