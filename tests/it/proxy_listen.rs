@@ -340,7 +340,7 @@ fn an_idle_session_is_ended_with_its_server() {
     let _stream = kept.stream("GET", "");
     let idle = HttpClient::open(&listening);
     procs::until("one server only", || {
-        (procs::count_of(&project, "python3 ") == 1).then_some(())
+        (procs::count_of(&project, "python3") == 1).then_some(())
     });
     assert_eq!(idle.call(1, "pid").status, 404);
     assert_eq!(
@@ -535,7 +535,7 @@ fn a_url_behind_and_http_in_front_reach_each_other() {
     // The session behind ends with the one in front.
     assert_eq!(Answered::read(client.stream("DELETE", "")).status, 200);
     procs::until("the end of its server", || {
-        (procs::count_of(&project, "python3 ") == 0).then_some(())
+        (procs::count_of(&project, "python3") == 0).then_some(())
     });
     // One that would ask itself refuses.
     let itself = format!("http://127.0.0.1:{}/mcp", behind.port);

@@ -57,13 +57,13 @@ pub fn alive(project: &Project) -> Vec<Proc> {
         .collect()
 }
 
-/// How many of them are this program.
+/// How many of them are this program, from wherever it was started.
 pub fn count_of(project: &Project, program: &str) -> usize {
-    let alive = alive(project);
-    alive
-        .iter()
-        .filter(|process| process.argv.starts_with(program))
-        .count()
+    let is_it = |process: &&Proc| {
+        let first = process.argv.split(' ').next().unwrap_or_default();
+        first.rsplit('/').next() == Some(program)
+    };
+    alive(project).iter().filter(is_it).count()
 }
 
 /// Waits until nobody is alive.
