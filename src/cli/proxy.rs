@@ -13,13 +13,15 @@ use crate::cli::args::{OnFailure, ProxyAction, ProxyArgs, RetryUpstream};
 use jelly_base::model::{ExitCode, UpstreamContext};
 use jelly_base::text::plural;
 use jelly_base::text::redact::{
-    Redactor, secrets_in_argv, secrets_in_variable, show_argv, show_url,
+    Redactor, secrets_in_argv, secrets_in_text, secrets_in_variable, show_argv, show_url,
 };
+use jelly_mock::Injector;
 use jelly_process::CommandSpec;
 use jelly_proxy::{
-    ListenSettings, ProxyEnd, ProxySettings, RelaySettings, Trouble, listen, run, schemas_of, trial,
+    ListenSettings, ProxyEnd, ProxySettings, RelaySettings, Trouble, listen, run, schemas_of,
+    traces_url, trial,
 };
-use jelly_wire::{Reach, Recorder};
+use jelly_wire::{JsonPoster, Reach, Recorder};
 use named::NamedServer;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -141,6 +143,17 @@ async fn settings(args: &ProxyArgs, world: &World, depth: u32) -> Result<ProxySe
             .env
             .push((DEPTH.to_owned(), (depth + 1).to_string()));
     }
+    let otlp = args.otlp.as_deref().map(traces_url);
+    if let Some(url) = &otlp {
+        let secrets = secrets_in_text(url).into_iter();
+        redactor.learn(secrets.map(|found| (found.name, found.value)));
+        JsonPoster::new(url, &redactor).map_err(|why| {
+            Refusal::with_help(
+                format!("--otlp {}: {why}", redactor.redact(url)),
+                "name a collector that takes OTLP over HTTP, as http://localhost:4318",
+            )
+        })?;
+    }
     let recorder = args.record_to.as_ref().map(|path| {
         Recorder::create(&world.cwd.join(path)).map_err(|error| {
             Refusal::with_help(
@@ -150,6 +163,17 @@ async fn settings(args: &ProxyArgs, world: &World, depth: u32) -> Result<ProxySe
         })
     });
     let name = args.name.clone().unwrap_or(name);
+    let faults = match args.faults.as_slice() {
+        [] => None,
+        faults => Some(
+            Injector::new(faults.to_vec(), args.fault_seed).map_err(|why| {
+                Refusal::with_help(
+                    format!("--fault: {why}"),
+                    "`jelly mock --list-faults` shows what there is, and where it acts",
+                )
+            })?,
+        ),
+    };
     let (store, warning) = args.ladder.open();
     if let Some(warning) = warning {
         complain(&format!("warning: {warning}"));
@@ -170,11 +194,13 @@ async fn settings(args: &ProxyArgs, world: &World, depth: u32) -> Result<ProxySe
             stands_in: args.on_failure == OnFailure::Tool,
             call_timeout: args.tool_call_timeout,
             call_max: args.tool_call_max,
+            faults,
             context: shown(&reach, &redactor),
         },
         reach,
         redactor,
         recorder: recorder.transpose()?,
+        otlp,
     })
 }
 

@@ -63,7 +63,11 @@ mod proxy_clients;
 #[cfg(feature = "serve")]
 mod proxy_conformance;
 mod proxy_deaths;
+mod proxy_faults;
 mod proxy_kills;
+mod proxy_listen;
+mod proxy_spans;
+mod proxy_url;
 mod recordings;
 mod reruns;
 mod resources;

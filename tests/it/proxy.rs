@@ -333,11 +333,17 @@ fn a_server_is_named_in_a_client_s_configuration_or_in_a_plan() {
             "{opened}"
         );
         client.close();
-        for (server, why) in [("smal", "small"), ("remote", "is reached by a URL")] {
-            let ended = call(server).output();
-            assert_eq!(ended.code, Some(2), "{flag:?}: {}", ended.stderr);
-            assert!(ended.stderr.contains(why), "{flag:?}: {}", ended.stderr);
-        }
+        let ended = call("smal").output();
+        assert_eq!(ended.code, Some(2), "{flag:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains("small"), "{flag:?}: {}", ended.stderr);
+        // Nobody listens there.
+        let mut client = call("remote").client();
+        let told = client.open();
+        assert_eq!(
+            told["error"]["data"]["error_type"], "startup_failed",
+            "{told}"
+        );
+        client.close();
     }
     let open = project
         .jelly(&["proxy", "--config", "mcp.json", "--server", "small"])

@@ -331,6 +331,83 @@ fn a_death_in_use_is_told_at_once_and_the_server_comes_back_as_it_was() {
     );
 }
 
+/// The calls that a server counted, by tool, in the order of their names.
+fn counted(project: &Project) -> Vec<(String, usize)> {
+    let mut counts = std::collections::BTreeMap::new();
+    for line in project.read("calls").lines() {
+        *counts.entry(line.to_owned()).or_default() += 1;
+    }
+    counts.into_iter().collect()
+}
+
+#[test]
+fn a_call_is_sent_again_after_a_death_only_where_its_tool_says_that_it_may_be() {
+    let project = Project::empty();
+    // Each tool dies of its first call, but for one that dies of each.
+    let server = python_server(
+        &project,
+        "counts.py",
+        r#"
+tool = (message.get("params") or {}).get("name")
+if method == "initialize": opened(message)
+elif method == "tools/list":
+    hints = {"reads": {"readOnlyHint": True}, "sets": {"idempotentHint": True}, "always dies": {"readOnlyHint": True},
+        "acts": {"destructiveHint": False}, "denies": {"readOnlyHint": False, "idempotentHint": False}}
+    answer(message, {"tools": [{"name": name, "inputSchema": {"type": "object"}, "annotations": hint} for name, hint in hints.items()]
+        + [{"name": "says nothing", "inputSchema": {"type": "object"}}]})
+elif method == "tools/call":
+    calls = os.path.join(os.path.dirname(os.path.abspath(__file__)), "calls")
+    before = open(calls).read().splitlines() if os.path.exists(calls) else []
+    with open(calls, "a") as out: out.write(tool + "\n")
+    if tool not in before or tool == "always dies": os._exit(9)
+    answer(message, {"content": [{"type": "text", "text": tool}]})"#,
+    );
+    let tools = [
+        "acts",
+        "always dies",
+        "denies",
+        "reads",
+        "says nothing",
+        "sets",
+    ];
+    let once = ["acts", "denies", "says nothing"];
+    // The budget of restarts is for five deaths; each tool has a proxy of its own.
+    for tool in tools {
+        let mut client = proxy(&project, &[], &["python3", &server]);
+        client.open();
+        client.ask("tools/list", json!({}));
+        let called = client.call(tool, json!({}));
+        if once.contains(&tool) || tool == "always dies" {
+            assert_eq!(trouble(&called)["data"]["error_type"], "died", "{tool}");
+        } else {
+            assert_eq!(called["result"]["content"][0]["text"], tool, "{called}");
+            assert_eq!(called["result"]["_meta"]["jelly/restarted"]["count"], 1);
+        }
+        client.close();
+    }
+    let times = |tool: &str| if once.contains(&tool) { 1 } else { 2 };
+    let wanted: Vec<(String, usize)> = tools
+        .iter()
+        .map(|tool| ((*tool).to_owned(), times(tool)))
+        .collect();
+    assert_eq!(counted(&project), wanted);
+    // Where nobody listed the tools, nothing is known of them; nor is anything
+    // sent again to a server that is not to be started again.
+    fs::remove_file(project.at("calls")).unwrap();
+    for (flags, lists) in [(&[][..], false), (&["--no-restart"], true)] {
+        let mut client = proxy(&project, flags, &["python3", &server]);
+        client.open();
+        if lists {
+            client.ask("tools/list", json!({}));
+        }
+        let tool = if lists { "sets" } else { "reads" };
+        trouble(&client.call(tool, json!({})));
+        client.close();
+    }
+    let one_each = [("reads".to_owned(), 1), ("sets".to_owned(), 1)];
+    assert_eq!(counted(&project), one_each);
+}
+
 #[test]
 fn a_server_that_dies_again_and_again_stays_down_after_its_budget() {
     let project = Project::empty();

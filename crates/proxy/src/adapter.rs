@@ -39,6 +39,8 @@ pub struct Adapter {
     shown: HashMap<String, Declared>,
     learns: bool,
     learnt: Vec<OutputSeen>,
+    /// How the last output was read that the client gets.
+    last_rung: Option<Rung>,
 }
 
 /// What tells at a glance whether a result is to be adapted.
@@ -91,6 +93,11 @@ impl Adapter {
         std::mem::take(&mut self.learnt)
     }
 
+    /// How the output was read that was looked at last.
+    pub fn take_rung(&mut self) -> Option<Rung> {
+        self.last_rung.take()
+    }
+
     /// A list of tools passes by: what is to be shown in its place, if that is
     /// another one.
     pub fn listed(&mut self, result: &str) -> Option<String> {
@@ -127,6 +134,7 @@ impl Adapter {
     /// The result of a call of this tool passes by: what is to be sent in its
     /// place, if that is another one.
     pub fn adapted(&mut self, tool: &str, result: &str) -> Option<String> {
+        self.last_rung = None;
         let declared = self.declared.get(tool);
         let schema = self.set.get(tool).or(declared);
         if schema.is_none() && !self.learns {
@@ -168,6 +176,7 @@ impl Adapter {
                 declared: declared.map(|declared| declared.schema.clone()),
             });
         }
+        self.last_rung = (is_wanted || rung == Rung::Structured).then_some(rung);
         let output = output.filter(|_| is_wanted)?;
         let mut result: Members = serde_json::from_str(result).ok()?;
         result.insert("structuredContent".to_owned(), raw(&output)?);

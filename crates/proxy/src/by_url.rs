@@ -23,6 +23,15 @@ impl Proxy {
         }
     }
 
+    /// A fault wants a server dead that is no process of ours.
+    pub(super) fn cut_off(&mut self) {
+        let end = HttpEnd {
+            message: "got no answer: the connection was cut by --fault".to_owned(),
+            ..HttpEnd::default()
+        };
+        self.heard_by_url(RawNews::Closed(Box::new(end)));
+    }
+
     /// The server did not take a message, or has no answer to it. That it is
     /// there for others is not excluded.
     fn unanswered(&mut self, line: &[u8], end: HttpEnd) {

@@ -4,8 +4,8 @@
 //! Main type: [`Client`].
 
 use super::front::{ClientInput, ClientOutput};
-use super::listen::Router;
 use super::relay::Outbox;
+use super::routing::Router;
 use jelly_wire::LineSplitter;
 use std::future::pending;
 use std::io;

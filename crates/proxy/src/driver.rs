@@ -9,13 +9,15 @@ use super::diagnosis::trouble_of;
 use super::learner::Learner;
 use super::pass_on::PassOn;
 use super::relay::{Relay, Wish};
-use super::settings::{ProxySettings, Recording, Tap};
+use super::settings::{FULL, Onlookers, ProxySettings, Recording};
+use super::spans::SpanTap;
 use super::trouble::Trouble;
 use super::upstream::{Upstream, Way, outsider};
 use jelly_base::mcp::Era;
 use jelly_base::model::{Failure, UpstreamErrorType};
 use jelly_triage::engine::Engine;
-use jelly_wire::{Direction, Frame, Launch, LineSplitter, RawNews, start};
+use jelly_wire::{Frame, Launch, LineSplitter, RawNews, start};
+use std::collections::HashMap;
 use std::future::Future;
 use std::io::{self, Write};
 use std::ops::Deref;
@@ -25,8 +27,6 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until};
 
-/// What waits to be written to one side before the other is read on.
-pub const FULL: usize = 4 * 1024 * 1024;
 /// What the server may take to exit when the client has closed its end, and
 /// again after SIGTERM. Clients insist after two seconds themselves.
 pub const GRACE: Duration = Duration::from_millis(700);
@@ -47,12 +47,6 @@ pub enum ProxyEnd {
     Interrupted,
 }
 
-impl Tap for Box<dyn Tap> {
-    fn passed(&mut self, direction: Direction, line: &[u8]) {
-        (**self).passed(direction, line);
-    }
-}
-
 /// What is awaited of a process that is not probed; its failure, where it is
 /// none of the probe's doing.
 type Trial = Pin<Box<dyn Future<Output = Option<Box<Failure>>>>>;
@@ -61,7 +55,7 @@ type Trial = Pin<Box<dyn Future<Output = Option<Box<Failure>>>>>;
 pub struct Proxy {
     pub(super) settings: Rc<ProxySettings>,
     engine: SharedEngine,
-    pub(super) relay: Relay<Box<dyn Tap>>,
+    pub(super) relay: Relay<Onlookers>,
     learner: Option<Learner>,
     pub(super) upstream: Option<Upstream>,
     pub(super) pass_on: PassOn,
@@ -89,15 +83,19 @@ impl Proxy {
         settings: Rc<ProxySettings>,
         engine: SharedEngine,
         client: Client,
-        pass_on: PassOn,
+        (pass_on, spans): (PassOn, Option<SpanTap>),
     ) -> io::Result<Self> {
-        let tap: Box<dyn Tap> = match &settings.recorder {
-            Some(recorder) => Box::new(Recording {
-                recorder: recorder.session(&settings.name, &settings.reach, &settings.redactor),
-                server: settings.name.clone(),
-                redactor: settings.redactor.clone(),
-            }),
-            None => Box::new(()),
+        let recording = settings.recorder.as_ref().map(|recorder| Recording {
+            recorder: recorder.session(&settings.name, &settings.reach, &settings.redactor),
+            server: settings.name.clone(),
+            redactor: settings.redactor.clone(),
+        });
+        let tap = Onlookers {
+            recording,
+            spans,
+            log: pass_on.clone(),
+            redactor: settings.redactor.clone(),
+            rungs: HashMap::new(),
         };
         let mut adapter = settings.adapts.then(|| Adapter::new(&settings.name));
         let learner = match (&mut adapter, settings.schemas.clone()) {
@@ -262,6 +260,12 @@ impl Proxy {
                             self.relay.started();
                         }
                         Err(failure) => self.failed(&failure),
+                    }
+                }
+                Wish::Kill => {
+                    let was_killed = self.upstream.as_mut().map(Upstream::kill);
+                    if was_killed == Some(false) {
+                        self.cut_off();
                     }
                 }
                 Wish::Stop => {
@@ -477,7 +481,7 @@ impl Proxy {
 }
 
 fn take_frame(
-    relay: &mut Relay<Box<dyn Tap>>,
+    relay: &mut Relay<Onlookers>,
     upstream: &mut Upstream,
     pass_on: &mut PassOn,
     settings: &ProxySettings,

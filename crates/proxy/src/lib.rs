@@ -8,6 +8,7 @@
 //!
 //! Must not know how a client's configuration is written, nor what was typed.
 
+mod account;
 mod adapter;
 mod by_url;
 mod client;
@@ -19,12 +20,15 @@ mod listen;
 mod message;
 mod pass_on;
 mod relay;
+mod routing;
 mod run;
 mod settings;
+mod spans;
 mod stand_in;
 mod trouble;
 mod upstream;
 
+pub use account::{RequestEnd, RequestOutcome};
 pub use adapter::{Adapter, StoreSchemas};
 pub use driver::{ProxyEnd, SharedEngine};
 pub use learner::schemas_of;
@@ -32,4 +36,5 @@ pub use listen::{ListenSettings, listen};
 pub use relay::{Relay, Wish};
 pub use run::{run, trial};
 pub use settings::{ProxySettings, RelaySettings, Tap};
+pub use spans::traces_url;
 pub use trouble::Trouble;

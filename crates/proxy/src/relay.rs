@@ -8,27 +8,34 @@
 //! | --- | --- |
 //! | `client` | what comes from the client |
 //! | `server` | what comes from the server |
+//! | `injection` | answers that are to go wrong |
 //! | `life` | starts, deaths and what is due |
 //! | `pending` | requests that wait for an answer |
 //! | `outbox` | bytes on their way to one side |
+//! | `repeatable` | which tools may be called twice |
 //! | `session` | what a new process has to be told of the client |
 
 mod client;
+mod injection;
 mod life;
 mod outbox;
 mod pending;
+mod repeatable;
 mod server;
 mod session;
 
+use super::account::{RequestEnd, RequestOutcome};
 use super::adapter::{Adapter, StoreSchemas};
 use super::settings::{RelaySettings, Tap};
 use super::trouble::Trouble;
 use jelly_base::mcp::Era;
-use jelly_base::model::OutputSeen;
+use jelly_base::model::{OutputSeen, Rung};
+use jelly_mock::Injector;
 use jelly_wire::Direction;
 pub use outbox::Outbox;
 pub use pending::key;
 use pending::{Asked, Pendings, Waiting};
+use repeatable::Repeatable;
 use serde::Serialize;
 use serde_json::Value;
 use session::Session;
@@ -42,6 +49,8 @@ pub enum Wish {
     Start,
     /// The process stopped, which is of no use; then [`Relay::gone`].
     Stop,
+    /// The process killed, as a fault wants it; its end says the rest.
+    Kill,
 }
 
 /// How the server is.
@@ -124,6 +133,11 @@ pub struct Relay<T = ()> {
     to_client: Outbox,
     to_server: Outbox,
     adapter: Option<Adapter>,
+    repeatable: Repeatable,
+    /// What is to go wrong with answers.
+    faults: Option<Injector>,
+    /// Bytes for the client, and from when on.
+    delayed: Vec<(Instant, Vec<u8>)>,
     tap: T,
 }
 
@@ -141,7 +155,6 @@ impl<T: Tap> Relay<T> {
     #[must_use]
     pub fn new(settings: RelaySettings, adapter: Option<Adapter>, tap: T) -> Self {
         Self {
-            settings,
             state: State::Starting(Starting::ASKED_FOR),
             server_era: None,
             session: Session::default(),
@@ -167,6 +180,10 @@ impl<T: Tap> Relay<T> {
             to_client: Outbox::default(),
             to_server: Outbox::default(),
             adapter,
+            repeatable: Repeatable::default(),
+            faults: settings.faults.clone(),
+            delayed: Vec::new(),
+            settings,
             tap,
         }
     }
@@ -263,9 +280,22 @@ impl<T: Tap> Relay<T> {
         self.own.insert(id, why);
     }
 
+    /// Tells how a request came to its end.
+    fn account(&mut self, asked: &Asked, outcome: RequestOutcome<'_>, rung: Option<Rung>) {
+        self.tap.ended(&RequestEnd {
+            method: &asked.name,
+            tool: asked.tool.as_deref(),
+            since: asked.since,
+            outcome,
+            rung,
+        });
+    }
+
     /// Answers a request for the server that can't be used.
     fn answer_for_server(&mut self, id: &str, asked: &Asked, trouble: &Trouble) {
         self.told = true;
+        let root_cause = trouble.data.root_cause.as_str();
+        self.account(asked, RequestOutcome::Unavailable { root_cause }, None);
         if self.settings.stands_in
             && let Some(answer) = super::stand_in::answer(&asked.as_said(), trouble)
         {

@@ -7,10 +7,12 @@ use super::diagnosis::trouble_of;
 use super::driver::{Proxy, ProxyEnd, SharedEngine};
 use super::pass_on::PassOn;
 use super::settings::ProxySettings;
+use super::spans::{SpanExporter, SpanTap};
 use super::trouble::Trouble;
 use jelly_base::model::UpstreamErrorType;
 use jelly_harness::exec::{CheckupSettings, examine};
 use jelly_triage::engine::Engine;
+use jelly_wire::JsonPoster;
 use std::future::Future;
 use std::io;
 use std::rc::Rc;
@@ -54,8 +56,25 @@ pub async fn run(
     interrupted: impl Future<Output = ()>,
 ) -> io::Result<ProxyEnd> {
     let (pass_on, passed_on) = PassOn::start()?;
-    let proxy = Proxy::new(settings, engine, Client::at_streams()?, pass_on)?;
+    let (spans, exporter) = spans_of(&settings, &pass_on)?.unzip();
+    let proxy = Proxy::new(settings, engine, Client::at_streams()?, (pass_on, spans))?;
     let end = proxy.run(interrupted).await;
+    if let Some(exporter) = exporter {
+        exporter.finish().await;
+    }
     passed_on.wait(LAST_WORDS);
     end
+}
+
+/// What notes spans and sends them, where that is wanted.
+pub(super) fn spans_of(
+    settings: &ProxySettings,
+    log: &PassOn,
+) -> io::Result<Option<(SpanTap, SpanExporter)>> {
+    let Some(url) = &settings.otlp else {
+        return Ok(None);
+    };
+    let poster = JsonPoster::new(url, &settings.redactor).map_err(io::Error::other)?;
+    let (name, redactor) = (&settings.name, &settings.redactor);
+    Ok(Some(SpanTap::start(poster, name, redactor, log.clone())))
 }

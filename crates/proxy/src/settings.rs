@@ -1,11 +1,21 @@
 //! What is meant, as values.
 
+use super::account::RequestEnd;
 use super::adapter::StoreSchemas;
-use jelly_base::model::UpstreamContext;
+use super::pass_on::PassOn;
+use super::spans::SpanTap;
+use jelly_base::model::{Rung, UpstreamContext};
 use jelly_base::text::redact::Redactor;
+use jelly_base::text::sanitize;
 use jelly_harness::learned::Store;
+use jelly_mock::Injector;
 use jelly_wire::{Direction, Reach, Recorder};
+use std::collections::HashMap;
+use std::io::Write;
 use std::time::Duration;
+
+/// What waits to be written to one side before the other is read on.
+pub(crate) const FULL: usize = 4 * 1024 * 1024;
 
 /// How a relay behaves.
 #[derive(Debug, Clone)]
@@ -22,6 +32,8 @@ pub struct RelaySettings {
     pub call_timeout: Option<Duration>,
     /// What it may take at most.
     pub call_max: Option<Duration>,
+    /// What is to go wrong with answers.
+    pub faults: Option<Injector>,
     /// What is started, as it may be shown.
     pub context: UpstreamContext,
 }
@@ -35,6 +47,7 @@ impl Default for RelaySettings {
             stands_in: false,
             call_timeout: None,
             call_max: None,
+            faults: None,
             context: UpstreamContext::default(),
         }
     }
@@ -50,6 +63,8 @@ pub struct ProxySettings {
     pub relay: RelaySettings,
     pub redactor: Redactor,
     pub recorder: Option<Recorder>,
+    /// Where a span of each request goes.
+    pub otlp: Option<String>,
     /// Texts of tools are read as structured content, where they are it.
     pub adapts: bool,
     /// Where it is kept how, with what stands there.
@@ -60,6 +75,9 @@ pub struct ProxySettings {
 pub trait Tap {
     /// One line of the wire, without its line feed.
     fn passed(&mut self, direction: Direction, line: &[u8]);
+
+    /// A request of the client has come to its end.
+    fn ended(&mut self, _end: &RequestEnd<'_>) {}
 }
 
 /// Nobody looks.
@@ -67,7 +85,20 @@ impl Tap for () {
     fn passed(&mut self, _direction: Direction, _line: &[u8]) {}
 }
 
-/// Writes them down, redacted.
+/// Tools of which it is known how their outputs were read last.
+const RUNGS: usize = 10_000;
+
+/// All who look: a recording, spans and the log.
+pub(crate) struct Onlookers {
+    pub recording: Option<Recording>,
+    pub spans: Option<SpanTap>,
+    pub log: PassOn,
+    pub redactor: Redactor,
+    /// How the outputs of each tool were read last.
+    pub rungs: HashMap<String, Rung>,
+}
+
+/// Messages are written down, redacted.
 #[derive(Debug)]
 pub(crate) struct Recording {
     pub recorder: Recorder,
@@ -75,9 +106,35 @@ pub(crate) struct Recording {
     pub redactor: Redactor,
 }
 
-impl Tap for Recording {
+impl Tap for Onlookers {
     fn passed(&mut self, direction: Direction, line: &[u8]) {
-        self.recorder
-            .record(&self.server, direction, line, &self.redactor);
+        if let Some(recording) = &mut self.recording {
+            recording
+                .recorder
+                .record(&recording.server, direction, line, &recording.redactor);
+        }
+    }
+
+    fn ended(&mut self, end: &RequestEnd<'_>) {
+        if let Some(spans) = &self.spans {
+            spans.note(end);
+        }
+        let (Some(tool), Some(rung)) = (end.tool, end.rung) else {
+            return;
+        };
+        if self.rungs.get(tool) == Some(&rung) || self.rungs.len() >= RUNGS {
+            return;
+        }
+        let was = self.rungs.insert(tool.to_owned(), rung);
+        // Structured content is nothing to speak of, unless it was something else.
+        if was.is_some() || rung != Rung::Structured {
+            let tool = self.redactor.redact(tool);
+            let _ = writeln!(
+                self.log,
+                "jelly proxy: outputs of `{}` are read by {} now",
+                sanitize(&tool),
+                rung.name()
+            );
+        }
     }
 }

@@ -187,6 +187,12 @@ impl Upstream {
         exit
     }
 
+    /// Kills its process; false where it has none.
+    pub fn kill(&mut self) -> bool {
+        let piped = self.piped();
+        piped.map(|piped| piped.process.kill()).is_some()
+    }
+
     /// Ends it.
     pub async fn stop(&mut self, grace: Duration) {
         match &mut self.way {

@@ -53,7 +53,8 @@ pub use exchange::{Beyond, End, HttpEnd, Life, Outgoing, ReplyOutcome};
 pub use extras::{CROSSING, CancelEnd, Listening, Stirs};
 pub use frame::{Frame, LineSplitter, MAX_LINE_BYTES};
 pub use http::{
-    ListenGuard, ListenRefusal, RawHttp, RawNews, RequestRefusal, SseItem, SseParser, auth,
+    JsonPoster, ListenGuard, ListenRefusal, RawHttp, RawNews, RequestRefusal, SseItem, SseParser,
+    auth,
 };
 pub use launch::{Endpoint, Launch, Reach};
 pub use notices::{Listener, Notice};

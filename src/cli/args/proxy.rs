@@ -4,6 +4,7 @@ use super::rules::RuleFiles;
 use super::run::LadderArgs;
 use super::shared::{parse_duration, parse_pair};
 use clap::{Args, Subcommand, ValueEnum};
+use jelly_mock::Fault;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -122,6 +123,19 @@ pub struct ProxyArgs {
     /// Record the messages to this file, redacted
     #[arg(long, value_name = "FILE")]
     pub record_to: Option<PathBuf>,
+
+    /// Lets answers go wrong: KIND[@PHASE][=VALUE], as in `error@call:2=-32000:no`; `jelly mock
+    /// --list-faults` shows them all
+    #[arg(long = "fault", value_name = "FAULT")]
+    pub faults: Vec<Fault>,
+
+    /// Chance of faults that happen now and then
+    #[arg(long, value_name = "SEED", requires = "faults", default_value_t = 1)]
+    pub fault_seed: u64,
+
+    /// Sends a span of each request there, by OTLP over HTTP with JSON
+    #[arg(long, value_name = "URL")]
+    pub otlp: Option<String>,
 
     /// Says that `jelly proxy wrap` wrote this command
     #[arg(long, value_name = "HOW", hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "")]

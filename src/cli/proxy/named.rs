@@ -29,6 +29,13 @@ pub async fn server(
     world: &World,
     redactor: &Redactor,
 ) -> Result<NamedServer, Refusal> {
+    let has_headers = args.login || !(args.header.is_empty() && args.header_env.is_empty());
+    if has_headers && args.url.is_none() {
+        return Err(Refusal::with_help(
+            "--header, --header-env and --login are for a server that is named by --url",
+            "a server that is started gets variables: --env NAME=VALUE",
+        ));
+    }
     let mut named = match (&args.config, &args.plan) {
         (Some(config), _) => of_config(config, args, world, redactor).await?,
         (None, Some(plan)) => of_plan(plan, args, world, redactor)?,

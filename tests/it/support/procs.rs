@@ -57,13 +57,13 @@ pub fn alive(project: &Project) -> Vec<Proc> {
         .collect()
 }
 
-/// How many of them have this word in their command line.
-pub fn count_of(project: &Project, word: &str) -> usize {
-    let alive = alive(project);
-    alive
-        .iter()
-        .filter(|process| process.argv.contains(word))
-        .count()
+/// How many of them are this program, from wherever it was started.
+pub fn count_of(project: &Project, program: &str) -> usize {
+    let is_it = |process: &&Proc| {
+        let first = process.argv.split(' ').next().unwrap_or_default();
+        first.rsplit('/').next() == Some(program)
+    };
+    alive(project).iter().filter(is_it).count()
 }
 
 /// Waits until nobody is alive.

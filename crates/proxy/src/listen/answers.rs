@@ -2,7 +2,7 @@
 //!
 //! Main type: [`AnswerBody`].
 
-use super::outflow::{Outflow, OutflowEnd};
+use crate::routing::{Outflow, OutflowEnd};
 use hyper::Response;
 use hyper::StatusCode;
 use hyper::body::{Body, Bytes, Frame, SizeHint};

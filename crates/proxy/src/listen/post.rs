@@ -3,12 +3,11 @@
 //! Main function: [`answer`].
 
 use super::answers::{self, Departure, HttpAnswer};
-use super::arrival::{Arrival, ModernRequest, PostedRequest};
-use super::outflow::{FirstWord, Outflow};
 use super::sessions::{ClientSession, Sessions};
 use crate::message::{Line, peek};
+use crate::routing::{Arrival, FirstWord, ModernRequest, Outflow, PostedRequest};
 use http_body_util::{BodyExt, Limited};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Method, Request, StatusCode};
 use jelly_base::mcp::{DISCOVER, code};
@@ -90,13 +89,17 @@ async fn post(
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
         return answers::refusal(status, None, NO_SESSION, text);
     }
+    let too_large = || {
+        let text = format!("jelly proxy takes requests of {LARGEST} bytes at most");
+        let status = StatusCode::PAYLOAD_TOO_LARGE;
+        answers::refusal(status, None, code::INVALID_REQUEST, &text)
+    };
+    if body.size_hint().lower() > LARGEST as u64 {
+        return too_large();
+    }
     let line = match timeout(BODY_TAKES, Limited::new(body, LARGEST).collect()).await {
         Ok(Ok(body)) => in_one_line(body.to_bytes()),
-        Ok(Err(_)) => {
-            let text = format!("jelly proxy takes requests of {LARGEST} bytes at most");
-            let status = StatusCode::PAYLOAD_TOO_LARGE;
-            return answers::refusal(status, None, code::INVALID_REQUEST, &text);
-        }
+        Ok(Err(_)) => return too_large(),
         Err(_) => return answers::plain(StatusCode::REQUEST_TIMEOUT, "the body took too long"),
     };
     match Arrival::of(&line, text_of(&headers, VERSION)) {

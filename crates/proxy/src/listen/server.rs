@@ -7,7 +7,7 @@ use super::post;
 use super::sessions::Sessions;
 use crate::driver::{ProxyEnd, SharedEngine};
 use crate::pass_on::PassOn;
-use crate::run::LAST_WORDS;
+use crate::run::{LAST_WORDS, spans_of};
 use crate::settings::ProxySettings;
 use hyper::StatusCode;
 use hyper::server::conn::http1;
@@ -53,7 +53,8 @@ pub async fn listen(
     interrupted: impl Future<Output = ()>,
 ) -> io::Result<ProxyEnd> {
     let (pass_on, passed_on) = PassOn::start()?;
-    let sessions = Sessions::new(settings, engine, limits, pass_on);
+    let (spans, exporter) = spans_of(&settings, &pass_on)?.unzip();
+    let sessions = Sessions::new(settings, engine, limits, (pass_on, spans));
     tokio::select! {
         () = accept(Rc::new(guard), listener, &sessions) => {}
         () = sweep(&sessions) => {}
@@ -61,6 +62,9 @@ pub async fn listen(
     }
     sessions.end_all().await;
     drop(sessions);
+    if let Some(exporter) = exporter {
+        exporter.finish().await;
+    }
     passed_on.wait(LAST_WORDS);
     Ok(ProxyEnd::Interrupted)
 }

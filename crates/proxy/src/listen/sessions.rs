@@ -4,12 +4,13 @@
 //! a server of its own. Those of the modern era share one, which is started when
 //! the first of them asks.
 
-use super::router::Router;
 use super::server::ListenSettings;
 use crate::client::{Client, MessagesClient};
 use crate::driver::{GRACE, Proxy, SharedEngine};
 use crate::pass_on::PassOn;
+use crate::routing::Router;
 use crate::settings::ProxySettings;
+use crate::spans::SpanTap;
 use ring::rand::{SecureRandom, SystemRandom};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -56,7 +57,8 @@ impl ClientSession {
 pub struct Sessions {
     settings: Rc<ProxySettings>,
     engine: SharedEngine,
-    pass_on: PassOn,
+    /// The log, and what notes spans.
+    told: (PassOn, Option<SpanTap>),
     limits: ListenSettings,
     /// By their ids.
     open: RefCell<HashMap<String, Rc<ClientSession>>>,
@@ -75,12 +77,12 @@ impl Sessions {
         settings: Rc<ProxySettings>,
         engine: SharedEngine,
         limits: ListenSettings,
-        pass_on: PassOn,
+        told: (PassOn, Option<SpanTap>),
     ) -> Rc<Self> {
         Rc::new(Self {
             settings,
             engine,
-            pass_on,
+            told,
             limits,
             open: RefCell::default(),
             spare: RefCell::default(),
@@ -162,7 +164,7 @@ impl Sessions {
             Rc::clone(&self.settings),
             Rc::clone(&self.engine),
             client,
-            self.pass_on.clone(),
+            self.told.clone(),
         )?;
         let count = (!is_shared).then(|| Rc::clone(&self.count));
         if let Some(count) = &count {

@@ -3,6 +3,7 @@
 use super::pending::{Asked, Asking, CallClock, Waiting, key};
 use super::session::era_of;
 use super::{Relay, Starting, State, Wish};
+use crate::account::RequestOutcome;
 use crate::message::{Kind, Line, NoticeParams, Peek, RequestParams, peek};
 use crate::settings::Tap;
 use crate::trouble::Trouble;
@@ -11,6 +12,9 @@ use tokio::time::Instant;
 
 /// Lines that are kept for a server which is starting.
 pub(super) const HELD: usize = 10_000;
+
+/// A longer call is not kept to be made again.
+const KEPT_CALL: usize = 256 * 1024;
 
 impl<T: Tap> Relay<T> {
     /// A line of the client, without its line feed.
@@ -62,7 +66,9 @@ impl<T: Tap> Relay<T> {
                     "notifications/cancelled" => {
                         let params: NoticeParams<'_> = message.read_params();
                         if let Some(id) = params.request_id {
-                            self.pending.take(id.get());
+                            if let Some(asked) = self.pending.take(id.get()) {
+                                self.account(&asked, RequestOutcome::Cancelled, None);
+                            }
                             let id = key(id.get());
                             self.listening.retain(|(listening, _)| key(listening) != id);
                         }
@@ -106,7 +112,7 @@ impl<T: Tap> Relay<T> {
         }
     }
 
-    fn asked(&self, message: &Peek<'_>, method: Asking, line: &[u8], now: Instant) -> Asked {
+    fn asked(&mut self, message: &Peek<'_>, method: Asking, line: &[u8], now: Instant) -> Asked {
         let until = match self.state {
             State::Ready => None,
             State::Starting(_) | State::Down => Some(now + self.settings.startup_timeout),
@@ -130,15 +136,25 @@ impl<T: Tap> Relay<T> {
             }
             _ => Waiting::Plainly,
         };
-        let tool = match (method, &self.adapter) {
-            (Asking::Call, Some(_)) => message.read_params::<RequestParams<'_>>().name,
+        let tool = match method {
+            Asking::Call => message.read_params::<RequestParams<'_>>().name,
             _ => None,
         };
+        let faults = match &mut self.faults {
+            Some(faults) => faults.meets(message.method(), tool.as_deref()),
+            None => Vec::new(),
+        };
+        let again = tool.as_deref().filter(|tool| self.repeatable.has(tool));
+        let again = again.is_some() && line.len() <= KEPT_CALL;
         Asked {
             method,
+            name: message.method().to_owned(),
+            since: now,
             until,
             waiting,
             tool,
+            again: again.then(|| line.to_vec()),
+            faults,
             modern: self.session.era == Some(Era::Modern),
         }
     }

@@ -3,6 +3,7 @@
 use super::client::HELD;
 use super::pending::{Asked, Asking, Waiting, earlier, key};
 use super::{OwnRequest, Relay, Starting, State, Wish};
+use crate::account::RequestOutcome;
 use crate::message::{Kind, Line, peek};
 use crate::settings::Tap;
 use crate::trouble::Trouble;
@@ -151,11 +152,24 @@ impl<T: Tap> Relay<T> {
         self.trouble = Some(trouble.clone());
         self.told = false;
         let restarts = died_in_use && self.may_restart(now);
-        for (id, asked) in self.pending.take_all() {
-            match asked.waiting {
-                Waiting::Listens(line) if restarts => self.listening.push((id, line)),
-                _ => {
+        for (id, mut asked) in self.pending.take_all() {
+            // Once: a server that dies of a call would die of each.
+            let again = asked.again.take().filter(|_| restarts);
+            match (asked.waiting, again) {
+                (Waiting::Listens(line), _) if restarts => self.listening.push((id, line)),
+                (waiting, Some(line)) => {
+                    let until = Some(now + self.settings.startup_timeout);
+                    let asked = Asked {
+                        waiting,
+                        until,
+                        ..asked
+                    };
+                    self.pending.add(&id, asked);
+                    self.held.push(line);
+                }
+                (waiting, None) => {
                     let id = self.shown_id(id);
+                    let asked = Asked { waiting, ..asked };
                     self.answer_for_server(&id, &asked, &trouble);
                 }
             }
@@ -216,7 +230,9 @@ impl<T: Tap> Relay<T> {
         for id in ids_of(line) {
             self.own.remove(&id);
             self.answered.remove(&key(&id));
-            if self.pending.take(&id).is_some() {
+            if let Some(asked) = self.pending.take(&id) {
+                let root_cause = trouble.data.root_cause.as_str();
+                self.account(&asked, RequestOutcome::Unavailable { root_cause }, None);
                 let shown = self.shown_id(id);
                 self.say_to_client(&trouble.answer(&shown));
             }
@@ -271,7 +287,7 @@ impl<T: Tap> Relay<T> {
             State::Starting(starting) => starting.start_at,
             State::Down | State::Ready => None,
         };
-        earlier(start, self.pending.due())
+        earlier(earlier(start, self.delayed_until()), self.pending.due())
     }
 
     /// Does what is due; whether a request has waited long enough for a server
@@ -283,6 +299,7 @@ impl<T: Tap> Relay<T> {
             starting.start_at = None;
             self.wishes.push_back(Wish::Start);
         }
+        self.let_go(now);
         if self.pending.due().is_none_or(|due| due > now) {
             return false;
         }
@@ -312,6 +329,7 @@ impl<T: Tap> Relay<T> {
             "The tool call was cancelled by jelly proxy: no answer and no progress within {}.",
             human_duration(limit)
         );
+        self.account(&asked, RequestOutcome::TimedOut, None);
         self.cancel(id, &why);
         let result = json!({ "content": [{ "type": "text", "text": why }], "isError": true });
         self.say_to_client(&format!(

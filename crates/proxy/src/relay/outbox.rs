@@ -37,6 +37,12 @@ impl Outbox {
         self.unsent().is_empty()
     }
 
+    /// Takes back what was added since so many bytes waited.
+    pub fn take_back(&mut self, waited: usize) -> Vec<u8> {
+        let at = (self.at + waited).min(self.bytes.len());
+        self.bytes.split_off(at)
+    }
+
     /// So many bytes were taken.
     pub fn took(&mut self, bytes: usize) {
         self.at += bytes;

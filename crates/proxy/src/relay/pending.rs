@@ -5,6 +5,7 @@
 use crate::stand_in::Said;
 use indexmap::IndexMap;
 use jelly_base::mcp::{DISCOVER, INITIALIZE, LISTEN};
+use jelly_mock::Kind as FaultKind;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -83,14 +84,23 @@ pub struct CallClock {
 }
 
 /// A request that waits.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
     pub method: Asking,
+    /// As it was sent.
+    pub name: String,
+    /// When it came.
+    pub since: Instant,
     /// How long it waits for a server that is starting.
     pub until: Option<Instant>,
     pub waiting: Waiting,
-    /// The tool of a call, where its output may be adapted.
+    /// The tool of a call.
     pub tool: Option<String>,
+    /// The line of a call that may be made twice, for the case that the server
+    /// dies of something meanwhile.
+    pub again: Option<Vec<u8>>,
+    /// What is to go wrong with its answer.
+    pub faults: Vec<FaultKind>,
     /// The client speaks the modern era.
     pub modern: bool,
 }

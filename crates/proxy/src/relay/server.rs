@@ -1,8 +1,9 @@
 //! What comes from the server.
 
 use super::pending::{Asked, Asking, key};
-use super::{OwnRequest, Relay, State};
-use crate::adapter::{Members, raw};
+use super::{OwnRequest, Relay, State, Wish};
+use crate::account::RequestOutcome;
+use crate::adapter::{Adapter, Members, raw};
 use crate::message::{Kind, Line, NoticeParams, Peek, peek, place_in};
 use crate::settings::Tap;
 use jelly_base::mcp::{Era, code};
@@ -51,7 +52,7 @@ impl<T: Tap> Relay<T> {
     /// one that is not in a batch.
     fn takes_of_server(&mut self, message: &Peek<'_>, line: Option<&[u8]>, now: Instant) -> bool {
         match (message.kind(), message.id()) {
-            (Kind::Response, Some(id)) => self.takes_response(message, id, line),
+            (Kind::Response, Some(id)) => self.takes_response(message, id, line, now),
             (Kind::Request, Some(id)) => {
                 self.asked_by_server.insert(key(id));
                 true
@@ -73,7 +74,13 @@ impl<T: Tap> Relay<T> {
         }
     }
 
-    fn takes_response(&mut self, message: &Peek<'_>, id: &str, line: Option<&[u8]>) -> bool {
+    fn takes_response(
+        &mut self,
+        message: &Peek<'_>,
+        id: &str,
+        line: Option<&[u8]>,
+        now: Instant,
+    ) -> bool {
         if let Some(why) = self.own.remove(id) {
             if why == OwnRequest::Restore {
                 self.restored(message.error().is_none());
@@ -84,9 +91,16 @@ impl<T: Tap> Relay<T> {
             self.came_late(&asked, message);
             return false;
         }
-        let Some(asked) = self.pending.take(id) else {
+        let Some(mut asked) = self.pending.take(id) else {
             return true;
         };
+        if Self::dies_instead(&asked) {
+            // Whoever waits for it is told of the death.
+            asked.faults.clear();
+            self.pending.add(id, asked);
+            self.wishes.push_back(Wish::Kill);
+            return false;
+        }
         self.learn_era(&asked, message);
         if self.state != State::Ready {
             self.ready();
@@ -96,10 +110,41 @@ impl<T: Tap> Relay<T> {
             self.say_to_client(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{client},{rest}}}"));
             return false;
         }
+        let waited = self.to_client.unsent().len();
+        let passes = self.answers(&asked, message, line);
+        let (Some(line), false) = (line, asked.faults.is_empty()) else {
+            return passes;
+        };
+        let mut whole = self.to_client.take_back(waited);
+        if passes {
+            whole.extend_from_slice(line);
+        }
+        self.inject(&asked.faults, &whole, now);
+        false
+    }
+
+    /// Takes in an answer to a request that waits; whether its line goes on as it
+    /// is.
+    fn answers(&mut self, asked: &Asked, message: &Peek<'_>, line: Option<&[u8]>) -> bool {
         let (Some(line), Some(result)) = (line, message.result()) else {
+            let outcome = match message.result() {
+                Some(_) => RequestOutcome::Answered,
+                None => RequestOutcome::Refused,
+            };
+            self.account(asked, outcome, None);
             return true;
         };
-        let Some(changed) = self.changed(&asked, result) else {
+        if asked.method == Asking::Known("tools/list") {
+            self.repeatable.learn(result);
+        }
+        let changed = self.changed(asked, result);
+        let rung = self.adapter.as_mut().and_then(Adapter::take_rung);
+        let outcome = match asked.method == Asking::Call && is_tool_error(result) {
+            true => RequestOutcome::ToolError,
+            false => RequestOutcome::Answered,
+        };
+        self.account(asked, outcome, rung);
+        let Some(changed) = changed else {
             return true;
         };
         // All but the result stays as it was written.
@@ -173,6 +218,19 @@ impl<T: Tap> Relay<T> {
         result.insert("_meta".to_owned(), raw(&meta)?);
         serde_json::to_string(&result).ok()
     }
+}
+
+#[derive(Default, Deserialize)]
+struct ToolErrorFlag {
+    #[serde(default, rename = "isError")]
+    is_error: bool,
+}
+
+/// Whether a tool says that it failed.
+fn is_tool_error(result: &str) -> bool {
+    // Most results need not be read for that.
+    result.contains("isError")
+        && serde_json::from_str(result).is_ok_and(|flag: ToolErrorFlag| flag.is_error)
 }
 
 /// The result or the error of an answer, as a member.

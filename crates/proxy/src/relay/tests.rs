@@ -97,7 +97,7 @@ impl World {
                     self.has.clear();
                     self.relay.started();
                 }
-                Wish::Stop => self.die(),
+                Wish::Stop | Wish::Kill => self.die(),
             }
         }
         let sent = self.sent.0.borrow();

@@ -22,6 +22,7 @@ mod startup_limit;
 mod usual_place;
 mod versions;
 mod wrap;
+mod wrap_url;
 
 pub use blanks::{Filled, Piece, Surroundings, fill, pieces};
 pub use by_hand::by_hand;

@@ -10,6 +10,7 @@ use super::document::{Data, Member, Node, parse};
 use super::entry::{Config, Entry, Place, Reached};
 use super::read::{ConfigError, command_holder, read};
 use super::splices::{TextList, offset, scalar, spliced};
+use super::wrap_url::{UrlWrap, WrappedUrl, unwrapped_url, wrapped_url};
 use jelly_base::text::without_mark;
 use std::ops::Range;
 use std::path::Path;
@@ -165,6 +166,83 @@ fn same_entry<'c>(config: &'c Config, entry: &Entry) -> Option<&'c Entry> {
     same.min_by_key(|other| other.place.line.abs_diff(entry.place.line))
 }
 
+/// The words of an entry that goes through the proxy to a URL.
+fn words_of_url(entry: &Entry) -> Option<(String, Vec<String>)> {
+    let words = words(entry)?;
+    let url = WrappedUrl::of(&words)?.url.to_owned();
+    Some((url, words.into_iter().map(str::to_owned).collect()))
+}
+
+/// An entry with a URL.
+fn wrapped_by_url(
+    place: WrapPlace<'_>,
+    text: &str,
+    config: &Config,
+    entry: &Entry,
+    url: &str,
+) -> Result<String, Hold> {
+    let left = |why: &str| Hold::Left(why.to_owned());
+    let format = config.client.format();
+    let root = root(text, format).ok_or_else(|| left("it can't be read again"))?;
+    let server = member_at(&root, entry.place, &entry.name)
+        .ok_or_else(|| left("its place in the file was not found"))?;
+    let wrap = UrlWrap {
+        jelly: place.jelly,
+        flags: flags(format, &server.value, &entry.name),
+    };
+    let after = wrapped_url(text, format, &server.value, &wrap).ok_or_else(|| {
+        left("it is reached by a URL, and is written so that it could not be restored later")
+    })?;
+    let meant = config_of(place, &after).ok().filter(|after| {
+        let same = same_entry(after, entry).and_then(words_of_url);
+        same.is_some_and(|(meant, _)| meant == url) && others_are_the_same(config, after, entry)
+    });
+    match meant {
+        Some(_) => Ok(after),
+        None => Err(left(
+            "its URL and its headers can't be told apart as they are written",
+        )),
+    }
+}
+
+fn unwrapped_by_url(
+    place: WrapPlace<'_>,
+    text: &str,
+    config: &Config,
+    entry: &Entry,
+    words: &[String],
+) -> Result<String, Hold> {
+    let left = |why: &str| Hold::Left(why.to_owned());
+    let format = config.client.format();
+    let root = root(text, format).ok_or_else(|| left("it can't be read again"))?;
+    let server = member_at(&root, entry.place, &entry.name)
+        .ok_or_else(|| left("its place in the file was not found"))?;
+    let was = WrappedUrl::of(words).ok_or(Hold::Already)?;
+    let after = unwrapped_url(text, format, &server.value, &was)
+        .ok_or_else(|| left("it is not written as `wrap` writes it"))?;
+    let meant = config_of(place, &after).ok().filter(|after| {
+        let reached = same_entry(after, entry).and_then(|entry| entry.reached.as_ref());
+        let is_url = matches!(reached, Some(Reached::Url { url, .. }) if url.text == was.url);
+        is_url && others_are_the_same(config, after, entry)
+    });
+    match meant {
+        Some(_) => Ok(after),
+        None => Err(left("it can't be told apart as it is written now")),
+    }
+}
+
+/// What the proxy is told of the client.
+fn flags(format: &ClientFormat, server: &Node, name: &str) -> Vec<String> {
+    let mut flags = Vec::new();
+    // A name that the client would fill in is none.
+    if !name.contains(['$', '{']) && !name.starts_with('-') {
+        flags.extend(["--name".to_owned(), name.to_owned()]);
+    }
+    let limit = startup_seconds(format, server);
+    flags.extend(["--startup-timeout".to_owned(), format!("{limit}s")]);
+    flags
+}
+
 fn words(entry: &Entry) -> Option<Vec<&str>> {
     match &entry.reached {
         Some(Reached::Command { command, args, .. }) => {
@@ -184,14 +262,12 @@ fn wrapped(
     let left = |why: &str| Hold::Left(why.to_owned());
     let before = match (&entry.reached, words(entry)) {
         (_, Some(words)) => words,
-        (Some(Reached::Url { .. }), None) => {
-            return Err(left(
-                "it is reached by a URL, and there is no command to stand before",
-            ));
+        (Some(Reached::Url { url, .. }), None) => {
+            return wrapped_by_url(place, text, config, entry, &url.text);
         }
         (_, None) => return Err(left("its entry says no command")),
     };
-    if wrapped_words(&before).is_some() {
+    if wrapped_words(&before).is_some() || WrappedUrl::of(&before).is_some() {
         return Err(Hold::Already);
     }
     if let [program, "proxy", ..] = before.as_slice()
@@ -217,6 +293,9 @@ fn unwrapped(
     config: &Config,
     entry: &Entry,
 ) -> Result<String, Hold> {
+    if let Some((_, words)) = words_of_url(entry) {
+        return unwrapped_by_url(place, text, config, entry, &words);
+    }
     let words_before = words(entry).ok_or(Hold::Already)?;
     let inner = wrapped_words(&words_before).ok_or(Hold::Already)?;
     changed_entry(
@@ -311,12 +390,7 @@ impl<'t> Located<'t> {
             "proxy".to_owned(),
             if has_args { MARK } else { BARE_MARK }.to_owned(),
         ];
-        // A name that the client would fill in is none.
-        if !name.contains(['$', '{']) && !name.starts_with('-') {
-            words.extend(["--name".to_owned(), name.to_owned()]);
-        }
-        let limit = startup_seconds(self.format, self.holder);
-        words.extend(["--startup-timeout".to_owned(), format!("{limit}s")]);
+        words.extend(flags(self.format, self.holder, name));
         words.push("--".to_owned());
         let mut items: Vec<String> = words.iter().map(|word| quoted(word)).collect();
         if self.is_together() {

@@ -30,8 +30,8 @@ const CONFIGS: &[(&str, &str, usize)] = &[
     ),
     (
         ".vscode/mcp.json",
-        "{\"servers\":{\"a\":{\"type\":\"stdio\",\"command\":\"node\",\"args\":[\"${workspaceFolder}/s.js\"]},\"web\":{\"type\":\"http\",\"url\":\"https://h/mcp\"}},\"inputs\":[]}",
-        1,
+        "{\"servers\":{\"a\":{\"type\":\"stdio\",\"command\":\"node\",\"args\":[\"${workspaceFolder}/s.js\"]},\"web\":{\"type\":\"http\",\"url\":\"https://h/mcp\",\"headers\":{\"X-Key\":\"${input:k}\"}}},\"inputs\":[]}",
+        2,
     ),
     (
         ".zed/settings.json",
@@ -40,8 +40,8 @@ const CONFIGS: &[(&str, &str, usize)] = &[
     ),
     (
         "opencode.json",
-        "{ \"mcp\": { \"a\": { \"type\": \"local\", \"command\": [\"npx\", \"-y\", \"x\"], \"enabled\": true } } }",
-        1,
+        "{ \"mcp\": { \"a\": { \"type\": \"local\", \"command\": [\"npx\", \"-y\", \"x\"], \"enabled\": true }, \"far\": { \"type\": \"remote\", \"url\": \"https://h/\", \"headers\": { \"Authorization\": \"Bearer {env:T}\" } } } }",
+        2,
     ),
     (
         ".codex/config.toml",
@@ -54,9 +54,14 @@ const CONFIGS: &[(&str, &str, usize)] = &[
         4,
     ),
     (
+        ".mcp.json",
+        "{\n  \"mcpServers\": {\n    \"far\": {\n      \"headers\": {\n        \"Authorization\": \"Bearer t\\u006bn\",\n        \"X-Team\" : \"red\"\n      },\n      \"type\" : \"http\",\n      \"url\" :  \"https:\\/\\/h/mcp\",\n      \"alwaysAllow\": [\"a\"]\n    },\n    \"plain\": { \"serverUrl\": \"https://h/sse\" }\n  }\n}\n",
+        2,
+    ),
+    (
         ".gemini/settings.json",
-        "{\n  \"mcpServers\": {\n    \"s\": {\n      \"command\": \"python3\",\n      \"args\": [\"s.py\"], \"timeout\": 10000\n    }\n  }\n}",
-        1,
+        "{\n  \"mcpServers\": {\n    \"s\": {\n      \"command\": \"python3\",\n      \"args\": [\"s.py\"], \"timeout\": 10000\n    },\n    \"far\": { \"httpUrl\": \"https://h/mcp\" }\n  }\n}",
+        2,
     ),
 ];
 
@@ -153,7 +158,7 @@ fn only_the_servers_that_are_named_change() {
 
 #[test]
 fn what_can_t_be_wrapped_says_why() {
-    let text = r#"{"mcpServers": {"web": {"url": "https://h/"}, "none": {}, "own": {"command": "/x/jelly", "args": ["proxy", "--config", "f", "--server", "own"]}}}"#;
+    let text = r#"{"mcpServers": {"web": {"url": "https://h/", "headers": {"A": "b"}, "env": {}}, "none": {}, "own": {"command": "/x/jelly", "args": ["proxy", "--config", "f", "--server", "own"]}}}"#;
     let done = wrapped(".mcp.json", text);
     assert_eq!(done.text, text);
     let whys: Vec<&str> = done
@@ -237,4 +242,62 @@ fn what_is_behind_a_proxy_is_known_by_the_mark_alone() {
         None
     );
     assert_eq!(words(&["/x/jelly", "proxy", "--wrapped", "--"]), None);
+}
+
+#[test]
+fn a_url_goes_through_jelly_with_its_headers_in_the_environment() {
+    let text = r#"{"mcpServers": {"far": {"type": "http", "url": "https://h/mcp", "headers": {"Authorization": "Bearer tkn", "X-Team": "red"}}}}"#;
+    let done = wrapped(".mcp.json", text).text;
+    let read: serde_json::Value = serde_json::from_str(&done).unwrap();
+    let entry = &read["mcpServers"]["far"];
+    assert_eq!(entry["command"], JELLY);
+    assert_eq!(entry["type"], "stdio");
+    assert_eq!(
+        entry["args"],
+        serde_json::json!([
+            "proxy",
+            "--wrapped=url:url:http",
+            "--name",
+            "far",
+            "--startup-timeout",
+            "24s",
+            "--header-env",
+            "Authorization=JELLY_HEADER_1_AUTHORIZATION",
+            "--header-env",
+            "X-Team=JELLY_HEADER_2_X_TEAM",
+            "--url",
+            "https://h/mcp"
+        ])
+    );
+    assert_eq!(entry["env"]["JELLY_HEADER_1_AUTHORIZATION"], "Bearer tkn");
+    assert_eq!(entry["env"]["JELLY_HEADER_2_X_TEAM"], "red");
+    // What somebody has added to it since is not lost: it is left as it is.
+    let more = done.replace("\"env\": {", "\"env\": {\"MORE\": \"1\", ");
+    let back = unwrap(place(".mcp.json"), &more, &|_| true).unwrap();
+    assert_eq!(back.text, more);
+    assert!(
+        matches!(&back.entries[0].1, Turn::Left(why) if why.contains("as `wrap`")),
+        "{back:?}"
+    );
+}
+
+#[test]
+fn a_url_in_toml_or_yaml_is_left_and_it_is_said() {
+    for (path, text) in [
+        (
+            ".codex/config.toml",
+            "[mcp_servers.a]\nurl = \"https://h/\"\n",
+        ),
+        (
+            "goose/config.yaml",
+            "extensions:\n  a:\n    type: streamable_http\n    uri: https://h/\n",
+        ),
+    ] {
+        let done = wrapped(path, text);
+        assert_eq!(done.text, text);
+        assert!(
+            matches!(&done.entries[0].1, Turn::Left(why) if why.contains("URL")),
+            "{done:?}"
+        );
+    }
 }

@@ -7,7 +7,7 @@
 //! that nobody asked for, `facts` says what went wrong, `lost_session` whether a
 //! session is over, `body` unpacks what was packed, `events` hears a stream,
 //! `driver` holds them together. `raw_http` and `raw_exchange` are a driver for
-//! messages that are passed on as they are. `guard` is for servers of ours: whom
+//! messages that are passed on as they are; `poster` posts documents. `guard` is for servers of ours: whom
 //! they answer.
 
 pub mod auth;
@@ -23,6 +23,7 @@ mod link;
 mod listen;
 mod lost_session;
 mod post;
+mod poster;
 mod raw_exchange;
 mod raw_http;
 mod sse;
@@ -32,5 +33,6 @@ pub(super) use driver::connect;
 pub use guard::{ListenGuard, ListenRefusal, RequestRefusal};
 pub(super) use headers::ParamHeaders;
 pub(super) use link::{Carrier, Link};
+pub use poster::JsonPoster;
 pub use raw_http::{RawHttp, RawNews};
 pub use sse::{SseItem, SseParser};

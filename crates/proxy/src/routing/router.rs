@@ -8,9 +8,9 @@
 use super::arrival::PostedRequest;
 use super::outflow::{Outflow, Waterline};
 use super::sharing::{Belongs, homeward, outward};
-use crate::driver::FULL;
 use crate::message::{Kind, Line, NoticeParams, Peek, peek};
 use crate::relay::key;
+use crate::settings::FULL;
 use indexmap::IndexMap;
 use jelly_wire::MAX_LINE_BYTES;
 use serde_json::json;

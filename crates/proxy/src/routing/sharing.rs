@@ -109,7 +109,7 @@ fn spliced(line: &[u8], mut changes: Vec<(Range<usize>, &str)>) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::{Belongs, homeward, outward};
-    use crate::listen::arrival::PostedRequest;
+    use crate::routing::PostedRequest;
 
     fn text(line: Option<Vec<u8>>) -> String {
         String::from_utf8(line.unwrap()).unwrap()
