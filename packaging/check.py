@@ -18,6 +18,7 @@ import pathlib
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tarfile
@@ -168,8 +169,32 @@ def has_what_binstall_wants(out):
 
 
 def newest_glibc(program):
-    versions = set(re.findall(rb"GLIBC_(\d+)\.(\d+)", program.read_bytes()))
-    return max(((int(major), int(minor)) for major, minor in versions), default=(0, 0))
+    """The newest version of glibc that the loader is asked for: by the section
+    `.gnu.version_r`, since the program's own texts speak of versions too."""
+    data = program.read_bytes()
+    if data[:6] != b"\x7fELF\x02\x01":
+        sys.exit(f"{program} is no 64-bit little-endian ELF file")
+    (table,) = struct.unpack_from("<Q", data, 40)
+    size, count = struct.unpack_from("<HH", data, 58)
+    # Type, address, offset, length, link and number of entries of each section.
+    sections = [struct.unpack_from("<4xI8xQQQII", data, table + n * size) for n in range(count)]
+    newest = (0, 0)
+    for kind, _, at, _, link, entries in sections:
+        if kind != 0x6FFFFFFE:
+            continue
+        names = sections[link][2]
+        for _ in range(entries):
+            versions, _, first, following = struct.unpack_from("<2xHIII", data, at)
+            each = at + first
+            for _ in range(versions):
+                name, after = struct.unpack_from("<8xII", data, each)
+                text = data[names + name : data.index(b"\0", names + name)]
+                found = re.fullmatch(rb"GLIBC_(\d+)\.(\d+)(\.\d+)?", text)
+                if found:
+                    newest = max(newest, (int(found[1]), int(found[2])))
+                each += after
+            at += following
+    return newest
 
 
 def main():

@@ -239,14 +239,24 @@ fn what_the_readme_shows_of_a_console_is_printed() {
 fn text_of(picture: &str) -> String {
     let style = Regex::new(r"(?s)<style>.*?</style>").unwrap();
     let element = Regex::new(r"<[^>]*>").unwrap();
-    let text = element
-        .replace_all(&style.replace(picture, ""), "")
-        .into_owned();
-    let text = text
-        .replace("&lt;", "<")
-        .replace("&gt;", ">")
-        .replace("&quot;", "\"");
-    text.replace("&#x27;", "'").replace("&amp;", "&")
+    let text = style.replace(picture, "");
+    let text = element.replace_all(&text, "");
+    let text = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#x27;", "'"),
+        ("&amp;", "&"),
+    ]
+    .into_iter()
+    .fold(text.into_owned(), |text, (written, meant)| {
+        text.replace(written, meant)
+    });
+    // Each line is an element of its own, indented.
+    let lines = text
+        .lines()
+        .map(|line| line.strip_prefix("    ").unwrap_or(line));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 #[test]

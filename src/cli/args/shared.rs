@@ -115,7 +115,7 @@ pub struct NamedReports {
 fn report_help() -> String {
     let names: Vec<&str> = REPORT_FORMATS.iter().map(|format| format.name).collect();
     format!(
-        "Writes a report to a file too; can be given several times. Formats: {}",
+        "Also write a report to a file; can be given several times. Formats: {}",
         names.join(", ")
     )
 }

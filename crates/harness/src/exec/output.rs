@@ -153,7 +153,7 @@ pub fn breach(
         Ok(None) | Err(SchemaError::Elsewhere(_)) => None,
         Ok(Some(Some(misfit))) => Some(Breach::At(misfit)),
         Ok(Some(None)) => whole(
-            "it does not fit, and is too large to be told where".to_owned(),
+            "it does not fit, and is too large to say where".to_owned(),
             Value::Null,
         ),
         Err(SchemaError::TooComplex(why)) => return Err(why),

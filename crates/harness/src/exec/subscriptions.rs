@@ -169,7 +169,7 @@ fn not_declared(filter: &Value, capabilities: &Value) -> Option<String> {
         .collect();
     (!missing.is_empty()).then(|| {
         format!(
-            "the server does not declare `{}`, so that no such change would be told",
+            "the server does not declare `{}`, so that no such change would be announced",
             missing.join("`, `")
         )
     })

@@ -327,7 +327,7 @@ fn changed_entry(
     match is_meant {
         true => Ok(after),
         false => Err(left(
-            "its command and arguments can't be told apart as they are written",
+            "its command and arguments can't be separated as they are written",
         )),
     }
 }

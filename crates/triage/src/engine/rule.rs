@@ -77,7 +77,7 @@ impl JsonSchema for FixText {
                             "type": "string",
                         },
                         "only": {
-                            "description": "Who is told; both if left out.",
+                            "description": "Who the advice is for; both if left out.",
                             "enum": ["plan", "configuration"],
                         },
                         "text": {"description": "What to do; a command begins with `$ `.", "type": "string"},

@@ -99,7 +99,7 @@ fn proposal(target: String, mut dirs: Vec<PathBuf>, facts: &Facts<'_>) -> Option
         })
         .collect();
     let explanation = format!(
-        "created {} in the project, which the plan names and nobody made",
+        "created {} in the project: the plan names it, and it did not exist",
         shown.join(" and ")
     );
     Some(Proposal {

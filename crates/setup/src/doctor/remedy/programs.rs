@@ -248,7 +248,7 @@ impl Doctor<'_> {
                 false => (format!("{unpinned}@<version>"), "npm view"),
             };
             let end = if is_python { "" } else { " versions" };
-            let what = "There is no such version; choose one that there is, and write";
+            let what = "There is no such version; choose one that exists, and write";
             return Remedy::new()
                 .write(what, self.with_package(fetched.index, &text))
                 .run(format!("{list} {}{end}", word(unpinned)));

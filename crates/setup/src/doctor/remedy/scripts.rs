@@ -186,7 +186,7 @@ impl Doctor<'_> {
                     .run(line),
                 format!("Or write the path of another {thing}"),
             ),
-            None if is_whole => (Remedy::new(), format!("Name a {thing} that there is,")),
+            None if is_whole => (Remedy::new(), format!("Name an existing {thing},")),
             None => {
                 let folder = self.context.failure.cwd.as_deref().unwrap_or("/");
                 let what = format!(

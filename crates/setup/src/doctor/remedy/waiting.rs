@@ -60,7 +60,9 @@ impl Doctor<'_> {
                 .unwrap_or_else(|| self.without_http_mode(false));
             if let Some((url, probe)) = self.started.address() {
                 remedy = remedy
-                    .say(format!("It is told of {url}; see whether that answers:"))
+                    .say(format!(
+                        "It is configured for {url}; check whether that answers:"
+                    ))
                     .run(probe);
             }
         }
