@@ -33,7 +33,7 @@ pub struct Finding<'r> {
     pub id: String,
     /// It stands; else it went away by itself.
     pub is_error: bool,
-    pub origin: Origin<'r>,
+    pub origin: FindingSource<'r>,
     /// What it is about, as a person names it.
     pub subject: String,
     /// What is wrong, in a sentence.
@@ -44,7 +44,7 @@ pub struct Finding<'r> {
 
 /// Where a finding comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin<'r> {
+pub enum FindingSource<'r> {
     Plan {
         path: &'r str,
         server: Option<&'r str>,
@@ -155,7 +155,7 @@ fn of_failure<'r>(
     Finding {
         id: diagnosis.test_fingerprint.clone(),
         is_error: report.exit_code != 0,
-        origin: Origin::Plan {
+        origin: FindingSource::Plan {
             path: &report.plan.path,
             server: failure.server.as_deref(),
             step: failure.step.as_deref(),
@@ -183,7 +183,7 @@ fn of_problem<'r>(report: &'r RunReport, problem: &'r HelpProblem) -> Finding<'r
     Finding {
         id: id_of(&[&report.plan.path, &problem.what]),
         is_error: true,
-        origin: Origin::Plan {
+        origin: FindingSource::Plan {
             path: &report.plan.path,
             server: None,
             step: None,
@@ -203,7 +203,7 @@ fn of_whole(report: &RunReport) -> Finding<'_> {
     Finding {
         id: id_of(&[&report.plan.path, &verdict]),
         is_error: report.verdict != Verdict::PassedAfterRepair,
-        origin: Origin::Plan {
+        origin: FindingSource::Plan {
             path: &report.plan.path,
             server: None,
             step: None,
@@ -241,7 +241,7 @@ pub fn of_triage(report: &TriageReport) -> Findings<'_> {
         Some(Finding {
             id: id_of(&[&summary.path, &problem]),
             is_error: true,
-            origin: Origin::Report {
+            origin: FindingSource::Report {
                 path: &summary.path,
                 suite: "",
                 classname: "",
@@ -277,7 +277,7 @@ fn of_test<'r>(failure: &FailureView<'r>, in_stack: Option<&'r str>) -> Finding<
     Finding {
         id: failure.test_fingerprint.to_owned(),
         is_error: !failure.kind.flaky,
-        origin: Origin::Report {
+        origin: FindingSource::Report {
             path: failure.report,
             suite: failure.suite,
             classname: failure.classname,

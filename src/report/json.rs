@@ -1,6 +1,6 @@
 //! Reports as data: `results.json`, and what `--format json` prints.
 
-use super::findings::{Finding, Findings, Origin};
+use super::findings::{Finding, FindingSource, Findings};
 use jelly_base::model::{Diagnosis, MatrixReport, RunReport, SCHEMA_VERSION};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -116,10 +116,10 @@ impl<'a> FindingLine<'a> {
         };
         let said = |text: &'a str| Some(text).filter(|text| !text.is_empty());
         match finding.origin {
-            Origin::Plan { path, server, step } => {
+            FindingSource::Plan { path, server, step } => {
                 (line.plan, line.server, line.step) = (Some(path), server, step);
             }
-            Origin::Report {
+            FindingSource::Report {
                 path,
                 suite,
                 classname,

@@ -1,7 +1,7 @@
 //! SARIF 2.1.0, for code scanning and for editors: a rule for each root cause,
 //! a result for each finding.
 
-use super::findings::{Finding, Findings, Origin, Weight};
+use super::findings::{Finding, FindingSource, Findings, Weight};
 use jelly_base::model::json_word;
 use jelly_base::text::sanitize;
 use serde_json::{Value, json};
@@ -99,8 +99,8 @@ fn result(finding: &Finding<'_>, rule: usize) -> Value {
         physical["region"] = region;
     }
     let from = match finding.origin {
-        Origin::Plan { path, .. } => json!({ "plan": path }),
-        Origin::Report { path, .. } => json!({ "report": path }),
+        FindingSource::Plan { path, .. } => json!({ "plan": path }),
+        FindingSource::Report { path, .. } => json!({ "report": path }),
     };
     json!({
         "ruleId": finding.diagnosis.root_cause,

@@ -8,7 +8,7 @@
 use super::diagnose::Engine;
 use super::facts::{Facts, FailureSource};
 use super::fingerprint::Algorithm;
-use super::rule::Audience;
+use super::rule::{Audience, unknown};
 use super::tables::{any_of, built, table};
 use jelly_base::model::{Diagnosis, ErrorCategory, Failure, Side};
 use regex::Regex;
@@ -46,7 +46,7 @@ fn anchored(parts: &[String]) -> Vec<String> {
 
 impl Engine {
     /// The part of an aggregate that is an error of the machine, as a failure
-    /// of its own, where `diagnosis` blames the code for another part, or is in doubt.
+    /// of its own, where `diagnosis` blames the code for another part, or knows nothing.
     pub(super) fn part_of_surroundings(
         &self,
         facts: &Facts<'_>,
@@ -54,7 +54,7 @@ impl Engine {
     ) -> Option<Failure> {
         let failure = facts.failure;
         if facts.source != FailureSource::Report
-            || diagnosis.side != Side::Code && !diagnosis.ambiguous
+            || diagnosis.side != Side::Code && diagnosis.rule != unknown().id
             || self.matcher.is_asked_first(&diagnosis.rule)
         {
             return None;
