@@ -32,6 +32,7 @@ const LIVE: &[&str] = &[
     "container",
     "http",
     "salesforce",
+    "service",
     "ci",
 ];
 
@@ -133,6 +134,10 @@ const CHECKED: &str = "a run looks before it starts or sends anything, so only a
 
 /// Why no run of the binary shows the rule.
 const EXCUSED: &[(&str, &str)] = &[
+    (
+        "process/refused-by-the-system",
+        "another architecture's program and a broken library are not had on every machine",
+    ),
     (
         "process/not-executable",
         "a run looks at the file and knows more; records of other clients say ENOEXEC only",
