@@ -239,9 +239,12 @@ fn a_third_signal_ends_what_hears_none() {
             .success()
     );
     let running = start(&project, &[]);
-    procs::until("both processes of jelly", || {
-        (procs::alive(&project).len() == 2).then_some(())
+    let worker = procs::until("both processes of jelly", || {
+        let worker = |process: &procs::Proc| process.parent == running.pid();
+        procs::alive(&project).into_iter().find(worker)
     });
+    // It hears nothing any more, and what waits for it counts as one at most.
+    rustix::process::kill_process(pid(worker.pid), Signal::STOP).unwrap();
     // Two of one kind might be heard as one.
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         running.signal(signal);

@@ -19,6 +19,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// As a shell would report it: the worker dies of what its supervisor died of.
 const DIED_WITH_SUPERVISOR: i32 = 128 + libc::SIGKILL;
@@ -89,6 +90,13 @@ fn split() -> io::Result<Role> {
     }
 }
 
+/// After how many requests for its end a worker is no longer waited for.
+const LAST_WARNING: usize = 3;
+
+/// How long a worker may take that has heard the last of them. It may have heard
+/// fewer, since those that wait for it at the same moment count as one.
+const LAST_WORDS_TAKE: Duration = Duration::from_secs(1);
+
 /// The signals that the supervisor waits for.
 struct Signals {
     waited_for: libc::sigset_t,
@@ -133,10 +141,18 @@ impl Signals {
         }
     }
 
-    /// The next signal; `None` when the wait was interrupted.
-    fn next(&self) -> Option<i32> {
-        // SAFETY: the set is initialised; no details are asked for.
-        let signal = unsafe { libc::sigwaitinfo(&raw const self.waited_for, ptr::null_mut()) };
+    /// The next signal; `None` when the wait was interrupted, or took as long
+    /// as `limit` allows.
+    fn next(&self, limit: Option<Duration>) -> Option<i32> {
+        let limit = limit.map(|limit| libc::timespec {
+            tv_sec: libc::time_t::try_from(limit.as_secs()).unwrap_or(libc::time_t::MAX),
+            tv_nsec: libc::c_long::from(limit.subsec_nanos()),
+        });
+        let limit = limit.as_ref().map_or(ptr::null(), ptr::from_ref);
+        // SAFETY: the set and the limit are initialised, or the limit is null,
+        // which means none; no details are asked for.
+        let signal =
+            unsafe { libc::sigtimedwait(&raw const self.waited_for, ptr::null_mut(), limit) };
         (signal > 0).then_some(signal)
     }
 }
@@ -227,8 +243,15 @@ fn stand_by(worker: Pid, signals: &Signals) -> WorkerEnd {
     // Fails only when the worker has done it, or is gone already.
     let _ = rustix::process::setpgid(Some(worker), Some(worker));
     let mut passed_on = Vec::new();
+    let mut ends_by: Option<Instant> = None;
+    let mut cut_off = false;
     let status = loop {
-        match signals.next() {
+        let left = ends_by.map(|end| end.saturating_duration_since(Instant::now()));
+        match signals.next(left) {
+            None if left.is_some_and(|left| left.is_zero()) => {
+                send(worker, libc::SIGKILL);
+                (ends_by, cut_off) = (None, true);
+            }
             None => {}
             Some(libc::SIGCHLD) => {
                 if let Some(status) = reap_all(worker) {
@@ -239,12 +262,21 @@ fn stand_by(worker: Pid, signals: &Signals) -> WorkerEnd {
             Some(signal) => {
                 passed_on.push(signal);
                 send(worker, as_the_first(&passed_on, signal));
+                let asked = passed_on.iter().filter(|signal| asks_for_end(**signal));
+                if asked.count() == LAST_WARNING && !cut_off {
+                    ends_by = Some(Instant::now() + LAST_WORDS_TAKE);
+                }
             }
         }
     };
     tree::kill_own_children(&[]);
     clear_scratch();
-    match (status.exit_status(), status.terminating_signal()) {
+    let killed_by = match status.terminating_signal() {
+        // Our own hand, for whoever asked first.
+        Some(libc::SIGKILL) if cut_off => passed_on.iter().copied().find(|s| asks_for_end(*s)),
+        other => other,
+    };
+    match (status.exit_status(), killed_by) {
         (_, Some(signal)) => {
             let asked_for = passed_on.contains(&signal);
             // Of several that waited for the worker, the kernel chose one; who
@@ -266,11 +298,14 @@ fn stand_by(worker: Pid, signals: &Signals) -> WorkerEnd {
 
 /// What is passed on for a signal that asks for the end: the first that did. A
 /// worker that is slow to hear of several hears of them in any order, and the
-/// first decides. Two that come at once may count as one.
+/// first decides. Two that come at once may count as one there.
 fn as_the_first(passed_on: &[i32], signal: i32) -> i32 {
-    let ends = |signal: &i32| matches!(*signal, libc::SIGINT | libc::SIGTERM | libc::SIGHUP);
-    let first = passed_on.iter().copied().find(ends);
-    first.filter(|_| ends(&signal)).unwrap_or(signal)
+    let first = passed_on.iter().copied().find(|s| asks_for_end(*s));
+    first.filter(|_| asks_for_end(signal)).unwrap_or(signal)
+}
+
+fn asks_for_end(signal: i32) -> bool {
+    matches!(signal, libc::SIGINT | libc::SIGTERM | libc::SIGHUP)
 }
 
 /// Exit codes and signals fit by their nature.
