@@ -8,6 +8,7 @@
 mod client;
 pub mod suite;
 
+use crate::support::slice;
 use std::collections::{BTreeMap, BTreeSet};
 use suite::{Expected, Outcome, Suite};
 
@@ -41,11 +42,12 @@ fn the_list_of_expected_failures_names_known_scenarios_and_a_reason_for_each() {
     assert!(seen.len() < 4, "{seen:?}");
 }
 
-/// Runs all scenarios of a revision and holds them against the list.
+/// Runs scenarios of a revision and holds them against the list.
 fn holds(revision: &str) {
     let suite = Suite::find();
     let scenarios = suite.scenarios(revision);
     assert!(scenarios.len() > 20, "{scenarios:?}");
+    let scenarios = slice(4, scenarios);
     let expected: BTreeMap<String, String> = suite::expected()
         .into_iter()
         .map(|Expected { scenario, reason }| (scenario, reason))

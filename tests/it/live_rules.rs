@@ -6,7 +6,7 @@
 //! played so stands in [`EXCUSED`], with the reason.
 
 use crate::support::http::{Http, legacy, respond};
-use crate::support::{Project, Run};
+use crate::support::{Project, Run, slice};
 use jelly_base::model::{Failure, HttpFacts, Outcome, Phase};
 use jelly_triage::engine::{Engine, Example, Field, Rule};
 use serde_json::{Map, Value, json};
@@ -494,7 +494,7 @@ fn every_live_rule_decides_a_run_of_the_binary_or_is_excused() {
         );
     }
     let mut all: Vec<(String, Scene)> = Vec::new();
-    for (index, rule) in rules.iter().enumerate() {
+    for (index, rule) in slice(4, rules.iter().enumerate()) {
         for (turn, scene) in scenes(rule).into_iter().enumerate() {
             all.push((format!("r{index}-{turn}"), scene));
         }
@@ -503,8 +503,8 @@ fn every_live_rule_decides_a_run_of_the_binary_or_is_excused() {
     for chunk in all.chunks(60) {
         seen.extend(decided(&play(chunk)));
     }
-    let missing: Vec<&str> = rules
-        .iter()
+    let missing: Vec<&str> = slice(4, &rules)
+        .into_iter()
         .map(|rule| rule.id.as_str())
         .filter(|id| !seen.contains(*id) && !planned.contains(id) && !excused.contains(id))
         .collect();
@@ -519,7 +519,7 @@ fn every_live_rule_decides_a_run_of_the_binary_or_is_excused() {
 
 #[test]
 fn rules_about_plans_and_programs_decide_a_run_of_a_plan_each() {
-    for (id, plan) in PLANS {
+    for (id, plan) in slice(3, PLANS) {
         let project = Project::with(&format!("version: 1\n{plan}\n"));
         project.write("plain", "echo no\n");
         project.write(

@@ -1,7 +1,7 @@
 //! The plans that come with the program: green against the real servers, and
 //! not by looking away.
 
-use crate::support::{Ended, Project, Run, fixtures, real};
+use crate::support::{Ended, Project, Run, fixtures, real, slice};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -284,6 +284,7 @@ fn every_expected_value_counts(name: &str) {
     let original = load(&plan(name));
     let changes = changes(&original);
     assert!(changes.iter().map(Vec::len).sum::<usize>() >= 8);
+    let changes = slice(2, changes);
     let mut files = Vec::new();
     for (number, set) in changes.iter().enumerate() {
         let mut changed = original.clone();

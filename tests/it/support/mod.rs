@@ -15,9 +15,11 @@ mod project;
 mod run;
 pub mod schemas;
 mod servers;
+mod slice;
 pub mod talker;
 
 pub use call::{Call, Ended, Running};
 pub use project::{Project, run};
 pub use run::{Iteration, Run};
 pub use servers::{fixtures, python, real, started};
+pub use slice::slice;
