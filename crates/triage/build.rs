@@ -3,7 +3,8 @@
 //!
 //! YAML with anchors and comments is for people, and takes a tenth of a second
 //! to read; so it is read here, once, and the program gets JSON. Beside it go
-//! the literals of all patterns, which take twice as long to work out.
+//! the literals of all patterns, which take twice as long to work out, each with
+//! the letters by which it is looked for.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -15,6 +16,9 @@ use std::path::{Path, PathBuf};
 #[path = "src/engine/literals.rs"]
 mod literals;
 
+#[path = "src/engine/placed.rs"]
+mod placed;
+
 #[path = "build/frameworks.rs"]
 mod frameworks;
 
@@ -25,6 +29,7 @@ const TABLES: &str = "src/engine/tables";
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/engine/literals.rs");
+    println!("cargo::rerun-if-changed=src/engine/placed.rs");
     println!("cargo::rerun-if-changed=build/frameworks.rs");
     for folder in [RULES, TABLES, frameworks::FOLDER] {
         println!("cargo::rerun-if-changed={folder}");
@@ -53,7 +58,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         domains.push((domain.to_owned(), rules));
     }
     write("rules.json", serde_json::to_value(domains)?)?;
-    write("literals-of-patterns.json", serde_json::to_value(known)?)?;
+    let placed = placed::PlacedLiterals::place(&known);
+    write("literals-of-patterns.json", serde_json::to_value(placed)?)?;
     frameworks::write(&out)
 }
 

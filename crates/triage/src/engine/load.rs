@@ -7,6 +7,7 @@ use super::own::{
     RULE_OR_FILE, RuleEntry, RuleFile, RuleFileError, RuleFileKind, RuleOrFile, RuleProblem,
     RuleText,
 };
+use super::placed::PlacedLiterals;
 use super::rule::Rule;
 use super::spec::{Lists, ProjectSpec};
 use super::tables::built;
@@ -14,7 +15,6 @@ use jelly_base::text::close_names;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_yaml::{Error, Location, Spanned};
-use std::collections::HashMap;
 use std::fmt;
 use std::iter::repeat_n;
 use std::ops::Range;
@@ -74,8 +74,8 @@ pub(super) fn builtin_rules() -> Result<Vec<(String, Vec<Rule>)>, RuleError> {
     Ok(domains)
 }
 
-/// By pattern of the built-in rules, its literals.
-pub(super) fn builtin_literals() -> HashMap<String, Option<Vec<String>>> {
+/// The literals of the built-in rules' patterns.
+pub(super) fn builtin_literals() -> PlacedLiterals {
     // Without them, they are worked out again.
     serde_json::from_str(LITERALS).unwrap_or_default()
 }
@@ -318,9 +318,24 @@ mod tests {
     #[test]
     fn the_literals_inside_the_binary_are_those_of_the_patterns() {
         let known = builtin_literals();
+        let mut begin = 0;
+        let mut all: Vec<&str> = Vec::new();
+        for (length, _) in &known.places {
+            let end = begin + *length as usize;
+            all.push(&known.letters[begin..end]);
+            begin = end;
+        }
+        let sorted = |mut literals: Vec<String>| {
+            literals.sort();
+            literals
+        };
         for rule in builtin_rules().unwrap().iter().flat_map(|(_, rules)| rules) {
             for pattern in rule.patterns.iter().chain(&rule.unless) {
-                assert_eq!(known[pattern], literals(pattern), "{pattern}");
+                let text = |id: &u32| all[*id as usize].to_owned();
+                let texts = |ids: &Vec<u32>| ids.iter().map(text).collect();
+                let built: Option<Vec<String>> = known.patterns[pattern].as_ref().map(texts);
+                let (built, written) = (built.map(sorted), literals(pattern).map(sorted));
+                assert_eq!(built, written, "{pattern}");
             }
         }
     }

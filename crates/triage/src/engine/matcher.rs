@@ -13,7 +13,7 @@ use super::literals::literals;
 use super::load::{RuleError, builtin_literals};
 use super::marks::Marks;
 use super::pattern::{BUILTIN_TURN, Pattern, RankedRule, builder};
-use super::prefilter::{Prefilter, PrefilterPattern};
+use super::prefilter::{PatternLiterals, Prefilter, PrefilterPattern};
 use super::reading::{without_repeated, without_values};
 use super::rule::Rule;
 use super::rule_index::{Applying, Ask, Key, RuleIndex};
@@ -106,14 +106,17 @@ impl RuleMatcher {
     pub(super) fn prefilter(&self) -> Option<&Prefilter> {
         let build = || {
             let known = builtin_literals();
-            Prefilter::new(self.patterns.iter().map(|pattern| PrefilterPattern {
+            let patterns = self.patterns.iter().map(|pattern| PrefilterPattern {
                 pattern: &pattern.text,
-                literals: match known.get(&pattern.text) {
-                    Some(literals) => literals.clone(),
-                    None => literals(&pattern.text),
+                literals: match known.patterns.get(&pattern.text) {
+                    Some(Some(builtin)) => PatternLiterals::Builtin(builtin),
+                    Some(None) => PatternLiterals::Nothing,
+                    None => literals(&pattern.text)
+                        .map_or(PatternLiterals::Nothing, PatternLiterals::Own),
                 },
                 fields: self.rules[pattern.rule].rule.fields_in_bits(),
-            }))
+            });
+            Prefilter::new(&known, patterns)
         };
         self.prefilter.get_or_init(build).as_ref()
     }

@@ -33,6 +33,7 @@ mod marks;
 mod matcher;
 mod own;
 mod pattern;
+mod placed;
 mod prefilter;
 mod proxies;
 mod reading;

@@ -7,6 +7,7 @@
 //! first whether any of it matches, which is quick and mostly is the answer.
 
 use super::marks::Marks;
+use super::placed::PlacedLiterals;
 use super::windows::Windows;
 use regex::bytes::{RegexSet, RegexSetBuilder};
 use regex::{Captures, Regex};
@@ -18,8 +19,10 @@ const SET: usize = 32;
 
 /// The literals of all patterns, and sets of the patterns without one.
 pub(super) struct Prefilter {
-    /// Each literal with the pattern that needs it.
-    literals: Windows,
+    /// Each built-in literal with the patterns that need it.
+    builtin: Windows,
+    /// Those of other patterns, where there are any.
+    own: Option<Windows>,
     sets: Vec<PatternSet>,
     /// How many patterns there are.
     patterns: usize,
@@ -28,10 +31,18 @@ pub(super) struct Prefilter {
 /// A pattern with what is known of it.
 pub(super) struct PrefilterPattern<'p> {
     pub(super) pattern: &'p str,
-    /// Any text that it matches has one of these.
-    pub(super) literals: Option<Vec<String>>,
+    pub(super) literals: PatternLiterals<'p>,
     /// The fields whose texts it is matched with, a bit for each.
     pub(super) fields: u32,
+}
+
+/// Of which literals a pattern needs one.
+pub(super) enum PatternLiterals<'p> {
+    /// Of none.
+    Nothing,
+    /// Of these built-in ones.
+    Builtin(&'p [u32]),
+    Own(Vec<String>),
 }
 
 /// Patterns without literals, for the same fields.
@@ -57,15 +68,30 @@ impl PatternSet {
 
 impl Prefilter {
     /// The prefilter of these patterns; `None` where they are too large together.
-    pub(super) fn new<'p>(patterns: impl Iterator<Item = PrefilterPattern<'p>>) -> Option<Self> {
-        let mut literals: Vec<(String, usize)> = Vec::new();
+    pub(super) fn new<'p>(
+        builtin: &PlacedLiterals,
+        patterns: impl Iterator<Item = PrefilterPattern<'p>>,
+    ) -> Option<Self> {
+        let mut needed_by: Vec<Vec<usize>> = vec![Vec::new(); builtin.places.len()];
+        let mut own: Vec<(String, usize)> = Vec::new();
         let mut without: Vec<(u32, usize, String)> = Vec::new();
         let mut count = 0;
         for (index, known) in patterns.enumerate() {
             count = index + 1;
             match known.literals {
-                Some(needed) => literals.extend(needed.into_iter().map(|one| (one, index))),
-                None => without.push((known.fields, index, loosened(known.pattern))),
+                PatternLiterals::Builtin(needed) => {
+                    for literal in needed {
+                        if let Some(patterns) = needed_by.get_mut(*literal as usize) {
+                            patterns.push(index);
+                        }
+                    }
+                }
+                PatternLiterals::Own(needed) => {
+                    own.extend(needed.into_iter().map(|one| (one, index)));
+                }
+                PatternLiterals::Nothing => {
+                    without.push((known.fields, index, loosened(known.pattern)));
+                }
             }
         }
         without.sort_unstable();
@@ -74,11 +100,10 @@ impl Prefilter {
             .flat_map(|group| group.chunks(SET))
             .map(PatternSet::new)
             .collect::<Option<_>>()?;
-        let owned = literals
-            .iter()
-            .map(|(literal, owner)| (literal.as_str(), *owner));
+        let own = own.iter().map(|(literal, owner)| (&**literal, *owner));
         Some(Self {
-            literals: Windows::new(owned),
+            builtin: Windows::of_builtin(builtin, &needed_by),
+            own: (own.len() > 0).then(|| Windows::new(own)),
             sets,
             patterns: count,
         })
@@ -88,7 +113,9 @@ impl Prefilter {
     /// matched with any of the `fields`; no other one of these matches it.
     pub(super) fn candidates(&self, text: &str, fields: u32) -> Marks {
         let mut candidates = Marks::new(self.patterns);
-        self.literals.find(text, |pattern| candidates.set(pattern));
+        for windows in std::iter::once(&self.builtin).chain(&self.own) {
+            windows.find(text, |pattern| candidates.set(pattern));
+        }
         for set in &self.sets {
             if set.fields & fields != 0 && set.compiled.is_match(text.as_bytes()) {
                 for hit in set.compiled.matches(text.as_bytes()) {

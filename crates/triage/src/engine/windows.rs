@@ -6,19 +6,12 @@
 //! literals takes, which counts where there is but one text.
 
 use super::marks::Marks;
+use super::placed::{PlacedLiterals, SIZES, number, placed_in, window};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 
-/// How many letters a literal may be known by: the first that it has.
-const SIZES: [usize; 3] = [8, 4, 3];
-
 /// How many letters of a window are its last ones: as many as the smallest has.
 const TAIL: usize = 3;
-
-/// As many points of commonness a window has for each literal that has it.
-const SHARED: usize = 4;
-/// A window that fewer literals have is taken without a look at others.
-const MANY: usize = 4;
 
 /// Bits of a filter, many times as many as there are literals.
 const BITS: usize = 1 << 17;
@@ -48,8 +41,9 @@ struct Literal {
     meanings: (u32, u32),
 }
 
-/// By a window's letters, the literals with it, while they are gathered.
-type Gathered = HashMap<u64, Vec<Literal>, FixedState>;
+/// By a window's letters, the literals with it, where in them it begins, and
+/// what they stand for.
+type Gathered<'l> = HashMap<u64, Vec<(&'l str, u32, &'l [(&'l str, usize)])>, FixedState>;
 
 /// Which windows may be those of a literal.
 struct WindowFilter(Box<[u64; BITS / 64]>);
@@ -80,60 +74,90 @@ impl Windows {
     /// Looks for these literals, which are in lower case and stand for a
     /// number each. One of fewer than three letters is never found.
     pub(super) fn new<'l>(literals: impl Iterator<Item = (&'l str, usize)>) -> Self {
-        let mut windows = Self {
+        // What several patterns need is looked for once.
+        let mut sorted: Vec<(&str, usize)> = literals.collect();
+        sorted.sort_unstable();
+        let mut gathered = Gathered::default();
+        for same in sorted.chunk_by(|(one, _), (other, _)| one == other) {
+            let Some(&(literal, _)) = same.first() else {
+                continue;
+            };
+            let owners = |window| gathered.get(&window).map_or(0, Vec::len);
+            if let Some((window, offset)) = placed_in(literal.as_bytes(), owners) {
+                gathered
+                    .entry(window)
+                    .or_default()
+                    .push((literal, offset, same));
+            }
+        }
+        let mut windows = Self::empty();
+        // Those of one window stand together, so that they are read at once.
+        for (window, literals) in gathered {
+            for (literal, offset, meanings) in literals {
+                let begin = windows.letters.len();
+                windows.letters.extend_from_slice(literal.as_bytes());
+                let meanings = meanings.iter().map(|(_, meaning)| *meaning);
+                windows.add(window, (begin, literal.len(), offset), meanings);
+            }
+        }
+        windows
+    }
+
+    /// Looks for the built-in literals, each of which stands for the numbers at
+    /// its place.
+    pub(super) fn of_builtin(literals: &PlacedLiterals, meanings: &[Vec<usize>]) -> Self {
+        let mut windows = Self::empty();
+        windows.letters = literals.letters.as_bytes().to_vec();
+        let mut begin = 0;
+        for (&(length, offset), meanings) in literals.places.iter().zip(meanings) {
+            let (length, from) = (length as usize, begin + offset as usize);
+            let size = SIZES.into_iter().find(|size| *size <= length);
+            let letters = size.and_then(|size| windows.letters.get(from..from + size));
+            if let Some(window) = letters.map(window) {
+                windows.add(window, (begin, length, offset), meanings.iter().copied());
+            }
+            begin += length;
+        }
+        windows
+    }
+
+    fn empty() -> Self {
+        Self {
             tails: WindowFilter::new(),
             filters: SIZES.map(|_| WindowFilter::new()),
             owners: HashMap::default(),
             literals: Vec::new(),
             letters: Vec::new(),
             meanings: Vec::new(),
-        };
-        // What several patterns need is looked for once.
-        let mut sorted: Vec<(&str, usize)> = literals.collect();
-        sorted.sort_unstable();
-        let mut gathered = Gathered::default();
-        for same in sorted.chunk_by(|(one, _), (other, _)| one == other) {
-            if let Some((literal, _)) = same.first() {
-                let meanings = same.iter().map(|(_, meaning)| *meaning);
-                windows.gather(literal, meanings, &mut gathered);
-            }
         }
-        // Those of one window stand together, so that they are read at once.
-        for (window, literals) in gathered {
-            let begin = number(windows.literals.len());
-            windows.literals.extend(literals);
-            let end = number(windows.literals.len());
-            windows.owners.insert(window, (begin, end));
-        }
-        windows
     }
 
-    fn gather(
+    /// Adds a literal that begins in `letters`, right behind the others with
+    /// its window.
+    fn add(
         &mut self,
-        literal: &str,
+        window: u64,
+        (begin, length, offset): (usize, usize, u32),
         meanings: impl Iterator<Item = usize>,
-        gathered: &mut Gathered,
     ) {
-        let letters = literal.as_bytes();
-        let Some(of_size) = SIZES.iter().position(|size| *size <= letters.len()) else {
+        let Some(of_size) = SIZES.iter().position(|size| *size <= length) else {
             return;
         };
-        let Some((offset, window)) = rarest(letters, SIZES[of_size], gathered) else {
-            return;
-        };
-        if let [.., a, b, c] = letters[offset..offset + SIZES[of_size]] {
+        let tail_begins = begin + offset as usize + SIZES[of_size] - TAIL;
+        if let Some(&[a, b, c]) = self.letters.get(tail_begins..tail_begins + TAIL) {
             self.tails.insert(tail([a, b, c, 0]));
         }
         self.filters[of_size].insert(window);
-        let (begin, first) = (self.letters.len(), self.meanings.len());
-        self.letters.extend_from_slice(letters);
+        let first = number(self.meanings.len());
         self.meanings.extend(meanings.map(number));
-        gathered.entry(window).or_default().push(Literal {
+        let place = number(self.literals.len());
+        self.literals.push(Literal {
             begin: number(begin),
-            length: number(letters.len()),
-            offset: number(offset),
-            meanings: (number(first), number(self.meanings.len())),
+            length: number(length),
+            offset,
+            meanings: (first, number(self.meanings.len())),
         });
+        self.owners.entry(window).or_insert((place, place)).1 = place + 1;
     }
 
     /// Calls `found` with what each literal in the text stands for.
@@ -214,54 +238,6 @@ impl Windows {
 #[inline]
 fn tail(letters: [u8; 4]) -> u64 {
     u64::from(u32::from_le_bytes(letters) & 0x00ff_ffff)
-}
-
-/// At most eight letters as one number, in which the last ones come last.
-#[inline]
-fn window(letters: &[u8]) -> u64 {
-    let one_by_one = |window: u64, letter: &u8| window << 8 | u64::from(*letter);
-    match letters.as_chunks::<8>() {
-        ([letters], []) => u64::from_be_bytes(*letters),
-        _ => letters.iter().fold(0, one_by_one),
-    }
-}
-
-/// No list comes near 2³² entries: they are those of rules.
-fn number(size: usize) -> u32 {
-    u32::try_from(size).unwrap_or(u32::MAX)
-}
-
-/// Where in a literal the letters begin that are seldom together, and the
-/// window that they are. Hundreds of literals end in `exception`: a window
-/// that many have already is as bad as one that is in every text.
-fn rarest(literal: &[u8], size: usize, gathered: &Gathered) -> Option<(usize, u64)> {
-    let places = || {
-        literal.windows(size).enumerate().map(|(offset, letters)| {
-            let window = window(letters);
-            let common: usize = letters.iter().map(|letter| commonness(*letter)).sum();
-            (common, offset, window)
-        })
-    };
-    let owners = |window| gathered.get(&window).map_or(0, Vec::len);
-    let (_, offset, window) = places().min()?;
-    if owners(window) < MANY {
-        return Some((offset, window));
-    }
-    let shared = |(common, offset, window)| (common + SHARED * owners(window), offset, window);
-    let (_, offset, window) = places().map(shared).min()?;
-    Some((offset, window))
-}
-
-/// How often a letter occurs in what programs print, about.
-fn commonness(letter: u8) -> usize {
-    match letter {
-        b'e' | b' ' => 12,
-        b't' | b'a' | b'o' | b'i' | b'n' | b's' | b'r' => 8,
-        b'l' | b'c' | b'd' | b'u' | b'm' | b'p' | b'.' => 5,
-        b'f' | b'g' | b'h' | b'b' | b'/' | b':' | b'(' | b'0'..=b'9' => 3,
-        b'y' | b'w' | b'v' | b'k' | b'-' | b'_' => 2,
-        _ => 1,
-    }
 }
 
 #[cfg(test)]
