@@ -16,6 +16,8 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub const VOLATILE_FIELDS: &[&str] = &[
     "run_id",
     "started_at",
+    "started_ms",
+    "ended_ms",
     "duration_ms",
     "startup_ms",
     "elapsed_ms",
