@@ -205,6 +205,36 @@ pub(in crate::report) fn row(name: &Markup, cells: &[Markup]) -> Markup {
     html! { tr { th scope="row" { (name) } @for cell in cells { td { (cell) } } } }
 }
 
+/// The entries of a long list in groups, of which a browser lays out only those
+/// that are near to what it shows: one by one, thousands cost it a second.
+fn grouped(entries: &[Markup]) -> impl Iterator<Item = (usize, &[Markup])> {
+    const GROUP: usize = 50;
+    let groups = entries.chunks(GROUP).enumerate();
+    groups.map(|(at, group)| (at * GROUP, group))
+}
+
+/// A list of failures, which the script searches.
+pub(in crate::report) fn failure_list(entries: &[Markup]) -> Markup {
+    html! {
+        div.failures {
+            @for (_, group) in grouped(entries) {
+                div.group { @for entry in group { (entry) } }
+            }
+        }
+    }
+}
+
+/// A list of causes, numbered through.
+pub(in crate::report) fn cause_list(entries: &[Markup]) -> Markup {
+    html! {
+        @for (before, group) in grouped(entries) {
+            ol.causes start=[(before > 0).then_some(before + 1)] {
+                @for entry in group { (entry) }
+            }
+        }
+    }
+}
+
 /// Folded away until somebody asks for it; no script is needed.
 pub(in crate::report) fn folded(summary: &str, open: bool, body: &Markup) -> Markup {
     html! { details open[open] { summary { (summary) } div.body { (body) } } }

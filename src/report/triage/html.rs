@@ -38,7 +38,7 @@ pub fn triage_html(report: &TriageReport, links: &PageLinks, past: &PastEnds<'_>
     add("next", "What to do", Some(writer.next()));
     add("causes", "Causes", writer.clusters(&mut room));
     add("failures", "Failures", writer.failures(&mut room));
-    add("rerun", "Run again", writer.rerun());
+    add("rerun", "Rerun", writer.rerun());
     add("fixed", "Fixed", writer.fixed(&mut room));
     add("reports", "Reports", Some(writer.reports(&mut room)));
     let title = format!("Triage: {}", verdict(report));
@@ -115,7 +115,7 @@ impl TriagePage<'_> {
         (!clusters.is_empty()).then(|| {
             html! {
                 p { (plural(clusters.len() as u64, "cause")) ", by number of tests." }
-                ol.causes { @for entry in &entries { (entry) } }
+                (parts::cause_list(&entries))
                 @if left_out > 0 {
                     p { "And " (plural(left_out as u64, "more cause"))
                         ", which have no room here; --format json tells all." }
@@ -212,7 +212,7 @@ impl TriagePage<'_> {
         }
         Some(html! {
             (filter(failures.len()))
-            div.failures { @for entry in &entries { (entry) } }
+            (parts::failure_list(&entries))
             @if left_out > 0 {
                 p.left-out {
                     "And " (plural(left_out as u64, "more failure"))
@@ -237,15 +237,23 @@ impl TriagePage<'_> {
                     (parts::tag(kind, &view::blame(diagnosis, diagnosis.flaky))) " "
                     span.told { (parts::line(message, SHORT)) }
                 }
-                div.body {
-                    @if whole {
+                @if whole {
+                    div.body {
                         @if message.len() > SHORT { (parts::block("Message", message, None)) }
                         (parts::facts(&self.known(failure)))
-                    } @else if let Some((field, text)) = failure.evidence {
-                        p { (parts::brief(field)) ": " code { (parts::line(text, SHORT)) } }
+                        @if let Some(cause) = cause { p { (cause_link(*cause)) } }
                     }
-                    @if let Some(cause) = cause {
-                        p { a href={ "#cause-" (cause) } { "Cause " (cause) " and what to do" } }
+                } @else {
+                    p.body {
+                        @match failure.evidence {
+                            // It is read already.
+                            Some((_, text)) if parts::line(message, SHORT).contains(text) => {},
+                            Some((field, text)) => {
+                                (parts::brief(field)) ": " code { (parts::line(text, SHORT)) } " "
+                            },
+                            None => "No evidence. ",
+                        }
+                        @if let Some(cause) = cause { (cause_link(*cause)) }
                     }
                 }
             }
@@ -314,7 +322,7 @@ impl TriagePage<'_> {
             return None;
         }
         Some(html! {
-            p { (plural(plan.tests.len() as u64, "test")) " failed of what may pass by itself." }
+            p { (plural(plan.tests.len() as u64, "test")) " may pass on a rerun." }
             @let shown = super::words::fitting(&plan.commands, COMMAND_BYTES);
             @for command in shown { (parts::command(command)) }
             @if plan.commands.len() > shown.len() {
@@ -387,6 +395,10 @@ impl TriagePage<'_> {
             @if more > 0 { p { "And " (plural(more as u64, "more note")) "." } }
         }
     }
+}
+
+fn cause_link(cause: usize) -> Markup {
+    html! { a href={ "#cause-" (cause) } { "Cause " (cause) " and what to do" } }
 }
 
 /// Bytes of the commands that run tests again.
