@@ -37,7 +37,7 @@ pub use cases::{
 pub use ctrf::{CtrfDocument, CtrfWriter};
 pub use doctor::{DoctorOptions, doctor_md, doctor_text, server_text};
 pub use files::{Extras, ReportDir, ReportError, RunDir, run_id};
-pub use formats::{REPORT_FORMATS, ReportFormat, ReportSurroundings};
+pub use formats::{REPORT_NAMES, ReportFormat, ReportSurroundings};
 pub use html::{PastEnds, TestEnd};
 pub use json::{FindingLine, Results, report_json};
 pub use junit::{junit_xml, show_run};
