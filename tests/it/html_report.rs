@@ -264,6 +264,10 @@ fn a_page_of_several_plans_and_a_matrix_is_one_page() {
     let (_, address) = page.split_once("href=\"./../reports/").unwrap();
     let (address, _) = address.split_once('"').unwrap();
     assert!(project.path("reports").join(address).is_file(), "{address}");
+    let Some(chromium) = chromium() else { return };
+    let seen = look(&chromium, &project.path("out/page.html"), None);
+    assert_eq!(seen["faults"], json!([]));
+    assert_eq!(seen["complaints"], json!([]));
 }
 
 #[test]

@@ -62,9 +62,22 @@ pub(in crate::report) fn heading(level: u8, id: Option<&str>, text: &Markup) -> 
 
 /// A part of a page under a heading, a landmark of its own.
 pub(in crate::report) fn section(level: u8, id: &str, title: &str, body: &Markup) -> Markup {
+    section_of(None, level, id, title, body)
+}
+
+/// The same where several parts of a page have such a one: what is named by the
+/// element with this id comes before its own name.
+pub(in crate::report) fn section_of(
+    whole: Option<&str>,
+    level: u8,
+    id: &str,
+    title: &str,
+    body: &Markup,
+) -> Markup {
     let label = format!("{id}-title");
+    let labels = whole.map_or_else(|| label.clone(), |whole| format!("{whole} {label}"));
     html! {
-        section id=(id) aria-labelledby=(label) {
+        section id=(id) aria-labelledby=(labels) {
             (heading(level, Some(&label), &html! { (title) }))
             (body)
         }

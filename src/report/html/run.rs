@@ -3,7 +3,7 @@
 use super::failure::{self, FailureList};
 use super::links::PageLinks;
 use super::page::{contents, document, filter, tone};
-use super::parts::{self, section};
+use super::parts::{self, section, section_of};
 use super::room::{PageRoom, ToldBlocks};
 use super::spark::PastEnds;
 use super::{causes, iterations, matrix};
@@ -136,6 +136,8 @@ fn origin(plan: &RunReport) -> Markup {
 
 /// The parts of one plan's run, each made once.
 struct PlanParts {
+    /// The id of the plan's name, where there are several plans.
+    name: Option<String>,
     /// Ids, titles and bodies, without the empty ones.
     before: Vec<(String, &'static str, Markup)>,
     failures: Option<(String, &'static str, Markup)>,
@@ -188,6 +190,7 @@ impl PlanParts {
             after.push((id("files"), "Files of this run", body));
         }
         Self {
+            name: (!prefix.is_empty()).then(|| id("title")),
             before: std::iter::once(next).chain(causes).collect(),
             failures,
             after,
@@ -207,12 +210,12 @@ impl PlanParts {
     /// `filter` stands before the failures.
     fn main(&self, filter: &Markup) -> Markup {
         let shown = |(id, title, body): &(String, &'static str, Markup)| {
-            section(self.level, id, title, body)
+            section_of(self.name.as_deref(), self.level, id, title, body)
         };
         html! {
             @for part in &self.before { (shown(part)) }
             @if let Some((id, title, body)) = &self.failures {
-                (section(self.level, id, title, &html! { (filter) (body) }))
+                (shown(&(id.clone(), *title, html! { (filter) (body) })))
             }
             @for part in &self.after { (shown(part)) }
         }

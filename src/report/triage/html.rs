@@ -9,7 +9,7 @@ use crate::report::html::spark::sparkline;
 use crate::report::html::{PageLinks, PastEnds};
 use crate::report::view;
 use jelly_base::model::{Cluster, FailureView, ReportLabels, TriageReport, json_word};
-use jelly_base::text::plural;
+use jelly_base::text::{is_blank, plural};
 use maud::{Markup, html};
 use std::collections::HashMap;
 
@@ -189,11 +189,18 @@ impl TriagePage<'_> {
     }
 
     fn link(&self, failure: usize) -> Markup {
-        let name = self.report.failures.get(failure);
-        let name = name
-            .map(|failure| self.labels.title(&failure))
-            .unwrap_or_default();
+        let failure_view = self.report.failures.get(failure);
+        let name = failure_view.map_or_else(String::new, |view| self.title(&view));
         html! { a href={ "#failure-" (failure + 1) } { (parts::brief(&name)) } }
+    }
+
+    /// Of a test whose name is nothing that is seen, words that a link can have.
+    fn title(&self, failure: &FailureView<'_>) -> String {
+        let title = self.labels.title(failure);
+        match is_blank(&title) {
+            true => "(unnamed)".to_owned(),
+            false => title,
+        }
     }
 
     fn failures(&self, room: &mut PageRoom) -> Option<Markup> {
@@ -227,7 +234,7 @@ impl TriagePage<'_> {
         let diagnosis = failure.kind;
         let kind = kind(diagnosis.side, diagnosis.flaky, diagnosis.ambiguous);
         let message = failure.message.unwrap_or_default();
-        let title = self.labels.title(failure);
+        let title = self.title(failure);
         let cause = self.causes.get(&at);
         html! {
             details.failure id={ "failure-" (at + 1) } data-kind=(kind) {
