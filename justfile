@@ -30,6 +30,10 @@ record:
     docs/record
     JELLY_RENEW_DOCS=1 cargo test --test docs
 
+# The pictures of the HTML report, which need Chromium
+screenshots:
+    cargo test --test it -- --ignored screenshots
+
 # The figures of docs/benchmarks.md
 bench: setup
     cargo build --profile dist

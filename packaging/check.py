@@ -125,6 +125,40 @@ def try_out(name, jelly, folder):
     return done.stdout
 
 
+def by_wheel(options, out, folder):
+    """Installs the wheel into an environment of its own, and tries it out."""
+    [wheel] = out.glob("*.whl")
+    venv = folder / "venv"
+    pip = [venv / "bin/pip"]
+    bare = []
+    if options.program and pip_is_for_others():
+        # To install pip takes longer than all that is checked of the wheel.
+        bare = ["--without-pip"]
+        pip = [sys.executable, "-m", "pip", "--python", venv / "bin/python"]
+    subprocess.run([sys.executable, "-m", "venv", *bare, venv], check=True)
+    pip += ["install", "--no-index", "--disable-pip-version-check"]
+    timed("the wheel installs offline", options.seconds, [*pip, wheel])
+    return try_out("wheel", [venv / "bin/jelly"], folder / "by-wheel")
+
+
+def pip_is_for_others():
+    """Whether this Python has a pip that installs for another one: 22.3 and newer."""
+    pip = subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True, text=True)
+    version = re.match(r"pip (\d+)\.(\d+)", pip.stdout)
+    return pip.returncode == 0 and version and (int(version[1]), int(version[2])) >= (22, 3)
+
+
+def by_npm(options, out, folder):
+    """Installs the npm packages into a folder of their own, and tries them out."""
+    (folder / "npm").mkdir()
+    (folder / "npm/package.json").write_text("{}\n")
+    archives = sorted(out.glob("*.tgz"))
+    npm = ["npm", "install", "--offline", "--no-audit", "--no-fund", *map(str, archives)]
+    timed("the npm packages install offline", options.seconds, npm, cwd=folder / "npm",
+          env={**os.environ, "npm_config_cache": str(folder / "cache")})
+    return try_out("npm", [folder / "npm/node_modules/.bin/jelly"], folder / "by-npm")
+
+
 def pack(program, out):
     """What packaging/build makes of a program, but for the wheel's metadata."""
     stage = out / "stage"
@@ -213,20 +247,11 @@ def main():
             pack(options.program, out)
         else:
             out = options.out.resolve()
-        [wheel] = out.glob("*.whl")
-        subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
-        pip = [folder / "venv/bin/pip", "install", "--no-index", "--disable-pip-version-check"]
-        timed("the wheel installs offline", options.seconds, [*pip, wheel])
-        (folder / "npm").mkdir()
-        (folder / "npm/package.json").write_text("{}\n")
-        archives = sorted(out.glob("*.tgz"))
-        npm = ["npm", "install", "--offline", "--no-audit", "--no-fund", *map(str, archives)]
-        timed("the npm packages install offline", options.seconds, npm, cwd=folder / "npm",
-              env={**os.environ, "npm_config_cache": str(folder / "cache")})
-        with concurrent.futures.ThreadPoolExecutor() as both:
+        # One after the other where the time counts that an installation takes.
+        with concurrent.futures.ThreadPoolExecutor(2 if options.program else 1) as both:
             shown = [
-                both.submit(try_out, "wheel", [folder / "venv/bin/jelly"], folder / "by-wheel"),
-                both.submit(try_out, "npm", [folder / "npm/node_modules/.bin/jelly"], folder / "by-npm"),
+                both.submit(by_wheel, options, out, folder),
+                both.submit(by_npm, options, out, folder),
             ]
         shown = [done.result() for done in shown]
         words = [re.sub(r"by-(wheel|npm)", "FOLDER", without_volatile(text)) for text in shown]

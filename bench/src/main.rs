@@ -11,13 +11,15 @@
 //! dies at once (`die`), and the bare client (`client`). `triage` measures the reading of a
 //! large test report, which `generate-report` writes; `doctor` measures twenty
 //! servers that wait; `hostile` what single hostile answers cost; `proxy` what passes
-//! through `jelly proxy`, beside a bare pump; `soak` measures nothing, and looks for what does not hold.
+//! through `jelly proxy`, beside a bare pump; `page` what a browser takes to open an HTML
+//! report; `soak` measures nothing, and looks for what does not hold.
 
 mod cases;
 mod client;
 mod doctor;
 mod hostile;
 mod measure;
+mod page;
 mod plans;
 mod proxy;
 mod report;
@@ -30,7 +32,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: jelly-bench [triage | doctor | hostile | proxy] [--jelly PATH] [--runs N]\n       jelly-bench soak [--jelly PATH] [--seconds N] [--seed N] [--workers N] [--run N]\n       jelly-bench generate-report FILE";
+const USAGE: &str = "usage: jelly-bench [triage | doctor | hostile | proxy | page] [--jelly PATH] [--runs N]\n       jelly-bench soak [--jelly PATH] [--seconds N] [--seed N] [--workers N] [--run N]\n       jelly-bench generate-report FILE";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
                 ["doctor", rest @ ..] => (doctor::measure, rest),
                 ["hostile", rest @ ..] => (hostile::measure, rest),
                 ["proxy", rest @ ..] => (proxy::measure, rest),
+                ["page", rest @ ..] => (page::measure, rest),
                 all => (cases::run_all, all),
             };
             match Options::parse(options) {

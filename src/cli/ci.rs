@@ -11,11 +11,12 @@ use super::triage::named_place;
 use crate::cli::args::CiChoice;
 use crate::report::ci::{
     CI_SYSTEMS, CiSystem, GITHUB_JOB, GITHUB_STEP, NoticeTerms, SUMMARY_MAX, TeamCityWriter,
-    azure_commands, azure_publish, azure_summary, code_quality_of_run, github_commands,
-    job_summary, of_run, of_triage, section_end, section_start, teamcity_problems, within,
+    azure_commands, azure_publish, azure_summary, code_quality_of_run, code_quality_of_triage,
+    github_commands, job_summary, of_run, of_triage, section_end, section_start, teamcity_problems,
+    within,
 };
 use crate::report::triage as show;
-use crate::report::{Results, matrix_md, show_run};
+use crate::report::{Results, is_own_code_quality, matrix_md, show_run};
 use jelly_base::model::{Failure, FailureReport, TriageReport};
 use jelly_base::text::{Notation, disarmed};
 use jelly_triage::engine::failing_line;
@@ -30,6 +31,8 @@ use std::time::{Duration, Instant};
 const AGENT: Duration = Duration::from_secs(30);
 /// Azure shows at most so many issues of a step.
 const AZURE_STEP: usize = 10;
+/// How GitLab's documentation names its report.
+const CODE_QUALITY: &str = "gl-code-quality-report.json";
 /// Problems of a build that TeamCity is told.
 const TEAMCITY_BUILD: usize = 20;
 
@@ -163,7 +166,8 @@ impl CiCall {
                 print_as_is(teamcity_problems(&of_triage(report, terms(TEAMCITY_BUILD))))?;
             }
             CiSystem::Buildkite => annotate(world, report.exit_code, &show::summary(report)),
-            CiSystem::Azure | CiSystem::TeamCity | CiSystem::Gitlab => {}
+            CiSystem::Gitlab => keep_triage_code_quality(world, report),
+            CiSystem::Azure | CiSystem::TeamCity => {}
         }
         Ok(())
     }
@@ -339,9 +343,28 @@ fn keep_code_quality(results: &Results<'_>, folder: Option<&Path>) {
     let Some(folder) = folder else {
         return;
     };
-    let file = folder.join("gl-code-quality-report.json");
-    let written = code_quality_of_run(results).and_then(|bytes| fs::write(&file, bytes));
-    if let Err(error) = written {
+    write_code_quality(&folder.join(CODE_QUALITY), code_quality_of_run(results));
+}
+
+/// A triage has no folder, so that its file lies in the working directory, where
+/// the file of another program may lie too.
+fn keep_triage_code_quality(world: &World, report: &TriageReport) {
+    let file = world.cwd.join(CODE_QUALITY);
+    let is_ours = match fs::read_to_string(&file) {
+        Ok(text) => is_own_code_quality(&text),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    if !is_ours {
+        return complain(&format!(
+            "warning: {CODE_QUALITY} was not written by jelly, and is kept; \
+             `--report gitlab-codequality=FILE` writes another file"
+        ));
+    }
+    write_code_quality(&file, code_quality_of_triage(report));
+}
+
+fn write_code_quality(file: &Path, bytes: io::Result<Vec<u8>>) {
+    if let Err(error) = bytes.and_then(|bytes| fs::write(file, bytes)) {
         let shown = file.display();
         complain(&format!("warning: failed to write {shown}: {error}"));
     }

@@ -121,8 +121,10 @@ fn look(args: &ConfigArgs, layers: &Layers) -> Result<ConfigReport, Refusal> {
 }
 
 fn one(setting: &Setting, matches: &ArgMatches, layers: &Layers) -> ConfigSetting {
-    let raw = matches.get_raw(setting.arg).and_then(|mut raw| raw.next());
-    let raw = raw.map(|value| value.to_string_lossy().into_owned());
+    let raw = matches.get_raw(setting.arg).map(|raw| {
+        let values: Vec<_> = raw.map(|value| value.to_string_lossy()).collect();
+        values.join("\n")
+    });
     let given = layers
         .given(setting)
         .filter(|given| raw.as_deref() == Some(given.value));
@@ -145,6 +147,8 @@ fn one(setting: &Setting, matches: &ArgMatches, layers: &Layers) -> ConfigSettin
     let value = match (source, setting.key.kind) {
         (SourceKind::Default, _) => None,
         (_, SettingKind::Flag) => Some(on.to_string()),
+        // As the variable has them.
+        (_, SettingKind::PathsByWord(_)) => raw.map(|raw| raw.replace('\n', ",")),
         (_, _) => raw,
     };
     // What is no value, but words about one, is for people.
@@ -169,7 +173,11 @@ fn overruled(setting: &Setting, matches: &ArgMatches, layers: &Layers) -> Option
     let value = match setting.key.kind {
         SettingKind::Flag => "false",
         SettingKind::Count(_) => "0",
-        SettingKind::Time | SettingKind::Path | SettingKind::Word(_) | SettingKind::Argv => "none",
+        SettingKind::Time
+        | SettingKind::Path
+        | SettingKind::Word(_)
+        | SettingKind::Argv
+        | SettingKind::PathsByWord(_) => "none",
     };
     let (source, at) = match SETTINGS.iter().find(|other| other.arg == arg) {
         Some(other) => {

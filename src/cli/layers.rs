@@ -15,7 +15,9 @@ use clap::builder::BoolishValueParser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Subcommand};
 use jelly_base::text::did_you_mean;
-use jelly_plan::{Location, PlanError, PlanSource, Project, ProjectSetting, read_project};
+use jelly_plan::{
+    Location, PlanError, PlanSource, Project, ProjectSetting, SettingKind, read_project,
+};
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
@@ -134,11 +136,18 @@ impl Layers {
         };
         let folder = self.file.as_deref().and_then(Path::parent);
         let value = match setting.key.kind {
-            jelly_plan::SettingKind::Path => folder
+            SettingKind::Path => folder
                 .unwrap_or(Path::new(""))
                 .join(&given.value)
                 .to_string_lossy()
                 .into_owned(),
+            SettingKind::PathsByWord(_) => {
+                let below = folder.unwrap_or(Path::new(""));
+                let lines = given.value.lines().filter_map(|line| line.split_once('='));
+                let lines =
+                    lines.map(|(word, file)| format!("{word}={}", below.join(file).display()));
+                lines.collect::<Vec<_>>().join("\n")
+            }
             _ => given.value,
         };
         self.given.retain(|known| {
@@ -194,6 +203,13 @@ impl Layers {
                 .filter(|_| !typed_other && !told_other)
                 .map(|given| given.value);
             let env = (!typed_other && variables::is_meant(setting.env)).then_some(setting.env);
+            // Of what can be given several times, one layer holds as a whole.
+            let is_list = matches!(setting.key.kind, SettingKind::PathsByWord(_));
+            let typed = is_list && is_typed(&words, &setting.flag());
+            let (env, given) = match typed {
+                true => (None, None),
+                false => (env, given),
+            };
             for path in setting.commands {
                 let of = path.split_whitespace().next();
                 if called == "config" || of.is_none_or(|of| of == called) {
@@ -233,13 +249,19 @@ impl Layers {
         }
         let mut concerned = SETTINGS.iter().filter(|setting| setting.flag() == flag);
         concerned.find_map(|setting| {
-            if env::var(setting.env).is_ok_and(|told| told == value) {
+            let is_list = matches!(setting.key.kind, SettingKind::PathsByWord(_));
+            let is_in = |told: &str, separator: char| {
+                told == value || is_list && told.split(separator).any(|one| one == value)
+            };
+            if env::var(setting.env).is_ok_and(|told| is_in(&told, ',')) {
                 return Some(format!(
                     "note: the value is that of the environment variable {}",
                     setting.env
                 ));
             }
-            let given = self.given(setting).filter(|given| given.value == value)?;
+            let given = self
+                .given(setting)
+                .filter(|given| is_in(given.value, '\n'))?;
             let place = self.place(given.at);
             Some(format!("note: the value stands at {place}"))
         })
@@ -259,19 +281,36 @@ fn put_below(command: Command, path: &[&str], settings: &[Below]) -> Command {
             .fold(command, |command, (setting, env, given)| {
                 command.mut_arg(setting.arg, |arg| {
                     let arg = match (env, setting.key.kind) {
-                        (Some(env), jelly_plan::SettingKind::Flag) => {
+                        (Some(env), SettingKind::Flag) => {
                             arg.env(env).value_parser(BoolishValueParser::new())
+                        }
+                        // With the separator of the variable alone: a path in
+                        // the file may hold it.
+                        (Some(env), SettingKind::PathsByWord(_))
+                            if variables::value_of(env).is_some() =>
+                        {
+                            return arg.env(env).value_delimiter(',');
                         }
                         (Some(env), _) => arg.env(env),
                         (None, _) => arg.env(None),
                     };
                     match given {
+                        Some(values) if matches!(setting.key.kind, SettingKind::PathsByWord(_)) => {
+                            arg.default_values(values.lines())
+                        }
                         Some(value) => arg.default_value(value),
                         None => arg,
                     }
                 })
             }),
     }
+}
+
+/// Whether a flag stands among the words of ours.
+fn is_typed(words: &[&str], flag: &str) -> bool {
+    let joined = format!("{flag}=");
+    let mut ours = words.iter().take_while(|word| **word != "--");
+    ours.any(|word| *word == flag || word.starts_with(&joined))
 }
 
 /// The variables among what clap holds against each other.

@@ -3,7 +3,7 @@
 
 use super::cases::{CaseWriter, CasesHead, ShownCase, ShownFailure, ShownOutcome, SuiteHead};
 use jelly_base::model::{Diagnosis, Health};
-use jelly_base::text::sanitize;
+use jelly_base::text::{is_blank, sanitize};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -236,7 +236,7 @@ impl CaseWriter for CtrfWriter<'_> {
             Some(sanitize(text).into_owned())
         };
         self.test(&Test {
-            name: if case.name.is_empty() {
+            name: if is_blank(case.name) {
                 "(unnamed)"
             } else {
                 case.name

@@ -132,6 +132,17 @@ pub static REPORT_FORMATS: [ReportFormat; 9] = [
     },
 ];
 
+/// Their names.
+pub static REPORT_NAMES: [&str; REPORT_FORMATS.len()] = {
+    let mut names = [""; REPORT_FORMATS.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = REPORT_FORMATS[at].name;
+        at += 1;
+    }
+    names
+};
+
 impl ReportFormat {
     /// The format of this name.
     #[must_use]

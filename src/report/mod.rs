@@ -34,10 +34,11 @@ pub use agent::{AGENT_BYTES, AgentReport, MIN_AGENT_BYTES, agent_json, fitted};
 pub use cases::{
     CaseWriter, CasesHead, ShownCase, ShownFailure, ShownOutcome, SuiteHead, refused_case,
 };
+pub use code_quality::is_own_code_quality;
 pub use ctrf::{CtrfDocument, CtrfWriter};
 pub use doctor::{DoctorOptions, doctor_md, doctor_text, server_text};
 pub use files::{Extras, ReportDir, ReportError, RunDir, run_id};
-pub use formats::{REPORT_FORMATS, ReportFormat, ReportSurroundings};
+pub use formats::{REPORT_NAMES, ReportFormat, ReportSurroundings};
 pub use html::{PastEnds, TestEnd};
 pub use json::{FindingLine, Results, report_json};
 pub use junit::{junit_xml, show_run};

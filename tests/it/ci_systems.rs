@@ -186,6 +186,39 @@ fn teamcity_is_told_of_tests_and_problems() {
     assert_eq!(told[0].0, "buildProblem");
     assert!(told[0].1["description"].contains(HOSTILE), "{told:?}");
     assert!(told[0].1["identity"].starts_with('j'), "{told:?}");
+
+    // A report in which everything is hostile: names, message, text, its file.
+    let report = fs::read_to_string(project.path("others.xml")).unwrap();
+    let escaped = HOSTILE.replace('\'', "&apos;");
+    let report = report
+        .replace("name='s'", &format!("name='{escaped}'"))
+        .replace(
+            "classname='c'",
+            &format!("classname='{escaped}' file='{escaped}'"),
+        )
+        .replace(
+            "connect ECON",
+            &format!("{escaped}&#10;##teamcity[buildStop comment=&apos;x&apos;]&#10;connect ECON"),
+        );
+    project.write(&format!("{}.xml", HOSTILE.replace('/', "_")), report);
+    for args in [&["triage", "."][..], &["triage", ".", "--fail-on", "never"]] {
+        let ended = on(&project, ("TEAMCITY_VERSION", "2025.11"), args);
+        let said: Vec<&str> = ended
+            .stdout
+            .lines()
+            .filter(|line| line.contains("##teamcity"))
+            .collect();
+        assert!(!said.is_empty(), "{}", ended.stdout);
+        for line in said {
+            assert!(line.starts_with("##teamcity[") && line.is_ascii(), "{line}");
+            let (name, attributes) = service_message(line);
+            assert_eq!(name, "buildProblem", "{line}");
+            assert!(
+                attributes["description"].contains("##teamcity"),
+                "{attributes:?}"
+            );
+        }
+    }
 }
 
 #[test]
@@ -267,6 +300,34 @@ fn gitlab_folds_the_log_and_gets_its_file() {
 }
 
 #[test]
+fn gitlab_gets_the_file_of_a_triage_where_no_other_program_wrote_it() {
+    let project = project();
+    let triage = || on(&project, ("GITLAB_CI", "true"), &["triage", "others.xml"]);
+    let name = "gl-code-quality-report.json";
+    for _ in 0..2 {
+        let ended = triage();
+        assert_eq!((ended.code, &*ended.stderr), (Some(3), ""));
+        let list: Value = serde_json::from_str(&project.read(name)).unwrap();
+        assert_eq!(list.as_array().unwrap().len(), 1);
+        assert_eq!(list[0]["check_name"], "connection_refused");
+        assert_eq!(list[0]["severity"], "major");
+        assert_eq!(list[0]["location"]["path"], "others.xml");
+        assert!(
+            list[0]["description"].as_str().unwrap().contains("|'[]];"),
+            "{list}"
+        );
+    }
+    let other = r#"[{"check_name": "style", "description": "d"}]"#;
+    project.write(name, other);
+    assert!(triage().stderr.contains("was not written by jelly"));
+    assert_eq!(project.read(name), other);
+    fs::remove_file(project.path(name)).unwrap();
+    let none = ["triage", "others.xml", "--ci", "none"];
+    on(&project, ("GITLAB_CI", "true"), &none);
+    assert!(!project.exists(name));
+}
+
+#[test]
 fn no_machine_finds_a_command_where_it_reads() {
     let project = project();
     for (name, variable, value) in SYSTEMS {
@@ -303,12 +364,10 @@ fn no_machine_finds_a_command_where_it_reads() {
     }
 }
 
-#[test]
-fn github_is_told_no_more_than_it_shows_of_a_step_and_a_job() {
-    let project = project();
+/// Three thousand failures, each of a cause of its own.
+fn many() -> String {
     let mut report = String::from("<testsuite name='s'>");
     for number in 0..3000 {
-        // Each a cause of its own.
         let word: String = format!("{number:04}")
             .bytes()
             .map(|b| char::from(b + 49))
@@ -317,8 +376,70 @@ fn github_is_told_no_more_than_it_shows_of_a_step_and_a_job() {
             "<testcase classname='c' name='{word}'><failure message='{word} is not {word}x'/></testcase>"
         ));
     }
-    report.push_str("</testsuite>");
-    project.write("many.xml", report);
+    report + "</testsuite>"
+}
+
+#[test]
+fn each_system_is_told_no_more_of_thousands_than_it_shows() {
+    let project = project();
+    project.write("many.xml", many());
+    let read = project.at("../read");
+    project.script(
+        "../bin/buildkite-agent",
+        &format!("#!/bin/sh\ncat >'{read}'\n"),
+    );
+    let path = format!(
+        "{}:{}",
+        project.at("../bin"),
+        std::env::var("PATH").unwrap()
+    );
+    let temp = project.at("../temp");
+    fs::create_dir_all(&temp).unwrap();
+    for (name, variable, value) in SYSTEMS {
+        let call = project.jelly(&["triage", "many.xml"]).env(variable, value);
+        let call = call.env("PATH", &path).env("AGENT_TEMPDIRECTORY", &temp);
+        let ended = call.output();
+        assert!(
+            [Some(1), Some(3)].contains(&ended.code),
+            "{name}: {}",
+            ended.stderr
+        );
+        let begins = |mark: &str| ended.stdout.lines().filter(|l| l.starts_with(mark)).count();
+        match name {
+            "github" => assert_eq!(begins("::"), 10),
+            "azure" => {
+                assert_eq!(begins("##vso[task.logissue"), 10);
+                let summary = ended
+                    .stdout
+                    .lines()
+                    .find_map(|line| line.strip_prefix("##vso[task.uploadsummary]"));
+                assert!(fs::metadata(summary.unwrap()).unwrap().len() <= 1 << 20);
+            }
+            "teamcity" => {
+                // The last one counts the rest.
+                assert_eq!(begins("##teamcity["), 20);
+                assert_eq!(begins("##teamcity[buildProblem"), 19);
+            }
+            "buildkite" => assert!((1..=1 << 20).contains(&fs::metadata(&read).unwrap().len())),
+            _ => {
+                let list: Value =
+                    serde_json::from_str(&project.read("gl-code-quality-report.json")).unwrap();
+                assert_eq!(list.as_array().unwrap().len(), 3000);
+            }
+        }
+        if begins("::") + begins("##") > 0 {
+            assert!(
+                ended.stdout.contains("more"),
+                "{name} says nothing of the rest"
+            );
+        }
+    }
+}
+
+#[test]
+fn github_is_told_no_more_than_it_shows_of_a_step_and_a_job() {
+    let project = project();
+    project.write("many.xml", many());
     let summary = project.at("../summary.md");
     let temp = project.at("../temp");
     fs::create_dir_all(&temp).unwrap();

@@ -239,6 +239,84 @@ fn strict_cases(project: &Project, file: &str) -> Vec<(String, String, String)> 
     cases
 }
 
+/// How many cases a reader finds: all of them, and those that failed.
+type Counted = (usize, usize);
+
+/// The same cases in the other readers of JUnit XML.
+#[track_caller]
+fn cases_of_viewers(project: &Project, file: &str, wanted: Counted) {
+    assert_eq!(
+        by_junit_to_ctrf(project, file),
+        wanted,
+        "junit-to-ctrf {file}"
+    );
+    assert_eq!(
+        by_xunit_viewer(project, file),
+        wanted,
+        "xunit-viewer {file}"
+    );
+}
+
+/// What a program of `fixtures/formats` says of a file.
+#[track_caller]
+fn viewed(project: &Project, program: &str, args: &[&str]) -> String {
+    let path = fixtures().join("formats/node_modules/.bin").join(program);
+    assert!(
+        path.exists(),
+        "{}: run ./fixtures/setup first",
+        path.display()
+    );
+    let node = Command::new("node")
+        .arg(&path)
+        .args(args)
+        .current_dir(project.path("."))
+        .output();
+    let done = node.unwrap_or_else(|error| panic!("node: {error}"));
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(
+        done.status.success(),
+        "{said}{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    said
+}
+
+fn by_junit_to_ctrf(project: &Project, file: &str) -> Counted {
+    viewed(project, "junit-to-ctrf", &[file, "--output", "viewed.json"]);
+    let summary = &json(project, "viewed.json")["results"]["summary"];
+    let count = |name: &str| usize::try_from(summary[name].as_u64().unwrap()).unwrap();
+    (count("tests"), count("failed"))
+}
+
+/// It ends with a line as `1 failure, 2 passed`.
+fn by_xunit_viewer(project: &Project, file: &str) -> Counted {
+    let args = [
+        "-r",
+        file,
+        "-o",
+        "viewed.html",
+        "--console",
+        "--no-color",
+        "--clear=false",
+    ];
+    let said = viewed(project, "xunit-viewer", &args);
+    let counts = said.lines().rev().find_map(|line| {
+        let parts = line.split(", ").map(|part| {
+            let (count, what) = part.trim().split_once(' ')?;
+            Some((what.to_owned(), count.parse::<usize>().ok()?))
+        });
+        parts.collect::<Option<Vec<_>>>()
+    });
+    let counts = counts.unwrap_or_else(|| panic!("no counts in {said}"));
+    let failed = counts
+        .iter()
+        .filter(|(what, _)| ["failure", "error"].contains(&what.trim_end_matches('s')));
+    (
+        counts.iter().map(|(_, count)| count).sum(),
+        failed.map(|(_, count)| count).sum(),
+    )
+}
+
 #[track_caller]
 fn fits(project: &Project, file: &str, schema: &str) {
     let schema = fixtures()
@@ -324,6 +402,14 @@ fn each_format_of_a_run_is_taken_by_its_own_reader() {
     assert_eq!(of("broken", "(plan broken)"), "Error");
     let strict = fs::read_to_string(project.path("r/strict.xml")).unwrap();
     assert!(strict.contains("message=\"broken.yaml:5:"), "{strict}");
+
+    let failed = cases
+        .iter()
+        .filter(|case| !["", "Skipped"].contains(&&*case.2));
+    let counted = (cases.len(), failed.count());
+    cases_of_viewers(&project, "r/strict.xml", counted);
+    // xunit-viewer takes two cases of one name for one, and there they are.
+    assert_eq!(by_junit_to_ctrf(&project, "r/junit.xml"), counted);
 
     let failing = [
         "bad.yaml",
@@ -444,6 +530,7 @@ fn each_format_of_a_triage_is_taken_by_its_own_reader() {
         cases.iter().any(|case| case.1 == "ok [b/r.xml]"),
         "{cases:?}"
     );
+    cases_of_viewers(&project, "r/strict.xml", (10, 5));
     fits(&project, "r/out.sarif", "sarif-2.1.0-rtm.5.json");
     fits(&project, "r/gl.json", "gitlab-codequality.json");
     let told = lines(&project, "r/all.jsonl");

@@ -34,6 +34,24 @@ const ALL: &[(&str, &str, [&str; 4], &str)] = &[
     ),
     ("jobs", "JELLY_JOBS", ["3", "4", "5", "6"], "triage"),
     (
+        "ci",
+        "JELLY_CI",
+        ["azure", "gitlab", "none", "teamcity"],
+        "triage",
+    ),
+    (
+        "run.report",
+        "JELLY_REPORT",
+        ["md=a.md", "html=b", "json=c,md=d", "ctrf=e"],
+        "run",
+    ),
+    (
+        "triage.report",
+        "JELLY_TRIAGE_REPORT",
+        ["md=a.md", "html=b", "json=c,md=d", "ctrf=e"],
+        "triage",
+    ),
+    (
         "generic_threshold",
         "JELLY_GENERIC_THRESHOLD",
         ["3", "4", "5", "6"],
@@ -219,6 +237,10 @@ const ALL: &[(&str, &str, [&str; 4], &str)] = &[
 
 /// A setting as the file writes it.
 fn written(name: &str, value: &str, indent: &str) -> String {
+    let value = match value.split_once('=') {
+        Some((word, path)) => format!("{{ {word}: {path} }}"),
+        None => value.to_owned(),
+    };
     match name.split_once('.') {
         Some((section, key)) => format!("{indent}{section}:\n{indent}  {key}: {value}\n"),
         None => format!("{indent}{name}: {value}\n"),
@@ -694,5 +716,57 @@ fn a_time_limit_of_nothing_is_refused_where_it_was_said() {
     assert!(
         said.contains("environment variable JELLY_DEADLINE"),
         "{said}"
+    );
+}
+
+#[test]
+fn reports_and_the_ci_system_come_from_the_file_the_environment_or_a_flag() {
+    let project = Project::with(PLAN);
+    project.write(
+        "jelly.yaml",
+        "ci: azure\nrun: { report: { junit: \"out/a,b.xml\", md: out/a.md } }\n",
+    );
+    let run = |args: &[&str], told: Option<&str>| {
+        let call = project.jelly(&[&["run", "plan.yaml"], args].concat());
+        let call = match told {
+            Some(told) => call.env("JELLY_REPORT", told),
+            None => call,
+        };
+        let ended = call.output();
+        let written: Vec<&str> = ["out/a,b.xml", "out/a.md", "env.json", "env.md", "flag.md"]
+            .into_iter()
+            .filter(|file| {
+                let was_there = project.exists(file);
+                let _ = fs::remove_file(project.path(file));
+                was_there
+            })
+            .collect();
+        (ended, written)
+    };
+    let (ended, written) = run(&[], None);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_eq!(written, ["out/a,b.xml", "out/a.md"]);
+    assert!(ended.stdout.contains("##vso["), "{}", ended.stdout);
+    let told = Some("json=env.json,md=env.md");
+    assert_eq!(run(&[], told).1, ["env.json", "env.md"]);
+    assert_eq!(run(&["--report", "md=flag.md"], told).1, ["flag.md"]);
+    let (ended, _) = run(&["--ci", "none"], None);
+    assert!(!ended.stdout.contains("##vso["), "{}", ended.stdout);
+
+    // Whose word it is that is refused.
+    let (ended, _) = run(&[], Some("md=x.md,yunit=y"));
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.stderr.contains("variable JELLY_REPORT"),
+        "{}",
+        ended.stderr
+    );
+    project.write("jelly.yaml", "run: { report: { yunit: a } }\n");
+    let (ended, _) = run(&[], None);
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.stderr.contains("jelly.yaml:1:18") && ended.stderr.contains("`junit`"),
+        "{}",
+        ended.stderr
     );
 }

@@ -279,7 +279,7 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("seed", "--seed", FlagRepeat::Dropped),
     ("jobs", "--jobs", FlagRepeat::Dropped),
     ("record", "--record", FlagRepeat::Dropped),
-    ("named", "--report", FlagRepeat::Dropped),
+    ("report", "--report", FlagRepeat::Dropped),
     ("ci", "--ci", FlagRepeat::Dropped),
     ("format", "--format", FlagRepeat::Dropped),
     ("max_bytes", "--max-bytes", FlagRepeat::Dropped),

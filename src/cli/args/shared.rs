@@ -1,6 +1,6 @@
 //! What several commands can be told.
 
-use crate::report::{REPORT_FORMATS, ReportFormat};
+use crate::report::{REPORT_NAMES, ReportFormat};
 use clap::{Args, ValueEnum};
 use jelly_base::text::{Notation, did_you_mean};
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub enum Format {
     /// Human-readable text
     #[default]
     Human,
-    /// The contents of results.json
+    /// JSON, as described by `jelly schema`
     Json,
 }
 
@@ -76,26 +76,27 @@ pub struct NamedReport {
 /// The CI system that is told in its own words.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum CiChoice {
-    /// The one whose variables are set
+    /// The system detected from its environment variables
     #[default]
     Auto,
+    /// No CI system
     None,
     /// Annotations and the job summary
     Github,
-    /// Issues, a summary, test results
+    /// Issues, a summary and test results
     Azure,
     /// Service messages
     Teamcity,
     /// An annotation
     Buildkite,
-    /// Folded logs, a Code Quality file
+    /// Collapsed logs and a Code Quality file
     Gitlab,
 }
 
 /// What is told to a CI system.
 #[derive(Debug, Default, Args)]
 pub struct CiArgs {
-    /// The CI system that is told the result in its own words
+    /// CI system to report the result to, in its native format
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
     pub ci: CiChoice,
 }
@@ -104,7 +105,8 @@ pub struct CiArgs {
 #[derive(Debug, Default, Args)]
 pub struct NamedReports {
     #[arg(
-        long = "report",
+        id = "report",
+        long,
         value_name = "FORMAT=FILE",
         value_parser = parse_report,
         help = report_help()
@@ -113,10 +115,9 @@ pub struct NamedReports {
 }
 
 fn report_help() -> String {
-    let names: Vec<&str> = REPORT_FORMATS.iter().map(|format| format.name).collect();
     format!(
         "Also write a report to a file; can be given several times. Formats: {}",
-        names.join(", ")
+        REPORT_NAMES.join(", ")
     )
 }
 
@@ -126,12 +127,11 @@ fn parse_report(text: &str) -> Result<NamedReport, String> {
         .filter(|(_, file)| !file.is_empty())
         .ok_or("write FORMAT=FILE, as in junit=out/junit.xml")?;
     let format = ReportFormat::named(name).ok_or_else(|| {
-        let known: Vec<&str> = REPORT_FORMATS.iter().map(|format| format.name).collect();
-        let close = did_you_mean(name, known.iter().copied());
+        let close = did_you_mean(name, REPORT_NAMES.iter().copied());
         let close = close.map_or_else(String::new, |close| format!("; {close}"));
         format!(
             "there is no format `{name}`{close} (known: {})",
-            known.join(", ")
+            REPORT_NAMES.join(", ")
         )
     })?;
     if file == "-" {

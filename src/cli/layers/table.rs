@@ -1,7 +1,8 @@
 //! The settings: what drives how they are read, told and described.
 
+use crate::report::REPORT_NAMES;
 use jelly_plan::SettingKey;
-use jelly_plan::SettingKind::{self, Argv, Count, Flag, Path, Time, Word};
+use jelly_plan::SettingKind::{self, Argv, Count, Flag, Path, PathsByWord, Time, Word};
 
 /// A flag that can be set in the project's file and in the environment too.
 #[derive(Debug)]
@@ -102,6 +103,21 @@ pub const SETTINGS: &[Setting] = &[
         "auto",
     ),
     settled(
+        ("", &["run", "triage"]),
+        "ci",
+        Word(&[
+            "auto",
+            "none",
+            "github",
+            "azure",
+            "teamcity",
+            "buildkite",
+            "gitlab",
+        ]),
+        "JELLY_CI",
+        "auto",
+    ),
+    settled(
         REMEMBER,
         "history",
         Path,
@@ -170,6 +186,13 @@ pub const SETTINGS: &[Setting] = &[
     settled(RUN, "record", Flag, "JELLY_RECORD", "false"),
     settled(RUN, "quiet", Flag, "JELLY_QUIET", "false"),
     settled(
+        RUN,
+        "report",
+        PathsByWord(&REPORT_NAMES),
+        "JELLY_REPORT",
+        "none",
+    ),
+    settled(
         TRIAGE,
         "format",
         Word(&[
@@ -186,6 +209,13 @@ pub const SETTINGS: &[Setting] = &[
         "any",
     ),
     settled(TRIAGE, "strict", Flag, "JELLY_TRIAGE_STRICT", "false"),
+    settled(
+        TRIAGE,
+        "report",
+        PathsByWord(&REPORT_NAMES),
+        "JELLY_TRIAGE_REPORT",
+        "none",
+    ),
     settled(
         DOCTOR,
         "format",

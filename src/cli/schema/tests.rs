@@ -341,6 +341,11 @@ fn settings_schema(rules: &Value) -> Schema {
                 "minItems": 1,
                 "items": {"type": ["string", "number", "boolean"]},
             }),
+            SettingKind::PathsByWord(words) => json!({
+                "type": "object",
+                "propertyNames": {"enum": words},
+                "additionalProperties": {"type": "string", "minLength": 1},
+            }),
         };
         value["description"] = json!(format!(
             "{}. Default: {}. Variable: {}.",

@@ -3,8 +3,9 @@
 //! Source: "Custom collapsible sections" of GitLab's documentation.
 
 use super::super::code_quality::code_quality;
-use super::super::findings;
+use super::super::findings::{self, Findings};
 use super::super::json::Results;
+use jelly_base::model::TriageReport;
 use jelly_base::text::{Disarming, Notation, one_line};
 use std::io;
 
@@ -13,9 +14,21 @@ use std::io;
 /// # Errors
 /// Only what serde_json says.
 pub fn code_quality_of_run(results: &Results<'_>) -> io::Result<Vec<u8>> {
+    code_quality_of(&findings::of_run(results))
+}
+
+/// The same of a triage.
+///
+/// # Errors
+/// Only what serde_json says.
+pub fn code_quality_of_triage(report: &TriageReport) -> io::Result<Vec<u8>> {
+    code_quality_of(&findings::of_triage(report))
+}
+
+fn code_quality_of(findings: &Findings<'_>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut out = Disarming::new(&mut bytes, Notation::Json);
-    code_quality(&findings::of_run(results), &mut out)?;
+    code_quality(findings, &mut out)?;
     out.finish()?;
     drop(out);
     Ok(bytes)

@@ -14,7 +14,7 @@ mod teamcity;
 
 pub use azure::{azure_commands, azure_publish, azure_summary};
 pub use github::{GITHUB_JOB, GITHUB_STEP, github_commands};
-pub use gitlab::{code_quality_of_run, section_end, section_start};
+pub use gitlab::{code_quality_of_run, code_quality_of_triage, section_end, section_start};
 pub use notices::{Notice, NoticeLevel, NoticeTerms, of_run, of_triage};
 pub use summary::{SUMMARY_MAX, job_summary, within};
 pub use system::{CI_SYSTEMS, CiSystem, CiVariable};

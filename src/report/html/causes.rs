@@ -41,7 +41,7 @@ pub(super) fn causes(list: &FailureList<'_>, room: &mut PageRoom, told: &mut Tol
     html! {
         p { (plural(list.iteration.failures.len() as u64, "failure")) " of "
             (plural(all as u64, "cause")) "." }
-        ol.causes { @for entry in &entries { (entry) } }
+        (parts::cause_list(&entries))
         @if left_out > 0 {
             p { "And " (plural(left_out as u64, "more cause")) ", which have no room here." }
         }

@@ -31,7 +31,7 @@ impl FailureList<'_> {
     }
 
     /// A link to a file of the report, in the words that tell what it holds.
-    fn file(&self, name: &str, words: &str) -> Option<Markup> {
+    pub(super) fn file(&self, name: &str, words: &str) -> Option<Markup> {
         let dir = self.report_dir?;
         let address = self.links.to(std::path::Path::new(dir).join(name));
         Some(parts::link(address, words))
@@ -77,17 +77,19 @@ pub(super) fn whole(
         }
         (advice(&failure.diagnosis.advice, &id, told))
     };
-    element(list, number, failure, &body)
+    element(list, number, failure, &html! { div.body { (body) } })
 }
 
 /// The same where there is no room for more: label, message and evidence.
 pub(super) fn brief(list: &FailureList<'_>, number: usize, failure: &FailureReport) -> Markup {
     let body = html! {
-        p {
-            @if let Some(evidence) = &failure.diagnosis.evidence {
-                (parts::brief(&evidence.field)) ": " code { (parts::line(&evidence.text, SHORT)) } " "
+        p.body {
+            @match &failure.diagnosis.evidence {
+                Some(evidence) => {
+                    (parts::brief(&evidence.field)) ": " code { (parts::line(&evidence.text, SHORT)) }
+                },
+                None => "No evidence.",
             }
-            (list.file("results.json", "more").unwrap_or_default())
         }
     };
     element(list, number, failure, &body)
@@ -100,11 +102,11 @@ pub(super) fn again(
     failure: &FailureReport,
     place: &str,
 ) -> Markup {
-    let body = html! { p { a href={ "#" (place) } { "The same in a later iteration" } } };
+    let body = html! { p.body { a href={ "#" (place) } { "The same in a later iteration" } } };
     element(list, number, failure, &body)
 }
 
-/// A failure with what is seen of it while it is folded.
+/// A failure with what is seen of it while it is folded, above its body.
 fn element(
     list: &FailureList<'_>,
     number: usize,
@@ -120,7 +122,7 @@ fn element(
                 (label(diagnosis)) " "
                 span.told { (parts::line(&failure.message, SHORT)) }
             }
-            div.body { (body) }
+            (body)
         }
     }
 }

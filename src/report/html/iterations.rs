@@ -16,6 +16,8 @@ use std::collections::HashMap;
 
 /// Rows of a table that is not folded.
 const UNFOLDED: usize = 15;
+/// Rows of a table of steps; a browser takes as long for a row as for a failure.
+const STEPS: usize = 1000;
 
 /// The iterations in order; `level` is that of their headings.
 pub(super) fn iterations(
@@ -65,7 +67,7 @@ fn servers(iteration: &IterationReport) -> Markup {
         return Markup::default();
     }
     let header = [
-        "Server", "State", "Era", "Protocol", "Start-up", "Exit", "Notes",
+        "Server", "State", "Era", "Protocol", "Started", "Start-up", "Ended", "Exit", "Notes",
     ];
     let rows = iteration.servers.iter().map(|server| {
         let known =
@@ -76,7 +78,9 @@ fn servers(iteration: &IterationReport) -> Markup {
                 parts::text(words::spaced(&server.state)),
                 known(&server.era),
                 known(&server.protocol_version),
+                moment(server.started_ms),
                 parts::text(server.startup_ms.map(words::duration).unwrap_or_default()),
+                moment(server.ended_ms),
                 parts::text(server.exit.as_ref().map(words::exit).unwrap_or_default()),
                 parts::text(parts::said(&view::server_notes(server))),
             ],
@@ -158,20 +162,23 @@ fn steps(
     if iteration.steps.is_empty() {
         return Markup::default();
     }
-    let mut header = vec!["Step", "Server", "State", "Attempts", "Duration", "Notes"];
+    let mut header = vec![
+        "Step", "Server", "State", "Attempts", "Started", "Duration", "Notes",
+    ];
     header.extend(pictures.map(|_| "History"));
-    let rows = iteration.steps.iter().map(|step| {
+    let rows = iteration.steps.iter().take(STEPS).map(|step| {
         let mut cells = cells_of(step);
         cells.extend(pictures.map(|pictures| pictures.of(step)));
         row(&code(&step.path()), &cells)
     });
-    let (rows, left_out) = room.list(rows);
+    let (rows, _) = room.list(rows);
+    let left_out = iteration.steps.len() - rows.len();
     let caption = format!("Steps of iteration {}", iteration.index);
     let title = format!("{caption} ({})", iteration.steps.len());
     let body = html! {
         (table(&caption, &header, rows))
         @if left_out > 0 {
-            p { "And " (plural(left_out as u64, "more step")) ", which have no room here." }
+            p { "And " (plural(left_out as u64, "more step")) ": results.json holds all." }
         }
     };
     parts::folded(&title, iteration.steps.len() <= UNFOLDED, &body)
@@ -191,9 +198,18 @@ fn cells_of(step: &StepReport) -> Vec<Markup> {
         code(&step.server),
         parts::tag(kind, &state),
         html! { (step.attempts) },
+        moment(step.started_ms),
         parts::text(duration.unwrap_or_default()),
         parts::text(parts::said(&view::step_notes(step))),
     ]
+}
+
+/// Since the iteration began.
+fn moment(ms: Option<f64>) -> Markup {
+    parts::text(
+        ms.map(|ms| format!("+{}", words::fine_duration(ms)))
+            .unwrap_or_default(),
+    )
 }
 
 fn action(index: u32, action: &ActionReport) -> Markup {
@@ -244,7 +260,7 @@ fn hook_of(hook: &HookReport) -> Markup {
             (parts::diff("What the hook changed", diff))
         }
         @if !hook.code_changed.is_empty() {
-            p { "Files that are no part of the plan, changed by the hook:" }
+            p { "Files that are not part of the plan, changed by the hook:" }
             ul { @for file in &hook.code_changed { li { (code(file)) } } }
         }
     }

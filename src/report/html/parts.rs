@@ -62,9 +62,22 @@ pub(in crate::report) fn heading(level: u8, id: Option<&str>, text: &Markup) -> 
 
 /// A part of a page under a heading, a landmark of its own.
 pub(in crate::report) fn section(level: u8, id: &str, title: &str, body: &Markup) -> Markup {
+    section_of(None, level, id, title, body)
+}
+
+/// The same where several parts of a page have such a one: what is named by the
+/// element with this id comes before its own name.
+pub(in crate::report) fn section_of(
+    whole: Option<&str>,
+    level: u8,
+    id: &str,
+    title: &str,
+    body: &Markup,
+) -> Markup {
     let label = format!("{id}-title");
+    let labels = whole.map_or_else(|| label.clone(), |whole| format!("{whole} {label}"));
     html! {
-        section id=(id) aria-labelledby=(label) {
+        section id=(id) aria-labelledby=(labels) {
             (heading(level, Some(&label), &html! { (title) }))
             (body)
         }
@@ -190,7 +203,7 @@ pub(in crate::report) fn table(
     rows: impl IntoIterator<Item = Markup>,
 ) -> Markup {
     html! {
-        div.table role="region" tabindex="0" aria-label=(caption) {
+        div.table role="group" tabindex="0" aria-label=(caption) {
             table {
                 caption { (caption) }
                 thead { tr { @for name in header { th scope="col" { (name) } } } }
@@ -203,6 +216,36 @@ pub(in crate::report) fn table(
 /// A row of [`table`].
 pub(in crate::report) fn row(name: &Markup, cells: &[Markup]) -> Markup {
     html! { tr { th scope="row" { (name) } @for cell in cells { td { (cell) } } } }
+}
+
+/// The entries of a long list in groups, of which a browser lays out only those
+/// that are near to what it shows: one by one, thousands cost it a second.
+fn grouped(entries: &[Markup]) -> impl Iterator<Item = (usize, &[Markup])> {
+    const GROUP: usize = 50;
+    let groups = entries.chunks(GROUP).enumerate();
+    groups.map(|(at, group)| (at * GROUP, group))
+}
+
+/// A list of failures, which the script searches.
+pub(in crate::report) fn failure_list(entries: &[Markup]) -> Markup {
+    html! {
+        div.failures {
+            @for (_, group) in grouped(entries) {
+                div.group { @for entry in group { (entry) } }
+            }
+        }
+    }
+}
+
+/// A list of causes, numbered through.
+pub(in crate::report) fn cause_list(entries: &[Markup]) -> Markup {
+    html! {
+        @for (before, group) in grouped(entries) {
+            ol.causes start=[(before > 0).then_some(before + 1)] {
+                @for entry in group { (entry) }
+            }
+        }
+    }
 }
 
 /// Folded away until somebody asks for it; no script is needed.

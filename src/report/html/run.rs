@@ -3,7 +3,7 @@
 use super::failure::{self, FailureList};
 use super::links::PageLinks;
 use super::page::{contents, document, filter, tone};
-use super::parts::{self, section};
+use super::parts::{self, section, section_of};
 use super::room::{PageRoom, ToldBlocks};
 use super::spark::PastEnds;
 use super::{causes, iterations, matrix};
@@ -136,6 +136,8 @@ fn origin(plan: &RunReport) -> Markup {
 
 /// The parts of one plan's run, each made once.
 struct PlanParts {
+    /// The id of the plan's name, where there are several plans.
+    name: Option<String>,
     /// Ids, titles and bodies, without the empty ones.
     before: Vec<(String, &'static str, Markup)>,
     failures: Option<(String, &'static str, Markup)>,
@@ -188,6 +190,7 @@ impl PlanParts {
             after.push((id("files"), "Files of this run", body));
         }
         Self {
+            name: (!prefix.is_empty()).then(|| id("title")),
             before: std::iter::once(next).chain(causes).collect(),
             failures,
             after,
@@ -207,12 +210,12 @@ impl PlanParts {
     /// `filter` stands before the failures.
     fn main(&self, filter: &Markup) -> Markup {
         let shown = |(id, title, body): &(String, &'static str, Markup)| {
-            section(self.level, id, title, body)
+            section_of(self.name.as_deref(), self.level, id, title, body)
         };
         html! {
             @for part in &self.before { (shown(part)) }
             @if let Some((id, title, body)) = &self.failures {
-                (section(self.level, id, title, &html! { (filter) (body) }))
+                (shown(&(id.clone(), *title, html! { (filter) (body) })))
             }
             @for part in &self.after { (shown(part)) }
         }
@@ -239,12 +242,14 @@ fn next(plan: &RunReport, level: u8, room: &mut PageRoom) -> Markup {
     }
 }
 
-/// Steps of one problem that are told: as many as a person reads.
+/// Problems, and steps of one problem, that are told: as many as a person reads.
+const PROBLEMS: usize = 20;
 const STEPS: usize = 20;
 
 fn help_of(help: &HelpSummary, level: u8, room: &mut PageRoom) -> Markup {
     let several = help.problems.len() > 1;
-    let problems = help.problems.iter().enumerate().map(|(at, problem)| {
+    let told = help.problems.iter().take(PROBLEMS).enumerate();
+    let problems = told.map(|(at, problem)| {
         let place = view::problem_place(problem, str::to_owned).or_else(|| problem.at.clone());
         let next = problem.next.iter().take(STEPS);
         let next: Vec<Fix> = next.map(|line| Fix::from(&**line)).collect();
@@ -272,12 +277,16 @@ fn help_of(help: &HelpSummary, level: u8, room: &mut PageRoom) -> Markup {
             }
         }
     });
-    let (problems, left_out) = room.list(problems);
+    let (problems, _) = room.list(problems);
+    let left_out = help.problems.len() - problems.len();
     html! {
         p { b { (capitalised(&parts::said(&help.title))) } }
         @for problem in &problems { (problem) }
         @if left_out > 0 {
-            p { "And " (plural(left_out as u64, "more problem")) ", in results.json." }
+            p {
+                "And " (plural(left_out as u64, "more problem"))
+                ": see the failures below; results.json holds what to do about each."
+            }
         }
     }
 }
@@ -298,7 +307,8 @@ fn failures(
             continue;
         }
         let mut entries = Vec::new();
-        let mut left_out = 0;
+        let mut keys = Vec::new();
+        let (mut in_brief, mut left_out) = (0, 0);
         for (at, failure) in iteration.failures.iter().enumerate() {
             let number = at + 1;
             let key = (&*failure.diagnosis.test_fingerprint, &*failure.message);
@@ -307,20 +317,27 @@ fn failures(
             } else if room.is_for_details() {
                 failure::whole(list, number, failure, told)
             } else {
+                in_brief += 1;
                 failure::brief(list, number, failure)
             };
             match room.take(entry) {
-                Some(entry) => entries.push((key, number, entry)),
+                Some(entry) => {
+                    keys.push((key, number));
+                    entries.push(entry);
+                }
                 None => left_out += 1,
             }
         }
-        for (key, number, _) in &entries {
-            later.entry(*key).or_insert_with(|| list.id(*number));
+        for (key, number) in keys {
+            later.entry(key).or_insert_with(|| list.id(number));
         }
         let count = plural(iteration.failures.len() as u64, "failure");
         out.push(html! {
             (parts::heading(level, None, &html! { "Iteration " (iteration.index) ": " (count) }))
-            div.failures { @for (_, _, entry) in &entries { (entry) } }
+            (parts::failure_list(&entries))
+            @if in_brief > 0 && let Some(all) = list.file("results.json", "results.json") {
+                p { (plural(in_brief, "failure")) " in brief: " (all) " holds all of them." }
+            }
             @if left_out > 0 {
                 p.left-out {
                     "And " (plural(left_out as u64, "more failure"))

@@ -38,6 +38,9 @@
       failure.hidden = !fits;
       if (fits) count += 1;
     });
+    for (const list of document.querySelectorAll('.failures')) {
+      list.classList.toggle('narrowed', count < failures.length);
+    }
     shown.textContent = `${count} of ${failures.length} shown`;
   };
   const go = (step) => {

@@ -396,6 +396,9 @@ fn a_page_of_thousands_has_each_evidence_and_a_bound() {
     let report = many(3000, 500);
     let page = of_run(&report);
     assert!(page.len() < 5 * MIB, "{}", page.len());
+    // What a browser takes its time for.
+    let all = elements(&page).len();
+    assert!(all < 50_000, "{all} elements");
     assert_eq!(failures(&page), 3000);
     let told: BTreeSet<&str> = page
         .split("evidence-")
@@ -413,6 +416,10 @@ fn a_page_of_thousands_has_each_evidence_and_a_bound() {
     });
     let page = of_run(&larger);
     assert!(page.contains("And 39980 more, in results.json."));
+    let help = larger.help_summary.as_mut().unwrap();
+    help.problems = vec![help.problems[0].clone(); 3000];
+    let page = of_run(&larger);
+    assert!(page.contains("And 2980 more problems"));
     assert!(page.len() < 5 * MIB, "{}", page.len());
     let (_, more) = page.split_once("<p class=\"left-out\">And ").unwrap();
     let more: usize = more.split(' ').next().unwrap().parse().unwrap();

@@ -9,7 +9,7 @@ use crate::report::html::spark::sparkline;
 use crate::report::html::{PageLinks, PastEnds};
 use crate::report::view;
 use jelly_base::model::{Cluster, FailureView, ReportLabels, TriageReport, json_word};
-use jelly_base::text::plural;
+use jelly_base::text::{is_blank, plural};
 use maud::{Markup, html};
 use std::collections::HashMap;
 
@@ -38,7 +38,7 @@ pub fn triage_html(report: &TriageReport, links: &PageLinks, past: &PastEnds<'_>
     add("next", "What to do", Some(writer.next()));
     add("causes", "Causes", writer.clusters(&mut room));
     add("failures", "Failures", writer.failures(&mut room));
-    add("rerun", "Run again", writer.rerun());
+    add("rerun", "Rerun", writer.rerun());
     add("fixed", "Fixed", writer.fixed(&mut room));
     add("reports", "Reports", Some(writer.reports(&mut room)));
     let title = format!("Triage: {}", verdict(report));
@@ -115,7 +115,7 @@ impl TriagePage<'_> {
         (!clusters.is_empty()).then(|| {
             html! {
                 p { (plural(clusters.len() as u64, "cause")) ", by number of tests." }
-                ol.causes { @for entry in &entries { (entry) } }
+                (parts::cause_list(&entries))
                 @if left_out > 0 {
                     p { "And " (plural(left_out as u64, "more cause"))
                         ", which have no room here; --format json tells all." }
@@ -189,11 +189,18 @@ impl TriagePage<'_> {
     }
 
     fn link(&self, failure: usize) -> Markup {
-        let name = self.report.failures.get(failure);
-        let name = name
-            .map(|failure| self.labels.title(&failure))
-            .unwrap_or_default();
+        let failure_view = self.report.failures.get(failure);
+        let name = failure_view.map_or_else(String::new, |view| self.title(&view));
         html! { a href={ "#failure-" (failure + 1) } { (parts::brief(&name)) } }
+    }
+
+    /// Of a test whose name is nothing that is seen, words that a link can have.
+    fn title(&self, failure: &FailureView<'_>) -> String {
+        let title = self.labels.title(failure);
+        match is_blank(&title) {
+            true => "(unnamed)".to_owned(),
+            false => title,
+        }
     }
 
     fn failures(&self, room: &mut PageRoom) -> Option<Markup> {
@@ -212,7 +219,7 @@ impl TriagePage<'_> {
         }
         Some(html! {
             (filter(failures.len()))
-            div.failures { @for entry in &entries { (entry) } }
+            (parts::failure_list(&entries))
             @if left_out > 0 {
                 p.left-out {
                     "And " (plural(left_out as u64, "more failure"))
@@ -227,7 +234,7 @@ impl TriagePage<'_> {
         let diagnosis = failure.kind;
         let kind = kind(diagnosis.side, diagnosis.flaky, diagnosis.ambiguous);
         let message = failure.message.unwrap_or_default();
-        let title = self.labels.title(failure);
+        let title = self.title(failure);
         let cause = self.causes.get(&at);
         html! {
             details.failure id={ "failure-" (at + 1) } data-kind=(kind) {
@@ -237,15 +244,23 @@ impl TriagePage<'_> {
                     (parts::tag(kind, &view::blame(diagnosis, diagnosis.flaky))) " "
                     span.told { (parts::line(message, SHORT)) }
                 }
-                div.body {
-                    @if whole {
+                @if whole {
+                    div.body {
                         @if message.len() > SHORT { (parts::block("Message", message, None)) }
                         (parts::facts(&self.known(failure)))
-                    } @else if let Some((field, text)) = failure.evidence {
-                        p { (parts::brief(field)) ": " code { (parts::line(text, SHORT)) } }
+                        @if let Some(cause) = cause { p { (cause_link(*cause)) } }
                     }
-                    @if let Some(cause) = cause {
-                        p { a href={ "#cause-" (cause) } { "Cause " (cause) " and what to do" } }
+                } @else {
+                    p.body {
+                        @match failure.evidence {
+                            // It is read already.
+                            Some((_, text)) if parts::line(message, SHORT).contains(text) => {},
+                            Some((field, text)) => {
+                                (parts::brief(field)) ": " code { (parts::line(text, SHORT)) } " "
+                            },
+                            None => "No evidence. ",
+                        }
+                        @if let Some(cause) = cause { (cause_link(*cause)) }
                     }
                 }
             }
@@ -314,7 +329,7 @@ impl TriagePage<'_> {
             return None;
         }
         Some(html! {
-            p { (plural(plan.tests.len() as u64, "test")) " failed of what may pass by itself." }
+            p { (plural(plan.tests.len() as u64, "test")) " may pass on a rerun." }
             @let shown = super::words::fitting(&plan.commands, COMMAND_BYTES);
             @for command in shown { (parts::command(command)) }
             @if plan.commands.len() > shown.len() {
@@ -387,6 +402,10 @@ impl TriagePage<'_> {
             @if more > 0 { p { "And " (plural(more as u64, "more note")) "." } }
         }
     }
+}
+
+fn cause_link(cause: usize) -> Markup {
+    html! { a href={ "#cause-" (cause) } { "Cause " (cause) " and what to do" } }
 }
 
 /// Bytes of the commands that run tests again.

@@ -78,6 +78,14 @@ pub struct ServerReport {
     pub protocol_version: Option<String>,
     /// From spawn to the last list; volatile.
     pub startup_ms: Option<u64>,
+    /// From the beginning of the iteration to its first start; absent where
+    /// nothing was started; volatile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_ms: Option<f64>,
+    /// From the beginning of the iteration to its end, or to the moment when its
+    /// start was given up; volatile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_ms: Option<f64>,
     /// How its process ended.
     pub exit: Option<Exit>,
     /// The end of what it wrote on stderr.
@@ -121,6 +129,10 @@ pub struct StepReport {
     pub because: Option<Because>,
     /// Executions of this step in this run so far, this iteration included.
     pub attempts: u32,
+    /// From the beginning of the iteration to the request; absent when the step
+    /// was not executed; volatile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_ms: Option<f64>,
     /// Volatile; absent when the step was not executed.
     pub duration_ms: Option<f64>,
     /// The rung of the schema ladder; absent unless an output was looked at.

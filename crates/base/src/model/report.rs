@@ -16,6 +16,8 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub const VOLATILE_FIELDS: &[&str] = &[
     "run_id",
     "started_at",
+    "started_ms",
+    "ended_ms",
     "duration_ms",
     "startup_ms",
     "elapsed_ms",
@@ -218,7 +220,7 @@ pub struct ActionReport {
 pub struct BudgetsReport {
     /// Passes of the loop.
     pub iterations: u32,
-    /// Reruns for failures that may pass by themselves.
+    /// Reruns for failures that may pass unchanged.
     pub retries: u32,
     /// Reruns to confirm a mismatch.
     pub confirms: u32,

@@ -14,6 +14,12 @@ pub fn strip_ansi(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Whether nothing of a text is seen once it is safe to print.
+#[must_use]
+pub fn is_blank(text: &str) -> bool {
+    sanitize(text).trim().is_empty()
+}
+
 /// `text` made safe to print: no escape sequences, no control characters but
 /// line feed and tab. What reorders what is shown, or is not seen at all, is
 /// named by its code point, as in `<U+202E>`: who compares two texts by eye

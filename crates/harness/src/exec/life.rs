@@ -194,6 +194,7 @@ impl ServerLane {
         self.tell_unfit(&session, &mut running.report);
         note_evidence(&session, &mut running.report);
         session.shutdown(HASTY_GRACE).await;
+        running.report.ended_ms = Some(self.shared.elapsed_ms());
         note_wire_check(&session, &mut running.report);
         if running.deaths >= MAX_DEATHS {
             running.down = true;
@@ -226,6 +227,7 @@ impl ServerLane {
             ));
             running.restarts += 1;
             session.shutdown(HASTY_GRACE).await;
+            running.report.ended_ms = Some(self.shared.elapsed_ms());
             note_wire_check(&session, &mut running.report);
         }
     }
@@ -239,6 +241,7 @@ impl ServerLane {
         match self.start(&running.launch, report).await {
             Ok(session) => {
                 report.restarts += 1;
+                report.ended_ms = None;
                 running.tools = session.tools().to_vec();
                 running.schemas = ToolSchemas::new(&running.tools);
                 running.session = Some(session);
@@ -284,6 +287,7 @@ impl ServerLane {
                 session.shutdown(grace).await
             }
         };
+        running.report.ended_ms = Some(self.shared.elapsed_ms());
         note_wire_check(&session, &mut running.report);
         running.report.stderr_tail = shorten(&stderr.tail());
         // Without a process there is nothing that would have to end.

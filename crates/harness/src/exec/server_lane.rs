@@ -75,6 +75,7 @@ impl ServerLane {
         match self.open(&mut report).await {
             Ok((session, launch)) => self.run_steps(session, launch, report).await,
             Err(because) => {
+                report.ended_ms = report.started_ms.map(|_| self.shared.elapsed_ms());
                 self.end_all(&because).await;
                 let tools = None;
                 LaneEnd { report, tools }
@@ -197,6 +198,7 @@ impl ServerLane {
                 // little, a starting one a processor. The semaphore is never
                 // closed, so there is always a permit in the end.
                 let _permit = self.settings.starts.acquire().await;
+                report.started_ms.get_or_insert_with(|| self.shared.elapsed_ms());
                 wire::start(launch).await
             } => started,
             stop = self.shared.stop() => {
@@ -337,6 +339,7 @@ impl ServerLane {
             let (schemas, tools) = (&mut running.schemas, &mut running.tools);
             let subscriptions = &mut running.subscriptions;
             let fragile = running.fragile;
+            let started_ms = self.shared.elapsed_ms();
             let ran = tokio::select! {
                 ran = async {
                     let deadline = Instant::now() + limit;
@@ -384,6 +387,7 @@ impl ServerLane {
                 running.report.notes.push(note);
             }
             let mut end = ran.end;
+            end.report.started_ms = end.report.duration_ms.map(|_| started_ms);
             for failure in &mut end.failures {
                 self.complete(failure, running, &ran.stderr);
                 if let Aftermath::Alive = ran.aftermath {

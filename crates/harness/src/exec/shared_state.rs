@@ -5,6 +5,7 @@ use super::bound::copied_answer;
 use super::clean::Cleaner;
 use super::operators::Compiled;
 use super::settings::{ExecSettings, ProposeSnapshot};
+use super::step_end::fine_millis;
 use jelly_base::model::{
     Because, Failure, OutputSeen, RpcError, Section, Signal, StepAnswers, StepReport, StepState,
 };
@@ -15,6 +16,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 
 /// Why an iteration ends early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +55,8 @@ impl Stopping {
 type PlacedFailure = ((usize, usize), Failure);
 
 pub struct SharedState {
+    /// When the iteration began.
+    began: Instant,
     pub plan: Rc<Plan>,
     pub selected: BTreeSet<String>,
     quarantined: BTreeSet<String>,
@@ -87,6 +91,7 @@ impl SharedState {
     ) -> Self {
         let open = [&plan.setup, &plan.steps, &plan.teardown].map(|steps| Cell::new(steps.len()));
         Self {
+            began: Instant::now(),
             index: plan
                 .all_steps()
                 .enumerate()
@@ -109,6 +114,11 @@ impl SharedState {
             fail_fast: settings.fail_fast,
             stopping,
         }
+    }
+
+    /// Milliseconds since the iteration began.
+    pub fn elapsed_ms(&self) -> f64 {
+        fine_millis(self.began.elapsed())
     }
 
     /// The step at a place of [`Plan::all_steps`].

@@ -35,7 +35,7 @@ impl StepEnd {
         };
         let report = StepReport {
             attempts: 1,
-            duration_ms: Some((duration.as_secs_f64() * 1e6).round() / 1000.0),
+            duration_ms: Some(fine_millis(duration)),
             ..step_report(step, state)
         };
         Self { report, failures }
@@ -64,6 +64,11 @@ impl StepEnd {
         }
         shared.end(index, self.report);
     }
+}
+
+/// Milliseconds, to a microsecond.
+pub fn fine_millis(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 1e6).round() / 1000.0
 }
 
 /// A step of which nothing is known but its state.

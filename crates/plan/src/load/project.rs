@@ -26,6 +26,8 @@ pub enum SettingKind {
     Word(&'static [&'static str]),
     /// A command and its arguments.
     Argv,
+    /// By each of a few words a path, taken from the file's folder.
+    PathsByWord(&'static [&'static str]),
 }
 
 /// A setting that a file may hold.
@@ -41,7 +43,8 @@ pub struct SettingKey {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectSetting {
     pub key: SettingKey,
-    /// As a flag would be given; an argv as JSON.
+    /// As a flag would be given; an argv as JSON, paths by words as lines of
+    /// `WORD=PATH`.
     pub value: String,
     pub at: Location,
 }
@@ -186,6 +189,7 @@ impl<'t> Reader<'t> {
                 let argv = self.argv(node, path)?;
                 serde_json::Value::from(argv).to_string()
             }
+            SettingKind::PathsByWord(words) => self.paths_by_word(node, path, words)?,
         };
         Some(ProjectSetting {
             key,
@@ -195,18 +199,44 @@ impl<'t> Reader<'t> {
     }
 }
 
+impl<'t> Reader<'t> {
+    fn paths_by_word(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        words: &[&'static str],
+    ) -> Option<String> {
+        let mut lines = Vec::new();
+        for entry in self.entries(node, path, "files by format")? {
+            let word = entry.key.as_ref();
+            if !words.contains(&word) {
+                self.unknown_setting(entry, path, words.to_vec());
+                continue;
+            }
+            let file = self.fixed_string(&entry.value, path.key(word), "a path");
+            lines.extend(file.map(|file| format!("{word}={file}")));
+        }
+        Some(lines.join("\n"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Project, SettingKey, SettingKind, read_project};
     use crate::{PlanError, PlanSource};
 
-    const KEYS: [SettingKey; 6] = [
+    const KEYS: [SettingKey; 7] = [
         key("", "jobs", SettingKind::Count(1)),
         key("", "color", SettingKind::Word(&["auto", "never"])),
         key("budgets", "deadline", SettingKind::Time),
         key("run", "strict", SettingKind::Flag),
         key("run", "fix_tests", SettingKind::Argv),
         key("run", "history", SettingKind::Path),
+        key(
+            "run",
+            "report",
+            SettingKind::PathsByWord(&["junit", "html"]),
+        ),
     ];
 
     const fn key(section: &'static str, key: &'static str, kind: SettingKind) -> SettingKey {
@@ -226,7 +256,7 @@ mod tests {
     fn settings_are_read_with_their_places() {
         let project = read(
             "rules: [x.yaml]\njobs: 3\nbudgets: { deadline: 5m }\nprofiles:\n  ci:\n    run:\n      \
-             strict: true\n      fix_tests: [a, \"b c\"]\n",
+             strict: true\n      fix_tests: [a, \"b c\"]\n      report: { junit: a.xml, html: b.html }\n",
         )
         .unwrap();
         let told: Vec<(&str, &str, usize)> = project
@@ -241,7 +271,8 @@ mod tests {
                 ("jobs", "3", 2),
                 ("deadline", "5m", 3),
                 ("strict", "true", 7),
-                ("fix_tests", "[\"a\",\"b c\"]", 8)
+                ("fix_tests", "[\"a\",\"b c\"]", 8),
+                ("report", "junit=a.xml\nhtml=b.html", 9)
             ]
         );
         assert_eq!(read("# nothing\n").unwrap(), Project::default());
@@ -259,6 +290,12 @@ mod tests {
             ("run: { strict: 1 }", "jelly.yaml:1:16", "`true` or `false`"),
             ("budgets: { deadline: 5 }", "jelly.yaml:1:22", "`5s`"),
             ("run:", "jelly.yaml:1:", "a map"),
+            (
+                "run: { report: { yunit: a } }",
+                "jelly.yaml:1:18",
+                "`junit`",
+            ),
+            ("run: { report: junit=a }", "jelly.yaml:1:16", "a map"),
             (
                 "profiles: { ci: { profiles: {} } }",
                 "jelly.yaml:1:19",
