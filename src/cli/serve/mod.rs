@@ -17,7 +17,6 @@ mod pace;
 mod page;
 mod past_runs;
 mod runs;
-mod shorten;
 mod tools;
 mod work;
 
