@@ -122,10 +122,8 @@ impl RawState {
     }
 
     /// Which arguments travel as headers, as a list of tools says.
-    pub fn learn(&self, params: ParamHeaders) {
-        let mut agreed = self.agreed();
-        let known = Arc::make_mut(&mut agreed.params);
-        known.extend(params);
+    pub fn learn(&self, result: &str) {
+        Arc::make_mut(&mut self.agreed().params).learn(result);
     }
 }
 
