@@ -253,10 +253,7 @@ mod tests {
             transport.receive().await.unwrap();
         }
         // All are worked on, however long that takes.
-        input
-            .write_all(pings(9000..9001).as_bytes())
-            .await
-            .unwrap();
+        input.write_all(pings(9000..9001).as_bytes()).await.unwrap();
         let waited = tokio::time::timeout(PATIENCE * 10, transport.receive()).await;
         assert!(waited.is_err());
         assert!(!*gone.borrow());

@@ -8,9 +8,7 @@
 
 use super::clients::{Client, ClientFormat, quoted};
 use super::document::{Data, Member, Node};
-use super::splices::{
-    TextList, is_flow, key, member_range, named_alike, offset, scalar, spliced,
-};
+use super::splices::{TextList, is_flow, key, member_range, named_alike, offset, scalar, spliced};
 use std::ops::Range;
 use std::path::Path;
 
