@@ -130,7 +130,7 @@ fn depth(world: &World) -> Result<u32, Refusal> {
 async fn settings(args: &ProxyArgs, world: &World, depth: u32) -> Result<ProxySettings, Refusal> {
     let redactor = Redactor::new(inherited_secrets(&world.env));
     let NamedServer { name, mut reach } = named::server(args, world, &redactor).await?;
-    if let Reach::Stdio(command) = &mut reach {
+    if let Some(command) = reach.command_mut() {
         let of_variables = command
             .env
             .iter()
@@ -207,9 +207,9 @@ async fn settings(args: &ProxyArgs, world: &World, depth: u32) -> Result<ProxySe
 /// What is started or reached, without secrets.
 fn shown(reach: &Reach, redactor: &Redactor) -> UpstreamContext {
     let clean = |text: &str| redactor.redact(text).into_owned();
-    let command = match reach {
-        Reach::Stdio(command) => command,
-        Reach::Http(endpoint) => {
+    let command = match (reach.command(), reach) {
+        (Some(command), _) | (None, Reach::Stdio(command)) => command,
+        (None, Reach::Http(endpoint)) => {
             return UpstreamContext {
                 command: show_url(&clean(&endpoint.url)),
                 ..UpstreamContext::default()

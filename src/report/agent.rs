@@ -1,15 +1,15 @@
 //! A run for programs that decide what to do next: compact, alike failures
 //! together, never more than so many bytes.
 //!
-//! Main functions: [`agent_json`], and [`fitted`], which makes any such document
-//! fit.
+//! Main function: [`agent_json`].
 
+use super::shorten::{KeptSize, LeftOut};
 use jelly_base::model::{
     Diagnosis, FailureReport, Phase, RunReport, SCHEMA_VERSION, Side, Totals, Verdict,
 };
-use jelly_base::text::truncate;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// So many bytes are printed unless another number is asked for.
@@ -122,60 +122,27 @@ pub fn agent_json(
         plans: runs.iter().map(plan).collect(),
         left_out: None,
     };
-    let mut bytes = fitted(max_bytes.saturating_sub(1), |limits| {
-        serde_json::to_vec(&cut(&report, limits))
-    })?;
+    let most = max_bytes.saturating_sub(1);
+    let mut bytes = Vec::new();
+    for (kept, items) in steps() {
+        bytes = serde_json::to_vec(&cut(&report, kept, items)?)?;
+        if bytes.len() <= most {
+            break;
+        }
+    }
     bytes.push(b'\n');
     Ok(bytes)
 }
 
-/// How much of a document is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SizeLimits {
-    /// Bytes of a text.
-    pub text: usize,
-    /// Entries of a list of small things, as of names.
-    pub entries: usize,
-    /// Entries of the lists that are the document.
-    pub items: usize,
-}
-
-/// From much to little. Texts and names go before whole entries do.
-const LIMITS: [(usize, usize); 5] = [(4000, 100), (1000, 20), (400, 10), (200, 5), (100, 3)];
-
-/// The largest form of a document that is not larger than `max` bytes; where
-/// none is, the smallest.
-///
-/// # Errors
-/// What `write` says.
-pub fn fitted<E>(
-    max: usize,
-    write: impl Fn(SizeLimits) -> Result<Vec<u8>, E>,
-) -> Result<Vec<u8>, E> {
-    let mut bytes = Vec::new();
-    for (text, entries) in LIMITS {
-        let limits = SizeLimits {
-            text,
-            entries,
-            items: usize::MAX,
-        };
-        bytes = write(limits)?;
-        if bytes.len() <= max {
-            return Ok(bytes);
-        }
-    }
-    let (text, entries) = LIMITS[LIMITS.len() - 1];
-    for items in [512, 256, 128, 64, 32, 16, 8, 6, 5, 4, 3, 2, 1, 0] {
-        bytes = write(SizeLimits {
-            text,
-            entries,
-            items,
-        })?;
-        if bytes.len() <= max {
-            break;
-        }
-    }
-    Ok(bytes)
+/// From much to little, with how many plans and failures are kept. Texts and
+/// names go before whole entries do.
+fn steps() -> impl Iterator<Item = (KeptSize, usize)> {
+    let sizes = [(4000, 100), (1000, 20), (400, 10), (200, 5), (100, 3)];
+    let sizes = sizes.map(|(texts, lists)| KeptSize { texts, lists });
+    let smallest = sizes[sizes.len() - 1];
+    let items = [512, 256, 128, 64, 32, 16, 8, 6, 5, 4, 3, 2, 1, 0];
+    let all = sizes.into_iter().map(|kept| (kept, usize::MAX));
+    all.chain(items.map(|items| (smallest, items)))
 }
 
 fn plan(run: &RunReport) -> AgentPlan<'_> {
@@ -263,59 +230,31 @@ fn first(failure: &FailureReport) -> AgentFailure<'_> {
     }
 }
 
-/// The report within limits, with what was left out counted.
-fn cut<'r>(report: &AgentReport<'r>, limits: SizeLimits) -> AgentReport<'r> {
-    let mut left = AgentLeftOut::default();
+/// The report with so much of it, and with what was left out counted.
+fn cut(report: &AgentReport<'_>, kept: KeptSize, items: usize) -> Result<Value, serde_json::Error> {
+    let mut counted = AgentLeftOut::default();
     let mut report = report.clone();
     // A plan without its failures still has its verdict.
-    let plans = limits.items.saturating_mul(4).max(1);
-    left.plans = report.plans.len().saturating_sub(plans);
+    let plans = items.saturating_mul(4).max(1);
+    counted.plans = report.plans.len().saturating_sub(plans);
     // Those that failed are wanted first.
-    if left.plans > 0 {
+    if counted.plans > 0 {
         report.plans.sort_by_key(|plan| plan.exit_code == 0);
     }
     report.plans.truncate(plans);
     for plan in &mut report.plans {
-        left.failures += shorten(&mut plan.failures, limits.items);
-        left.entries += shorten(&mut plan.next, limits.entries);
-        for failure in &mut plan.failures {
-            left.entries += shorten(&mut failure.places, limits.entries);
-            left.entries += shorten(&mut failure.fix, limits.entries);
-            let texts = failure
-                .fix
-                .iter_mut()
-                .filter(|line| !line.starts_with("$ "));
-            let texts = texts
-                .chain(failure.places.iter_mut())
-                .chain([&mut failure.message]);
-            for text in texts.chain(&mut failure.evidence) {
-                if text.len() > limits.text {
-                    let short = truncate(text, limits.text).into_owned();
-                    left.text_bytes += text.len().saturating_sub(short.len());
-                    *text = short;
-                }
-            }
-        }
-        // Half a command is worse than none.
-        let long = |line: &String| line.len() > limits.text.max(300);
-        for list in [&mut plan.next]
-            .into_iter()
-            .chain(plan.failures.iter_mut().map(|f| &mut f.fix))
-        {
-            let before = list.len();
-            list.retain(|line| !long(line));
-            left.entries += before - list.len();
-        }
+        counted.failures += plan.failures.len().saturating_sub(items);
+        plan.failures.truncate(items);
     }
-    report.left_out = (left != AgentLeftOut::default()).then_some(left);
-    report
-}
-
-/// Makes a list so long; how much it lost.
-fn shorten<T>(list: &mut Vec<T>, most: usize) -> usize {
-    let lost = list.len().saturating_sub(most);
-    list.truncate(most);
-    lost
+    let mut value = serde_json::to_value(&report)?;
+    let mut left = LeftOut::default();
+    kept.apply(&mut value, &["plans", "failures"], &mut left);
+    counted.entries = left.entries.values().sum();
+    counted.text_bytes = left.text_bytes;
+    if counted != AgentLeftOut::default() {
+        value["left_out"] = serde_json::to_value(counted)?;
+    }
+    Ok(value)
 }
 
 #[cfg(test)]

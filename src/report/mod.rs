@@ -22,6 +22,7 @@ mod matrix;
 mod quote;
 mod rules;
 mod sarif;
+mod shorten;
 mod terminal;
 pub mod triage;
 mod view;
@@ -30,7 +31,7 @@ mod words;
 #[cfg(test)]
 mod samples;
 
-pub use agent::{AGENT_BYTES, AgentReport, MIN_AGENT_BYTES, agent_json, fitted};
+pub use agent::{AGENT_BYTES, AgentReport, MIN_AGENT_BYTES, agent_json};
 pub use cases::{
     CaseWriter, CasesHead, ShownCase, ShownFailure, ShownOutcome, SuiteHead, refused_case,
 };
@@ -45,4 +46,5 @@ pub use junit::{junit_xml, show_run};
 pub use markdown::test_results_md;
 pub use matrix::{Ran, compare, matrix_md};
 pub use rules::{RuleList, explanation_text, rule_text, rules_markdown, rules_table};
+pub use shorten::{LEVELS, LeftOut, Level, shorten, size};
 pub use terminal::{TerminalOptions, TerminalReporter, UnderWay};

@@ -255,44 +255,16 @@ fn a_call_that_takes_too_long_is_cancelled() {
 
 #[test]
 fn the_deprecated_transport_is_the_last_fallback() {
-    use std::sync::mpsc::{Receiver, Sender, channel};
-    use std::sync::{Arc, Mutex};
-    let (said, to_say): (Sender<Value>, Receiver<Value>) = channel();
-    let (said, to_say) = (Mutex::new(said), Arc::new(Mutex::new(to_say)));
-    let server =
-        Http::serve(
-            move |request, out| match (request.verb.as_str(), request.path.as_str()) {
-                ("GET", "/mcp") => {
-                    stream_head(out);
-                    let _ =
-                        std::io::Write::write_all(out, b"event: endpoint\ndata: /messages?s=1\n\n");
-                    let to_say = to_say.lock().unwrap();
-                    while let Ok(message) = to_say.recv() {
-                        if message.is_null() {
-                            return;
-                        }
-                        event(out, &message);
-                    }
-                }
-                ("POST", "/messages?s=1") => {
-                    respond(out, 202, &[], "Accepted");
-                    let answer = match request.method() {
-                        "initialize" => json!({ "protocolVersion": "2024-11-05",
-                        "capabilities": { "tools": {} }, "serverInfo": { "name": "old" } }),
-                        "tools/list" => json!({ "tools": [{ "name": "work", "inputSchema": {} }] }),
-                        "tools/call" => text("done"),
-                        _ => return,
-                    };
-                    said.lock().unwrap().send(result(request, answer)).unwrap();
-                    if request.method() == "tools/call"
-                        && request.message["params"]["arguments"]["last"] == true
-                    {
-                        said.lock().unwrap().send(Value::Null).unwrap();
-                    }
-                }
-                _ => respond(out, 404, &["content-type: text/html"], "Cannot POST"),
-            },
-        );
+    let server = Http::old(|request| {
+        let answer = match request.method() {
+            "initialize" => json!({ "protocolVersion": "2024-11-05",
+                "capabilities": { "tools": {} }, "serverInfo": { "name": "old" } }),
+            "tools/list" => json!({ "tools": [{ "name": "work", "inputSchema": {} }] }),
+            "tools/call" => text("done"),
+            _ => return Vec::new(),
+        };
+        vec![result(request, answer)]
+    });
     let steps = format!("{WORK}  - {{ id: two, tool: work }}\n");
     let run = run(&plan(&server.entry(""), &steps));
     passes(&run);

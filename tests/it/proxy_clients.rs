@@ -2,7 +2,8 @@
 //! slice: `fixtures/clients/table.py` has all ways to die, and more clients.
 
 use crate::proxy_deaths::{Death, deaths};
-use crate::support::fixtures;
+use crate::support::listening::Listening;
+use crate::support::{Project, fixtures};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -34,14 +35,56 @@ fn the_official_python_client_shows_cause_and_fix() {
     shows_cause_and_fix(&python.display().to_string(), "python_client.py", "session");
 }
 
-#[track_caller]
-fn shows_cause_and_fix(program: &str, client: &str, mode: &str) {
+/// Over HTTP, each behind a proxy of its own.
+#[test]
+fn clients_over_http_show_cause_and_fix() {
+    let project = Project::empty();
     let deaths = deaths();
+    let chosen = slice(&deaths);
+    let listening: Vec<Listening> = chosen
+        .iter()
+        .map(|death| {
+            let mut args = vec!["--listen", "127.0.0.1:0"];
+            args.extend(death.flags.iter().map(String::as_str));
+            args.push("--");
+            args.extend(death.command.iter().map(String::as_str));
+            Listening::of(&project, "proxy", &args, &[])
+        })
+        .collect();
+    let servers: Vec<Value> = chosen
+        .iter()
+        .zip(&listening)
+        .map(|(death, proxy)| {
+            json!({ "name": death.name, "in_use": death.in_use, "command": [], "url": proxy.url() })
+        })
+        .collect();
+    let python = fixtures().join("pypi/.venv/shell/bin/python");
+    for (program, client, mode) in [
+        ("node", "typescript_client.mjs", "1"),
+        ("node", "typescript_client.mjs", "auto"),
+        (
+            &*python.display().to_string(),
+            "python_client.py",
+            "session",
+        ),
+    ] {
+        shown_by((program, client, mode), &chosen, &servers);
+    }
+}
+
+fn slice(deaths: &[Death]) -> Vec<&Death> {
     let chosen: Vec<&Death> = deaths
         .iter()
         .filter(|death| SLICE.contains(&death.name.as_str()))
         .collect();
     assert_eq!(chosen.len(), SLICE.len());
+    chosen
+}
+
+#[track_caller]
+fn shows_cause_and_fix(program: &str, client: &str, mode: &str) {
+    let deaths = deaths();
+    let chosen = slice(&deaths);
     let servers: Vec<Value> = chosen
         .iter()
         .map(|death| {
@@ -54,6 +97,12 @@ fn shows_cause_and_fix(program: &str, client: &str, mode: &str) {
             json!({ "name": death.name, "in_use": death.in_use, "command": command })
         })
         .collect();
+    shown_by((program, client, mode), &chosen, &servers);
+}
+
+/// Has a client ask the servers, and looks at what it shows.
+#[track_caller]
+fn shown_by((program, client, mode): (&str, &str, &str), chosen: &[&Death], servers: &[Value]) {
     let mut child = Command::new(program)
         .arg(fixtures().join("clients").join(client))
         .arg(mode)

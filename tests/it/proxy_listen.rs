@@ -214,6 +214,9 @@ elif method == "x": answer(message, {"line": line.rstrip("\n")})"#;
         "{:?}",
         both.messages
     );
+    // Of one id there is one answer.
+    let twice = r#"[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","id":1,"method":"b"}]"#;
+    assert_eq!(client.post(twice).status, 200);
     let odd = client.post("{\n \"jsonrpc\": \"2.0\",\r\n \"id\": 7, \"method\": \"x\"}\n");
     assert_eq!(
         odd.last()["result"]["line"],
@@ -230,6 +233,9 @@ elif method == "x": answer(message, {"line": line.rstrip("\n")})"#;
         Answered::read(listening.request("PUT", &[], "{}")).status,
         405
     );
+    let short = listening.open(&[("Content-Length", "50")], "{");
+    short.shutdown(std::net::Shutdown::Write).unwrap();
+    assert_eq!(Answered::read(short).status, 400);
     let huge = "x".repeat(17 * 1024 * 1024);
     let refused = Answered::read(listening.open(&[("Content-Length", "17825792")], &huge[..1024]));
     assert!(matches!(refused.status, 413 | 0), "{}", refused.status);
@@ -398,7 +404,18 @@ elif method == "tools/call": refuse(message, -32602, "no such tool")
 else: refuse(message, -32601, "Method not found")"#;
 
 /// A request of the modern era, with its headers.
-fn modern(server: &Listening, method: &str, mut params: Value, token: Value) -> TcpStream {
+fn modern(server: &Listening, method: &str, params: Value, token: Value) -> TcpStream {
+    modern_with(server, &[], method, params, token)
+}
+
+/// The same with more headers.
+fn modern_with<'h>(
+    server: &Listening,
+    more: &[(&'h str, &'h str)],
+    method: &'h str,
+    mut params: Value,
+    token: Value,
+) -> TcpStream {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": { "name": "it", "version": "1" },
@@ -414,6 +431,7 @@ fn modern(server: &Listening, method: &str, mut params: Value, token: Value) -> 
     if !name.is_empty() {
         headers.push(("Mcp-Name", &name));
     }
+    headers.extend(more);
     server.open(&headers, &body.to_string())
 }
 
@@ -498,6 +516,112 @@ fn modern_clients_share_one_server_and_nothing_crosses() {
         let line: Value = serde_json::from_str(&line).ok()?;
         line["params"]["requestId"].is_u64().then_some(())
     });
+}
+
+#[test]
+fn arguments_that_travel_as_headers_are_held_against_the_message_once_they_are_listed() {
+    let project = Project::empty();
+    let server = python_server(
+        &project,
+        "mirrors.py",
+        r#"
+def done(message, result): answer(message, {**result, "resultType": "complete"})
+region = {"type": "string", "x-mcp-header": "Region"}
+schema = {"type": "object", "properties": {"region": region, "count": {"type": "integer", "x-mcp-header": "Count"}}}
+if method == "server/discover": done(message, {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
+elif method == "tools/list": done(message, {"tools": [{"name": "work", "inputSchema": schema}], "ttlMs": 0, "cacheScope": "private"})
+elif method == "tools/call": done(message, {"content": []})"#,
+    );
+    let listening = listening(&project, &[], &["python3", &server]);
+    let ask = |more: &[(&str, &str)], arguments: Value| {
+        let params = json!({ "name": "work", "arguments": arguments });
+        let asked = modern_with(&listening, more, "tools/call", params, json!(1));
+        let answered = Answered::read(asked);
+        let code = answered.last()["error"]["code"].as_i64();
+        (answered.status, code)
+    };
+    let fine = (200, None);
+    let refused = (400, Some(-32020));
+    let arguments = json!({ "region": "eü", "count": 7, "other": 1 });
+    // Not known to be headers of it.
+    assert_eq!(ask(&[("Mcp-Param-Region", "x")], arguments.clone()), fine);
+    let listed = modern(&listening, "tools/list", json!({}), json!(1));
+    assert_eq!(Answered::read(listed).status, 200);
+    let region = ("Mcp-Param-Region", "=?base64?ZcO8?=");
+    let count = ("mcp-param-count", "7");
+    let of_nobody = ("Mcp-Param-Other", "2");
+    for (more, arguments, wanted) in [
+        (&[region, count, of_nobody][..], arguments.clone(), fine),
+        (&[], json!({}), fine),
+        (&[], json!({ "region": null }), fine),
+        (&[], arguments.clone(), refused),
+        (&[region], arguments.clone(), refused),
+        (
+            &[region, ("Mcp-Param-Count", "8")],
+            arguments.clone(),
+            refused,
+        ),
+        // Twice, in two voices.
+        (
+            &[region, count, ("Mcp-Param-Region", "us")],
+            arguments.clone(),
+            refused,
+        ),
+        (
+            &[region, count, ("Mcp-Name", "play")],
+            arguments.clone(),
+            refused,
+        ),
+        (&[region], json!({}), refused),
+    ] {
+        assert_eq!(ask(more, arguments.clone()), wanted, "{more:?} {arguments}");
+    }
+    // A header that says more than the message.
+    let bare = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string();
+    let headers = [
+        ("MCP-Protocol-Version", "2026-07-28"),
+        ("Mcp-Method", "tools/list"),
+    ];
+    let answered = Answered::read(listening.open(&headers, &bare));
+    assert_eq!(
+        (answered.status, &answered.last()["error"]["code"]),
+        (400, &json!(-32020))
+    );
+}
+
+#[test]
+fn a_session_takes_requests_in_versions_that_it_can_mean_and_streams_begin_anew() {
+    let project = Project::empty();
+    let server = python_server(&project, "tools.py", TOOLS);
+    let listening = listening(&project, &[], &["python3", &server]);
+    let client = HttpClient::open(&listening);
+    let session = ("Mcp-Session-Id", client.session.as_str());
+    for (version, status) in [
+        ("2025-11-25", 200),
+        ("2025-03-26", 200),
+        ("2026-07-28", 400),
+        ("2099-01-01", 400),
+        ("nonsense", 400),
+    ] {
+        let headers = [session, ("MCP-Protocol-Version", version)];
+        let answered = Answered::read(listening.request("POST", &headers, &call(1, "pid")));
+        assert_eq!(
+            answered.status, status,
+            "{version}: {:?}",
+            answered.messages
+        );
+    }
+    let headers = [session, ("MCP-Protocol-Version", "nonsense")];
+    assert_eq!(
+        Answered::read(listening.request("GET", &headers, "")).status,
+        400
+    );
+    // No event has an id, so that none can be meant by this one.
+    let headers = [session, ("Last-Event-ID", "7")];
+    let mut stream = BufReader::new(listening.request("GET", &headers, ""));
+    let mut status = String::new();
+    stream.read_line(&mut status).unwrap();
+    assert!(status.contains(" 200 "), "{status}");
 }
 
 #[test]

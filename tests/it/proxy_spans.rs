@@ -47,6 +47,9 @@ fn spans(collector: &Http) -> BTreeMap<String, BTreeMap<String, String>> {
                 })
                 .collect();
             told.insert("status".to_owned(), span["status"]["code"].to_string());
+            told.insert("trace".to_owned(), trace.to_owned());
+            let parent = span["parentSpanId"].as_str();
+            told.extend(parent.map(|parent| ("parent".to_owned(), parent.to_owned())));
             spans.insert(span["name"].as_str().unwrap().to_owned(), told);
         }
     }
@@ -63,9 +66,12 @@ fn each_request_is_a_span_with_its_outcome_its_cause_and_its_rung() {
     let mut client = proxy(&project, &flags, &["python3", &server]);
     client.open();
     client.ask("tools/list", json!({}));
-    for tool in ["weigh", "fails", "refused", "work", "dies"] {
+    for tool in ["weigh", "fails", "refused", "dies"] {
         client.call(tool, json!({}));
     }
+    let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let meta = json!({ "traceparent": traceparent });
+    client.ask("tools/call", json!({ "name": "work", "_meta": meta }));
     let ended = client.close();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     // The rung stands in the log, too.
@@ -96,6 +102,13 @@ fn each_request_is_a_span_with_its_outcome_its_cause_and_its_rung() {
         ("tools/call refused", "jelly.outcome", "error"),
         ("tools/call dies", "jelly.outcome", "unavailable"),
         ("tools/call dies", "status", "2"),
+        // It goes on with the client's trace.
+        (
+            "tools/call work",
+            "trace",
+            "0af7651916cd43dd8448eb211c80319c",
+        ),
+        ("tools/call work", "parent", "b7ad6b7169203331"),
     ] {
         assert_eq!(
             spans[name].get(key).map(String::as_str),
@@ -106,6 +119,9 @@ fn each_request_is_a_span_with_its_outcome_its_cause_and_its_rung() {
     let cause = &spans["tools/call dies"]["jelly.root_cause"];
     assert!(!cause.is_empty());
     assert!(!spans["tools/call work"].contains_key("jelly.adapter"));
+    assert!(!spans["tools/call weigh"].contains_key("parent"));
+    let traces: std::collections::BTreeSet<_> = spans.values().map(|span| &span["trace"]).collect();
+    assert_eq!(traces.len(), spans.len());
 }
 
 #[test]

@@ -42,7 +42,14 @@ fn messages_pass_as_they_are_with_session_version_and_headers() {
             http::respond(out, 200, &["content-type: application/json"], body);
         });
     });
-    let flags = ["--header", "X-Team: red", "--header-env", "X-Key=IT_KEY"];
+    let flags = [
+        "--header",
+        "X-Team: red",
+        "--header-env",
+        "X-Key=IT_KEY",
+        "--bearer-env",
+        "IT_KEY",
+    ];
     let mut client = proxy(&project, &server, &flags);
     client.open();
     let line = r#"{"params":{"arguments":{"x":1.10},"name":"work"},"jsonrpc":"2.0","method":"tools/call","id":"é"}"#;
@@ -63,6 +70,7 @@ fn messages_pass_as_they_are_with_session_version_and_headers() {
         ("mcp-protocol-version", "2025-11-25"),
         ("x-team", "red"),
         ("x-key", "s3cret-of-the-test"),
+        ("authorization", "Bearer s3cret-of-the-test"),
     ] {
         assert_eq!(call.header(name), value, "{name}");
     }
@@ -370,6 +378,146 @@ fn a_legacy_server_behind_a_url_refuses_the_probe_so_that_a_client_falls_back() 
 }
 
 #[test]
+fn a_server_of_the_deprecated_transport_is_reached_and_its_lost_stream_is_told() {
+    let project = Project::empty();
+    let server = Http::old(|request| {
+        let answer = match (request.method(), &request.message["params"]["name"]) {
+            ("initialize", _) => json!({ "protocolVersion": "2024-11-05",
+                "capabilities": { "tools": {} }, "serverInfo": { "name": "old" } }),
+            ("tools/call", name) if name == "ask" => {
+                return vec![json!({ "jsonrpc": "2.0", "id": "r", "method": "roots/list" })];
+            }
+            // The stream ends, and with it the session.
+            ("tools/call", name) if name == "end" => return vec![Value::Null],
+            ("tools/call", _) => http::text("done"),
+            ("", _) if request.message["id"] == "r" => {
+                let text = http::text(&request.message["result"].to_string());
+                return vec![json!({ "jsonrpc": "2.0", "id": 3, "result": text })];
+            }
+            _ => return Vec::new(),
+        };
+        vec![http::result(request, answer)]
+    });
+    let mut client = proxy(&project, &server, &[]);
+    let opened = client.open();
+    assert_eq!(opened["result"]["serverInfo"]["name"], "old", "{opened}");
+    let done = client.call("work", json!({}));
+    assert_eq!(done["result"]["content"][0]["text"], "done", "{done}");
+    // The server asks, and the answer finds it.
+    let id = client.send("tools/call", json!({ "name": "ask", "arguments": {} }));
+    assert_eq!(id, 3);
+    assert_eq!(client.until_told("roots/list")["id"], "r");
+    client.say(r#"{"jsonrpc":"2.0","id":"r","result":{"roots":[]}}"#);
+    let answered = client.answer(id);
+    assert_eq!(answered["result"]["content"][0]["text"], "{\"roots\":[]}");
+    let ended = client.call("end", json!({}));
+    assert!(ended["error"]["code"].is_i64(), "{ended}");
+    // It is opened again.
+    let again = client.call("work", json!({}));
+    assert_eq!(again["result"]["content"][0]["text"], "done", "{again}");
+    let verbs = server.heard_in_short();
+    let opened = verbs.iter().filter(|verb| *verb == "POST initialize");
+    assert!(opened.count() >= 2, "{verbs:?}");
+    let ended = client.close();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+}
+
+/// Listens after a while, answers with its process id, and dies where it is
+/// asked to.
+const STARTED: &str = r#"
+import json, os, sys, time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+class Handler(BaseHTTPRequestHandler):
+    def log_message(self, *args): pass
+    def say(self, status, message):
+        body = json.dumps(message).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        name = (message.get("params") or {}).get("name")
+        if "id" not in message:
+            self.send_response(202)
+            return self.end_headers()
+        if name == "dies":
+            sys.stderr.write("Segmentation fault (core dumped)\n")
+            sys.stderr.flush()
+            os._exit(3)
+        result = {"content": [{"type": "text", "text": str(os.getpid())}]}
+        if message["method"] == "initialize":
+            result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "started", "version": "1"}}
+        self.say(200, {"jsonrpc": "2.0", "id": message["id"], "result": result})
+    def do_GET(self): self.send_error(405)
+    do_DELETE = do_GET
+if sys.argv[1] == "missing": sys.exit("ModuleNotFoundError: No module named 'flask'")
+print("starting up", flush=True)
+time.sleep(0.3)
+HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"#;
+
+#[test]
+fn a_server_that_is_started_and_reached_by_a_url_is_waited_for_and_comes_back() {
+    let project = Project::empty();
+    project.write("server.py", STARTED);
+    project.write(
+        "plan.yaml",
+        "version: 1\nname: p\nservers:\n  s: { command: python3, args: [server.py, \"${port}\"], url: \"http://127.0.0.1:${port}/mcp\" }\nsteps: [{ id: a, server: s, list: tools }]\n",
+    );
+    let call = project.jelly(&["proxy", "--plan", "plan.yaml", "--server", "s"]);
+    let mut client = procs::marked(&project, call).client();
+    let opened = client.open();
+    assert_eq!(
+        opened["result"]["serverInfo"]["name"], "started",
+        "{opened}"
+    );
+    let first = client.call("pid", json!({}))["result"]["content"][0]["text"].clone();
+    let died = client.call("dies", json!({}));
+    let data = &died["error"]["data"];
+    assert_eq!(data["error_type"], "died", "{died}");
+    assert_eq!(data["error_context"]["exit"]["code"], 3, "{died}");
+    assert_eq!(data["error_context"]["command"], "python3", "{died}");
+    let again = client.call("pid", json!({}));
+    let second = &again["result"]["content"][0]["text"];
+    assert!(second.is_string() && *second != first, "{again}");
+    assert_eq!(again["result"]["_meta"]["jelly/restarted"]["count"], 1);
+    let ended = client.close();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    for said in ["starting up", "Segmentation fault"] {
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    }
+    // One that ends before it listens.
+    let url = "http://127.0.0.1:9/mcp";
+    let args = [
+        "proxy",
+        "--url",
+        url,
+        "--",
+        "python3",
+        "server.py",
+        "missing",
+    ];
+    let mut client = procs::marked(&project, project.jelly(&args)).client();
+    let failed = client.ask("initialize", crate::support::client::opening());
+    let data = &failed["error"]["data"];
+    assert_eq!(data["error_type"], "startup_failed", "{failed}");
+    assert_eq!(data["root_cause"], "missing_module", "{failed}");
+    client.close();
+    let listening = ["--listen", "127.0.0.1:0", "--url", url, "--", "python3"];
+    let args = [&["proxy"][..], &listening].concat();
+    let refused = project.jelly(&args).output();
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("start it yourself"),
+        "{}",
+        refused.stderr
+    );
+    procs::none_within(&project, Duration::from_secs(5));
+}
+
+#[test]
 fn a_url_from_a_configuration_or_a_plan_is_reached_with_its_headers() {
     let project = Project::empty();
     let server = Http::serve(|request, out| {
@@ -424,9 +572,13 @@ fn what_can_not_be_meant_is_refused() {
             "IT_NOT_SET",
         ),
         (&["proxy", "--url", "http://h/", "-e", "A=b"], "--header"),
+        (
+            &["proxy", "--url", "http://h/", "--bearer-env", "IT_NOT_SET"],
+            "IT_NOT_SET",
+        ),
         (&["proxy", "--header", "A: b", "--", "x"], "--url"),
         (
-            &["proxy", "--url", "http://h/", "--", "x"],
+            &["proxy", "--plan", "p.yaml", "--server", "s", "--", "x"],
             "cannot be used with",
         ),
     ] {

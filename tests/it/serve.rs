@@ -131,6 +131,13 @@ fn what_tools_give_meets_their_schemas() {
         ("list_runs", json!({})),
     ];
     for (name, arguments) in calls {
+        let asked = json!({"name": name, "arguments": arguments});
+        let given = agent.request("tools/call", asked)["result"].to_string();
+        assert!(
+            given.len() <= 8192,
+            "{name} {arguments}: {} bytes",
+            given.len()
+        );
         for most in [8192, 1_000_000] {
             let mut arguments = arguments.clone();
             arguments["max_bytes"] = most.into();

@@ -3,8 +3,15 @@
 use crate::support::agent::Agent;
 use crate::support::{Project, procs};
 use serde_json::json;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::symlink;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Duration;
 
 /// A plan whose server never answers.
@@ -210,6 +217,86 @@ fn junk_and_huge_lines_are_passed_over() {
     let checked = agent.tool("check_plan", json!({"path": "plan.yaml"}));
     assert_eq!(checked["exit_code"], 0);
     assert!(agent.close().success());
+}
+
+/// Of each process of a project, what it has used of the processors.
+fn ticks(project: &Project) -> Vec<(u32, String)> {
+    let of = |pid: u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let fields: Vec<&str> = stat.rsplit(')').next()?.split(' ').collect();
+        Some((pid, fields.get(12..14)?.join(" ")))
+    };
+    let all = procs::alive(project);
+    all.iter().filter_map(|proc| of(proc.pid)).collect()
+}
+
+/// It was found to take tens of thousands of requests, and to hold all the
+/// answers.
+#[test]
+fn a_client_that_never_reads_is_read_no_further_until_it_does() {
+    const REQUESTS: usize = 20_000;
+    let project = Project::empty();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_jelly"))
+        .arg("serve")
+        .current_dir(project.dir())
+        .env(procs::MARK, project.dir())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let written = Arc::new(AtomicUsize::new(0));
+    let counter = written.clone();
+    let asks = thread::spawn(move || {
+        let opening = crate::support::client::opening();
+        let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": opening});
+        let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        stdin.write_all(format!("{hello}\n{ready}\n").as_bytes())?;
+        for tens in 0..REQUESTS / 10 {
+            let text = (1..=10).fold(String::new(), |mut text, id| {
+                let id = tens * 10 + id;
+                let ask = r#""method":"resources/templates/list"}"#;
+                writeln!(text, r#"{{"jsonrpc":"2.0","id":{id},{ask}"#).unwrap();
+                text
+            });
+            stdin.write_all(text.as_bytes())?;
+            counter.fetch_add(10, Ordering::Relaxed);
+        }
+        std::io::Result::Ok(stdin)
+    });
+    // It has come to rest when nothing has changed for many looks.
+    let (mut last, mut same) = (None, 0);
+    procs::until("it comes to rest", || {
+        let now = Some((written.load(Ordering::Relaxed), ticks(&project)));
+        same = if now == last { same + 1 } else { 0 };
+        last = now;
+        (same > 60).then_some(())
+    });
+    // What the pipes hold, and a few.
+    let taken = written.load(Ordering::Relaxed);
+    assert!((1..3000).contains(&taken), "{taken} requests");
+    for process in procs::alive(&project) {
+        let status = fs::read_to_string(format!("/proc/{}/status", process.pid)).unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kibibytes = peak.unwrap().trim_end_matches("kB").trim();
+        let kibibytes: usize = kibibytes.parse().unwrap();
+        assert!(kibibytes < 64 * 1024, "{kibibytes} KiB");
+    }
+    // It reads after all, and nothing is lost.
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut ids = BTreeSet::new();
+    let mut line = String::new();
+    while ids.len() <= REQUESTS {
+        line.clear();
+        assert!(stdout.read_line(&mut line).unwrap() > 0, "{}", ids.len());
+        let answer: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert!(answer["result"].is_object(), "{answer}");
+        assert!(ids.insert(answer["id"].as_u64().unwrap()), "{answer}");
+    }
+    drop(asks.join().unwrap().unwrap());
+    assert!(child.wait().unwrap().success());
+    procs::none_within(&project, GONE);
 }
 
 #[test]

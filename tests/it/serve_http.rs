@@ -4,6 +4,8 @@ use crate::conformance::suite::Suite;
 use crate::support::listening::Listening;
 use crate::support::{Project, procs};
 use serde_json::{Value, json};
+use std::io::Read;
+use std::net::Shutdown;
 use std::time::Duration;
 
 fn hello() -> String {
@@ -44,6 +46,19 @@ fn a_page_in_a_browser_can_not_call_it() {
     for (headers, status) in cases {
         let (given, said) = server.ask_briefly(headers, &hello());
         assert_eq!(given, status, "{headers:?}: {said}");
+    }
+}
+
+#[test]
+fn a_body_that_is_too_long_or_breaks_off_is_refused() {
+    let project = Project::empty();
+    let server = Listening::start(&project, &["--listen", "127.0.0.1:0"], &[]);
+    for (length, status) in [("5000000000", "413"), ("50", "400")] {
+        let mut stream = server.open(&[("Content-Length", length)], "{");
+        stream.shutdown(Shutdown::Write).unwrap();
+        let mut said = String::new();
+        stream.read_to_string(&mut said).unwrap();
+        assert_eq!(said.split(' ').nth(1), Some(status), "{length}: {said}");
     }
 }
 

@@ -70,7 +70,8 @@ enum News {
     Client(FromClient),
     FromServer(io::Result<usize>),
     ToServer(io::Result<usize>),
-    ByUrl(RawNews),
+    /// Nothing where its process, which is ours, has ended.
+    ByUrl(Option<RawNews>),
     Due,
     Tried(Option<Box<Failure>>),
     Schemas(StoreSchemas),
@@ -166,7 +167,8 @@ impl Proxy {
                     }
                     self.relay.to_server().clear();
                 }
-                News::ByUrl(news) => self.heard_by_url(news),
+                News::ByUrl(Some(news)) => self.heard_by_url(news),
+                News::ByUrl(None) => self.server_ended().await,
                 News::Due => self.due().await,
                 News::Tried(failure) => self.tried(failure),
                 News::Schemas(schemas) => self.relay.schemas_changed(&schemas),
@@ -194,9 +196,9 @@ impl Proxy {
                 stdin = piped.stdin.as_mut();
                 stdout = Some((&mut piped.stdout, &mut piped.splitter));
             }
-            Some(Way::Url(http)) => {
-                unsent += http.unsent();
-                url = Some(http);
+            Some(Way::Url(server)) => {
+                unsent += server.http.unsent();
+                url = Some(server);
             }
             None => {}
         }
@@ -224,7 +226,7 @@ impl Proxy {
             }, if reads_server => News::FromServer(read),
             news = async {
                 match url {
-                    Some(http) => http.news().await,
+                    Some(server) => server.news().await,
                     None => std::future::pending().await,
                 }
             }, if reads_server => News::ByUrl(news),

@@ -144,6 +144,9 @@ pub struct RequestMeta<'a> {
     /// Of a modern client that wants messages of the log.
     #[serde(default, rename = "io.modelcontextprotocol/logLevel")]
     pub log_level: Option<IgnoredAny>,
+    /// The client's span, as it is written.
+    #[serde(borrow, default)]
+    pub traceparent: Option<&'a RawValue>,
 }
 
 /// What notifications say of what they are about.

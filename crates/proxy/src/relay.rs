@@ -288,6 +288,7 @@ impl<T: Tap> Relay<T> {
             since: asked.since,
             outcome,
             rung,
+            parent: asked.parent.as_ref(),
         });
     }
 

@@ -128,8 +128,8 @@ impl SpanTap {
             | RequestOutcome::Unavailable { .. }
             | RequestOutcome::TimedOut => 2,
         };
-        Some(json!({
-            "traceId": hex(&ids[..16]),
+        let mut span = json!({
+            "traceId": end.parent.map_or_else(|| hex(&ids[..16]), |parent| parent.trace.clone()),
             "spanId": hex(&ids[16..]),
             "name": name,
             // Of a client.
@@ -138,7 +138,11 @@ impl SpanTap {
             "endTimeUnixNano": now.as_nanos().to_string(),
             "attributes": attributes,
             "status": { "code": status },
-        }))
+        });
+        if let Some(parent) = end.parent {
+            span["parentSpanId"] = parent.span.as_str().into();
+        }
+        Some(span)
     }
 }
 

@@ -11,11 +11,13 @@ use jelly_harness::exec::{Outsider, preflight};
 use jelly_process::{
     Capture, CommandSpec, ExitBoundReader, ExitWatch, Process, StderrHandle, spawn,
 };
-use jelly_wire::{HttpEnd, LineSplitter, RawHttp, Reach, StartFailure, describe_exit};
+use jelly_wire::{
+    Endpoint, HttpEnd, LineSplitter, RawHttp, RawNews, Reach, StartFailure, describe_exit,
+};
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::process::{ChildStdin, ChildStdout};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 
 /// Lines on stdout that are no message, and of which the last are kept.
 const NOISE: usize = 20;
@@ -23,6 +25,8 @@ const NOISE: usize = 20;
 const NOISE_BYTES: usize = 300;
 /// What a process may take to exit once it has closed its stdout.
 const CLOSED_GRACE: Duration = Duration::from_secs(1);
+/// What it may take to exit once a connection to it was lost.
+const LOST_GRACE: Duration = Duration::from_millis(300);
 
 /// A server that was started, or is talked to.
 pub struct Upstream {
@@ -36,7 +40,7 @@ pub struct Upstream {
 /// How messages reach the server.
 pub enum Way {
     Pipes(Box<PipedServer>),
-    Url(Box<RawHttp>),
+    Url(Box<UrlServer>),
 }
 
 /// A process and its pipes.
@@ -66,18 +70,10 @@ impl PipedServer {
         command: &CommandSpec,
         pass_on: Option<PassOn>,
     ) -> Result<Self, Box<Failure>> {
-        if let Some(failure) = preflight(&settings.name, &settings.reach, &settings.redactor) {
-            return Err(Box::new(failure));
-        }
-        let capture = Capture {
-            redactor: settings.redactor.clone(),
-            pass_on: pass_on.map(|pass_on| Box::new(pass_on) as Box<_>),
-            ..Capture::default()
-        };
-        let refuse = |error: SpawnError| Box::new(outsider(settings).unspawned(command, error));
-        let mut process = spawn(command, capture).await.map_err(refuse)?;
+        let mut process = start_process(settings, command, pass_on).await?;
         let Some(stdout) = process.stdout.take() else {
-            return Err(refuse(SpawnError::default()));
+            let error = SpawnError::default();
+            return Err(Box::new(outsider(settings).unspawned(command, error)));
         };
         let exit = process.exit_watch();
         Ok(Self {
@@ -89,6 +85,105 @@ impl PipedServer {
             written: 0,
             process,
         })
+    }
+}
+
+/// What is kept of an output, and who else gets it.
+fn capture(settings: &ProxySettings, pass_on: Option<PassOn>) -> Capture {
+    Capture {
+        redactor: settings.redactor.clone(),
+        pass_on: pass_on.map(|pass_on| Box::new(pass_on) as Box<_>),
+        ..Capture::default()
+    }
+}
+
+async fn start_process(
+    settings: &ProxySettings,
+    command: &CommandSpec,
+    pass_on: Option<PassOn>,
+) -> Result<Process, Box<Failure>> {
+    if let Some(failure) = preflight(&settings.name, &settings.reach, &settings.redactor) {
+        return Err(Box::new(failure));
+    }
+    spawn(command, capture(settings, pass_on))
+        .await
+        .map_err(|error| Box::new(outsider(settings).unspawned(command, error)))
+}
+
+/// A server behind a URL, which may be a process of ours.
+pub struct UrlServer {
+    pub http: RawHttp,
+    started: Option<StartedServer>,
+    /// A connection was lost, perhaps since the process ends: until when that is
+    /// waited for.
+    lost: Option<(RawNews, Instant)>,
+}
+
+/// A process that is reached over HTTP.
+struct StartedServer {
+    process: Process,
+    exit: ExitWatch,
+    stderr: StderrHandle,
+    stdout: StderrHandle,
+}
+
+impl UrlServer {
+    async fn start(
+        settings: &ProxySettings,
+        endpoint: &Endpoint,
+        pass_on: Option<PassOn>,
+    ) -> Result<Self, Box<Failure>> {
+        let started = match &endpoint.command {
+            Some(command) => {
+                let mut process = start_process(settings, command, pass_on.clone()).await?;
+                Some(StartedServer {
+                    exit: process.exit_watch(),
+                    stderr: process.stderr(),
+                    stdout: process.capture_stdout(capture(settings, pass_on)),
+                    process,
+                })
+            }
+            None => None,
+        };
+        let exit = started.as_ref().map(|started| started.exit.clone());
+        let http = RawHttp::new(endpoint, &settings.redactor, exit).map_err(|end| {
+            let method = Era::Legacy.opening();
+            Box::new(outsider(settings).unready(unreached(*end, method)))
+        })?;
+        Ok(Self {
+            http,
+            started,
+            lost: None,
+        })
+    }
+
+    /// What comes next; `None` where its process has ended. Cancel-safe.
+    pub async fn news(&mut self) -> Option<RawNews> {
+        loop {
+            let Some(started) = &self.started else {
+                return Some(self.http.news().await);
+            };
+            if let Some((_, until)) = &self.lost {
+                let exits = timeout_at(*until, started.exit.wait()).await.is_ok();
+                let lost = self.lost.take();
+                return lost.map(|(news, _)| news).filter(|_| !exits);
+            }
+            tokio::select! {
+                biased;
+                news = self.http.news() => match &news {
+                    RawNews::Line(_) => return Some(news),
+                    RawNews::Failed { end, .. } | RawNews::Closed(end)
+                        if end.facts.status.is_some() =>
+                    {
+                        return Some(news);
+                    }
+                    RawNews::Failed { .. } | RawNews::Closed(_) => {
+                        self.lost = Some((news, Instant::now() + LOST_GRACE));
+                    }
+                },
+                _ = started.exit.wait() => return None,
+            }
+        }
     }
 }
 
@@ -105,15 +200,9 @@ impl Upstream {
             Reach::Stdio(command) => Way::Pipes(Box::new(
                 PipedServer::start(settings, command, pass_on).await?,
             )),
-            Reach::Http(endpoint) => match RawHttp::new(endpoint, &settings.redactor) {
-                Ok(http) => Way::Url(Box::new(http)),
-                Err(end) => {
-                    let method = Era::Legacy.opening();
-                    return Err(Box::new(
-                        outsider(settings).unready(unreached(*end, method)),
-                    ));
-                }
-            },
+            Reach::Http(endpoint) => Way::Url(Box::new(
+                UrlServer::start(settings, endpoint, pass_on).await?,
+            )),
         };
         Ok(Self {
             way,
@@ -136,14 +225,31 @@ impl Upstream {
     pub fn by_url(&mut self) -> Option<&mut RawHttp> {
         match &mut self.way {
             Way::Pipes(_) => None,
-            Way::Url(http) => Some(http),
+            Way::Url(server) => Some(&mut server.http),
+        }
+    }
+
+    fn started(&self) -> Option<&StartedServer> {
+        match &self.way {
+            Way::Pipes(_) => None,
+            Way::Url(server) => server.started.as_ref(),
         }
     }
 
     fn stderr(&self) -> StderrHandle {
         match &self.way {
             Way::Pipes(piped) => piped.stderr.clone(),
-            Way::Url(_) => StderrHandle::none(),
+            Way::Url(_) => self
+                .started()
+                .map_or_else(StderrHandle::none, |started| started.stderr.clone()),
+        }
+    }
+
+    /// Whether there is a process, which has not ended.
+    fn is_process(&self) -> bool {
+        match &self.way {
+            Way::Pipes(_) => true,
+            Way::Url(_) => self.started().is_some_and(|s| !s.exit.has_exited()),
         }
     }
 
@@ -179,18 +285,24 @@ impl Upstream {
 
     /// How it ended, after its stdout has.
     pub async fn exit(&mut self) -> Option<Exit> {
-        let piped = self.piped()?;
-        let exit = timeout(CLOSED_GRACE, piped.exit.wait()).await.ok();
+        let exit = match &self.way {
+            Way::Pipes(piped) => piped.exit.clone(),
+            Way::Url(_) => self.started()?.exit.clone(),
+        };
+        let exit = timeout(CLOSED_GRACE, exit.wait()).await.ok();
         if exit.is_some() {
-            piped.stderr.settled().await;
+            self.stderr().settled().await;
         }
         exit
     }
 
     /// Kills its process; false where it has none.
     pub fn kill(&mut self) -> bool {
-        let piped = self.piped();
-        piped.map(|piped| piped.process.kill()).is_some()
+        let process = match &mut self.way {
+            Way::Pipes(piped) => Some(&mut piped.process),
+            Way::Url(server) => server.started.as_mut().map(|started| &mut started.process),
+        };
+        process.map(Process::kill).is_some()
     }
 
     /// Ends it.
@@ -200,7 +312,12 @@ impl Upstream {
                 piped.stdin = None;
                 piped.process.shutdown(grace).await;
             }
-            Way::Url(http) => http.end(grace).await,
+            Way::Url(server) => {
+                server.http.end(grace).await;
+                if let Some(started) = &mut server.started {
+                    started.process.shutdown(grace).await;
+                }
+            }
         }
     }
 
@@ -256,15 +373,20 @@ impl Upstream {
                 human_duration(limit)
             ),
             timeout: Some(limit),
-            process_alive: self.piped().is_some(),
+            process_alive: self.is_process(),
             ..self.unready(method)
         })
     }
 
     /// The failure of a server behind a URL that does not become ready.
     pub fn unreached(&self, settings: &ProxySettings, end: HttpEnd, method: &str) -> Failure {
+        let own = self.unready(method);
         outsider(settings).unready(StartFailure {
-            elapsed: self.started.elapsed(),
+            elapsed: own.elapsed,
+            stderr: own.stderr,
+            stdout: own.stdout,
+            showed_life: own.showed_life,
+            process_alive: self.is_process(),
             ..unreached(end, method)
         })
     }
@@ -291,11 +413,14 @@ impl Upstream {
 
     fn unready(&self, method: &str) -> StartFailure {
         let stderr = self.stderr();
+        let stdout = self.started().map(|started| &started.stdout);
+        let said = stderr.bytes() + stdout.map_or(0, StderrHandle::bytes);
         StartFailure {
             stderr: stderr.tail(),
+            stdout: stdout.map(StderrHandle::tail),
             stdout_noise: self.noise.iter().cloned().collect(),
             noise_count: self.noise_count,
-            showed_life: stderr.bytes() + self.messages + self.noise_count > 0,
+            showed_life: said + self.messages + self.noise_count > 0,
             elapsed: self.started.elapsed(),
             ..unready(method)
         }

@@ -29,6 +29,14 @@ impl Reach {
         }
     }
 
+    /// The same, to be changed.
+    pub fn command_mut(&mut self) -> Option<&mut CommandSpec> {
+        match self {
+            Self::Stdio(command) => Some(command),
+            Self::Http(endpoint) => endpoint.command.as_mut(),
+        }
+    }
+
     pub(crate) fn is_http(&self) -> bool {
         match self {
             Self::Stdio(_) => false,

@@ -32,10 +32,10 @@ pub struct ProxyArgs {
     pub action: Option<ProxyAction>,
 
     /// Command that starts the server, after `--`
-    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["config", "plan", "url"])]
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["config", "plan"])]
     pub command: Vec<String>,
 
-    /// URL of a server that runs already
+    /// URL of a server that runs already, or that the command starts
     #[arg(long, value_name = "URL", conflicts_with_all = ["config", "plan"])]
     pub url: Option<String>,
 
@@ -46,6 +46,10 @@ pub struct ProxyArgs {
     /// Header whose value an environment variable holds
     #[arg(long, value_name = "NAME=VARIABLE", value_parser = parse_pair, requires = "url")]
     pub header_env: Vec<(String, String)>,
+
+    /// Environment variable with a token, for `Authorization: Bearer`
+    #[arg(long, value_name = "VARIABLE", requires = "url")]
+    pub bearer_env: Option<String>,
 
     /// Use the token that `jelly login URL` stored [default: where no Authorization header is given]
     #[arg(long, requires = "url")]

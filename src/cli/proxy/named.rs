@@ -9,7 +9,7 @@ use crate::cli::args::ProxyArgs;
 use crate::cli::refusal::Refusal;
 use jelly_base::text::redact::{Redactor, secrets_in_header, secrets_in_text};
 use jelly_base::text::{did_you_mean, sanitize};
-use jelly_harness::exec::{ExecSettings, reach_of as plan_reach};
+use jelly_harness::exec::{ExecSettings, choose_ports, reach_of as plan_reach};
 use jelly_plan::{self as plan, PlanSource, Scope};
 use jelly_process::CommandSpec;
 use jelly_wire::{Endpoint, Reach};
@@ -29,10 +29,13 @@ pub async fn server(
     world: &World,
     redactor: &Redactor,
 ) -> Result<NamedServer, Refusal> {
-    let has_headers = args.login || !(args.header.is_empty() && args.header_env.is_empty());
+    let has_headers = args.login
+        || args.bearer_env.is_some()
+        || !(args.header.is_empty() && args.header_env.is_empty());
     if has_headers && args.url.is_none() {
         return Err(Refusal::with_help(
-            "--header, --header-env and --login are for a server that is named by --url",
+            "--header, --header-env, --bearer-env and --login are for a server that is named by \
+             --url",
             "a server that is started gets variables: --env NAME=VALUE",
         ));
     }
@@ -42,14 +45,14 @@ pub async fn server(
         (None, None) => typed(args, world, redactor)?,
     };
     let variables = variables(&args.env, world)?;
-    match &mut named.reach {
-        Reach::Stdio(command) => {
+    match named.reach.command_mut() {
+        Some(command) => {
             if let Some(folder) = &args.cwd {
                 command.cwd = world.cwd.join(folder);
             }
             command.env.extend(variables);
         }
-        Reach::Http(_) if args.cwd.is_some() || !variables.is_empty() => {
+        None if args.cwd.is_some() || !variables.is_empty() => {
             return Err(Refusal::with_help(
                 format!(
                     "the server `{}` is reached by a URL: there is nothing that --env or --cwd \
@@ -59,7 +62,16 @@ pub async fn server(
                 "give it headers, by --header or --header-env",
             ));
         }
-        Reach::Http(_) => {}
+        None => {}
+    }
+    if args.listen.is_some() && matches!(&named.reach, Reach::Http(e) if e.command.is_some()) {
+        return Err(Refusal::with_help(
+            format!(
+                "the server `{}` is started at one URL, and each session would start another",
+                sanitize(&named.name)
+            ),
+            "start it yourself, and name the URL: jelly proxy --listen ADDRESS --url URL",
+        ));
     }
     Ok(named)
 }
@@ -75,18 +87,22 @@ fn typed(args: &ProxyArgs, world: &World, redactor: &Redactor) -> Result<NamedSe
              jelly proxy --url URL",
         ));
     }
-    let command = CommandSpec {
-        argv: args.command.clone(),
-        cwd: world.cwd.clone(),
-        env: Vec::new(),
-    };
+    let command = given_command(args, world);
     Ok(NamedServer {
         name: program_name(&command),
         reach: Reach::Stdio(command),
     })
 }
 
-/// One that is there already.
+fn given_command(args: &ProxyArgs, world: &World) -> CommandSpec {
+    CommandSpec {
+        argv: args.command.clone(),
+        cwd: world.cwd.clone(),
+        env: Vec::new(),
+    }
+}
+
+/// One that is there already, or that a command starts.
 fn by_url(
     url: &str,
     args: &ProxyArgs,
@@ -112,16 +128,27 @@ fn by_url(
              environment",
         )),
     });
-    let of_env = args.header_env.iter().map(|(name, variable)| {
-        let value = world.env.get(variable).cloned().ok_or_else(|| {
+    let value_of = |flag: &str, variable: &str| {
+        world.env.get(variable).cloned().ok_or_else(|| {
             Refusal::with_help(
-                format!("--header-env {name}: the environment has no variable {variable}"),
+                format!("{flag}: the environment has no variable {variable}"),
                 format!("set {variable} to the header's value"),
             )
-        })?;
+        })
+    };
+    let of_env = args.header_env.iter().map(|(name, variable)| {
+        let value = value_of(&format!("--header-env {name}"), variable)?;
         Ok((name.clone(), value))
     });
-    let headers: Vec<(String, String)> = given.chain(of_env).collect::<Result<_, Refusal>>()?;
+    let bearer = args.bearer_env.iter().map(|variable| {
+        let token = value_of("--bearer-env", variable)?;
+        Ok((
+            "Authorization".to_owned(),
+            format!("Bearer {}", token.trim()),
+        ))
+    });
+    let headers = given.chain(of_env).chain(bearer);
+    let headers: Vec<(String, String)> = headers.collect::<Result<_, Refusal>>()?;
     let secrets = headers
         .iter()
         .flat_map(|(name, value)| secrets_in_header(name, value))
@@ -140,12 +167,14 @@ fn by_url(
             "name a folder by JELLY_LOGINS_DIR",
         ));
     }
+    let command = (!args.command.is_empty()).then(|| given_command(args, world));
+    let name = command.as_ref().map(program_name);
     Ok(NamedServer {
-        name: host_of(url).to_owned(),
+        name: name.unwrap_or_else(|| host_of(url).to_owned()),
         reach: Reach::Http(Endpoint {
             url: url.to_owned(),
             headers,
-            command: None,
+            command,
             auth,
         }),
     })
@@ -236,7 +265,7 @@ fn of_plan(
         folder.clone(),
         folder.clone(),
         world.env.clone(),
-        BTreeMap::new(),
+        choose_ports(&plan, &BTreeMap::new()),
         &plan.vars,
     );
     // Nothing is waited for.
@@ -259,15 +288,6 @@ fn of_plan(
             "set the variable in the environment, or put the command behind `--`",
         )
     })?;
-    if let Reach::Http(Endpoint {
-        command: Some(_), ..
-    }) = &reach
-    {
-        return Err(Refusal::with_help(
-            format!("{shown}: the server `{wanted}` is started by a command and reached by a URL"),
-            "start it yourself, and name the URL: jelly proxy --url URL",
-        ));
-    }
     Ok(NamedServer {
         name: wanted.to_owned(),
         reach,

@@ -4,6 +4,7 @@
 
 use super::document::Document;
 use super::fault::ToolFault;
+use super::pace::MOST_UNANSWERED;
 use super::page::page;
 use super::runs::Run;
 use super::tools::{
@@ -29,8 +30,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// More calls are not worked on at the same time.
-const MOST_CALLS: usize = 64;
+/// More calls are not worked on at the same time; of one client more messages
+/// are read, so that it can cancel them.
+const MOST_CALLS: usize = MOST_UNANSWERED / 2;
 
 /// A page of the list of resources.
 const RESOURCES_A_PAGE: usize = 50;

@@ -7,8 +7,8 @@ use crate::cli::settings::World;
 use http::header::WWW_AUTHENTICATE;
 use http::{Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Bytes, Incoming};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::{Body, Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -21,6 +21,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 /// More connections wait.
 const MOST_CONNECTIONS: usize = 64;
@@ -34,6 +35,9 @@ const LARGEST_REQUEST: usize = 4 << 20;
 
 /// So long a client may take over the headers of a request.
 const HEADERS_TAKE: Duration = Duration::from_secs(20);
+
+/// So long it may take over the body.
+const BODY_TAKES: Duration = Duration::from_secs(60);
 
 /// Where it is served.
 const PATH: &str = "/mcp";
@@ -111,7 +115,22 @@ async fn answer(
         let why = "jelly serve has no room for more sessions; close some\n";
         return plain(StatusCode::SERVICE_UNAVAILABLE, why);
     }
-    service.handle(request).await
+    let (head, body) = request.into_parts();
+    let too_large = || {
+        let text = format!("jelly serve takes requests of {LARGEST_REQUEST} bytes at most\n");
+        plain(StatusCode::PAYLOAD_TOO_LARGE, &text)
+    };
+    if body.size_hint().lower() > LARGEST_REQUEST as u64 {
+        return too_large();
+    }
+    // The SDK would wait for the rest of a body for ever.
+    let body = match timeout(BODY_TAKES, Limited::new(body, LARGEST_REQUEST).collect()).await {
+        Ok(Ok(body)) => Full::new(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => return too_large(),
+        Ok(Err(_)) => return plain(StatusCode::BAD_REQUEST, "the body broke off\n"),
+        Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the body took too long\n"),
+    };
+    service.handle(Request::from_parts(head, body)).await
 }
 
 fn plain(status: StatusCode, text: &str) -> HttpAnswer {

@@ -17,7 +17,6 @@ mod pace;
 mod page;
 mod past_runs;
 mod runs;
-mod shorten;
 mod tools;
 mod work;
 
@@ -82,9 +81,9 @@ pub fn serve(args: &ServeArgs, world: &World) -> Result<ExitCode, Refusal> {
 /// Over stdin and stdout.
 async fn stdio(handler: &ServeHandler) -> Result<ExitCode, Refusal> {
     let (input, output) = stdio_pipes();
-    let (input, output, mut gone) = paced(input, output);
     let transport =
         AsyncRwTransport::new_server(input, output).with_max_line_length(LONGEST_MESSAGE);
+    let (transport, mut gone) = paced(transport);
     let service = match handler.clone().serve(transport).await {
         Ok(service) => service,
         // Whoever goes before the first word wanted nothing.

@@ -7,7 +7,7 @@
 //!
 //! Main function: [`page`].
 
-use super::shorten::{LEVELS, LeftOut, Level, shorten, size};
+use crate::report::{LEVELS, LeftOut, Level, shorten, size};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 

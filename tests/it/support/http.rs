@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -63,6 +64,35 @@ impl Http {
     /// returns.
     pub fn serve(answer: impl Fn(&Request, &mut TcpStream) + Send + Sync + 'static) -> Self {
         Self::wrapped(Some, answer)
+    }
+
+    /// One that speaks HTTP+SSE of 2024-11-05 alone: what `answer` says comes by
+    /// the stream, and its end ends the stream.
+    pub fn old(answer: impl Fn(&Request) -> Vec<Value> + Send + Sync + 'static) -> Self {
+        let (said, to_say) = channel();
+        let (said, to_say) = (Mutex::new(said), Mutex::new(to_say));
+        Self::serve(
+            move |request, out| match (request.verb.as_str(), request.path.as_str()) {
+                ("GET", "/mcp") => {
+                    stream_head(out);
+                    let _ = out.write_all(b"event: endpoint\ndata: /messages?s=1\n\n");
+                    let to_say = to_say.lock().unwrap();
+                    while let Ok(message) = to_say.recv() {
+                        if message == Value::Null {
+                            return;
+                        }
+                        event(out, &message);
+                    }
+                }
+                ("POST", "/messages?s=1") => {
+                    respond(out, 202, &[], "Accepted");
+                    for message in answer(request) {
+                        said.lock().unwrap().send(message).unwrap();
+                    }
+                }
+                _ => respond(out, 404, &["content-type: text/html"], "Cannot POST"),
+            },
+        )
     }
 
     /// The same over what `wrap` makes of a connection, as of TLS.

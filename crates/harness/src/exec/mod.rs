@@ -52,7 +52,7 @@ pub use declared::Declared;
 pub use ladder::{LadderInput, Overrides, climb};
 pub use launch::reach_of;
 pub use outsider::Outsider;
-pub use run::{Executed, Iteration, Unfinished, execute};
+pub use run::{Executed, Iteration, Unfinished, choose_ports, execute};
 pub use select::{NoSuchFilter, Selection};
 pub use settings::{ExecSettings, ProposeSnapshot, StderrLog};
 pub use snapshots::{

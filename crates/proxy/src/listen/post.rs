@@ -5,8 +5,8 @@
 use super::answers::{self, Departure, HttpAnswer};
 use super::sessions::{ClientSession, Sessions};
 use crate::message::{Line, peek};
-use crate::routing::{Arrival, FirstWord, ModernRequest, Outflow, PostedRequest};
-use http_body_util::{BodyExt, Limited};
+use crate::routing::{Arrival, FirstWord, ModernRequest, Outflow, PostedRequest, is_modern};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Method, Request, StatusCode};
@@ -42,6 +42,11 @@ pub async fn answer(
     match (request.method(), session) {
         (&Method::POST, session) => post(request, session.as_deref(), sessions, cut).await,
         (&Method::GET, Some(session)) => match sessions.find(&session) {
+            Some(session) if !session.speaks(text_of(request.headers(), VERSION)) => {
+                unsupported(None)
+            }
+            // Events have no ids, so that there is nothing that `Last-Event-ID`
+            // could name.
             Some(session) => {
                 session.touch();
                 let outflow = session.router.listen(cut);
@@ -63,6 +68,24 @@ pub async fn answer(
 
 fn text_of<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok().map(str::trim)
+}
+
+/// All that a header says; none where it has other characters than it may.
+fn whole_text_of(headers: &HeaderMap, name: &str) -> Option<String> {
+    let values = headers.get_all(name).iter().map(HeaderValue::to_str);
+    let values: Vec<&str> = values.collect::<Result<_, _>>().ok()?;
+    let values: Vec<&str> = values.into_iter().map(str::trim).collect();
+    (!values.is_empty()).then(|| values.join(", "))
+}
+
+fn unsupported(id: Option<&str>) -> HttpAnswer {
+    answers::refusal(
+        StatusCode::BAD_REQUEST,
+        id,
+        NO_SESSION,
+        "Bad Request: Unsupported protocol version: MCP-Protocol-Version names none that the \
+         session was opened in",
+    )
 }
 
 fn not_found(id: Option<&str>) -> HttpAnswer {
@@ -99,7 +122,9 @@ async fn post(
     }
     let line = match timeout(BODY_TAKES, Limited::new(body, LARGEST).collect()).await {
         Ok(Ok(body)) => in_one_line(body.to_bytes()),
-        Ok(Err(_)) => return too_large(),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => return too_large(),
+        // Nobody is there to read it, most likely.
+        Ok(Err(_)) => return answers::plain(StatusCode::BAD_REQUEST, "the body broke off"),
         Err(_) => return answers::plain(StatusCode::REQUEST_TIMEOUT, "the body took too long"),
     };
     match Arrival::of(&line, text_of(&headers, VERSION)) {
@@ -116,12 +141,20 @@ async fn post(
         }
         Arrival::Opening(requests) | Arrival::InSession(requests) => {
             let id = requests.first().map(|request| request.id.clone());
+            let version = text_of(&headers, VERSION);
             let Some(session) = session else {
+                if id.is_some() && version.is_some_and(is_modern) {
+                    let text = "Header mismatch: MCP-Protocol-Version names a version that the \
+                                message does not have in its _meta";
+                    let status = StatusCode::BAD_REQUEST;
+                    return answers::refusal(status, id.as_deref(), code::HEADER_MISMATCH, text);
+                }
                 let text = "Bad Request: No valid session ID provided";
                 let status = StatusCode::BAD_REQUEST;
                 return answers::refusal(status, id.as_deref(), NO_SESSION, text);
             };
             match sessions.find(session) {
+                Some(session) if !session.speaks(version) => unsupported(id.as_deref()),
                 Some(session) => in_session(&session, requests, line, cut).await,
                 None => not_found(id.as_deref()),
             }
@@ -219,6 +252,9 @@ async fn opening(
             FirstWord::Stream => answers::events(outflow, departure),
         };
     }
+    if let Some(version) = outflow.look_at_last(version_of).flatten() {
+        session.agree(version);
+    }
     let kept = spare.keep();
     let session_id = match kept {
         Some((sessions, session)) => sessions.keep(session),
@@ -264,6 +300,21 @@ fn is_result(line: &[u8]) -> bool {
     }
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OpenedIn {
+    protocol_version: String,
+}
+
+/// The version that an answer to `initialize` names.
+fn version_of(line: &[u8]) -> Option<String> {
+    let Line::One(message) = peek(line) else {
+        return None;
+    };
+    let opened: OpenedIn = serde_json::from_str(message.result()?).ok()?;
+    Some(opened.protocol_version)
+}
+
 async fn modern(
     request: ModernRequest,
     line: &[u8],
@@ -275,13 +326,17 @@ async fn modern(
         let status = StatusCode::BAD_REQUEST;
         answers::refusal(status, Some(&request.request.id), code, text)
     };
-    if let Err(text) = request.check_headers(|name| text_of(headers, name)) {
+    let header = |name: &str| whole_text_of(headers, name);
+    if let Err(text) = request.check_headers(header) {
         return bad(code::HEADER_MISMATCH, &text);
     }
     let session = match sessions.shared() {
         Ok(session) => session,
         Err(error) => return bad(code::INTERNAL_ERROR, &error.to_string()),
     };
+    if let Err(text) = session.router.check_params(&request, line, header) {
+        return bad(code::HEADER_MISMATCH, &text);
+    }
     let opened = session
         .router
         .open_shared(request.request.clone(), line, cut);

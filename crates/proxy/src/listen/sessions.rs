@@ -8,7 +8,7 @@ use super::server::ListenSettings;
 use crate::client::{Client, MessagesClient};
 use crate::driver::{GRACE, Proxy, SharedEngine};
 use crate::pass_on::PassOn;
-use crate::routing::Router;
+use crate::routing::{Router, is_modern};
 use crate::settings::ProxySettings;
 use crate::spans::SpanTap;
 use ring::rand::{SecureRandom, SystemRandom};
@@ -29,6 +29,8 @@ pub struct ClientSession {
     pub router: Rc<Router>,
     inbox: Sender<Vec<u8>>,
     used: Cell<Instant>,
+    /// The version that its server answered `initialize` with.
+    version: RefCell<Option<String>>,
     stop: RefCell<Option<oneshot::Sender<()>>>,
 }
 
@@ -37,6 +39,18 @@ impl ClientSession {
     pub async fn say(&self, line: Vec<u8>) -> bool {
         self.touch();
         self.inbox.send(line).await.is_ok()
+    }
+
+    /// The version that the session was opened in.
+    pub fn agree(&self, version: String) {
+        self.version.replace(Some(version));
+    }
+
+    /// Whether a request may come in this version: one that is known, or the
+    /// server's own; one that says none is of a client that knows no header.
+    pub fn speaks(&self, version: Option<&str>) -> bool {
+        let is_own = |version: &str| self.version.borrow().as_deref() == Some(version);
+        version.is_none_or(|version| is_own(version) || !is_modern(version))
     }
 
     pub fn touch(&self) {
@@ -185,6 +199,7 @@ impl Sessions {
             router,
             inbox,
             used: Cell::new(Instant::now()),
+            version: RefCell::default(),
             stop: RefCell::new(Some(stop)),
         }))
     }

@@ -3,7 +3,7 @@
 use super::pending::{Asked, Asking, CallClock, Waiting, key};
 use super::session::era_of;
 use super::{Relay, Starting, State, Wish};
-use crate::account::RequestOutcome;
+use crate::account::{RequestOutcome, TraceParent};
 use crate::message::{Kind, Line, NoticeParams, Peek, RequestParams, peek};
 use crate::settings::Tap;
 use crate::trouble::Trouble;
@@ -15,6 +15,17 @@ pub(super) const HELD: usize = 10_000;
 
 /// A longer call is not kept to be made again.
 const KEPT_CALL: usize = 256 * 1024;
+
+/// The client's span that a request belongs to. Few have one, and it is read
+/// only of those.
+fn parent_of(message: &Peek<'_>) -> Option<TraceParent> {
+    if !message.params()?.contains("\"traceparent\"") {
+        return None;
+    }
+    let params: RequestParams<'_> = message.read_params();
+    let named = params.meta?.traceparent?.get();
+    TraceParent::read(&serde_json::from_str::<String>(named).ok()?)
+}
 
 impl<T: Tap> Relay<T> {
     /// A line of the client, without its line feed.
@@ -156,6 +167,7 @@ impl<T: Tap> Relay<T> {
             again: again.then(|| line.to_vec()),
             faults,
             modern: self.session.era == Some(Era::Modern),
+            parent: parent_of(message),
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Main type: [`Pendings`].
 
+use crate::account::TraceParent;
 use crate::stand_in::Said;
 use indexmap::IndexMap;
 use jelly_base::mcp::{DISCOVER, INITIALIZE, LISTEN};
@@ -103,6 +104,8 @@ pub struct Asked {
     pub faults: Vec<FaultKind>,
     /// The client speaks the modern era.
     pub modern: bool,
+    /// The client's span that it belongs to.
+    pub parent: Option<TraceParent>,
 }
 
 impl Asked {

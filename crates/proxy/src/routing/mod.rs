@@ -12,6 +12,6 @@ mod outflow;
 mod router;
 mod sharing;
 
-pub use arrival::{Arrival, ModernRequest, PostedRequest};
+pub use arrival::{Arrival, ModernRequest, PostedRequest, is_modern};
 pub use outflow::{FirstWord, Outflow, OutflowEnd};
 pub use router::Router;

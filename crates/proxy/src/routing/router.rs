@@ -5,15 +5,17 @@
 //! the stream that a legacy client keeps open for such; what finds none waits,
 //! within bounds.
 
-use super::arrival::PostedRequest;
+use super::arrival::{ModernRequest, PostedRequest};
 use super::outflow::{Outflow, Waterline};
 use super::sharing::{Belongs, homeward, outward};
 use crate::message::{Kind, Line, NoticeParams, Peek, peek};
 use crate::relay::key;
 use crate::settings::FULL;
 use indexmap::IndexMap;
-use jelly_wire::MAX_LINE_BYTES;
-use serde_json::json;
+use jelly_base::mcp::{ListKind, Method};
+use jelly_wire::{MAX_LINE_BYTES, ParamHeaders};
+use serde::Deserialize;
+use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
@@ -48,6 +50,14 @@ struct RouterState {
     kept_bytes: usize,
     streams: Vec<Weak<Outflow>>,
     last_number: u64,
+    /// Arguments that travel as headers, as a shared server lists its tools.
+    params: ParamHeaders,
+}
+
+#[derive(Default, Deserialize)]
+struct CallArguments {
+    #[serde(default)]
+    arguments: Value,
 }
 
 struct WaitingPost {
@@ -67,14 +77,21 @@ impl Router {
 
     /// A stream for the answers to these requests.
     pub fn open(&self, requests: Vec<PostedRequest>, cut: Rc<Notify>) -> Rc<Outflow> {
-        let outflow = self.stream(requests.len(), cut);
+        // Of several with one id, one answer is waited for.
+        let requests = requests.into_iter();
+        let by_id: IndexMap<String, PostedRequest> = requests
+            .map(|request| (key(&request.id), request))
+            .collect();
+        let outflow = self.stream(by_id.len(), cut);
         let mut state = self.state.borrow_mut();
-        for request in requests {
+        for (id, request) in by_id {
             let post = WaitingPost {
                 outflow: Rc::clone(&outflow),
                 request,
             };
-            state.waiting.insert(key(&post.request.id), post);
+            if let Some(earlier) = state.waiting.insert(id, post) {
+                earlier.outflow.settle();
+            }
         }
         state.hand_out_kept(&outflow);
         outflow
@@ -101,6 +118,32 @@ impl Router {
         let mut state = self.state.borrow_mut();
         state.waiting.insert(number.to_string(), post);
         Some((line, outflow))
+    }
+
+    /// Whether the headers of a call say what its arguments say, as far as the
+    /// server has listed the tool to anybody; others are not known to be headers
+    /// of it.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn check_params(
+        &self,
+        request: &ModernRequest,
+        line: &[u8],
+        header: impl Fn(&str) -> Option<String>,
+    ) -> Result<(), String> {
+        let state = self.state.borrow();
+        let subject = Method::find(&request.method).and_then(|method| method.subject);
+        let tool = request
+            .name
+            .as_deref()
+            .filter(|_| subject == Some(ListKind::Tools));
+        let tool = tool.filter(|tool| state.params.has(tool));
+        let (Some(tool), Line::One(message)) = (tool, peek(line)) else {
+            return Ok(());
+        };
+        let call: CallArguments = message.read_params();
+        state.params.check(tool, &call.arguments, header)
     }
 
     /// A stream for what belongs to no request, in place of an earlier one.
@@ -245,9 +288,12 @@ impl Router {
         match belongs {
             Belongs::Answers(number) => {
                 if let Some(post) = state.waiting.swap_remove(&number.to_string())
-                    && let Some(line) = homeward(line, &post.request)
+                    && let Some(answer) = homeward(line, &post.request)
                 {
-                    post.outflow.answer(&line);
+                    if let (true, Line::One(message)) = (post.request.lists_tools, peek(line)) {
+                        state.params.learn(message.result().unwrap_or_default());
+                    }
+                    post.outflow.answer(&answer);
                 }
             }
             Belongs::Ends(number) => {

@@ -132,6 +132,7 @@ mod tests {
             id: r#""a\u0062""#.to_owned(),
             token: Some("\"t\"".to_owned()),
             logs: false,
+            lists_tools: false,
         };
         for (line, belongs, wanted) in [
             (

@@ -3,7 +3,8 @@
 //!
 //! Main type: [`TextList`].
 
-use super::document::{Data, Node};
+use super::clients::{Syntax, quoted};
+use super::document::{Data, Member, Node};
 use super::entry::Place;
 use std::ops::Range;
 
@@ -27,6 +28,10 @@ impl<'t> TextList<'t> {
             start,
             in_brackets: text[start..].starts_with('['),
         })
+    }
+
+    pub(super) fn elements(&self) -> &'t [Node] {
+        self.node.elements()
     }
 
     fn item(&self, index: usize) -> Option<usize> {
@@ -101,7 +106,10 @@ impl<'t> TextList<'t> {
 
     /// Behind the whole list.
     pub(super) fn end(&self) -> Option<usize> {
-        let last = self.last_end()?;
+        let last = match self.node.elements() {
+            [] if self.in_brackets => self.start + 1,
+            _ => self.last_end()?,
+        };
         if !self.in_brackets {
             return Some(last);
         }
@@ -170,6 +178,68 @@ pub(super) fn scalar(text: &str, start: usize, in_flow: bool) -> Option<Range<us
     };
     let range = start..start + length;
     (!text[range.clone()].contains('\n')).then_some(range)
+}
+
+/// Whether the members of an object stand in braces, with commas between them;
+/// else each has lines of its own.
+pub(super) fn is_flow(text: &str, syntax: Syntax, object: &Node) -> bool {
+    match syntax {
+        Syntax::StrictJson | Syntax::JsonWithComments | Syntax::Jsonc => true,
+        Syntax::Toml | Syntax::Yaml => {
+            offset(text, object.place).is_some_and(|start| text[start..].starts_with('{'))
+        }
+    }
+}
+
+/// The bytes of a member's name, which stands alone before its value: dotted
+/// ones are none.
+pub(super) fn key(text: &str, start: usize) -> Option<Range<usize>> {
+    let rest = text.get(start..)?;
+    let end = match rest.chars().next()? {
+        '"' | '\'' => scalar(text, start, true)?.end,
+        _ => {
+            let end = rest.find(|c: char| c.is_whitespace() || ":=].".contains(c))?;
+            start + end
+        }
+    };
+    let next = text[end..].trim_start_matches([' ', '\t']).chars().next()?;
+    (end > start && [':', '=', ']'].contains(&next)).then_some(start..end)
+}
+
+/// A name in the quotes that another one has, or without where that has none.
+pub(super) fn named_alike(raw: &str, name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    match raw.chars().next() {
+        Some('\'') if !name.contains(['\'', '\n']) => format!("'{name}'"),
+        Some('"' | '\'') | None => quoted(name),
+        Some(_) if name.is_empty() || !name.chars().all(is_plain) => quoted(name),
+        Some(_) => name.to_owned(),
+    }
+}
+
+/// The bytes of a member whose value is a text or a list of texts, with what
+/// parts it from the others.
+pub(super) fn member_range(text: &str, member: &Member, in_flow: bool) -> Option<Range<usize>> {
+    let start = offset(text, member.place)?;
+    let end = match &member.value.data {
+        Data::List(_) => TextList::of(text, &member.value)?.end()?,
+        _ => scalar(text, offset(text, member.value.place)?, in_flow)?.end,
+    };
+    if in_flow {
+        let before = text[..start].trim_end();
+        if before.ends_with(',') {
+            return Some(before.len() - 1..end);
+        }
+        let rest = text[end..].trim_start();
+        let rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+        return Some(start..text.len() - rest.len());
+    }
+    let line = text[..start].rfind('\n')?;
+    let line = match text[..line].ends_with('\r') {
+        true => line - 1,
+        false => line,
+    };
+    Some(line..end)
 }
 
 /// A text with bytes replaced.

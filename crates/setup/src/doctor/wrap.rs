@@ -5,11 +5,11 @@
 //! into the arguments as it was written, behind `--`. So nothing has to be kept
 //! elsewhere, where a client that writes the file anew would lose it.
 
-use super::clients::{ClientFormat, Syntax, quoted};
+use super::clients::{ClientFormat, quoted};
 use super::document::{Data, Member, Node, parse};
 use super::entry::{Config, Entry, Place, Reached};
 use super::read::{ConfigError, command_holder, read};
-use super::splices::{TextList, offset, scalar, spliced};
+use super::splices::{TextList, is_flow, member_range, offset, scalar, spliced};
 use super::wrap_url::{UrlWrap, WrappedUrl, unwrapped_url, wrapped_url};
 use jelly_base::text::without_mark;
 use std::ops::Range;
@@ -173,6 +173,17 @@ fn words_of_url(entry: &Entry) -> Option<(String, Vec<String>)> {
     Some((url, words.into_iter().map(str::to_owned).collect()))
 }
 
+/// Whether an entry goes through the proxy to this URL, and the variables with
+/// its headers are there.
+fn goes_to_url(entry: &Entry, url: &str) -> bool {
+    let (Some(Reached::Command { env, .. }), Some(words)) = (&entry.reached, words(entry)) else {
+        return false;
+    };
+    let has = |variable: &str| env.iter().any(|(name, _)| name == variable);
+    WrappedUrl::of(&words)
+        .is_some_and(|was| was.url == url && was.headers.iter().all(|(_, variable)| has(variable)))
+}
+
 /// An entry with a URL.
 fn wrapped_by_url(
     place: WrapPlace<'_>,
@@ -190,12 +201,11 @@ fn wrapped_by_url(
         jelly: place.jelly,
         flags: flags(format, &server.value, &entry.name),
     };
-    let after = wrapped_url(text, format, &server.value, &wrap).ok_or_else(|| {
-        left("it is reached by a URL, and is written so that it could not be restored later")
-    })?;
+    let after = wrapped_url(text, format, &server.value, &wrap)
+        .map_err(|why| Hold::Left(format!("it is reached by a URL, and {why}")))?;
     let meant = config_of(place, &after).ok().filter(|after| {
-        let same = same_entry(after, entry).and_then(words_of_url);
-        same.is_some_and(|(meant, _)| meant == url) && others_are_the_same(config, after, entry)
+        let same = same_entry(after, entry);
+        same.is_some_and(|same| goes_to_url(same, url)) && others_are_the_same(config, after, entry)
     });
     match meant {
         Some(_) => Ok(after),
@@ -426,7 +436,10 @@ impl<'t> Located<'t> {
         let original = list_node.elements().get(end + 1)?;
         let original = self.text[list.scalar(original)?].to_owned();
         let removal = match was_bare && texts.len() == end + 2 {
-            true => (self.args_member(&list)?, String::new()),
+            true => {
+                let args = member_range(self.text, self.args?, self.is_flow())?;
+                (args, String::new())
+            }
             false => list.remove_first(end + 2)?,
         };
         let command = self.range(self.command)?;
@@ -439,13 +452,7 @@ impl<'t> Located<'t> {
     }
 
     fn is_flow(&self) -> bool {
-        match self.format.syntax {
-            Syntax::StrictJson | Syntax::JsonWithComments | Syntax::Jsonc => true,
-            Syntax::Toml | Syntax::Yaml => {
-                let start = offset(self.text, self.holder.place);
-                start.is_some_and(|start| self.text[start..].starts_with('{'))
-            }
-        }
+        is_flow(self.text, self.format.syntax, self.holder)
     }
 
     fn range(&self, node: &Node) -> Option<Range<usize>> {
@@ -476,29 +483,6 @@ impl<'t> Located<'t> {
         let head = &self.text[line_start..command.start];
         let indent = &head[..head.len() - head.trim_start().len()];
         (at..at, format!("{feed}{indent}{member}"))
-    }
-
-    /// The bytes of the member with the arguments, with what parts it from the
-    /// others.
-    fn args_member(&self, list: &TextList<'_>) -> Option<Range<usize>> {
-        let args = self.args?;
-        let start = offset(self.text, args.place)?;
-        let end = list.end()?;
-        let before = self.text[..start].trim_end();
-        if self.is_flow() {
-            if before.ends_with(',') {
-                return Some(before.len() - 1..end);
-            }
-            let rest = self.text[end..].trim_start();
-            let rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
-            return Some(start..self.text.len() - rest.len());
-        }
-        let line = self.text[..start].rfind('\n')?;
-        let line = match self.text[..line].ends_with('\r') {
-            true => line - 1,
-            false => line,
-        };
-        Some(line..end)
     }
 }
 

@@ -1,4 +1,7 @@
+use super::super::clients::{CLIENTS, Client, ClientFormat, Syntax};
+use super::super::document::{Data, Node, parse};
 use super::{Rewrapped, Turn, WrapPlace, unwrap, wrap, wrapped_words};
+use serde_json::{Value, json};
 use std::path::Path;
 
 const JELLY: &str = "/opt/bin/jelly";
@@ -158,7 +161,7 @@ fn only_the_servers_that_are_named_change() {
 
 #[test]
 fn what_can_t_be_wrapped_says_why() {
-    let text = r#"{"mcpServers": {"web": {"url": "https://h/", "headers": {"A": "b"}, "env": {}}, "none": {}, "own": {"command": "/x/jelly", "args": ["proxy", "--config", "f", "--server", "own"]}}}"#;
+    let text = r#"{"mcpServers": {"web": {"url": "https://h/", "headers": {"A": "b"}, "env": {"C": "d"}}, "none": {}, "own": {"command": "/x/jelly", "args": ["proxy", "--config", "f", "--server", "own"]}}}"#;
     let done = wrapped(".mcp.json", text);
     assert_eq!(done.text, text);
     let whys: Vec<&str> = done
@@ -282,22 +285,187 @@ fn a_url_goes_through_jelly_with_its_headers_in_the_environment() {
 }
 
 #[test]
-fn a_url_in_toml_or_yaml_is_left_and_it_is_said() {
+fn a_url_in_toml_or_yaml_goes_through_jelly_and_comes_back_byte_by_byte() {
     for (path, text) in [
         (
             ".codex/config.toml",
-            "[mcp_servers.a]\nurl = \"https://h/\"\n",
+            "[mcp_servers.a]\nurl = \"https://h/\" # far\nstartup_timeout_sec = 20\n",
+        ),
+        (
+            ".codex/config.toml",
+            "[mcp_servers.a]\r\n  url = 'https://h/'\r\n  bearer_token_env_var = \"T\"\r\n\r\n[mcp_servers.a.http_headers]\r\nX-Team = \"red\" # ours\r\n\"X Y\" = 'b'\r\n",
+        ),
+        (
+            ".codex/config.toml",
+            "[mcp_servers]\na = { url = \"https://h/\", http_headers = { \"X-Team\" = \"red\" } }\n",
         ),
         (
             "goose/config.yaml",
-            "extensions:\n  a:\n    type: streamable_http\n    uri: https://h/\n",
+            "extensions:\n  a:\n    type: streamable_http # far\n    uri: https://h/   # there\n    envs: {}\n    headers:\n      Authorization: Bearer tkn\n      'X-Team': red\n    env_keys: []\n",
+        ),
+        (
+            "goose/config.yaml",
+            "extensions:\n  a: { type: sse, uri: \"https://h/\", headers: { X-Team: red } }\n",
+        ),
+        (
+            "goose/config.yaml",
+            "extensions:\n  a:\n    headers: {}\n    envs: {}\n    uri: 'https://h/'",
+        ),
+    ] {
+        let once = wrapped(path, text);
+        assert_eq!(changed(&once), 1, "{text}: {once:?}");
+        let back = unwrap(place(path), &once.text, &|_| true).unwrap();
+        assert_eq!(back.text, text, "{}", once.text);
+    }
+}
+
+#[test]
+fn headers_that_would_be_lost_on_the_way_are_left_and_it_is_said() {
+    for (path, text, said) in [
+        (
+            ".codex/config.toml",
+            "[mcp_servers.a]\nurl = \"https://h/\"\nenv_http_headers = { \"X-Key\" = \"KEY\" }\n",
+            "the client's variables",
+        ),
+        (
+            ".codex/config.toml",
+            "[mcp_servers.a]\nurl = \"https://h/\"\nhttp_headers = {}\n",
+            "empty",
+        ),
+        (
+            "goose/config.yaml",
+            "extensions:\n  a:\n    uri: https://h/\n    headers: { A: 'Bearer ${T}' }\n    env_keys: [T]\n",
+            "Goose fills in",
+        ),
+        (
+            "goose/config.yaml",
+            "extensions:\n  a:\n    uri: >-\n      https://h/\n",
+            "restored later",
+        ),
+        (
+            ".codex/config.toml",
+            "[mcp_servers]\na.url = \"https://h/\"\n",
+            "restored later",
         ),
     ] {
         let done = wrapped(path, text);
         assert_eq!(done.text, text);
         assert!(
-            matches!(&done.entries[0].1, Turn::Left(why) if why.contains("URL")),
+            matches!(&done.entries[0].1, Turn::Left(why) if why.contains(said)),
             "{done:?}"
         );
+    }
+}
+
+/// Servers of each kind, as a client's configuration has them.
+fn servers_of(format: &ClientFormat) -> Value {
+    let names = format.members;
+    let (command, url) = (names.command[0], names.url[0]);
+    let mut started = json!({command: "npx", "args": ["-y", "x y"], names.env: {"API_KEY": "k"}});
+    let mut bare = json!({command: "uvx"});
+    let mut far = json!({url: "https://h/mcp", names.headers: {"X-Team": "red", "X-Key": "k"}});
+    let plain = json!({url: "https://h/sse"});
+    match format.client {
+        Client::OpenCode => {
+            started = json!({"type": "local", command: ["npx", "-y", "x y"], "enabled": true});
+            bare = json!({"type": "local", command: ["uvx"]});
+            far["type"] = "remote".into();
+        }
+        Client::Codex => far["bearer_token_env_var"] = "T".into(),
+        Client::Goose => {
+            far["type"] = "streamable_http".into();
+            far["envs"] = json!({});
+            far["env_keys"] = json!([]);
+        }
+        Client::VsCode => far["type"] = "http".into(),
+        _ => {}
+    }
+    json!({format.servers[0]: {"files": started, "bare": bare, "far": far, "plain": plain}})
+}
+
+/// As a client writes its file; in another layout where there are two.
+fn written(syntax: Syntax, value: &Value, other: bool) -> String {
+    match (syntax, other) {
+        (Syntax::Toml, _) => {
+            let mut text = String::new();
+            toml_tables(value, "", other, &mut text);
+            text
+        }
+        (Syntax::Yaml, false) => serde_yaml::to_string(value).unwrap(),
+        // JSON is YAML, and a client may write it so.
+        (_, true) => value.to_string(),
+        (_, false) => serde_json::to_string_pretty(value).unwrap(),
+    }
+}
+
+/// Tables with their texts first, as TOML wants it; small ones in a line.
+fn toml_tables(value: &Value, path: &str, in_line: bool, text: &mut String) {
+    let members = value.as_object().unwrap();
+    let is_table = |value: &Value| {
+        let of_texts = || value.as_object().unwrap().values().all(|v| !v.is_object());
+        value.is_object() && !(in_line && path.contains('.') && of_texts())
+    };
+    let toml = |value: &Value| match value {
+        Value::Object(members) => {
+            let members = members.iter().map(|(name, v)| format!("\"{name}\" = {v}"));
+            format!("{{ {} }}", members.collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
+    };
+    for (name, value) in members.iter().filter(|(_, value)| !is_table(value)) {
+        text.push_str(&format!("{name} = {}\n", toml(value)));
+    }
+    for (name, value) in members.iter().filter(|(_, value)| is_table(value)) {
+        let path = match path {
+            "" => name.clone(),
+            path => format!("{path}.{name}"),
+        };
+        text.push_str(&format!("\n[{path}]\n"));
+        toml_tables(value, &path, in_line, text);
+    }
+}
+
+fn value_of(node: &Node) -> Value {
+    match &node.data {
+        Data::Null => Value::Null,
+        Data::Bool(value) => json!(value),
+        Data::Number(number) => serde_json::from_str(number).unwrap(),
+        Data::Text(text) => json!(text),
+        Data::List(elements) => elements.iter().map(value_of).collect(),
+        Data::Map(members) => {
+            let members = members.iter();
+            members
+                .map(|member| (member.name.clone(), value_of(&member.value)))
+                .collect()
+        }
+    }
+}
+
+#[test]
+fn each_client_gets_its_servers_back_whatever_it_wrote_meanwhile() {
+    for format in CLIENTS {
+        let path = format.places[0].path;
+        let servers = servers_of(format);
+        for (layout, other) in [(false, true), (true, false), (false, false), (true, true)] {
+            let text = written(format.syntax, &servers, layout);
+            let case = |text: &str| format!("{} ({layout}, {other}):\n{text}", format.name);
+            let once = wrapped(path, &text);
+            assert_eq!(changed(&once), 4, "{}{once:?}", case(&text));
+            let again = wrapped(path, &once.text);
+            assert_eq!((again.text.as_str(), changed(&again)), (&*once.text, 0));
+            let back = unwrap(place(path), &once.text, &|_| true).unwrap();
+            assert_eq!(back.text, text, "{}", case(&once.text));
+            // The client adds a server, in its own order and layout.
+            let read = |text: &str| value_of(&parse(text, format.syntax).unwrap().unwrap());
+            let added = json!({format.members.command[0]: "mine"});
+            let (mut meanwhile, mut wanted) = (reversed(&read(&once.text)), servers.clone());
+            for value in [&mut meanwhile, &mut wanted] {
+                value[format.servers[0]]["added"] = added.clone();
+            }
+            let meanwhile = written(format.syntax, &meanwhile, other);
+            let back = unwrap(place(path), &meanwhile, &|_| true).unwrap();
+            assert_eq!(changed(&back), 4, "{}{back:?}", case(&meanwhile));
+            assert_eq!(read(&back.text), wanted, "{}", case(&meanwhile));
+        }
     }
 }

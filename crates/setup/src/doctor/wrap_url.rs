@@ -4,11 +4,11 @@
 //! arguments as it is written. Headers stay where they are, with their values:
 //! their member becomes the environment, in which each has the name of a
 //! variable, and the arguments say which header that is. So no secret stands in a
-//! command line. In JSON alone.
+//! command line.
 
-use super::clients::{Client, ClientFormat, Syntax, quoted};
+use super::clients::{Client, ClientFormat, quoted};
 use super::document::{Data, Member, Node};
-use super::splices::{offset, scalar, spliced};
+use super::splices::{TextList, is_flow, key, member_range, named_alike, offset, scalar, spliced};
 use std::ops::Range;
 use std::path::Path;
 
@@ -17,6 +17,11 @@ use std::path::Path;
 const MARK: &str = "--wrapped=url:";
 /// Before a header's name, the variable that has its value.
 const HEADER: &str = "--header-env";
+/// Before the variable that has a bearer token.
+const BEARER: &str = "--bearer-env";
+
+/// The member of Codex that lists variables which a server is given.
+const HANDED_ON: &str = "env_vars";
 
 /// What the proxy is told besides.
 pub(super) struct UrlWrap<'a> {
@@ -25,38 +30,21 @@ pub(super) struct UrlWrap<'a> {
     pub flags: Vec<String>,
 }
 
-/// A member, where it stands.
-struct Spliced<'t> {
-    text: &'t str,
-    key: Range<usize>,
-    value: Range<usize>,
-}
+/// Why an entry can't be wrapped, as a fragment about it.
+type Unwrappable = &'static str;
 
-impl<'t> Spliced<'t> {
-    /// With its value, where that is one text or number.
-    fn of(text: &'t str, member: &Member) -> Option<Self> {
-        let key = scalar(text, offset(text, member.place)?, true)?;
-        let value = scalar(text, offset(text, member.value.place)?, true)?;
-        Some(Self { text, key, value })
-    }
+const UNWRITABLE: Unwrappable = "is written so that it could not be restored later";
 
-    /// What stands between the name and the value.
-    fn colon(&self) -> &'t str {
-        &self.text[self.key.end..self.value.start]
-    }
-
-    fn all(&self) -> Range<usize> {
-        self.key.start..self.value.end
-    }
-}
+type Edits = Vec<(Range<usize>, String)>;
 
 /// What the words of a command say of a URL that was wrapped.
 pub(super) struct WrappedUrl<'w> {
     pub url: &'w str,
+    /// Names of headers, with their variables.
+    pub headers: Vec<(&'w str, &'w str)>,
     member: &'w str,
     kind: &'w str,
-    /// Names of headers, with their variables.
-    headers: Vec<(&'w str, &'w str)>,
+    has_bearer: bool,
 }
 
 impl<'w> WrappedUrl<'w> {
@@ -80,88 +68,190 @@ impl<'w> WrappedUrl<'w> {
             .collect();
         (name.starts_with("jelly") && proxy.as_ref() == "proxy").then_some(Self {
             url,
+            headers,
             member,
             kind,
-            headers,
+            has_bearer: after(BEARER).next().is_some(),
         })
     }
 }
 
-fn is_json(format: &ClientFormat) -> bool {
-    match format.syntax {
-        Syntax::StrictJson | Syntax::JsonWithComments | Syntax::Jsonc => true,
-        Syntax::Toml | Syntax::Yaml => false,
+/// A server's members, where they stand in the text.
+#[derive(Clone, Copy)]
+struct ServerText<'t> {
+    text: &'t str,
+    server: &'t Node,
+    in_flow: bool,
+}
+
+impl<'t> ServerText<'t> {
+    fn of(text: &'t str, format: &ClientFormat, server: &'t Node) -> Self {
+        Self {
+            text,
+            server,
+            in_flow: is_flow(text, format.syntax, server),
+        }
+    }
+
+    /// The last member of one of these names, which is the one that counts.
+    fn member(self, names: &[&str]) -> Option<&'t Member> {
+        let of_name = |name: &&str| self.server.members().iter().rfind(|m| m.name == **name);
+        names.iter().find_map(of_name)
+    }
+
+    fn key(self, member: &Member) -> Option<Range<usize>> {
+        key(self.text, offset(self.text, member.place)?)
+    }
+
+    /// Of a member with one text or number.
+    fn value(self, member: &Member) -> Option<Range<usize>> {
+        scalar(
+            self.text,
+            offset(self.text, member.value.place)?,
+            self.in_flow,
+        )
+    }
+
+    /// The name of a member, changed for another.
+    fn renamed(self, member: &Member, name: &str) -> Option<(Range<usize>, String)> {
+        let key = self.key(member)?;
+        let renamed = named_alike(&self.text[key.clone()], name);
+        Some((key, renamed))
+    }
+
+    /// The text of a member, changed for another.
+    fn rewritten(self, member: &Member, value: &str) -> Option<(Range<usize>, String)> {
+        let range = self.value(member)?;
+        let rewritten = named_alike(&self.text[range.clone()], value);
+        Some((range, rewritten))
+    }
+
+    /// What stands between the name of a member and its value.
+    fn colon(self, member: &Member) -> Option<&'t str> {
+        let colon = &self.text[self.key(member)?.end..offset(self.text, member.value.place)?];
+        (self.in_flow || !colon.contains('\n')).then_some(colon)
+    }
+
+    /// What parts a member that stands at `start` from one before it.
+    fn separator(self, start: usize) -> Option<String> {
+        if self.in_flow {
+            return Some(", ".to_owned());
+        }
+        let line = self.text[..start].rfind('\n').map_or(0, |feed| feed + 1);
+        let indent = &self.text[line..start];
+        let feed = match self.text[..line].ends_with("\r\n") {
+            true => "\r\n",
+            false => "\n",
+        };
+        (indent.trim().is_empty()).then(|| format!("{feed}{indent}"))
     }
 }
 
-/// The last member of one of these names, which is the one that counts.
-fn member_of<'n>(node: &'n Node, names: &[&str]) -> Option<&'n Member> {
-    names
-        .iter()
-        .find_map(|name| node.members().iter().rfind(|member| member.name == *name))
-}
-
 /// The text with the entry at `server` going through jelly.
+///
+/// # Errors
+/// Why it can't.
 pub(super) fn wrapped_url(
     text: &str,
     format: &ClientFormat,
     server: &Node,
     wrap: &UrlWrap<'_>,
-) -> Option<String> {
-    if !is_json(format) {
-        return None;
-    }
-    let names = format.members;
-    let url = member_of(server, names.url)?;
-    let at = Spliced::of(text, url)?;
-    let mut changes = Vec::new();
-    let kind = member_of(server, &["type"]);
-    let mut was = "";
-    if let Some(kind) = kind {
-        was = kind.value.text()?;
-        let local = match format.client {
-            Client::OpenCode => "local",
-            _ => "stdio",
+) -> Result<String, Unwrappable> {
+    let at = ServerText::of(text, format, server);
+    let (header_words, mut changes) = wrapped_headers(at, format)?;
+    let changed = || {
+        let names = format.members;
+        let url = at.member(names.url)?;
+        let mut was = "";
+        if let Some(kind) = at.member(&["type"]) {
+            was = kind.value.text()?;
+            let local = match format.client {
+                Client::OpenCode => "local",
+                _ => "stdio",
+            };
+            changes.push(at.rewritten(kind, local)?);
+        }
+        let mut words = vec!["proxy".to_owned(), format!("{MARK}{}:{was}", url.name)];
+        words.extend(wrap.flags.iter().cloned());
+        words.extend(header_words);
+        words.push("--url".to_owned());
+        let mut items: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+        let (url_key, url_value) = (at.key(url)?, at.value(url)?);
+        items.push(text[url_value.clone()].to_owned());
+        let colon = at.colon(url)?;
+        let named = |name: &str| named_alike(&text[url_key.clone()], name);
+        let command = named(names.command.first()?);
+        let (jelly, items) = (quoted(wrap.jelly), items.join(", "));
+        let entry = match format.keeps_words_together() {
+            true => format!("{command}{colon}[{jelly}, {items}]"),
+            false => {
+                // A comment behind the URL stays behind the command.
+                let args = format!("{}{colon}[{items}]", named(names.args));
+                let command = format!("{command}{colon}{jelly}");
+                let between = at.separator(url_key.start)?;
+                match at.in_flow {
+                    true => format!("{command}{between}{args}"),
+                    false => format!("{args}{between}{command}"),
+                }
+            }
         };
-        changes.push((Spliced::of(text, kind)?.value, quoted(local)));
-    }
-    let mut words = vec!["proxy".to_owned(), format!("{MARK}{}:{was}", url.name)];
-    words.extend(wrap.flags.iter().cloned());
-    let headers = member_of(server, &[names.headers]);
-    if let Some(headers) = headers {
-        if member_of(server, &[names.env]).is_some() {
-            return None;
-        }
-        let key = scalar(text, offset(text, headers.place)?, true)?;
-        changes.push((key, quoted(names.env)));
-        for (index, header) in headers.value.members().iter().enumerate() {
-            let variable = variable_of(&header.name, index);
-            let key = scalar(text, offset(text, header.place)?, true)?;
-            changes.push((key, quoted(&variable)));
-            words.extend([HEADER.to_owned(), format!("{}={variable}", header.name)]);
-        }
-    }
-    words.push("--url".to_owned());
-    let mut items: Vec<String> = words.iter().map(|word| quoted(word)).collect();
-    items.push(text[at.value.clone()].to_owned());
-    let command = names.command.first()?;
-    let colon = at.colon();
-    let entry = match format.client {
-        Client::OpenCode => {
-            let items = format!("{}, {}", quoted(wrap.jelly), items.join(", "));
-            format!("{}{colon}[{items}]", quoted(command))
-        }
-        _ => format!(
-            "{}{colon}{}, {}{colon}[{}]",
-            quoted(command),
-            quoted(wrap.jelly),
-            quoted(names.args),
-            items.join(", ")
-        ),
+        changes.push((url_key.start..url_value.end, entry));
+        Some(spliced(text, changes))
     };
-    changes.push((at.all(), entry));
-    changes.sort_by_key(|(range, _)| range.start);
-    Some(spliced(text, changes))
+    changed().ok_or(UNWRITABLE)
+}
+
+/// The headers as variables: what the proxy is told of them, and the edits.
+fn wrapped_headers(
+    at: ServerText<'_>,
+    format: &ClientFormat,
+) -> Result<(Vec<String>, Edits), Unwrappable> {
+    let names = format.members;
+    let (mut words, mut changes) = (Vec::new(), Vec::new());
+    let has = |key: Option<&str>| key.and_then(|key| at.member(&[key]));
+    if has(names.header_variables).is_some() {
+        return Err("has headers whose values are the client's variables");
+    }
+    if let Some(bearer) = has(names.bearer_variable) {
+        if at.member(&[HANDED_ON]).is_some() {
+            return Err("has variables of its own already");
+        }
+        let range = at.value(bearer).ok_or(UNWRITABLE)?;
+        let list = format!("[{}]", &at.text[range.clone()]);
+        changes.push(at.renamed(bearer, HANDED_ON).ok_or(UNWRITABLE)?);
+        changes.push((range, list));
+        let variable = bearer.value.text().ok_or(UNWRITABLE)?;
+        words.extend([BEARER.to_owned(), variable.to_owned()]);
+    }
+    let Some(headers) = at.member(&[names.headers]) else {
+        return Ok((words, changes));
+    };
+    let given = headers.value.members();
+    if given.is_empty() {
+        return match format.client {
+            Client::Codex => Err("its headers are empty, which a server with a command can't have"),
+            _ => Ok((words, changes)),
+        };
+    }
+    let filled_in = |header: &Member| header.value.text().is_some_and(|text| text.contains('$'));
+    if format.client == Client::Goose && given.iter().any(filled_in) {
+        return Err("its headers have variables, which Goose fills in there alone");
+    }
+    match at.member(&[names.env]) {
+        Some(env) if !env.value.members().is_empty() => {
+            return Err("has variables of its own already");
+        }
+        // They change places.
+        Some(env) => changes.push(at.renamed(env, names.headers).ok_or(UNWRITABLE)?),
+        None => {}
+    }
+    changes.push(at.renamed(headers, names.env).ok_or(UNWRITABLE)?);
+    for (index, header) in given.iter().enumerate() {
+        let variable = variable_of(&header.name, index);
+        changes.push(at.renamed(header, &variable).ok_or(UNWRITABLE)?);
+        words.extend([HEADER.to_owned(), format!("{}={variable}", header.name)]);
+    }
+    Ok((words, changes))
 }
 
 /// A variable for a header, whose name says whether its value is secret.
@@ -182,73 +272,54 @@ pub(super) fn unwrapped_url(
     server: &Node,
     was: &WrappedUrl<'_>,
 ) -> Option<String> {
-    if !is_json(format) {
-        return None;
-    }
     let names = format.members;
-    let command = member_of(server, names.command)?;
-    let list = match &command.value.data {
-        Data::List(_) => &command.value,
-        _ => &member_of(server, &[names.args])?.value,
+    let at = ServerText::of(text, format, server);
+    let command = at.member(names.command)?;
+    let is_together = matches!(command.value.data, Data::List(_));
+    let list = match is_together {
+        true => &command.value,
+        false => &at.member(&[names.args])?.value,
     };
-    let url = list.elements().last()?;
-    let raw = scalar(text, offset(text, url.place)?, true)?;
-    let raw = text[raw].to_owned();
-    let key = scalar(text, offset(text, command.place)?, true)?;
-    let value = offset(text, command.value.place)?;
-    let colon = &text[key.end..value];
+    let list = TextList::of(text, list)?;
+    let raw = list.scalar(list.elements().last()?)?;
+    let (command_key, colon) = (at.key(command)?, at.colon(command)?);
+    let url_key = named_alike(&text[command_key.clone()], was.member);
+    let entry = format!("{url_key}{colon}{}", &text[raw]);
     let mut changes = Vec::new();
-    let entry = format!("{}{colon}{raw}", quoted(was.member));
-    if matches!(command.value.data, Data::List(_)) {
-        let end = list_end(text, &command.value)?;
-        changes.push((key.start..end, entry));
+    if is_together {
+        changes.push((command_key.start..list.end()?, entry));
     } else {
-        let end = scalar(text, value, true)?.end;
-        changes.push((key.start..end, entry));
-        let args = member_of(server, &[names.args])?;
-        changes.push((with_its_comma(text, args)?, String::new()));
+        changes.push((command_key.start..at.value(command)?.end, entry));
+        let args = at.member(&[names.args])?;
+        changes.push((member_range(text, args, at.in_flow)?, String::new()));
     }
-    if let Some(kind) = member_of(server, &["type"]) {
-        match was.kind {
+    if let Some(kind) = at.member(&["type"]) {
+        changes.push(match was.kind {
             // A client has given it one.
-            "" => changes.push((with_its_comma(text, kind)?, String::new())),
-            was => changes.push((Spliced::of(text, kind)?.value, quoted(was))),
-        }
+            "" => (member_range(text, kind, at.in_flow)?, String::new()),
+            was => at.rewritten(kind, was)?,
+        });
     }
-    if let Some(env) = member_of(server, &[names.env]) {
-        let key = scalar(text, offset(text, env.place)?, true)?;
-        changes.push((key, quoted(names.headers)));
+    if was.has_bearer {
+        let handed_on = at.member(&[HANDED_ON])?;
+        let list = TextList::of(text, &handed_on.value)?;
+        let [variable] = list.elements() else {
+            return None;
+        };
+        let raw = text[list.scalar(variable)?].to_owned();
+        changes.push(at.renamed(handed_on, names.bearer_variable?)?);
+        changes.push((offset(text, handed_on.value.place)?..list.end()?, raw));
+    }
+    if let (false, Some(env)) = (was.headers.is_empty(), at.member(&[names.env])) {
+        changes.push(at.renamed(env, names.headers)?);
         for variable in env.value.members() {
             let mut headers = was.headers.iter();
             let (header, _) = headers.find(|(_, known)| *known == variable.name)?;
-            let key = scalar(text, offset(text, variable.place)?, true)?;
-            changes.push((key, quoted(header)));
+            changes.push(at.renamed(variable, header)?);
+        }
+        if let Some(headers) = at.member(&[names.headers]) {
+            changes.push(at.renamed(headers, names.env)?);
         }
     }
-    changes.sort_by_key(|(range, _)| range.start);
     Some(spliced(text, changes))
-}
-
-/// The end of a list of texts, behind its bracket.
-fn list_end(text: &str, list: &Node) -> Option<usize> {
-    let last = list.elements().last()?;
-    let last = scalar(text, offset(text, last.place)?, true)?.end;
-    let bracket = text[last..].find(']')?;
-    Some(last + bracket + 1)
-}
-
-/// A member with the comma that parts it from the others.
-fn with_its_comma(text: &str, member: &Member) -> Option<Range<usize>> {
-    let start = offset(text, member.place)?;
-    let end = match &member.value.data {
-        Data::List(_) => list_end(text, &member.value)?,
-        _ => scalar(text, offset(text, member.value.place)?, true)?.end,
-    };
-    let before = text[..start].trim_end();
-    if before.ends_with(',') {
-        return Some(before.len() - 1..end);
-    }
-    let rest = text[end..].trim_start();
-    let rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
-    Some(start..text.len() - rest.len())
 }

@@ -4,6 +4,7 @@
 //! [`ParamHeaders`], the arguments of tools that travel as headers too. Pure.
 //! The rules are those of 2026-07-28, Streamable HTTP, "Request Metadata".
 
+use crate::listing::read_tools;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use jelly_base::mcp::{Era, Method, Revision, meta};
@@ -19,6 +20,12 @@ pub(super) const SESSION_ID: &str = "mcp-session-id";
 
 /// The whole numbers that JavaScript can tell apart.
 const SAFE_INTEGER: u64 = (1 << 53) - 1;
+
+/// What a property of a tool's arguments is annotated by.
+const ANNOTATION: &str = "x-mcp-header";
+
+/// Tools that are remembered.
+const TOOLS: usize = 10_000;
 
 /// What a message says of itself.
 #[derive(Debug, Default, Deserialize)]
@@ -97,11 +104,44 @@ pub(super) fn encode(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("=?base64?{}?=", STANDARD.encode(text)))
 }
 
+/// The text that a header carries; none where its Base64 is none.
+#[must_use]
+pub fn header_text(sent: &str) -> Option<Cow<'_, str>> {
+    let inner = sent.strip_prefix("=?base64?");
+    let Some(inner) = inner.and_then(|inner| inner.strip_suffix("?=")) else {
+        return Some(Cow::Borrowed(sent));
+    };
+    let text = String::from_utf8(STANDARD.decode(inner).ok()?);
+    text.ok().map(Cow::Owned)
+}
+
 /// Where in the arguments of a tool a value stands that travels as a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mirrored {
     header: String,
     path: Vec<String>,
+}
+
+impl Mirrored {
+    /// The value as a text, where there is one.
+    fn value_in(&self, arguments: &Value) -> Option<String> {
+        let mut path = self.path.iter();
+        match path.try_fold(arguments, |value, key| value.get(key))? {
+            Value::String(text) => Some(text.clone()),
+            Value::Bool(yes) => Some(yes.to_string()),
+            Value::Number(number) => Some(number.to_string()),
+            Value::Null | Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+}
+
+/// Whether a header says this value; `42.0` is 42.
+fn says_the_same(sent: &str, value: &str) -> bool {
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
+    sent == value
+        || value.parse::<i64>().is_ok()
+            && sent.parse::<i64>().is_err()
+            && number(sent).is_some_and(|sent| number(value) == Some(sent))
 }
 
 /// By tool, the arguments that travel as headers; and the tools that can't be
@@ -124,7 +164,7 @@ impl ParamHeaders {
                 continue;
             };
             match annotated(schema) {
-                Ok(mirrored) if mirrored.is_empty() => {}
+                // Of one without, an earlier list may have said something else.
                 Ok(mirrored) => {
                     known.mirrored.insert(tool.name.clone(), mirrored);
                 }
@@ -148,28 +188,75 @@ impl ParamHeaders {
 
     /// Adds what another page of the list says; the newest word of a tool holds.
     pub fn extend(&mut self, other: Self) {
-        for tool in other.mirrored.keys() {
-            self.refused.remove(tool);
+        for (tool, mirrored) in other.mirrored {
+            self.refused.remove(&tool);
+            let has_room = self.mirrored.len() < TOOLS || self.mirrored.contains_key(&tool);
+            match !mirrored.is_empty() && has_room {
+                true => drop(self.mirrored.insert(tool, mirrored)),
+                false => drop(self.mirrored.remove(&tool)),
+            }
         }
-        for tool in &other.refused {
-            self.mirrored.remove(tool);
+        for tool in other.refused {
+            self.mirrored.remove(&tool);
+            if self.refused.len() < TOOLS {
+                self.refused.insert(tool);
+            }
         }
-        self.mirrored.extend(other.mirrored);
-        self.refused.extend(other.refused);
+    }
+
+    /// Takes in the result of `tools/list`; what can't be read says nothing.
+    pub fn learn(&mut self, result: &str) {
+        let says_nothing = !result.contains(ANNOTATION);
+        if says_nothing && self.mirrored.is_empty() && self.refused.is_empty() {
+            return;
+        }
+        let mut result: Value = serde_json::from_str(result).unwrap_or_default();
+        if let Ok((tools, _)) = read_tools(&mut result) {
+            self.extend(Self::of(&tools).0);
+        }
+    }
+
+    /// Whether arguments of this tool travel as headers.
+    #[must_use]
+    pub fn has(&self, tool: &str) -> bool {
+        self.mirrored.get(tool).is_some_and(|m| !m.is_empty())
+    }
+
+    /// Whether the headers of a call say what its arguments say, as a server
+    /// must find out (2026-07-28, Streamable HTTP, "Server Behavior for Custom
+    /// Headers").
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn check(
+        &self,
+        tool: &str,
+        arguments: &Value,
+        header: impl Fn(&str) -> Option<String>,
+    ) -> Result<(), String> {
+        for mirrored in self.mirrored.get(tool).map_or(&[][..], Vec::as_slice) {
+            let name = format!("Mcp-Param-{}", mirrored.header);
+            let sent = header(&name);
+            let sent = sent.as_deref().map(header_text);
+            match (mirrored.value_in(arguments), sent) {
+                (None, None) => {}
+                (Some(value), Some(Some(sent))) if says_the_same(&sent, &value) => {}
+                (Some(_), None) => return Err(format!("Header mismatch: {name} is missing")),
+                (_, Some(_)) => {
+                    return Err(format!(
+                        "Header mismatch: {name} does not say what the arguments say"
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn mirrored(&self, tool: &str, arguments: &Value) -> Vec<(String, String)> {
         let mut headers = Vec::new();
         for mirrored in self.mirrored.get(tool).map_or(&[][..], Vec::as_slice) {
-            let value = mirrored
-                .path
-                .iter()
-                .try_fold(arguments, |value, key| value.get(key));
-            let text = match value {
-                Some(Value::String(text)) => text.clone(),
-                Some(Value::Bool(yes)) => yes.to_string(),
-                Some(Value::Number(number)) => number.to_string(),
-                Some(Value::Null | Value::Array(_) | Value::Object(_)) | None => continue,
+            let Some(text) = mirrored.value_in(arguments) else {
+                continue;
             };
             let name = format!("mcp-param-{}", mirrored.header.to_ascii_lowercase());
             headers.push((name, encode(&text).into_owned()));
@@ -194,7 +281,7 @@ fn annotated(schema: &Value) -> Result<Vec<Mirrored>, String> {
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => continue,
         };
-        if let Some(header) = map.get("x-mcp-header") {
+        if let Some(header) = map.get(ANNOTATION) {
             let header = usable(header, map)?;
             let Some(path) = path.clone().filter(|path| !path.is_empty()) else {
                 return Err("where only `properties` lead to is allowed".to_owned());
@@ -254,7 +341,7 @@ fn usable(header: &Value, property: &Map<String, Value>) -> Result<String, Strin
 
 #[cfg(test)]
 mod tests {
-    use super::{Outline, ParamHeaders, encode};
+    use super::{Outline, ParamHeaders, encode, header_text};
     use jelly_base::mcp::{Era, Revision};
     use jelly_base::model::ToolInfo;
     use serde_json::{Value, json};
@@ -278,6 +365,68 @@ mod tests {
             .into_iter()
             .map(|(name, value)| format!("{name}: {value}"))
             .collect()
+    }
+
+    #[test]
+    fn a_header_may_be_in_base64() {
+        assert_eq!(header_text("plain").as_deref(), Some("plain"));
+        assert_eq!(header_text("=?base64?w6Q=?=").as_deref(), Some("ä"));
+        assert_eq!(header_text("=?base64?!?="), None);
+    }
+
+    #[test]
+    fn headers_are_held_against_the_arguments() {
+        let mut known = ParamHeaders::default();
+        let list = |properties: Value| {
+            let schema = json!({"type": "object", "properties": properties});
+            json!({"tools": [{"name": "t", "inputSchema": schema}]}).to_string()
+        };
+        known.learn(&list(json!({
+            "r": {"type": "string", "x-mcp-header": "Region"},
+            "o": {"type": "object", "properties": {"n": {"type": "integer", "x-mcp-header": "N"}}},
+        })));
+        assert!(known.has("t") && !known.has("u"));
+        let check = |arguments: Value, headers: &[(&str, &str)]| {
+            known.check("t", &arguments, |name| {
+                let found = headers.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| (*value).to_owned())
+            })
+        };
+        for (arguments, headers) in [
+            (json!({}), &[][..]),
+            (json!({"r": null, "o": {"n": [1]}}), &[]),
+            (json!({"r": "eu"}), &[("Mcp-Param-Region", "eu")]),
+            (
+                json!({"r": "ä"}),
+                &[("Mcp-Param-Region", "=?base64?w6Q=?=")],
+            ),
+            (json!({"o": {"n": 42}}), &[("Mcp-Param-N", "42.0")]),
+        ] {
+            assert_eq!(check(arguments.clone(), headers), Ok(()), "{arguments}");
+        }
+        for (arguments, headers, said) in [
+            (json!({"r": "eu"}), &[][..], "Mcp-Param-Region is missing"),
+            (json!({"r": "eu"}), &[("Mcp-Param-Region", "EU")], "not say"),
+            (json!({}), &[("Mcp-Param-Region", "eu")], "not say"),
+            (
+                json!({"r": "ä"}),
+                &[("Mcp-Param-Region", "=?base64?!?=")],
+                "not say",
+            ),
+            (json!({"r": "1"}), &[("Mcp-Param-Region", "one")], "not say"),
+            (json!({"o": {"n": 42}}), &[("Mcp-Param-N", "43")], "not say"),
+            (
+                json!({"o": {"n": 9_007_199_254_740_993_u64}}),
+                &[("Mcp-Param-N", "9007199254740992")],
+                "not say",
+            ),
+        ] {
+            let refused = check(arguments.clone(), headers).unwrap_err();
+            assert!(refused.contains(said), "{arguments}: {refused}");
+        }
+        // The newest list holds.
+        known.learn(&list(json!({"r": {"type": "string"}})));
+        assert!(!known.has("t"));
     }
 
     #[test]

@@ -31,7 +31,7 @@ mod trust;
 
 pub(super) use driver::connect;
 pub use guard::{ListenGuard, ListenRefusal, RequestRefusal};
-pub(super) use headers::ParamHeaders;
+pub use headers::{ParamHeaders, header_text};
 pub(super) use link::{Carrier, Link};
 pub use poster::JsonPoster;
 pub use raw_http::{RawHttp, RawNews};

@@ -7,13 +7,11 @@ use super::body::{BodyKind, HttpBody, begins_like_json, kind_of_body};
 use super::events::{DEFAULT_RETRY, RESUMPTIONS, pause_of};
 use super::exchange::{REFUSAL_TAKES, TAIL_TAKES, is_short};
 use super::facts;
-use super::headers::ParamHeaders;
 use super::listen::{self, Stream, is_stream};
 use super::lost_session::{self, Standing};
 use super::post::Post;
 use super::raw_http::{RawMessage, RawNews, RawSession, RawState};
 use super::sse::{SseItem, SseParser};
-use crate::listing::read_tools;
 use crate::message::Understood;
 use crate::{HttpEnd, MAX_LINE_BYTES};
 use jelly_base::mcp::{INITIALIZE, ListKind};
@@ -222,10 +220,7 @@ impl RawExchange {
                 self.state.settle(version);
             }
         } else if modern && method == ListKind::Tools.method() {
-            let mut result: Value = serde_json::from_str(result).unwrap_or_default();
-            if let Ok((tools, _)) = read_tools(&mut result) {
-                self.state.learn(ParamHeaders::of(&tools).0);
-            }
+            self.state.learn(result);
         }
     }
 

@@ -11,6 +11,7 @@ use crate::{Endpoint, HttpEnd};
 use jelly_base::mcp::LISTEN;
 use jelly_base::model::HttpFacts;
 use jelly_base::text::redact::Redactor;
+use jelly_process::ExitWatch;
 use reqwest::header::HeaderValue;
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
@@ -122,10 +123,8 @@ impl RawState {
     }
 
     /// Which arguments travel as headers, as a list of tools says.
-    pub fn learn(&self, params: ParamHeaders) {
-        let mut agreed = self.agreed();
-        let known = Arc::make_mut(&mut agreed.params);
-        known.extend(params);
+    pub fn learn(&self, result: &str) {
+        Arc::make_mut(&mut self.agreed().params).learn(result);
     }
 }
 
@@ -169,11 +168,20 @@ pub struct RawHttp {
 }
 
 impl RawHttp {
+    /// `exit` is that of the server's process, where it is ours: until it has
+    /// answered once, the first message waits for it to listen.
+    ///
     /// # Errors
     /// The URL or a header can't be used.
-    pub fn new(endpoint: &Endpoint, redactor: &Redactor) -> Result<Self, Box<HttpEnd>> {
+    pub fn new(
+        endpoint: &Endpoint,
+        redactor: &Redactor,
+        exit: Option<ExitWatch>,
+    ) -> Result<Self, Box<HttpEnd>> {
+        let mut link = Link::new(endpoint, redactor)?;
+        link.process = exit;
         let state = RawState {
-            link: Link::new(endpoint, redactor)?,
+            link,
             agreed: Mutex::default(),
         };
         let (teller, news) = channel(NEWS);

@@ -1,7 +1,8 @@
-//! How a value is made smaller: what is taken away first, and how that is
-//! counted.
+//! How a document is made smaller, for all that has a size to keep to: what is
+//! taken away first, and how that is counted.
 //!
-//! Main types: [`Level`], how much is taken away, and [`LeftOut`], what was.
+//! Main types: [`KeptSize`] and [`Level`], how much is kept, and [`LeftOut`],
+//! what was not.
 
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ pub fn size(value: &Value) -> usize {
 pub struct LeftOut {
     /// Entries on later pages, and those that no page shows, by list.
     pub entries: BTreeMap<String, usize>,
-    text_bytes: usize,
+    pub text_bytes: usize,
 }
 
 impl LeftOut {
@@ -65,8 +66,77 @@ impl Level {
         if self.drops_empty {
             drop_members(value, self.drops_spare, left);
         }
-        shorten_to(value, "", self.texts, self.lists, left);
+        let kept = KeptSize {
+            texts: self.texts,
+            lists: self.lists,
+        };
+        kept.apply(value, &[], left);
     }
+}
+
+/// The longest text and the longest list that are kept.
+#[derive(Debug, Clone, Copy)]
+pub struct KeptSize {
+    pub texts: usize,
+    pub lists: usize,
+}
+
+impl KeptSize {
+    /// Shortens all of a value; lists of the names `whole` keep their entries.
+    pub fn apply(self, value: &mut Value, whole: &[&str], left: &mut LeftOut) {
+        self.shorten(value, "", whole, left);
+    }
+
+    fn shorten(self, value: &mut Value, key: &str, whole: &[&str], left: &mut LeftOut) {
+        match value {
+            Value::String(text) if self.is_kept(text, key) => {}
+            Value::String(text) => {
+                let mut end = self.texts;
+                while !text.is_char_boundary(end) {
+                    end -= 1;
+                }
+                let gone = text.len() - end;
+                left.text_bytes += gone;
+                text.truncate(end);
+                text.push_str(" […]");
+            }
+            Value::Array(list) => {
+                let before = list.len();
+                if !whole.contains(&key) {
+                    list.retain(|entry| !entry.as_str().is_some_and(|text| self.is_too_long(text)));
+                    list.truncate(self.lists);
+                }
+                if list.len() < before {
+                    *left.entries.entry(key.to_owned()).or_default() += before - list.len();
+                }
+                for entry in list {
+                    self.shorten(entry, key, whole, left);
+                }
+            }
+            Value::Object(object) => {
+                for (key, value) in object.iter_mut() {
+                    self.shorten(value, key, whole, left);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn is_kept(self, text: &str, key: &str) -> bool {
+        let is_identity = IDENTITIES.contains(&key) && text.len() <= LONGEST_IDENTITY;
+        let is_command = self.texts >= 60 && is_command(text) && !self.is_too_long(text);
+        text.len() <= self.texts + MARK || is_identity || is_command
+    }
+
+    /// A command that does not fit is left out: half a command is worse than
+    /// none.
+    fn is_too_long(self, text: &str) -> bool {
+        is_command(text) && text.len() > self.texts.max(300)
+    }
+}
+
+fn is_command(text: &str) -> bool {
+    text.starts_with("$ ")
 }
 
 /// From nothing to what still says something.
@@ -147,7 +217,7 @@ fn drop_members(value: &mut Value, spare: bool, left: &mut LeftOut) {
     }
 }
 
-/// The longest text and list that are kept, step by step.
+/// Texts and lists that are kept, step by step.
 const STEPS: [(usize, usize); 7] = [
     (2000, 40),
     (1000, 20),
@@ -164,7 +234,7 @@ pub fn shorten(value: &mut Value, most: usize, left: &mut LeftOut) {
         if size(value) <= most {
             return;
         }
-        shorten_to(value, "", texts, lists, left);
+        KeptSize { texts, lists }.apply(value, &[], left);
     }
     // An object of very many members; what is not named first goes.
     if let Value::Object(object) = value {
@@ -177,45 +247,53 @@ pub fn shorten(value: &mut Value, most: usize, left: &mut LeftOut) {
     }
 }
 
-fn shorten_to(value: &mut Value, key: &str, texts: usize, lists: usize, left: &mut LeftOut) {
-    match value {
-        // Half a command is worse than none.
-        Value::String(text) if text.starts_with("$ ") && texts >= 60 && text.len() < 500 => {}
-        Value::String(text) if text.len() > texts + MARK && !IDENTITIES.contains(&key) => {
-            let mut end = texts;
-            while !text.is_char_boundary(end) {
-                end -= 1;
-            }
-            let gone = text.len() - end;
-            left.text_bytes += gone;
-            text.truncate(end);
-            text.push_str(" […]");
-        }
-        Value::Array(list) => {
-            if list.len() > lists {
-                *left.entries.entry(key.to_owned()).or_default() += list.len() - lists;
-                list.truncate(lists);
-            }
-            for entry in list {
-                shorten_to(entry, key, texts, lists, left);
-            }
-        }
-        Value::Object(object) => {
-            for (key, value) in object.iter_mut() {
-                shorten_to(value, key, texts, lists, left);
-            }
-        }
-        _ => {}
-    }
-}
-
 const MARK: usize = 8;
 
-/// What would stand for nothing when it is cut, and is never long.
-const IDENTITIES: [&str; 5] = [
+/// What would stand for nothing when it is cut.
+const IDENTITIES: [&str; 8] = [
+    "at",
     "fingerprint",
-    "test_fingerprint",
+    "plan",
+    "report_dir",
+    "root_cause",
     "rule",
     "run_id",
-    "root_cause",
+    "test_fingerprint",
 ];
+/// None is longer, but for what somebody has made so.
+const LONGEST_IDENTITY: usize = 300;
+
+#[cfg(test)]
+mod tests {
+    use super::{KeptSize, LeftOut};
+    use serde_json::json;
+
+    #[test]
+    fn texts_are_cut_commands_are_whole_or_gone_and_identities_stay() {
+        let kept = KeptSize {
+            texts: 100,
+            lists: 2,
+        };
+        let (long, command) = ("ä".repeat(200), format!("$ run {}", "x".repeat(200)));
+        let longer = format!("$ run {}", "x".repeat(400));
+        let mut value = json!({
+            "message": long,
+            "fix": [command, longer, "a", "b"],
+            "failures": [1, 2, 3],
+            "fingerprint": "f".repeat(200),
+        });
+        let mut left = LeftOut::default();
+        kept.apply(&mut value, &["failures"], &mut left);
+        let message = value["message"].as_str().unwrap();
+        assert!(
+            message.ends_with(" […]") && message.len() < 110,
+            "{message}"
+        );
+        assert_eq!(left.text_bytes, 300);
+        // The one that is too long, and one of those that were too many.
+        assert_eq!(value["fix"], json!([command, "a"]));
+        assert_eq!(left.entries["fix"], 2);
+        assert_eq!(value["failures"], json!([1, 2, 3]));
+        assert_eq!(value["fingerprint"].as_str().unwrap().len(), 200);
+    }
+}
