@@ -21,9 +21,11 @@ mod init;
 mod interrupt;
 mod invalid;
 mod layers;
+mod list;
 mod listening;
 mod login;
 mod matrix;
+mod named_server;
 mod open_history;
 mod out;
 mod paint;
@@ -148,6 +150,7 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
         Command::Rules(args) => in_world(color, |world| rules::rules(&args, world)),
         Command::Schema(args) => ended(schema::schema(&args)),
         Command::Snapshot(args) => in_world(color, |world| snapshot::snapshot(&args, world)),
+        Command::List(args) => supervised(color, |world| list::list(&args, world)),
         Command::Login(args) => in_world(color, |world| login::login(&args, world)),
         Command::Replay(args) => ended(replay::replay(&args)),
         #[cfg(feature = "serve")]

@@ -44,6 +44,7 @@ const SCHEMAS: &[(&str, &str)] = published![
     "ctrf",
     "config",
     "doctor",
+    "list",
     "history",
     "history-line",
     "schema-store",

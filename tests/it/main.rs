@@ -48,6 +48,7 @@ mod masked;
 mod matrix;
 mod mismatches;
 mod named_reports;
+mod named_servers;
 mod notices;
 mod numbers;
 mod once;

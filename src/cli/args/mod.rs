@@ -8,6 +8,7 @@ mod doctor;
 mod explain;
 mod history;
 mod init;
+mod list;
 mod login;
 mod proxy;
 mod replay;
@@ -16,6 +17,7 @@ mod run;
 mod schema;
 #[cfg(feature = "serve")]
 mod serve;
+mod server;
 mod shared;
 mod snapshot;
 pub mod triage;
@@ -27,6 +29,7 @@ pub use doctor::{DoctorArgs, DoctorFormat};
 pub use explain::ExplainArgs;
 pub use history::{HistoryArgs, HistoryOrder, ListArgs};
 pub use init::{InitArgs, RegistryChoice};
+pub use list::ListServerArgs;
 pub use login::LoginArgs;
 pub use proxy::{OnFailure, ProxyAction, ProxyArgs, RetryUpstream, WrapArgs};
 pub use replay::ReplayArgs;
@@ -35,6 +38,7 @@ pub use run::{BudgetArgs, FlagRepeat, LadderArgs, RUN_FLAGS, RunArgs, RunFormat}
 pub use schema::SchemaArgs;
 #[cfg(feature = "serve")]
 pub use serve::ServeArgs;
+pub use server::{ServerPlace, ServerSource};
 pub use shared::{Argv, CiChoice, ColorChoice, Format, NamedReport};
 pub use snapshot::{SnapshotArgs, SnapshotCommand};
 pub use triage::TriageArgs;
@@ -86,6 +90,8 @@ pub enum Command {
     Triage(Box<TriageArgs>),
     /// List, show, test and explain triage rules
     Rules(RulesArgs),
+    /// List the tools, prompts and resources of a server
+    List(Box<ListServerArgs>),
     /// Log in to a server that requires OAuth tokens
     Login(LoginArgs),
     /// Serve run, triage and doctor as MCP tools for coding agents

@@ -16,7 +16,7 @@ use crate::report::{CtrfDocument, FindingLine};
 use clap::{Command, CommandFactory};
 use finish::{finish_input, finish_output};
 use jelly_base::model::{
-    DoctorReport, Explanation, RuleInfo, RunReport, TriageReport, TriagedFailure,
+    DoctorReport, Explanation, RuleInfo, RunReport, ServerListing, TriageReport, TriagedFailure,
 };
 use jelly_harness::learned::StoreFile;
 use jelly_harness::triage_loop::Bundle;
@@ -202,6 +202,12 @@ const MADE: &[Made] = &[
         "`jelly doctor --format json`",
         &[("doctor", "json")],
         output::<DoctorReport>,
+    ),
+    made(
+        "list",
+        "`jelly list --format json`",
+        &[("list", "json")],
+        output::<ServerListing>,
     ),
     made(
         "history",

@@ -17,6 +17,7 @@ mod fix;
 mod inventory;
 mod label;
 mod limit;
+mod listing;
 mod matrix;
 mod offers;
 mod proxy;
@@ -52,6 +53,7 @@ pub use fix::{Fix, FixKind};
 pub use inventory::Inventory;
 pub use label::{Label, RUN_REPORT, TRIAGE_REPORT};
 pub use limit::OwnLimit;
+pub use listing::ServerListing;
 pub use matrix::{
     Difference, DifferenceKind, MatrixCell, MatrixRepair, MatrixReport, MatrixServer, MatrixStep,
     MatrixVariant, StepAnswers,

@@ -23,6 +23,7 @@ mod logs;
 mod misfit;
 mod nearest;
 mod notifications;
+mod open_server;
 mod operators;
 mod outcome;
 mod output;
@@ -51,8 +52,9 @@ pub use checkup::{CheckupSettings, Examined, ReadyServer, examine, preflight, ta
 pub use declared::Declared;
 pub use ladder::{LadderInput, Overrides, climb};
 pub use launch::reach_of;
+pub use open_server::{OpenServer, ToolCall};
 pub use outsider::Outsider;
-pub use run::{Executed, Iteration, Unfinished, execute};
+pub use run::{Executed, Iteration, Unfinished, choose_ports, execute};
 pub use select::{NoSuchFilter, Selection};
 pub use settings::{ExecSettings, ProposeSnapshot, StderrLog};
 pub use snapshots::{

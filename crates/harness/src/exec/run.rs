@@ -307,7 +307,8 @@ async fn watch_for_stop(
 
 /// A free port for every server that asks for one. The port is free when it
 /// is chosen; that it stays free until the server takes it can't be promised.
-fn choose_ports(plan: &Plan, taken: &BTreeMap<String, u16>) -> BTreeMap<String, u16> {
+#[must_use]
+pub fn choose_ports(plan: &Plan, taken: &BTreeMap<String, u16>) -> BTreeMap<String, u16> {
     let mut held = Vec::new();
     let mut ports = BTreeMap::new();
     for server in plan.ports() {
