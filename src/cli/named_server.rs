@@ -99,6 +99,11 @@ impl NamedServer {
         }
     }
 
+    /// Whether no file names it.
+    pub fn is_typed(&self) -> bool {
+        matches!(self.stands, Stands::OnCommandLine)
+    }
+
     fn typed(name: String, reach: Reach) -> Self {
         Self {
             name,
@@ -140,7 +145,6 @@ pub async fn named_server(
 ///
 /// # Errors
 /// As of [`named_server`].
-#[expect(dead_code, reason = "for contracts, which are of many servers")]
 pub async fn named_servers(
     source: &ServerSource,
     world: &World,
@@ -188,6 +192,13 @@ fn given(
     world: &World,
     redactor: &Redactor,
 ) -> Result<NamedServer, Refusal> {
+    if source.place.url.is_none() && (source.login || !source.header.is_empty()) {
+        return Err(Refusal::with_help(
+            "--header and --login are for a server that is named by --url",
+            "a server that is started gets variables: --env NAME=VALUE; one of a file has its \
+             headers there",
+        ));
+    }
     let variables = variables(&source.env, world)?;
     match &mut named.reach {
         Reach::Stdio(command) => {

@@ -207,11 +207,13 @@ fn fit_for_a_proxy(
     redactor: &Redactor,
 ) -> Result<(), Refusal> {
     let name = sanitize(&named.name).into_owned();
-    match &mut named.reach {
-        Reach::Stdio(_) if !args.header_env.is_empty() => Err(Refusal::with_help(
+    if args.source.place.url.is_none() && !args.header_env.is_empty() {
+        return Err(Refusal::with_help(
             "--header-env is for a server that is named by --url",
             "a server that is started gets variables: --env NAME=VALUE",
-        )),
+        ));
+    }
+    match &mut named.reach {
         Reach::Stdio(command) => {
             if let Some(folder) = &args.cwd {
                 command.cwd = world.cwd.join(folder);

@@ -8,6 +8,7 @@ mod agent;
 mod cases;
 pub mod ci;
 mod code_quality;
+mod contract;
 mod ctrf;
 mod doctor;
 mod files;
@@ -34,6 +35,7 @@ pub use agent::{AGENT_BYTES, AgentReport, MIN_AGENT_BYTES, agent_json, fitted};
 pub use cases::{
     CaseWriter, CasesHead, ShownCase, ShownFailure, ShownOutcome, SuiteHead, refused_case,
 };
+pub use contract::{changes_md, changes_text, lint_text, summary};
 pub use ctrf::{CtrfDocument, CtrfWriter};
 pub use doctor::{DoctorOptions, doctor_md, doctor_text, server_text};
 pub use files::{Extras, ReportDir, ReportError, RunDir, run_id};

@@ -16,6 +16,7 @@ mod apply;
 mod asked;
 mod auth;
 mod blame;
+mod call_tool;
 mod ci_files;
 mod ci_systems;
 mod cli;

@@ -95,7 +95,7 @@ fn what_names_no_server_is_refused_with_what_would() {
         ),
         (
             &["list", "--header", "A: b", "--", "jelly", "mock"],
-            "--url <URL>",
+            "named by --url",
         ),
     ] {
         let ended = project.jelly(args).output();

@@ -125,7 +125,8 @@ impl ChangeList<'_> {
 
     fn schema(&mut self, item: &str, pointer: &str, [old, new]: [&Value; 2], direction: Direction) {
         let server = self.server().to_owned();
-        let changes = compare_schemas(old, new, direction).into_iter();
+        let (old, new) = (of_objects(old), of_objects(new));
+        let changes = compare_schemas(&old, &new, direction).into_iter();
         self.changes.extend(changes.map(|change| Change {
             server: server.clone(),
             item: item.to_owned(),
@@ -264,6 +265,23 @@ impl ChangeList<'_> {
             self.tell(rule, item, &pointer_to(name), pair);
         }
     }
+}
+
+/// Arguments and structured outputs are objects by MCP, whether the schema says so
+/// or not.
+fn of_objects(schema: &Value) -> Value {
+    let mut schema = match schema {
+        Value::Bool(true) => Value::Object(Map::new()),
+        other => other.clone(),
+    };
+    if let Value::Object(members) = &mut schema
+        && !["type", "$ref", "anyOf", "oneOf"]
+            .iter()
+            .any(|key| members.contains_key(*key))
+    {
+        members.insert("type".to_owned(), Value::from("object"));
+    }
+    schema
 }
 
 fn pointer_to(name: &str) -> String {

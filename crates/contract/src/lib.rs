@@ -12,6 +12,8 @@ mod compare;
 mod items;
 mod lint;
 mod lock;
+#[cfg(test)]
+mod mutation_tests;
 mod rules;
 mod schema;
 

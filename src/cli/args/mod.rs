@@ -2,6 +2,7 @@
 //! here knows of the commands, which all know their arguments.
 
 mod apply;
+mod call;
 mod check;
 mod config;
 mod doctor;
@@ -20,9 +21,11 @@ mod serve;
 mod server;
 mod shared;
 mod snapshot;
+mod tools;
 pub mod triage;
 
 pub use apply::ApplyArgs;
+pub use call::CallArgs;
 pub use check::CheckArgs;
 pub use config::{ConfigArgs, ConfigFormat};
 pub use doctor::{DoctorArgs, DoctorFormat};
@@ -41,6 +44,9 @@ pub use serve::ServeArgs;
 pub use server::{ServerPlace, ServerSource};
 pub use shared::{Argv, CiChoice, ColorChoice, Format, NamedReport};
 pub use snapshot::{SnapshotArgs, SnapshotCommand};
+pub use tools::{
+    DiffArgs, DiffFormat, FailOn, LintArgs, LockArgs, ReadingArgs, ToolsArgs, ToolsCommand,
+};
 pub use triage::TriageArgs;
 
 use clap::{Parser, Subcommand};
@@ -90,6 +96,10 @@ pub enum Command {
     Triage(Box<TriageArgs>),
     /// List, show, test and explain triage rules
     Rules(RulesArgs),
+    /// Lock, compare and check what servers promise
+    Tools(Box<ToolsArgs>),
+    /// Call one tool of a server
+    Call(Box<CallArgs>),
     /// List the tools, prompts and resources of a server
     List(Box<ListServerArgs>),
     /// Log in to a server that requires OAuth tokens

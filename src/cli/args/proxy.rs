@@ -36,7 +36,7 @@ pub struct ProxyArgs {
     pub source: ServerSource,
 
     /// Header whose value an environment variable holds
-    #[arg(long, value_name = "NAME=VARIABLE", value_parser = parse_pair, requires = "url")]
+    #[arg(long, value_name = "NAME=VARIABLE", value_parser = parse_pair)]
     pub header_env: Vec<(String, String)>,
 
     /// Name of the server in messages [default: its program]

@@ -48,12 +48,12 @@ pub struct ServerSource {
     pub env: Vec<String>,
 
     /// HTTP header for a server with a URL
-    #[arg(long, value_name = "NAME: VALUE", requires = "url")]
+    #[arg(long, value_name = "NAME: VALUE")]
     pub header: Vec<String>,
 
     /// Use the token that `jelly login` stored for the URL [default: where no Authorization header
     /// is given]
-    #[arg(long, requires = "url")]
+    #[arg(long)]
     pub login: bool,
 }
 

@@ -6,6 +6,7 @@
 //! nor what is done about it (`triage`, `repair`, `harness`).
 
 mod budget;
+mod call;
 mod diagnosis;
 mod doctor;
 mod event;
@@ -34,6 +35,7 @@ mod wire;
 
 pub use crate::mcp::Era;
 pub use budget::{Budgets, Spent, Track};
+pub use call::CallReport;
 pub use diagnosis::{
     Advice, Diagnosis, ErrorCategory, Evidence, Repeated, SharedAdvice, Side, Standing, Suspect,
 };
