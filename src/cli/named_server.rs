@@ -532,7 +532,7 @@ impl NamedPlan {
 }
 
 /// The name that is meant: the one that was given, or that of the only one.
-fn one_of(file: &str, wanted: Option<&str>, all: &[&str]) -> Result<String, Refusal> {
+pub fn one_of(file: &str, wanted: Option<&str>, all: &[&str]) -> Result<String, Refusal> {
     match (wanted, all) {
         (Some(wanted), _) if all.contains(&wanted) => Ok(wanted.to_owned()),
         (Some(wanted), _) => Err(no_server(file, wanted, all)),

@@ -9,6 +9,7 @@ use super::out::say;
 use super::refusal::{Refusal, complain};
 use super::runtime::with_runtime;
 use super::settings::{World, inherited_secrets};
+use super::tools::hold_to_lock;
 use crate::cli::args::{OnFailure, ProxyAction, ProxyArgs, RetryUpstream};
 use jelly_base::model::{ExitCode, UpstreamContext};
 use jelly_base::text::redact::{Redactor, secrets_in_header, secrets_in_text, show_argv, show_url};
@@ -40,7 +41,12 @@ pub fn proxy(args: &ProxyArgs, world: &World) -> Result<ExitCode, Refusal> {
     let depth = depth(world)?;
     with_runtime(&args.own_rules, world, async |context| {
         // What the server stands on lives as long as the proxy.
-        let (settings, _named) = settings(args, world, depth).await?;
+        let (settings, named) = settings(args, world, depth).await?;
+        if let Some(file) = &args.lock {
+            let around = (world, &settings.redactor);
+            let held = hold_to_lock(&named, file, args.startup_timeout, around);
+            super::runtime::unless_interrupted(&context.interrupt, held).await??;
+        }
         let settings = Rc::new(settings);
         if world.stdin_is_terminal && args.listen.is_none() {
             let tried = super::runtime::unless_interrupted(

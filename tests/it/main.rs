@@ -22,6 +22,7 @@ mod ci_systems;
 mod cli;
 mod conformance;
 mod consoles;
+mod contracts;
 mod doctor;
 mod doctor_mends;
 mod doctor_modes;

@@ -104,6 +104,37 @@ fn what_names_no_server_is_refused_with_what_would() {
     }
 }
 
+/// `init` writes the server as the plan has it, with its variables filled in.
+#[test]
+fn a_plan_is_made_for_a_server_of_another_plan_and_of_a_configuration() {
+    let project = project();
+    for way in [["--plan", "plan.yaml"], ["--config", "mcp.json"]] {
+        let mut args = vec!["init", "--server", "small", "-o", "new.yaml", "--force"];
+        args.extend(way);
+        let ended = project.jelly(&args).output();
+        assert_eq!(
+            ended.code,
+            Some(0),
+            "{way:?}: {}{}",
+            ended.stdout,
+            ended.stderr
+        );
+        let plan = project.read("new.yaml");
+        assert!(
+            plan.contains("legacy") && !plan.contains("${era}"),
+            "{plan}"
+        );
+    }
+    for (args, says) in [
+        (&["init", "--server", "small"][..], "no file is named"),
+        (&["init", "--plan", "plan.yaml"], "name it by --server"),
+    ] {
+        let ended = project.jelly(args).output();
+        assert_eq!(ended.code, Some(2), "{args:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(says), "{args:?}: {}", ended.stderr);
+    }
+}
+
 /// The same label and fix as `doctor` and `run` have, in the words of who typed.
 #[test]
 fn a_server_that_does_not_start_is_diagnosed_where_it_is_named() {

@@ -91,6 +91,11 @@ pub struct ProxyArgs {
     #[arg(long, value_name = "FILE")]
     pub record_to: Option<PathBuf>,
 
+    /// Refuse a server that no longer lists what this lock of `jelly tools lock` holds, so that
+    /// clients may break; other texts are warned of
+    #[arg(long, value_name = "FILE")]
+    pub lock: Option<PathBuf>,
+
     /// Lets answers go wrong: KIND[@PHASE][=VALUE], as in `error@call:2=-32000:no`; `jelly mock
     /// --list-faults` shows them all
     #[arg(long = "fault", value_name = "FAULT")]

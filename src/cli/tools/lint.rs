@@ -5,7 +5,7 @@ use super::super::out::{say, say_json};
 use super::super::refusal::Refusal;
 use super::super::runtime::{unless_interrupted, with_runtime};
 use super::super::settings::World;
-use super::promised::Asking;
+use super::promised::{Asking, known_name};
 use crate::cli::args::{Format, LintArgs};
 use crate::report::lint_text;
 use jelly_base::model::ExitCode;
@@ -24,10 +24,12 @@ pub fn lint_servers(args: &LintArgs, world: &World) -> Result<ExitCode, Refusal>
         };
         let work = asking.inventories(&args.reading.server.source, false);
         let all = unless_interrupted(&context.interrupt, work).await??;
-        let found = all
-            .iter()
-            .flat_map(|(server, inventories)| inventories.iter().map(|it| lint(&server.name, it)));
-        let report = LintReport::of(found.collect(), args.max_tokens);
+        let mut found = Vec::new();
+        for (server, inventories) in &all {
+            let name = known_name(server, inventories);
+            found.extend(inventories.iter().map(|it| lint(&name, it)));
+        }
+        let report = LintReport::of(found, args.max_tokens);
         let code = match report.has_errors() {
             true => ExitCode::CodeFailure,
             false => ExitCode::Passed,

@@ -1,9 +1,13 @@
 //! `jelly tools`: what servers promise, kept in a lock, compared, checked.
 
 mod diff;
+mod held;
 mod lint;
 mod lock;
 mod promised;
+
+pub use held::hold_to_lock;
+pub use promised::read_lock;
 
 use super::refusal::Refusal;
 use super::settings::World;

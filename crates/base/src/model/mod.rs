@@ -21,6 +21,7 @@ mod limit;
 mod listing;
 mod matrix;
 mod offers;
+mod plan_issue;
 mod proxy;
 mod record;
 mod report;
@@ -46,7 +47,7 @@ pub use doctor::{
 pub use event::{Event, EventSink, Warnings};
 pub use exit::{ExitCode, Interrupt, Signal, Verdict};
 pub use failure::{
-    Assertion, AssertionTarget, Exit, Failure, HttpFacts, MismatchPlace, Outcome, Phase, PlanIssue,
+    Assertion, AssertionTarget, Exit, Failure, HttpFacts, MismatchPlace, Outcome, Phase,
     RequestFacts, RpcError, SpawnError, ToolResult, Wanted,
 };
 pub use failure_texts::for_each_json_text;
@@ -61,6 +62,7 @@ pub use matrix::{
     MatrixVariant, StepAnswers,
 };
 pub use offers::{Names, Offers, Unlisted};
+pub use plan_issue::PlanIssue;
 pub use proxy::{
     TROUBLE_MESSAGE_CHARS, TROUBLE_META, TROUBLE_TOOL, UPSTREAM_ERROR_CODE, UpstreamContext,
     UpstreamErrorType, UpstreamTrouble, is_own_proxy,

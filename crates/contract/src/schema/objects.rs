@@ -229,7 +229,7 @@ impl Comparer<'_> {
         if !has_items(old) && !has_items(new) {
             return self.contains(old, new, place);
         }
-        let (a, b) = (Items::of(old), Items::of(new));
+        let (a, b) = (ItemSchemas::of(old), ItemSchemas::of(new));
         for index in 0..a.first.len().max(b.first.len()) {
             let (x, y) = (a.at(index), b.at(index));
             self.pair(x, y, &place.key("prefixItems").index(index));
@@ -261,12 +261,12 @@ impl Comparer<'_> {
 }
 
 /// What the items of an array may be.
-struct Items<'v> {
+struct ItemSchemas<'v> {
     first: &'v [Value],
     rest: &'v Value,
 }
 
-impl<'v> Items<'v> {
+impl<'v> ItemSchemas<'v> {
     fn of(schema: &'v Value) -> Self {
         match (schema.get("prefixItems"), schema.get("items")) {
             (Some(Value::Array(first)), rest) => Self {

@@ -279,7 +279,7 @@ fn schemas() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         (0..5_i32, 5..9_i32)
             .prop_map(|(a, b)| json!({"type": "integer", "minimum": a, "maximum": b})),
-        (0..3_u8, 3..6_u8)
+        (1..3_u8, 3..6_u8)
             .prop_map(|(a, b)| json!({"type": "string", "minLength": a, "maxLength": b})),
         proptest::collection::btree_set("[a-c]", 1..3).prop_map(|set| json!({"enum": set})),
         Just(json!({"type": ["string", "null"], "description": "d"})),

@@ -19,6 +19,7 @@ mod kept_text;
 mod ladder;
 mod launch;
 mod life;
+mod locked;
 mod logs;
 mod misfit;
 mod nearest;
@@ -56,7 +57,7 @@ pub use open_server::{OpenServer, ToolCall};
 pub use outsider::Outsider;
 pub use run::{Executed, Iteration, Unfinished, choose_ports, execute};
 pub use select::{NoSuchFilter, Selection};
-pub use settings::{ExecSettings, ProposeSnapshot, StderrLog};
+pub use settings::{ExecSettings, Locked, ProposeSnapshot, StderrLog};
 pub use snapshots::{
     digest as snapshot_digest, digest_of as digest_of_snapshot, same as is_snapshot,
     unnamed_snapshots,
