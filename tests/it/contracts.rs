@@ -193,9 +193,9 @@ fn a_run_is_held_to_its_lock() {
     let (unknown, _) = run("other.yaml");
     assert_eq!(unknown.code, Some(2), "{}", unknown.stderr);
     assert!(
-        unknown.stderr.contains("--server another"),
+        unknown.stdout.contains("--server another"),
         "{}",
-        unknown.stderr
+        unknown.stdout
     );
 
     let proxy = |script: &str| {

@@ -108,7 +108,8 @@ fn sorted(mut changes: Vec<Change>) -> Vec<Change> {
 
 fn servers(name: &str, old: &ServerLock, new: &ServerLock, complete: bool) -> Vec<Change> {
     let mut list = list_of(name);
-    if old.name != new.name {
+    // A recording may not have seen it.
+    if old.name != new.name && old.name.is_some() && new.name.is_some() {
         let word = |name: &Option<String>| name.as_ref().map(|name| json!(name));
         let (before, after) = (word(&old.name), word(&new.name));
         list.tell(
@@ -182,7 +183,8 @@ fn once(mut found: Vec<(String, Vec<Change>)>) -> Vec<Change> {
 
 fn contents(name: &str, old: &EraLock, new: &EraLock) -> Vec<Change> {
     let mut list = list_of(name);
-    if old.protocol_version != new.protocol_version {
+    let is_known = !old.protocol_version.is_empty() && !new.protocol_version.is_empty();
+    if is_known && old.protocol_version != new.protocol_version {
         let (a, b) = (json!(old.protocol_version), json!(new.protocol_version));
         list.tell(
             "revision",

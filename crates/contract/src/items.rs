@@ -154,7 +154,7 @@ impl ChangeList<'_> {
                     let [a, b] =
                         pair.map(|value| value.and_then(Value::as_bool).unwrap_or(*unsaid));
                     match (a, b) {
-                        (a, b) if a == b => "annotation-other",
+                        (a, b) if a == b => "annotation-said",
                         (_, b) if b == *better => "annotation-stronger",
                         (_, _) => "annotation-weaker",
                     }
