@@ -23,7 +23,7 @@ use indicatif::MultiProgress;
 use jelly_base::model::{ExitCode, Interrupt, RunReport, StepAnswers};
 use jelly_base::text::Notation;
 use jelly_base::text::redact::Redactor;
-use jelly_harness::exec::{NoSuchFilter, Selection};
+use jelly_harness::exec::{Locked, NoSuchFilter, Selection};
 use jelly_plan::{Plan, PlanSource};
 use serde_json::Value;
 use std::cell::Cell;
@@ -52,6 +52,8 @@ pub struct RunCall {
     /// Those that were asked for by name.
     pub report_files: ReportFiles,
     pub rules: Rules,
+    /// What servers are held to in their lists.
+    pub locked: Option<Rc<Locked>>,
     /// What earlier runs left, where a history is kept.
     pub history: Option<OpenHistory>,
     pub several: bool,

@@ -3,6 +3,7 @@
 mod clean;
 mod configured;
 mod from_package;
+mod from_plan;
 mod from_recording;
 mod keep;
 mod meant;

@@ -5,8 +5,8 @@ use indexmap::IndexMap;
 use jelly_base::model::{
     ExitCode, HelpProblem, HelpSummary, PlanReport, RunReport, SCHEMA_VERSION, Verdict,
 };
-use jelly_base::text::did_you_mean;
 use jelly_base::text::redact::Redactor;
+use jelly_base::text::{did_you_mean, shell_command};
 use jelly_harness::exec::NoSuchFilter;
 use jelly_plan::{Plan, PlanError, PlanSource, ReadError, Variant, load, load_with};
 use serde_json::Value;
@@ -90,6 +90,19 @@ impl Invalid {
         let shown = plan.source.path.display();
         let what = format!("{shown}: --only and --skip leave no step to run");
         Self::said(InvalidKind::Call, what, None)
+    }
+
+    /// A server that is to be run is not in the lock that it is to be held to.
+    pub fn not_locked(plan: &Plan, server: &str, lock: &str) -> Self {
+        let path = plan.source.path.display().to_string();
+        let what =
+            format!("{path}: {lock} has no server `{server}`, and --locked holds it to that");
+        let words = [
+            "jelly", "tools", "lock", "--output", lock, "--plan", &path, "--server", server,
+        ];
+        let words = words.map(str::to_owned);
+        let next = Some(format!("lock it: {}", shell_command(&words)));
+        Self::said(InvalidKind::Call, what, next)
     }
 
     pub fn filter(plan: &Plan, error: &NoSuchFilter) -> Self {

@@ -1,22 +1,19 @@
 //! `jelly login`: a person allows jelly to reach a server, once, and runs use
 //! what that brings.
 
-use super::invalid::Invalid;
+use super::named_server::{is_url, named_url, world_redactor};
 use super::out::{say, stdout};
 use super::refusal::{Refusal, complain};
 use super::runtime::runtime;
-use super::settings::{World, inherited_secrets};
+use super::settings::World;
 use crate::cli::args::LoginArgs;
 use jelly_base::model::ExitCode;
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::{Notation, did_you_mean, human_duration, plural, sanitize};
-use jelly_plan::{self as plan, PlanSource, Scope, Transport};
+use jelly_base::text::{Notation, human_duration, plural, sanitize};
 use jelly_wire::auth::{
     AuthError, AuthSettings, Authorizer, Client, Code, Grant, LoggedIn, Visit, Visitor,
 };
-use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Has a person log in.
 pub fn login(args: &LoginArgs, world: &World) -> Result<ExitCode, Refusal> {
     let runtime = runtime()?;
-    let (settings, redactor) = prepare(args, world)?;
+    let (settings, redactor) = runtime.block_on(prepare(args, world))?;
     let done = runtime
         .block_on(log_in(settings, &redactor))
         .map_err(|error| {
@@ -44,7 +41,7 @@ async fn log_in(settings: AuthSettings, redactor: &Redactor) -> Result<LoggedIn,
     Authorizer::new(settings, redactor)?.log_in().await
 }
 
-fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), Refusal> {
+async fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), Refusal> {
     let machine = "a plan that runs without a person has a client of its own: `auth: { \
                    client_credentials: { client_id: …, client_secret: \"${secret:NAME}\" }, issuer: … }`";
     if world.in_ci() {
@@ -55,16 +52,7 @@ fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), 
         let what = "`jelly login` needs a person at a terminal, and stdin or stdout is not one";
         return Err(Refusal::with_help(what, machine));
     }
-    let (server, redactor) = server(args, world)?;
-    if !["http://", "https://"]
-        .iter()
-        .any(|s| server.starts_with(s))
-    {
-        let what = format!("`{}` is not a URL of a server", sanitize(&server));
-        let next = "write it with `https://`, or name the plan that has a server called so: \
-                    --plan PLAN";
-        return Err(Refusal::with_help(what, next));
-    }
+    let (server, redactor) = server(args, world).await?;
     let Some(store) = world.logins() else {
         let what = "there is no place for a login: the user has no home folder";
         return Err(Refusal::with_help(
@@ -119,47 +107,29 @@ fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), 
 }
 
 /// The URL that is meant, and what is secret about it.
-fn server(args: &LoginArgs, world: &World) -> Result<(String, Redactor), Refusal> {
-    let Some(path) = &args.plan else {
-        return Ok((args.server.clone(), Redactor::none()));
-    };
-    let plan = PlanSource::read(path).map_err(Invalid::from);
-    let plan = plan.and_then(|source| Ok(plan::load(source)?));
-    let plan = plan.map_err(|invalid| {
-        Refusal::invalid(invalid.render(false, &Redactor::new(inherited_secrets(&world.env))))
-    })?;
-    let name = &args.server;
-    let shown = path.display();
-    let Some(server) = plan.servers.get(name) else {
-        let what = format!("{shown}: the plan has no server `{}`", sanitize(name));
-        let all: Vec<&str> = plan.servers.keys().map(String::as_str).collect();
-        let next = did_you_mean(name, all.iter().copied());
-        let next = next.unwrap_or_else(|| format!("it has `{}`", all.join("`, `")));
-        return Err(Refusal::with_help(what, next));
-    };
-    let Transport::Http { url, .. } = &server.transport else {
-        let what = format!("{shown}: the server `{name}` has no `url`");
-        let next = "tokens are for servers that are reached by a URL; others get what they need \
-                    by `env`";
-        return Err(Refusal::with_help(what, next));
-    };
-    let folder = world.cwd.join(path.parent().unwrap_or(Path::new("")));
-    let scope = Scope::new(
-        folder.clone(),
-        folder,
-        world.env.clone(),
-        BTreeMap::new(),
-        &plan.vars,
-    );
-    let url = url.resolve_str(&scope, name).map_err(|unresolved| {
-        let what = format!("{shown}: the URL of `{name}` is not known: {unresolved}");
-        Refusal::with_help(what, "give the URL itself: jelly login URL")
-    })?;
-    let secrets = plan.secret_names();
-    let secrets = secrets
-        .iter()
-        .filter_map(|name| Some((name, world.env.get(name)?)));
-    Ok((url, Redactor::new(secrets)))
+async fn server(args: &LoginArgs, world: &World) -> Result<(String, Redactor), Refusal> {
+    let redactor = world_redactor(world);
+    let mut place = args.place.clone();
+    let in_file = place.plan.is_some() || place.config.is_some();
+    match &args.named {
+        Some(name) if in_file => place.server = Some(name.clone()),
+        Some(url) if !is_url(url) => {
+            let what = format!("`{}` is no URL of a server", sanitize(url));
+            let next = "write it with `https://`, or name the plan that has a server called so: \
+                        --plan PLAN";
+            return Err(Refusal::with_help(what, next));
+        }
+        Some(url) => place.url = Some(url.clone()),
+        None if place.url.is_some() || in_file => {}
+        None => {
+            let what = "nothing says which server is meant";
+            let next = "jelly login URL, or --config CONFIG --server NAME, or --plan PLAN --server \
+                        NAME";
+            return Err(Refusal::with_help(what, next));
+        }
+    }
+    let url = named_url(&place, world, &redactor).await?;
+    Ok((url, redactor))
 }
 
 /// Somebody before the terminal.

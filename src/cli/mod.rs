@@ -7,6 +7,7 @@ mod args;
 mod ask;
 mod busy;
 mod call;
+mod call_tool;
 mod check;
 mod ci;
 mod config;
@@ -21,9 +22,11 @@ mod init;
 mod interrupt;
 mod invalid;
 mod layers;
+mod list;
 mod listening;
 mod login;
 mod matrix;
+mod named_server;
 mod open_history;
 mod out;
 mod paint;
@@ -46,6 +49,8 @@ mod serve;
 mod settings;
 mod snapshot;
 mod target;
+mod tool_arguments;
+mod tools;
 mod triage;
 mod write_back;
 
@@ -148,6 +153,9 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
         Command::Rules(args) => in_world(color, |world| rules::rules(&args, world)),
         Command::Schema(args) => ended(schema::schema(&args)),
         Command::Snapshot(args) => in_world(color, |world| snapshot::snapshot(&args, world)),
+        Command::Tools(args) => supervised(color, |world| tools::tools(&args, world)),
+        Command::Call(args) => supervised(color, |world| call_tool::call(&args, world)),
+        Command::List(args) => supervised(color, |world| list::list(&args, world)),
         Command::Login(args) => in_world(color, |world| login::login(&args, world)),
         Command::Replay(args) => ended(replay::replay(&args)),
         #[cfg(feature = "serve")]

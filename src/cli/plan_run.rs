@@ -107,6 +107,15 @@ impl RunCall {
                 false => Err(Invalid::nothing_selected(&plan)),
             };
         }
+        if let Some(locked) = &self.locked {
+            let selected = selection.select(&plan);
+            let steps = plan.all_steps().filter(|step| selected.contains(&step.id));
+            let mut servers = steps.map(|step| &step.server);
+            let missing = |name: &&String| !locked.lock.servers.contains_key(*name);
+            if let Some(name) = servers.find(missing) {
+                return Err(Invalid::not_locked(&plan, name, &locked.file));
+            }
+        }
         let selection = selection.settle(&plan);
         let told = self.args.project_dir.as_deref();
         let project =
@@ -401,6 +410,7 @@ impl<'a> PlanRun<'a> {
                 let proposals = self.proposals.clone();
                 Rc::new(move |name, text| proposals.keep(name, text))
             },
+            locked: call.locked.clone(),
         }
     }
 

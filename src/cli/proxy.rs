@@ -1,28 +1,25 @@
 //! `jelly proxy`: stands before a server, and says why it can't be used where
 //! it can't.
 
-mod named;
 mod wrap;
 
 use super::listening::listen_at;
+use super::named_server::{NamedServer, log_in, named_server};
 use super::out::say;
 use super::refusal::{Refusal, complain};
 use super::runtime::with_runtime;
 use super::settings::{World, inherited_secrets};
+use super::tools::hold_to_lock;
 use crate::cli::args::{OnFailure, ProxyAction, ProxyArgs, RetryUpstream};
 use jelly_base::model::{ExitCode, UpstreamContext};
-use jelly_base::text::plural;
-use jelly_base::text::redact::{
-    Redactor, secrets_in_argv, secrets_in_text, secrets_in_variable, show_argv, show_url,
-};
+use jelly_base::text::redact::{Redactor, secrets_in_header, secrets_in_text, show_argv, show_url};
+use jelly_base::text::{plural, sanitize};
 use jelly_mock::Injector;
-use jelly_process::CommandSpec;
 use jelly_proxy::{
     ListenSettings, ProxyEnd, ProxySettings, RelaySettings, Trouble, listen, run, schemas_of,
     traces_url, trial,
 };
 use jelly_wire::{JsonPoster, Reach, Recorder};
-use named::NamedServer;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
@@ -43,7 +40,14 @@ pub fn change(action: &ProxyAction, world: &World) -> Result<ExitCode, Refusal> 
 pub fn proxy(args: &ProxyArgs, world: &World) -> Result<ExitCode, Refusal> {
     let depth = depth(world)?;
     with_runtime(&args.own_rules, world, async |context| {
-        let settings = Rc::new(settings(args, world, depth).await?);
+        // What the server stands on lives as long as the proxy.
+        let (settings, named) = settings(args, world, depth).await?;
+        if let Some(file) = &args.lock {
+            let around = (world, &settings.redactor);
+            let held = hold_to_lock(&named, file, args.startup_timeout, around);
+            super::runtime::unless_interrupted(&context.interrupt, held).await??;
+        }
+        let settings = Rc::new(settings);
         if world.stdin_is_terminal && args.listen.is_none() {
             let tried = super::runtime::unless_interrupted(
                 &context.interrupt,
@@ -127,21 +131,17 @@ fn depth(world: &World) -> Result<u32, Refusal> {
     Ok(depth)
 }
 
-async fn settings(args: &ProxyArgs, world: &World, depth: u32) -> Result<ProxySettings, Refusal> {
+async fn settings(
+    args: &ProxyArgs,
+    world: &World,
+    depth: u32,
+) -> Result<(ProxySettings, NamedServer), Refusal> {
     let redactor = Redactor::new(inherited_secrets(&world.env));
-    let NamedServer { name, mut reach } = named::server(args, world, &redactor).await?;
-    if let Some(command) = reach.command_mut() {
-        let of_variables = command
-            .env
-            .iter()
-            .flat_map(|(name, value)| secrets_in_variable(name, value));
-        let found = secrets_in_argv(&command.argv)
-            .into_iter()
-            .chain(of_variables);
-        redactor.learn(found.map(|found| (found.name, found.value)));
-        command
-            .env
-            .push((DEPTH.to_owned(), (depth + 1).to_string()));
+    let mut named = named_server(&args.source, world, &redactor).await?;
+    fit_for_a_proxy(&mut named, args, world, &redactor)?;
+    if let Some(command) = named.reach.command_mut() {
+        let depth = (DEPTH.to_owned(), (depth + 1).to_string());
+        command.env.push(depth);
     }
     let otlp = args.otlp.as_deref().map(traces_url);
     if let Some(url) = &otlp {
@@ -162,7 +162,7 @@ async fn settings(args: &ProxyArgs, world: &World, depth: u32) -> Result<ProxySe
             )
         })
     });
-    let name = args.name.clone().unwrap_or(name);
+    let name = args.name.clone().unwrap_or_else(|| named.name.clone());
     let faults = match args.faults.as_slice() {
         [] => None,
         faults => Some(
@@ -183,7 +183,7 @@ async fn settings(args: &ProxyArgs, world: &World, depth: u32) -> Result<ProxySe
         let known = schemas_of(&store, &name).ok()?;
         Some((store, known))
     });
-    Ok(ProxySettings {
+    let settings = ProxySettings {
         name,
         adapts: !args.ladder.no_adapt,
         schemas,
@@ -195,13 +195,90 @@ async fn settings(args: &ProxyArgs, world: &World, depth: u32) -> Result<ProxySe
             call_timeout: args.tool_call_timeout,
             call_max: args.tool_call_max,
             faults,
-            context: shown(&reach, &redactor),
+            context: shown(&named.reach, &redactor),
         },
-        reach,
+        reach: named.reach.clone(),
         redactor,
         recorder: recorder.transpose()?,
         otlp,
-    })
+    };
+    Ok((settings, named))
+}
+
+/// What a proxy can do for its server beyond what names it.
+fn fit_for_a_proxy(
+    named: &mut NamedServer,
+    args: &ProxyArgs,
+    world: &World,
+    redactor: &Redactor,
+) -> Result<(), Refusal> {
+    let name = sanitize(&named.name).into_owned();
+    let from_env = !args.header_env.is_empty() || args.bearer_env.is_some();
+    if args.source.place.url.is_none() && from_env {
+        return Err(Refusal::with_help(
+            "--header-env and --bearer-env are for a server that is named by --url",
+            "a server that is started gets variables: --env NAME=VALUE",
+        ));
+    }
+    match named.reach.command_mut() {
+        Some(command) => {
+            if let Some(folder) = &args.cwd {
+                command.cwd = world.cwd.join(folder);
+            }
+        }
+        None if args.cwd.is_some() => {
+            return Err(Refusal::with_help(
+                format!(
+                    "the server `{name}` is reached by a URL: there is nothing that --cwd could \
+                     be for"
+                ),
+                "give it headers, by --header or --header-env",
+            ));
+        }
+        None => {}
+    }
+    let Reach::Http(endpoint) = &mut named.reach else {
+        return Ok(());
+    };
+    if args.listen.is_some() && endpoint.command.is_some() {
+        return Err(Refusal::with_help(
+            format!(
+                "the server `{name}` is started at one URL, and each session would start another"
+            ),
+            "start it yourself, and name the URL: jelly proxy --listen ADDRESS --url URL",
+        ));
+    }
+    for (name, value) in headers_of_env(args, world)? {
+        let secrets = secrets_in_header(&name, &value).into_iter();
+        redactor.learn(secrets.map(|found| (found.name, found.value)));
+        endpoint.headers.push((name, value));
+    }
+    match from_env {
+        true => log_in(endpoint, args.source.login, world, redactor),
+        false => Ok(()),
+    }
+}
+
+/// The headers whose values the environment holds.
+fn headers_of_env(args: &ProxyArgs, world: &World) -> Result<Vec<(String, String)>, Refusal> {
+    let value_of = |flag: &str, variable: &str| {
+        world.env.get(variable).cloned().ok_or_else(|| {
+            Refusal::with_help(
+                format!("{flag}: the environment has no variable {variable}"),
+                format!("set {variable} to the header's value"),
+            )
+        })
+    };
+    let headers = args.header_env.iter().map(|(name, variable)| {
+        let value = value_of(&format!("--header-env {name}"), variable)?;
+        Ok((name.clone(), value))
+    });
+    let bearer = args.bearer_env.iter().map(|variable| {
+        let token = value_of("--bearer-env", variable)?;
+        let value = format!("Bearer {}", token.trim());
+        Ok(("Authorization".to_owned(), value))
+    });
+    headers.chain(bearer).collect()
 }
 
 /// What is started or reached, without secrets.
@@ -246,14 +323,4 @@ fn unwell(settings: &ProxySettings, trouble: &Trouble) -> Refusal {
         settings.name,
         trouble.text()
     ))
-}
-
-/// What the program of a command is called.
-fn program_name(command: &CommandSpec) -> String {
-    let first = command.argv.first().map(String::as_str).unwrap_or_default();
-    let name = first.rsplit('/').next().unwrap_or(first);
-    match name {
-        "" => "server".to_owned(),
-        name => name.to_owned(),
-    }
 }

@@ -12,11 +12,13 @@ use super::report_files::{ReportFiles, Taken};
 use super::rules::open_rules;
 use super::runtime::runtime;
 use super::settings::{World, inherited_secrets};
+use super::tools::read_lock;
 use crate::cli::args::{RunArgs, RunFormat};
 use crate::report::{RunDir, TerminalOptions, run_id};
 use indicatif::MultiProgress;
 use jelly_base::model::ExitCode;
 use jelly_base::text::redact::Redactor;
+use jelly_harness::exec::Locked;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -50,6 +52,13 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
     let paths = plans(&args.plans, "run")?;
     let jobs_to_run = jobs(&paths, &args.vars.iter().cloned().collect());
     let rules = open_rules(&args.own_rules, world)?;
+    let locked = match args.locked {
+        true => Some(Rc::new(Locked {
+            lock: read_lock(&world.cwd.join(&args.lock))?,
+            file: args.lock.display().to_string(),
+        })),
+        false => None,
+    };
     let history = args.history.open(world)?;
     let now = jiff::Timestamp::now();
     let entropy = now.subsec_nanosecond().unsigned_abs() ^ std::process::id();
@@ -90,6 +99,7 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
         run_dir,
         report_files,
         rules,
+        locked,
         history,
         several: jobs_to_run.len() > 1,
         is_unheard: Cell::new(false),

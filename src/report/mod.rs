@@ -8,6 +8,7 @@ mod agent;
 mod cases;
 pub mod ci;
 mod code_quality;
+mod contract;
 mod ctrf;
 mod doctor;
 mod files;
@@ -36,6 +37,7 @@ pub use cases::{
     CaseWriter, CasesHead, ShownCase, ShownFailure, ShownOutcome, SuiteHead, refused_case,
 };
 pub use code_quality::is_own_code_quality;
+pub use contract::{changes_md, changes_text, lint_text, summary};
 pub use ctrf::{CtrfDocument, CtrfWriter};
 pub use doctor::{DoctorOptions, doctor_md, doctor_text, server_text};
 pub use files::{Extras, ReportDir, ReportError, RunDir, run_id};

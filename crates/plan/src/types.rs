@@ -74,6 +74,9 @@ pub struct Plan {
     pub hooks: Hooks,
     /// `wire: strict`: of servers that do not say themselves.
     pub wire_check: bool,
+    /// `contract: promised`: a breaking change of what a server lists, beside a
+    /// lock, is the server's own failure.
+    pub contract_promised: bool,
     /// The combinations that it is run in; `source` says which one this is.
     pub matrix: Option<Matrix>,
     pub servers: IndexMap<String, Server>,

@@ -12,6 +12,7 @@ use std::time::Duration;
                       jelly init [OPTIONS] URL\n       \
                       jelly init [OPTIONS] server.json\n       \
                       jelly init [OPTIONS] --config CONFIG [NAME]...\n       \
+                      jelly init [OPTIONS] --plan PLAN [--server NAME]\n       \
                       jelly init [OPTIONS] --from-recording FILE [--server NAME] [-- COMMAND [ARGS]...]",
     after_help = "\
 Starts the server, lists what it offers, and calls every tool that declares itself read-only, or
@@ -40,12 +41,17 @@ pub struct InitArgs {
     #[arg(long, value_name = "CONFIG")]
     pub config: Option<PathBuf>,
 
+    /// A plan with the server; what is generated is another plan for it
+    #[arg(long, value_name = "PLAN", conflicts_with_all = ["names", "url", "config", "command", "from_recording"])]
+    pub plan: Option<PathBuf>,
+
     /// Generate the plan from a recording of `jelly run --record` or `jelly proxy --record-to`; starts nothing
     #[arg(long, value_name = "FILE", conflicts_with_all = ["config", "names"])]
     pub from_recording: Option<PathBuf>,
 
-    /// Name of the recorded server [default: the only one]
-    #[arg(long, value_name = "NAME", requires = "from_recording")]
+    /// Name of the server in the configuration, plan or recording [default: the only one; with
+    /// --config, all]
+    #[arg(long, value_name = "NAME")]
     pub server: Option<String>,
 
     /// Which package of a server.json to use [default: the first that can be started here]

@@ -1,25 +1,29 @@
 //! What can be typed behind `jelly login`.
 
+use super::server::ServerPlace;
 use super::shared::parse_duration;
 use clap::Args;
-use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    override_usage = "jelly login [OPTIONS] URL\n       \
+                      jelly login [OPTIONS] --config CONFIG --server NAME\n       \
+                      jelly login [OPTIONS] --plan PLAN --server NAME",
+    after_help = "\
 Prints the page to open; only --open starts a browser. Tokens are stored in the user's
 data folder, readable by this user only; JELLY_LOGINS_DIR names another folder. A plan
 uses them with `auth: login`.
 
-Exit codes: 0 logged in; 2 invalid input, in CI, or no terminal; 3 the login failed")]
+Exit codes: 0 logged in; 2 invalid input, in CI, or no terminal; 3 the login failed"
+)]
 pub struct LoginArgs {
-    /// URL of an MCP server, or with --plan the name of one
-    #[arg(value_name = "URL|SERVER")]
-    pub server: String,
+    /// URL of an MCP server, or with --plan or --config the name of one
+    #[arg(value_name = "URL|SERVER", conflicts_with_all = ["url", "server"])]
+    pub named: Option<String>,
 
-    /// Plan with the server
-    #[arg(long, value_name = "PLAN")]
-    pub plan: Option<PathBuf>,
+    #[command(flatten)]
+    pub place: ServerPlace,
 
     /// Client id, if jelly is registered already [default: register dynamically]
     #[arg(long, value_name = "ID")]

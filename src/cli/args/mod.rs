@@ -2,12 +2,14 @@
 //! here knows of the commands, which all know their arguments.
 
 mod apply;
+mod call;
 mod check;
 mod config;
 mod doctor;
 mod explain;
 mod history;
 mod init;
+mod list;
 mod login;
 mod proxy;
 mod replay;
@@ -16,17 +18,21 @@ mod run;
 mod schema;
 #[cfg(feature = "serve")]
 mod serve;
+mod server;
 mod shared;
 mod snapshot;
+mod tools;
 pub mod triage;
 
 pub use apply::ApplyArgs;
+pub use call::CallArgs;
 pub use check::CheckArgs;
 pub use config::{ConfigArgs, ConfigFormat};
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use explain::ExplainArgs;
 pub use history::{HistoryArgs, HistoryOrder, ListArgs};
 pub use init::{InitArgs, RegistryChoice};
+pub use list::ListServerArgs;
 pub use login::LoginArgs;
 pub use proxy::{OnFailure, ProxyAction, ProxyArgs, RetryUpstream, WrapArgs};
 pub use replay::ReplayArgs;
@@ -35,8 +41,12 @@ pub use run::{BudgetArgs, FlagRepeat, LadderArgs, RUN_FLAGS, RunArgs, RunFormat}
 pub use schema::SchemaArgs;
 #[cfg(feature = "serve")]
 pub use serve::ServeArgs;
+pub use server::{ServerPlace, ServerSource};
 pub use shared::{Argv, CiChoice, ColorChoice, Format, NamedReport};
 pub use snapshot::{SnapshotArgs, SnapshotCommand};
+pub use tools::{
+    DiffArgs, DiffFormat, FailOn, LintArgs, LockArgs, ReadingArgs, ToolsArgs, ToolsCommand,
+};
 pub use triage::TriageArgs;
 
 use clap::{Parser, Subcommand};
@@ -86,6 +96,12 @@ pub enum Command {
     Triage(Box<TriageArgs>),
     /// List, show, test and explain triage rules
     Rules(RulesArgs),
+    /// Lock, compare and check what servers promise
+    Tools(Box<ToolsArgs>),
+    /// Call one tool of a server
+    Call(Box<CallArgs>),
+    /// List the tools, prompts and resources of a server
+    List(Box<ListServerArgs>),
     /// Log in to a server that requires OAuth tokens
     Login(LoginArgs),
     /// Serve run, triage and doctor as MCP tools for coding agents

@@ -2,6 +2,7 @@
 
 use super::rules::RuleFiles;
 use super::run::LadderArgs;
+use super::server::ServerSource;
 use super::shared::{parse_duration, parse_pair};
 use clap::{Args, Subcommand, ValueEnum};
 use jelly_mock::Fault;
@@ -31,61 +32,27 @@ pub struct ProxyArgs {
     #[command(subcommand)]
     pub action: Option<ProxyAction>,
 
-    /// Command that starts the server, after `--`
-    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["config", "plan"])]
-    pub command: Vec<String>,
-
-    /// URL of a server that runs already, or that the command starts
-    #[arg(long, value_name = "URL", conflicts_with_all = ["config", "plan"])]
-    pub url: Option<String>,
-
-    /// Header for each request to the URL
-    #[arg(long, value_name = "NAME: VALUE", requires = "url")]
-    pub header: Vec<String>,
+    #[command(flatten)]
+    pub source: ServerSource,
 
     /// Header whose value an environment variable holds
-    #[arg(long, value_name = "NAME=VARIABLE", value_parser = parse_pair, requires = "url")]
+    #[arg(long, value_name = "NAME=VARIABLE", value_parser = parse_pair)]
     pub header_env: Vec<(String, String)>,
 
     /// Environment variable with a token, for `Authorization: Bearer`
-    #[arg(long, value_name = "VARIABLE", requires = "url")]
+    #[arg(long, value_name = "VARIABLE")]
     pub bearer_env: Option<String>,
-
-    /// Use the token that `jelly login URL` stored [default: where no Authorization header is given]
-    #[arg(long, requires = "url")]
-    pub login: bool,
-
-    /// An MCP client's configuration with the server
-    #[arg(
-        long,
-        value_name = "CONFIG",
-        requires = "server",
-        conflicts_with = "plan"
-    )]
-    pub config: Option<PathBuf>,
-
-    /// A plan with the server
-    #[arg(long, value_name = "PLAN", requires = "server")]
-    pub plan: Option<PathBuf>,
-
-    /// Name of the server
-    #[arg(long, value_name = "NAME")]
-    pub server: Option<String>,
 
     /// Name of the server in messages [default: its program]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 
-    /// Environment variable for the server; without a value, taken from jelly's environment
-    #[arg(long, short, value_name = "NAME[=VALUE]")]
-    pub env: Vec<String>,
-
-    /// Working directory of the server [default: the current one]
-    #[arg(long, value_name = "DIR", visible_alias = "project-dir")]
+    /// Working directory of the server [default: the project folder]
+    #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
 
     /// How long a request waits for the server to start; startup continues after that
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "50s")]
+    #[arg(long, visible_alias = "timeout", value_name = "TIME", value_parser = parse_duration, default_value = "50s")]
     pub startup_timeout: Duration,
 
     /// Whether to restart a server that failed to start at the client's next request
@@ -127,6 +94,11 @@ pub struct ProxyArgs {
     /// Record the messages to this file, redacted
     #[arg(long, value_name = "FILE")]
     pub record_to: Option<PathBuf>,
+
+    /// Refuse a server that no longer lists what this lock of `jelly tools lock` holds, so that
+    /// clients may break; other texts are warned of
+    #[arg(long, value_name = "FILE")]
+    pub lock: Option<PathBuf>,
 
     /// Inject a fault into answers: KIND[@PHASE][=VALUE], as in `error@call:2=-32000:no`; `jelly mock
     /// --list-faults` shows them all

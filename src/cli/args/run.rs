@@ -132,6 +132,14 @@ pub struct RunArgs {
     #[arg(long)]
     pub wire_check: bool,
 
+    /// Fail if a server no longer lists what the lock holds, so that clients may break
+    #[arg(long)]
+    pub locked: bool,
+
+    /// The lock that `jelly tools lock` wrote
+    #[arg(long, value_name = "FILE", default_value = super::tools::LOCK)]
+    pub lock: PathBuf,
+
     /// Record every message in wire.jsonl
     #[arg(long)]
     pub record: bool,
@@ -163,6 +171,9 @@ impl RunArgs {
                     generic_threshold: _,
                 },
             wire_check,
+            // It judges lists, and no answer of a step.
+            locked: _,
+            lock: _,
             // Read when the call began.
             own_rules: _,
             // A plan knows itself by its content, its variables by their
@@ -254,6 +265,8 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("schema_store", "--schema-store", FlagRepeat::Kept),
     ("generic_threshold", "--generic-threshold", FlagRepeat::Kept),
     ("wire_check", "--wire-check", FlagRepeat::Kept),
+    ("locked", "--locked", FlagRepeat::Kept),
+    ("lock", "--lock", FlagRepeat::Kept),
     ("no_repair", "--no-repair", FlagRepeat::Kept),
     ("accept_repairs", "--accept-repairs", FlagRepeat::Kept),
     ("strict", "--strict", FlagRepeat::Kept),

@@ -34,7 +34,8 @@ pub async fn from_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>
     }
     let mut origins = Vec::new();
     for (config, folder) in found.configs.iter().zip(&found.folders) {
-        let entries = selected(config, &args.names)?;
+        let names: Vec<String> = args.names.iter().chain(&args.server).cloned().collect();
+        let entries = selected(config, &names)?;
         if entries.len() > 1 && (args.output.is_some() || args.name.is_some()) {
             let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
             return Err(Refusal::invalid(format!(

@@ -2,6 +2,7 @@
 
 use super::configured::from_config;
 use super::from_package;
+use super::from_plan::from_plan;
 use super::origin::{Origin, ask_left, check_name, reached_by_url, spot, typed_blanks, variables};
 use super::shared::Shared;
 use super::slips::{given_values, is_config, is_json, no_command, no_url, refuse_misplaced};
@@ -18,6 +19,16 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
         check_name(name)?;
     }
     refuse_misplaced(args)?;
+    if let Some(plan) = &args.plan {
+        return from_plan(shared, plan).await;
+    }
+    if let (None, None, Some(name)) = (&args.config, &args.from_recording, &args.server) {
+        return Err(Refusal::with_help(
+            format!("--server {name}: no file is named that has it"),
+            "name a client's configuration by --config, a plan by --plan, or a recording by \
+             --from-recording",
+        ));
+    }
     if let Some(config) = &args.config {
         return from_config(shared, config).await;
     }

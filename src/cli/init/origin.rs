@@ -2,12 +2,14 @@
 //! entry of a configuration; and that entry as plans write it.
 
 use super::super::ask::{Question, ask, may_ask};
+use super::super::named_server::alone;
+pub use super::super::named_server::spot;
 use super::shared::Shared;
 use crate::cli::refusal::Refusal;
 use jelly_base::text::redact::looks_secret;
 use jelly_base::text::{one_line, sanitize};
 use jelly_plan::{Part, Template};
-use jelly_setup::doctor::{Client, Config, Entry, Reached, Spot, variable_of};
+use jelly_setup::doctor::{Config, Entry, Reached, Spot, variable_of};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -61,13 +63,6 @@ pub(super) fn check_name(name: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-pub fn spot(text: &str) -> Spot {
-    Spot {
-        text: text.to_owned(),
-        ..Spot::default()
-    }
-}
-
 pub(super) fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
@@ -108,24 +103,6 @@ impl Origin {
             words: Words::Literal,
             ..Self::typed(shared, name, reached, env)
         }
-    }
-}
-
-/// A configuration of this entry and nothing else.
-fn alone(name: &str, reached: Reached) -> Config {
-    Config {
-        path: PathBuf::from("the command line"),
-        client: Client::Unknown,
-        entries: vec![Entry {
-            name: name.to_owned(),
-            place: jelly_setup::doctor::Place::default(),
-            disabled: false,
-            reached: Some(reached),
-            flaws: Vec::new(),
-            notes: Vec::new(),
-        }],
-        inputs: Vec::new(),
-        has_servers_key: true,
     }
 }
 

@@ -55,7 +55,8 @@ pub fn no_url(args: &InitArgs, first: &str) -> String {
 pub fn refuse_misplaced(args: &InitArgs) -> Result<(), Refusal> {
     let is_command = !args.command.is_empty();
     let is_package = args.config.is_none() && args.names.iter().any(|name| is_json(name));
-    let is_url = !is_command && !is_package && args.config.is_none();
+    let is_file = args.config.is_some() || args.plan.is_some();
+    let is_url = !is_command && !is_package && !is_file;
     let misplaced = [
         (
             "--header",

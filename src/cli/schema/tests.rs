@@ -16,8 +16,10 @@ use crate::report::{CtrfDocument, FindingLine};
 use clap::{Command, CommandFactory};
 use finish::{finish_input, finish_output};
 use jelly_base::model::{
-    DoctorReport, Explanation, RuleInfo, RunReport, TriageReport, TriagedFailure,
+    CallReport, DoctorReport, Explanation, RuleInfo, RunReport, ServerListing, TriageReport,
+    TriagedFailure,
 };
+use jelly_contract::{Changes, LintReport, Lock};
 use jelly_harness::learned::StoreFile;
 use jelly_harness::triage_loop::Bundle;
 use jelly_plan::{SettingKind, plan_schema};
@@ -202,6 +204,36 @@ const MADE: &[Made] = &[
         "`jelly doctor --format json`",
         &[("doctor", "json")],
         output::<DoctorReport>,
+    ),
+    made(
+        "list",
+        "`jelly list --format json`",
+        &[("list", "json")],
+        output::<ServerListing>,
+    ),
+    made(
+        "call",
+        "`jelly call --format json`",
+        &[("call", "json")],
+        output::<CallReport>,
+    ),
+    made(
+        "lock",
+        "jelly.lock, which `jelly tools lock` writes",
+        &[],
+        output::<Lock>,
+    ),
+    made(
+        "tools-diff",
+        "`jelly tools diff --format json`",
+        &[("tools diff", "json")],
+        output::<Changes>,
+    ),
+    made(
+        "tools-lint",
+        "`jelly tools lint --format json`",
+        &[("tools lint", "json")],
+        output::<LintReport>,
     ),
     made(
         "history",

@@ -3,9 +3,9 @@
 //! here.
 
 use super::failure::{
-    Assertion, Exit, Failure, HttpFacts, PlanIssue, RequestFacts, RpcError, SpawnError, ToolResult,
-    Wanted,
+    Assertion, Exit, Failure, HttpFacts, RequestFacts, RpcError, SpawnError, ToolResult, Wanted,
 };
+use super::plan_issue::PlanIssue;
 use super::text_difference::TextDifference;
 use serde_json::Value;
 
@@ -236,6 +236,20 @@ impl PlanIssue {
                 reason,
             } => {
                 [schema, pointer, reason].into_iter().for_each(change);
+            }
+            Self::DefinitionChanged {
+                item,
+                pointer,
+                reason,
+                lock,
+            }
+            | Self::PromiseBroken {
+                item,
+                pointer,
+                reason,
+                lock,
+            } => {
+                [item, pointer, reason, lock].into_iter().for_each(change);
             }
             Self::PinNotSpoken { pin, at } => [pin, at].into_iter().for_each(change),
             Self::Unanswered { method } => change(method),

@@ -10,6 +10,11 @@ pub struct Inventory {
     pub server_info: Value,
     /// `modern` or `legacy`.
     pub era: String,
+    /// As on the wire, such as `2025-11-25`.
+    pub protocol_version: String,
+    /// An object, as the server sent it.
+    pub capabilities: Value,
+    pub instructions: Option<String>,
     /// Absent where the server says it has none, or did not list them.
     pub tools: Option<Vec<Value>>,
     pub resources: Option<Vec<Value>>,

@@ -6,6 +6,7 @@
 //! nor what is done about it (`triage`, `repair`, `harness`).
 
 mod budget;
+mod call;
 mod diagnosis;
 mod doctor;
 mod event;
@@ -17,8 +18,10 @@ mod fix;
 mod inventory;
 mod label;
 mod limit;
+mod listing;
 mod matrix;
 mod offers;
+mod plan_issue;
 mod proxy;
 mod record;
 mod report;
@@ -33,6 +36,7 @@ mod wire;
 
 pub use crate::mcp::Era;
 pub use budget::{Budgets, Spent, Track};
+pub use call::CallReport;
 pub use diagnosis::{
     Advice, Diagnosis, ErrorCategory, Evidence, Repeated, SharedAdvice, Side, Standing, Suspect,
 };
@@ -43,7 +47,7 @@ pub use doctor::{
 pub use event::{Event, EventSink, Warnings};
 pub use exit::{ExitCode, Interrupt, Signal, Verdict};
 pub use failure::{
-    Assertion, AssertionTarget, Exit, Failure, HttpFacts, MismatchPlace, Outcome, Phase, PlanIssue,
+    Assertion, AssertionTarget, Exit, Failure, HttpFacts, MismatchPlace, Outcome, Phase,
     RequestFacts, RpcError, SpawnError, ToolResult, Wanted,
 };
 pub use failure_texts::for_each_json_text;
@@ -52,11 +56,13 @@ pub use fix::{Fix, FixKind};
 pub use inventory::Inventory;
 pub use label::{Label, RUN_REPORT, TRIAGE_REPORT};
 pub use limit::OwnLimit;
+pub use listing::ServerListing;
 pub use matrix::{
     Difference, DifferenceKind, MatrixCell, MatrixRepair, MatrixReport, MatrixServer, MatrixStep,
     MatrixVariant, StepAnswers,
 };
 pub use offers::{Names, Offers, Unlisted};
+pub use plan_issue::PlanIssue;
 pub use proxy::{
     TROUBLE_MESSAGE_CHARS, TROUBLE_META, TROUBLE_TOOL, UPSTREAM_ERROR_CODE, UpstreamContext,
     UpstreamErrorType, UpstreamTrouble, is_own_proxy,

@@ -5,10 +5,11 @@
 
 use super::clean::Cleaner;
 use super::launch::{ServerFacts, not_startable, prepare, shown_url};
+use super::open_server::{greeted, list};
 use super::server_lane::shorten;
 use super::settings::ExecSettings;
 use jelly_base::mcp::ListKind;
-use jelly_base::model::{Failure, Inventory, Outcome, Phase, RequestFacts};
+use jelly_base::model::{Failure, Inventory, Outcome, Phase};
 use jelly_base::text::redact::Redactor;
 use jelly_plan::{Scope, Server};
 use jelly_process as process;
@@ -198,12 +199,11 @@ async fn ready(
             None => None,
         };
         *stock = Inventory {
-            server_info: session.server_info().clone(),
-            era: session.era().to_string(),
             tools,
             resources,
             resource_templates: templates,
             prompts,
+            ..greeted(&session)
         };
     }
     // Who is gone after its last answer is no healthy server.
@@ -277,59 +277,13 @@ async fn listed(
     kind: ListKind,
     failure: &mut Option<Failure>,
 ) -> Option<Vec<Value>> {
-    session.capabilities().get(kind.capability())?;
-    let reply = session.list(kind, Value::Null, PATIENCE).await;
-    let method = kind.method();
-    let failed = |message: String| Failure {
-        process_alive: Some(true),
-        request: Some(RequestFacts {
-            method: method.to_owned(),
-            params: None,
-        }),
-        stderr: Some(session.stderr().tail()),
-        ..facts.failure(Phase::List, message)
-    };
-    let found = match reply.outcome {
-        ReplyOutcome::Answered(mut result) => {
-            return match result.get_mut(kind.key()).map(Value::take) {
-                Some(Value::Array(items)) => Some(items),
-                Some(_) | None => None,
-            };
+    match list(session, facts, kind, PATIENCE).await {
+        Ok(items) => items,
+        Err(found) => {
+            failure.get_or_insert(*found);
+            None
         }
-        ReplyOutcome::RpcError(error) => Failure {
-            outcome: Some(Outcome::Error),
-            message: Some(format!("refused `{method}`: {}", error.message)),
-            rpc_error: Some(error),
-            ..failed(String::new())
-        },
-        ReplyOutcome::TimedOut(_) => Failure {
-            outcome: Some(Outcome::Timeout),
-            timeout_s: Some(PATIENCE.as_secs_f64()),
-            ..failed(format!("did not answer `{method}` in time"))
-        },
-        ReplyOutcome::Exited(exit) => Failure {
-            outcome: Some(Outcome::Eof),
-            process_alive: Some(false),
-            exit: Some(exit),
-            ..failed(format!("exited before it answered `{method}`"))
-        },
-        ReplyOutcome::Broken(why) | ReplyOutcome::Unanswered(why) => Failure {
-            protocol_breach: Some(why.clone()),
-            ..failed(why)
-        },
-        ReplyOutcome::Beyond(beyond) => Failure {
-            own_limit: Some(beyond.limit),
-            ..failed(beyond.text)
-        },
-        ReplyOutcome::Http(end) => Failure {
-            own_limit: end.own_limit,
-            rpc_error: end.rpc_error.clone(),
-            http: Some(end.facts.clone()),
-            ..failed(format!("gave no good answer to `{method}`"))
-        },
-    };
-    failure.get_or_insert(found);
-    None
+    }
 }
 
 /// What every failure says of the server.

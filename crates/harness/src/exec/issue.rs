@@ -63,6 +63,14 @@ pub fn describe(issue: &PlanIssue) -> String {
             format!("the package's argument `{name}` has no value")
         }
         PlanIssue::InvalidPackage { reason } => reason.clone(),
+        PlanIssue::DefinitionChanged {
+            item, reason, lock, ..
+        }
+        | PlanIssue::PromiseBroken {
+            item, reason, lock, ..
+        } => {
+            format!("`{item}` is not what {lock} holds: {reason}")
+        }
         PlanIssue::PinNotSpoken { pin, .. } => {
             format!("the plan holds it to `{pin}`, which it does not speak")
         }

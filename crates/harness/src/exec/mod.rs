@@ -19,10 +19,12 @@ mod kept_text;
 mod ladder;
 mod launch;
 mod life;
+mod locked;
 mod logs;
 mod misfit;
 mod nearest;
 mod notifications;
+mod open_server;
 mod operators;
 mod outcome;
 mod output;
@@ -51,10 +53,11 @@ pub use checkup::{CheckupSettings, Examined, ReadyServer, examine, preflight, ta
 pub use declared::Declared;
 pub use ladder::{LadderInput, Overrides, climb};
 pub use launch::reach_of;
+pub use open_server::{OpenServer, ToolCall};
 pub use outsider::Outsider;
 pub use run::{Executed, Iteration, Unfinished, choose_ports, execute};
 pub use select::{NoSuchFilter, Selection};
-pub use settings::{ExecSettings, ProposeSnapshot, StderrLog};
+pub use settings::{ExecSettings, Locked, ProposeSnapshot, StderrLog};
 pub use snapshots::{
     digest as snapshot_digest, digest_of as digest_of_snapshot, same as is_snapshot,
     unnamed_snapshots,

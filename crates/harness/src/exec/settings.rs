@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use jelly_base::model::{Event, EventSink, Failure, Interrupt, StepReport};
 use jelly_base::text::plural;
 use jelly_base::text::redact::Redactor;
+use jelly_contract::Lock;
 use jelly_wire::Recorder;
 use jelly_wire::auth::TokenStore;
 use serde_json::Value;
@@ -60,6 +61,16 @@ pub struct ExecSettings {
     pub recorder: Option<Recorder>,
     pub stderr_log: StderrLog,
     pub propose_snapshot: ProposeSnapshot,
+    /// What servers are held to in their lists.
+    pub locked: Option<Rc<Locked>>,
+}
+
+/// A lock that servers are held to.
+#[derive(Debug, Clone)]
+pub struct Locked {
+    pub lock: Lock,
+    /// Its file, as it is told.
+    pub file: String,
 }
 
 impl ExecSettings {
@@ -93,6 +104,7 @@ impl ExecSettings {
             recorder: None,
             stderr_log: Rc::new(|_| None),
             propose_snapshot: Rc::new(|_, _| Err("keep a snapshot apart from a run".to_owned())),
+            locked: None,
         }
     }
 

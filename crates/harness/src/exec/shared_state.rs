@@ -367,6 +367,7 @@ teardown:
             recorder: None,
             stderr_log: Rc::new(|_| None),
             propose_snapshot: Rc::new(|_, _| Err("keep it".to_owned())),
+            locked: None,
         };
         let selected = settings.selection.select(&plan);
         let (_, stop) = watch::channel(stopping);

@@ -77,6 +77,8 @@ pub fn step_facts(plan: &Plan, beside: Beside<'_>) -> BTreeMap<String, StepFacts
         hooks: _,
         // As it is in effect for each server.
         wire_check: _,
+        // Who is to blame for other lists is no matter of any step.
+        contract_promised: _,
         // The servers and revisions of this combination stand in its place.
         matrix: _,
         servers,

@@ -55,6 +55,10 @@ pub(super) fn expectations(plan: &Plan, env: &BTreeMap<String, String>) -> Expec
     };
     for server in plan.servers.values() {
         found.server(server, plan.wire_check);
+        if plan.contract_promised {
+            let owner = Owner::Server(server.name.clone());
+            found.plain(&owner, "contract", "", "promised");
+        }
     }
     for step in plan.all_steps() {
         let server = plan.servers.get(&step.server);

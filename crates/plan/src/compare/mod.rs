@@ -81,8 +81,9 @@ impl<'p> Found<'p> {
             // Those of the run are settled when it begins.
             budgets: _,
             hooks: _,
-            // Counts at each server.
+            // Count at each server.
             wire_check: _,
+            contract_promised: _,
             matrix,
             servers: _,
             setup: _,
@@ -295,6 +296,7 @@ fn told(key: &ExpectationKey, kind: PlanChangeKind) -> String {
         ("answer", "cancelled") => "expects no answer to a cancelled request".to_owned(),
         ("answer", _) => format!("expects the answer to a request of the kind `{}`", key.path),
         ("error", _) => "expects an error".to_owned(),
+        ("contract", _) => "promises what its lock holds".to_owned(),
         ("wire", _) => "is held to every word of the specification".to_owned(),
         ("capture", _) => format!("captures `{}`", key.path),
         ("answers", "asked") => format!("expects to be asked for `{}`", key.path),

@@ -1,6 +1,6 @@
 //! The document as a whole.
 
-use super::mapping::{Key, Kind, Mapping, Rule, mapping};
+use super::mapping::{Key, Kind, Mapping, Rule, Words, mapping};
 use super::server::{REVISION, SERVER, WIRE};
 use super::step::STEP;
 
@@ -22,6 +22,9 @@ mapping! {
         /// strict: checks every message of every server against the specification;
         /// a violation fails the run.
         wire: Kind::Choice(&WIRE);
+        /// Whose failure a breaking change of a server's lists is, under `--locked`.
+        /// Default: watched.
+        contract: Kind::Choice(&CONTRACT);
         /// Runs the plan once for each combination, and compares the results.
         matrix: Kind::Mapping(&MATRIX);
         /// Servers by name.
@@ -86,6 +89,17 @@ mapping! {
     }
     rule Rule::NotEmpty;
 }
+
+pub(crate) static CONTRACT: Words = Words {
+    name: "Contract",
+    what: "contract",
+    about: "Whose failure a breaking change of what a server lists is.",
+    words: || vec!["promised", "watched"],
+    meanings: &[
+        "The server's: its code is to blame.",
+        "Nobody's: the lock may be out of date.",
+    ],
+};
 
 static TURNS: Kind = Kind::Named(
     "Turns",

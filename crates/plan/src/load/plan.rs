@@ -52,6 +52,7 @@ struct Parts {
     budgets: BudgetOverrides,
     hooks: Hooks,
     wire_check: bool,
+    contract_promised: bool,
     matrix: Option<Matrix>,
     servers: IndexMap<String, Server>,
     setup: Vec<Step>,
@@ -86,6 +87,7 @@ fn read(
         budgets: parts.budgets,
         hooks: parts.hooks,
         wire_check: parts.wire_check,
+        contract_promised: parts.contract_promised,
         servers: parts.servers,
         setup: parts.setup,
         steps: parts.steps,
@@ -166,6 +168,7 @@ impl<'t> Reader<'t> {
             parts.hooks = self.hooks(node, path.key("hooks"));
         }
         parts.wire_check = self.read(fields, "wire") == Some("strict");
+        parts.contract_promised = self.read(fields, "contract") == Some("promised");
 
         let servers = fields.get("servers");
         if let Some(Data::Map(named)) = servers.map(|node| &node.data) {

@@ -26,4 +26,4 @@ mod write;
 
 pub use draft::{Called, Draft, Folder, Outcome, Settings};
 pub use names::server_name;
-pub use observed::{Observation, Observed, described, observed_plan, sent_again};
+pub use observed::{Observation, Observed, described, observed_plan, observed_step, sent_again};

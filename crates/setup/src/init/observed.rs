@@ -106,6 +106,24 @@ pub fn observed_plan(
     (text.into_string(), steps.len())
 }
 
+/// One request as a step of a plan, as it stands under `steps`.
+#[must_use]
+pub fn observed_step(observation: &Observation, server: &str) -> String {
+    let mut text = Text::default();
+    for step in steps(std::slice::from_ref(observation), &|_| false) {
+        let mut map = Map::new();
+        for (key, value) in step.map {
+            let is_id = key == "id";
+            map.insert(key, value);
+            if is_id {
+                map.insert("server".to_owned(), Value::from(server));
+            }
+        }
+        text.map(4, &map, "- ");
+    }
+    text.into_string()
+}
+
 struct ObservedStep {
     about: String,
     map: Map<String, Value>,

@@ -175,6 +175,9 @@ proptest! {
         let inventory = Inventory {
             server_info: json!({"name": texts[0], "version": texts[1]}),
             era: "legacy".to_owned(),
+            protocol_version: "2025-11-25".to_owned(),
+            capabilities: json!({}),
+            instructions: None,
             tools: Some(tools.clone()),
             resources: Some(vec![json!({"uri": texts[2], "description": texts[1]})]),
             resource_templates: Some(vec![json!({"uriTemplate": texts[3]})]),

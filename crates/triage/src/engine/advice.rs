@@ -51,6 +51,7 @@ const KNOWN: &[&str] = &[
     "pin",
     "at",
     "answer",
+    "lock",
 ];
 
 /// Stands between the words for one audience and those for the other.
@@ -459,6 +460,23 @@ fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
             ("name", name.clone()),
             ("path", path.clone()),
             ("plan", plan.clone()),
+        ],
+        PlanIssue::DefinitionChanged {
+            item,
+            pointer,
+            reason,
+            lock,
+        }
+        | PlanIssue::PromiseBroken {
+            item,
+            pointer,
+            reason,
+            lock,
+        } => vec![
+            ("name", item.clone()),
+            ("path", pointer.clone()),
+            ("reason", reason.clone()),
+            ("lock", lock.clone()),
         ],
         PlanIssue::PinNotSpoken { pin, at } => vec![("pin", pin.clone()), ("at", at.clone())],
         PlanIssue::Unanswered { method } => {

@@ -176,6 +176,8 @@ fn issue_text(issue: &PlanIssue, kind: Option<&str>) -> String {
         | PlanIssue::InvalidPackage { reason: name }
         | PlanIssue::SnapshotMissing { name, .. }
         | PlanIssue::SchemaTooComplex { schema: name, .. }
+        | PlanIssue::DefinitionChanged { item: name, .. }
+        | PlanIssue::PromiseBroken { item: name, .. }
         | PlanIssue::PinNotSpoken { pin: name, .. }
         | PlanIssue::Unanswered { method: name }
         | PlanIssue::UnknownServer { name, .. }

@@ -1,0 +1,26 @@
+//! What servers promise their clients, and what a change of it breaks.
+//!
+//! Pure: inventories in, changes out. [`Lock`] is what sessions showed of servers,
+//! as it is kept in a file, [`compare`] makes [`Change`]s of two locks, [`lint`] looks
+//! at one server alone. What a change means stands in `rules.yaml`.
+//!
+//! Must not know how a server is started, nor where a lock is kept.
+
+mod canonical;
+mod change;
+mod compare;
+mod items;
+mod lint;
+mod lock;
+#[cfg(test)]
+mod mutation_tests;
+mod rules;
+mod schema;
+
+pub use canonical::{canonical, digest};
+pub use change::{Change, ChangeKind, Changes};
+pub use compare::{compare, counts};
+pub use lint::{LintFinding, LintLevel, LintReport, LintTotals, TOKEN_BYTES, lint};
+pub use lock::{EraLock, Items, LOCK_VERSION, Lock, LockError, LockedItem, ServerLock};
+pub use rules::Rules;
+pub use schema::{Direction, SchemaChange, compare_schemas};

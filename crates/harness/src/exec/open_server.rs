@@ -1,0 +1,367 @@
+//! A server that is ready, outside of a plan: what it lists, and calls of its
+//! tools, with the same facts as those of a lane when something goes wrong.
+//!
+//! Main types: [`OpenServer`] and [`ToolCall`].
+
+use super::bound::copied;
+use super::checkup::{facts, preflight};
+use super::clean::Cleaner;
+use super::declared::{Declared, is_error, text_of};
+use super::launch::ServerFacts;
+use super::output::{Breach, breach, malformed};
+use jelly_base::mcp::ListKind;
+use jelly_base::model::{
+    Assertion, AssertionTarget, Failure, Inventory, Outcome, Phase, RequestFacts, ToolResult,
+};
+use jelly_base::text::human_duration;
+use jelly_plan::Request;
+use jelly_wire::{self as wire, Launch, Reply, ReplyOutcome, Session, describe_exit};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// A session with a server that no plan starts.
+///
+/// Dropping it kills the server's whole tree; [`OpenServer::stop`] is the polite
+/// way.
+pub struct OpenServer {
+    session: Session,
+    facts: ServerFacts,
+    cleaner: Cleaner,
+}
+
+/// The end of one call of a tool.
+#[derive(Debug, Clone)]
+pub struct ToolCall {
+    /// The result as the server sent it, not redacted, be it an error or not.
+    pub result: Option<Value>,
+    /// What is wrong, redacted: a death, no answer, a JSON-RPC error, `isError`,
+    /// or an output that breaks its own schema.
+    pub failure: Option<Box<Failure>>,
+    /// From the call to its end.
+    pub elapsed: Duration,
+}
+
+impl OpenServer {
+    /// Starts the server, or reaches it.
+    ///
+    /// # Errors
+    /// It did not become ready; the failure is what a run would tell of it.
+    pub async fn start(launch: &Launch) -> Result<Self, Box<Failure>> {
+        let (name, reach, redactor) = (&launch.server, &launch.reach, &launch.redactor);
+        if let Some(failure) = preflight(name, reach, redactor) {
+            return Err(Box::new(failure));
+        }
+        let facts = facts(name, reach, redactor);
+        let cleaner = Cleaner::of_secrets(redactor.clone());
+        match wire::start(launch).await {
+            Ok(session) => Ok(Self {
+                session,
+                facts,
+                cleaner,
+            }),
+            Err(start) => {
+                let mut failure = facts.start_failure(*start, reach.command().is_some());
+                cleaner.failure(&mut failure);
+                Err(Box::new(failure))
+            }
+        }
+    }
+
+    /// For what is not here: requests of any kind.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// What the server has, as it lists it.
+    ///
+    /// # Errors
+    /// A list that it says it has did not come.
+    pub async fn inventory(&self, limit: Duration) -> Result<Inventory, Box<Failure>> {
+        let tools = self.list(ListKind::Tools, limit).await?;
+        let resources = self.list(ListKind::Resources, limit).await?;
+        // Many servers with resources know no templates, and say so by an
+        // error, which is no failure of anything.
+        let templates = match &resources {
+            Some(_) => self.list(ListKind::ResourceTemplates, limit).await,
+            None => Ok(None),
+        };
+        let prompts = self.list(ListKind::Prompts, limit).await?;
+        Ok(Inventory {
+            tools,
+            resources,
+            resource_templates: templates.unwrap_or_default(),
+            prompts,
+            ..greeted(&self.session)
+        })
+    }
+
+    /// One list with all its pages; none where the server says it has none.
+    ///
+    /// # Errors
+    /// It says that it has it, and it did not come.
+    pub async fn list(
+        &self,
+        kind: ListKind,
+        limit: Duration,
+    ) -> Result<Option<Vec<Value>>, Box<Failure>> {
+        list(&self.session, &self.facts, kind, limit)
+            .await
+            .map_err(|mut failure| {
+                self.cleaner.failure(&mut failure);
+                failure
+            })
+    }
+
+    /// Calls a tool. `output_schema` is what it declares, if anything.
+    pub async fn call(
+        &self,
+        tool: &str,
+        arguments: &Value,
+        output_schema: Option<&Value>,
+        limit: Duration,
+    ) -> ToolCall {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let reply = self
+            .session
+            .request("tools/call", params.clone(), limit)
+            .await;
+        let elapsed = reply.elapsed;
+        let shown = format!("tools/call `{tool}`");
+        let ended = no_answer(
+            &self.session,
+            &self.facts,
+            (Phase::Call, &shown),
+            reply,
+            limit,
+        );
+        let (result, failure) = match ended {
+            Ok(result) => {
+                let failure = self.judge(&shown, tool, &result, output_schema);
+                (Some(result), failure)
+            }
+            Err(failure) => (None, Some(failure)),
+        };
+        let failure = failure.map(|mut failure| {
+            failure.request = Some(RequestFacts {
+                method: "tools/call".to_owned(),
+                params: Some(params),
+            });
+            failure.elapsed_ms = u64::try_from(elapsed.as_millis()).ok();
+            self.cleaner.failure(&mut failure);
+            failure
+        });
+        ToolCall {
+            result,
+            failure,
+            elapsed,
+        }
+    }
+
+    /// Ends the session; the server is gone then.
+    pub async fn stop(mut self, grace: Duration) {
+        self.session.shutdown(grace).await;
+    }
+
+    fn judge(
+        &self,
+        shown: &str,
+        tool: &str,
+        result: &Value,
+        output_schema: Option<&Value>,
+    ) -> Option<Box<Failure>> {
+        let alive = self.session.has_process().then_some(true);
+        let failure = |message: String| Failure {
+            process_alive: alive,
+            ..self.facts.failure(Phase::Call, message)
+        };
+        if let Some(why) = malformed(&Request::Tool(tool.to_owned()), result) {
+            return Some(Box::new(Failure {
+                outcome: Some(Outcome::Ok),
+                protocol_breach: Some(why.clone()),
+                ..failure(format!("the server {why}, in answer to {shown}"))
+            }));
+        }
+        if is_error(result) {
+            let quoted = self.cleaner.quote(&text_of(result));
+            let message = match quoted.is_empty() {
+                true => "the tool answered with isError: true and no text".to_owned(),
+                false => format!("the tool answered with an error: {quoted}"),
+            };
+            return Some(Box::new(Failure {
+                outcome: Some(Outcome::Result),
+                tool_result: Some(ToolResult {
+                    is_error: true,
+                    text: text_of(result),
+                    structured_content: result
+                        .get("structuredContent")
+                        .map(|own| copied(own, &self.cleaner)),
+                }),
+                ..failure(message)
+            }));
+        }
+        let declared = Declared::new(output_schema?.clone());
+        // The ladder takes the liberty too, where a plan does not say no.
+        let broken = breach(result, &declared, true).ok().flatten()?;
+        let (told, pointer, expected, actual) = match broken {
+            Breach::At(misfit) => (
+                misfit.describe(&self.cleaner),
+                misfit.pointer,
+                misfit.expected,
+                copied(&misfit.actual, &self.cleaner),
+            ),
+            Breach::Whole { reason, actual } => (
+                format!(": {}", self.cleaner.quote(&reason)),
+                String::new(),
+                Value::String(reason),
+                copied(&actual, &self.cleaner),
+            ),
+        };
+        let message = format!("the result breaks the tool's own output schema{told}");
+        Some(Box::new(Failure {
+            outcome: Some(Outcome::Ok),
+            assertion: Some(Assertion {
+                kind: "output_schema".to_owned(),
+                target: Some(AssertionTarget::OutputSchema),
+                path: Some(pointer),
+                expected,
+                actual,
+                ..Assertion::default()
+            }),
+            ..failure(message)
+        }))
+    }
+}
+
+/// What a server said of itself when the session began, without its lists.
+pub(super) fn greeted(session: &Session) -> Inventory {
+    Inventory {
+        server_info: session.server_info().clone(),
+        era: session.era().to_string(),
+        protocol_version: session.protocol_version().to_owned(),
+        capabilities: session.capabilities().clone(),
+        instructions: session.instructions().map(str::to_owned),
+        ..Inventory::default()
+    }
+}
+
+/// A list that the server says it has; what failed is not cleaned.
+pub(super) async fn list(
+    session: &Session,
+    facts: &ServerFacts,
+    kind: ListKind,
+    limit: Duration,
+) -> Result<Option<Vec<Value>>, Box<Failure>> {
+    if session.capabilities().get(kind.capability()).is_none() {
+        return Ok(None);
+    }
+    let method = kind.method();
+    let reply = session.list(kind, Value::Null, limit).await;
+    match no_answer(session, facts, (Phase::List, method), reply, limit) {
+        Ok(mut result) => Ok(match result.get_mut(kind.key()).map(Value::take) {
+            Some(Value::Array(items)) => Some(items),
+            Some(_) | None => None,
+        }),
+        Err(mut failure) => {
+            failure.request = Some(RequestFacts {
+                method: method.to_owned(),
+                params: None,
+            });
+            failure.process_alive.get_or_insert(true);
+            failure
+                .stderr
+                .get_or_insert_with(|| session.stderr().tail());
+            Err(failure)
+        }
+    }
+}
+
+/// The result, or what came in its place as a failure.
+fn no_answer(
+    session: &Session,
+    facts: &ServerFacts,
+    (phase, shown): (Phase, &str),
+    reply: Reply,
+    limit: Duration,
+) -> Result<Value, Box<Failure>> {
+    let alive = session.has_process().then_some(true);
+    let failed = |message: String| Failure {
+        process_alive: alive,
+        ..facts.failure(phase, message)
+    };
+    let failure = match reply.outcome {
+        ReplyOutcome::Answered(result) => return Ok(result),
+        ReplyOutcome::RpcError(error) => {
+            let code = error
+                .code
+                .map_or_else(|| "without a code".to_owned(), |code| code.to_string());
+            let cut = error.message.floor_char_boundary(400);
+            let message = format!(
+                "{shown} was answered with the JSON-RPC error {code}: {}",
+                &error.message[..cut]
+            );
+            Failure {
+                outcome: Some(Outcome::Error),
+                rpc_error: Some(error),
+                ..failed(message)
+            }
+        }
+        ReplyOutcome::TimedOut(life) => Failure {
+            outcome: Some(Outcome::Timeout),
+            timeout_s: Some(limit.as_secs_f64()),
+            showed_life: Some(life.any()),
+            stderr: Some(session.stderr().tail()),
+            ..failed(format!(
+                "{shown} was not answered within {}",
+                human_duration(limit)
+            ))
+        },
+        ReplyOutcome::Exited(exit) => {
+            let message = format!("the server exited {} during {shown}", describe_exit(&exit));
+            Failure {
+                outcome: Some(Outcome::Eof),
+                process_alive: Some(false),
+                exit: Some(exit),
+                stderr: Some(session.stderr().tail()),
+                ..failed(message)
+            }
+        }
+        ReplyOutcome::Broken(why) => {
+            let message = format!("the server {why}, in answer to {shown}");
+            Failure {
+                protocol_breach: Some(why),
+                ..failed(message)
+            }
+        }
+        // Nobody is there to answer it, which is no fault of the server's.
+        ReplyOutcome::Unanswered(why) => Failure {
+            phase: Some(Phase::Config),
+            ..failed(format!(
+                "the server {why}, in answer to {shown}: a plan answers it, by `answers`"
+            ))
+        },
+        ReplyOutcome::Beyond(beyond) => Failure {
+            own_limit: Some(beyond.limit),
+            ..failed(format!(
+                "the server {}, in answer to {shown}: a limit of jelly's own, so that nothing can \
+                 be said of the answer",
+                beyond.text
+            ))
+        },
+        ReplyOutcome::Http(end) => {
+            let message = match &end.breach {
+                Some(breach) => format!("the server {breach}, in answer to {shown}"),
+                None => format!("{shown} {}", end.message),
+            };
+            Failure {
+                outcome: end.rpc_error.as_ref().map(|_| Outcome::Error),
+                http: Some(end.facts),
+                rpc_error: end.rpc_error,
+                protocol_breach: end.breach,
+                own_limit: end.own_limit,
+                ..failed(message)
+            }
+        }
+    };
+    Err(Box::new(failure))
+}

@@ -1,0 +1,52 @@
+//! What can be typed behind `jelly call`.
+
+use super::rules::RuleFiles;
+use super::server::ServerArgs;
+use super::shared::{Format, parse_duration};
+use clap::Args;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "jelly call [OPTIONS] TOOL [ARG=VALUE]... -- COMMAND [ARGS]...\n       \
+                      jelly call [OPTIONS] TOOL [ARG=VALUE]... --url URL\n       \
+                      jelly call [OPTIONS] TOOL [ARG=VALUE]... --config CONFIG --server NAME\n       \
+                      jelly call [OPTIONS] TOOL [ARG=VALUE]... --plan PLAN --server NAME",
+    after_help = "\
+Values are typed by the tool's input schema: ARG=5 is a number where the tool takes one, and text
+where it takes text. ARG:=JSON gives a value as JSON, ARG=@FILE the text of a file. An ARG that is
+given several times makes a list, where the tool takes one.
+
+Exit codes:
+  1  the server died in the call, or its answer breaks the tool's own contract
+  2  invalid input: an unknown tool, or a value that does not fit
+  3  the tool answered with an error, or not in time; or the server could not be started
+  0  otherwise"
+)]
+pub struct CallArgs {
+    /// The tool to call
+    #[arg(value_name = "TOOL")]
+    pub tool: String,
+
+    /// Arguments of the tool
+    #[arg(value_name = "ARG=VALUE")]
+    pub arguments: Vec<String>,
+
+    /// Print the call as a step of a plan that expects this answer
+    #[arg(long, conflicts_with = "format")]
+    pub as_step: bool,
+
+    #[command(flatten)]
+    pub server: ServerArgs,
+
+    /// Timeout of the call
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "30s")]
+    pub call_timeout: Duration,
+
+    /// Output format
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+
+    #[command(flatten)]
+    pub own_rules: RuleFiles,
+}

@@ -1,0 +1,69 @@
+//! How a server is named, in every command that needs one.
+
+use super::shared::parse_duration;
+use clap::Args;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A server that is named by a URL, or stands under its name in a file.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ServerPlace {
+    /// URL of a server that runs already, or that the command starts
+    #[arg(long, value_name = "URL", conflicts_with_all = ["config", "plan"])]
+    pub url: Option<String>,
+
+    /// An MCP client's configuration with the server
+    #[arg(long, value_name = "CONFIG", conflicts_with = "plan")]
+    pub config: Option<PathBuf>,
+
+    /// A plan with the server
+    #[arg(long, value_name = "PLAN")]
+    pub plan: Option<PathBuf>,
+
+    /// Name of the server in the file [default: the only one]
+    #[arg(long, value_name = "NAME")]
+    pub server: Option<String>,
+
+    /// Project folder: where the server starts, and what `${workspace}` is in a plan [default: the
+    /// current folder, or that of the file]
+    #[arg(long, value_name = "DIR")]
+    pub project_dir: Option<PathBuf>,
+}
+
+/// The same, or a command, with what it is given.
+///
+/// Flattened into a command's arguments; [`crate::cli::named_server`] makes of it
+/// what is started.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ServerSource {
+    /// Command that starts the server, after `--`
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["config", "plan"])]
+    pub command: Vec<String>,
+
+    #[command(flatten)]
+    pub place: ServerPlace,
+
+    /// Environment variable for the server; without a value, taken from jelly's environment
+    #[arg(long, short, value_name = "NAME[=VALUE]")]
+    pub env: Vec<String>,
+
+    /// HTTP header for a server with a URL
+    #[arg(long, value_name = "NAME: VALUE")]
+    pub header: Vec<String>,
+
+    /// Use the token that `jelly login` stored for the URL [default: where no Authorization header
+    /// is given]
+    #[arg(long)]
+    pub login: bool,
+}
+
+/// The same with the time that the server may take to start.
+#[derive(Debug, Clone, Args)]
+pub struct ServerArgs {
+    #[command(flatten)]
+    pub source: ServerSource,
+
+    /// Startup timeout of the server
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "60s")]
+    pub timeout: Duration,
+}

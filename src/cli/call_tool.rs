@@ -1,0 +1,257 @@
+//! `jelly call`: one call of one tool.
+
+use super::named_server::{NamedServer, named_server, world_redactor};
+use super::out::{say, say_json};
+use super::refusal::{Refusal, complain};
+use super::runtime::{unless_interrupted, with_runtime};
+use super::settings::World;
+use super::tool_arguments::typed_arguments;
+use crate::cli::args::{CallArgs, Format};
+use jelly_base::model::{CallReport, Diagnosis, ExitCode, Failure, SCHEMA_VERSION, Side, ToolInfo};
+use jelly_base::text::redact::Redactor;
+use jelly_base::text::{capitalised, did_you_mean, json_type, one_line, sanitize};
+use jelly_harness::exec::{OpenServer, ToolCall};
+use jelly_setup::init::{Observation, Observed, observed_step};
+use jelly_triage::engine::Engine;
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// How long a server may take to stop.
+const GRACE: Duration = Duration::from_secs(2);
+/// Lines of a fix that are shown.
+const FIXES: usize = 6;
+
+/// The call, and all that is to be told of it.
+struct Done {
+    arguments: Map<String, Value>,
+    call: ToolCall,
+}
+
+/// Calls a tool.
+pub fn call(args: &CallArgs, world: &World) -> Result<ExitCode, Refusal> {
+    with_runtime(&args.own_rules, world, async |context| {
+        let redactor = world_redactor(world);
+        let named = named_server(&args.server.source, world, &redactor).await?;
+        let engine: &Engine = &context.rules;
+        let work = done(&named, args, (engine, world, &redactor));
+        let done = unless_interrupted(&context.interrupt, work).await??;
+        let failure = done.call.failure.as_deref();
+        let diagnosis = failure.map(|failure| engine.diagnose(failure));
+        let code = code_of(failure, diagnosis.as_ref());
+        if args.as_step {
+            return as_step(&named, args, &done, diagnosis.as_ref(), code, &redactor);
+        }
+        let report = report(&named, args, done, diagnosis, code, &redactor);
+        match args.format {
+            Format::Json => say_json(&report, code),
+            Format::Human => tell(&report, code),
+        }
+    })
+}
+
+async fn done(
+    named: &NamedServer,
+    args: &CallArgs,
+    around: (&Engine, &World, &Redactor),
+) -> Result<Done, Refusal> {
+    let (_, world, redactor) = around;
+    let launch = named.launch(args.server.timeout, redactor);
+    let mut words = vec!["jelly", "call", args.tool.as_str()];
+    words.extend(args.arguments.iter().map(String::as_str));
+    let server = OpenServer::start(&launch)
+        .await
+        .map_err(|failure| named.not_ready(&failure, around, &words))?;
+    let asked = prepared(server.session().tools(), args, world);
+    let (arguments, schema) = match asked {
+        Ok(asked) => asked,
+        Err(refusal) => {
+            server.stop(GRACE).await;
+            return Err(refusal);
+        }
+    };
+    let sent = Value::Object(arguments.clone());
+    let call = server
+        .call(&args.tool, &sent, schema.as_ref(), args.call_timeout)
+        .await;
+    server.stop(GRACE).await;
+    Ok(Done { arguments, call })
+}
+
+/// The arguments, and the schema of the output, of the tool that is meant.
+fn prepared(
+    tools: &[ToolInfo],
+    args: &CallArgs,
+    world: &World,
+) -> Result<(Map<String, Value>, Option<Value>), Refusal> {
+    let Some(tool) = tools.iter().find(|tool| tool.name == args.tool) else {
+        let names = tools.iter().map(|tool| tool.name.as_str());
+        let help =
+            did_you_mean(&args.tool, names.clone()).unwrap_or_else(|| match tools.is_empty() {
+                true => "it has no tools".to_owned(),
+                false => format!("it has: {}", names.collect::<Vec<_>>().join(", ")),
+            });
+        return Err(Refusal::with_help(
+            format!("the server has no tool `{}`", sanitize(&args.tool)),
+            sanitize(&one_line(&help, 600)),
+        ));
+    };
+    let arguments = typed_arguments(&args.arguments, tool.input_schema.as_ref(), &world.cwd)?;
+    Ok((arguments, tool.output_schema.clone()))
+}
+
+/// An error that the server tells is one sighting, which proves nothing; a death
+/// and a broken contract are proof at once.
+fn code_of(failure: Option<&Failure>, diagnosis: Option<&Diagnosis>) -> ExitCode {
+    let (Some(failure), Some(diagnosis)) = (failure, diagnosis) else {
+        return ExitCode::Passed;
+    };
+    let is_told = failure.tool_result.is_some() || failure.rpc_error.is_some();
+    match diagnosis.side {
+        Side::Code if !is_told => ExitCode::CodeFailure,
+        Side::Code | Side::Test => ExitCode::NeedsUserHelp,
+    }
+}
+
+fn report(
+    named: &NamedServer,
+    args: &CallArgs,
+    done: Done,
+    diagnosis: Option<Diagnosis>,
+    code: ExitCode,
+    redactor: &Redactor,
+) -> CallReport {
+    let Done { arguments, call } = done;
+    let redacted = |mut value: Value| {
+        redactor.redact_json(&mut value);
+        value
+    };
+    let failure = call.failure.map(|failure| *failure).unwrap_or_default();
+    CallReport {
+        schema_version: SCHEMA_VERSION,
+        exit_code: code.code(),
+        server: named.name.clone(),
+        tool: args.tool.clone(),
+        arguments: redacted(Value::Object(arguments)),
+        duration_ms: u64::try_from(call.elapsed.as_millis()).unwrap_or(u64::MAX),
+        result: call.result.map(redacted),
+        error: failure.rpc_error,
+        message: failure.message,
+        diagnosis,
+    }
+}
+
+/// For people: the answer on stdout, what is wrong with it on stderr.
+fn tell(report: &CallReport, code: ExitCode) -> Result<ExitCode, Refusal> {
+    let answer = report.result.as_ref().map(answer).unwrap_or_default();
+    if !answer.is_empty() {
+        say(sanitize(&answer).as_bytes(), code)?;
+    }
+    if let (Some(message), Some(diagnosis)) = (&report.message, &report.diagnosis) {
+        complain(&trouble(message, diagnosis));
+    }
+    Ok(code)
+}
+
+fn trouble(message: &str, diagnosis: &Diagnosis) -> String {
+    let mut text = format!("error: {} ({})", sanitize(message), diagnosis.root_cause);
+    let advice = &diagnosis.advice;
+    for line in [&advice.what, &advice.why] {
+        if !line.is_empty() && !message.contains(line.as_str()) {
+            let _ = write!(text, "\n  {}", sanitize(&capitalised(line)));
+        }
+    }
+    for fix in advice.fix.iter().take(FIXES) {
+        let mark = if fix.is_command() { "  $ " } else { "  - " };
+        let _ = write!(text, "\n{mark}{}", sanitize(&fix.text));
+    }
+    text
+}
+
+/// The texts of a result, and what else is in it.
+fn answer(result: &Value) -> String {
+    let mut text = String::new();
+    let blocks = result.get("content").and_then(Value::as_array);
+    let mut texts = Vec::new();
+    for block in blocks.into_iter().flatten() {
+        let word = |key: &str| block.get(key).and_then(Value::as_str);
+        if let Some(said) = word("text") {
+            texts.push(said);
+            let _ = writeln!(text, "{said}");
+            continue;
+        }
+        let kind = word("type").unwrap_or("block");
+        let what = word("mimeType").or(word("uri")).unwrap_or_default();
+        let size = word("data").map_or_else(String::new, |data| {
+            format!(", {} bytes as base64", data.len())
+        });
+        let _ = writeln!(text, "[{kind} {what}{size}]");
+    }
+    if let Some(structured) = result.get("structuredContent") {
+        // The same once more, for clients that read no structure.
+        let said = texts
+            .iter()
+            .any(|said| serde_json::from_str::<Value>(said).ok().as_ref() == Some(structured));
+        if !said {
+            let pretty = serde_json::to_string_pretty(structured).unwrap_or_default();
+            let _ = writeln!(text, "{pretty}");
+        }
+    }
+    if text.is_empty() {
+        let _ = writeln!(text, "(an empty {})", json_type(result));
+    }
+    text
+}
+
+/// The call as a step that expects what came.
+fn as_step(
+    named: &NamedServer,
+    args: &CallArgs,
+    done: &Done,
+    diagnosis: Option<&Diagnosis>,
+    code: ExitCode,
+    redactor: &Redactor,
+) -> Result<ExitCode, Refusal> {
+    let failure = done.call.failure.as_deref();
+    let is_error = failure.is_none_or(|failure| failure.tool_result.is_some());
+    let answer = match (&done.call.result, failure) {
+        (Some(result), _) if is_error => Observed::Result(result.clone()),
+        (_, Some(failure)) if failure.rpc_error.is_some() => {
+            let error = failure.rpc_error.as_ref();
+            let error = error.map(|error| json!({ "code": error.code, "message": error.message }));
+            Observed::Error(error.unwrap_or_default())
+        }
+        // Nobody should expect a death.
+        (_, failure) => {
+            let message = failure.and_then(|failure| failure.message.clone());
+            let message = message.unwrap_or_else(|| "there is no answer".to_owned());
+            let told = diagnosis.map(|diagnosis| trouble(&message, diagnosis));
+            let text = format!(
+                "{}\nhelp: there is no answer that a step could expect",
+                told.unwrap_or(message)
+            );
+            return Err(Refusal::new(code, text));
+        }
+    };
+    let answer = match answer {
+        Observed::Result(mut result) => {
+            redactor.redact_json(&mut result);
+            Observed::Result(result)
+        }
+        Observed::Error(mut error) => {
+            redactor.redact_json(&mut error);
+            Observed::Error(error)
+        }
+    };
+    let mut arguments = Value::Object(done.arguments.clone());
+    redactor.redact_json(&mut arguments);
+    let params = json!({ "name": args.tool, "arguments": arguments });
+    let observation = Observation {
+        line: 0,
+        method: "tools/call".to_owned(),
+        params: params.as_object().cloned().unwrap_or_default(),
+        answer,
+        answers: Vec::new(),
+    };
+    say(observed_step(&observation, &named.name), ExitCode::Passed)
+}

@@ -1,0 +1,155 @@
+//! `jelly list`: what a server has, as it lists it.
+
+use super::named_server::{NamedServer, named_server, world_redactor};
+use super::out::{say, say_json};
+use super::refusal::Refusal;
+use super::runtime::{unless_interrupted, with_runtime};
+use super::settings::World;
+use crate::cli::args::{Format, ListServerArgs};
+use jelly_base::model::{ExitCode, ServerListing};
+use jelly_base::text::redact::Redactor;
+use jelly_base::text::{one_line, plural};
+use jelly_harness::exec::OpenServer;
+use jelly_triage::engine::Engine;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// How long a server may take to stop.
+pub const GRACE: Duration = Duration::from_secs(2);
+/// How much of a description is shown, in columns.
+const ABOUT: usize = 100;
+
+/// The words of the command, before those that name a server.
+const WORDS: [&str; 2] = ["jelly", "list"];
+
+/// Lists what a server has.
+pub fn list(args: &ListServerArgs, world: &World) -> Result<ExitCode, Refusal> {
+    with_runtime(&args.own_rules, world, async |context| {
+        let redactor = world_redactor(world);
+        let named = named_server(&args.server.source, world, &redactor).await?;
+        let around = (&*context.rules, world, &redactor);
+        let work = listing(&named, args, around);
+        let listing = unless_interrupted(&context.interrupt, work).await??;
+        match args.format {
+            Format::Human => say(text(&listing), ExitCode::Passed),
+            Format::Json => say_json(&listing, ExitCode::Passed),
+        }
+    })
+}
+
+async fn listing(
+    named: &NamedServer,
+    args: &ListServerArgs,
+    (engine, world, redactor): (&Engine, &World, &Redactor),
+) -> Result<ServerListing, Refusal> {
+    let launch = named.launch(args.server.timeout, redactor);
+    let unwell = |failure: &_| named.not_ready(failure, (engine, world, redactor), &WORDS);
+    let server = OpenServer::start(&launch)
+        .await
+        .map_err(|failure| unwell(&failure))?;
+    let inventory = server.inventory(args.call_timeout).await;
+    server.stop(GRACE).await;
+    let inventory = inventory.map_err(|failure| unwell(&failure))?;
+    let mut listing = ServerListing::of(&named.name, inventory);
+    redact(&mut listing, redactor);
+    Ok(listing)
+}
+
+fn redact(listing: &mut ServerListing, redactor: &Redactor) {
+    let ServerListing {
+        schema_version: _,
+        server: _,
+        era: _,
+        protocol_version: _,
+        server_info,
+        capabilities,
+        instructions,
+        tools,
+        prompts,
+        resources,
+        resource_templates,
+    } = listing;
+    let lists = [tools, prompts, resources, resource_templates];
+    let values = lists.into_iter().flatten().flatten();
+    values
+        .chain([server_info, capabilities])
+        .for_each(|value| redactor.redact_json(value));
+    if let Some(text) = instructions {
+        *text = redactor.redact(text).into_owned();
+    }
+}
+
+/// For people.
+fn text(listing: &ServerListing) -> String {
+    let word = |value: &Value, key: &str| {
+        let text = value.get(key).and_then(Value::as_str).unwrap_or_default();
+        one_line(text, ABOUT)
+    };
+    let info = &listing.server_info;
+    let mut text = String::new();
+    let title = [word(info, "name"), word(info, "version")].join(" ");
+    let title = match title.trim() {
+        "" => one_line(&listing.server, ABOUT),
+        title => title.to_owned(),
+    };
+    let _ = writeln!(
+        text,
+        "{title} ({}, {})",
+        listing.protocol_version, listing.era
+    );
+    let lists = [
+        ("tool", "name", &listing.tools),
+        ("prompt", "name", &listing.prompts),
+        ("resource", "uri", &listing.resources),
+        (
+            "resource template",
+            "uriTemplate",
+            &listing.resource_templates,
+        ),
+    ];
+    for (kind, key, items) in lists {
+        let Some(items) = items else { continue };
+        let _ = writeln!(text, "\n{}", plural(items.len(), kind));
+        for item in items {
+            let _ = writeln!(text, "  {}{}", word(item, key), arguments(item));
+            let about = word(item, "description");
+            if !about.is_empty() {
+                let _ = writeln!(text, "      {about}");
+            }
+        }
+    }
+    text
+}
+
+/// `(a, b?)`: what a tool or a prompt is given.
+fn arguments(item: &Value) -> String {
+    let mut names: Vec<String> = Vec::new();
+    if let Some(arguments) = item.get("arguments").and_then(Value::as_array) {
+        for argument in arguments {
+            let name = argument.get("name").and_then(Value::as_str);
+            let required = argument.get("required").and_then(Value::as_bool);
+            names.extend(name.map(|name| marked(name, required == Some(true))));
+        }
+    } else if let Some(schema) = item.get("inputSchema") {
+        let required = schema.get("required").and_then(Value::as_array);
+        let is_required = |name: &str| {
+            let mut required = required.into_iter().flatten();
+            required.any(|it| it.as_str() == Some(name))
+        };
+        let properties = schema.get("properties").and_then(Value::as_object);
+        for name in properties.into_iter().flat_map(|all| all.keys()) {
+            names.push(marked(name, is_required(name)));
+        }
+    } else {
+        return String::new();
+    }
+    one_line(&format!("({})", names.join(", ")), ABOUT)
+}
+
+fn marked(name: &str, required: bool) -> String {
+    match required {
+        true => name.to_owned(),
+        false => format!("{name}?"),
+    }
+}

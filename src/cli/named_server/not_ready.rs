@@ -1,0 +1,297 @@
+//! What is said of a server that did not become ready: the diagnosis of `run` and
+//! `doctor`, in the words of who typed a command.
+
+use super::super::doctor::examine::Examiner;
+use super::super::settings::World;
+use super::{NamedServer, Stands};
+use crate::cli::refusal::Refusal;
+use crate::report::{DoctorOptions, server_text};
+use jelly_base::model::{Checkup, CheckupState, Failure, FindingLevel, Fix, FixKind};
+use jelly_base::text::redact::{Redactor, show_argv};
+use jelly_base::text::{sanitize, shell_command};
+use jelly_harness::exec::{CheckupSettings, Examined};
+use jelly_setup::doctor::{Client, Config, Entry, Place, Platform, Reached, Spot};
+use jelly_triage::engine::Engine;
+use jelly_wire::Reach;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// What is typed, where there is no file to point into.
+pub const AS_TYPED: &str = "(as it was typed)";
+
+impl NamedServer {
+    /// That it did not become ready, why, and how to fix it: exit code 3. `words`
+    /// are those of the command before the server, for what is to be pasted.
+    pub fn not_ready(
+        &self,
+        failure: &Failure,
+        (engine, world, redactor): (&Engine, &World, &Redactor),
+        words: &[&str],
+    ) -> Refusal {
+        let mut text = format!("error: the server `{}` could not be started", self.name);
+        let checkup = self.checkup(failure, (engine, world, redactor), words);
+        if let Some(diagnosis) = &checkup.diagnosis {
+            text.push_str(&format!(" ({})", diagnosis.root_cause));
+        }
+        let options = DoctorOptions {
+            color: world.colors_stderr(),
+            width: world.width().unwrap_or(100),
+        };
+        text.push_str("\n\n");
+        text.push_str(&server_text(&checkup, options));
+        Refusal::needs_help(text.trim_end())
+    }
+
+    fn checkup(
+        &self,
+        failure: &Failure,
+        (engine, world, redactor): (&Engine, &World, &Redactor),
+        words: &[&str],
+    ) -> Checkup {
+        let typed;
+        let (config, folder, home) = match &self.stands {
+            Stands::InPlan(at) => return self.checkup_of_plan(at, failure, engine),
+            Stands::InConfig(stands) => {
+                let (config, folder, home) = &**stands;
+                (config, folder.clone(), home.as_deref())
+            }
+            Stands::OnCommandLine => {
+                typed = alone(&self.name, self.reached());
+                let folder = self.reach.command().map(|spec| spec.cwd.clone());
+                (&typed, folder.unwrap_or_else(|| world.cwd.clone()), None)
+            }
+        };
+        let settings = CheckupSettings {
+            startup_timeout: Duration::ZERO,
+            redactor: redactor.clone(),
+            starts: Arc::new(Semaphore::new(1)),
+        };
+        let (unstarted, refused) = ([config.path.clone()].into(), BTreeSet::new());
+        let examiner = Examiner {
+            platform: Platform::current(),
+            unstarted: &unstarted,
+            refused: &refused,
+            answers: &BTreeMap::new(),
+            settings: &settings,
+            engine,
+            world,
+            home,
+        };
+        let examined = Examined {
+            failure: Some(Box::new(failure.clone())),
+            stderr_tail: failure.stderr.clone().unwrap_or_default(),
+            ..Examined::default()
+        };
+        let checkup = examiner.checkup_of_first(config, &folder, examined);
+        let mut checkup =
+            checkup.unwrap_or_else(|| self.checkup_of_plan(AS_TYPED, failure, engine));
+        if let (Stands::OnCommandLine, Some(entry)) = (&self.stands, config.entries.first()) {
+            in_words_of_commands(&mut checkup, config, entry, words);
+        }
+        checkup
+    }
+
+    /// A plan has its own words for what is wrong with it.
+    fn checkup_of_plan(&self, at: &str, failure: &Failure, engine: &Engine) -> Checkup {
+        let clean = |text: &str| sanitize(text).into_owned();
+        Checkup {
+            name: clean(&self.name),
+            at: at.to_owned(),
+            state: CheckupState::Broken,
+            argv: failure.argv.iter().map(|word| clean(word)).collect(),
+            url: failure.url.clone(),
+            stderr_tail: failure.stderr.as_deref().map(clean).unwrap_or_default(),
+            message: failure.message.as_deref().map(clean),
+            diagnosis: Some(engine.diagnose(failure)),
+            ..Checkup::default()
+        }
+    }
+
+    /// As an entry of a configuration.
+    fn reached(&self) -> Reached {
+        match &self.reach {
+            Reach::Stdio(command) => {
+                let mut words = command.argv.iter().map(|word| spot(word));
+                let env = command.env.iter();
+                Reached::Command {
+                    command: words.next().unwrap_or_default(),
+                    args: words.collect(),
+                    env: env
+                        .map(|(name, value)| (name.clone(), spot(value)))
+                        .collect(),
+                    cwd: None,
+                    env_file: None,
+                }
+            }
+            Reach::Http(endpoint) => Reached::Url {
+                url: spot(&endpoint.url),
+                headers: endpoint
+                    .headers
+                    .iter()
+                    .map(|(name, value)| (name.clone(), spot(value)))
+                    .collect(),
+            },
+        }
+    }
+}
+
+pub fn spot(text: &str) -> Spot {
+    Spot {
+        text: text.to_owned(),
+        ..Spot::default()
+    }
+}
+
+/// A configuration of this entry and nothing else.
+pub fn alone(name: &str, reached: Reached) -> Config {
+    Config {
+        path: PathBuf::from("the command line"),
+        client: Client::Unknown,
+        entries: vec![Entry {
+            name: name.to_owned(),
+            place: Place::default(),
+            disabled: false,
+            reached: Some(reached),
+            flaws: Vec::new(),
+            notes: Vec::new(),
+        }],
+        inputs: Vec::new(),
+        has_servers_key: true,
+    }
+}
+
+/// What was typed stands in no file: what the doctor would write into one is
+/// given with a command that begins with these words.
+pub fn in_words_of_commands(checkup: &mut Checkup, config: &Config, entry: &Entry, words: &[&str]) {
+    checkup.at = AS_TYPED.to_owned();
+    checkup
+        .findings
+        .retain(|finding| finding.level == FindingLevel::Error);
+    let nowhere = config.at(Place::default());
+    for finding in &mut checkup.findings {
+        finding.at = AS_TYPED.to_owned();
+    }
+    let Some(diagnosis) = &mut checkup.diagnosis else {
+        return;
+    };
+    for fix in &mut diagnosis.advice.fix {
+        match command_for(&fix.text, entry, words).filter(|_| fix.kind == FixKind::Member) {
+            Some(command) => *fix = Fix::command(command),
+            None => fix.text = without_place(&fix.text, &nowhere),
+        }
+    }
+}
+
+/// `write at FILE:` is said of a command without the file.
+fn without_place(line: &str, nowhere: &str) -> String {
+    let mut line = line.to_owned();
+    for (written, said) in [
+        (
+            format!("Write in the entry at {nowhere}:"),
+            "Give it what it wants:",
+        ),
+        (format!("; write in the entry at {nowhere}:"), ":"),
+        (format!("; write at {nowhere}:"), ":"),
+        (format!("Write at {nowhere}:"), "Try:"),
+        (format!(", at {nowhere}:"), ":"),
+        (format!(" at {nowhere}"), ""),
+    ] {
+        line = line.replace(&written, said);
+    }
+    line
+}
+
+/// `"env": {…}`, `"args": […]`, `"command": …` or `"url": …`, as it would stand
+/// in an entry: as a call of jelly.
+fn command_for(line: &str, entry: &Entry, words: &[&str]) -> Option<String> {
+    let members: Map<String, Value> = serde_json::from_str(&format!("{{{line}}}")).ok()?;
+    let texts = |value: &Value| -> Option<Vec<String>> {
+        let items = value.as_array()?.iter();
+        items.map(|item| item.as_str().map(str::to_owned)).collect()
+    };
+    let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    if let Some(url) = members.get("url").and_then(Value::as_str) {
+        words.extend(["--url".to_owned(), url.to_owned()]);
+        return Some(shell_command(&words));
+    }
+    let Some(Reached::Command { command, args, .. }) = &entry.reached else {
+        return None;
+    };
+    let variables = members.get("env").map(Value::as_object);
+    for (name, value) in variables.flatten().into_iter().flatten() {
+        words.push("--env".to_owned());
+        words.push(format!("{name}={}", value.as_str()?));
+    }
+    let own = || args.iter().map(|spot| spot.text.clone()).collect();
+    let args = members.get("args").map_or_else(|| Some(own()), texts)?;
+    let command = members
+        .get("command")
+        .map_or(Some(command.text.as_str()), Value::as_str)?;
+    words.push("--".to_owned());
+    words.extend(show_argv(
+        &std::iter::once(command.to_owned())
+            .chain(args)
+            .collect::<Vec<_>>(),
+    ));
+    (!members.is_empty()).then(|| shell_command(&words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{alone, command_for, spot, without_place};
+    use jelly_setup::doctor::{Entry, Reached};
+
+    fn entry() -> Entry {
+        let reached = Reached::Command {
+            command: spot("npx"),
+            args: vec![spot("-y"), spot("a b")],
+            env: Vec::new(),
+            cwd: None,
+            env_file: None,
+        };
+        alone("it", reached).entries.remove(0)
+    }
+
+    #[test]
+    fn what_would_stand_in_a_file_is_a_command() {
+        for (line, command) in [
+            (
+                r#""env": { "A_KEY": "<value of A_KEY>" }"#,
+                Some("jelly init --env 'A_KEY=<value of A_KEY>' -- npx -y 'a b'"),
+            ),
+            (r#""args": ["-y", "c"]"#, Some("jelly init -- npx -y c")),
+            (r#""command": "uvx", "args": []"#, Some("jelly init -- uvx")),
+            (
+                r#""url": "http://x/mcp""#,
+                Some("jelly init --url http://x/mcp"),
+            ),
+            ("Install it.", None),
+            ("", None),
+        ] {
+            let made = command_for(line, &entry(), &["jelly", "init"]);
+            assert_eq!(made.as_deref(), command, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_command_line_is_no_place() {
+        for (line, said) in [
+            ("Write in the entry at x:0:0:", "Give it what it wants:"),
+            (
+                "Give it another port; write at x:0:0:",
+                "Give it another port:",
+            ),
+            (
+                "Name an existing folder, at x:0:0:",
+                "Name an existing folder:",
+            ),
+            ("$ mkdir x", "$ mkdir x"),
+        ] {
+            assert_eq!(without_place(line, "x:0:0"), said);
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! `jelly tools`: what servers promise, locked, compared and checked.
+
+use crate::support::Project;
+use serde_json::Value;
+
+const OLD: &str = "\
+name: desk
+tools:
+  - name: greet
+    description: Greets
+    inputSchema: { type: object, properties: { name: { type: string, description: Who } } }
+    response: { text: Hello }
+  - name: gone
+    description: Goes
+    inputSchema: { type: object }
+    response: { text: bye }
+";
+
+const NEW: &str = "\
+name: desk
+tools:
+  - name: greet
+    description: Greets somebody
+    inputSchema: { type: object, properties: { name: { type: string, maxLength: 5, description: Who }, loud: { type: boolean, description: How } } }
+    response: { text: Hello }
+";
+
+fn project() -> Project {
+    let project = Project::empty();
+    project.write("old.yaml", OLD);
+    project.write("new.yaml", NEW);
+    let plan = "version: 1\nservers:\n  desk: { command: jelly, args: [mock, --script, old.yaml] }\n\
+                steps:\n  - { id: greet, tool: greet, expect: { text: { equals: Hello } } }\n";
+    project.write("plan.yaml", plan);
+    project
+}
+
+/// `SERVER item kind rule` of each change.
+fn changes(stdout: &str) -> Vec<String> {
+    let report: Value = serde_json::from_str(stdout).unwrap();
+    let changes = report["changes"].as_array().unwrap();
+    let word = |change: &Value, key: &str| change[key].as_str().unwrap().to_owned();
+    changes
+        .iter()
+        .map(|it| ["item", "kind", "rule"].map(|key| word(it, key)).join(" "))
+        .collect()
+}
+
+#[test]
+fn a_lock_tells_what_a_new_release_breaks() {
+    let project = project();
+    let locked = project
+        .jelly(&["tools", "lock", "--plan", "plan.yaml"])
+        .output();
+    assert_eq!(locked.code, Some(0), "{}", locked.stderr);
+    assert!(
+        locked
+            .stdout
+            .contains("1 server, 2 tools (legacy and modern)"),
+        "{}",
+        locked.stdout
+    );
+    let text = project.read("jelly.lock");
+    let again = project
+        .jelly(&["tools", "lock", "--plan", "plan.yaml"])
+        .output();
+    assert!(again.stdout.contains("no changes"), "{}", again.stdout);
+    assert_eq!(project.read("jelly.lock"), text);
+
+    let new = ["--", "jelly", "mock", "--script", "new.yaml"];
+    let diff = |args: &[&str]| {
+        let mut all = vec!["tools", "diff", "jelly.lock"];
+        all.extend(args);
+        project.jelly(&all).output()
+    };
+    let mut args = vec!["--format", "json"];
+    args.extend(new);
+    let told = diff(&args);
+    assert_eq!(told.code, Some(1), "{}", told.stderr);
+    assert_eq!(
+        changes(&told.stdout),
+        [
+            "tools/gone breaking tool-removed",
+            "tools/greet breaking schema/length",
+            "tools/greet text tool-text",
+            "tools/greet compatible schema/property-added",
+        ]
+    );
+    let mut args = vec!["--fail-on", "never"];
+    args.extend(new);
+    let told = diff(&args);
+    assert_eq!(told.code, Some(0), "{}", told.stderr);
+    for said in [
+        "- Greets\n",
+        "+ Greets somebody",
+        "2 breaking, 1 text, 1 compatible",
+    ] {
+        assert!(told.stdout.contains(said), "{}", told.stdout);
+    }
+    let same = diff(&["plan.yaml", "--fail-on", "text"]);
+    assert_eq!(
+        (same.code, same.stdout.trim()),
+        (Some(0), "no changes"),
+        "{}",
+        same.stderr
+    );
+
+    // A recording of one session in one era says nothing of the other.
+    let recorded = project
+        .jelly(&[
+            "run",
+            "plan.yaml",
+            "--record",
+            "--wire-check",
+            "--reports-dir",
+            "r",
+        ])
+        .output();
+    assert_eq!(
+        recorded.code,
+        Some(0),
+        "{}{}",
+        recorded.stdout,
+        recorded.stderr
+    );
+    let same = diff(&["r/latest/wire.jsonl"]);
+    assert_eq!(
+        (same.code, same.stdout.trim()),
+        (Some(0), "no changes"),
+        "{}",
+        same.stderr
+    );
+}
+
+/// Under a lock, a breaking change is test-side, unless the plan promises its
+/// contract; a text is told.
+#[test]
+fn a_run_is_held_to_its_lock() {
+    let project = project();
+    let run = |plan: &str| {
+        let ended = project
+            .jelly(&["run", plan, "--locked", "--format", "json", "--no-history"])
+            .output();
+        let report: Value = serde_json::from_str(&ended.stdout).unwrap_or_default();
+        (ended, report)
+    };
+    let (missing, _) = run("plan.yaml");
+    assert_eq!(missing.code, Some(2), "{}", missing.stderr);
+    assert!(missing.stderr.contains("jelly.lock"), "{}", missing.stderr);
+
+    project
+        .jelly(&["tools", "lock", "--plan", "plan.yaml"])
+        .output();
+    let (same, _) = run("plan.yaml");
+    assert_eq!(same.code, Some(0), "{}{}", same.stdout, same.stderr);
+
+    let plan = project.read("plan.yaml");
+    project.write("new-plan.yaml", plan.replace("old.yaml", "new.yaml"));
+    let (broken, report) = run("new-plan.yaml");
+    assert_eq!(broken.code, Some(3), "{}", broken.stderr);
+    let last = report["iterations"].as_array().unwrap().last().unwrap();
+    let failures = last["failures"].as_array().unwrap();
+    assert_eq!(failures.len(), 2, "{failures:?}");
+    for failure in failures {
+        let diagnosis = &failure["diagnosis"];
+        assert_eq!(
+            diagnosis["root_cause"], "tool_definition_changed",
+            "{failure}"
+        );
+        assert_eq!(
+            (&diagnosis["side"], &diagnosis["ambiguous"]),
+            (&"test".into(), &false.into())
+        );
+    }
+    // The step passed all the same.
+    assert_eq!(last["totals"]["passed"], 1, "{report}");
+    let notes = last["servers"][0]["notes"].to_string();
+    assert!(notes.contains("- Greets + Greets somebody"), "{notes}");
+
+    let promised = project
+        .read("new-plan.yaml")
+        .replace("version: 1", "version: 1\ncontract: promised");
+    project.write("promised.yaml", promised);
+    let (code, report) = run("promised.yaml");
+    assert_eq!(code.code, Some(1), "{}", code.stderr);
+    assert_eq!(
+        report["iterations"][0]["failures"][0]["diagnosis"]["side"], "code",
+        "{report}"
+    );
+
+    let other = plan.replace("desk:", "another:");
+    project.write("other.yaml", other);
+    let (unknown, _) = run("other.yaml");
+    assert_eq!(unknown.code, Some(2), "{}", unknown.stderr);
+    assert!(
+        unknown.stdout.contains("--server another"),
+        "{}",
+        unknown.stdout
+    );
+
+    let proxy = |script: &str| {
+        let args = [
+            "proxy",
+            "--lock",
+            "jelly.lock",
+            "--",
+            "jelly",
+            "mock",
+            "--script",
+            script,
+        ];
+        project.jelly(&args).output()
+    };
+    let refused = proxy("new.yaml");
+    assert_eq!(refused.code, Some(3), "{}", refused.stderr);
+    assert!(refused.stderr.contains("tools/gone"), "{}", refused.stderr);
+    let taken = proxy("old.yaml");
+    assert_eq!(taken.code, Some(0), "{}", taken.stderr);
+}
+
+#[test]
+fn what_can_not_be_compared_is_refused() {
+    let project = project();
+    project.write("a.lock", "{\n  \"schema_version\": 1,\n  oops\n}\n");
+    project.write("keep.txt", "mine\n");
+    for (args, code, says) in [
+        (
+            &["tools", "diff", "a.lock"][..],
+            2,
+            "there is nothing to compare it with",
+        ),
+        (&["tools", "diff", "a.lock", "a.lock"], 2, "a.lock:3:3"),
+        (&["tools", "diff", "no.lock", "a.lock"], 2, "no.lock"),
+        (
+            &["tools", "lock", "-o", "keep.txt", "--plan", "plan.yaml"],
+            2,
+            "keep.txt:1:",
+        ),
+        (
+            &["tools", "lock", "--", "no-such-command-of-jelly"],
+            3,
+            "(command_not_found)",
+        ),
+    ] {
+        let ended = project.jelly(args).output();
+        assert_eq!(ended.code, Some(code), "{args:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(says), "{args:?}: {}", ended.stderr);
+    }
+    assert_eq!(project.read("keep.txt"), "mine\n");
+}
+
+#[test]
+fn the_linter_ends_with_1_for_errors_and_over_its_ceiling() {
+    let project = project();
+    let lint = |args: &[&str]| {
+        let mut all = vec!["tools", "lint", "--format", "json"];
+        all.extend(args);
+        let ended = project.jelly(&all).output();
+        let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+        (ended.code, report)
+    };
+    let (code, report) = lint(&["--plan", "plan.yaml"]);
+    assert_eq!(
+        (code, &report["findings"]),
+        (Some(0), &serde_json::json!([]))
+    );
+    let tokens = report["totals"]["tokens"].as_u64().unwrap();
+    let (code, report) = lint(&["--plan", "plan.yaml", "--max-tokens", "10"]);
+    assert!(tokens > 10 && code == Some(1), "{report}");
+    assert_eq!(report["findings"][0]["rule"], "too-many-tokens");
+    project.write(
+        "bad.yaml",
+        "name: bad\ntools:\n  - name: 'a b'\n    inputSchema: { type: object }\n    response: { text: x }\n",
+    );
+    let (code, report) = lint(&["--", "jelly", "mock", "--script", "bad.yaml"]);
+    assert_eq!(
+        (code, &report["findings"][0]["rule"]),
+        (Some(1), &"name-refused".into())
+    );
+    assert_eq!(report["findings"][0]["server"], "bad", "{report}");
+}
