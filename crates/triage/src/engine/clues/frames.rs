@@ -10,7 +10,8 @@ use std::sync::LazyLock;
 /// Places are paths, `package.Class.method(File.java:1)` on the JVM, or empty
 /// where the line names none.
 pub(super) fn place(line: &str) -> Option<&str> {
-    let line = line.trim();
+    // Python draws a group of exceptions as a tree.
+    let line = line.trim().trim_start_matches("| ").trim_start();
     let first = *line.as_bytes().first()?;
     if first == b'a'
         && let Some(rest) = line.strip_prefix("at ")

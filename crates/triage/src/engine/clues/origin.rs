@@ -103,7 +103,8 @@ fn is_outermost_first(text: &str) -> bool {
     let may_be = |mark: &Finder<'_>| mark.find(text.as_bytes()).is_some();
     MARKS.iter().any(may_be)
         && lines_of(text).take(LINES).any(|line| {
-            line.trim_start().starts_with("File \"")
+            line.trim_start_matches([' ', '\t', '|'])
+                .starts_with("File \"")
                 || before_colon(line, ".py").is_some() && place(line).is_some()
         })
 }
