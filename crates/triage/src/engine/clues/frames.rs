@@ -92,6 +92,15 @@ pub(super) fn place(line: &str) -> Option<&str> {
     if first == b'(' && is_of_elixir_itself(line) {
         return Some("");
     }
+    // Elixir shows the arguments of a call that nothing fits:
+    // `(shop 0.1.0) lib/shop/cart.ex:9: Shop.Cart.total(nil)`
+    if first == b'('
+        && let Some((_, path)) = line.split_once(") ")
+        && let Some(path) = before_colon(path, ".ex")
+        && !path.contains(' ')
+    {
+        return Some(path);
+    }
     let mut of_go = false;
     let mut of_ruby = false;
     for colon in memchr_iter(b':', line.as_bytes()) {
@@ -375,6 +384,11 @@ mod tests {
                 "",
             ),
             ("test/shop_test.exs:12: (test)", "test/shop_test.exs"),
+            (
+                "(shop 0.1.0) lib/shop/cart.ex:9: Shop.Cart.total(nil, [])",
+                "lib/shop/cart.ex",
+            ),
+            ("| File \"/srv/app/shop.py\", line 3, in total", "/srv/app/shop.py"),
             ("... 12 more", ""),
         ] {
             assert_eq!(place(line), Some(path), "{line}");

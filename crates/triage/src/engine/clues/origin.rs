@@ -56,6 +56,13 @@ pub(in crate::engine) fn origin(f: &Failure) -> Origin {
 /// The innermost place of the stack that `is_wanted`.
 fn innermost(text: &str, is_wanted: impl Fn(&str) -> bool) -> Option<&str> {
     // Mostly a few lines decide, and no other one is looked at.
+    // The JVM tells the innermost exception last.
+    if let Some(at) = text.rfind("\nCaused by: ") {
+        let cause = places(&text[at + 1..]).find(|place| is_wanted(place));
+        if cause.is_some() {
+            return cause;
+        }
+    }
     if is_outermost_first(text) {
         let lines: Vec<&str> = lines_of(text).take(LINES).collect();
         let mut places = lines.into_iter().rev().filter_map(place);
