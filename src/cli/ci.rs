@@ -17,9 +17,10 @@ use crate::report::ci::{
 };
 use crate::report::triage as show;
 use crate::report::{Results, is_own_code_quality, matrix_md, show_run};
-use jelly_base::model::{Failure, FailureReport, TriageReport};
+use jelly_base::model::{Failure, FailureReport, Side, TriageReport};
 use jelly_base::text::{Notation, disarmed};
-use jelly_triage::engine::failing_line;
+use jelly_triage::engine::failing_line_of_server;
+use serde_json::Value;
 use std::cell::RefCell;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -370,7 +371,7 @@ fn write_code_quality(file: &Path, bytes: io::Result<Vec<u8>>) {
     }
 }
 
-/// Lines of the project in what servers printed when they died.
+/// Lines of the project at which servers themselves failed.
 struct Stacks<'w> {
     folder: &'w Path,
     /// All files of the project, once they were asked for.
@@ -385,14 +386,30 @@ impl<'w> Stacks<'w> {
         }
     }
 
+    /// What is wrong with an expectation or around the server is wrong at its
+    /// line of the plan.
     fn line(&self, failure: &FailureReport) -> Option<String> {
-        if failure.stderr_tail.is_empty() {
+        let diagnosis = &failure.diagnosis;
+        let of_server = diagnosis.side == Side::Code || diagnosis.suspect.is_some();
+        if !of_server || failure.mismatch.is_some() {
             return None;
         }
-        let place = failing_line(&Failure {
-            text: Some(failure.stderr_tail.clone()),
-            ..Failure::default()
-        })?;
+        let data = failure.rpc_error.as_ref().and_then(|e| e.data.as_ref());
+        let mut told: Vec<&str> = data.map(texts_in).unwrap_or_default();
+        // A server that lives printed the stacks of other calls, too.
+        let evidence = diagnosis.evidence.as_ref().map(|one| one.text.trim());
+        let tells = |text: &str| !text.is_empty() && failure.stderr_tail.contains(text);
+        if failure.exit.is_some() || evidence.is_some_and(tells) {
+            told.push(&failure.stderr_tail);
+        }
+        let place = told.into_iter().find_map(failing_line_of_server)?;
         named_place(&place, self.folder, &mut self.files.borrow_mut())
     }
+}
+
+/// The texts of an error's data, or of its members.
+fn texts_in(data: &Value) -> Vec<&str> {
+    let members = data.as_object().into_iter().flat_map(|map| map.values());
+    let all = std::iter::once(data).chain(members);
+    all.filter_map(Value::as_str).collect()
 }

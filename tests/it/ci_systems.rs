@@ -477,3 +477,86 @@ fn a_dead_server_is_told_at_its_line_of_the_plan() {
     let line = lines.find(|line| line.starts_with("::error")).unwrap();
     assert!(line.starts_with("::error file=p.yaml,line=3,"), "{line}");
 }
+
+#[test]
+fn a_failure_of_the_servers_own_code_is_told_at_its_line_of_the_code() {
+    let project = Project::empty();
+    project.write(
+        "src/shop.py",
+        r#"import json, sys, traceback
+
+def total(cart):
+    return cart["price"]
+
+def call(tool):
+    if tool == "logs":
+        try:
+            total({})
+        except KeyError:
+            traceback.print_exc()
+            return {"isError": True, "content": [{"type": "text", "text": "KeyError: 'price'"}]}
+    if tool == "wrong":
+        return {"content": [{"type": "text", "text": "3"}]}
+    return total({})
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    method = asked["method"]
+    answer = {"jsonrpc": "2.0", "id": asked["id"]}
+    if method == "initialize":
+        answer["result"] = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "shop", "version": "1"}}
+    elif method == "tools/list":
+        answer["result"] = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ["dies", "logs", "wrong"]]}
+    elif method == "tools/call":
+        answer["result"] = call(asked["params"]["name"])
+    else:
+        answer["error"] = {"code": -32601, "message": "Method not found"}
+    print(json.dumps(answer), flush=True)
+"#,
+    );
+    project.write(
+        "src/start.py",
+        "def begin():\n    raise RuntimeError('no state')\n\nbegin()\n",
+    );
+    project.write("src/unset.py", "import os\nos.environ['SHOP_TOKEN']\n");
+    let server = |file: &str| format!("{{ command: python3, args: [src/{file}.py] }}");
+    project.write(
+        "p.yaml",
+        format!(
+            "version: 1\nservers:\n  shop: {}\n  start: {}\n  unset: {}\nsteps:\n\
+             \x20 - {{ id: dies, server: shop, tool: dies }}\n\
+             \x20 - {{ id: logs, server: shop, tool: logs }}\n\
+             \x20 - {{ id: wrong, server: shop, tool: wrong, expect: {{ text: {{ equals: '4' }} }} }}\n\
+             \x20 - {{ id: s, server: start, tool: x }}\n\
+             \x20 - {{ id: u, server: unset, tool: x }}\n",
+            server("shop"),
+            server("start"),
+            server("unset"),
+        ),
+    );
+    let args = ["run", "p.yaml", "--retries", "0"];
+    let ended = on(&project, ("GITHUB_ACTIONS", "true"), &args);
+    let told: Vec<&str> = ended
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("::error"))
+        .collect();
+    for (title, place) in [
+        ("shop/dies", "src/shop.py,line=4"),
+        ("shop/logs", "src/shop.py,line=4"),
+        // Nothing tells of it but the plan.
+        ("shop/wrong", "p.yaml,line=9"),
+        ("(start start)", "src/start.py,line=2"),
+        // Its variable belongs into the plan.
+        ("(start unset)", "p.yaml,line=5"),
+    ] {
+        let line = told.iter().find(|line| line.contains(title));
+        let line = line.unwrap_or_else(|| panic!("{title}: {told:#?}"));
+        let file = format!("::error file={place},");
+        assert!(line.starts_with(&file), "{line}");
+        let says = line.contains("%0Ain the plan: p.yaml:");
+        assert_eq!(says, place.starts_with("src"), "{line}");
+    }
+}

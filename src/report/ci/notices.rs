@@ -44,8 +44,8 @@ pub struct NoticeTerms<'t> {
     pub workspace: Option<&'t str>,
     /// Where relative ones are, from there.
     pub folder: Option<&'t str>,
-    /// `file:line` of the project in what a server printed when it died, for
-    /// failures that name no place in the plan.
+    /// `file:line` of the project at which the server itself failed, for
+    /// failures that the plan is not to blame for.
     pub in_stack: &'t dyn Fn(&FailureReport) -> Option<String>,
 }
 
@@ -290,10 +290,7 @@ fn notice(
         NoticeLevel::Error
     };
     let in_plan = view::place_of(report, iteration, failure);
-    let in_stack = match &failure.at {
-        Some(_) => None,
-        None => (terms.in_stack)(failure),
-    };
+    let in_stack = (terms.in_stack)(failure);
     if in_stack.is_some() {
         text.push_str(&format!("\nin the plan: {in_plan}"));
     }

@@ -261,6 +261,17 @@ pub(super) fn bare_interpreter(failure: &Failure) -> bool {
     FACT_WORDS.interpreters.iter().any(|known| known == name)
 }
 
+/// Whether the command asks for a help text or a version, and not for a server.
+pub(super) fn asks_help(failure: &Failure) -> bool {
+    let asks = |arg: &String| {
+        matches!(
+            arg.as_str(),
+            "-h" | "--help" | "-help" | "-?" | "/?" | "help" | "-V" | "--version" | "version"
+        )
+    };
+    failure.argv.iter().skip(1).any(asks)
+}
+
 /// Whether the tool's name says that it creates or writes something.
 pub(super) fn writes(failure: &Failure) -> bool {
     tool_name(failure).is_some_and(|tool| {

@@ -50,7 +50,7 @@ mod whereabouts;
 mod windows;
 
 pub use causes::{CAUSES, PROVAR};
-pub use clues::failing_line;
+pub use clues::{failing_line, failing_line_of_server};
 pub use diagnose::Engine;
 pub use field::{Field, RuleSide, Strength};
 pub use fingerprint::{Fingerprints, fingerprints};

@@ -404,6 +404,7 @@ fn ends_statement(line: &str) -> bool {
         "Ignored nodes:",
         "Here are the ",
         "Build info:",
+        "Host info:",
         "System info:",
         "Driver info:",
         "Captured ",

@@ -68,6 +68,8 @@ pub(super) struct When {
     cwd_refused: Option<bool>,
     /// The command is an interpreter without a program to run.
     bare_interpreter: Option<bool>,
+    /// The command asks for a help text or a version.
+    asks_help: Option<bool>,
     /// The tool's name says that it creates or writes something.
     writes: Option<bool>,
     /// Whether the tool is in the server's own list, where that is known.
@@ -234,6 +236,7 @@ impl When {
             && same(self.proxy_page, facts.proxy_page)
             && is(self.cwd_refused, facts::cwd_refused)
             && is(self.bare_interpreter, facts::bare_interpreter)
+            && is(self.asks_help, facts::asks_help)
             && is(self.writes, facts::writes)
             && is_known(self.tool_listed, facts::tool_listed)
             && same(self.starting, facts.starting)

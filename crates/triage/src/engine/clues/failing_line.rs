@@ -1,6 +1,7 @@
 //! The line of the project at which a test failed, for reports whose cases
 //! name no file.
 
+use super::frames::place;
 use super::origin::own_place;
 use jelly_base::model::Failure;
 use jelly_base::text::lines;
@@ -23,6 +24,49 @@ pub fn failing_line(f: &Failure) -> Option<String> {
         own_place(f, &text, located)
             .or_else(|| lines(&text).take(LINES).find_map(|line| said_in(line, f)))
     })
+}
+
+/// `file:line` of the product at which a server failed, as the last stack tells
+/// that it printed.
+#[must_use]
+pub fn failing_line_of_server(printed: &str) -> Option<String> {
+    let text = super::slice::readable(printed);
+    let of_nobody = Failure::default();
+    if let Some(stack) = last_stack(&text) {
+        return own_place(&of_nobody, stack, located);
+    }
+    let tail = text.lines().rev().take(LINES);
+    tail.filter(|line| line.contains("panicked at"))
+        .find_map(|line| said_in(line, &of_nobody))
+}
+
+/// The last stack of a text, with what stands behind it.
+fn last_stack(text: &str) -> Option<&str> {
+    /// So many lines may stand between two that name places: code that is
+    /// quoted, names of functions.
+    const BETWEEN: usize = 4;
+    let mut begin = None;
+    let mut between = 0;
+    for line in text.lines().rev() {
+        match place(line) {
+            Some(_) => {
+                begin = Some(line.as_ptr().addr() - text.as_ptr().addr());
+                between = 0;
+            }
+            None if begin.is_some() => between += 1,
+            None => {}
+        }
+        // What stands above is a message: that of another exception, maybe.
+        let another = begin.is_some() && is_caused_by(line);
+        if between > BETWEEN || another {
+            break;
+        }
+    }
+    text.get(begin?..)
+}
+
+fn is_caused_by(line: &str) -> bool {
+    line.trim_start().starts_with("Caused by: ")
 }
 
 /// `file:line` of a line of a stack that names `place`.
@@ -77,7 +121,7 @@ fn said_in(line: &str, f: &Failure) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::failing_line;
+    use super::{failing_line, failing_line_of_server};
     use jelly_base::model::Failure;
 
     #[test]
@@ -172,6 +216,53 @@ mod tests {
                 ..Failure::default()
             };
             assert_eq!(failing_line(&failure).as_deref(), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_last_stack_that_a_server_printed_tells_where_it_failed() {
+        for (printed, wanted) in [
+            (
+                "Traceback (most recent call last):\n  File \"/srv/shop/old.py\", line 3, in warm\nOSError: cache is cold\nINFO one\nINFO two\nINFO three\nINFO four\nTraceback (most recent call last):\n  File \"/usr/lib/python3.12/runpy.py\", line 1, in run\n  File \"/srv/shop/server.py\", line 16, in <module>\n    serve()\n    ~~~~~^^\n  File \"/srv/shop/cart.py\", line 10, in total\n    return {}[\"price\"]\n           ~~^^^^^^^^^\nKeyError: 'price'\n",
+                Some("/srv/shop/cart.py:10"),
+            ),
+            (
+                "  + Exception Group Traceback (most recent call last):\n  |   File \"/usr/lib/python3.12/asyncio/runners.py\", line 195, in run\n  |     return runner.run(main)\n  |            ^^^^^^^^^^^^^^^^\n  | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)\n  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File \"/srv/shop/cart.py\", line 10, in total\n    |     return {}[\"price\"]\n    | KeyError: 'price'\n    +------------------------------------\n",
+                Some("/srv/shop/cart.py:10"),
+            ),
+            (
+                "warned: Error: cold\n    at warm (/srv/shop/src/old.js:3:1)\n\nready\nlistening\n\nserving\n/srv/shop/src/cart.js:2\n  return x.price\n           ^\n\nTypeError: Cannot read properties of undefined (reading 'price')\n    at total (/srv/shop/src/cart.js:2:47)\n    at Interface.emit (node:events:524:28)\n\nNode.js v22.3.0\n",
+                Some("/srv/shop/src/cart.js:2"),
+            ),
+            (
+                "2026/11/25 10:00:00 serving\npanic: runtime error: index out of range [3] with length 3\n\ngoroutine 7 [running]:\nmain.total(...)\n\t/srv/shop/cart.go:12 +0x1d\nmain.main()\n\t/srv/shop/main.go:30 +0x2b\nexit status 2\n",
+                Some("/srv/shop/cart.go:12"),
+            ),
+            (
+                "thread 'main' (77) panicked at src/cart.rs:5:9:\nindex out of bounds\nnote: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n",
+                Some("src/cart.rs:5"),
+            ),
+            (
+                "thread 'main' panicked at src/cart.rs:5:9:\nboom\nstack backtrace:\n   0: rust_begin_unwind\n             at /rustc/9fc6b431/library/std/src/panicking.rs:647:5\n   1: shop::cart::total\n             at ./src/cart.rs:5:9\n   2: shop::main\n             at ./src/main.rs:9:5\n",
+                Some("./src/cart.rs:5"),
+            ),
+            (
+                "Exception in thread \"main\" java.lang.IllegalStateException: no cart\n\tat com.acme.shop.Server.serve(Server.java:40)\n\tat com.acme.shop.Server.main(Server.java:12)\nCaused by: java.lang.NullPointerException: price\n\tat java.base/java.util.Objects.requireNonNull(Objects.java:233)\n\tat com.acme.shop.Cart.total(Cart.java:31)\n\t... 2 more\n",
+                Some("com/acme/shop/Cart.java:31"),
+            ),
+            (
+                "Unhandled exception. System.InvalidOperationException: Sequence contains no elements\n   at System.Linq.ThrowHelper.ThrowNoElementsException()\n   at Shop.Cart.First() in /srv/shop/Cart.cs:line 12\n   at Shop.Program.Main(String[] args) in /srv/shop/Program.cs:line 4\n",
+                Some("/srv/shop/Cart.cs:12"),
+            ),
+            (
+                "Error: x\n    at f (/srv/shop/node_modules/p/i.js:1:2)",
+                None,
+            ),
+            ("INFO src/main.rs:12 serving", None),
+            ("", None),
+        ] {
+            let found = failing_line_of_server(printed);
+            assert_eq!(found.as_deref(), wanted, "{printed}");
         }
     }
 }

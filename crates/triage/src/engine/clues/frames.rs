@@ -10,7 +10,8 @@ use std::sync::LazyLock;
 /// Places are paths, `package.Class.method(File.java:1)` on the JVM, or empty
 /// where the line names none.
 pub(super) fn place(line: &str) -> Option<&str> {
-    let line = line.trim();
+    // Python draws a group of exceptions as a tree.
+    let line = line.trim().trim_start_matches("| ").trim_start();
     let first = *line.as_bytes().first()?;
     if first == b'a'
         && let Some(rest) = line.strip_prefix("at ")
@@ -90,6 +91,15 @@ pub(super) fn place(line: &str) -> Option<&str> {
     memchr(b':', line.as_bytes())?;
     if first == b'(' && is_of_elixir_itself(line) {
         return Some("");
+    }
+    // Elixir shows the arguments of a call that nothing fits:
+    // `(shop 0.1.0) lib/shop/cart.ex:9: Shop.Cart.total(nil)`
+    if first == b'('
+        && let Some((_, path)) = line.split_once(") ")
+        && let Some(path) = before_colon(path, ".ex")
+        && !path.contains(' ')
+    {
+        return Some(path);
     }
     let mut of_go = false;
     let mut of_ruby = false;
@@ -374,6 +384,11 @@ mod tests {
                 "",
             ),
             ("test/shop_test.exs:12: (test)", "test/shop_test.exs"),
+            (
+                "(shop 0.1.0) lib/shop/cart.ex:9: Shop.Cart.total(nil, [])",
+                "lib/shop/cart.ex",
+            ),
+            ("| File \"/srv/app/shop.py\", line 3, in total", "/srv/app/shop.py"),
             ("... 12 more", ""),
         ] {
             assert_eq!(place(line), Some(path), "{line}");

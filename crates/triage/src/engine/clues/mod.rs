@@ -19,7 +19,7 @@ mod talk;
 mod texts;
 mod wrapped;
 
-pub use failing_line::failing_line;
+pub use failing_line::{failing_line, failing_line_of_server};
 pub(super) use masked::{MASK, masked};
 pub(super) use origin::{Origin, origin, product_frame, product_function};
 pub(super) use roots::{telling_line, trace_line};

@@ -56,6 +56,13 @@ pub(in crate::engine) fn origin(f: &Failure) -> Origin {
 /// The innermost place of the stack that `is_wanted`.
 fn innermost(text: &str, is_wanted: impl Fn(&str) -> bool) -> Option<&str> {
     // Mostly a few lines decide, and no other one is looked at.
+    // The JVM tells the innermost exception last.
+    if let Some(at) = text.rfind("\nCaused by: ") {
+        let cause = places(&text[at + 1..]).find(|place| is_wanted(place));
+        if cause.is_some() {
+            return cause;
+        }
+    }
     if is_outermost_first(text) {
         let lines: Vec<&str> = lines_of(text).take(LINES).collect();
         let mut places = lines.into_iter().rev().filter_map(place);
@@ -103,7 +110,8 @@ fn is_outermost_first(text: &str) -> bool {
     let may_be = |mark: &Finder<'_>| mark.find(text.as_bytes()).is_some();
     MARKS.iter().any(may_be)
         && lines_of(text).take(LINES).any(|line| {
-            line.trim_start().starts_with("File \"")
+            line.trim_start_matches([' ', '\t', '|'])
+                .starts_with("File \"")
                 || before_colon(line, ".py").is_some() && place(line).is_some()
         })
 }

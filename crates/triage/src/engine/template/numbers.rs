@@ -108,6 +108,9 @@ impl Walk<'_> {
         if counted && !(self.compares && n.len() < 4 && gap.contains(' ')) {
             return Some(ID);
         }
+        if self.is_logged_process(n.len()) {
+            return Some(ID);
+        }
         let many = n.len() >= 3;
         // `-32601` is a code.
         let signed = self.out.ends_with('-') && !gap.contains("--");
@@ -132,6 +135,18 @@ impl Walk<'_> {
             !self.compares && (self.coarse || n.len() >= 4)
         };
         chance.then_some(ID)
+    }
+
+    /// Whether a line of a log begins with this number of a process, however
+    /// small, as in `[87] fatal: …`.
+    fn is_logged_process(&self, len: usize) -> bool {
+        let begins = |before: &str| before.is_empty() || before.ends_with('\n');
+        let first = self.out.strip_suffix('[').is_some_and(begins);
+        let level = self.rest().get(len..).and_then(|rest| {
+            let rest = rest.strip_prefix("] ")?;
+            Some(&rest[..rest.bytes().take_while(|b| is_word(*b)).count()])
+        });
+        first && level.is_some_and(|level| kinds(level).is(WordKinds::LEVEL))
     }
 
     /// Whether a number stands behind the words or the sign of a limit.

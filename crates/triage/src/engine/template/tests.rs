@@ -63,6 +63,8 @@ fn chance_is_replaced() {
             "Timed out receiving message: <id>",
         ),
         ("cannot import ../../src/cart", "cannot import src/cart"),
+        ("[87] fatal: no depot", "[<id>] fatal: no depot"),
+        ("pid 87 is gone", "pid <id> is gone"),
     ] {
         assert_eq!(template(message), expected);
     }
@@ -78,6 +80,9 @@ fn what_means_something_is_kept() {
         "process exited with code 3221225477",
         "Cannot access directory /srv/projects",
         "expected 5 items, got 7",
+        "[2] the depot is closed",
+        "items[2] error",
+        "total(c) ≈ 24.0125 Evaluated: 28.8125 ≈ 24.0125",
         "expected 100000 but was 250000",
         "-32601: Method not found",
         "HRESULT 0x80070005",

@@ -107,8 +107,11 @@ impl<'t> Walk<'t> {
     /// Whether the text compares, and with what.
     fn read_purpose(&mut self) {
         for token in self.text.split([' ', '\n', '\t']) {
-            self.compares |= matches!(token, "==" | "!=" | "===" | "!==");
-            self.limits |= matches!(token, "<" | ">" | "<=" | ">=");
+            self.compares |= matches!(
+                token,
+                "==" | "!=" | "===" | "!==" | "≈" | "≉" | "≡" | "≢" | "≠"
+            );
+            self.limits |= matches!(token, "<" | ">" | "<=" | ">=" | "≤" | "≥");
             // The shortest such word.
             if token.len() < "less".len() {
                 continue;

@@ -33,6 +33,7 @@ impl WordKinds {
     pub(super) const GENERATED: Self = Self(1 << 18);
     pub(super) const KEY: Self = Self(1 << 19);
     pub(super) const RECORD: Self = Self(1 << 20);
+    pub(super) const LEVEL: Self = Self(1 << 21);
 
     /// Whether it is one of these kinds.
     pub(super) fn is(self, kinds: Self) -> bool {
@@ -55,7 +56,7 @@ impl BitOrAssign for WordKinds {
 }
 
 /// The lists of the table, each with what it makes of its words.
-const KINDS: [(&str, WordKinds); 21] = [
+const KINDS: [(&str, WordKinds); 22] = [
     ("counters", WordKinds::COUNTER),
     ("records", WordKinds::RECORD),
     ("ids", WordKinds::ID),
@@ -64,6 +65,7 @@ const KINDS: [(&str, WordKinds); 21] = [
     ("versions", WordKinds::VERSION),
     ("limits", WordKinds::LIMIT),
     ("relations", WordKinds::RELATION),
+    ("levels", WordKinds::LEVEL),
     ("comparisons", WordKinds::COMPARISON),
     ("units", WordKinds::UNIT),
     ("measures", WordKinds::MEASURE),
