@@ -6,6 +6,7 @@
 //! nor what is done about it (`triage`, `repair`, `harness`).
 
 mod budget;
+mod call_summary;
 mod diagnosis;
 mod doctor;
 mod event;
@@ -26,6 +27,7 @@ mod report_labels;
 mod rules;
 mod rung;
 mod schema;
+mod shard;
 mod template;
 mod text_difference;
 mod triage;
@@ -33,6 +35,7 @@ mod wire;
 
 pub use crate::mcp::Era;
 pub use budget::{Budgets, Spent, Track};
+pub use call_summary::{CallSummary, RunCluster};
 pub use diagnosis::{
     Advice, Diagnosis, ErrorCategory, Evidence, Repeated, SharedAdvice, Side, Standing, Suspect,
 };
@@ -77,6 +80,7 @@ pub use rules::{
 };
 pub use rung::{OutputSeen, Rung};
 pub use schema::{NeverNull, json_word};
+pub use shard::{MergedShard, Shard, ShardPlan, ShardRecord, SupersededAttempt};
 pub use template::Template;
 pub use text_difference::TextDifference;
 pub use triage::{
