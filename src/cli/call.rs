@@ -12,6 +12,7 @@ use super::refusal::{Refusal, complain};
 use super::report_files::ReportFiles;
 use super::rules::Rules;
 use super::settings::{World, inherited_secrets};
+use super::shard::ShardCall;
 use super::write_back::WriteBack;
 use crate::cli::args::{RunArgs, RunFormat};
 use crate::report::{
@@ -20,7 +21,7 @@ use crate::report::{
 };
 use indexmap::IndexMap;
 use indicatif::MultiProgress;
-use jelly_base::model::{ExitCode, Interrupt, RunReport, StepAnswers};
+use jelly_base::model::{ExitCode, Interrupt, RunReport, ShardRecord, StepAnswers};
 use jelly_base::text::Notation;
 use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::{NoSuchFilter, Selection};
@@ -55,6 +56,10 @@ pub struct RunCall {
     /// What earlier runs left, where a history is kept.
     pub history: Option<OpenHistory>,
     pub several: bool,
+    /// The folder that paths of plans are relative to, in what is kept of them.
+    pub root: PathBuf,
+    /// Where it runs a part of the plans that were named.
+    pub shard: Option<ShardCall>,
     /// Stdout did not take all that was said.
     pub is_unheard: Cell<bool>,
     /// Servers that are starting, over all plans.
@@ -121,6 +126,35 @@ impl RunCall {
             others.iter().all(is_slip)
         });
         slip.map_or(Ok(()), |slip| Err(Invalid::filter(first, &slip)))
+    }
+
+    /// Leaves a result that says of which shard it is, before anything is run:
+    /// where this call is killed, it is known to have begun. Refuses a list of
+    /// which no shard has anything to run.
+    pub fn begin_shard(&self, paths: &[PathBuf]) -> Result<(), Refusal> {
+        let Some(shard) = &self.shard else {
+            return Ok(());
+        };
+        let selection = self.selection();
+        let narrows = !selection.only.is_empty() || !selection.skip.is_empty();
+        let vars = self.vars();
+        let has_work = |path: &PathBuf| {
+            let plan = read(path, None, &vars);
+            // One that can't be read says so in its shard.
+            plan.map_or(true, |plan| !selection.select(&plan).is_empty())
+        };
+        if narrows && !paths.iter().any(has_work) {
+            return Err(nothing_selected());
+        }
+        let Ok(run_dir) = &self.run_dir else {
+            return Ok(());
+        };
+        let results = Results::new(&self.run_id, ExitCode::NeedsUserHelp, &[]);
+        let results = results.of_shard(Some(&shard.record)).in_progress();
+        let begun = run_dir.write_results(&results).map(drop);
+        begun
+            .and_then(|()| run_dir.point_latest())
+            .map_err(|error| Refusal::needs_help(format!("error: failed to {}", chain(&error))))
     }
 
     /// `--var`, of which the last wins.
@@ -198,11 +232,14 @@ impl RunCall {
     }
 
     /// The end of the call.
-    pub fn conclude(&self, ends: Vec<PlanEnd>) -> Result<ExitCode, Refusal> {
-        if ends.is_empty() {
-            return Err(Refusal::invalid(
-                "error: the filters of --only and --skip match nothing in any of the plans",
-            ));
+    pub fn conclude(
+        &self,
+        ends: Vec<PlanEnd>,
+        shard: Option<&ShardRecord>,
+    ) -> Result<ExitCode, Refusal> {
+        // That the whole list has something to run was found out before.
+        if ends.is_empty() && shard.is_none() {
+            return Err(nothing_selected());
         }
         let mut code = ExitCode::strongest(ends.iter().map(|end| end.code));
         let matrices = matrix::compare_all(&ends);
@@ -213,7 +250,8 @@ impl RunCall {
         }
         let reports: Vec<RunReport> = ends.into_iter().map(|end| end.report).collect();
         let results = |code: ExitCode| {
-            Results::new(&self.run_id, code.code(), &reports).with_matrix(&matrices)
+            let results = Results::new(&self.run_id, code, &reports);
+            results.with_matrix(&matrices).of_shard(shard)
         };
         if self.several
             // Where there is none, each of the plans has said so.
@@ -257,7 +295,7 @@ impl RunCall {
             RunFormat::Human if self.several => {
                 let mut reporter =
                     TerminalReporter::new(stdout(Notation::Plain), self.options.clone());
-                self.note(reporter.finish_all(&reports, &matrices, code.code()));
+                self.note(reporter.finish_all(&results(code)));
             }
             RunFormat::Human => {}
         }
@@ -270,4 +308,8 @@ impl RunCall {
         }
         Ok(code)
     }
+}
+
+fn nothing_selected() -> Refusal {
+    Refusal::invalid("error: the filters of --only and --skip match nothing in any of the plans")
 }

@@ -24,6 +24,7 @@ mod layers;
 mod listening;
 mod login;
 mod matrix;
+mod merge;
 mod open_history;
 mod out;
 mod paint;
@@ -44,6 +45,7 @@ mod schema_store;
 #[cfg(feature = "serve")]
 mod serve;
 mod settings;
+mod shard;
 mod snapshot;
 mod target;
 mod triage;
@@ -140,6 +142,7 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
             let mut err = out::stderr();
             check::check(&plans, color, json, &redactor, &mut out, &mut err).into()
         }
+        Command::Merge(args) => in_world(color, |world| merge::merge(&args, world)),
         Command::Config(args) => ended(config::config(&args, layers)),
         Command::Apply(args) => in_world(color, |world| apply::apply(&args, world)),
         Command::Explain(args) => in_world(color, |world| explain::explain(&args, world)),

@@ -14,6 +14,7 @@ use super::proposals::{Proposals, stored};
 use super::record::{self, RestedOn};
 use super::schema_store::SchemaStore;
 use super::settings::{budgets, hooks, inherited_secrets, project_dir};
+use super::shard::relative_path;
 use super::write_back::WriteBack;
 use crate::cli::args::RunFormat;
 use crate::report::{Extras, ReportDir, RunDir, TerminalOptions, TerminalReporter};
@@ -296,6 +297,7 @@ impl<'a> PlanRun<'a> {
                 accepted: snapshots
                     .map(|snapshots| foundations(&outcome.final_plan, &settings, snapshots)),
                 ran: &outcome.ran,
+                place: relative_path(&path, &self.call.root, &self.call.world),
             };
             let run = record::past_run(&outcome.report, &rested_on, &templates.borrow(), |test| {
                 history

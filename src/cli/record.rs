@@ -31,6 +31,8 @@ pub struct RestedOn<'o> {
     pub accepted: Option<Foundations>,
     /// How far each of them got.
     pub ran: &'o [Ran],
+    /// The plan's path in the project, where it lies there.
+    pub place: Option<String>,
 }
 
 /// The end of a run, as it is remembered: its last iteration, with the steps
@@ -50,6 +52,8 @@ pub fn past_run(
             "{}/{}/{}",
             report.run_id, report.plan.path, report.plan.name
         ),
+        duration_ms: rested_on.place.is_some().then_some(report.duration_ms),
+        place: rested_on.place.clone(),
     });
     let Some(last) = report.iterations.last() else {
         return run;

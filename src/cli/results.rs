@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Its name.
-const RESULTS: &str = "results.json";
+pub const RESULTS: &str = "results.json";
 /// A larger one is not read.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
@@ -25,14 +25,7 @@ struct Several {
 /// # Errors
 /// Why it can't be read; fragments that complete "failed to read …:".
 pub fn read_results(input: impl Read) -> Result<Vec<RunReport>, String> {
-    let mut bytes = Vec::new();
-    let read = input
-        .take(MAX_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| error.to_string())?;
-    if u64::try_from(read).is_ok_and(|read| read > MAX_BYTES) {
-        return Err(format!("it has more than {MAX_BYTES} bytes"));
-    }
+    let bytes = read_bytes(input)?;
     let of_one = serde_json::from_slice::<RunReport>(&bytes).map(|report| vec![report]);
     of_one
         .or_else(|error| {
@@ -40,6 +33,22 @@ pub fn read_results(input: impl Read) -> Result<Vec<RunReport>, String> {
             several.ok().filter(|all| !all.is_empty()).ok_or(error)
         })
         .map_err(|error| format!("it is no results.json of jelly run: {error}"))
+}
+
+/// The bytes of such a file.
+///
+/// # Errors
+/// Why it can't be read; fragments that complete "failed to read …:".
+pub fn read_bytes(input: impl Read) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = input
+        .take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| error.to_string())?;
+    match u64::try_from(read) {
+        Ok(read) if read <= MAX_BYTES => Ok(bytes),
+        Ok(_) | Err(_) => Err(format!("it has more than {MAX_BYTES} bytes")),
+    }
 }
 
 /// The report of an earlier run: its folder, or its `results.json`. The file,

@@ -12,6 +12,7 @@ use super::report_files::{ReportFiles, Taken};
 use super::rules::open_rules;
 use super::runtime::runtime;
 use super::settings::{World, inherited_secrets};
+use super::shard::{ShardCall, project_root};
 use crate::cli::args::{RunArgs, RunFormat};
 use crate::report::{RunDir, TerminalOptions, run_id};
 use indicatif::MultiProgress;
@@ -40,6 +41,7 @@ async fn run_all(args: RunArgs, world: &World) -> Result<ExitCode, Refusal> {
             Refusal::invalid(slip.render(call.color_errors, &redactor))
         })?;
     }
+    call.begin_shard(&paths)?;
     let ended = run_plans(&Rc::new(call), jobs).await;
     ended.unwrap_or_else(|lost| Err(Refusal::fault(&format!("a plan was lost: {lost}"))))
 }
@@ -48,7 +50,11 @@ async fn run_all(args: RunArgs, world: &World) -> Result<ExitCode, Refusal> {
 fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec<Job>), Refusal> {
     let interrupt = interrupt::listen()?;
     let paths = plans(&args.plans, "run")?;
-    let jobs_to_run = jobs(&paths, &args.vars.iter().cloned().collect());
+    let mut jobs_to_run = jobs(&paths, &args.vars.iter().cloned().collect());
+    let shard = ShardCall::open(&args, world, &paths, &jobs_to_run)?;
+    if let Some(shard) = &shard {
+        jobs_to_run.retain(|job| shard.has(&job.path));
+    }
     let rules = open_rules(&args.own_rules, world)?;
     let history = args.history.open(world)?;
     let now = jiff::Timestamp::now();
@@ -63,6 +69,7 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
         let run_id = dir.run_id().to_owned();
         Announcement::Run { run_id }.announce();
     }
+    let root = project_root(args.project_dir.as_deref(), world);
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
     let draws = world.draws_progress(args.format);
     let call = RunCall {
@@ -91,7 +98,10 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
         report_files,
         rules,
         history,
-        several: jobs_to_run.len() > 1,
+        // What is merged later always is a result of several plans.
+        several: jobs_to_run.len() > 1 || shard.is_some(),
+        root,
+        shard,
         is_unheard: Cell::new(false),
     };
     Ok((call, paths, jobs_to_run))
@@ -125,6 +135,7 @@ async fn run_plans(
     jobs: Vec<Job>,
 ) -> Result<Result<ExitCode, Refusal>, JoinError> {
     let mut work = JoinSet::new();
+    let paths: Vec<PathBuf> = jobs.iter().map(|job| job.path.clone()).collect();
     let mut jobs: Vec<(usize, Job)> = jobs.into_iter().enumerate().collect();
     while let Some((_, first)) = jobs.first() {
         // The combinations of one plan share its project folder, so that they
@@ -168,7 +179,12 @@ async fn run_plans(
             shown += 1;
         }
     }
-    Ok(call.conclude(ended.into_values().flatten().collect()))
+    let left_out = ended
+        .iter()
+        .filter(|(_, end)| end.is_none())
+        .filter_map(|(at, _)| paths.get(*at).map(PathBuf::as_path));
+    let shard = call.shard.as_ref().map(|shard| shard.leaving_out(left_out));
+    Ok(call.conclude(ended.into_values().flatten().collect(), shard.as_ref()))
 }
 
 /// The processors are what a starting server needs; while one waits for its

@@ -46,6 +46,7 @@ const SCHEMAS: &[(&str, &str)] = published![
     "doctor",
     "history",
     "history-line",
+    "plan-times",
     "schema-store",
     "explain",
     "rules",

@@ -163,6 +163,24 @@ impl RunDir {
         replace(&self.path, "results.json", &bytes)
     }
 
+    /// Writes the reports of several plans as one: `results.json`, `junit.xml`
+    /// and `test_results.md`, with the matrices.
+    ///
+    /// # Errors
+    /// As [`ReportDir::write`].
+    pub fn write_call(&self, results: &Results<'_>) -> Result<(), ReportError> {
+        self.write_results(results)?;
+        let junit = junit_xml(results.plans).map_err(|source| ReportError::Render {
+            what: "junit.xml",
+            source,
+        })?;
+        replace(&self.path, "junit.xml", &junit)?;
+        let plans = results.plans.iter().map(test_results_md);
+        let plans: Vec<String> = plans.map(|text| text + "\n").collect();
+        replace(&self.path, "test_results.md", plans.concat().as_bytes())?;
+        self.write_matrix(results.matrix)
+    }
+
     /// Writes `matrix.md`, where there is anything to write in it.
     ///
     /// # Errors

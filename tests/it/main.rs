@@ -88,6 +88,7 @@ mod serve_clients;
 mod serve_http;
 mod servers;
 mod settings;
+mod shards;
 mod signals;
 mod silent;
 mod snapshot;

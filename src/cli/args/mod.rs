@@ -9,6 +9,7 @@ mod explain;
 mod history;
 mod init;
 mod login;
+mod merge;
 mod proxy;
 mod replay;
 pub mod rules;
@@ -16,6 +17,7 @@ mod run;
 mod schema;
 #[cfg(feature = "serve")]
 mod serve;
+mod shard;
 mod shared;
 mod snapshot;
 pub mod triage;
@@ -25,9 +27,10 @@ pub use check::CheckArgs;
 pub use config::{ConfigArgs, ConfigFormat};
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use explain::ExplainArgs;
-pub use history::{HistoryArgs, HistoryOrder, ListArgs};
+pub use history::{ExportArgs, HistoryArgs, HistoryCommand, HistoryOrder, ListArgs};
 pub use init::{InitArgs, RegistryChoice};
 pub use login::LoginArgs;
+pub use merge::MergeArgs;
 pub use proxy::{OnFailure, ProxyAction, ProxyArgs, RetryUpstream, WrapArgs};
 pub use replay::ReplayArgs;
 pub use rules::{RuleFiles, RulesArgs};
@@ -35,6 +38,7 @@ pub use run::{BudgetArgs, FlagRepeat, LadderArgs, RUN_FLAGS, RunArgs, RunFormat}
 pub use schema::SchemaArgs;
 #[cfg(feature = "serve")]
 pub use serve::ServeArgs;
+pub use shard::{ShardArgs, ShardChoice};
 pub use shared::{Argv, CiChoice, ColorChoice, Format, NamedReport};
 pub use snapshot::{SnapshotArgs, SnapshotCommand};
 pub use triage::TriageArgs;
@@ -68,6 +72,8 @@ pub struct Cli {
 pub enum Command {
     /// Run test plans against MCP servers
     Run(Box<RunArgs>),
+    /// Merge the results of shards into the result of one run
+    Merge(MergeArgs),
     /// Validate plans without starting anything
     Check(CheckArgs),
     /// Apply the repairs of an earlier run to the plan file

@@ -6,6 +6,7 @@
 
 use super::history::HistoryArgs;
 use super::rules::RuleFiles;
+use super::shard::ShardArgs;
 use super::shared::{
     Argv, CiArgs, NamedReports, ReportsDir, parse_argv, parse_duration, parse_var,
 };
@@ -128,6 +129,9 @@ pub struct RunArgs {
     #[command(flatten)]
     pub ladder: LadderArgs,
 
+    #[command(flatten)]
+    pub shard: ShardArgs,
+
     /// Check every message of every server against the specification; violations fail the run
     #[arg(long)]
     pub wire_check: bool,
@@ -172,6 +176,8 @@ impl RunArgs {
             only: _,
             skip: _,
             fail_fast: _,
+            // Which plans are run.
+            shard: _,
             // `${workspace}`, wherever it is.
             project_dir: _,
             // What is tried, and what a result means; not what is answered.
@@ -276,6 +282,10 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("only", "--only", FlagRepeat::OfTheSame),
     ("skip", "--skip", FlagRepeat::OfTheSame),
     ("fail_fast", "--fail-fast", FlagRepeat::OfTheSame),
+    ("shard", "--shard", FlagRepeat::Dropped),
+    ("shard_times", "--shard-times", FlagRepeat::Dropped),
+    ("run_key", "--run-key", FlagRepeat::Dropped),
+    ("run_attempt", "--run-attempt", FlagRepeat::Dropped),
     ("seed", "--seed", FlagRepeat::Dropped),
     ("jobs", "--jobs", FlagRepeat::Dropped),
     ("record", "--record", FlagRepeat::Dropped),

@@ -44,7 +44,10 @@ const RUN: Section = ("run", &["run"]);
 const TRIAGE: Section = ("triage", &["triage"]);
 const DOCTOR: Section = ("doctor", &["doctor"]);
 /// The commands that look into a history.
-const REMEMBER: Section = ("", &["run", "triage", "history", "explain"]);
+const REMEMBER: Section = (
+    "",
+    &["run", "triage", "history", "history export", "explain"],
+);
 /// The commands that know where reports lie.
 const REPORT: Section = (
     "",
@@ -52,6 +55,7 @@ const REPORT: Section = (
         "run",
         "apply",
         "explain",
+        "merge",
         #[cfg(feature = "serve")]
         "serve",
         "snapshot review",

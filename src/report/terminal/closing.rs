@@ -3,6 +3,7 @@
 
 use super::name;
 use super::paint::{TerminalPaint, Tone};
+use crate::report::json::Results;
 use crate::report::view::{self, RepairFate};
 use crate::report::{matrix, words};
 use jelly_base::model::{ExitCode, HelpProblem, HelpSummary, MatrixReport, RunReport, Verdict};
@@ -48,12 +49,8 @@ fn where_it_lies(paint: &TerminalPaint, report: &RunReport, indent: &str) -> Str
 }
 
 /// The end of a call with several plans.
-pub(super) fn several(
-    paint: &TerminalPaint,
-    (reports, matrices): (&[RunReport], &[MatrixReport]),
-    exit_code: u8,
-    quiet: bool,
-) -> String {
+pub(super) fn several(paint: &TerminalPaint, results: &Results<'_>, quiet: bool) -> String {
+    let (reports, matrices) = (results.plans, results.matrix);
     let mut out = String::new();
     if !quiet {
         out.push('\n');
@@ -70,7 +67,7 @@ pub(super) fn several(
     }
     let what = if matrices.is_empty() { "plan" } else { "run" };
     let runs = plural(reports.len() as u64, what);
-    let text = format!("{runs}, exit code {exit_code}");
+    let text = format!("{}{runs}, exit code {}", part(results), results.exit_code);
     out.push_str(&paint.hanging("", Tone::Strong, &text, 4));
     for report in reports {
         if let Some(help) = &report.help_summary {
@@ -80,6 +77,22 @@ pub(super) fn several(
         }
     }
     out
+}
+
+/// Which part of a run the plans are, and what is still to be done with it.
+fn part(results: &Results<'_>) -> String {
+    match (results.shard, results.shards) {
+        (Some(record), _) => {
+            let all = plural(record.plans.len() as u64, "plan");
+            let shard = format!("shard {}/{} of {all}", record.index, record.total);
+            match results.verdict {
+                Verdict::NothingAssigned => format!("{shard}, nothing assigned: "),
+                _ => format!("{shard}, for jelly merge: "),
+            }
+        }
+        (None, []) => String::new(),
+        (None, shards) => format!("{} merged: ", plural(shards.len() as u64, "shard")),
+    }
 }
 
 /// Longest cell of a table, in columns.
@@ -143,7 +156,11 @@ fn side_by_side(paint: &TerminalPaint, found: &MatrixReport) -> String {
 
 fn verdict(paint: &TerminalPaint, report: &RunReport) -> String {
     let tone = match report.verdict {
-        Verdict::Passed | Verdict::PassedAfterRetry | Verdict::PassedAfterRepair => {
+        Verdict::Passed
+        | Verdict::PassedAfterRetry
+        | Verdict::PassedAfterRepair
+        | Verdict::PassedWithKnown
+        | Verdict::NothingAssigned => {
             if report.exit_code == ExitCode::Passed.code() {
                 Tone::Good
             } else {
