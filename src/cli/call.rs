@@ -5,6 +5,7 @@
 use super::busy::Busy;
 use super::ci::CiCall;
 use super::invalid::{Invalid, chain, read};
+use super::known::{JudgedScope, KnownList, day_of, judge, said_of};
 use super::matrix::{self, InMatrix, Job};
 use super::open_history::{OpenHistory, recent_ends};
 use super::out::{print, print_in, stdout};
@@ -16,14 +17,14 @@ use super::shard::ShardCall;
 use super::write_back::WriteBack;
 use crate::cli::args::{RunArgs, RunFormat};
 use crate::report::{
-    Extras, ReportError, ReportSurroundings, Results, RunDir, TerminalOptions, TerminalReporter,
-    agent_json, report_json,
+    Extras, ReportDir, ReportError, ReportSurroundings, Results, RunDir, TerminalOptions,
+    TerminalReporter, agent_json, report_json,
 };
 use indexmap::IndexMap;
 use indicatif::MultiProgress;
 use jelly_base::model::{ExitCode, Interrupt, RunReport, ShardRecord, StepAnswers};
-use jelly_base::text::Notation;
 use jelly_base::text::redact::Redactor;
+use jelly_base::text::{Notation, sanitize};
 use jelly_harness::exec::{NoSuchFilter, Selection};
 use jelly_plan::{Plan, PlanSource};
 use serde_json::Value;
@@ -56,6 +57,8 @@ pub struct RunCall {
     /// What earlier runs left, where a history is kept.
     pub history: Option<OpenHistory>,
     pub several: bool,
+    /// The list of known failures, where there is one.
+    pub known: Option<KnownList>,
     /// The folder that paths of plans are relative to, in what is kept of them.
     pub root: PathBuf,
     /// Where it runs a part of the plans that were named.
@@ -79,6 +82,8 @@ pub struct PlanEnd {
     pub matrix: Option<(InMatrix, StepAnswers)>,
     /// What is still to be written when the other combinations have run.
     pub write_back: Option<WriteBack>,
+    /// Where its reports lie, where it has some.
+    pub dir: Option<Rc<ReportDir>>,
 }
 
 impl RunCall {
@@ -186,6 +191,7 @@ impl RunCall {
             transcript: Vec::new(),
             matrix: None,
             write_back: None,
+            dir: None,
         }
     }
 
@@ -216,6 +222,44 @@ impl RunCall {
         Ok(())
     }
 
+    /// Says which entries of the list of known failures should be taken out, in
+    /// the reports too. Of a part of all steps or plans, `jelly merge` or a
+    /// whole run has to say it.
+    fn judge_known(&self, ends: &mut [PlanEnd]) -> Option<ExitCode> {
+        let list = self.known.as_ref()?;
+        let selection = self.selection();
+        if self.shard.is_some() || !selection.only.is_empty() || !selection.skip.is_empty() {
+            return None;
+        }
+        let scope = match self.args.plans.is_empty() {
+            true => JudgedScope::AllPlans,
+            false => JudgedScope::NamedPlans,
+        };
+        let mut reports: Vec<RunReport> = ends
+            .iter_mut()
+            .map(|end| std::mem::take(&mut end.report))
+            .collect();
+        let today = day_of(&self.started_at);
+        let changed = judge(&list.entries, &mut reports, scope, today);
+        let mut unwritten = None;
+        for (at, (end, report)) in ends.iter_mut().zip(reports).enumerate() {
+            end.report = report;
+            if !changed.contains(&at) {
+                continue;
+            }
+            end.code = ExitCode::of(end.report.exit_code).unwrap_or(end.code);
+            for stale in &end.report.known_stale {
+                complain(&sanitize(&format!("error: {}", said_of(stale))));
+            }
+            let rewritten = end.dir.as_ref().map(|dir| dir.rewrite(&end.report));
+            if let Some(Err(error)) = rewritten {
+                complain(&format!("error: failed to {}", chain(&error)));
+                unwritten = Some(ExitCode::NeedsUserHelp);
+            }
+        }
+        unwritten
+    }
+
     pub fn print(&self, bytes: &[u8]) {
         self.note(print(bytes));
     }
@@ -234,14 +278,15 @@ impl RunCall {
     /// The end of the call.
     pub fn conclude(
         &self,
-        ends: Vec<PlanEnd>,
+        mut ends: Vec<PlanEnd>,
         shard: Option<&ShardRecord>,
     ) -> Result<ExitCode, Refusal> {
         // That the whole list has something to run was found out before.
         if ends.is_empty() && shard.is_none() {
             return Err(nothing_selected());
         }
-        let mut code = ExitCode::strongest(ends.iter().map(|end| end.code));
+        let unwritten = self.judge_known(&mut ends);
+        let mut code = ExitCode::strongest(ends.iter().map(|end| end.code).chain(unwritten));
         let matrices = matrix::compare_all(&ends);
         let same = matrices.iter().all(|matrix| matrix.differences.is_empty());
         if self.args.strict && !same {

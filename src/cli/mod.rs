@@ -20,6 +20,7 @@ mod history;
 mod init;
 mod interrupt;
 mod invalid;
+mod known;
 mod layers;
 mod listening;
 mod login;
@@ -142,6 +143,7 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
             let mut err = out::stderr();
             check::check(&plans, color, json, &redactor, &mut out, &mut err).into()
         }
+        Command::Known(args) => in_world(color, |world| known::known(&args, world)),
         Command::Merge(args) => in_world(color, |world| merge::merge(&args, world)),
         Command::Config(args) => ended(config::config(&args, layers)),
         Command::Apply(args) => in_world(color, |world| apply::apply(&args, world)),

@@ -16,7 +16,6 @@ const MAX_BYTES: u64 = 256 * 1024 * 1024;
 /// Of a call with several plans.
 #[derive(Deserialize)]
 struct Several {
-    #[serde(default)]
     plans: Vec<RunReport>,
 }
 
@@ -27,12 +26,14 @@ struct Several {
 pub fn read_results(input: impl Read) -> Result<Vec<RunReport>, String> {
     let bytes = read_bytes(input)?;
     let of_one = serde_json::from_slice::<RunReport>(&bytes).map(|report| vec![report]);
-    of_one
-        .or_else(|error| {
-            let several = serde_json::from_slice::<Several>(&bytes).map(|all| all.plans);
-            several.ok().filter(|all| !all.is_empty()).ok_or(error)
-        })
-        .map_err(|error| format!("it is no results.json of jelly run: {error}"))
+    of_one.or_else(|error| {
+        let several = serde_json::from_slice::<Several>(&bytes).map(|all| all.plans);
+        match several {
+            Ok(plans) if plans.is_empty() => Err("no plan was run".to_owned()),
+            Ok(plans) => Ok(plans),
+            Err(_) => Err(format!("it is no results.json of jelly run: {error}")),
+        }
+    })
 }
 
 /// The bytes of such a file.

@@ -5,6 +5,7 @@ use super::busy::Busy;
 use super::call::{PlanEnd, RunCall};
 use super::ci::CiCall;
 use super::interrupt;
+use super::known::open_known;
 use super::matrix::{Job, jobs};
 use super::open_history::OpenHistory;
 use super::refusal::Refusal;
@@ -51,7 +52,9 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
     let interrupt = interrupt::listen()?;
     let paths = plans(&args.plans, "run")?;
     let mut jobs_to_run = jobs(&paths, &args.vars.iter().cloned().collect());
-    let shard = ShardCall::open(&args, world, &paths, &jobs_to_run)?;
+    let known = open_known(&args.known, world)?;
+    let runs: Vec<&Path> = jobs_to_run.iter().map(|job| job.path.as_path()).collect();
+    let shard = ShardCall::open(&args, world, (&paths, &runs), known.as_ref())?;
     if let Some(shard) = &shard {
         jobs_to_run.retain(|job| shard.has(&job.path));
     }
@@ -101,6 +104,7 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
         // What is merged later always is a result of several plans.
         several: jobs_to_run.len() > 1 || shard.is_some(),
         root,
+        known,
         shard,
         is_unheard: Cell::new(false),
     };

@@ -252,6 +252,17 @@ impl ReportDir {
         first_error.map_or(Ok(()), Err)
     }
 
+    /// Writes the reports again, where nothing beside them has changed.
+    ///
+    /// # Errors
+    /// As [`ReportDir::write`].
+    pub fn rewrite(&self, report: &RunReport) -> Result<(), ReportError> {
+        let reports = FORMATS.iter().zip(rendered(report));
+        reports
+            .map(|((name, _), bytes)| self.put(name, bytes))
+            .fold(Ok(()), Result::and)
+    }
+
     fn put(&self, name: &'static str, bytes: io::Result<Vec<u8>>) -> Result<(), ReportError> {
         let bytes = bytes.map_err(|source| ReportError::Render { what: name, source })?;
         replace(&self.path, name, &bytes).map(drop)

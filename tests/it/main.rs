@@ -41,6 +41,7 @@ mod init;
 mod init_values;
 mod json;
 mod junit_corpus;
+mod known;
 mod ladder;
 mod limits;
 mod live_rules;

@@ -213,12 +213,7 @@ fn one_killed_doubled_cut_and_rerun(project: &Project, folders: &[&str]) {
 #[ignore = "takes minutes; `cargo test --release --test it thousand -- --ignored`"]
 fn a_thousand_plans_in_a_hundred_shards_come_to_what_one_call_comes_to() {
     let project = plans(1000);
-    let begun = Instant::now();
     simulate(&project, 100);
-    println!(
-        "1,000 plans, in one call and in 100 shards: {:?}",
-        begun.elapsed()
-    );
 }
 
 /// A project with two plans of which one fails until a file is there.

@@ -8,6 +8,7 @@ mod doctor;
 mod explain;
 mod history;
 mod init;
+mod known;
 mod login;
 mod merge;
 mod proxy;
@@ -29,6 +30,7 @@ pub use doctor::{DoctorArgs, DoctorFormat};
 pub use explain::ExplainArgs;
 pub use history::{ExportArgs, HistoryArgs, HistoryCommand, HistoryOrder, ListArgs};
 pub use init::{InitArgs, RegistryChoice};
+pub use known::{KnownAddArgs, KnownArgs, KnownCommand, KnownFile};
 pub use login::LoginArgs;
 pub use merge::MergeArgs;
 pub use proxy::{OnFailure, ProxyAction, ProxyArgs, RetryUpstream, WrapArgs};
@@ -88,6 +90,8 @@ pub enum Command {
     History(ListArgs),
     /// Generate a plan from a live server's tools and schemas
     Init(Box<InitArgs>),
+    /// Maintain the list of known failures
+    Known(KnownArgs),
     /// Triage test reports: who has to act, why, and what to rerun
     Triage(Box<TriageArgs>),
     /// List, show, test and explain triage rules

@@ -5,6 +5,7 @@
 //! `layers/table.rs` where it is a setting too; and the code that heeds it.
 
 use super::history::HistoryArgs;
+use super::known::KnownFile;
 use super::rules::RuleFiles;
 use super::shard::ShardArgs;
 use super::shared::{
@@ -132,6 +133,9 @@ pub struct RunArgs {
     #[command(flatten)]
     pub shard: ShardArgs,
 
+    #[command(flatten)]
+    pub known: KnownFile,
+
     /// Check every message of every server against the specification; violations fail the run
     #[arg(long)]
     pub wire_check: bool,
@@ -185,6 +189,7 @@ impl RunArgs {
             no_repair: _,
             write_repairs: _,
             accept_repairs: _,
+            known: _,
             no_confirm: _,
             strict: _,
             trust_plan: _,
@@ -262,6 +267,7 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("wire_check", "--wire-check", FlagRepeat::Kept),
     ("no_repair", "--no-repair", FlagRepeat::Kept),
     ("accept_repairs", "--accept-repairs", FlagRepeat::Kept),
+    ("known", "--known", FlagRepeat::Kept),
     ("strict", "--strict", FlagRepeat::Kept),
     ("fix_tests", "--fix-tests", FlagRepeat::OfHooks),
     ("refine_code", "--refine-code", FlagRepeat::OfHooks),

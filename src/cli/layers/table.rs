@@ -46,7 +46,14 @@ const DOCTOR: Section = ("doctor", &["doctor"]);
 /// The commands that look into a history.
 const REMEMBER: Section = (
     "",
-    &["run", "triage", "history", "history export", "explain"],
+    &[
+        "run",
+        "triage",
+        "history",
+        "history export",
+        "explain",
+        "known add",
+    ],
 );
 /// The commands that know where reports lie.
 const REPORT: Section = (
@@ -55,6 +62,7 @@ const REPORT: Section = (
         "run",
         "apply",
         "explain",
+        "known add",
         "merge",
         #[cfg(feature = "serve")]
         "serve",

@@ -5,6 +5,7 @@ use super::read::read_shard;
 use crate::cli::args::{Format, MergeArgs};
 use crate::cli::ci::CiCall;
 use crate::cli::invalid::chain;
+use crate::cli::known::{JudgedScope, day_of, judge, said_of};
 use crate::cli::out::{print_in, stdout};
 use crate::cli::refusal::{Refusal, complain};
 use crate::cli::report_files::{ReportFiles, Taken};
@@ -26,7 +27,7 @@ use std::path::{Path, PathBuf};
 pub fn merge(args: &MergeArgs, world: &World) -> Result<ExitCode, Refusal> {
     let (results, files) = read_all(&args.dirs)?;
     let report_files = report_files(args, &files)?;
-    let combined = combine(results).map_err(|problems| {
+    let mut combined = combine(results).map_err(|problems| {
         let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
         refused(&told)
     })?;
@@ -35,7 +36,24 @@ pub fn merge(args: &MergeArgs, world: &World) -> Result<ExitCode, Refusal> {
             "error: no shard ran any plan: the filters of --only and --skip left none",
         ));
     }
+    judge_known(&mut combined);
     report(args, world, &combined, &report_files)
+}
+
+/// Says which entries of the list of known failures should be taken out: here
+/// all of a run is seen.
+fn judge_known(combined: &mut Combined) {
+    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ");
+    let now = now.to_string();
+    let (entries, plans) = (&combined.known, &mut combined.plans);
+    for at in judge(entries, plans, JudgedScope::AllPlans, day_of(&now)) {
+        let report = &plans[at];
+        for stale in &report.known_stale {
+            complain(&sanitize(&format!("error: {}", said_of(stale))));
+        }
+        let code = ExitCode::of(report.exit_code);
+        combined.exit_code = ExitCode::strongest(code.into_iter().chain([combined.exit_code]));
+    }
 }
 
 /// What each folder holds, with the files that were read.

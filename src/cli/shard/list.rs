@@ -4,7 +4,7 @@
 
 use super::ci;
 use crate::cli::args::{RunArgs, ShardArgs};
-use crate::cli::matrix::Job;
+use crate::cli::known::KnownList;
 use crate::cli::refusal::Refusal;
 use crate::cli::rules::project_file;
 use crate::cli::settings::World;
@@ -28,15 +28,16 @@ pub struct ShardCall {
 }
 
 impl ShardCall {
-    /// None where all plans are run here.
+    /// None where all plans are run here; `runs` holds the path of a plan as
+    /// often as it is run.
     ///
     /// # Errors
     /// What was typed, or what it names, can't be used.
     pub fn open(
         args: &RunArgs,
         world: &World,
-        paths: &[PathBuf],
-        jobs: &[Job],
+        (paths, runs): (&[PathBuf], &[&Path]),
+        known: Option<&KnownList>,
     ) -> Result<Option<Self>, Refusal> {
         let ShardArgs {
             shard,
@@ -55,9 +56,9 @@ impl ShardCall {
         let total = NonZeroU32::new(shard.total()).unwrap_or(NonZeroU32::MIN);
         let names: Vec<&str> = places.iter().map(String::as_str).collect();
         let shards = assign(&names, total, times.as_ref().map(|(times, _)| times));
-        let mut runs: BTreeMap<&Path, u32> = BTreeMap::new();
-        for job in jobs {
-            *runs.entry(&job.path).or_default() += 1;
+        let mut counts: BTreeMap<&Path, u32> = BTreeMap::new();
+        for path in runs {
+            *counts.entry(path).or_default() += 1;
         }
         let plans: Vec<ShardPlan> = paths
             .iter()
@@ -67,7 +68,7 @@ impl ShardCall {
                 path: place.clone(),
                 named: path.display().to_string(),
                 shard,
-                runs: runs.get(path.as_path()).copied().unwrap_or(1),
+                runs: counts.get(path.as_path()).copied().unwrap_or(1),
                 sha256: PlanSource::read(path).ok().map(|source| source.sha256()),
             })
             .collect();
@@ -83,6 +84,8 @@ impl ShardCall {
             total: shard.total(),
             strict: args.strict,
             times_sha256: times.map(|(_, digest)| digest),
+            known_sha256: known.map(|list| list.sha256.clone()),
+            known: known.map_or_else(Vec::new, |list| list.entries.to_vec()),
             plans_sha256,
             plans,
             left_out: Vec::new(),

@@ -19,6 +19,7 @@ pub(super) fn one(paint: &TerminalPaint, report: &RunReport, quiet: bool) -> Str
     out.push_str(&verdict(paint, report));
     out.push_str(&flaky(paint, report));
     out.push_str(&repaired(paint, report));
+    out.push_str(&known(paint, report, ""));
     // Otherwise events have told them already.
     if quiet {
         out.push_str(&warnings(paint, report, ""));
@@ -34,6 +35,17 @@ fn warnings(paint: &TerminalPaint, report: &RunReport, indent: &str) -> String {
     let head = format!("{indent}warning: ");
     let told = report.warnings.iter();
     told.map(|warning| paint.hanging(&head, Tone::Warn, &name(warning), indent.len() + 4))
+        .collect()
+}
+
+fn known(paint: &TerminalPaint, report: &RunReport, indent: &str) -> String {
+    let head = format!("{indent}known: ");
+    let known = report.known.iter();
+    known
+        .map(|known| {
+            let text = format!("{}: {}", known.test, known.entry.reason);
+            paint.hanging(&head, Tone::Warn, &name(&text), indent.len() + 4)
+        })
         .collect()
 }
 
@@ -57,6 +69,7 @@ pub(super) fn several(paint: &TerminalPaint, results: &Results<'_>, quiet: bool)
     }
     for report in reports {
         out.push_str(&verdict(paint, report));
+        out.push_str(&known(paint, report, "    "));
         if quiet {
             out.push_str(&warnings(paint, report, "    "));
         }

@@ -16,6 +16,7 @@ mod failure_texts;
 mod failures;
 mod fix;
 mod inventory;
+mod known;
 mod label;
 mod limit;
 mod matrix;
@@ -53,6 +54,7 @@ pub use failure_texts::for_each_json_text;
 pub use failures::{FailureView, Failures, KnownAdvice};
 pub use fix::{Fix, FixKind};
 pub use inventory::Inventory;
+pub use known::{KnownEntry, KnownFailure, KnownMark, StaleEntry, StaleReason};
 pub use label::{Label, RUN_REPORT, TRIAGE_REPORT};
 pub use limit::OwnLimit;
 pub use matrix::{

@@ -58,6 +58,13 @@ pub struct ShardRecord {
     /// they were assigned by hash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times_sha256: Option<String>,
+    /// Of the file of known failures; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_sha256: Option<String>,
+    /// The entries of that file, for which `jelly merge` judges whether they
+    /// still hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<super::KnownEntry>,
     /// Of the list of plans, whatever its order.
     pub plans_sha256: String,
     /// All plans of the run, in the order in which they were named.
@@ -114,6 +121,7 @@ pub struct MergedShard {
 /// An earlier attempt of a shard.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SupersededAttempt {
+    /// Lower than the one that counts.
     pub attempt: u64,
     /// Where its result was read.
     pub folder: String,

@@ -114,16 +114,6 @@ pub fn list_digest(plans: &[ShardPlan]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether two lists hold the same plans, whatever their order.
-#[must_use]
-pub fn same_list(one: &[ShardPlan], other: &[ShardPlan]) -> bool {
-    let alike = |(one, other): (&ShardPlan, &ShardPlan)| {
-        let key = |plan: &ShardPlan| (plan.path.clone(), plan.shard, plan.runs);
-        key(one) == key(other) && one.sha256 == other.sha256
-    };
-    one.len() == other.len() && by_path(one).into_iter().zip(by_path(other)).all(alike)
-}
-
 fn by_path(plans: &[ShardPlan]) -> Vec<&ShardPlan> {
     let mut sorted: Vec<&ShardPlan> = plans.iter().collect();
     sorted.sort_by(|one, other| one.path.cmp(&other.path));

@@ -3,10 +3,10 @@
 //! Main function: [`combine`]. It never gives a smaller result: where a shard,
 //! or a plan of one, is not there, there is none at all.
 
-use super::assign::{list_digest, same_list};
+use super::assign::list_digest;
 use jelly_base::model::{
-    ActionKind, ActionReport, ExitCode, IterationReport, MatrixReport, MergedShard, RunReport,
-    Shard, ShardPlan, ShardRecord, StepState, SupersededAttempt, Unaccepted, Verdict,
+    ActionKind, ActionReport, ExitCode, IterationReport, KnownEntry, MatrixReport, MergedShard,
+    RunReport, Shard, ShardPlan, ShardRecord, StepState, SupersededAttempt, Unaccepted, Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,6 +28,8 @@ pub struct ShardResult {
 #[derive(Debug, Clone)]
 pub struct Combined {
     pub run_key: String,
+    /// Of the list of known failures that all shards were given.
+    pub known: Vec<KnownEntry>,
     pub exit_code: ExitCode,
     pub shards: Vec<MergedShard>,
     /// In the order in which they were named.
@@ -130,6 +132,7 @@ struct RunIdentity {
     total: u32,
     plans_sha256: String,
     times_sha256: Option<String>,
+    known_sha256: Option<String>,
     strict: bool,
 }
 
@@ -140,6 +143,7 @@ impl RunIdentity {
             total: record.total,
             plans_sha256: record.plans_sha256.clone(),
             times_sha256: record.times_sha256.clone(),
+            known_sha256: record.known_sha256.clone(),
             strict: record.strict,
         }
     }
@@ -166,6 +170,7 @@ fn fitting(result: &ShardResult, run: &RunIdentity) -> Result<Shard, String> {
         total,
         plans_sha256,
         times_sha256,
+        known_sha256,
         strict,
     } = run;
     if record.run_key != *run_key {
@@ -181,6 +186,9 @@ fn fitting(result: &ShardResult, run: &RunIdentity) -> Result<Shard, String> {
     }
     if record.times_sha256 != *times_sha256 {
         return Err("it was given another file of durations with --shard-times".to_owned());
+    }
+    if record.known_sha256 != *known_sha256 {
+        return Err("it was given another list of known failures".to_owned());
     }
     if record.strict != *strict {
         return Err("it was run with another --strict".to_owned());
@@ -366,7 +374,8 @@ fn reports_of<'r>(
 }
 
 fn together(run: &RunIdentity, counted: BTreeMap<u32, CountedShard>) -> Combined {
-    let list = counted.values().next().map(|one| &one.result.record.plans);
+    let first = counted.values().next().map(|one| &one.result.record);
+    let list = first.map(|record| &record.plans);
     let mut plans = Vec::new();
     let mut matrix = Vec::new();
     for plan in list.into_iter().flatten() {
@@ -378,7 +387,6 @@ fn together(run: &RunIdentity, counted: BTreeMap<u32, CountedShard>) -> Combined
         let Some(own) = own.into_iter().find(|other| other.path == plan.path) else {
             continue;
         };
-        debug_assert!(same_list(&[own.clone()], &[plan.clone()]));
         plans.extend(reports_of(&one.result, own).map(|report| one.settled(report)));
         let compared = one.result.matrix.iter();
         matrix.extend(compared.filter(|found| found.path == own.named).cloned());
@@ -391,6 +399,7 @@ fn together(run: &RunIdentity, counted: BTreeMap<u32, CountedShard>) -> Combined
     let exit_code = ExitCode::strongest(codes.filter_map(ExitCode::of));
     Combined {
         run_key: run.run_key.clone(),
+        known: first.map_or_else(Vec::new, |record| record.known.clone()),
         exit_code: if plans.is_empty() {
             ExitCode::strongest([exit_code, ExitCode::InvalidInput])
         } else {

@@ -7,5 +7,5 @@
 mod assign;
 mod combine;
 
-pub use assign::{PlanTime, PlanTimes, assign, list_digest, same_list};
+pub use assign::{PlanTime, PlanTimes, assign, list_digest};
 pub use combine::{Combined, MergeProblem, ShardResult, combine};

@@ -310,18 +310,21 @@ fn suites_that_stand_side_by_side_have_a_past_each() {
     assert!(!past.watches("suite-2", "Class", "total"));
 }
 
+/// Calls of a day, each a plan with the time that it took.
+fn timed(day: u32, times: &[(&str, u64)]) -> Vec<PastRun> {
+    let call = |(place, duration): &(&str, u64)| {
+        let mut run = run(day, &[], &[]);
+        run.reports[0].digest = format!("{day} {place} {duration}");
+        run.reports[0].place = Some((*place).to_owned());
+        run.reports[0].duration_ms = Some(*duration);
+        run
+    };
+    times.iter().map(call).collect()
+}
+
 #[test]
 fn a_plan_takes_as_long_as_the_median_of_its_last_calls() {
-    let timed = |day: u32, times: &[(&str, u64)]| {
-        times.iter().map(move |(place, duration)| {
-            let mut run = run(day, &[], &[]);
-            run.reports[0].digest = format!("{day} {place} {duration}");
-            run.reports[0].place = Some((*place).to_owned());
-            run.reports[0].duration_ms = Some(*duration);
-            run
-        })
-    };
-    let mut runs: Vec<PastRun> = timed(1, &[("a.yaml", 9_000)]).collect();
+    let mut runs = timed(1, &[("a.yaml", 9_000)]);
     // Ten calls later the first one counts no more.
     for day in 2..12 {
         runs.extend(timed(day, &[("a.yaml", 100 + u64::from(day))]));
