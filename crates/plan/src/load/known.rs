@@ -254,10 +254,10 @@ mod tests {
             (entry("reason: '', test: a"), ":3:15", "can't be empty"),
             (
                 entry("reason: r, test: a, expires: 2027-02-30"),
-                ":3:34",
+                ":3:36",
                 "year, month and day",
             ),
-            (entry("reason: r, test: a, flaky: yes"), ":3:32", "true"),
+            (entry("reason: r, test: a, flaky: yes"), ":3:34", "true"),
             ("known: []\n".to_owned(), ":1:1", "version: 1"),
             ("version: 2\n".to_owned(), ":1:10", "is 1"),
             ("version: 1\nfailures: []\n".to_owned(), ":2:1", "`known`"),
