@@ -40,6 +40,17 @@ pub fn run_here(fix: &mut [Fix], folder: &Path) {
     }
 }
 
+/// Names the plan where a rule, which does not know it, says `PLAN`.
+pub fn name_plan(fix: &mut [Fix], plan: &Path) {
+    for step in fix.iter_mut().filter(|step| step.is_command()) {
+        if step.text.starts_with("jelly ")
+            && let Some(before) = step.text.strip_suffix(" PLAN")
+        {
+            step.text = format!("{before} {}", shell_word(&plan.display().to_string()));
+        }
+    }
+}
+
 /// A flag with its values, as words of a shell.
 fn words(run: &ArgMatches, id: &str, flag: &str) -> Vec<String> {
     let typed =

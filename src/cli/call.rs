@@ -5,6 +5,7 @@
 use super::busy::Busy;
 use super::ci::CiCall;
 use super::invalid::{Invalid, chain, read};
+use super::known::{JudgedScope, KnownList, day_of, judge, said_of};
 use super::matrix::{self, InMatrix, Job};
 use super::open_history::{OpenHistory, recent_ends};
 use super::out::{print, print_in, stdout};
@@ -12,17 +13,18 @@ use super::refusal::{Refusal, complain};
 use super::report_files::ReportFiles;
 use super::rules::Rules;
 use super::settings::{World, inherited_secrets};
+use super::shard::ShardCall;
 use super::write_back::WriteBack;
 use crate::cli::args::{RunArgs, RunFormat};
 use crate::report::{
-    Extras, ReportError, ReportSurroundings, Results, RunDir, TerminalOptions, TerminalReporter,
-    agent_json, report_json,
+    Extras, ReportDir, ReportError, ReportSurroundings, Results, RunDir, TerminalOptions,
+    TerminalReporter, agent_json, report_json,
 };
 use indexmap::IndexMap;
 use indicatif::MultiProgress;
-use jelly_base::model::{ExitCode, Interrupt, RunReport, StepAnswers};
-use jelly_base::text::Notation;
+use jelly_base::model::{ExitCode, Interrupt, RunReport, ShardRecord, StepAnswers};
 use jelly_base::text::redact::Redactor;
+use jelly_base::text::{Notation, sanitize};
 use jelly_harness::exec::{Locked, NoSuchFilter, Selection};
 use jelly_plan::{Plan, PlanSource};
 use serde_json::Value;
@@ -57,6 +59,12 @@ pub struct RunCall {
     /// What earlier runs left, where a history is kept.
     pub history: Option<OpenHistory>,
     pub several: bool,
+    /// The list of known failures, where there is one.
+    pub known: Option<KnownList>,
+    /// The folder that paths of plans are relative to, in what is kept of them.
+    pub root: PathBuf,
+    /// Where it runs a part of the plans that were named.
+    pub shard: Option<ShardCall>,
     /// Stdout did not take all that was said.
     pub is_unheard: Cell<bool>,
     /// Servers that are starting, over all plans.
@@ -76,6 +84,8 @@ pub struct PlanEnd {
     pub matrix: Option<(InMatrix, StepAnswers)>,
     /// What is still to be written when the other combinations have run.
     pub write_back: Option<WriteBack>,
+    /// Where its reports lie, where it has some.
+    pub dir: Option<Rc<ReportDir>>,
 }
 
 impl RunCall {
@@ -125,6 +135,35 @@ impl RunCall {
         slip.map_or(Ok(()), |slip| Err(Invalid::filter(first, &slip)))
     }
 
+    /// Leaves a result that says of which shard it is, before anything is run:
+    /// where this call is killed, it is known to have begun. Refuses a list of
+    /// which no shard has anything to run.
+    pub fn begin_shard(&self, paths: &[PathBuf]) -> Result<(), Refusal> {
+        let Some(shard) = &self.shard else {
+            return Ok(());
+        };
+        let selection = self.selection();
+        let narrows = !selection.only.is_empty() || !selection.skip.is_empty();
+        let vars = self.vars();
+        let has_work = |path: &PathBuf| {
+            let plan = read(path, None, &vars);
+            // One that can't be read says so in its shard.
+            plan.map_or(true, |plan| !selection.select(&plan).is_empty())
+        };
+        if narrows && !paths.iter().any(has_work) {
+            return Err(nothing_selected());
+        }
+        let Ok(run_dir) = &self.run_dir else {
+            return Ok(());
+        };
+        let results = Results::new(&self.run_id, ExitCode::NeedsUserHelp, &[]);
+        let results = results.of_shard(Some(&shard.record)).in_progress();
+        let begun = run_dir.write_results(&results).map(drop);
+        begun
+            .and_then(|()| run_dir.point_latest())
+            .map_err(|error| Refusal::needs_help(format!("error: failed to {}", chain(&error))))
+    }
+
     /// `--var`, of which the last wins.
     pub fn vars(&self) -> IndexMap<String, Value> {
         self.args.vars.iter().cloned().collect()
@@ -154,6 +193,7 @@ impl RunCall {
             transcript: Vec::new(),
             matrix: None,
             write_back: None,
+            dir: None,
         }
     }
 
@@ -184,6 +224,44 @@ impl RunCall {
         Ok(())
     }
 
+    /// Says which entries of the list of known failures should be taken out, in
+    /// the reports too. Of a part of all steps or plans, `jelly merge` or a
+    /// whole run has to say it.
+    fn judge_known(&self, ends: &mut [PlanEnd]) -> Option<ExitCode> {
+        let list = self.known.as_ref()?;
+        let selection = self.selection();
+        if self.shard.is_some() || !selection.only.is_empty() || !selection.skip.is_empty() {
+            return None;
+        }
+        let scope = match self.args.plans.is_empty() {
+            true => JudgedScope::AllPlans,
+            false => JudgedScope::NamedPlans,
+        };
+        let mut reports: Vec<RunReport> = ends
+            .iter_mut()
+            .map(|end| std::mem::take(&mut end.report))
+            .collect();
+        let today = day_of(&self.started_at);
+        let changed = judge(&list.entries, &mut reports, scope, today);
+        let mut unwritten = None;
+        for (at, (end, report)) in ends.iter_mut().zip(reports).enumerate() {
+            end.report = report;
+            if !changed.contains(&at) {
+                continue;
+            }
+            end.code = ExitCode::of(end.report.exit_code).unwrap_or(end.code);
+            for stale in &end.report.known_stale {
+                complain(&sanitize(&format!("error: {}", said_of(stale))));
+            }
+            let rewritten = end.dir.as_ref().map(|dir| dir.rewrite(&end.report));
+            if let Some(Err(error)) = rewritten {
+                complain(&format!("error: failed to {}", chain(&error)));
+                unwritten = Some(ExitCode::NeedsUserHelp);
+            }
+        }
+        unwritten
+    }
+
     pub fn print(&self, bytes: &[u8]) {
         self.note(print(bytes));
     }
@@ -200,13 +278,17 @@ impl RunCall {
     }
 
     /// The end of the call.
-    pub fn conclude(&self, ends: Vec<PlanEnd>) -> Result<ExitCode, Refusal> {
-        if ends.is_empty() {
-            return Err(Refusal::invalid(
-                "error: the filters of --only and --skip match nothing in any of the plans",
-            ));
+    pub fn conclude(
+        &self,
+        mut ends: Vec<PlanEnd>,
+        shard: Option<&ShardRecord>,
+    ) -> Result<ExitCode, Refusal> {
+        // That the whole list has something to run was found out before.
+        if ends.is_empty() && shard.is_none() {
+            return Err(nothing_selected());
         }
-        let mut code = ExitCode::strongest(ends.iter().map(|end| end.code));
+        let unwritten = self.judge_known(&mut ends);
+        let mut code = ExitCode::strongest(ends.iter().map(|end| end.code).chain(unwritten));
         let matrices = matrix::compare_all(&ends);
         let same = matrices.iter().all(|matrix| matrix.differences.is_empty());
         if self.args.strict && !same {
@@ -215,7 +297,8 @@ impl RunCall {
         }
         let reports: Vec<RunReport> = ends.into_iter().map(|end| end.report).collect();
         let results = |code: ExitCode| {
-            Results::new(&self.run_id, code.code(), &reports).with_matrix(&matrices)
+            let results = Results::new(&self.run_id, code, &reports);
+            results.with_matrix(&matrices).of_shard(shard)
         };
         if self.several
             // Where there is none, each of the plans has said so.
@@ -259,7 +342,7 @@ impl RunCall {
             RunFormat::Human if self.several => {
                 let mut reporter =
                     TerminalReporter::new(stdout(Notation::Plain), self.options.clone());
-                self.note(reporter.finish_all(&reports, &matrices, code.code()));
+                self.note(reporter.finish_all(&results(code)));
             }
             RunFormat::Human => {}
         }
@@ -272,4 +355,8 @@ impl RunCall {
         }
         Ok(code)
     }
+}
+
+fn nothing_selected() -> Refusal {
+    Refusal::invalid("error: the filters of --only and --skip match nothing in any of the plans")
 }

@@ -17,7 +17,7 @@ use crate::report::ci::{
 };
 use crate::report::triage as show;
 use crate::report::{Results, is_own_code_quality, matrix_md, show_run};
-use jelly_base::model::{Failure, FailureReport, Side, TriageReport};
+use jelly_base::model::{FailureReport, Side, TriageReport};
 use jelly_base::text::{Notation, disarmed};
 use jelly_triage::engine::failing_line_of_server;
 use serde_json::Value;

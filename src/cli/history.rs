@@ -2,13 +2,14 @@
 
 use super::open_history::load;
 use super::out::{say, say_json};
-use super::refusal::Refusal;
+use super::refusal::{Refusal, complain};
 use super::settings::World;
-use crate::cli::args::{Format, HistoryOrder, ListArgs};
+use crate::cli::args::{ExportArgs, Format, HistoryArgs, HistoryCommand, HistoryOrder, ListArgs};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 use jelly_base::model::{ExitCode, SCHEMA_VERSION};
 use jelly_base::text::{one_line, plural, sanitize};
-use jelly_triage::history::{CauseRecord, OffenderOrder, TestRecord};
+use jelly_harness::shards::{PlanTime, PlanTimes};
+use jelly_triage::history::{CauseRecord, OffenderOrder, Past, TestRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -41,13 +42,10 @@ pub struct WorstCauses {
 /// Lists them. A history that is not there yet is an empty one; that none is
 /// kept at all is exit code 2.
 pub fn history(args: &ListArgs, world: &World) -> Result<ExitCode, Refusal> {
-    let store = args.history.store(world).ok_or_else(|| {
-        Refusal::invalid(
-            "error: no history is kept here: there is no folder .jelly\n\
-             help: create that folder, or name a file with --history",
-        )
-    })?;
-    let past = load(&store)?;
+    if let Some(HistoryCommand::Export(args)) = &args.command {
+        return export(args, world);
+    }
+    let past = kept(&args.history, world)?;
     let order = match args.by {
         HistoryOrder::Failures => OffenderOrder::Failures,
         HistoryOrder::Flaky => OffenderOrder::Flaky,
@@ -71,6 +69,41 @@ pub fn history(args: &ListArgs, world: &World) -> Result<ExitCode, Refusal> {
             })
         }
     }
+}
+
+fn kept(args: &HistoryArgs, world: &World) -> Result<Past, Refusal> {
+    let store = args.store(world).ok_or_else(|| {
+        Refusal::invalid(
+            "error: no history is kept here: there is no folder .jelly\n\
+             help: make that folder, or name a file with --history",
+        )
+    })?;
+    load(&store)
+}
+
+/// How long the plans take. That nothing is known is no error: then plans are
+/// assigned by hash.
+fn export(args: &ExportArgs, world: &World) -> Result<ExitCode, Refusal> {
+    let ExportArgs {
+        // There is nothing else yet.
+        durations: _,
+        history,
+    } = args;
+    let past = kept(history, world)?;
+    let plans = past.durations().into_iter();
+    let times = PlanTimes {
+        schema_version: SCHEMA_VERSION,
+        plans: plans
+            .map(|(path, duration_ms)| PlanTime {
+                path: path.to_owned(),
+                duration_ms,
+            })
+            .collect(),
+    };
+    if times.plans.is_empty() {
+        complain("note: the history knows no duration of any plan yet");
+    }
+    say_json(&times, ExitCode::Passed)
 }
 
 /// Prints the first of them.

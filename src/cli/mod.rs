@@ -21,11 +21,13 @@ mod history;
 mod init;
 mod interrupt;
 mod invalid;
+mod known;
 mod layers;
 mod list;
 mod listening;
 mod login;
 mod matrix;
+mod merge;
 mod named_server;
 mod open_history;
 mod out;
@@ -47,6 +49,7 @@ mod schema_store;
 #[cfg(feature = "serve")]
 mod serve;
 mod settings;
+mod shard;
 mod snapshot;
 mod target;
 mod tool_arguments;
@@ -145,6 +148,8 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
             let mut err = out::stderr();
             check::check(&plans, color, json, &redactor, &mut out, &mut err).into()
         }
+        Command::Known(args) => in_world(color, |world| known::known(&args, world)),
+        Command::Merge(args) => in_world(color, |world| merge::merge(&args, world)),
         Command::Config(args) => ended(config::config(&args, layers)),
         Command::Apply(args) => in_world(color, |world| apply::apply(&args, world)),
         Command::Explain(args) => in_world(color, |world| explain::explain(&args, world)),

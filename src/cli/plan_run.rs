@@ -1,12 +1,13 @@
 //! One plan of a call: read, selected, run in the loop, reported.
 
-use super::again::run_here;
+use super::again::{name_plan, run_here};
 use super::announce::Announcement;
 use super::call::{PlanEnd, RunCall};
 use super::doctor::sight::Machine;
 use super::events::EventQueue;
 use super::executor::PlanExecutor;
 use super::invalid::{Invalid, chain, read};
+use super::known::day_of;
 use super::matrix::{InMatrix, Job};
 use super::out::Out;
 use super::plan_reads::look_at_reads;
@@ -14,18 +15,16 @@ use super::proposals::{Proposals, stored};
 use super::record::{self, RestedOn};
 use super::schema_store::SchemaStore;
 use super::settings::{budgets, hooks, inherited_secrets, project_dir};
+use super::shard::relative_path;
 use super::write_back::WriteBack;
 use crate::cli::args::RunFormat;
 use crate::report::{Extras, ReportDir, RunDir, TerminalOptions, TerminalReporter};
-use jelly_base::model::{
-    Diagnosis, EventSink, Failure, Fix, RunReport, StepAnswers, Verdict, Warnings,
-};
+use jelly_base::model::{Diagnosis, EventSink, Failure, RunReport, StepAnswers, Verdict, Warnings};
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::shell_word;
 use jelly_harness::exec::{ExecSettings, Overrides, Selection};
 use jelly_harness::triage_loop::{
-    CallFlags, CommandHooks, LoopSettings, PassedBefore, PlanReads, PlanTexts, RealFs,
-    ResultSettings, Surroundings, foundations,
+    CallFlags, CommandHooks, KnownFailures, LoopSettings, PassedBefore, PlanReads, PlanTexts,
+    RealFs, ResultSettings, Surroundings, foundations,
 };
 use jelly_plan::{Location, Plan, PlanSource, Server, compare, load_with};
 use jelly_setup::doctor::{Place, PlanServer, look};
@@ -305,6 +304,7 @@ impl<'a> PlanRun<'a> {
                 accepted: snapshots
                     .map(|snapshots| foundations(&outcome.final_plan, &settings, snapshots)),
                 ran: &outcome.ran,
+                place: relative_path(&path, &self.call.root, &self.call.world),
             };
             let run = record::past_run(&outcome.report, &rested_on, &templates.borrow(), |test| {
                 history
@@ -365,6 +365,7 @@ impl<'a> PlanRun<'a> {
             transcript: self.transcript.take(),
             matrix: in_matrix.map(|place| (place, executor.answers)),
             write_back,
+            dir: Some(self.report_dir),
         }
     }
 
@@ -443,6 +444,13 @@ impl<'a> PlanRun<'a> {
                 .as_ref()
                 .map_or_else(PassedBefore::default, |history| {
                     record::passed_before(history.past.clone())
+                }),
+            known: self
+                .call
+                .known
+                .as_ref()
+                .map_or_else(KnownFailures::default, |list| {
+                    list.of_plan(&plan.name, day_of(&call.started_at))
                 }),
             plan_identity: identity(&plan.source.path, &self.project),
             results: ResultSettings {
@@ -586,15 +594,4 @@ fn identity(plan: &Path, project: &Path) -> String {
         .or_else(|| from(project))
         .or_else(|| Some(plan.file_name()?.to_string_lossy().into_owned()))
         .unwrap_or_default()
-}
-
-/// Names the plan where a rule, which does not know it, says `PLAN`.
-fn name_plan(fix: &mut [Fix], plan: &Path) {
-    for step in fix.iter_mut().filter(|step| step.is_command()) {
-        if step.text.starts_with("jelly ")
-            && let Some(before) = step.text.strip_suffix(" PLAN")
-        {
-            step.text = format!("{before} {}", shell_word(&plan.display().to_string()));
-        }
-    }
 }

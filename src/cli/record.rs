@@ -1,8 +1,8 @@
 //! What the history keeps of a run of a plan.
 
 use jelly_base::model::{
-    ActionKind, Assertion, FailureReport, FailureStatus, IterationReport, Phase, RunReport,
-    ServerReport, ServerState, StepReport, StepState, Template, deciding,
+    ActionKind, Assertion, Failure, FailureReport, FailureStatus, IterationReport, Phase,
+    RunReport, ServerReport, ServerState, StepReport, StepState, Template, deciding,
 };
 use jelly_harness::triage_loop::{EarlierStep, Foundations, PassedBefore, Ran, definitions};
 use jelly_triage::history::{
@@ -31,6 +31,8 @@ pub struct RestedOn<'o> {
     pub accepted: Option<Foundations>,
     /// How far each of them got.
     pub ran: &'o [Ran],
+    /// The plan's path in the project, where it lies there.
+    pub place: Option<String>,
 }
 
 /// The end of a run, as it is remembered: its last iteration, with the steps
@@ -50,6 +52,8 @@ pub fn past_run(
             "{}/{}/{}",
             report.run_id, report.plan.path, report.plan.name
         ),
+        duration_ms: rested_on.place.is_some().then_some(report.duration_ms),
+        place: rested_on.place.clone(),
     });
     let Some(last) = report.iterations.last() else {
         return run;
@@ -157,7 +161,7 @@ fn is_of_snapshot(failure: &FailureReport) -> bool {
 
 /// What went well with a server in the last iteration, by the names under
 /// which it would have failed.
-fn well(server: &ServerReport, failures: &[FailureReport]) -> Vec<&'static str> {
+pub fn well(server: &ServerReport, failures: &[FailureReport]) -> Vec<&'static str> {
     let started = match server.state {
         ServerState::Ready | ServerState::Died => true,
         ServerState::NotStarted | ServerState::Failed => false,
@@ -196,12 +200,37 @@ const SERVER: &str = "(server)";
 const STOP: &str = "(stop)";
 const WIRE: &str = "(wire)";
 
+/// How a failure's test is called in the history, and in a list of known
+/// failures.
+#[must_use]
+pub fn test_of(plan: &str, failure: &Failure) -> TestName {
+    let phase = failure.phase.unwrap_or(Phase::Call);
+    let own = || own_name_of(failure.assertion.as_ref(), phase);
+    TestName::new(
+        plan,
+        failure.server.as_deref().unwrap_or_default(),
+        failure.step.as_deref().unwrap_or_else(own),
+    )
+}
+
+/// The same of one that is reported.
+#[must_use]
+pub fn reported_test(plan: &str, failure: &FailureReport) -> TestName {
+    let server = failure.server.as_deref().unwrap_or_default();
+    let name = failure.step.as_deref().unwrap_or_else(|| own_name(failure));
+    TestName::new(plan, server, name)
+}
+
 /// Under which name a server's own failure is remembered.
 fn own_name(failure: &FailureReport) -> &'static str {
-    if failure.assertion.as_ref().is_some_and(Assertion::is_wire) {
+    own_name_of(failure.assertion.as_ref(), failure.phase)
+}
+
+fn own_name_of(assertion: Option<&Assertion>, phase: Phase) -> &'static str {
+    if assertion.is_some_and(Assertion::is_wire) {
         return WIRE;
     }
-    match failure.phase {
+    match phase {
         Phase::Config | Phase::Spawn | Phase::Handshake | Phase::List => START,
         Phase::Call | Phase::Assert => SERVER,
         Phase::Teardown => STOP,
@@ -222,8 +251,6 @@ fn add(
     templates: &HashMap<String, Template>,
 ) {
     let diagnosis = &failure.diagnosis;
-    let server = failure.server.as_deref().unwrap_or_default();
-    let name = failure.step.as_deref().unwrap_or_else(|| own_name(failure));
     run.causes
         .entry(diagnosis.fingerprint.clone())
         .or_insert_with(|| {
@@ -232,7 +259,7 @@ fn add(
         });
     run.failures.push(PastFailure {
         report: 0,
-        test: TestName::new(plan, server, name),
+        test: reported_test(plan, failure),
         status,
         fingerprint: diagnosis.fingerprint.clone(),
         test_fingerprint: diagnosis.test_fingerprint.clone(),

@@ -9,14 +9,13 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Its name.
-const RESULTS: &str = "results.json";
+pub const RESULTS: &str = "results.json";
 /// A larger one is not read.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Of a call with several plans.
 #[derive(Deserialize)]
 struct Several {
-    #[serde(default)]
     plans: Vec<RunReport>,
 }
 
@@ -25,21 +24,32 @@ struct Several {
 /// # Errors
 /// Why it can't be read; fragments that complete "failed to read …:".
 pub fn read_results(input: impl Read) -> Result<Vec<RunReport>, String> {
+    let bytes = read_bytes(input)?;
+    let of_one = serde_json::from_slice::<RunReport>(&bytes).map(|report| vec![report]);
+    of_one.or_else(|error| {
+        let several = serde_json::from_slice::<Several>(&bytes).map(|all| all.plans);
+        match several {
+            Ok(plans) if plans.is_empty() => Err("no plan was run".to_owned()),
+            Ok(plans) => Ok(plans),
+            Err(_) => Err(format!("it is not a results.json of jelly run: {error}")),
+        }
+    })
+}
+
+/// The bytes of such a file.
+///
+/// # Errors
+/// Why it can't be read; fragments that complete "failed to read …:".
+pub fn read_bytes(input: impl Read) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let read = input
         .take(MAX_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| error.to_string())?;
-    if u64::try_from(read).is_ok_and(|read| read > MAX_BYTES) {
-        return Err(format!("it has more than {MAX_BYTES} bytes"));
+    match u64::try_from(read) {
+        Ok(read) if read <= MAX_BYTES => Ok(bytes),
+        Ok(_) | Err(_) => Err(format!("it has more than {MAX_BYTES} bytes")),
     }
-    let of_one = serde_json::from_slice::<RunReport>(&bytes).map(|report| vec![report]);
-    of_one
-        .or_else(|error| {
-            let several = serde_json::from_slice::<Several>(&bytes).map(|all| all.plans);
-            several.ok().filter(|all| !all.is_empty()).ok_or(error)
-        })
-        .map_err(|error| format!("it is not a results.json of jelly run: {error}"))
 }
 
 /// The report of an earlier run: its folder, or its `results.json`. The file,

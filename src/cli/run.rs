@@ -5,6 +5,7 @@ use super::busy::Busy;
 use super::call::{PlanEnd, RunCall};
 use super::ci::CiCall;
 use super::interrupt;
+use super::known::open_known;
 use super::matrix::{Job, jobs};
 use super::open_history::OpenHistory;
 use super::refusal::Refusal;
@@ -12,6 +13,7 @@ use super::report_files::{ReportFiles, Taken};
 use super::rules::open_rules;
 use super::runtime::runtime;
 use super::settings::{World, inherited_secrets};
+use super::shard::{ShardCall, project_root};
 use super::tools::read_lock;
 use crate::cli::args::{RunArgs, RunFormat};
 use crate::report::{RunDir, TerminalOptions, run_id};
@@ -42,6 +44,7 @@ async fn run_all(args: RunArgs, world: &World) -> Result<ExitCode, Refusal> {
             Refusal::invalid(slip.render(call.color_errors, &redactor))
         })?;
     }
+    call.begin_shard(&paths)?;
     let ended = run_plans(&Rc::new(call), jobs).await;
     ended.unwrap_or_else(|lost| Err(Refusal::fault(&format!("a plan was lost: {lost}"))))
 }
@@ -50,7 +53,13 @@ async fn run_all(args: RunArgs, world: &World) -> Result<ExitCode, Refusal> {
 fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec<Job>), Refusal> {
     let interrupt = interrupt::listen()?;
     let paths = plans(&args.plans, "run")?;
-    let jobs_to_run = jobs(&paths, &args.vars.iter().cloned().collect());
+    let mut jobs_to_run = jobs(&paths, &args.vars.iter().cloned().collect());
+    let known = open_known(&args.known, world)?;
+    let runs: Vec<&Path> = jobs_to_run.iter().map(|job| job.path.as_path()).collect();
+    let shard = ShardCall::open(&args, world, (&paths, &runs), known.as_ref())?;
+    if let Some(shard) = &shard {
+        jobs_to_run.retain(|job| shard.has(&job.path));
+    }
     let rules = open_rules(&args.own_rules, world)?;
     let locked = match args.locked {
         true => Some(Rc::new(Locked {
@@ -72,6 +81,7 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
         let run_id = dir.run_id().to_owned();
         Announcement::Run { run_id }.announce();
     }
+    let root = project_root(args.project_dir.as_deref(), world);
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
     let draws = world.draws_progress(args.format);
     let call = RunCall {
@@ -101,7 +111,11 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
         rules,
         locked,
         history,
-        several: jobs_to_run.len() > 1,
+        // What is merged later always is a result of several plans.
+        several: jobs_to_run.len() > 1 || shard.is_some(),
+        root,
+        known,
+        shard,
         is_unheard: Cell::new(false),
     };
     Ok((call, paths, jobs_to_run))
@@ -135,6 +149,7 @@ async fn run_plans(
     jobs: Vec<Job>,
 ) -> Result<Result<ExitCode, Refusal>, JoinError> {
     let mut work = JoinSet::new();
+    let paths: Vec<PathBuf> = jobs.iter().map(|job| job.path.clone()).collect();
     let mut jobs: Vec<(usize, Job)> = jobs.into_iter().enumerate().collect();
     while let Some((_, first)) = jobs.first() {
         // The combinations of one plan share its project folder, so that they
@@ -178,7 +193,12 @@ async fn run_plans(
             shown += 1;
         }
     }
-    Ok(call.conclude(ended.into_values().flatten().collect()))
+    let left_out = ended
+        .iter()
+        .filter(|(_, end)| end.is_none())
+        .filter_map(|(at, _)| paths.get(*at).map(PathBuf::as_path));
+    let shard = call.shard.as_ref().map(|shard| shard.leaving_out(left_out));
+    Ok(call.conclude(ended.into_values().flatten().collect(), shard.as_ref()))
 }
 
 /// The processors are what a starting server needs; while one waits for its

@@ -51,6 +51,7 @@ const SCHEMAS: &[(&str, &str)] = published![
     "tools-lint",
     "history",
     "history-line",
+    "plan-times",
     "schema-store",
     "explain",
     "rules",

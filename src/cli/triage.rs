@@ -2,7 +2,9 @@
 
 mod baseline;
 mod lines;
+mod merged;
 mod place;
+mod refusals;
 mod replay;
 
 use super::busy::Busy;
@@ -10,6 +12,7 @@ use super::ci::CiCall;
 use super::doctor::sight::Machine;
 use super::find::{find, find_usual};
 use super::invalid::chain;
+use super::known::{KnownList, day_of, open_known};
 use super::open_history::{OpenHistory, recent_ends};
 use super::refusal::{Refusal, complain};
 use super::report_files::{ReportFiles, Taken};
@@ -44,6 +47,7 @@ use lines::LineOutcome;
 pub use lines::{Answer, Line};
 use place::name_places;
 pub use place::named_place;
+use refusals::tell_refusals;
 use tempfile::NamedTempFile;
 
 /// Triages the reports.
@@ -62,6 +66,7 @@ pub fn triage(args: &TriageArgs, world: &World) -> Result<ExitCode, Refusal> {
         args,
         report_files,
         history,
+        known: open_known(&args.known, world)?,
         world,
         engine: &rules,
         redactor: &redactor,
@@ -158,6 +163,7 @@ struct TriageCall<'c> {
     /// Those that were asked for by name.
     report_files: ReportFiles,
     history: Option<OpenHistory>,
+    known: Option<KnownList>,
     world: &'c World,
     engine: &'c Engine,
     redactor: &'c Redactor,
@@ -190,7 +196,17 @@ impl TriageCall<'_> {
             adapt: Some(&adapt),
             ..Tools::new(self.engine, self.redactor)
         };
+        let (triages, sources): (Vec<_>, Vec<_>) =
+            sources.iter().cloned().partition(merged::is_triage);
+        if !triages.is_empty() && self.wants_all_cases() {
+            let refusal = Refusal::with_help(
+                "the output of a triage holds failures only, and this report holds all cases",
+                "write junit, junit-strict and ctrf where the test reports are",
+            );
+            return Ok(refusal.tell());
+        }
         // What is read twice must be there a second time.
+        let sources = &sources;
         let spool = self.spool(sources)?;
         let sources: Vec<ReportSource> = sources
             .iter()
@@ -213,6 +229,8 @@ impl TriageCall<'_> {
             ..tools
         };
         let mut parts = self.read(&sources, tools);
+        let merged = triages.iter();
+        parts.extend(merged.flat_map(|source| merged::read_triage(source, self.redactor)));
         for part in &mut parts {
             let identity = part.summary.identity.as_deref().unwrap_or_default();
             if let Some(path) = copies.get(identity) {
@@ -227,6 +245,10 @@ impl TriageCall<'_> {
         };
         let mut account = survey::account(parts, before, self.terms());
         name_places(&mut account.report.clusters, &self.world.cwd);
+        if let Some(list) = &self.known {
+            let now = jiff::Timestamp::now().to_string();
+            account.report.known = list.of_triage(&account.report, day_of(&now));
+        }
         let report = &account.report;
         let replay =
             |writer: &mut dyn CaseWriter| replay::replay(report, &sources, self.redactor, writer);
@@ -235,7 +257,7 @@ impl TriageCall<'_> {
             recent_ends([history, baseline.as_ref()], suite, class, name)
         };
         let written = self.write_files(report, &replay, &past);
-        self.tell_refusals(report);
+        tell_refusals(report, self.args);
         self.tell_ci(report, out)?;
         self.remember(&account);
         let code = written.unwrap_or_else(|| exit_code(report));
@@ -264,34 +286,6 @@ impl TriageCall<'_> {
     fn package_manager(&self) -> &'static str {
         let path = self.world.env.get("PATH").map_or("", String::as_str);
         package_manager(&self.world.cwd, &Machine { path }).unwrap_or("npm")
-    }
-
-    /// Why nothing is said, where the output has no place for it.
-    fn tell_refusals(&self, report: &TriageReport) {
-        let format = self.args.format.unwrap_or(TriageFormat::Human);
-        let told = match format {
-            TriageFormat::Human | TriageFormat::Json | TriageFormat::Md | TriageFormat::Github => {
-                self.args.emit.is_none() && self.args.mode == Mode::Rca
-            }
-            TriageFormat::Jsonl
-            | TriageFormat::Table
-            | TriageFormat::Ctrf
-            | TriageFormat::Junit => false,
-        };
-        if told || report.exit_code != ExitCode::InvalidInput.code() {
-            return;
-        }
-        let mut silent = true;
-        for summary in &report.reports {
-            if let Some(problem) = &summary.problem {
-                let (path, problem) = (one_line(&summary.path, 300), one_line(problem, 300));
-                complain(&format!("error: {path} can't be relied on: {problem}"));
-                silent = false;
-            }
-        }
-        if silent {
-            complain(&format!("error: {}", report.health.summary));
-        }
     }
 
     /// The earlier reports, and the paths of the last ones by their identities.
@@ -357,11 +351,14 @@ impl TriageCall<'_> {
         }
     }
 
+    fn wants_all_cases(&self) -> bool {
+        self.args.format.is_some_and(TriageFormat::has_all_cases)
+            || self.report_files.have_all_cases()
+    }
+
     /// A copy of stdin, where it will be read twice.
     fn spool(&self, sources: &[ReportSource]) -> io::Result<Option<NamedTempFile>> {
-        let twice = self.args.format.is_some_and(TriageFormat::has_all_cases)
-            || self.report_files.have_all_cases();
-        if !twice || !sources.iter().any(|source| source.input == Input::Stdin) {
+        if !self.wants_all_cases() || !sources.iter().any(|source| source.input == Input::Stdin) {
             return Ok(None);
         }
         let mut file = NamedTempFile::new()?;

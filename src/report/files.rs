@@ -163,6 +163,24 @@ impl RunDir {
         replace(&self.path, "results.json", &bytes)
     }
 
+    /// Writes the reports of several plans as one: `results.json`, `junit.xml`
+    /// and `test_results.md`, with the matrices.
+    ///
+    /// # Errors
+    /// As [`ReportDir::write`].
+    pub fn write_call(&self, results: &Results<'_>) -> Result<(), ReportError> {
+        self.write_results(results)?;
+        let junit = junit_xml(results.plans).map_err(|source| ReportError::Render {
+            what: "junit.xml",
+            source,
+        })?;
+        replace(&self.path, "junit.xml", &junit)?;
+        let plans = results.plans.iter().map(test_results_md);
+        let plans: Vec<String> = plans.map(|text| text + "\n").collect();
+        replace(&self.path, "test_results.md", plans.concat().as_bytes())?;
+        self.write_matrix(results.matrix)
+    }
+
     /// Writes `matrix.md`, where there is anything to write in it.
     ///
     /// # Errors
@@ -232,6 +250,17 @@ impl ReportDir {
             self.repaired.set(true);
         }
         first_error.map_or(Ok(()), Err)
+    }
+
+    /// Writes the reports again, where nothing beside them has changed.
+    ///
+    /// # Errors
+    /// As [`ReportDir::write`].
+    pub fn rewrite(&self, report: &RunReport) -> Result<(), ReportError> {
+        let reports = FORMATS.iter().zip(rendered(report));
+        reports
+            .map(|((name, _), bytes)| self.put(name, bytes))
+            .fold(Ok(()), Result::and)
     }
 
     fn put(&self, name: &'static str, bytes: io::Result<Vec<u8>>) -> Result<(), ReportError> {

@@ -154,7 +154,7 @@ fn of_failure<'r>(
     let diagnosis = &failure.diagnosis;
     Finding {
         id: diagnosis.test_fingerprint.clone(),
-        is_error: report.exit_code != 0,
+        is_error: report.exit_code != 0 && failure.known.is_none(),
         origin: FindingSource::Plan {
             path: &report.plan.path,
             server: failure.server.as_deref(),

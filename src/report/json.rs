@@ -1,20 +1,39 @@
 //! Reports as data: `results.json`, and what `--format json` prints.
 
 use super::findings::{Finding, FindingSource, Findings};
-use jelly_base::model::{Diagnosis, MatrixReport, RunReport, SCHEMA_VERSION};
+use jelly_base::model::{
+    CallSummary, Diagnosis, ExitCode, MatrixReport, MergedShard, RunCluster, RunReport,
+    SCHEMA_VERSION, ShardRecord, Totals, Verdict,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// Several plans in one call.
+/// Several plans in one call, or in the calls of several shards.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Results<'a> {
     /// Raised when a field changes its meaning.
     pub schema_version: u32,
     /// Of the call; volatile.
     pub run_id: &'a str,
+    /// The strongest of the plans' verdicts, in the order of the exit codes.
+    pub verdict: Verdict,
     /// The strongest of the plans' exit codes.
     pub exit_code: u8,
+    /// The call goes on: its plans are not here yet.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub in_progress: bool,
+    /// Of a call that ran some of the plans for `jelly merge`; volatile.
+    // Before the plans: of a file that is cut, the beginning is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard: Option<&'a ShardRecord>,
+    /// The shards of a merged result; volatile.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub shards: &'a [MergedShard],
+    /// Sums over the last iterations of the plans.
+    pub totals: Totals,
+    /// What failed in the last iterations, by cause; the most frequent first.
+    pub clusters: Vec<RunCluster>,
     /// A report for each plan, in the order in which they were named.
     pub plans: &'a [RunReport],
     /// The plans that were run in several combinations, side by side.
@@ -24,13 +43,51 @@ pub struct Results<'a> {
 
 impl<'a> Results<'a> {
     #[must_use]
-    pub fn new(run_id: &'a str, exit_code: u8, plans: &'a [RunReport]) -> Self {
+    pub fn new(run_id: &'a str, exit_code: ExitCode, plans: &'a [RunReport]) -> Self {
+        let CallSummary {
+            verdict,
+            totals,
+            clusters,
+        } = CallSummary::of(plans);
+        // The call itself may have failed, as at a report that can't be written.
+        let verdict = match exit_code {
+            ExitCode::NeedsUserHelp if verdict.is_green() => Verdict::NeedsUserHelp,
+            ExitCode::InvalidInput if verdict.is_green() => Verdict::InvalidInput,
+            _ => verdict,
+        };
         Self {
             schema_version: SCHEMA_VERSION,
             run_id,
-            exit_code,
+            verdict,
+            exit_code: exit_code.code(),
+            in_progress: false,
+            shard: None,
+            shards: &[],
+            totals,
+            clusters,
             plans,
             matrix: &[],
+        }
+    }
+
+    /// As the part of a run that this shard ran.
+    #[must_use]
+    pub fn of_shard(self, shard: Option<&'a ShardRecord>) -> Self {
+        Self { shard, ..self }
+    }
+
+    /// As what these shards came to together.
+    #[must_use]
+    pub fn of_shards(self, shards: &'a [MergedShard]) -> Self {
+        Self { shards, ..self }
+    }
+
+    /// As what there is when a call begins.
+    #[must_use]
+    pub fn in_progress(self) -> Self {
+        Self {
+            in_progress: true,
+            ..self
         }
     }
 
@@ -138,7 +195,7 @@ impl<'a> FindingLine<'a> {
 mod tests {
     use super::{Results, report_json};
     use crate::report::samples;
-    use jelly_base::model::RunReport;
+    use jelly_base::model::{ExitCode, RunReport};
 
     #[test]
     fn a_report_reads_back_as_it_was_written() {
@@ -152,7 +209,7 @@ mod tests {
     #[test]
     fn several_plans_stand_in_one_object() {
         let plans = samples::all();
-        let bytes = report_json(&Results::new("r1", 3, &plans)).unwrap();
+        let bytes = report_json(&Results::new("r1", ExitCode::NeedsUserHelp, &plans)).unwrap();
         let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
         assert_eq!(value["schema_version"], 1);
         assert_eq!(value["run_id"], "r1");

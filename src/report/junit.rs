@@ -357,21 +357,10 @@ fn case_of<'r>(
 ) -> (Case<'r>, Option<Case<'r>>) {
     let now: Vec<&FailureReport> = view::failures_of(last, &step.id).collect();
     let because = step.because.as_ref().map(words::because);
-    let outcome = match step.state {
-        StepState::Passed => CaseOutcome::Passed,
-        StepState::Failed => CaseOutcome::Failed(Trouble::of(&now).unwrap_or_else(|| {
-            let unknown = "the step failed; no failure was recorded";
-            Trouble::of_jelly("unknown", unknown.to_owned())
-        })),
-        StepState::Skipped => CaseOutcome::Skipped(because.unwrap_or_else(|| "skipped".to_owned())),
-        StepState::Blocked => CaseOutcome::Skipped(format!(
-            "blocked: {}",
-            because.unwrap_or_else(|| "its server was not ready".to_owned())
-        )),
-        StepState::Quarantined => CaseOutcome::Skipped(format!(
-            "quarantined: {}",
-            because.unwrap_or_else(|| "the plan can't be run as written".to_owned())
-        )),
+    let known = known_reason(&now);
+    let outcome = match (step.state, &known) {
+        (StepState::Failed, Some(reason)) => CaseOutcome::Skipped(reason.clone()),
+        (state, _) => outcome_of(state, &now, because),
     };
     let extra = beside(step, &now);
     let speaks = deciding(now.iter().copied());
@@ -391,11 +380,12 @@ fn case_of<'r>(
     if step.section != Section::Steps {
         properties.push(("jelly.section", json_word(&step.section)));
     }
-    if let CaseOutcome::Failed(_) = outcome
-        && let Some(failure) = speaks
-    {
+    let is_told = known.is_some() || matches!(outcome, CaseOutcome::Failed(_));
+    if let Some(failure) = speaks.filter(|_| is_told) {
         properties.extend(diagnosis_properties(failure));
     }
+    let marks = now.iter().filter_map(|failure| failure.known.as_ref());
+    properties.extend(marks.map(|mark| ("jelly.known", mark.entry.at.clone())));
     let system_err = match &outcome {
         CaseOutcome::Failed(trouble) => trouble.stderr.clone(),
         CaseOutcome::Passed | CaseOutcome::Skipped(_) => String::new(),
@@ -411,6 +401,32 @@ fn case_of<'r>(
         system_err,
     };
     (case, extra)
+}
+
+fn outcome_of(state: StepState, now: &[&FailureReport], because: Option<String>) -> CaseOutcome {
+    match state {
+        StepState::Passed => CaseOutcome::Passed,
+        StepState::Failed => CaseOutcome::Failed(Trouble::of(now).unwrap_or_else(|| {
+            let unknown = "the step failed; no failure was recorded";
+            Trouble::of_jelly("unknown", unknown.to_owned())
+        })),
+        StepState::Skipped => CaseOutcome::Skipped(because.unwrap_or_else(|| "skipped".to_owned())),
+        StepState::Blocked => CaseOutcome::Skipped(format!(
+            "blocked: {}",
+            because.unwrap_or_else(|| "its server was not ready".to_owned())
+        )),
+        StepState::Quarantined => CaseOutcome::Skipped(format!(
+            "quarantined: {}",
+            because.unwrap_or_else(|| "the plan can't be run as written".to_owned())
+        )),
+    }
+}
+
+/// Why a step that failed is passed over: each of its failures is known.
+fn known_reason(now: &[&FailureReport]) -> Option<String> {
+    let marks: Option<Vec<_>> = now.iter().map(|failure| failure.known.as_ref()).collect();
+    let first = marks?.first().copied()?;
+    Some(format!("known failure: {}", first.entry.reason))
 }
 
 /// The error beside the case of a step that did not run: JUnit knows no case

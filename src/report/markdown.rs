@@ -89,7 +89,11 @@ pub(super) fn head(report: &RunReport) -> String {
 
 fn mark(report: &RunReport) -> &'static str {
     match report.verdict {
-        Verdict::Passed | Verdict::PassedAfterRetry | Verdict::PassedAfterRepair => {
+        Verdict::Passed
+        | Verdict::PassedAfterRetry
+        | Verdict::PassedAfterRepair
+        | Verdict::PassedWithKnown
+        | Verdict::NothingAssigned => {
             if report.exit_code == 0 {
                 "✅"
             } else {

@@ -11,12 +11,13 @@ pub(in crate::report) mod paint;
 mod progress;
 mod under_way;
 
+use super::json::Results;
 use super::{view, words};
 use alike::AlikeLines;
 use indicatif::MultiProgress;
 use jelly_base::model::{
-    ActionKind, Because, Event, IterationReport, MatrixReport, RunReport, Section, StepReport,
-    StepState, json_word,
+    ActionKind, Because, Event, IterationReport, RunReport, Section, StepReport, StepState,
+    json_word,
 };
 use jelly_base::text::{first_names, human_duration, one_line, plural};
 use paint::{TerminalPaint, Tone};
@@ -252,18 +253,8 @@ impl<W: Write> TerminalReporter<W> {
     ///
     /// # Errors
     /// As [`TerminalReporter::finish`].
-    pub fn finish_all(
-        &mut self,
-        reports: &[RunReport],
-        matrices: &[MatrixReport],
-        exit_code: u8,
-    ) -> io::Result<()> {
-        let text = closing::several(
-            &self.paint,
-            (reports, matrices),
-            exit_code,
-            self.options.quiet,
-        );
+    pub fn finish_all(&mut self, results: &Results<'_>) -> io::Result<()> {
+        let text = closing::several(&self.paint, results, self.options.quiet);
         self.close(&text)
     }
 

@@ -75,6 +75,9 @@ pub(super) fn unaccepted(report: &RunReport) -> Option<&'static str> {
         (Unaccepted::Strict, Verdict::PassedAfterRetry) => {
             "green, but not in the first iteration, as --strict wants it"
         }
+        (Unaccepted::Strict, Verdict::PassedWithKnown) => {
+            "green but for known failures, which --strict does not accept"
+        }
         (Unaccepted::Strict, _) => "green, but not as the plan was written, as --strict wants it",
     })
 }

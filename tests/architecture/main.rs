@@ -17,7 +17,7 @@ use std::fs;
 /// Which modules at the root of a package may use which others, where a package
 /// has several that could use each other. As strict as the code is: to use one
 /// more is a decision, made here.
-const ROOMS: [(&str, &str, &[&str]); 15] = [
+const ROOMS: [(&str, &str, &[&str]); 16] = [
     ("jelly", "cli", &["report"]),
     ("jelly", "report", &[]),
     ("jelly-base", "mcp", &[]),
@@ -26,6 +26,7 @@ const ROOMS: [(&str, &str, &[&str]); 15] = [
     ("jelly-harness", "exec", &[]),
     ("jelly-harness", "learned", &[]),
     ("jelly-harness", "repair", &[]),
+    ("jelly-harness", "shards", &[]),
     ("jelly-harness", "triage_loop", &["repair"]),
     ("jelly-setup", "doctor", &[]),
     ("jelly-setup", "init", &[]),

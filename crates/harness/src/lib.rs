@@ -3,4 +3,5 @@
 pub mod exec;
 pub mod learned;
 pub mod repair;
+pub mod shards;
 pub mod triage_loop;

@@ -1,11 +1,14 @@
 //! What can be typed behind `jelly history`, and the flags that name the history everywhere.
 
 use super::shared::Format;
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct ListArgs {
+    #[command(subcommand)]
+    pub command: Option<HistoryCommand>,
+
     /// Sort order
     #[arg(long, value_enum, default_value_t)]
     pub by: HistoryOrder,
@@ -28,6 +31,22 @@ pub struct ListArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum HistoryCommand {
+    /// Print what the history holds, for other programs
+    Export(ExportArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// How long each plan takes, for `jelly run --shard-times`: the median of its last 10 runs
+    #[arg(long, required = true)]
+    pub durations: bool,
+
+    #[command(flatten)]
+    pub history: HistoryArgs,
 }
 
 /// An order of the list.

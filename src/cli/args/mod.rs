@@ -9,8 +9,10 @@ mod doctor;
 mod explain;
 mod history;
 mod init;
+mod known;
 mod list;
 mod login;
+mod merge;
 mod proxy;
 mod replay;
 pub mod rules;
@@ -19,6 +21,7 @@ mod schema;
 #[cfg(feature = "serve")]
 mod serve;
 mod server;
+mod shard;
 mod shared;
 mod snapshot;
 mod tools;
@@ -30,10 +33,12 @@ pub use check::CheckArgs;
 pub use config::{ConfigArgs, ConfigFormat};
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use explain::ExplainArgs;
-pub use history::{HistoryArgs, HistoryOrder, ListArgs};
+pub use history::{ExportArgs, HistoryArgs, HistoryCommand, HistoryOrder, ListArgs};
 pub use init::{InitArgs, RegistryChoice};
+pub use known::{KnownAddArgs, KnownArgs, KnownCommand, KnownFile};
 pub use list::ListServerArgs;
 pub use login::LoginArgs;
+pub use merge::MergeArgs;
 pub use proxy::{OnFailure, ProxyAction, ProxyArgs, RetryUpstream, WrapArgs};
 pub use replay::ReplayArgs;
 pub use rules::{RuleFiles, RulesArgs};
@@ -42,6 +47,7 @@ pub use schema::SchemaArgs;
 #[cfg(feature = "serve")]
 pub use serve::ServeArgs;
 pub use server::{ServerPlace, ServerSource};
+pub use shard::{ShardArgs, ShardChoice};
 pub use shared::{Argv, CiChoice, ColorChoice, Format, NamedReport};
 pub use snapshot::{SnapshotArgs, SnapshotCommand};
 pub use tools::{
@@ -78,6 +84,8 @@ pub struct Cli {
 pub enum Command {
     /// Run test plans against MCP servers
     Run(Box<RunArgs>),
+    /// Merge the results of shards into the result of one run
+    Merge(MergeArgs),
     /// Validate plans without starting anything
     Check(CheckArgs),
     /// Apply the repairs of an earlier run to the plan file
@@ -92,6 +100,8 @@ pub enum Command {
     History(ListArgs),
     /// Generate a plan from a live server's tools and schemas
     Init(Box<InitArgs>),
+    /// Maintain the list of known failures
+    Known(KnownArgs),
     /// Triage test reports: who has to act, why, and what to rerun
     Triage(Box<TriageArgs>),
     /// List, show, test and explain triage rules

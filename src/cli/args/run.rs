@@ -5,7 +5,9 @@
 //! `layers/table.rs` where it is a setting too; and the code that heeds it.
 
 use super::history::HistoryArgs;
+use super::known::KnownFile;
 use super::rules::RuleFiles;
+use super::shard::ShardArgs;
 use super::shared::{
     Argv, CiArgs, NamedReports, ReportsDir, parse_argv, parse_duration, parse_var,
 };
@@ -128,6 +130,12 @@ pub struct RunArgs {
     #[command(flatten)]
     pub ladder: LadderArgs,
 
+    #[command(flatten)]
+    pub shard: ShardArgs,
+
+    #[command(flatten)]
+    pub known: KnownFile,
+
     /// Check every message of every server against the specification; violations fail the run
     #[arg(long)]
     pub wire_check: bool,
@@ -183,6 +191,8 @@ impl RunArgs {
             only: _,
             skip: _,
             fail_fast: _,
+            // Which plans are run.
+            shard: _,
             // `${workspace}`, wherever it is.
             project_dir: _,
             // What is tried, and what a result means; not what is answered.
@@ -190,6 +200,7 @@ impl RunArgs {
             no_repair: _,
             write_repairs: _,
             accept_repairs: _,
+            known: _,
             no_confirm: _,
             strict: _,
             trust_plan: _,
@@ -269,6 +280,7 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("lock", "--lock", FlagRepeat::Kept),
     ("no_repair", "--no-repair", FlagRepeat::Kept),
     ("accept_repairs", "--accept-repairs", FlagRepeat::Kept),
+    ("known", "--known", FlagRepeat::Kept),
     ("strict", "--strict", FlagRepeat::Kept),
     ("fix_tests", "--fix-tests", FlagRepeat::OfHooks),
     ("refine_code", "--refine-code", FlagRepeat::OfHooks),
@@ -289,6 +301,10 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("only", "--only", FlagRepeat::OfTheSame),
     ("skip", "--skip", FlagRepeat::OfTheSame),
     ("fail_fast", "--fail-fast", FlagRepeat::OfTheSame),
+    ("shard", "--shard", FlagRepeat::Dropped),
+    ("shard_times", "--shard-times", FlagRepeat::Dropped),
+    ("run_key", "--run-key", FlagRepeat::Dropped),
+    ("run_attempt", "--run-attempt", FlagRepeat::Dropped),
     ("seed", "--seed", FlagRepeat::Dropped),
     ("jobs", "--jobs", FlagRepeat::Dropped),
     ("record", "--record", FlagRepeat::Dropped),

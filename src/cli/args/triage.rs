@@ -1,6 +1,7 @@
 //! What can be typed behind `jelly triage`.
 
 use super::history::HistoryArgs;
+use super::known::KnownFile;
 use super::rules::RuleFiles;
 use super::shared::{CiArgs, NamedReports};
 use clap::{Args, ValueEnum};
@@ -152,6 +153,9 @@ pub struct TriageArgs {
 
     #[command(flatten)]
     pub own_rules: RuleFiles,
+
+    #[command(flatten)]
+    pub known: KnownFile,
 
     /// Number of reports read in parallel [default: the number of processors]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]

@@ -45,7 +45,17 @@ const RUN: Section = ("run", &["run"]);
 const TRIAGE: Section = ("triage", &["triage"]);
 const DOCTOR: Section = ("doctor", &["doctor"]);
 /// The commands that look into a history.
-const REMEMBER: Section = ("", &["run", "triage", "history", "explain"]);
+const REMEMBER: Section = (
+    "",
+    &[
+        "run",
+        "triage",
+        "history",
+        "history export",
+        "explain",
+        "known add",
+    ],
+);
 /// The commands that know where reports lie.
 const REPORT: Section = (
     "",
@@ -53,6 +63,8 @@ const REPORT: Section = (
         "run",
         "apply",
         "explain",
+        "known add",
+        "merge",
         #[cfg(feature = "serve")]
         "serve",
         "snapshot review",

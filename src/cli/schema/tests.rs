@@ -21,6 +21,7 @@ use jelly_base::model::{
 };
 use jelly_contract::{Changes, LintReport, Lock};
 use jelly_harness::learned::StoreFile;
+use jelly_harness::shards::PlanTimes;
 use jelly_harness::triage_loop::Bundle;
 use jelly_plan::{SettingKind, plan_schema};
 use jelly_triage::engine::{ProjectRules, RuleFileDocument};
@@ -111,8 +112,8 @@ const MADE: &[Made] = &[
     ),
     made(
         "results",
-        "`jelly run --format json`, and results.json",
-        &[("run", "json")],
+        "`jelly run --format json`, `jelly merge --format json`, and results.json",
+        &[("run", "json"), ("merge", "json")],
         output::<RunOutput<'static>>,
     ),
     made(
@@ -246,6 +247,12 @@ const MADE: &[Made] = &[
         "a line of the history file, as in .jelly/history.jsonl",
         &[],
         output::<PastRun>,
+    ),
+    made(
+        "plan-times",
+        "`jelly history export --durations`, for `jelly run --shard-times`",
+        &[],
+        output::<PlanTimes>,
     ),
     made(
         "schema-store",

@@ -1,5 +1,6 @@
 use super::{Extras, ReportError, RunDir, file_name, run_id};
 use crate::report::{Results, samples};
+use jelly_base::model::ExitCode;
 use proptest::prelude::*;
 use std::fs;
 use std::io::Write;
@@ -84,7 +85,8 @@ fn several_plans_have_a_folder_each_even_with_one_stem() {
         dir.write(&samples::passed(), Extras::default()).unwrap();
     }
     let reports = [samples::passed()];
-    run.write_results(&Results::new("r1", 0, &reports)).unwrap();
+    run.write_results(&Results::new("r1", ExitCode::Passed, &reports))
+        .unwrap();
     assert_eq!(
         names(run.path()),
         ["_.._x", "results.json", "smoke", "smoke-2"]

@@ -5,7 +5,7 @@ use crate::report::json::Results;
 use crate::report::samples;
 use crate::report::triage::{samples as triaged, triage_html};
 use jelly_base::model::{
-    Assertion, Evidence, FailureReport, RequestFacts, RunReport, TriageReport,
+    Assertion, Evidence, ExitCode, FailureReport, RequestFacts, RunReport, TriageReport,
 };
 use jelly_base::text::{Notation, disarmed};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn links() -> PageLinks {
 
 fn of_runs(plans: &[RunReport]) -> String {
     let exit_code = plans.first().map_or(0, |plan| plan.exit_code);
-    let results = Results::new("r1", exit_code, plans);
+    let results = Results::new("r1", ExitCode::of(exit_code).unwrap(), plans);
     String::from_utf8(run_html(&results, &links(), &|_, _, _| Vec::new())).unwrap()
 }
 

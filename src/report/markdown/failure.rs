@@ -43,6 +43,14 @@ pub(super) fn failure(
     }
     out.push_str(&format!("- {verdict}\n"));
 
+    if let Some(mark) = &failure.known {
+        out.push_str(&format!(
+            "- Known: {} ({})\n",
+            prose(&mark.entry.reason),
+            code(&mark.entry.at)
+        ));
+    }
+
     match &diagnosis.evidence {
         Some(evidence) => out.push_str(&format!(
             "- Evidence, in {}: {}\n",

@@ -3,6 +3,7 @@
 
 use super::name;
 use super::paint::{TerminalPaint, Tone};
+use crate::report::json::Results;
 use crate::report::view::{self, RepairFate};
 use crate::report::{matrix, words};
 use jelly_base::model::{ExitCode, HelpProblem, HelpSummary, MatrixReport, RunReport, Verdict};
@@ -18,6 +19,7 @@ pub(super) fn one(paint: &TerminalPaint, report: &RunReport, quiet: bool) -> Str
     out.push_str(&verdict(paint, report));
     out.push_str(&flaky(paint, report));
     out.push_str(&repaired(paint, report));
+    out.push_str(&known(paint, report, ""));
     // Otherwise events have told them already.
     if quiet {
         out.push_str(&warnings(paint, report, ""));
@@ -36,6 +38,17 @@ fn warnings(paint: &TerminalPaint, report: &RunReport, indent: &str) -> String {
         .collect()
 }
 
+fn known(paint: &TerminalPaint, report: &RunReport, indent: &str) -> String {
+    let head = format!("{indent}known: ");
+    let known = report.known.iter();
+    known
+        .map(|known| {
+            let text = format!("{}: {}", known.test, known.entry.reason);
+            paint.hanging(&head, Tone::Warn, &name(&text), indent.len() + 4)
+        })
+        .collect()
+}
+
 fn where_it_lies(paint: &TerminalPaint, report: &RunReport, indent: &str) -> String {
     report
         .report_dir
@@ -48,18 +61,15 @@ fn where_it_lies(paint: &TerminalPaint, report: &RunReport, indent: &str) -> Str
 }
 
 /// The end of a call with several plans.
-pub(super) fn several(
-    paint: &TerminalPaint,
-    (reports, matrices): (&[RunReport], &[MatrixReport]),
-    exit_code: u8,
-    quiet: bool,
-) -> String {
+pub(super) fn several(paint: &TerminalPaint, results: &Results<'_>, quiet: bool) -> String {
+    let (reports, matrices) = (results.plans, results.matrix);
     let mut out = String::new();
     if !quiet {
         out.push('\n');
     }
     for report in reports {
         out.push_str(&verdict(paint, report));
+        out.push_str(&known(paint, report, "    "));
         if quiet {
             out.push_str(&warnings(paint, report, "    "));
         }
@@ -70,7 +80,7 @@ pub(super) fn several(
     }
     let what = if matrices.is_empty() { "plan" } else { "run" };
     let runs = plural(reports.len() as u64, what);
-    let text = format!("{runs}, exit code {exit_code}");
+    let text = format!("{}{runs}, exit code {}", part(results), results.exit_code);
     out.push_str(&paint.hanging("", Tone::Strong, &text, 4));
     for report in reports {
         if let Some(help) = &report.help_summary {
@@ -80,6 +90,22 @@ pub(super) fn several(
         }
     }
     out
+}
+
+/// Which part of a run the plans are, and what is still to be done with it.
+fn part(results: &Results<'_>) -> String {
+    match (results.shard, results.shards) {
+        (Some(record), _) => {
+            let all = plural(record.plans.len() as u64, "plan");
+            let shard = format!("shard {}/{} of {all}", record.index, record.total);
+            match results.verdict {
+                Verdict::NothingAssigned => format!("{shard}, nothing assigned: "),
+                _ => format!("{shard}, for jelly merge: "),
+            }
+        }
+        (None, []) => String::new(),
+        (None, shards) => format!("{} merged: ", plural(shards.len() as u64, "shard")),
+    }
 }
 
 /// Longest cell of a table, in columns.
@@ -143,7 +169,11 @@ fn side_by_side(paint: &TerminalPaint, found: &MatrixReport) -> String {
 
 fn verdict(paint: &TerminalPaint, report: &RunReport) -> String {
     let tone = match report.verdict {
-        Verdict::Passed | Verdict::PassedAfterRetry | Verdict::PassedAfterRepair => {
+        Verdict::Passed
+        | Verdict::PassedAfterRetry
+        | Verdict::PassedAfterRepair
+        | Verdict::PassedWithKnown
+        | Verdict::NothingAssigned => {
             if report.exit_code == ExitCode::Passed.code() {
                 Tone::Good
             } else {

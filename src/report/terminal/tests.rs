@@ -1,7 +1,8 @@
 use super::{TerminalOptions, TerminalReporter};
+use crate::report::json::Results;
 use crate::report::samples;
 use indicatif::{MultiProgress, ProgressDrawTarget, TermLike};
-use jelly_base::model::{ActionKind, Because, Event, RunReport, StepState};
+use jelly_base::model::{ActionKind, Because, Event, ExitCode, RunReport, StepState};
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -201,8 +202,9 @@ fn warnings_of_several_plans_are_told_to_who_wants_it_quiet() {
         };
         let mut out = Vec::new();
         let mut reporter = TerminalReporter::new(&mut out, options);
+        let both = [report.clone(), report.clone()];
         reporter
-            .finish_all(&[report.clone(), report.clone()], &[], 0)
+            .finish_all(&Results::new("r1", ExitCode::Passed, &both))
             .unwrap();
         drop(reporter);
         let told = String::from_utf8(out).unwrap();
@@ -258,7 +260,8 @@ fn several_plans_end_with_a_line_each_and_the_help() {
     let mut out = Vec::new();
     let mut reporter = TerminalReporter::new(&mut out, TerminalOptions::default());
     let reports = [samples::passed(), samples::dead_server(), samples::flaky()];
-    reporter.finish_all(&reports, &[], 3).unwrap();
+    let results = Results::new("r1", ExitCode::NeedsUserHelp, &reports);
+    reporter.finish_all(&results).unwrap();
     insta::assert_snapshot!("terminal_several", String::from_utf8(out).unwrap());
 }
 

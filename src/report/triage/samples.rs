@@ -163,6 +163,7 @@ pub(in crate::report) fn outage() -> TriageReport {
             name: "is mended".into(),
             root_cause: None,
         }],
+        known: Vec::new(),
         retry: RetryPlan {
             tests: (0..5)
                 .map(|n| format!("shop.OrderTest#stores{n}"))
@@ -199,6 +200,7 @@ pub(in crate::report) fn unreadable() -> TriageReport {
         clusters: Vec::new(),
         fixed: Vec::new(),
         retry: RetryPlan::default(),
+        known: Vec::new(),
         infrastructure_issues: Vec::new(),
         recommendations: vec!["Find out what kept them.".into()],
         ..outage()

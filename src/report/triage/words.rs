@@ -11,6 +11,8 @@ pub(super) fn verdict(report: &TriageReport) -> &'static str {
     match report.verdict {
         Verdict::Passed => "passed",
         Verdict::PassedAfterRetry | Verdict::PassedAfterRepair => "passed, with flaky tests",
+        Verdict::PassedWithKnown => "nothing but known failures",
+        Verdict::NothingAssigned => "nothing assigned",
         Verdict::CodeFailure => "failures of the code under test",
         Verdict::NeedsUserHelp => "failures of the tests or their environment",
         Verdict::InvalidInput => "the result can't be relied on",

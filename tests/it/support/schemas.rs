@@ -63,9 +63,11 @@ pub fn output_fits(args: &[String], stdout: &str) {
     }
     let one = match (words.as_slice(), format, mode) {
         (["run", ..], Some("json"), _) => "results",
+        (["merge", ..], Some("json"), _) => "results",
         (["check", ..], Some("json"), _) => "check",
         (["config", ..], Some("json"), _) => "config",
         (["doctor", ..], Some("json"), _) => "doctor",
+        (["history", "export", "--durations", ..], None, _) => "plan-times",
         (["history", ..], Some("json"), _) => "history",
         (["explain", ..], Some("json"), _) => "explain",
         (["rules", "list", ..], Some("json"), _) => "rules",

@@ -62,6 +62,22 @@ impl ExitCode {
             .unwrap_or(Self::Passed)
     }
 
+    /// The code of this number, where it is one of ours.
+    #[must_use]
+    pub fn of(number: u8) -> Option<Self> {
+        let all = [
+            Self::Passed,
+            Self::CodeFailure,
+            Self::InvalidInput,
+            Self::NeedsUserHelp,
+            Self::UnacceptedChange,
+            Self::Internal,
+            Self::Interrupted(Signal::Int),
+            Self::Interrupted(Signal::Term),
+        ];
+        all.into_iter().find(|code| code.code() == number)
+    }
+
     fn precedence(self) -> u8 {
         match self {
             Self::Interrupted(Signal::Int) => 0,
@@ -89,6 +105,10 @@ pub enum Verdict {
     Passed,
     PassedAfterRetry,
     PassedAfterRepair,
+    /// Nothing stands but what a list of known failures names.
+    PassedWithKnown,
+    /// A shard that was assigned no plan.
+    NothingAssigned,
     CodeFailure,
     #[default]
     NeedsUserHelp,
@@ -100,10 +120,36 @@ impl Verdict {
     #[must_use]
     pub fn is_green(self) -> bool {
         match self {
-            Self::Passed | Self::PassedAfterRetry | Self::PassedAfterRepair => true,
+            Self::Passed
+            | Self::PassedAfterRetry
+            | Self::PassedAfterRepair
+            | Self::PassedWithKnown
+            | Self::NothingAssigned => true,
             Self::CodeFailure | Self::NeedsUserHelp | Self::InvalidInput | Self::Interrupted => {
                 false
             }
+        }
+    }
+
+    /// Of several plans' verdicts, the one that speaks for the call, in the
+    /// order of the exit codes; of no plan, that there was none.
+    #[must_use]
+    pub fn of_call(plans: impl IntoIterator<Item = Self>) -> Self {
+        let strongest = plans.into_iter().max_by_key(|verdict| verdict.weight());
+        strongest.unwrap_or(Self::NothingAssigned)
+    }
+
+    fn weight(self) -> u8 {
+        match self {
+            Self::NothingAssigned => 0,
+            Self::Passed => 1,
+            Self::PassedAfterRetry => 2,
+            Self::PassedAfterRepair => 3,
+            Self::PassedWithKnown => 4,
+            Self::NeedsUserHelp => 5,
+            Self::CodeFailure => 6,
+            Self::InvalidInput => 7,
+            Self::Interrupted => 8,
         }
     }
 }

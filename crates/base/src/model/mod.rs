@@ -7,6 +7,7 @@
 
 mod budget;
 mod call;
+mod call_summary;
 mod diagnosis;
 mod doctor;
 mod event;
@@ -16,6 +17,7 @@ mod failure_texts;
 mod failures;
 mod fix;
 mod inventory;
+mod known;
 mod label;
 mod limit;
 mod listing;
@@ -29,6 +31,7 @@ mod report_labels;
 mod rules;
 mod rung;
 mod schema;
+mod shard;
 mod template;
 mod text_difference;
 mod triage;
@@ -37,6 +40,7 @@ mod wire;
 pub use crate::mcp::Era;
 pub use budget::{Budgets, Spent, Track};
 pub use call::CallReport;
+pub use call_summary::{CallSummary, RunCluster};
 pub use diagnosis::{
     Advice, Diagnosis, ErrorCategory, Evidence, Repeated, SharedAdvice, Side, Standing, Suspect,
 };
@@ -54,6 +58,7 @@ pub use failure_texts::for_each_json_text;
 pub use failures::{FailureView, Failures, KnownAdvice};
 pub use fix::{Fix, FixKind};
 pub use inventory::Inventory;
+pub use known::{KnownEntry, KnownFailure, KnownMark, StaleEntry, StaleReason};
 pub use label::{Label, RUN_REPORT, TRIAGE_REPORT};
 pub use limit::OwnLimit;
 pub use listing::ServerListing;
@@ -83,6 +88,7 @@ pub use rules::{
 };
 pub use rung::{OutputSeen, Rung};
 pub use schema::{NeverNull, json_word};
+pub use shard::{MergedShard, Shard, ShardPlan, ShardRecord, SupersededAttempt};
 pub use template::Template;
 pub use text_difference::TextDifference;
 pub use triage::{

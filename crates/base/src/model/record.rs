@@ -165,6 +165,24 @@ pub struct Totals {
 }
 
 impl Totals {
+    /// Counts others too.
+    pub fn add(&mut self, other: Self) {
+        let Self {
+            total,
+            passed,
+            failed,
+            blocked,
+            quarantined,
+            skipped,
+        } = other;
+        self.total += total;
+        self.passed += passed;
+        self.failed += failed;
+        self.blocked += blocked;
+        self.quarantined += quarantined;
+        self.skipped += skipped;
+    }
+
     #[must_use]
     pub fn of(steps: &[StepReport]) -> Self {
         let mut totals = Self::default();

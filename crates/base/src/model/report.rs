@@ -287,6 +287,9 @@ pub struct FailureReport {
     /// The limit of jelly's own for which nothing can be said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_limit: Option<super::OwnLimit>,
+    /// The entry of the list of known failures that covers it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<super::KnownMark>,
     pub diagnosis: Diagnosis,
 }
 
@@ -439,6 +442,12 @@ pub struct RunReport {
     /// The repaired plan was written to the user's file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repairs_written: bool,
+    /// The failures of the last iteration that a list of known failures covers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<super::KnownFailure>,
+    /// Entries of that list that should be taken out, where this plan shows it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known_stale: Vec<super::StaleEntry>,
     /// What the run could not do for itself, such as a recording that could
     /// not be written, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

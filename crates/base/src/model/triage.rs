@@ -30,6 +30,9 @@ pub struct TriageReport {
     #[serde(default)]
     pub fixed: Vec<FixedTest>,
     pub retry: RetryPlan,
+    /// The failures that a list of known failures covers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<super::known::KnownFailure>,
     /// What is wrong around the tests, one sentence a cause.
     pub infrastructure_issues: Vec<String>,
     /// What to do, in the order in which to do it.

@@ -49,7 +49,7 @@ pub(super) fn ask<'a>(
     ledger: &BudgetLedger,
     policy: &Policy,
 ) -> (Ask, Option<&'a Proposal>) {
-    if judged.is_overruled {
+    if judged.is_overruled || judged.known.is_some() {
         return (Ask::Nothing, None);
     }
     let test_side = judged.diagnosis.side == Side::Test;

@@ -97,6 +97,7 @@ fn failure(judged: &Judged, plan: &Plan) -> FailureReport {
         mismatch: failure.mismatch,
         outcome: failure.outcome,
         own_limit: failure.beyond(),
+        known: judged.known.clone(),
         diagnosis: judged.diagnosis.clone(),
     }
 }

@@ -4,7 +4,7 @@
 use super::earlier::StepDependencies;
 use super::memory::Memory;
 use super::seen::{Observation, Policy, Seen, needs_proof};
-use jelly_base::model::{AssertionTarget, Diagnosis, Failure, Repeated, Side, Standing};
+use jelly_base::model::{AssertionTarget, Diagnosis, Failure, KnownMark, Repeated, Side, Standing};
 
 /// Why what jelly itself left out is held against nobody.
 const OWN_LIMIT: &str = "own_limit";
@@ -31,17 +31,21 @@ pub struct Judged {
     /// Another mismatch of the same step holds it against the code, which
     /// decides for the step: this one stands, and asks for nothing.
     pub(super) is_overruled: bool,
+    /// The entry of the list of known failures that covers it. It is counted
+    /// like any other, stands in nobody's way, and asks for nothing.
+    pub(super) known: Option<KnownMark>,
 }
 
 impl Judged {
+    /// It is held against the code, and nobody knew of it.
     pub(super) fn is_code(&self) -> bool {
-        self.diagnosis.side == Side::Code
+        self.diagnosis.side == Side::Code && self.known.is_none()
     }
 
     /// It is held against the tests, the plan or the environment, alone or for
     /// its step.
     pub(super) fn stands_test_side(&self) -> bool {
-        !self.is_code() && !self.is_overruled
+        !self.is_code() && !self.is_overruled && self.known.is_none()
     }
 
     /// One sighting is proof enough, and running it again takes nothing back.
@@ -103,6 +107,7 @@ pub(super) fn judge(seen: &Seen, known: &Known<'_>) -> Judged {
         }
     }
     Judged {
+        known: known.policy.known.entry(&failure, &diagnosis),
         failure,
         diagnosis,
         blame,

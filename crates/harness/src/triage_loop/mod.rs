@@ -50,7 +50,9 @@ pub use proofs::Proof;
 pub use real_fs::RealFs;
 pub use revision::{Beside, ResultSettings, StoredSnapshots, definitions, step_facts};
 pub use run::{Outcome, foundations, run};
-pub use seen::{Foundations, Means, Observation, PassedBefore, Policy, Revision, Seen, StepFacts};
+pub use seen::{
+    Foundations, KnownFailures, Means, Observation, PassedBefore, Policy, Revision, Seen, StepFacts,
+};
 pub use settings::{CallFlags, LoopSettings, PlanTexts, ReportSink, Surroundings};
 pub use standing::Standings;
 pub use verdict::{Course, Ending, Taint, conclude};

@@ -38,6 +38,9 @@ pub(super) fn to_stop(
     if standings.green {
         return Some("every step passed".to_owned());
     }
+    if standings.known {
+        return Some("nothing but known failures stand".to_owned());
+    }
     let going_on = strongest != Ask::Nothing;
     if observation.record.deadline_reached || (going_on && !observation.time_left) {
         return Some(LoopLimit::Deadline(policy.budgets.deadline).reason());

@@ -118,6 +118,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             budgets: settings.effective_budgets(),
             trust_plan: settings.trust_plan,
             passed_before: settings.passed_before.clone(),
+            known: settings.known.clone(),
             seed: settings.seed,
             means: settings.means(),
         };

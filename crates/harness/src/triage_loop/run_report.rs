@@ -9,8 +9,8 @@ use super::settings::PlanTexts;
 use super::standing::Standings;
 use super::verdict::{Ending, Taint, conclude};
 use jelly_base::model::{
-    ExitCode, HelpSummary, IterationRecord, IterationReport, PlanReport, RunReport, SCHEMA_VERSION,
-    Unaccepted,
+    ExitCode, HelpSummary, IterationRecord, IterationReport, KnownFailure, KnownMark, PlanReport,
+    RunReport, SCHEMA_VERSION, Unaccepted,
 };
 use jelly_plan::{shown_diff, shown_plan};
 use tokio::time::Instant;
@@ -19,6 +19,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     pub(super) fn publish_progress(&mut self) {
         let unfinished = Standings {
             green: false,
+            known: false,
             ..self.last
         };
         let ending = conclude(unfinished, &self.course);
@@ -99,6 +100,17 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         let passed_over = self.passed_over.iter();
         let passed_over = passed_over.map(|p| self.settings.redactor.redact(&p.told).into_owned());
         warnings.extend(passed_over.filter(|told| !tried(told)));
+        let last = iterations.last().into_iter();
+        let known = last.flat_map(|last| &last.failures).filter_map(|failure| {
+            let KnownMark { entry, test } = failure.known.clone()?;
+            Some(KnownFailure {
+                entry,
+                test,
+                fingerprint: failure.diagnosis.fingerprint.clone(),
+                diagnosis: failure.diagnosis.clone(),
+            })
+        });
+        let known = known.collect();
         let repair_diff = shown_diff(&self.original, &self.plan.source, &self.settings.redactor);
         RunReport {
             schema_version: SCHEMA_VERSION,
@@ -129,6 +141,9 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             iterations,
             repair_diff: (!repair_diff.is_empty()).then_some(repair_diff),
             repairs_written: false,
+            known,
+            // Judged when all plans of the call have run.
+            known_stale: Vec::new(),
             warnings,
         }
     }

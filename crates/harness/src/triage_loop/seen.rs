@@ -1,7 +1,9 @@
 //! What the decision looks at: one iteration, triaged.
 
 use crate::repair::Proposal;
-use jelly_base::model::{Budgets, Diagnosis, ErrorCategory, Failure, IterationRecord, Side};
+use jelly_base::model::{
+    Budgets, Diagnosis, ErrorCategory, Failure, IterationRecord, KnownMark, Side,
+};
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -18,6 +20,8 @@ pub struct Policy {
     pub trust_plan: bool,
     /// What passed in earlier runs.
     pub passed_before: PassedBefore,
+    /// What a list names as known.
+    pub known: KnownFailures,
     /// Seeds the jitter of the back-off.
     pub seed: u64,
     pub means: Means,
@@ -62,6 +66,36 @@ impl Default for PassedBefore {
 impl fmt::Debug for PassedBefore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("PassedBefore")
+    }
+}
+
+/// Which failures a list of known failures covers.
+#[derive(Clone)]
+pub struct KnownFailures(Rc<FindKnown>);
+
+type FindKnown = dyn Fn(&Failure, &Diagnosis) -> Option<KnownMark>;
+
+impl KnownFailures {
+    /// `entry` has to say the same for as long as the run goes on.
+    pub fn new(entry: impl Fn(&Failure, &Diagnosis) -> Option<KnownMark> + 'static) -> Self {
+        Self(Rc::new(entry))
+    }
+
+    pub(super) fn entry(&self, failure: &Failure, diagnosis: &Diagnosis) -> Option<KnownMark> {
+        (self.0)(failure, diagnosis)
+    }
+}
+
+impl Default for KnownFailures {
+    /// There is no list.
+    fn default() -> Self {
+        Self::new(|_, _| None)
+    }
+}
+
+impl fmt::Debug for KnownFailures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KnownFailures")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::contract::PlanReads;
 use super::revision::{ResultSettings, StoredSnapshots};
-use super::seen::{Means, PassedBefore};
+use super::seen::{KnownFailures, Means, PassedBefore};
 use crate::repair::FsFacts;
 use indexmap::IndexMap;
 use jelly_base::model::{Budgets, Diagnosis, EventSink, Failure, RunReport, Warnings};
@@ -46,6 +46,8 @@ pub struct LoopSettings {
     pub redactor: Redactor,
     /// What passed in earlier runs.
     pub passed_before: PassedBefore,
+    /// What a list names as known.
+    pub known: KnownFailures,
     /// Which plan it is, in every checkout; as of [`Beside`](super::Beside).
     pub plan_identity: String,
     /// What changes how answers come about, or how they are judged.

@@ -11,6 +11,8 @@ use jelly_base::model::{
 pub struct Standings {
     /// Everything that was selected ran and passed, and something did.
     pub green: bool,
+    /// The same but for known failures, of which there is at least one.
+    pub known: bool,
     /// Something test-side stands: a failure, a step that could not run, or a
     /// fault that no record explains.
     pub test_side: bool,
@@ -33,8 +35,17 @@ pub(super) fn standings(record: &IterationRecord, judged: &[Judged], proven: boo
     let cut = record.deadline_reached || record.interrupted.is_some();
     let green = judged.is_empty() && looked && complete && !unexplained && !cut && !code;
     let nothing_said = judged.is_empty() && !green && !code;
+    let only_known = !judged.is_empty() && judged.iter().all(|one| one.known.is_some());
+    let else_complete = record.steps.iter().all(|step| match step.state {
+        // Nothing but known failures is left to explain it.
+        StepState::Failed => true,
+        StepState::Passed | StepState::Skipped | StepState::Blocked | StepState::Quarantined => {
+            is_fine(step)
+        }
+    });
     Standings {
         green,
+        known: only_known && else_complete && !unexplained && !cut && !code,
         test_side: judged.iter().any(Judged::stands_test_side)
             || unexplained
             || unable

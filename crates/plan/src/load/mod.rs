@@ -8,6 +8,7 @@ mod beside;
 mod expect;
 mod features;
 mod keywords;
+mod known;
 mod matrix;
 mod misplaced;
 mod operand;
@@ -30,6 +31,7 @@ mod tests;
 mod vacuous;
 
 pub use keywords::{UnknownKeyword, unknown_keyword};
+pub use known::read_known;
 pub use plan::{check, load, load_with};
 pub use problem::{PlanError, Problem};
 pub use project::{Project, ProjectSetting, SettingKey, SettingKind, read_project};

@@ -5,8 +5,11 @@ use super::recurrence::{End, WINDOW, recurrence};
 use indexmap::{IndexMap, IndexSet};
 use jelly_base::model::{FailureHistory, FailureStatus};
 use jelly_base::text::stable_name;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Calls of a plan from which its duration is taken.
+pub const TIMED: usize = 10;
 
 /// Earlier runs, oldest first, by test and by cause.
 ///
@@ -35,6 +38,8 @@ pub struct Past {
 struct RunMark {
     at: Option<String>,
     digests: Vec<String>,
+    /// How long its plans took, by their places.
+    durations: Vec<(String, u64)>,
 }
 
 #[derive(Debug, Clone)]
@@ -137,7 +142,12 @@ impl Past {
             }
         }
         let index = self.runs.len();
+        let timed = run.reports.iter().filter_map(|report| {
+            let place = report.place.clone()?;
+            Some((place, report.duration_ms?))
+        });
         self.runs.push(RunMark {
+            durations: timed.collect(),
             at: run.at.take(),
             digests: run.reports.drain(..).map(|report| report.digest).collect(),
         });
@@ -199,6 +209,28 @@ impl Past {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.end == 0
+    }
+
+    /// How long each plan takes in milliseconds, by its path in the project: the
+    /// median of its last [`TIMED`] calls. The combinations of a matrix are runs
+    /// of the same moment, and count together.
+    #[must_use]
+    pub fn durations(&self) -> BTreeMap<&str, u64> {
+        let mut calls: BTreeMap<&str, IndexMap<&str, u64>> = BTreeMap::new();
+        for run in &self.runs[..self.end] {
+            let at = run.at.as_deref().unwrap_or_default();
+            for (place, duration) in &run.durations {
+                let of_call = calls.entry(place).or_default().entry(at).or_default();
+                *of_call = of_call.saturating_add(*duration);
+            }
+        }
+        let median = |calls: IndexMap<&str, u64>| {
+            let mut last: Vec<u64> = calls.into_values().rev().take(TIMED).collect();
+            last.sort_unstable();
+            last.get(last.len() / 2).copied().unwrap_or_default()
+        };
+        let calls = calls.into_iter();
+        calls.map(|(place, calls)| (place, median(calls))).collect()
     }
 
     /// Whether it remembers failures by the first algorithm of fingerprints.

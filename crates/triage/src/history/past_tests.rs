@@ -37,6 +37,7 @@ fn run(day: u32, failed: &[(&str, &str)], passed: &[&str]) -> PastRun {
     run.reports.push(PastReport {
         path: "report.xml".into(),
         digest: format!("digest {day}"),
+        ..PastReport::default()
     });
     for (test, of) in failed {
         run.causes.insert(format!("j1:{of}"), cause(of));
@@ -307,4 +308,30 @@ fn suites_that_stand_side_by_side_have_a_past_each() {
     assert_eq!(said("suite-1"), Recurrence::Known);
     assert_eq!(said("suite-2"), Recurrence::New);
     assert!(!past.watches("suite-2", "Class", "total"));
+}
+
+/// Calls of a day, each a plan with the time that it took.
+fn timed(day: u32, times: &[(&str, u64)]) -> Vec<PastRun> {
+    let call = |(place, duration): &(&str, u64)| {
+        let mut run = run(day, &[], &[]);
+        run.reports[0].digest = format!("{day} {place} {duration}");
+        run.reports[0].place = Some((*place).to_owned());
+        run.reports[0].duration_ms = Some(*duration);
+        run
+    };
+    times.iter().map(call).collect()
+}
+
+#[test]
+fn a_plan_takes_as_long_as_the_median_of_its_last_calls() {
+    let mut runs = timed(1, &[("a.yaml", 9_000)]);
+    // Ten calls later the first one counts no more.
+    for day in 2..12 {
+        runs.extend(timed(day, &[("a.yaml", 100 + u64::from(day))]));
+    }
+    // Two combinations of a matrix are one call.
+    runs.extend(timed(12, &[("b.yaml", 30), ("b.yaml", 40)]));
+    let past = past_of(runs);
+    let told: Vec<(&str, u64)> = past.durations().into_iter().collect();
+    assert_eq!(told, [("a.yaml", 107), ("b.yaml", 70)]);
 }

@@ -68,6 +68,13 @@ pub struct PastReport {
     /// its path. Empty where there is none, and then equal to nothing.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub digest: String,
+    /// Of a plan: its path relative to the project, with `/` between folders;
+    /// absent where it lies outside, and in runs of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// How long the plan took in milliseconds, absent where `place` is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
 }
 
 /// A cause as it was diagnosed.
@@ -232,6 +239,7 @@ mod tests {
             run.reports.push(PastReport {
                 path: format!("{name}.xml"),
                 digest: name.into(),
+                ..PastReport::default()
             });
             run.failures.push(PastFailure {
                 report: place,

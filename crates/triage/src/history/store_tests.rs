@@ -15,6 +15,7 @@ fn run(digest: &str) -> PastRun {
     run.reports.push(PastReport {
         path: "a.xml".into(),
         digest: digest.into(),
+        ..PastReport::default()
     });
     run.failures.push(PastFailure {
         report: 0,

@@ -131,6 +131,7 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
         clusters,
         fixed,
         retry,
+        known: Vec::new(),
     };
     Account {
         report,
@@ -192,6 +193,7 @@ pub(super) fn bare(reports: Vec<ReportSummary>, failures: Failures) -> TriageRep
         clusters: Vec::new(),
         fixed: Vec::new(),
         retry: RetryPlan::default(),
+        known: Vec::new(),
         infrastructure_issues: Vec::new(),
         recommendations: Vec::new(),
     }

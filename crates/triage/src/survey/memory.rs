@@ -96,6 +96,7 @@ pub fn past_run(
         run.reports.push(PastReport {
             path: summary.path.clone(),
             digest: summary.identity.clone().unwrap_or_default(),
+            ..PastReport::default()
         });
     }
     for (view, whole) in report.failures.iter().zip(report.failures.to_owned_iter()) {

@@ -19,6 +19,7 @@ mod read;
 mod rerun;
 mod subject;
 mod words;
+mod written;
 
 pub use account::{Account, ReportPart, Terms, account};
 pub use cluster::clusters;
@@ -27,6 +28,7 @@ pub use exit::FailOn;
 pub use memory::{Before, past_of, past_run};
 pub use read::{Input, ReportSource, Tools, open, read_all, read_one};
 pub use rerun::Hint;
+pub use written::parts_of;
 
 #[cfg(test)]
 mod tests;

@@ -3,8 +3,9 @@
 
 use super::support::diagnosis;
 use crate::triage_loop::{
-    CallFlags, Executor, Hook, HookCall, HookRunner, IterationContext, LoopSettings, Outcome,
-    PassedBefore, PlanReads, PlanTexts, RealFs, ResultSettings, StoredSnapshots, Surroundings, run,
+    CallFlags, Executor, Hook, HookCall, HookRunner, IterationContext, KnownFailures, LoopSettings,
+    Outcome, PassedBefore, PlanReads, PlanTexts, RealFs, ResultSettings, StoredSnapshots,
+    Surroundings, run,
 };
 use indexmap::IndexMap;
 use jelly_base::model::{
@@ -145,6 +146,7 @@ pub(super) fn settings(dir: &Path) -> LoopSettings {
         seed: 7,
         redactor: Redactor::none(),
         passed_before: PassedBefore::default(),
+        known: KnownFailures::default(),
         plan_identity: "plan.yaml".into(),
         results: ResultSettings::default(),
         env: BTreeMap::new(),

@@ -3,8 +3,8 @@
 
 use crate::repair::{Proposal, RepairId};
 use crate::triage_loop::{
-    Decision, EarlierStep, Foundations, LoopState, Means, Observation, PassedBefore, Policy, Ran,
-    Seen, StepFacts, definitions,
+    Decision, EarlierStep, Foundations, KnownFailures, LoopState, Means, Observation, PassedBefore,
+    Policy, Ran, Seen, StepFacts, definitions,
 };
 use jelly_base::model::{
     Assertion, AssertionTarget, Because, Budgets, Diagnosis, ErrorCategory, Failure,
@@ -137,6 +137,7 @@ pub(super) fn policy() -> Policy {
         },
         trust_plan: false,
         passed_before: PassedBefore::default(),
+        known: KnownFailures::default(),
         seed: 7,
         means: Means::default(),
     }

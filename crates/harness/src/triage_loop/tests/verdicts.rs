@@ -1,10 +1,14 @@
 //! What is green, and how a run ends. Nothing is green by absence.
 
-use super::support::{World, broken, crash, hiccup, policy, server, skipped, step};
-use crate::triage_loop::{Action, Course, Ending, Standings, Taint, conclude};
+use super::support::{
+    World, broken, crash, hiccup, hooked, mismatch, policy, server, skipped, step,
+};
+use crate::triage_loop::{
+    Action, Course, Ending, KnownFailures, Policy, Standings, Taint, conclude,
+};
 use jelly_base::model::{
-    Because, ExitCode, IterationRecord, Section, ServerState, Signal, StepReport, StepState,
-    Verdict,
+    Because, ExitCode, IterationRecord, KnownMark, Section, ServerState, Signal, StepReport,
+    StepState, Verdict,
 };
 
 fn standings_of(record: IterationRecord) -> Standings {
@@ -26,6 +30,7 @@ fn all_selected_steps_passed_is_green() {
         standings_of(record),
         Standings {
             green: true,
+            known: false,
             test_side: false,
             code: false
         }
@@ -68,6 +73,7 @@ fn nothing_else_is_green_even_without_a_failure() {
             standings,
             Standings {
                 green: false,
+                known: false,
                 test_side: true,
                 code: false
             },
@@ -155,21 +161,25 @@ fn an_iteration_cut_by_the_deadline_stops_the_loop() {
 
 const GREEN: Standings = Standings {
     green: true,
+    known: false,
     test_side: false,
     code: false,
 };
 const TEST: Standings = Standings {
     green: false,
+    known: false,
     test_side: true,
     code: false,
 };
 const CODE: Standings = Standings {
     green: false,
+    known: false,
     test_side: false,
     code: true,
 };
 const BOTH: Standings = Standings {
     green: false,
+    known: false,
     test_side: true,
     code: true,
 };
@@ -322,4 +332,64 @@ fn an_unwritable_report_is_never_green_and_acquits_nobody() {
         conclude(CODE, &course),
         ending(Verdict::CodeFailure, ExitCode::CodeFailure, true)
     );
+}
+
+/// Step a is known to be wrong.
+fn knows_a() -> Policy {
+    Policy {
+        known: KnownFailures::new(|failure, _| {
+            let is_a = failure.step.as_deref() == Some("a");
+            is_a.then(KnownMark::default)
+        }),
+        ..hooked()
+    }
+}
+
+#[test]
+fn a_known_failure_asks_for_nothing_and_is_held_against_nobody() {
+    for known in [crash("a"), mismatch("a", "1"), hiccup("a")] {
+        let decision = World::new(knows_a()).sees(std::slice::from_ref(&known));
+        assert_eq!(decision.action, Action::Stop, "{known:?}");
+        let standings = decision.standings;
+        let wanted = Standings {
+            known: true,
+            ..Standings::default()
+        };
+        assert_eq!(standings, wanted, "{known:?}");
+        let strict = Course {
+            strict: true,
+            ..once()
+        };
+        for (course, code) in [
+            (once(), ExitCode::Passed),
+            (strict, ExitCode::UnacceptedChange),
+        ] {
+            let ending = conclude(standings, &course);
+            assert_eq!(ending.verdict, Verdict::PassedWithKnown);
+            assert_eq!(ending.exit_code, code);
+        }
+    }
+}
+
+#[test]
+fn what_stands_beside_a_known_failure_decides() {
+    let both = [crash("a"), mismatch("b", "1")];
+    let decision = World::new(knows_a()).sees(&both);
+    assert_eq!(decision.action, Action::Confirm);
+    assert!(!decision.standings.known && !decision.standings.code);
+    let both = [mismatch("a", "1"), crash("b")];
+    let standings = World::new(knows_a()).sees(&both).standings;
+    assert!(standings.code && !standings.known);
+    // What could not run is not known.
+    for state in [
+        StepState::Blocked,
+        StepState::Quarantined,
+        StepState::Skipped,
+    ] {
+        let steps = vec![step("a", StepState::Failed), step("b", state)];
+        let standings = World::new(knows_a())
+            .sees_steps(steps, &[crash("a")])
+            .standings;
+        assert!(!standings.known && !standings.green, "{state:?}");
+    }
 }

@@ -388,7 +388,10 @@ mod tests {
                 "(shop 0.1.0) lib/shop/cart.ex:9: Shop.Cart.total(nil, [])",
                 "lib/shop/cart.ex",
             ),
-            ("| File \"/srv/app/shop.py\", line 3, in total", "/srv/app/shop.py"),
+            (
+                "| File \"/srv/app/shop.py\", line 3, in total",
+                "/srv/app/shop.py",
+            ),
             ("... 12 more", ""),
         ] {
             assert_eq!(place(line), Some(path), "{line}");

@@ -1,0 +1,62 @@
+//! What can be typed behind `jelly known`, and the flag that names the list.
+
+use super::history::HistoryArgs;
+use super::shared::ReportsDir;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// Where the list of known failures is.
+#[derive(Debug, Default, Args)]
+pub struct KnownFile {
+    /// List of known failures [default: known-failures.yaml beside jelly.yaml]
+    #[arg(long, value_name = "FILE")]
+    pub known: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct KnownArgs {
+    #[command(subcommand)]
+    pub command: KnownCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum KnownCommand {
+    /// Add a failure of the last run to the list; never in CI
+    Add(KnownAddArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct KnownAddArgs {
+    /// Fingerprint of the failure, of its test or of its cause; the beginning is enough
+    #[arg(value_name = "FINGERPRINT")]
+    pub fingerprint: String,
+
+    /// Why it is accepted for now
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+
+    /// Cover the cause in every test, and not only where it was seen
+    #[arg(long)]
+    pub any_test: bool,
+
+    /// Who takes care of it
+    #[arg(long, value_name = "NAME")]
+    pub owner: Option<String>,
+
+    /// The last day on which the entry holds, as 2027-01-31
+    #[arg(long, value_name = "DATE")]
+    pub expires: Option<String>,
+
+    #[command(flatten)]
+    pub file: KnownFile,
+
+    /// Look for the failure in these reports: of `jelly run`, or JSON of `jelly triage` [default: the last run]
+    #[arg(long = "in", value_name = "REPORT")]
+    pub reports: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub of_runs: ReportsDir,
+
+    #[command(flatten)]
+    pub history: HistoryArgs,
+}

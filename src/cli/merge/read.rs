@@ -1,0 +1,158 @@
+//! A folder → the result of a shard.
+
+use crate::cli::results::{RESULTS, read_bytes};
+use jelly_base::model::{MatrixReport, RunReport, ShardRecord};
+use jelly_harness::shards::ShardResult;
+use serde::Deserialize;
+use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
+use std::cell::RefCell;
+use std::fmt;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// What a shard wrote.
+#[derive(Deserialize)]
+struct WrittenResult {
+    run_id: String,
+    exit_code: u8,
+    #[serde(default)]
+    in_progress: bool,
+    shard: ShardRecord,
+    plans: Vec<RunReport>,
+    #[serde(default)]
+    matrix: Vec<MatrixReport>,
+}
+
+/// The result that lies in `dir`, and its file.
+///
+/// # Errors
+/// There is none; a sentence that names the folder, and the shard where it is
+/// known.
+pub fn read_shard(dir: &Path) -> Result<(PathBuf, ShardResult), String> {
+    let folder = run_folder(dir)?;
+    let file = folder.join(RESULTS);
+    let shown = file.display();
+    let opened = File::open(&file).map_err(|error| format!("{shown} can't be read: {error}"))?;
+    let bytes = read_bytes(opened).map_err(|why| format!("{shown} can't be read: {why}"))?;
+    let written: WrittenResult = serde_json::from_slice(&bytes).map_err(|error| {
+        let what = match record_of(&bytes) {
+            Some(record) => {
+                let ShardRecord {
+                    index,
+                    total,
+                    attempt,
+                    ..
+                } = record;
+                format!("shard {index}/{total}, attempt {attempt}, is cut")
+            }
+            None if error.is_eof() => "it is cut".to_owned(),
+            None => "it is no result of `jelly run --shard`".to_owned(),
+        };
+        format!("{shown}: {what}: {error}")
+    })?;
+    let WrittenResult {
+        run_id,
+        exit_code,
+        in_progress,
+        shard,
+        mut plans,
+        matrix,
+    } = written;
+    for plan in &mut plans {
+        found_again(&folder, plan);
+    }
+    let result = ShardResult {
+        folder: folder.display().to_string(),
+        run_id,
+        exit_code,
+        in_progress,
+        record: shard,
+        plans,
+        matrix,
+    };
+    Ok((file, result))
+}
+
+/// The folder of the run: the one that is named, or in it the latest, or the
+/// only one.
+fn run_folder(dir: &Path) -> Result<PathBuf, String> {
+    let shown = dir.display();
+    let holds = |folder: &Path| folder.join(RESULTS).is_file();
+    let latest = dir.join("latest");
+    if holds(dir) {
+        return Ok(dir.to_owned());
+    }
+    if holds(&latest) {
+        return Ok(latest);
+    }
+    let entries = dir.read_dir();
+    let entries = entries.map_err(|error| format!("{shown} can't be read: {error}"))?;
+    let mut runs: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| holds(path))
+        .collect();
+    runs.sort();
+    match runs.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(format!("{shown}: there is no {RESULTS} in it")),
+        several => Err(format!(
+            "{shown}: it holds {} runs; name the folder of one",
+            several.len()
+        )),
+    }
+}
+
+/// The report of a plan lies elsewhere than on the runner that wrote it.
+fn found_again(folder: &Path, plan: &mut RunReport) {
+    let name = plan.report_dir.as_ref();
+    let name = name.and_then(|dir| Path::new(dir).file_name());
+    if let Some(name) = name {
+        let here = folder.join(name);
+        if here.is_dir() {
+            plan.report_dir = Some(here.display().to_string());
+        }
+    }
+}
+
+/// The record of a shard, where a file that is cut still holds it.
+fn record_of(bytes: &[u8]) -> Option<ShardRecord> {
+    struct Seek<'r>(&'r RefCell<Option<ShardRecord>>);
+    impl<'de> Visitor<'de> for Seek<'_> {
+        type Value = ();
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            while let Some(key) = map.next_key::<String>()? {
+                if key == "shard" {
+                    *self.0.borrow_mut() = Some(map.next_value()?);
+                } else {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+            Ok(())
+        }
+    }
+    let found = RefCell::new(None);
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    // It ends in an error, behind what is looked for.
+    let _ = reader.deserialize_map(Seek(&found));
+    found.into_inner()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::record_of;
+
+    #[test]
+    fn a_cut_file_may_still_tell_its_shard() {
+        let record =
+            r#"{"run_key":"k","attempt":2,"index":3,"total":4,"plans_sha256":"","plans":[]}"#;
+        let cut = format!(r#"{{"schema_version":1,"shard":{record},"plans":[{{"na"#);
+        let found = record_of(cut.as_bytes()).unwrap();
+        assert_eq!((found.index, found.total, found.attempt), (3, 4, 2));
+        assert_eq!(record_of(br#"{"schema_version":1,"sha"#), None);
+    }
+}

@@ -1,0 +1,231 @@
+//! The whole list of plans, and the part of it that is this call's.
+//!
+//! Main type: [`ShardCall`].
+
+use super::ci;
+use crate::cli::args::{RunArgs, ShardArgs};
+use crate::cli::known::KnownList;
+use crate::cli::refusal::Refusal;
+use crate::cli::rules::project_file;
+use crate::cli::settings::World;
+use jelly_base::model::{ShardPlan, ShardRecord};
+use jelly_harness::shards::{PlanTimes, assign, list_digest};
+use jelly_plan::PlanSource;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::num::NonZeroU32;
+use std::path::{Component, Path, PathBuf};
+
+/// A larger file of durations is not read.
+const TIMES_MAX: u64 = 64 * 1024 * 1024;
+
+/// A call that runs a part of its plans.
+#[derive(Debug)]
+pub struct ShardCall {
+    pub record: ShardRecord,
+}
+
+impl ShardCall {
+    /// None where all plans are run here; `runs` holds the path of a plan as
+    /// often as it is run.
+    ///
+    /// # Errors
+    /// What was typed, or what it names, can't be used.
+    pub fn open(
+        args: &RunArgs,
+        world: &World,
+        (paths, runs): (&[PathBuf], &[&Path]),
+        known: Option<&KnownList>,
+    ) -> Result<Option<Self>, Refusal> {
+        let ShardArgs {
+            shard,
+            shard_times,
+            run_key,
+            run_attempt,
+        } = &args.shard;
+        let Some(choice) = shard else {
+            return Ok(None);
+        };
+        let shard = ci::shard(*choice, &world.env)
+            .map_err(|[what, next]| Refusal::with_help(what, next))?;
+        let root = project_root(args.project_dir.as_deref(), world);
+        let places = places(paths, &root, world)?;
+        let times = shard_times.as_deref().map(read_times).transpose()?;
+        let total = NonZeroU32::new(shard.total()).unwrap_or(NonZeroU32::MIN);
+        let names: Vec<&str> = places.iter().map(String::as_str).collect();
+        let shards = assign(&names, total, times.as_ref().map(|(times, _)| times));
+        let mut counts: BTreeMap<&Path, u32> = BTreeMap::new();
+        for path in runs {
+            *counts.entry(path).or_default() += 1;
+        }
+        let plans: Vec<ShardPlan> = paths
+            .iter()
+            .zip(&places)
+            .zip(shards)
+            .map(|((path, place), shard)| ShardPlan {
+                path: place.clone(),
+                named: path.display().to_string(),
+                shard,
+                runs: counts.get(path.as_path()).copied().unwrap_or(1),
+                sha256: PlanSource::read(path).ok().map(|source| source.sha256()),
+            })
+            .collect();
+        let plans_sha256 = list_digest(&plans);
+        let (key, attempt) = ci::run(&world.env);
+        let record = ShardRecord {
+            run_key: run_key
+                .clone()
+                .or(key)
+                .unwrap_or_else(|| format!("plans/{plans_sha256}")),
+            attempt: run_attempt.or(attempt).unwrap_or(1),
+            index: shard.index(),
+            total: shard.total(),
+            strict: args.strict,
+            times_sha256: times.map(|(_, digest)| digest),
+            known_sha256: known.map(|list| list.sha256.clone()),
+            known: known.map_or_else(Vec::new, |list| list.entries.to_vec()),
+            plans_sha256,
+            plans,
+            left_out: Vec::new(),
+        };
+        Ok(Some(Self { record }))
+    }
+
+    /// Whether this call runs the plan.
+    pub fn has(&self, plan: &Path) -> bool {
+        let named = plan.display().to_string();
+        let own = |plan: &&ShardPlan| plan.shard == self.record.index && plan.named == named;
+        self.record.plans.iter().any(|plan| own(&plan))
+    }
+
+    /// With those of its plans of which nothing was selected.
+    pub fn leaving_out<'p>(&self, plans: impl IntoIterator<Item = &'p Path>) -> ShardRecord {
+        let mut record = self.record.clone();
+        for plan in plans {
+            let named = plan.display().to_string();
+            let known = record.plans.iter().find(|plan| plan.named == named);
+            record.left_out.extend(known.map(|plan| plan.path.clone()));
+        }
+        record
+    }
+}
+
+/// The folder that paths of plans are relative to: as told, else that of
+/// `jelly.yaml`, else the repository's, else this one.
+pub fn project_root(told: Option<&Path>, world: &World) -> PathBuf {
+    let of_settings = || Some(project_file(&world.cwd)?.parent()?.to_owned());
+    let of_repository = || {
+        let mut above = world.cwd.ancestors();
+        above.find(|folder| folder.join(".git").exists())
+    };
+    let told = told.map(|folder| world.cwd.join(folder));
+    let found = told
+        .or_else(of_settings)
+        .or_else(|| of_repository().map(Path::to_owned));
+    plain(&world.cwd.join(found.unwrap_or_default()))
+}
+
+/// A path below `root` as it is on every runner, with `/` between folders.
+pub fn relative_path(path: &Path, root: &Path, world: &World) -> Option<String> {
+    let path = plain(&world.cwd.join(path));
+    let parts: Option<Vec<&str>> = path
+        .strip_prefix(root)
+        .ok()?
+        .components()
+        .map(|part| part.as_os_str().to_str())
+        .collect();
+    parts.filter(|parts| !parts.is_empty()).map(|p| p.join("/"))
+}
+
+/// Without `.` and `..`, as it is written: links may lead elsewhere on another
+/// runner.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// The paths of all plans, no two alike.
+fn places(paths: &[PathBuf], root: &Path, world: &World) -> Result<Vec<String>, Refusal> {
+    let mut seen: BTreeMap<String, &Path> = BTreeMap::new();
+    let mut places = Vec::with_capacity(paths.len());
+    for path in paths {
+        let Some(place) = relative_path(path, root, world) else {
+            return Err(Refusal::with_help(
+                format!(
+                    "--shard: the plan {} does not lie in the project {}, so that its path may \
+                     be another one on each runner",
+                    path.display(),
+                    root.display()
+                ),
+                "name a folder that holds all plans with --project-dir",
+            ));
+        };
+        if let Some(first) = seen.insert(place.clone(), path) {
+            return Err(Refusal::with_help(
+                format!(
+                    "--shard: {} and {} are the same plan",
+                    first.display(),
+                    path.display()
+                ),
+                "name each plan once",
+            ));
+        }
+        places.push(place);
+    }
+    Ok(places)
+}
+
+/// The durations with the digest of their file.
+fn read_times(file: &Path) -> Result<(PlanTimes, String), Refusal> {
+    let shown = file.display();
+    let failed = |why: String| {
+        Refusal::with_help(
+            format!("--shard-times {shown}: {why}"),
+            "`jelly history export --durations` writes such a file",
+        )
+    };
+    let mut bytes = Vec::new();
+    let opened = File::open(file).and_then(|file| {
+        let mut file = file.take(TIMES_MAX + 1);
+        file.read_to_end(&mut bytes)
+    });
+    let read = opened.map_err(|error| failed(error.to_string()))?;
+    if u64::try_from(read).is_ok_and(|read| read > TIMES_MAX) {
+        return Err(failed(format!("it has more than {TIMES_MAX} bytes")));
+    }
+    // Its errors name line and column.
+    let times: PlanTimes =
+        serde_json::from_slice(&bytes).map_err(|error| failed(error.to_string()))?;
+    if times.schema_version != 1 {
+        let version = times.schema_version;
+        return Err(failed(format!(
+            "its schema_version is {version}; this version of jelly reads 1"
+        )));
+    }
+    let digest = Sha256::digest(&bytes);
+    let digest = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok((times, digest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+    use std::path::{Path, PathBuf};
+
+    #[test]
+    fn a_path_is_told_without_detours() {
+        let told = plain(Path::new("/a/./b/../c//d.yaml"));
+        assert_eq!(told, PathBuf::from("/a/c/d.yaml"));
+    }
+}

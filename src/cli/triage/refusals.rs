@@ -1,0 +1,34 @@
+//! Reports that can't be relied on, for who is printed nothing of them.
+
+use crate::cli::args::TriageArgs;
+use crate::cli::args::triage::{Mode, TriageFormat};
+use crate::cli::refusal::complain;
+use jelly_base::model::{ExitCode, TriageReport};
+use jelly_base::text::one_line;
+
+/// Why nothing is said, where the output has no place for it.
+pub fn tell_refusals(report: &TriageReport, args: &TriageArgs) {
+    let format = args.format.unwrap_or(TriageFormat::Human);
+    let told = match format {
+        TriageFormat::Human | TriageFormat::Json | TriageFormat::Md | TriageFormat::Github => {
+            args.emit.is_none() && args.mode == Mode::Rca
+        }
+        TriageFormat::Jsonl | TriageFormat::Table | TriageFormat::Ctrf | TriageFormat::Junit => {
+            false
+        }
+    };
+    if told || report.exit_code != ExitCode::InvalidInput.code() {
+        return;
+    }
+    let mut silent = true;
+    for summary in &report.reports {
+        if let Some(problem) = &summary.problem {
+            let (path, problem) = (one_line(&summary.path, 300), one_line(problem, 300));
+            complain(&format!("error: {path} can't be relied on: {problem}"));
+            silent = false;
+        }
+    }
+    if silent {
+        complain(&format!("error: {}", report.health.summary));
+    }
+}
