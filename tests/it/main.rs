@@ -69,6 +69,7 @@ mod proxy_listen;
 mod proxy_spans;
 mod proxy_url;
 mod recordings;
+mod repeated_steps;
 mod reruns;
 mod resources;
 mod rules;

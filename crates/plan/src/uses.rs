@@ -111,7 +111,7 @@ impl Plan {
         let server = self.servers.get(&step.server);
         let asked = server.into_iter().flat_map(|server| &server.answers);
         let asked = asked.chain(&step.answers).flat_map(Answer::predicates);
-        step.expect.predicates().chain(asked)
+        step.predicates().chain(asked)
     }
 
     /// The names of the environment variables on whose values it depends what
@@ -293,8 +293,12 @@ impl Step {
         for answer in &self.answers {
             answer.each_reference(see);
         }
-        for predicate in self.expect.predicates() {
+        for predicate in self.predicates() {
             each_reference(&predicate.operand, see);
+        }
+        for asked in self.condition.iter().flat_map(|condition| &condition.vars) {
+            each_reference(&asked.value, see);
+            each_reference(&asked.wanted, see);
         }
     }
 }

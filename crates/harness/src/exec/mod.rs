@@ -30,6 +30,7 @@ mod outsider;
 mod phrase;
 mod pin_proof;
 mod plain;
+mod polling;
 mod request;
 mod run;
 mod script;

@@ -259,8 +259,9 @@ fn end_homeless_steps(shared: &Rc<SharedState>, settings: &Rc<ExecSettings>) {
         if shared.plan.servers.contains_key(&step.server) {
             continue;
         }
-        let end = if !shared.selected.contains(&step.id) {
-            StepEnd::not_run(step, StepState::Skipped, Because::NotSelected)
+        let left_out = shared.left_out(step);
+        let end = if let Some(because) = left_out {
+            StepEnd::not_run(step, StepState::Skipped, because)
         } else if let Some(reason) = shared.quarantined(step) {
             StepEnd::not_run(step, StepState::Quarantined, Because::Plan(reason))
         } else {

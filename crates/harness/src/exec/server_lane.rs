@@ -84,9 +84,8 @@ impl ServerLane {
 
     /// Starts the server if a step wants it, or says why its steps can't run.
     async fn open(&self, report: &mut ServerReport) -> Result<(Session, Launch), Because> {
-        let selected = &self.shared.selected;
         let mut steps = self.steps.iter().map(|&index| self.shared.step(index));
-        if !steps.any(|step| selected.contains(&step.id)) {
+        if !steps.any(|step| self.shared.is_wanted(step)) {
             return Err(Because::NotSelected);
         }
         report.notes.extend(self.prepared.notes.iter().cloned());

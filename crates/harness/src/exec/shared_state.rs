@@ -12,7 +12,7 @@ use jelly_plan::{Plan, Scope, Step};
 use jelly_wire::ReplyOutcome;
 use serde_json::{Map, Value, json};
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use tokio::sync::{Notify, watch};
 
@@ -56,6 +56,8 @@ pub struct SharedState {
     pub plan: Rc<Plan>,
     pub selected: BTreeSet<String>,
     quarantined: BTreeSet<String>,
+    /// Steps that a condition of the plan leaves out.
+    left_out: BTreeMap<String, Because>,
     pub scope: RefCell<Scope>,
     pub compiled: RefCell<Compiled>,
     pub cleaner: Cleaner,
@@ -86,7 +88,9 @@ impl SharedState {
         stopping: watch::Receiver<Stopping>,
     ) -> Self {
         let open = [&plan.setup, &plan.steps, &plan.teardown].map(|steps| Cell::new(steps.len()));
+        let left_out = left_out(&plan, &selected, &scope);
         Self {
+            left_out,
             index: plan
                 .all_steps()
                 .enumerate()
@@ -178,8 +182,8 @@ impl SharedState {
 
     /// Why a step that is due is not to be executed, whatever its server.
     pub fn hindrance(&self, step: &Step) -> Option<(StepState, Because)> {
-        if !self.selected.contains(&step.id) {
-            return Some((StepState::Skipped, Because::NotSelected));
+        if let Some(because) = self.left_out(step) {
+            return Some((StepState::Skipped, because));
         }
         if let Some(stop) = self.stopping.borrow().stops(step.section) {
             return Some((StepState::Skipped, stop.because()));
@@ -192,7 +196,8 @@ impl SharedState {
             Section::Teardown => 0,
         };
         let broken = ended.iter().take(before).flatten().find(|report| {
-            report.state != StepState::Passed && report.because != Some(Because::NotSelected)
+            report.state != StepState::Passed
+                && !report.because.as_ref().is_some_and(Because::is_wanted)
         });
         if let Some(setup) = broken {
             return Some((StepState::Blocked, Because::Setup(setup.id.clone())));
@@ -210,6 +215,19 @@ impl SharedState {
         None
     }
 
+    /// Why a step is not to run, whatever comes.
+    pub fn left_out(&self, step: &Step) -> Option<Because> {
+        if !self.selected.contains(&step.id) {
+            return Some(Because::NotSelected);
+        }
+        self.left_out.get(&step.id).cloned()
+    }
+
+    /// Whether it is to run, as far as the plan and the selection say.
+    pub fn is_wanted(&self, step: &Step) -> bool {
+        self.selected.contains(&step.id) && !self.left_out.contains_key(&step.id)
+    }
+
     /// Why a step is out of the run though nothing hinders it.
     pub fn quarantined(&self, step: &Step) -> Option<String> {
         self.quarantined
@@ -220,7 +238,7 @@ impl SharedState {
     /// Records how a step ended.
     pub fn end(&self, index: usize, report: StepReport) {
         if report.state != StepState::Passed
-            && report.because != Some(Because::NotSelected)
+            && !report.because.as_ref().is_some_and(Because::is_wanted)
             && self.fail_fast
         {
             self.cut.set(true);
@@ -292,6 +310,27 @@ impl SharedState {
         let failures = self.failures.borrow().clone();
         (self.ended.borrow().clone(), in_order(failures))
     }
+}
+
+/// The selected steps whose `if` does not hold, and those that need one of
+/// them. One whose `if` can't be asked runs into that itself.
+fn left_out(plan: &Plan, selected: &BTreeSet<String>, scope: &Scope) -> BTreeMap<String, Because> {
+    let mut left_out: BTreeMap<String, Because> = BTreeMap::new();
+    for step in plan.all_steps().filter(|step| selected.contains(&step.id)) {
+        let server = plan.servers.get(&step.server);
+        let holds = step.condition.as_ref().is_none_or(|condition| {
+            condition
+                .holds(server, std::env::consts::OS, scope)
+                .unwrap_or(true)
+        });
+        let inherited = step.needs.iter().find_map(|id| left_out.get(id)).cloned();
+        let because = match holds {
+            true => inherited,
+            false => Some(Because::If),
+        };
+        left_out.extend(because.map(|because| (step.id.clone(), because)));
+    }
+    left_out
 }
 
 fn in_order(mut failures: Vec<PlacedFailure>) -> Vec<Failure> {

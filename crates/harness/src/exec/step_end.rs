@@ -35,10 +35,18 @@ impl StepEnd {
         };
         let report = StepReport {
             attempts: 1,
-            duration_ms: Some((duration.as_secs_f64() * 1e6).round() / 1000.0),
             ..step_report(step, state)
         };
-        Self { report, failures }
+        Self { report, failures }.after(duration)
+    }
+
+    /// It took so long, all in all.
+    pub fn after(mut self, duration: Duration) -> Self {
+        if self.report.attempts > 0 {
+            let millis = (duration.as_secs_f64() * 1e6).round() / 1000.0;
+            self.report.duration_ms = Some(millis);
+        }
+        self
     }
 
     /// The plan can't be run as written here.

@@ -48,7 +48,7 @@ pub(super) fn standings(record: &IterationRecord, judged: &[Judged], proven: boo
 fn is_fine(step: &StepReport) -> bool {
     match step.state {
         StepState::Passed => true,
-        StepState::Skipped => step.because == Some(Because::NotSelected),
+        StepState::Skipped => step.because.as_ref().is_some_and(Because::is_wanted),
         StepState::Failed | StepState::Blocked | StepState::Quarantined => false,
     }
 }

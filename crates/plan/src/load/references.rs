@@ -26,6 +26,9 @@ pub(super) struct KnownNames {
     pub captures: HashMap<String, (usize, String)>,
     /// Captures of this step and those after it.
     pub later_captures: HashMap<String, String>,
+    /// By id, of a step with cases by that of all of them too: positions and
+    /// ids.
+    pub steps: HashMap<String, Vec<(usize, String)>>,
     /// By id: the steps that subscribe, with position and server.
     pub subscriptions: HashMap<String, (usize, String)>,
     /// Of these, whose subscription a step before this one ends.

@@ -175,9 +175,15 @@ impl<'t> Reader<'t> {
             pinned_at,
             capabilities,
             answers,
-            startup_timeout: startup_timeout.unwrap_or(DEFAULT_TIMEOUT),
-            request_timeout: request_timeout.unwrap_or(DEFAULT_TIMEOUT),
-            shutdown_timeout: shutdown_timeout.unwrap_or(DEFAULT_SHUTDOWN),
+            startup_timeout: startup_timeout
+                .or(self.defaults.startup_timeout)
+                .unwrap_or(DEFAULT_TIMEOUT),
+            request_timeout: request_timeout
+                .or(self.defaults.request_timeout)
+                .unwrap_or(DEFAULT_TIMEOUT),
+            shutdown_timeout: shutdown_timeout
+                .or(self.defaults.shutdown_timeout)
+                .unwrap_or(DEFAULT_SHUTDOWN),
             at,
             path: path.to_doc(),
         }
