@@ -167,3 +167,97 @@ fn what_still_changed_is_given_more_time() {
     let diff = repair["diff"].as_str().unwrap();
     assert!(diff.contains("for: 800ms"), "{diff}");
 }
+
+/// What a step lacks is said by the step; under the flag, it is skipped, and a
+/// run of nothing but that says so.
+#[test]
+fn what_a_step_requires_is_there_or_the_step_is_not_run() {
+    let steps = "
+  - { id: always, tool: work, args: { op: echo, text: a } }
+  - { id: keyed, requires: ['secret:NO_SUCH_KEY'], tool: work, args: { op: echo, text: '${secret:NO_SUCH_KEY}' } }
+  - { id: after, needs: [keyed], tool: work, args: { op: echo, text: b } }
+  - { id: contained, requires: ['command:no-such-command', 'command:python3'], tool: work, args: { op: echo, text: c } }
+";
+    let project = Project::with(&plan(steps));
+    let run = project.run(&[]);
+    run.ends(3, "needs_user_help");
+    let last = run.last();
+    assert_eq!(last.state("keyed"), "quarantined");
+    assert_eq!(
+        last.failure("contained")["diagnosis"]["root_cause"],
+        "command_not_found"
+    );
+
+    let run = project.run(&["--skip-missing"]);
+    run.ends(0, "passed");
+    let last = run.last();
+    assert_eq!(
+        last.step("keyed")["because"],
+        json!({ "requires": "secret:NO_SUCH_KEY" })
+    );
+    assert_eq!(
+        last.step("after")["because"],
+        json!({ "requires": "secret:NO_SUCH_KEY" })
+    );
+    assert_eq!(
+        last.step("contained")["because"],
+        json!({ "requires": "command:no-such-command" })
+    );
+    assert!(
+        run.ended
+            .stdout
+            .contains("2 steps skipped, since secret:NO_SUCH_KEY"),
+        "{}",
+        run.ended.stdout
+    );
+
+    let run = project.run(&["--skip-missing", "--only", "contained"]);
+    run.ends(0, "skipped");
+    assert_eq!(run.last().server("s")["state"], "not_started");
+    let run = project.run(&["--only", "contained"]);
+    run.ends(3, "needs_user_help");
+}
+
+#[test]
+fn a_folder_stands_for_its_plans_and_a_dash_for_stdin() {
+    let project = Project::empty();
+    let steps = "  - { id: a, tool: work, args: { op: echo, text: a }, tags: [x] }\n";
+    project.write("suite/one.yaml", plan(steps));
+    project.write(
+        "suite/deep/two.yaml",
+        plan(&steps.replace("id: a", "id: b")),
+    );
+    project.write("suite/package.json", r#"{"version": "1.0.0"}"#);
+    let listed = project.jelly(&["run", "--list", "suite"]).output();
+    assert_eq!(listed.code, Some(0), "{}", listed.stderr);
+    assert_eq!(
+        listed.stdout,
+        "suite/deep/two.yaml: two (1 step)\n  b  s  tool work  [x]\nsuite/one.yaml: one (1 step)\n  a  s  tool work  [x]\n"
+    );
+    assert!(!project.exists("reports"));
+    let ran = project.jelly(&["run", "suite", "--only", "a"]).output();
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let none = project
+        .jelly(&["run", "--list", "suite", "--only", "c"])
+        .output();
+    assert_eq!(none.code, Some(2), "{}", none.stderr);
+    project.write("empty/a.json", "{}");
+    let none = project.jelly(&["run", "empty"]).output();
+    assert_eq!(none.code, Some(2), "{}", none.stderr);
+    assert!(
+        none.stderr.contains("there is no plan below empty"),
+        "{}",
+        none.stderr
+    );
+
+    let ran = project.jelly(&["run", "-"]).stdin(plan(steps)).output();
+    assert_eq!(ran.code, Some(0), "{}\n{}", ran.stdout, ran.stderr);
+    let hooked = plan(steps).replace("version: 1", "version: 1\nhooks: { fix_tests: [./x] }");
+    let refused = project.jelly(&["run", "-"]).stdin(hooked).output();
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("a plan from stdin"),
+        "{}",
+        refused.stderr
+    );
+}

@@ -45,7 +45,7 @@ pub use source::{Format, Location, PlanSource, ReadError, ReplaceError};
 pub use template::{Part, Template, TemplateError, each_reference, has_reference, is_name};
 pub use types::{
     BudgetOverrides, Capture, Command, Condition, DocPath, ErrorExpect, Expect, Flag, Hooks,
-    JsonExpect, Plan, Predicate, Redaction, Request, Segment, Server, Step, StepCase, Transport,
-    Until, VarCondition,
+    JsonExpect, Plan, Predicate, Redaction, Request, Requirement, Segment, Server, Step, StepCase,
+    Transport, Until, VarCondition,
 };
 pub use uses::{UnknownServer, snapshot_path};

@@ -147,6 +147,8 @@ pub struct Server {
     pub capabilities: Option<Value>,
     /// For all of its steps, and as often as asked.
     pub answers: Vec<Answer>,
+    /// What must be there for all of its steps.
+    pub requires: Vec<Requirement>,
     /// From spawn to ready. Default 30 s.
     pub startup_timeout: Duration,
     /// For one request. Default 30 s.
@@ -279,12 +281,35 @@ pub struct Step {
     pub cancel: Option<Cancel>,
     /// Nothing is added to the params, not even what the protocol requires.
     pub bare: bool,
+    /// What must be there for it, with what its server requires.
+    pub requires: Vec<Requirement>,
     /// When it runs; always, without one.
     pub condition: Option<Condition>,
     /// The answer that is waited for.
     pub until: Option<Box<Until>>,
     /// Which of the step's `cases` it is.
     pub case: Option<StepCase>,
+}
+
+/// What must be there for a step.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Requirement {
+    /// An environment variable that is set and not empty; its value is hidden.
+    Secret(String),
+    /// An environment variable that is set.
+    Env(String),
+    /// A program on the PATH.
+    Command(String),
+}
+
+impl fmt::Display for Requirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Secret(name) => write!(f, "secret:{name}"),
+            Self::Env(name) => write!(f, "env:{name}"),
+            Self::Command(name) => write!(f, "command:{name}"),
+        }
+    }
 }
 
 /// When a step runs; all of it must hold.

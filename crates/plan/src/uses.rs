@@ -2,8 +2,8 @@
 
 use super::template::{Part, Template, each_reference};
 use super::{
-    Answer, Command, Expect, Operator, Plan, Predicate, Raw, Request, Server, Step, Transport,
-    has_reference,
+    Answer, Command, Expect, Operator, Plan, Predicate, Raw, Request, Requirement, Server, Step,
+    Transport, has_reference,
 };
 use jelly_base::text::close_names;
 use jelly_base::text::redact::holds_secret;
@@ -55,6 +55,11 @@ impl Plan {
             let secret = declared.iter().filter(|v| v.input.is_secret);
             names.extend(secret.map(|variable| variable.name.clone()));
         }
+        let required = self.all_steps().flat_map(|step| &step.requires);
+        names.extend(required.filter_map(|requirement| match requirement {
+            Requirement::Secret(name) => Some(name.clone()),
+            Requirement::Env(_) | Requirement::Command(_) => None,
+        }));
         names.sort();
         names.dedup();
         names

@@ -49,6 +49,7 @@ pub fn human(report: &TriageReport, options: HumanOptions) -> String {
 fn head(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
     let (word, tone) = match report.verdict {
         Verdict::Passed => ("PASS  ", Tone::Good),
+        Verdict::Skipped => ("SKIPPED  ", Tone::Warn),
         Verdict::PassedAfterRetry | Verdict::PassedAfterRepair => ("FLAKY  ", Tone::Warn),
         Verdict::InvalidInput => ("UNRELIABLE  ", Tone::Bad),
         Verdict::CodeFailure | Verdict::NeedsUserHelp | Verdict::Interrupted => {

@@ -89,6 +89,9 @@ pub enum Verdict {
     Passed,
     PassedAfterRetry,
     PassedAfterRepair,
+    /// All that was selected lacks what it `requires`, and `--skip-missing`
+    /// allows for that.
+    Skipped,
     CodeFailure,
     #[default]
     NeedsUserHelp,
@@ -100,7 +103,7 @@ impl Verdict {
     #[must_use]
     pub fn is_green(self) -> bool {
         match self {
-            Self::Passed | Self::PassedAfterRetry | Self::PassedAfterRepair => true,
+            Self::Passed | Self::PassedAfterRetry | Self::PassedAfterRepair | Self::Skipped => true,
             Self::CodeFailure | Self::NeedsUserHelp | Self::InvalidInput | Self::Interrupted => {
                 false
             }

@@ -18,6 +18,7 @@ mod kept_stderr;
 mod kept_text;
 mod ladder;
 mod launch;
+mod left_out;
 mod life;
 mod logs;
 mod misfit;

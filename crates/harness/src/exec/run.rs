@@ -3,6 +3,7 @@
 use super::issue::unknown_server;
 use super::ladder::ServerLadder;
 use super::launch::prepare;
+use super::left_out::tell_missing;
 use super::script::Script;
 use super::server_lane::{LaneEnd, ServerLane};
 use super::settings::ExecSettings;
@@ -113,6 +114,9 @@ pub async fn execute(
         iteration.deadline,
     ));
 
+    if iteration.index == 1 {
+        tell_missing(shared.all_left_out(), settings);
+    }
     end_homeless_steps(&shared, settings);
     let mut lanes = start_lanes(&shared, settings);
     let scope = |shared: &SharedState| shared.scope.borrow().clone();

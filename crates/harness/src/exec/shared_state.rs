@@ -3,6 +3,7 @@
 
 use super::bound::copied_answer;
 use super::clean::Cleaner;
+use super::left_out::left_out;
 use super::operators::Compiled;
 use super::settings::{ExecSettings, ProposeSnapshot};
 use jelly_base::model::{
@@ -88,7 +89,7 @@ impl SharedState {
         stopping: watch::Receiver<Stopping>,
     ) -> Self {
         let open = [&plan.setup, &plan.steps, &plan.teardown].map(|steps| Cell::new(steps.len()));
-        let left_out = left_out(&plan, &selected, &scope);
+        let left_out = left_out(&plan, &selected, &scope, settings);
         Self {
             left_out,
             index: plan
@@ -215,6 +216,10 @@ impl SharedState {
         None
     }
 
+    pub fn all_left_out(&self) -> &BTreeMap<String, Because> {
+        &self.left_out
+    }
+
     /// Why a step is not to run, whatever comes.
     pub fn left_out(&self, step: &Step) -> Option<Because> {
         if !self.selected.contains(&step.id) {
@@ -312,27 +317,6 @@ impl SharedState {
     }
 }
 
-/// The selected steps whose `if` does not hold, and those that need one of
-/// them. One whose `if` can't be asked runs into that itself.
-fn left_out(plan: &Plan, selected: &BTreeSet<String>, scope: &Scope) -> BTreeMap<String, Because> {
-    let mut left_out: BTreeMap<String, Because> = BTreeMap::new();
-    for step in plan.all_steps().filter(|step| selected.contains(&step.id)) {
-        let server = plan.servers.get(&step.server);
-        let holds = step.condition.as_ref().is_none_or(|condition| {
-            condition
-                .holds(server, std::env::consts::OS, scope)
-                .unwrap_or(true)
-        });
-        let inherited = step.needs.iter().find_map(|id| left_out.get(id)).cloned();
-        let because = match holds {
-            true => inherited,
-            false => Some(Because::If),
-        };
-        left_out.extend(because.map(|because| (step.id.clone(), because)));
-    }
-    left_out
-}
-
 fn in_order(mut failures: Vec<PlacedFailure>) -> Vec<Failure> {
     failures.sort_by_key(|(place, _)| *place);
     failures.into_iter().map(|(_, failure)| failure).collect()
@@ -387,6 +371,7 @@ teardown:
             store_unread: false,
             keep_outputs: false,
             fail_fast,
+            skip_missing: false,
             wire_check: false,
             starts: Arc::new(Semaphore::new(1)),
             interrupt,

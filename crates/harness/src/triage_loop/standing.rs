@@ -11,6 +11,8 @@ use jelly_base::model::{
 pub struct Standings {
     /// Everything that was selected ran and passed, and something did.
     pub green: bool,
+    /// All that was selected lacks what it requires, and that was allowed for.
+    pub skipped: bool,
     /// Something test-side stands: a failure, a step that could not run, or a
     /// fault that no record explains.
     pub test_side: bool,
@@ -32,9 +34,18 @@ pub(super) fn standings(record: &IterationRecord, judged: &[Judged], proven: boo
     let complete = record.steps.iter().all(is_fine);
     let cut = record.deadline_reached || record.interrupted.is_some();
     let green = judged.is_empty() && looked && complete && !unexplained && !cut && !code;
-    let nothing_said = judged.is_empty() && !green && !code;
+    let tested = || record.steps.iter().filter(|s| s.section == Section::Steps);
+    let lacks = |s: &StepReport| matches!(s.because, Some(Because::Requires(_)));
+    let skipped = judged.is_empty()
+        && !unexplained
+        && !cut
+        && !code
+        && record.steps.iter().all(is_left_out)
+        && tested().any(lacks);
+    let nothing_said = judged.is_empty() && !green && !skipped && !code;
     Standings {
         green,
+        skipped,
         test_side: judged.iter().any(Judged::stands_test_side)
             || unexplained
             || unable
@@ -51,6 +62,11 @@ fn is_fine(step: &StepReport) -> bool {
         StepState::Skipped => step.because.as_ref().is_some_and(Because::is_wanted),
         StepState::Failed | StepState::Blocked | StepState::Quarantined => false,
     }
+}
+
+/// Left out because somebody said so.
+fn is_left_out(step: &StepReport) -> bool {
+    step.state == StepState::Skipped && is_fine(step)
 }
 
 /// The plan or the environment kept it from running.

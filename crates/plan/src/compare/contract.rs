@@ -27,6 +27,8 @@ pub(super) fn contract_of_server(server: &Server, names: SpelledNames<'_>) -> Co
         protocol,
         capabilities,
         answers,
+        // Counts at each step.
+        requires: _,
         startup_timeout,
         request_timeout,
         shutdown_timeout,
@@ -194,7 +196,8 @@ pub(super) fn contract_of_step(step: &Step, names: SpelledNames<'_>) -> Contract
         log_level,
         cancel,
         bare,
-        // Said of its own.
+        // Said of their own.
+        requires: _,
         condition: _,
         until,
         // Says which step it is.

@@ -131,6 +131,7 @@ impl Collected<'_> {
             log_level: _,
             cancel,
             bare: _,
+            requires: _,
             condition: _,
             until,
             case: _,

@@ -177,6 +177,7 @@ impl<'p> Found<'p> {
             );
             self.of_step(id, PlanChangeKind::FewerConditions, told);
         }
+        self.requirements(before, after);
         self.condition(before, after);
         if before.server != after.server {
             self.other_server(before, after);
@@ -188,6 +189,23 @@ impl<'p> Found<'p> {
                 let told = format!("the step `{id}` has {key}");
                 self.of_step(id, PlanChangeKind::Contract, told);
             }
+        }
+    }
+
+    /// What requires more is skipped more easily.
+    fn requirements(&mut self, before: &Step, after: &Step) {
+        let of = |step: &Step| -> BTreeSet<String> {
+            step.requires.iter().map(ToString::to_string).collect()
+        };
+        let (was, is) = (of(before), of(after));
+        let id = &before.id;
+        let more: Vec<&str> = is.difference(&was).map(String::as_str).collect();
+        if !more.is_empty() {
+            let told = format!("the step `{id}` requires `{}`", more.join("`, `"));
+            self.of_step(id, PlanChangeKind::FewerConditions, told);
+        } else if was != is {
+            let told = format!("the step `{id}` requires less");
+            self.of_step(id, PlanChangeKind::Contract, told);
         }
     }
 

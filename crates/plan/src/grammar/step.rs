@@ -59,6 +59,9 @@ mapping! {
         tags: Kind::List(&Kind::Word, 0), also "tag";
         /// Steps, by id, that must have passed. Where one did not, this one is skipped.
         needs: Kind::List(&Kind::Name("the id of a step"), 1), also "depends_on";
+        /// What must be there for the step: secret:NAME, env:NAME or command:NAME.
+        /// Where it is not, the step fails, or is skipped under --skip-missing.
+        requires: Kind::List(&Kind::Name("a requirement"), 1), also "require";
         /// When the step runs. Where this does not hold, it is skipped.
         if: Kind::Mapping(&CONDITION), also "when condition";
         /// Runs the step once for each entry, with its variables set. An entry's

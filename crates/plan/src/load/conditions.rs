@@ -6,7 +6,7 @@ use super::reader::{Fields, Reader, meaning};
 use super::references::{Needs, TemplatePlace};
 use crate::grammar::{CONDITION, PLATFORMS, UNTIL};
 use crate::syntax::{Data, Node};
-use crate::{Condition, Expect, Operator, Request, Until, VarCondition};
+use crate::{Condition, Expect, Operator, Request, Requirement, Until, VarCondition};
 use jelly_base::mcp::{Era, Revision};
 use serde_json::Value;
 use std::time::Duration;
@@ -55,6 +55,46 @@ impl<'t> Reader<'t> {
                 needs.extend(named);
             }
         }
+    }
+
+    pub(super) fn requirements(&mut self, fields: Fields<'_, 't, '_>) -> Vec<Requirement> {
+        let Some(node) = fields.get("requires") else {
+            return Vec::new();
+        };
+        let path = fields.path.key("requires");
+        let items = self.list(node, path, "requirements").unwrap_or(&[]);
+        if matches!(&node.data, Data::List(all) if all.is_empty()) {
+            self.problem(node.span, path, "nothing is required")
+                .hint("as in `requires: [\"secret:TOKEN\"]`, or leave it out");
+        }
+        let mut all = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            let path = path.index(index);
+            let Some(text) = self.fixed_string(item, path, "a requirement") else {
+                continue;
+            };
+            let (kind, name) = text.split_once(':').unwrap_or(("", text));
+            let name = name.to_owned();
+            let is_name = !name.is_empty() && !name.contains(['=', '\0']) && name.trim() == name;
+            match kind {
+                "secret" if is_name => all.push(Requirement::Secret(name)),
+                "env" if is_name => all.push(Requirement::Env(name)),
+                "command" if is_name => all.push(Requirement::Command(name)),
+                _ => {
+                    let close = self.close(kind, ["secret", "env", "command"]);
+                    let problem = self.problem(
+                        item.span,
+                        path,
+                        format!("nothing can be required by `{text}`"),
+                    );
+                    match close {
+                        Some(close) => problem.hint(format!("did you mean `{close}:{name}`?")),
+                        None => problem.hint("write `secret:NAME`, `env:NAME` or `command:NAME`"),
+                    };
+                }
+            }
+        }
+        all
     }
 
     pub(super) fn condition(

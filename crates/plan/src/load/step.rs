@@ -144,6 +144,11 @@ impl<'t> Reader<'t> {
         let condition = fields
             .get("if")
             .and_then(|node| self.condition(node, path.key("if"), server.as_deref(), case));
+        let mut requires = self.requirements(fields);
+        let of_server = server
+            .as_ref()
+            .and_then(|name| self.names.requires.get(name));
+        requires.extend(of_server.into_iter().flatten().cloned());
         let until = self.until(fields, request.as_ref(), &mut needs);
         let args = self.args(fields, request.as_ref(), &mut needs);
         let answers = match fields.get("answers") {
@@ -196,6 +201,7 @@ impl<'t> Reader<'t> {
             at: self.at(case.map_or(node.span, |case| case.span)),
             path: path.to_doc(),
             needs: needs.into_values().collect(),
+            requires,
             condition,
             until,
             case: case.map(|case| StepCase {

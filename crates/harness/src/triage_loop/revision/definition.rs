@@ -40,6 +40,8 @@ pub(super) fn add_step(step: &Step, limit: Duration, hash: &mut StableHash<'_>) 
         cancel,
         bare,
         // Whether it runs; how far each step got is counted by itself.
+        requires: _,
+        // Likewise; how far each step got is counted by itself.
         condition: _,
         until,
         // Its values stand in the step, and its label in the id.
@@ -244,6 +246,8 @@ pub(super) fn add_server(server: &Server, in_effect: InEffect, hash: &mut Stable
         protocol,
         capabilities,
         answers,
+        // Counts at each step.
+        requires: _,
         // How long one would wait, and not what comes.
         startup_timeout: _,
         request_timeout: _,
