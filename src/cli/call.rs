@@ -9,6 +9,7 @@ use super::known::{JudgedScope, KnownList, day_of, judge, said_of};
 use super::matrix::{self, InMatrix, Job};
 use super::open_history::{OpenHistory, recent_ends};
 use super::out::{print, print_in, stdout};
+use super::plan_files::read_source;
 use super::refusal::{Refusal, complain};
 use super::report_files::ReportFiles;
 use super::rules::Rules;
@@ -26,7 +27,7 @@ use jelly_base::model::{ExitCode, Interrupt, RunReport, ShardRecord, StepAnswers
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{Notation, sanitize};
 use jelly_harness::exec::{Locked, NoSuchFilter, Selection};
-use jelly_plan::{Plan, PlanSource};
+use jelly_plan::Plan;
 use serde_json::Value;
 use std::cell::Cell;
 use std::io;
@@ -100,7 +101,7 @@ impl RunCall {
         if given.is_empty() {
             return Ok(());
         }
-        let sources: Result<Vec<_>, _> = paths.iter().map(|path| PlanSource::read(path)).collect();
+        let sources: Result<Vec<_>, _> = paths.iter().map(|path| read_source(path)).collect();
         // One that can't be read says so itself when it is due.
         let stray = sources
             .ok()

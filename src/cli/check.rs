@@ -1,9 +1,10 @@
 //! `jelly check`: validates plans, and starts nothing.
 
+use super::plan_files::read_source;
 use jelly_base::model::ExitCode;
 use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::unnamed_snapshots;
-use jelly_plan::{self as plan, Matrix, PlanSource};
+use jelly_plan::{self as plan, Matrix};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -74,7 +75,7 @@ struct Good {
 }
 
 fn examine(path: &Path, redactor: &Redactor) -> Result<Good, PlanRefusal> {
-    let source = PlanSource::read(path).map_err(PlanRefusal::Unreadable)?;
+    let source = read_source(path).map_err(PlanRefusal::Unreadable)?;
     let plan = plan::check(source)
         .map_err(|error| PlanRefusal::Wrong(Box::new(error.hiding(redactor.clone()))))?;
     Ok(Good {

@@ -1,5 +1,6 @@
 //! A plan that can't be run: what is wrong, for people and as a report.
 
+use super::plan_files::{is_stdin, read_source};
 use crate::report::ReportError;
 use indexmap::IndexMap;
 use jelly_base::model::{
@@ -63,7 +64,7 @@ pub fn read(
     variant: Option<Arc<Variant>>,
     vars: &IndexMap<String, Value>,
 ) -> Result<Plan, Invalid> {
-    let source = PlanSource::read(path)?;
+    let source = read_source(path)?;
     let plan = load_with(PlanSource { variant, ..source }, vars)?;
     if plan.steps.is_empty() {
         let what = format!(
@@ -143,6 +144,19 @@ impl Invalid {
         );
         let next = "name an existing folder with --project-dir";
         Self::said(InvalidKind::Call, what, Some(next.to_owned()))
+    }
+
+    /// A plan from stdin has no file that could be changed.
+    pub fn of_stdin(plan: &Path, hook: Option<&str>, writes: bool) -> Option<Self> {
+        let why = match hook {
+            _ if !is_stdin(plan) => return None,
+            Some(hook) => format!("the hook `{hook}` is set, and the plan has no file to look at"),
+            None if writes => "--write-repairs has no file to write into".to_owned(),
+            None => return None,
+        };
+        let next = "write the plan into a file, and name that".to_owned();
+        let what = format!("a plan from stdin: {why}");
+        Some(Self::said(InvalidKind::Call, what, Some(next)))
     }
 
     /// The plan would have a command run that the call forbids.

@@ -1,10 +1,11 @@
 //! A plan with a matrix: what it is run as, and what its runs come to together.
 
 use super::call::PlanEnd;
+use super::plan_files::read_source;
 use crate::report::{Ran, compare};
 use indexmap::IndexMap;
 use jelly_base::model::MatrixReport;
-use jelly_plan::{Plan, PlanSource, Variant, load_with};
+use jelly_plan::{Plan, Variant, load_with};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,7 +38,7 @@ pub fn jobs(paths: &[PathBuf], vars: &IndexMap<String, Value>) -> Vec<Job> {
         let variants = variants(path, vars);
         // Nobody but another run of this call could change it meanwhile.
         let alone = paths.len() == 1 && variants.is_empty();
-        let text = (!alone).then(|| PlanSource::read(path).ok().map(|source| source.text));
+        let text = (!alone).then(|| read_source(path).ok().map(|source| source.text));
         let text = text.flatten();
         if variants.is_empty() {
             jobs.push(Job {
@@ -56,7 +57,7 @@ pub fn jobs(paths: &[PathBuf], vars: &IndexMap<String, Value>) -> Vec<Job> {
 }
 
 fn variants(path: &Path, vars: &IndexMap<String, Value>) -> Vec<Variant> {
-    let matrix = PlanSource::read(path)
+    let matrix = read_source(path)
         .ok()
         // Most plans have none, and need not be read twice.
         .filter(|source| source.text.contains("matrix"))

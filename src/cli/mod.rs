@@ -32,6 +32,7 @@ mod named_server;
 mod open_history;
 mod out;
 mod paint;
+mod plan_files;
 mod plan_reads;
 mod plan_run;
 mod proposals;
@@ -43,6 +44,7 @@ mod report_files;
 mod results;
 mod rules;
 mod run;
+mod run_list;
 mod runtime;
 mod schema;
 mod schema_store;
@@ -139,7 +141,7 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
                 Redactor::new(inherited_secrets(&world.env))
             });
             let json = args.format == Format::Json;
-            let plans = match run::plans(&args.plans, "check") {
+            let plans = match plan_files::plans(&args.plans, "check") {
                 Ok(plans) => plans,
                 Err(_) if json => Vec::new(),
                 Err(refusal) => return refusal.tell().into(),

@@ -88,6 +88,8 @@ impl RunCall {
         {
             return Err(Invalid::hook(path, hook));
         }
+        let hook = hooks(&plan, &self.args).first_named();
+        Invalid::of_stdin(path, hook, self.args.write_repairs).map_or(Ok(()), Err)?;
         let selection = self.selection();
         // Of several plans, each takes what it has a place for.
         if !self.several {
@@ -385,6 +387,7 @@ impl<'a> PlanRun<'a> {
             vars: call.vars(),
             selection,
             fail_fast: call.args.fail_fast,
+            skip_missing: call.args.skip_missing,
             wire_check: call.args.wire_check,
             keep_answers: plan.source.variant.is_some(),
             adapt: !call.args.ladder.no_adapt,

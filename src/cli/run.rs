@@ -8,9 +8,11 @@ use super::interrupt;
 use super::known::open_known;
 use super::matrix::{Job, jobs};
 use super::open_history::OpenHistory;
+use super::plan_files::plans;
 use super::refusal::Refusal;
 use super::report_files::{ReportFiles, Taken};
 use super::rules::open_rules;
+use super::run_list::list;
 use super::runtime::runtime;
 use super::settings::{World, inherited_secrets};
 use super::shard::{ShardCall, project_root};
@@ -31,6 +33,9 @@ use tokio::task::{JoinError, JoinSet};
 
 /// Runs the plans.
 pub fn run(args: RunArgs, world: &World) -> Result<ExitCode, Refusal> {
+    if args.list {
+        return list(&args, world);
+    }
     runtime()?.block_on(run_all(args, world))
 }
 
@@ -205,36 +210,4 @@ async fn run_plans(
 /// disk, another can use them.
 fn default_jobs() -> usize {
     std::thread::available_parallelism().map_or(2, usize::from) * 2
-}
-
-/// The plans that are meant: as named, or those of `plans/`.
-///
-/// # Errors
-/// There are none.
-pub fn plans(named: &[PathBuf], command: &str) -> Result<Vec<PathBuf>, Refusal> {
-    if !named.is_empty() {
-        return Ok(named.to_vec());
-    }
-    let folder = Path::new("plans");
-    let none = || {
-        let shown = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        Refusal::invalid(format!(
-            "error: no plan was named, and there is none in {}\nhelp: jelly {command} PLAN.yaml",
-            shown.display()
-        ))
-    };
-    let entries = folder.read_dir().map_err(|_| none())?;
-    let mut found: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| {
-            let extension = path.extension().and_then(|e| e.to_str());
-            matches!(extension, Some("yaml" | "yml" | "json")) && path.is_file()
-        })
-        .collect();
-    found.sort();
-    if found.is_empty() {
-        Err(none())
-    } else {
-        Ok(found)
-    }
 }

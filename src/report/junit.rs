@@ -333,6 +333,8 @@ fn because_case<'r>(
         Some(
             Because::Plan(_)
             | Because::NotSelected
+            | Because::If
+            | Because::Requires(_)
             | Because::FailFast
             | Because::Deadline
             | Because::Interrupted,

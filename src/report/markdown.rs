@@ -100,6 +100,7 @@ fn mark(report: &RunReport) -> &'static str {
                 "⚠️"
             }
         }
+        Verdict::Skipped => "⏭️",
         Verdict::CodeFailure => "❌",
         Verdict::NeedsUserHelp | Verdict::InvalidInput => "⛔",
         Verdict::Interrupted => "🛑",

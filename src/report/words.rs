@@ -31,10 +31,12 @@ pub(super) fn fine_duration(ms: f64) -> String {
 pub(super) fn because(because: &Because) -> String {
     match because {
         Because::NotSelected => "not selected".to_owned(),
+        Because::If => "its `if` does not hold".to_owned(),
+        Because::Requires(what) => format!("requires {what}"),
         Because::FailFast => "an earlier step failed, and --fail-fast is set".to_owned(),
         Because::Deadline => "the deadline was reached".to_owned(),
         Because::Interrupted => "the run was interrupted".to_owned(),
-        Because::Step(step) => format!("needs a value from {step}, which did not pass"),
+        Because::Step(step) => format!("needs {step}, which did not pass"),
         Because::Server(server) => format!("server {server} was not ready"),
         Because::Setup(step) => format!("set-up step {step} did not pass"),
         Because::Plan(reason) => reason.clone(),

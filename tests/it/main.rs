@@ -73,6 +73,7 @@ mod proxy_listen;
 mod proxy_spans;
 mod proxy_url;
 mod recordings;
+mod repeated_steps;
 mod reruns;
 mod resources;
 mod rules;

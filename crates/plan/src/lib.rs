@@ -4,6 +4,7 @@
 mod anything;
 mod auth;
 mod compare;
+mod condition;
 mod edit;
 mod features;
 mod grammar;
@@ -43,7 +44,8 @@ pub use scope::{Scope, Unresolved, resolve_json};
 pub use source::{Format, Location, PlanSource, ReadError, ReplaceError};
 pub use template::{Part, Template, TemplateError, each_reference, has_reference, is_name};
 pub use types::{
-    BudgetOverrides, Capture, Command, DocPath, ErrorExpect, Expect, Flag, Hooks, JsonExpect, Plan,
-    Predicate, Redaction, Request, Segment, Server, Step, Transport,
+    BudgetOverrides, Capture, Command, Condition, DocPath, ErrorExpect, Expect, Flag, Hooks,
+    JsonExpect, Plan, Predicate, Redaction, Request, Requirement, Segment, Server, Step, StepCase,
+    Transport, Until, VarCondition,
 };
 pub use uses::{UnknownServer, snapshot_path};

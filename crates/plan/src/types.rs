@@ -44,6 +44,20 @@ impl DocPath {
     }
 }
 
+impl DocPath {
+    /// What stands at `below`, seen from here.
+    #[must_use]
+    pub fn join(&self, below: &Self) -> Self {
+        Self(self.0.iter().chain(&below.0).cloned().collect())
+    }
+
+    /// Whether it is `other`, or stands below it.
+    #[must_use]
+    pub fn is_within(&self, other: &Self) -> bool {
+        self.0.starts_with(&other.0)
+    }
+}
+
 impl fmt::Display for DocPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, segment) in self.0.iter().enumerate() {
@@ -136,6 +150,8 @@ pub struct Server {
     pub capabilities: Option<Value>,
     /// For all of its steps, and as often as asked.
     pub answers: Vec<Answer>,
+    /// What must be there for all of its steps.
+    pub requires: Vec<Requirement>,
     /// From spawn to ready. Default 30 s.
     pub startup_timeout: Duration,
     /// For one request. Default 30 s.
@@ -258,8 +274,8 @@ pub struct Step {
     pub at: Location,
     /// As in `steps[2]`.
     pub path: DocPath,
-    /// Ids of the steps whose captures this one uses, or whose subscription it
-    /// ends, in plan order.
+    /// Ids of the steps whose captures this one uses, whose subscription it
+    /// ends, or which its `needs` names, in plan order.
     pub needs: Vec<String>,
     /// Of this step, before those of its server; in order, each once.
     pub answers: Vec<Answer>,
@@ -268,6 +284,76 @@ pub struct Step {
     pub cancel: Option<Cancel>,
     /// Nothing is added to the params, not even what the protocol requires.
     pub bare: bool,
+    /// What must be there for it, with what its server requires.
+    pub requires: Vec<Requirement>,
+    /// When it runs; always, without one.
+    pub condition: Option<Condition>,
+    /// The answer that is waited for.
+    pub until: Option<Box<Until>>,
+    /// Which of the step's `cases` it is.
+    pub case: Option<StepCase>,
+}
+
+/// What must be there for a step.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Requirement {
+    /// An environment variable that is set and not empty; its value is hidden.
+    Secret(String),
+    /// An environment variable that is set.
+    Env(String),
+    /// A program on the PATH.
+    Command(String),
+}
+
+impl fmt::Display for Requirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Secret(name) => write!(f, "secret:{name}"),
+            Self::Env(name) => write!(f, "env:{name}"),
+            Self::Command(name) => write!(f, "command:{name}"),
+        }
+    }
+}
+
+/// When a step runs; all of it must hold.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Condition {
+    /// One of these; any, where there is none.
+    pub platforms: Vec<String>,
+    /// What its server is pinned to.
+    pub era: Option<Era>,
+    pub vars: Vec<VarCondition>,
+}
+
+/// A variable and the value that it must have; both may hold variables.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VarCondition {
+    pub name: String,
+    /// What the name stands for.
+    pub value: Value,
+    pub wanted: Value,
+}
+
+/// The answer that a step waits for.
+#[derive(Debug, Clone)]
+pub struct Until {
+    pub expect: Expect,
+    /// How long to wait before it is asked again.
+    pub every: Duration,
+    /// How long it is asked again.
+    pub lasts: Duration,
+}
+
+/// One of the cases that a step was written out for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepCase {
+    /// The id of the step as it is written.
+    pub step: String,
+    /// Its name or its index.
+    pub label: String,
+    /// Where the document has a variable of the case in the place of what the
+    /// step says.
+    pub filled: Vec<DocPath>,
 }
 
 impl Step {
@@ -275,7 +361,26 @@ impl Step {
     /// it is written: no preflight, rename, coercion or quarantine touches it.
     #[must_use]
     pub fn expects_error(&self) -> bool {
-        self.expect.error.is_some() || self.expect.is_error.as_ref().is_some_and(|e| e.value)
+        self.expects().any(Expect::wants_error)
+    }
+
+    /// All that its answers are held against: what is waited for, and what the
+    /// last one must be.
+    pub fn expects(&self) -> impl Iterator<Item = &Expect> {
+        let until = self.until.iter().map(|until| &until.expect);
+        until.chain([&self.expect])
+    }
+
+    /// Every predicate on its answers.
+    pub fn predicates(&self) -> impl Iterator<Item = &Predicate> {
+        self.expects().flat_map(Expect::predicates)
+    }
+
+    /// Whether somebody who says `name` means this step: by its id, or by that
+    /// of the step whose case it is.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        self.id == name || self.case.as_ref().is_some_and(|case| case.step == name)
     }
 }
 
@@ -303,6 +408,14 @@ pub struct Expect {
     /// Over what the server wrote on stderr during the step.
     pub stderr: Vec<Predicate>,
     pub notifications: Vec<NotificationExpect>,
+}
+
+impl Expect {
+    /// An error is what is wanted.
+    #[must_use]
+    pub fn wants_error(&self) -> bool {
+        self.error.is_some() || self.is_error.as_ref().is_some_and(|flag| flag.value)
+    }
 }
 
 /// A boolean with its place.

@@ -2,8 +2,8 @@
 
 use super::template::{Part, Template, each_reference};
 use super::{
-    Answer, Command, Expect, Operator, Plan, Predicate, Raw, Request, Server, Step, Transport,
-    has_reference,
+    Answer, Command, Expect, Operator, Plan, Predicate, Raw, Request, Requirement, Server, Step,
+    Transport, has_reference,
 };
 use jelly_base::text::close_names;
 use jelly_base::text::redact::holds_secret;
@@ -55,6 +55,11 @@ impl Plan {
             let secret = declared.iter().filter(|v| v.input.is_secret);
             names.extend(secret.map(|variable| variable.name.clone()));
         }
+        let required = self.all_steps().flat_map(|step| &step.requires);
+        names.extend(required.filter_map(|requirement| match requirement {
+            Requirement::Secret(name) => Some(name.clone()),
+            Requirement::Env(_) | Requirement::Command(_) => None,
+        }));
         names.sort();
         names.dedup();
         names
@@ -111,7 +116,7 @@ impl Plan {
         let server = self.servers.get(&step.server);
         let asked = server.into_iter().flat_map(|server| &server.answers);
         let asked = asked.chain(&step.answers).flat_map(Answer::predicates);
-        step.expect.predicates().chain(asked)
+        step.predicates().chain(asked)
     }
 
     /// The names of the environment variables on whose values it depends what
@@ -293,8 +298,12 @@ impl Step {
         for answer in &self.answers {
             answer.each_reference(see);
         }
-        for predicate in self.expect.predicates() {
+        for predicate in self.predicates() {
             each_reference(&predicate.operand, see);
+        }
+        for asked in self.condition.iter().flat_map(|condition| &condition.vars) {
+            each_reference(&asked.value, see);
+            each_reference(&asked.wanted, see);
         }
     }
 }

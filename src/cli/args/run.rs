@@ -29,7 +29,7 @@ Exit codes, in order of precedence:
   4        green, but only by a change that was not accepted
   0        passed")]
 pub struct RunArgs {
-    /// Plans to run, each with its own budgets and report [default: plans/*.{yaml,yml,json}]
+    /// Plans to run, each with its own budgets and report; a folder stands for every plan below it, - for stdin [default: plans/*.{yaml,yml,json}]
     #[arg(value_name = "PLAN")]
     pub plans: Vec<PathBuf>,
 
@@ -65,6 +65,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub skip: Vec<String>,
 
+    /// List the steps that would run, and run nothing
+    #[arg(long)]
+    pub list: bool,
+
     /// Set a variable of the plan; the value may be JSON
     #[arg(long = "var", value_name = "NAME=VALUE", value_parser = parse_var)]
     pub vars: Vec<(String, Value)>,
@@ -96,6 +100,10 @@ pub struct RunArgs {
     /// Stop after the first step that does not pass
     #[arg(long)]
     pub fail_fast: bool,
+
+    /// Skip steps that lack what they `require`, as in pull requests from forks
+    #[arg(long)]
+    pub skip_missing: bool,
 
     /// Hook for test-side failures: a command, or a JSON list of words; gets the triage on stdin
     #[arg(long, value_name = "ARGV", value_parser = parse_argv)]
@@ -193,6 +201,8 @@ impl RunArgs {
             fail_fast: _,
             // Which plans are run.
             shard: _,
+            skip_missing: _,
+            list: _,
             // `${workspace}`, wherever it is.
             project_dir: _,
             // What is tried, and what a result means; not what is answered.
@@ -305,6 +315,8 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("shard_times", "--shard-times", FlagRepeat::Dropped),
     ("run_key", "--run-key", FlagRepeat::Dropped),
     ("run_attempt", "--run-attempt", FlagRepeat::Dropped),
+    ("skip_missing", "--skip-missing", FlagRepeat::Kept),
+    ("list", "--list", FlagRepeat::Dropped),
     ("seed", "--seed", FlagRepeat::Dropped),
     ("jobs", "--jobs", FlagRepeat::Dropped),
     ("record", "--record", FlagRepeat::Dropped),

@@ -189,6 +189,7 @@ pub const SETTINGS: &[Setting] = &[
     setting(RUN, "strict", Flag, "JELLY_STRICT", "false"),
     setting(RUN, "trust_plan", Flag, "JELLY_TRUST_PLAN", "false"),
     setting(RUN, "fail_fast", Flag, "JELLY_FAIL_FAST", "false"),
+    setting(RUN, "skip_missing", Flag, "JELLY_SKIP_MISSING", "false"),
     settled(RUN, "fix_tests", Argv, "JELLY_FIX_TESTS", "none"),
     settled(RUN, "refine_code", Argv, "JELLY_REFINE_CODE", "none"),
     settled(RUN, "hook_timeout", Time, "JELLY_HOOK_TIMEOUT", "10m"),

@@ -180,6 +180,7 @@ fn verdict(paint: &TerminalPaint, report: &RunReport) -> String {
                 Tone::Warn
             }
         }
+        Verdict::Skipped => Tone::Warn,
         Verdict::CodeFailure
         | Verdict::NeedsUserHelp
         | Verdict::InvalidInput

@@ -50,6 +50,7 @@ fn head(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
     let (word, tone) = match report.verdict {
         Verdict::Passed | Verdict::NothingAssigned => ("PASS  ", Tone::Good),
         Verdict::PassedWithKnown => ("KNOWN  ", Tone::Warn),
+        Verdict::Skipped => ("SKIPPED  ", Tone::Warn),
         Verdict::PassedAfterRetry | Verdict::PassedAfterRepair => ("FLAKY  ", Tone::Warn),
         Verdict::InvalidInput => ("UNRELIABLE  ", Tone::Bad),
         Verdict::CodeFailure | Verdict::NeedsUserHelp | Verdict::Interrupted => {

@@ -10,6 +10,7 @@ use jelly_base::text::plural;
 pub(super) fn verdict(report: &TriageReport) -> &'static str {
     match report.verdict {
         Verdict::Passed => "passed",
+        Verdict::Skipped => "nothing was executed",
         Verdict::PassedAfterRetry | Verdict::PassedAfterRepair => "passed, with flaky tests",
         Verdict::PassedWithKnown => "nothing but known failures",
         Verdict::NothingAssigned => "nothing assigned",

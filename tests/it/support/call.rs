@@ -2,7 +2,7 @@
 
 use super::{Project, schemas};
 use std::ffi::OsStr;
-use std::io::Read;
+use std::io::{Read, Seek, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -21,6 +21,7 @@ const SCRUBBED_NAMES: &[&str] = &["CI", "NO_COLOR", "CLICOLOR_FORCE", "COLUMNS",
 /// A call of jelly that is yet to be made.
 pub struct Call {
     command: Command,
+    stdin: Stdio,
     limit: Duration,
 }
 
@@ -48,6 +49,7 @@ impl Call {
         }
         Self {
             command,
+            stdin: Stdio::null(),
             limit: LIMIT,
         }
     }
@@ -59,6 +61,15 @@ impl Call {
 
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
+        self
+    }
+
+    /// What it reads on stdin.
+    pub fn stdin(mut self, text: impl AsRef<[u8]>) -> Self {
+        let mut file = tempfile::tempfile().expect("a temporary file");
+        file.write_all(text.as_ref()).expect("room for it");
+        file.rewind().expect("a file has a beginning");
+        self.stdin = Stdio::from(file);
         self
     }
 
@@ -74,7 +85,7 @@ impl Call {
         let args = args.collect();
         let mut child = self
             .command
-            .stdin(Stdio::null())
+            .stdin(self.stdin)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)

@@ -109,6 +109,9 @@ pub enum Verdict {
     PassedWithKnown,
     /// A shard that was assigned no plan.
     NothingAssigned,
+    /// All that was selected lacks what it `requires`, and `--skip-missing`
+    /// allows for that.
+    Skipped,
     CodeFailure,
     #[default]
     NeedsUserHelp,
@@ -124,7 +127,8 @@ impl Verdict {
             | Self::PassedAfterRetry
             | Self::PassedAfterRepair
             | Self::PassedWithKnown
-            | Self::NothingAssigned => true,
+            | Self::NothingAssigned
+            | Self::Skipped => true,
             Self::CodeFailure | Self::NeedsUserHelp | Self::InvalidInput | Self::Interrupted => {
                 false
             }
@@ -142,14 +146,15 @@ impl Verdict {
     fn weight(self) -> u8 {
         match self {
             Self::NothingAssigned => 0,
-            Self::Passed => 1,
-            Self::PassedAfterRetry => 2,
-            Self::PassedAfterRepair => 3,
-            Self::PassedWithKnown => 4,
-            Self::NeedsUserHelp => 5,
-            Self::CodeFailure => 6,
-            Self::InvalidInput => 7,
-            Self::Interrupted => 8,
+            Self::Skipped => 1,
+            Self::Passed => 2,
+            Self::PassedAfterRetry => 3,
+            Self::PassedAfterRepair => 4,
+            Self::PassedWithKnown => 5,
+            Self::NeedsUserHelp => 6,
+            Self::CodeFailure => 7,
+            Self::InvalidInput => 8,
+            Self::Interrupted => 9,
         }
     }
 }

@@ -23,12 +23,17 @@ pub enum StepState {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Because {
-    /// Left out by `--only` or `--skip`: the one kind compatible with green.
+    /// Left out by `--only` or `--skip`.
     NotSelected,
+    /// Its `if` does not hold, or that of a step that it needs.
+    If,
+    /// It, or a step that it needs, requires this, which is not there, and
+    /// `--skip-missing` allows for that.
+    Requires(String),
     FailFast,
     Deadline,
     Interrupted,
-    /// It captures from this step, which did not pass.
+    /// It captures from this step or needs it, and that did not pass.
     Step(String),
     /// This server was not ready.
     Server(String),
@@ -36,6 +41,23 @@ pub enum Because {
     Setup(String),
     /// The plan can't be run as written; the reason in a sentence.
     Plan(String),
+}
+
+impl Because {
+    /// Somebody said so beforehand, so that a run without the step can be green.
+    #[must_use]
+    pub fn is_wanted(&self) -> bool {
+        match self {
+            Self::NotSelected | Self::If | Self::Requires(_) => true,
+            Self::FailFast
+            | Self::Deadline
+            | Self::Interrupted
+            | Self::Step(_)
+            | Self::Server(_)
+            | Self::Setup(_)
+            | Self::Plan(_) => false,
+        }
+    }
 }
 
 /// Which list of the plan a step stands in.

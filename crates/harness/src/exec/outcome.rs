@@ -541,6 +541,49 @@ impl Ended<'_> {
     }
 }
 
+/// Whether an answer is the one that `step`, which waits, expects; none where
+/// there is no answer, or none that could be judged.
+pub fn is_awaited(
+    context: &StepContext<'_>,
+    step: &Step,
+    ladder_input: LadderInput<'_>,
+    outcome: &ReplyOutcome,
+) -> Option<bool> {
+    let expect = &step.expect;
+    let answer = match outcome {
+        ReplyOutcome::Answered(result) => {
+            if malformed(&step.request, result).is_some() || declared::too_large(result).is_some() {
+                return None;
+            }
+            Ok(result)
+        }
+        ReplyOutcome::RpcError(error) => Err(error),
+        ReplyOutcome::Http(end) => Err(end.rpc_error.as_ref()?),
+        _ => return None,
+    };
+    if is_unexpected_error(expect, answer) {
+        return Some(false);
+    }
+    // A code is JSON-RPC's; no tool's own error has one.
+    let wants_code = expect.error.as_ref().is_some_and(|e| !e.code.is_empty());
+    if wants_code && answer.is_ok_and(declared::is_error) {
+        return Some(false);
+    }
+    let observed = Observed {
+        answer,
+        duration: Duration::ZERO,
+        stderr: &Said::default(),
+        text_will_do: context.takes_text_for_structure(ladder_input),
+        ladder_input,
+    };
+    let shared = context.shared;
+    let resolve = |predicate: &Predicate| resolve(shared, step, predicate);
+    let mut judge = Judge::new(&resolve, &shared.compiled, &shared.cleaner);
+    judge.ask_all(expect, &observed);
+    let findings = judge.findings;
+    findings.bad.is_none().then(|| findings.is_clean())
+}
+
 /// The operand of an expectation, with values in the place of names.
 pub fn resolve(
     shared: &SharedState,

@@ -100,8 +100,12 @@ pub fn prepare(shared: &SharedState, step: &Step, era: Era) -> Result<Ready, Box
     let args = jelly_plan::resolve_json(&step.args, &scope, &step.server).map_err(unresolved)?;
     // An operand without a value is found before anything is sent: the server
     // should not do work that can't be judged.
-    for predicate in step.expect.predicates() {
+    for predicate in step.predicates() {
         jelly_plan::resolve_json(&predicate.operand, &scope, &step.server).map_err(unresolved)?;
+    }
+    for asked in step.condition.iter().flat_map(|condition| &condition.vars) {
+        jelly_plan::resolve_json(&asked.value, &scope, &step.server).map_err(unresolved)?;
+        jelly_plan::resolve_json(&asked.wanted, &scope, &step.server).map_err(unresolved)?;
     }
     let answers = prepare_answers(&step.answers, &scope, &step.server).map_err(unresolved)?;
     if era == Era::Modern && answers.iter().any(PreparedAnswer::is_error) {

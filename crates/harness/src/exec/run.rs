@@ -3,6 +3,7 @@
 use super::issue::unknown_server;
 use super::ladder::ServerLadder;
 use super::launch::prepare;
+use super::left_out::tell_missing;
 use super::script::Script;
 use super::server_lane::{LaneEnd, ServerLane};
 use super::settings::ExecSettings;
@@ -113,6 +114,9 @@ pub async fn execute(
         iteration.deadline,
     ));
 
+    if iteration.index == 1 {
+        tell_missing(shared.all_left_out(), settings);
+    }
     end_homeless_steps(&shared, settings);
     let mut lanes = start_lanes(&shared, settings);
     let scope = |shared: &SharedState| shared.scope.borrow().clone();
@@ -259,8 +263,9 @@ fn end_homeless_steps(shared: &Rc<SharedState>, settings: &Rc<ExecSettings>) {
         if shared.plan.servers.contains_key(&step.server) {
             continue;
         }
-        let end = if !shared.selected.contains(&step.id) {
-            StepEnd::not_run(step, StepState::Skipped, Because::NotSelected)
+        let left_out = shared.left_out(step);
+        let end = if let Some(because) = left_out {
+            StepEnd::not_run(step, StepState::Skipped, because)
         } else if let Some(reason) = shared.quarantined(step) {
             StepEnd::not_run(step, StepState::Quarantined, Because::Plan(reason))
         } else {

@@ -125,19 +125,21 @@ impl Selection {
 
 fn matches(filter: &str, step: &Step) -> bool {
     match filter.split_once(':') {
-        Some(("step", id)) => step.id == id,
+        Some(("step", id)) => step.is_called(id),
         Some(("server", name)) => step.server == name,
         Some(("tag", tag)) => step.tags.iter().any(|t| t == tag),
         Some(_) | None => {
-            step.id == filter || step.server == filter || step.tags.iter().any(|t| t == filter)
+            step.is_called(filter) || step.server == filter || step.tags.iter().any(|t| t == filter)
         }
     }
 }
 
 fn names(plan: &Plan) -> impl Iterator<Item = &str> {
     plan.all_steps().flat_map(|step| {
+        let of_all = step.case.as_ref().map(|case| case.step.as_str());
         [step.id.as_str(), step.server.as_str()]
             .into_iter()
+            .chain(of_all)
             .chain(step.tags.iter().map(String::as_str))
     })
 }

@@ -3,6 +3,7 @@
 
 use super::ladder::ServerLadder;
 use super::launch::Prepared;
+use super::left_out::lack;
 use super::life::Running;
 use super::pin_proof::speaks_without_pin;
 use super::script::Script;
@@ -10,11 +11,11 @@ use super::settings::ExecSettings;
 use super::shared_state::SharedState;
 use super::step;
 use super::step_context::StepContext;
-use super::step_end::{Aftermath, StepEnd};
+use super::step_end::{Aftermath, StepEnd, at_step};
 use super::tool_schemas::ToolSchemas;
 use jelly_base::mcp::{ListKind, Method, Revision};
 use jelly_base::model::{
-    Because, Event, Failure, Names, Offers, Outcome, PlanIssue, RequestFacts, ServerReport,
+    Because, Event, Failure, Names, Offers, Outcome, Phase, PlanIssue, RequestFacts, ServerReport,
     ServerState, StepState, ToolInfo,
 };
 use jelly_base::text::truncate_middle;
@@ -85,9 +86,8 @@ impl ServerLane {
 
     /// Starts the server if a step wants it, or says why its steps can't run.
     async fn open(&self, report: &mut ServerReport) -> Result<(Session, Launch), Because> {
-        let selected = &self.shared.selected;
         let mut steps = self.steps.iter().map(|&index| self.shared.step(index));
-        if !steps.any(|step| selected.contains(&step.id)) {
+        if !steps.any(|step| self.shared.is_wanted(step)) {
             return Err(Because::NotSelected);
         }
         report.notes.extend(self.prepared.notes.iter().cloned());
@@ -320,6 +320,13 @@ impl ServerLane {
             let because = Because::Plan(reason);
             let end = StepEnd::not_run(step, StepState::Quarantined, because);
             return self.end(index, end);
+        }
+        if let Some((message, issue)) = lack(step, &self.settings) {
+            let failure = Failure {
+                issue,
+                ..at_step(step, Phase::Config, message)
+            };
+            return self.end(index, StepEnd::unfit(step, failure));
         }
         let mut announced = false;
         let mut sent_before = false;

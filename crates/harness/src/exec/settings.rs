@@ -38,6 +38,8 @@ pub struct ExecSettings {
     pub vars: IndexMap<String, Value>,
     pub selection: Selection,
     pub fail_fast: bool,
+    /// A step that lacks what it requires is skipped, and no failure.
+    pub skip_missing: bool,
     /// Hold the messages of all servers against the specification, whatever
     /// the plan says.
     pub wire_check: bool,
@@ -90,6 +92,7 @@ impl ExecSettings {
             vars: IndexMap::new(),
             selection: Selection::new(Vec::new(), Vec::new()),
             fail_fast: false,
+            skip_missing: false,
             wire_check: false,
             keep_answers: false,
             adapt: true,

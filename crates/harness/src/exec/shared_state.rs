@@ -3,6 +3,7 @@
 
 use super::bound::copied_answer;
 use super::clean::Cleaner;
+use super::left_out::left_out;
 use super::operators::Compiled;
 use super::settings::{ExecSettings, ProposeSnapshot};
 use super::step_end::fine_millis;
@@ -13,7 +14,7 @@ use jelly_plan::{Plan, Scope, Step};
 use jelly_wire::ReplyOutcome;
 use serde_json::{Map, Value, json};
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
@@ -60,6 +61,8 @@ pub struct SharedState {
     pub plan: Rc<Plan>,
     pub selected: BTreeSet<String>,
     quarantined: BTreeSet<String>,
+    /// Steps that a condition of the plan leaves out.
+    left_out: BTreeMap<String, Because>,
     pub scope: RefCell<Scope>,
     pub compiled: RefCell<Compiled>,
     pub cleaner: Cleaner,
@@ -90,8 +93,10 @@ impl SharedState {
         stopping: watch::Receiver<Stopping>,
     ) -> Self {
         let open = [&plan.setup, &plan.steps, &plan.teardown].map(|steps| Cell::new(steps.len()));
+        let left_out = left_out(&plan, &selected, &scope, settings);
         Self {
             began: Instant::now(),
+            left_out,
             index: plan
                 .all_steps()
                 .enumerate()
@@ -188,8 +193,8 @@ impl SharedState {
 
     /// Why a step that is due is not to be executed, whatever its server.
     pub fn hindrance(&self, step: &Step) -> Option<(StepState, Because)> {
-        if !self.selected.contains(&step.id) {
-            return Some((StepState::Skipped, Because::NotSelected));
+        if let Some(because) = self.left_out(step) {
+            return Some((StepState::Skipped, because));
         }
         if let Some(stop) = self.stopping.borrow().stops(step.section) {
             return Some((StepState::Skipped, stop.because()));
@@ -202,7 +207,8 @@ impl SharedState {
             Section::Teardown => 0,
         };
         let broken = ended.iter().take(before).flatten().find(|report| {
-            report.state != StepState::Passed && report.because != Some(Because::NotSelected)
+            report.state != StepState::Passed
+                && !report.because.as_ref().is_some_and(Because::is_wanted)
         });
         if let Some(setup) = broken {
             return Some((StepState::Blocked, Because::Setup(setup.id.clone())));
@@ -220,6 +226,23 @@ impl SharedState {
         None
     }
 
+    pub fn all_left_out(&self) -> &BTreeMap<String, Because> {
+        &self.left_out
+    }
+
+    /// Why a step is not to run, whatever comes.
+    pub fn left_out(&self, step: &Step) -> Option<Because> {
+        if !self.selected.contains(&step.id) {
+            return Some(Because::NotSelected);
+        }
+        self.left_out.get(&step.id).cloned()
+    }
+
+    /// Whether it is to run, as far as the plan and the selection say.
+    pub fn is_wanted(&self, step: &Step) -> bool {
+        self.selected.contains(&step.id) && !self.left_out.contains_key(&step.id)
+    }
+
     /// Why a step is out of the run though nothing hinders it.
     pub fn quarantined(&self, step: &Step) -> Option<String> {
         self.quarantined
@@ -230,7 +253,7 @@ impl SharedState {
     /// Records how a step ended.
     pub fn end(&self, index: usize, report: StepReport) {
         if report.state != StepState::Passed
-            && report.because != Some(Because::NotSelected)
+            && !report.because.as_ref().is_some_and(Because::is_wanted)
             && self.fail_fast
         {
             self.cut.set(true);
@@ -358,6 +381,7 @@ teardown:
             store_unread: false,
             keep_outputs: false,
             fail_fast,
+            skip_missing: false,
             wire_check: false,
             starts: Arc::new(Semaphore::new(1)),
             interrupt,

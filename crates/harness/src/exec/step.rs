@@ -5,8 +5,9 @@ use super::issue::describe;
 use super::ladder::{LadderInput, climb};
 use super::logs::LogWatch;
 use super::notifications::NotificationWatch;
-use super::outcome::{Ended, resolve};
+use super::outcome::{Ended, is_awaited, resolve};
 use super::output::malformed;
+use super::polling::{self, PollEnd};
 use super::request::prepare;
 use super::sending::send;
 use super::step_context::StepContext;
@@ -67,16 +68,39 @@ pub async fn run(
     );
     let log = LogWatch::begin(session);
     script.begin(std::mem::take(&mut ready.answers));
-    let sent = send(session, subscriptions, step, &mut ready, deadline).await;
-    shared.keep_answer(step, &sent.reply.outcome);
     // What is cancelled has no output.
-    let tool = ready.tool.as_deref().filter(|_| step.cancel.is_none());
+    let tool = ready.tool.clone().filter(|_| step.cancel.is_none());
+    let tool = tool.as_deref();
     let schema = tool.and_then(|tool| schemas.output_schema(tool));
     let ladder_input = ladder.ladder_input(tool, schema);
+    let begun = Instant::now();
+    let mut waiting = None;
+    let (sent, poll_end) = match &step.until {
+        None => {
+            let sent = send(session, subscriptions, step, &mut ready, deadline).await;
+            (sent, PollEnd::Awaited)
+        }
+        Some(until) => {
+            let judged = waiting.insert(polling::waiting(step, until));
+            let is_awaited =
+                |outcome: &ReplyOutcome| is_awaited(context, judged, ladder_input, outcome);
+            let request = (&mut ready, until.as_ref());
+            let polled = polling::poll(context, subscriptions, step, request, is_awaited).await;
+            (polled.sent, polled.end)
+        }
+    };
+    // What is judged is whether the answer came, or what the last one was.
+    let judged = match (poll_end, &waiting) {
+        (PollEnd::Broken | PollEnd::SameToTheEnd | PollEnd::StillChanging, Some(waiting)) => {
+            waiting
+        }
+        _ => step,
+    };
+    shared.keep_answer(step, &sent.reply.outcome);
     shared.keep_output(|| seen(step, tool?, &sent.reply.outcome, ladder_input));
     let ended = Ended {
         context,
-        step,
+        step: judged,
         ready: &ready,
         ladder_input,
         elapsed: sent.reply.elapsed,
@@ -88,6 +112,12 @@ pub async fn run(
         subscriptions: RefCell::new(subscriptions),
     };
     let (mut end, aftermath) = ended.conclude(sent.reply, sent.cancel).await;
+    if let Some(until) = &step.until {
+        if poll_end == PollEnd::StillChanging {
+            end = polling::still_changing(step, &ready, until, end);
+        }
+        end = end.after(begun.elapsed());
+    }
     // What was logged of a wrong answer may still be on its way.
     if end.failures.iter().any(|f| f.assertion.is_some()) {
         session.stderr().caught_up().await;

@@ -35,10 +35,17 @@ impl StepEnd {
         };
         let report = StepReport {
             attempts: 1,
-            duration_ms: Some(fine_millis(duration)),
             ..step_report(step, state)
         };
-        Self { report, failures }
+        Self { report, failures }.after(duration)
+    }
+
+    /// It took so long, all in all.
+    pub fn after(mut self, duration: Duration) -> Self {
+        if self.report.attempts > 0 {
+            self.report.duration_ms = Some(fine_millis(duration));
+        }
+        self
     }
 
     /// The plan can't be run as written here.

@@ -6,6 +6,7 @@ mod names;
 mod port;
 mod prefix;
 mod required;
+mod shared;
 mod timeout;
 mod workspace;
 
@@ -48,5 +49,8 @@ pub fn propose(
         facts,
     };
     let proposals = REPAIRS.iter().filter_map(|repair| repair(&case));
-    proposals.filter(Proposal::changes_something).collect()
+    proposals
+        .filter(Proposal::changes_something)
+        .filter_map(|proposal| shared::at_its_place(proposal, plan))
+        .collect()
 }

@@ -605,6 +605,50 @@ fn a_step_that_expects_an_error_is_never_touched() {
     }
 }
 
+/// A step that is written once for several cases: an edit is made where all of
+/// them agree, and touches all; what one case says is not put into the others.
+#[test]
+fn what_cases_share_is_repaired_for_all_of_them_and_nothing_else_is() {
+    let text = "version: 1
+servers: { files: { command: srv } }
+steps:
+  - id: a
+    server: files
+    tool: read_fil
+    cases: [{ name: x, n: '5', wrong: false }, { name: y, n: b, wrong: false }]
+    args: { n: '${n}', m: '7', deep: { of: 'n${n}' } }
+    expect: { is_error: '${wrong}' }
+";
+    let coerced = |pointer: &str| PlanIssue::ArgumentType {
+        tool: "t".into(),
+        pointer: pointer.into(),
+        expected: vec!["integer".into()],
+        actual: "string".into(),
+    };
+    let found = |text: &str, kind: PlanIssue| {
+        let plan = plan(text);
+        let found = proposals(
+            &plan,
+            &issue("a[x]", kind),
+            "invalid_params",
+            &FakeFs::new(),
+        );
+        found
+            .first()
+            .map(|found| (edited(&plan, found), found.steps_touched.clone()))
+    };
+    let (after, touched) = found(text, coerced("/m")).unwrap();
+    assert!(after.contains("m: 7"), "{after}");
+    assert_eq!(touched, ["a[x]", "a[y]"]);
+    assert_eq!(found(text, coerced("/n")), None);
+    let (after, touched) = found(text, unknown_tool(&["read_file"])).unwrap();
+    assert!(after.contains("tool: read_file\n"), "{after}");
+    assert_eq!(touched, ["a[x]", "a[y]"]);
+    // One of them expects an error, and is sent as it is written.
+    let wrong = text.replace("n: b, wrong: false", "n: b, wrong: true");
+    assert_eq!(found(&wrong, unknown_tool(&["read_file"])), None);
+}
+
 #[test]
 fn an_argument_is_converted_without_loss() {
     let plan = plan(NAMES);

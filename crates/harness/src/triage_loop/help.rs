@@ -8,8 +8,8 @@ use super::run::PassedOver;
 use super::settings::CallFlags;
 use super::verdict::{Course, Taint};
 use jelly_base::model::{
-    Because, FailureReport, HelpProblem, HelpSummary, IterationReport, Side, Standing, StepReport,
-    StepState, deciding,
+    Because, FailureReport, HelpProblem, HelpSummary, IterationReport, Section, Side, Standing,
+    StepReport, StepState, deciding,
 };
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{human_duration, plural, shell_word};
@@ -280,7 +280,13 @@ fn is_loose(step: &StepReport, last: &IterationReport, before: &[IterationReport
             !is_told && !spoken_for(&step.id) && !was_diagnosed
         }
         StepState::Blocked | StepState::Skipped => match &step.because {
-            Some(Because::NotSelected | Because::Step(_) | Because::FailFast) => false,
+            Some(
+                Because::NotSelected
+                | Because::If
+                | Because::Requires(_)
+                | Because::Step(_)
+                | Because::FailFast,
+            ) => false,
             Some(Because::Server(name)) => !server_failed(name),
             // What kept the set-up step from passing kept this one from running.
             Some(Because::Setup(id)) => {
@@ -324,9 +330,14 @@ fn unexplained(
         _ => step.id.clone(),
     };
     let names: Vec<String> = loose.iter().map(name).collect();
-    let what = match names.is_empty() {
-        true => "The run is not green, though no failure was recorded".to_owned(),
-        false => format!("Not {}", run_to_end(&names)),
+    let mut tested = last.steps.iter().filter(|s| s.section == Section::Steps);
+    let none_was_due = tested.all(|step| step.because.as_ref().is_some_and(Because::is_wanted));
+    let what = if !names.is_empty() {
+        format!("Not {}", run_to_end(&names))
+    } else if none_was_due {
+        "No step ran: each is left out by its `if`, or was not selected".to_owned()
+    } else {
+        "The run is not green, though no failure was recorded".to_owned()
     };
     HelpProblem {
         step: loose.first().map(|step| step.id.clone()),

@@ -583,7 +583,7 @@ fn snapshot_of<'a>(failure: &FailureReport, context: &HelpContext<'a>) -> Option
     let step = context.plan.step(failure.step.as_deref()?)?;
     let at = failure.assertion.as_ref()?.at.as_ref()?;
     let source = &context.plan.source;
-    let mut predicates = step.expect.predicates();
+    let mut predicates = step.predicates();
     let predicate =
         predicates.find(|p| p.operator == Operator::Snapshot && source.at(p.at) == *at)?;
     predicate.operand.as_str()

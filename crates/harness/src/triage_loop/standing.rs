@@ -13,6 +13,8 @@ pub struct Standings {
     pub green: bool,
     /// The same but for known failures, of which there is at least one.
     pub known: bool,
+    /// All that was selected lacks what it requires, and that was allowed for.
+    pub skipped: bool,
     /// Something test-side stands: a failure, a step that could not run, or a
     /// fault that no record explains.
     pub test_side: bool,
@@ -34,7 +36,6 @@ pub(super) fn standings(record: &IterationRecord, judged: &[Judged], proven: boo
     let complete = record.steps.iter().all(is_fine);
     let cut = record.deadline_reached || record.interrupted.is_some();
     let green = judged.is_empty() && looked && complete && !unexplained && !cut && !code;
-    let nothing_said = judged.is_empty() && !green && !code;
     let only_known = !judged.is_empty() && judged.iter().all(|one| one.known.is_some());
     let else_complete = record.steps.iter().all(|step| match step.state {
         // Nothing but known failures is left to explain it.
@@ -43,9 +44,19 @@ pub(super) fn standings(record: &IterationRecord, judged: &[Judged], proven: boo
             is_fine(step)
         }
     });
+    let tested = || record.steps.iter().filter(|s| s.section == Section::Steps);
+    let lacks = |s: &StepReport| matches!(s.because, Some(Because::Requires(_)));
+    let skipped = judged.is_empty()
+        && !unexplained
+        && !cut
+        && !code
+        && record.steps.iter().all(is_left_out)
+        && tested().any(lacks);
+    let nothing_said = judged.is_empty() && !green && !skipped && !code;
     Standings {
         green,
         known: only_known && else_complete && !unexplained && !cut && !code,
+        skipped,
         test_side: judged.iter().any(Judged::stands_test_side)
             || unexplained
             || unable
@@ -59,9 +70,14 @@ pub(super) fn standings(record: &IterationRecord, judged: &[Judged], proven: boo
 fn is_fine(step: &StepReport) -> bool {
     match step.state {
         StepState::Passed => true,
-        StepState::Skipped => step.because == Some(Because::NotSelected),
+        StepState::Skipped => step.because.as_ref().is_some_and(Because::is_wanted),
         StepState::Failed | StepState::Blocked | StepState::Quarantined => false,
     }
+}
+
+/// Left out because somebody said so.
+fn is_left_out(step: &StepReport) -> bool {
+    step.state == StepState::Skipped && is_fine(step)
 }
 
 /// The plan or the environment kept it from running.

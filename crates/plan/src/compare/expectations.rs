@@ -135,24 +135,18 @@ impl Collected<'_> {
             log_level: _,
             cancel,
             bare: _,
+            requires: _,
+            condition: _,
+            until,
+            case: _,
         } = step;
         let owner = Owner::Step(id.clone());
-        let Expect {
-            is_error,
-            text,
-            json,
-            structured,
-            error,
-            duration,
-            stderr,
-            notifications,
-        } = expect;
         if cancel.is_some() {
             self.plain(&owner, "answer", "", "cancelled");
         } else {
             // By whose form the answer is judged.
             self.plain(&owner, "answer", request.kind(), "form");
-            if error.is_none() {
+            if step.expects().all(|expect| expect.error.is_none()) {
                 self.plain(&owner, "answer", "", "no_protocol_error");
             }
             if !step.expects_error() {
@@ -162,26 +156,10 @@ impl Collected<'_> {
                 }
             }
         }
-        if is_error.is_some_and(|flag| flag.value) {
-            self.plain(&owner, "is_error", "", "true");
-        }
-        if let Some(wanted) = error {
-            let ErrorExpect {
-                code,
-                message,
-                at: _,
-            } = wanted;
-            self.plain(&owner, "error", "", "expected");
-            self.predicates(&owner, "error.code", Surface::ErrorCode, code);
-            self.predicates(&owner, "error.message", Surface::Text, message);
-        }
-        self.predicates(&owner, "text", Surface::Text, text);
-        self.json(&owner, "json", "", json);
-        self.predicates(&owner, "structured", Surface::Structured, structured);
-        self.predicates(&owner, "duration", Surface::Duration(self.limit), duration);
-        self.predicates(&owner, "stderr", Surface::Text, stderr);
-        for wanted in notifications {
-            self.notification(&owner, wanted);
+        self.expect(&owner, expect);
+        // The last answer is held against it too.
+        if let Some(until) = until {
+            self.expect(&owner, &until.expect);
         }
         for (name, capture) in capture {
             let Capture {
@@ -197,6 +175,40 @@ impl Collected<'_> {
         }
         for answer in answers {
             self.answer(&owner, answer, true);
+        }
+    }
+
+    fn expect(&mut self, owner: &Owner, expect: &Expect) {
+        let Expect {
+            is_error,
+            text,
+            json,
+            structured,
+            error,
+            duration,
+            stderr,
+            notifications,
+        } = expect;
+        if is_error.is_some_and(|flag| flag.value) {
+            self.plain(owner, "is_error", "", "true");
+        }
+        if let Some(wanted) = error {
+            let ErrorExpect {
+                code,
+                message,
+                at: _,
+            } = wanted;
+            self.plain(owner, "error", "", "expected");
+            self.predicates(owner, "error.code", Surface::ErrorCode, code);
+            self.predicates(owner, "error.message", Surface::Text, message);
+        }
+        self.predicates(owner, "text", Surface::Text, text);
+        self.json(owner, "json", "", json);
+        self.predicates(owner, "structured", Surface::Structured, structured);
+        self.predicates(owner, "duration", Surface::Duration(self.limit), duration);
+        self.predicates(owner, "stderr", Surface::Text, stderr);
+        for wanted in notifications {
+            self.notification(owner, wanted);
         }
     }
 

@@ -7,19 +7,18 @@
 //! that is asked. Every type of a plan is taken apart here without `..`, so
 //! that a new field has to be thought of.
 
+mod contract;
 mod expectations;
 mod program;
 mod spelled;
 
+use contract::{PROGRAM_KEYS, contract_of_server, contract_of_step};
 use expectations::{ExpectationKey, Owner, Said, expectations};
 use program::program;
 use spelled::SpelledNames;
 pub(super) use spelled::is_open;
 
-use super::{
-    Answer, Auth, AuthGrant, AuthProof, Cancel, Command, Completion, CompletionOf, Give, Matrix,
-    PackageUse, Plan, Raw, Request, Server, Step, Subscription, Template, Transport, Variant,
-};
+use super::{Condition, Matrix, Plan, Server, Step, Variant};
 use jelly_base::model::{PlanChange, PlanChangeKind, Section};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -179,6 +178,8 @@ impl<'p> Found<'p> {
             );
             self.of_step(id, PlanChangeKind::FewerConditions, told);
         }
+        self.requirements(before, after);
+        self.condition(before, after);
         if before.server != after.server {
             self.other_server(before, after);
         }
@@ -188,6 +189,62 @@ impl<'p> Found<'p> {
             if contract.get(key) != Some(&value) {
                 let told = format!("the step `{id}` has {key}");
                 self.of_step(id, PlanChangeKind::Contract, told);
+            }
+        }
+    }
+
+    /// What requires more is skipped more easily.
+    fn requirements(&mut self, before: &Step, after: &Step) {
+        let of = |step: &Step| -> BTreeSet<String> {
+            step.requires.iter().map(ToString::to_string).collect()
+        };
+        let (was, is) = (of(before), of(after));
+        let id = &before.id;
+        let more: Vec<&str> = is.difference(&was).map(String::as_str).collect();
+        if !more.is_empty() {
+            let told = format!("the step `{id}` requires `{}`", more.join("`, `"));
+            self.of_step(id, PlanChangeKind::FewerConditions, told);
+        } else if was != is {
+            let told = format!("the step `{id}` requires less");
+            self.of_step(id, PlanChangeKind::Contract, told);
+        }
+    }
+
+    /// Another condition may leave a step out that ran before; one less can't.
+    fn condition(&mut self, before: &Step, after: &Step) {
+        let (ours, theirs) = self.names();
+        let spelled = |condition: &Option<Condition>, names: SpelledNames<'p>| {
+            let Condition {
+                platforms,
+                era,
+                vars,
+            } = condition.as_ref()?;
+            let vars: Vec<Value> = vars
+                .iter()
+                .map(|asked| json!([names.value(&asked.value), names.value(&asked.wanted)]))
+                .collect();
+            Some(json!([platforms, era.map(|era| era.to_string()), vars]))
+        };
+        let (was, is) = (
+            spelled(&before.condition, ours),
+            spelled(&after.condition, theirs),
+        );
+        if was == is {
+            return;
+        }
+        let id = &before.id;
+        match (was, is) {
+            (_, None) => {
+                let told = format!("the step `{id}` has no `if` any more");
+                self.of_step(id, PlanChangeKind::Contract, told);
+            }
+            (None, Some(_)) => {
+                let told = format!("the step `{id}` runs only where its new `if` holds");
+                self.of_step(id, PlanChangeKind::FewerConditions, told);
+            }
+            (Some(_), Some(_)) => {
+                let told = format!("the step `{id}` runs where another `if` holds");
+                self.of_step(id, PlanChangeKind::FewerConditions, told);
             }
         }
     }
@@ -339,251 +396,6 @@ fn other_program(
             .find(|key| !has(key) && after.get(key).is_some_and(|value| !value.is_null()))
     };
     changed.map(|(key, _)| *key).or_else(added)
-}
-
-/// Keys of [`contract_of_server`] that belong to the program too.
-const PROGRAM_KEYS: [&str; 4] = ["args", "cwd", "env", "package"];
-
-type Contract = BTreeMap<&'static str, Value>;
-
-/// What jelly and a server have agreed on besides the program, by the keys of
-/// plans.
-fn contract_of_server(server: &Server, names: SpelledNames<'_>) -> Contract {
-    let Server {
-        name: _,
-        transport,
-        // Whether it is checked is among the expectations.
-        wire_check: _,
-        adapt,
-        era,
-        protocol,
-        capabilities,
-        answers,
-        startup_timeout,
-        request_timeout,
-        shutdown_timeout,
-        pinned_at: _,
-        at: _,
-        path: _,
-    } = server;
-    let mut contract = Contract::from([
-        ("adapt", json!(adapt)),
-        ("era", json!(era.map(|era| era.to_string()))),
-        ("protocol", json!(protocol)),
-        (
-            "capabilities",
-            capabilities
-                .as_ref()
-                .map_or(Value::Null, |c| names.value(c)),
-        ),
-        ("answers", gives(answers, names)),
-        (
-            "startup_timeout",
-            json!(startup_timeout.as_nanos().to_string()),
-        ),
-        (
-            "request_timeout",
-            json!(request_timeout.as_nanos().to_string()),
-        ),
-        (
-            "shutdown_timeout",
-            json!(shutdown_timeout.as_nanos().to_string()),
-        ),
-    ]);
-    let command = match transport {
-        Transport::Stdio(command) => Some(command),
-        Transport::Http {
-            // Belongs to the program.
-            url: _,
-            headers,
-            auth,
-            command,
-        } => {
-            contract.insert("headers", templates(headers, names));
-            let auth = auth
-                .as_ref()
-                .map_or(Value::Null, |auth| of_auth(auth, names));
-            contract.insert("auth", auth);
-            command.as_ref()
-        }
-    };
-    if let Some(command) = command {
-        let Command {
-            // Belongs to the program.
-            command: _,
-            args,
-            env,
-            cwd,
-            package,
-        } = command;
-        let args: Vec<Value> = args.iter().map(|arg| names.template(arg)).collect();
-        contract.insert("args", Value::from(args));
-        contract.insert("env", templates(env, names));
-        let cwd = cwd.as_ref().map_or(Value::Null, |cwd| names.template(cwd));
-        contract.insert("cwd", cwd);
-        if let Some(used) = package {
-            let PackageUse {
-                package,
-                args,
-                templates: _,
-            } = used.as_ref();
-            contract.insert("package", Value::from(format!("{package:?}")));
-            let args = args
-                .iter()
-                .map(|(name, value)| (name.clone(), names.value(value)));
-            contract.insert("package_args", Value::Object(args.collect()));
-        }
-    }
-    contract
-}
-
-fn templates<'t>(
-    map: impl IntoIterator<Item = (&'t String, &'t Template)>,
-    names: SpelledNames<'_>,
-) -> Value {
-    // The order of variables and headers means nothing.
-    let sorted: BTreeMap<&String, Value> = map
-        .into_iter()
-        .map(|(name, template)| (name, names.template(template)))
-        .collect();
-    json!(sorted)
-}
-
-fn of_auth(auth: &Auth, names: SpelledNames<'_>) -> Value {
-    let Auth {
-        grant,
-        issuer,
-        token_endpoint,
-    } = auth;
-    let grant = match grant {
-        AuthGrant::ClientCredentials {
-            client_id,
-            proof,
-            scopes,
-        } => {
-            let proof = match proof {
-                AuthProof::Secret(secret) => json!(["secret", names.template(secret)]),
-                AuthProof::Workload(token) => json!(["workload", names.template(token)]),
-                AuthProof::Key {
-                    key,
-                    algorithm,
-                    key_id,
-                } => json!([
-                    "key",
-                    names.template(key),
-                    algorithm,
-                    key_id.as_ref().map(|id| names.template(id)),
-                ]),
-            };
-            let scopes: Vec<Value> = scopes.iter().map(|scope| names.template(scope)).collect();
-            json!([names.template(client_id), proof, scopes])
-        }
-        AuthGrant::Login => json!("login"),
-    };
-    let urls = [issuer, token_endpoint].map(|url| Some(names.template(url.as_ref()?)));
-    json!([grant, urls])
-}
-
-/// What is answered; what is expected of the question is among the
-/// expectations.
-fn gives(answers: &[Answer], names: SpelledNames<'_>) -> Value {
-    let give = |answer: &Answer| {
-        let Answer {
-            method,
-            expect: _,
-            give,
-            optional: _,
-            at: _,
-        } = answer;
-        match give {
-            Give::Result(value) => json!([method, "result", names.value(value)]),
-            Give::Error(value) => json!([method, "error", names.value(value)]),
-            Give::AcceptDefaults => json!([method, "accept_defaults"]),
-        }
-    };
-    answers.iter().map(give).collect()
-}
-
-/// What a step sends and how, by what is to be said where it changes.
-fn contract_of_step(step: &Step, names: SpelledNames<'_>) -> Contract {
-    let Step {
-        // A step with another id is another step.
-        id: _,
-        name: _,
-        section: _,
-        server: _,
-        request,
-        args,
-        // Among the expectations.
-        expect: _,
-        capture: _,
-        tags: _,
-        timeout,
-        at: _,
-        path: _,
-        needs: _,
-        answers,
-        log_level,
-        cancel,
-        bare,
-    } = step;
-    let cancel = cancel.map(|cancel| {
-        let Cancel { after, quiet_for } = cancel;
-        [
-            after.as_nanos().to_string(),
-            quiet_for.as_nanos().to_string(),
-        ]
-    });
-    Contract::from([
-        ("another request", of_request(request, names)),
-        ("other arguments", names.value(args)),
-        (
-            "another `timeout`",
-            json!(timeout.map(|t| t.as_nanos().to_string())),
-        ),
-        ("other `answers`", gives(answers, names)),
-        (
-            "another `log_level`",
-            json!(log_level.map(super::LogLevel::name)),
-        ),
-        ("another `cancel_after`", json!(cancel)),
-        ("another `bare`", json!(bare)),
-    ])
-}
-
-fn of_request(request: &Request, names: SpelledNames<'_>) -> Value {
-    match request {
-        Request::Tool(name) => json!(["tool", name]),
-        Request::List(kind) => json!(["list", kind.plan_key()]),
-        Request::Read(uri) => json!(["read", names.text(uri)]),
-        Request::Prompt(name) => json!(["prompt", name]),
-        Request::Method(name) => json!(["request", name]),
-        Request::Complete(completion) => {
-            let Completion {
-                of,
-                argument,
-                value,
-            } = completion;
-            let of = match of {
-                CompletionOf::Prompt(name) => ["prompt", name],
-                CompletionOf::Resource(uri) => ["resource", uri],
-            };
-            json!(["complete", of, argument, names.text(value)])
-        }
-        Request::Subscribe(to) => {
-            let Subscription {
-                resources,
-                tools,
-                prompts,
-                resources_list,
-            } = to;
-            let resources: Vec<Value> = resources.iter().map(|uri| names.text(uri)).collect();
-            json!(["subscribe", resources, tools, prompts, resources_list])
-        }
-        Request::Unsubscribe(id) => json!(["unsubscribe", id]),
-        Request::Raw(Raw::Text(text)) => json!(["raw", names.text(text)]),
-        Request::Raw(Raw::Bytes(bytes)) => json!(["raw_bytes", bytes]),
-    }
 }
 
 #[cfg(test)]

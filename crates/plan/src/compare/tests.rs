@@ -279,12 +279,91 @@ fn what_runs_under_fewer_conditions_is_named() {
         words.contains("`echo` runs only where `read` passed"),
         "{words}"
     );
+    let (kind, words) = said("id: list,", "id: list, needs: [echo],");
+    assert_eq!(kind, Some(Kind::FewerConditions), "{words}");
+    let (kind, words) = said("id: list,", "id: list, if: { platform: linux },");
+    assert_eq!(kind, Some(Kind::FewerConditions), "{words}");
+    assert!(words.contains("only where its new `if` holds"), "{words}");
     let (kind, words) = said(
         "teardown:\n  - { id: last, server: s, tool: clean }\n",
         "  - { id: last, server: s, tool: clean }\n",
     );
     assert_eq!(kind, Some(Kind::FewerConditions), "{words}");
     assert!(words.contains("from `teardown` to `steps`"), "{words}");
+}
+
+/// What a condition asks of a variable counts as what that holds, and what is
+/// waited for as what is expected.
+#[test]
+fn conditions_cases_and_what_is_waited_for_are_compared() {
+    let text = "version: 1
+vars: { mode: full }
+servers: { s: { command: x } }
+steps:
+  - { id: a, tool: t, if: { platform: linux, vars: { mode: full } } }
+  - { id: b, tool: t, args: { x: '${x}' }, cases: [{ name: one, x: 1 }, { name: two, x: 2 }] }
+  - { id: c, tool: t, until: { expect: { text: { equals: done } }, for: 5s } }
+";
+    let before = plan(text);
+    for (from, to, kind, told) in [
+        (
+            "linux, vars",
+            "macos, vars",
+            Kind::FewerConditions,
+            "another `if`",
+        ),
+        (
+            "vars: { mode: full }\n",
+            "vars: { mode: less }\n",
+            Kind::FewerConditions,
+            "another `if`",
+        ),
+        (
+            ", if: { platform: linux, vars: { mode: full } }",
+            "",
+            Kind::Contract,
+            "no `if`",
+        ),
+        (", { name: two, x: 2 }", "", Kind::Gone, "`b[two]` is gone"),
+        (
+            "x: 2",
+            "x: 3",
+            Kind::Contract,
+            "`b[two]` has other arguments",
+        ),
+        (
+            "equals: done",
+            "contains: done",
+            Kind::Gone,
+            "`text` `equals`",
+        ),
+        (
+            "equals: done",
+            "equals: do",
+            Kind::Operand,
+            "`text` `equals`",
+        ),
+        ("for: 5s", "for: 9s", Kind::Contract, "another `until`"),
+        (
+            ", until: { expect: { text: { equals: done } }, for: 5s }",
+            "",
+            Kind::Gone,
+            "`text` `equals`",
+        ),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let found = compare(&before, &plan(&text.replace(from, to)), &env());
+        let said: Vec<String> = found
+            .iter()
+            .map(|c| format!("{:?} {}", c.kind, c.what))
+            .collect();
+        assert!(
+            found
+                .iter()
+                .any(|c| c.kind == kind && c.what.contains(told)),
+            "{from} -> {to}: {said:?}"
+        );
+    }
 }
 
 #[test]

@@ -27,6 +27,8 @@ mapping! {
         contract: Kind::Choice(&CONTRACT);
         /// Runs the plan once for each combination, and compares the results.
         matrix: Kind::Mapping(&MATRIX);
+        /// What holds of every step and server that does not say itself.
+        defaults: Kind::Mapping(&DEFAULTS), also "default";
         /// Servers by name.
         servers: Kind::ByName(&Kind::Mapping(&SERVER), 1),
             required "`servers` is missing" "as in `servers: { mine: { command: ./server } }`",
@@ -43,6 +45,29 @@ mapping! {
     hints {
         "wire_check" => "write `wire: strict`",
         "protocol" => "write `matrix: { protocol: [OLD, NEW] }`, or `protocol` at a server",
+    }
+}
+
+mapping! {
+    /// What holds of every step and server that does not say itself.
+    DEFAULTS = "Defaults", "`defaults`" {
+        /// The server of a step.
+        server: Kind::Name("a server's name");
+        /// The tags of a step.
+        tags: Kind::List(&Kind::Word, 1), also "tag";
+        /// Timeout of a step's request. It goes before the server's request_timeout.
+        timeout: Kind::Time;
+        /// Timeout of a server for becoming ready.
+        startup_timeout: Kind::Time;
+        /// Timeout of a request to a server.
+        request_timeout: Kind::Time;
+        /// Timeout of a server for exiting.
+        shutdown_timeout: Kind::Time;
+    }
+    rule Rule::NotEmpty;
+    hints {
+        "expect" => "what an answer must be stands at each step",
+        "args env" => "use a variable: `vars`",
     }
 }
 

@@ -16,10 +16,13 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use document::{BUDGETS, HOOKS, MATRIX, PLAN};
+pub(crate) use document::{BUDGETS, DEFAULTS, HOOKS, MATRIX, PLAN};
 pub(crate) use mapping::{Kind, Mapping, Words};
 pub use operators::Operator;
 pub(crate) use operators::{OperandKind, OperatorGroup, REDACTION, Target, VALUE_TYPES};
 pub use schema::plan_schema;
 pub(crate) use server::{AUTH, CLIENT_CREDENTIALS, LOGIN, REVISION, RPC_ERROR, SERVER, WORKLOAD};
-pub(crate) use step::{ANSWER, COMPLETE, ERROR_EXPECT, EXPECT, NOTIFICATION, STEP, SUBSCRIPTION};
+pub(crate) use step::{
+    ANSWER, COMPLETE, CONDITION, ERROR_EXPECT, EXPECT, NOTIFICATION, PLATFORMS, STEP, SUBSCRIPTION,
+    UNTIL,
+};

@@ -50,6 +50,8 @@ mapping! {
         /// What the client answers if the server asks it something, as often as it
         /// asks.
         answers: Kind::List(&Kind::Mapping(&ANSWER), 0);
+        /// What must be there for all of its steps; see the step's `requires`.
+        requires: Kind::List(&Kind::Name("a requirement"), 1), also "require";
         /// Timeout for becoming ready. Default: 30s.
         startup_timeout: Kind::Time;
         /// Timeout of a request. Default: 30s.

@@ -2,7 +2,7 @@
 
 use super::mapping::{Key, Kind, Mapping, Rule, Words, mapping};
 use super::operators::Target;
-use super::server::RPC_ERROR;
+use super::server::{ERA, RPC_ERROR};
 use crate::LogLevel;
 use jelly_base::mcp::ListKind;
 
@@ -57,6 +57,19 @@ mapping! {
         capture: Kind::ByName(&Kind::JsonPath, 0), also "save";
         /// Tags for --only and --skip.
         tags: Kind::List(&Kind::Word, 0), also "tag";
+        /// Steps, by id, that must have passed. Where one did not, this one is skipped.
+        needs: Kind::List(&Kind::Name("the id of a step"), 1), also "depends_on";
+        /// What must be there for the step: secret:NAME, env:NAME or command:NAME.
+        /// Where it is not, the step fails, or is skipped under --skip-missing.
+        requires: Kind::List(&Kind::Name("a requirement"), 1), also "require";
+        /// When the step runs. Where this does not hold, it is skipped.
+        if: Kind::Mapping(&CONDITION), also "when condition";
+        /// Runs the step once for each entry, with its variables set. An entry's
+        /// `name`, else its index, becomes part of the id, as in write[long].
+        cases: Kind::List(&Kind::ByName(&Kind::Anything, 1), 1),
+            also "parametrize parameters table each";
+        /// Asks again until the answer is the one that is waited for.
+        until: Kind::Mapping(&UNTIL), also "wait_for poll";
         /// Timeout of the request. Default: the server's request_timeout.
         timeout: Kind::Time;
         /// Asks the server for log messages of this level and above.
@@ -76,8 +89,46 @@ mapping! {
     ], "request");
     hints {
         "notifications" => "they belong into `expect`",
-        "depends_on needs" => "a step waits by itself for the steps it captures from",
         "retries" => "retries are a budget of the plan: `budgets`",
+    }
+}
+
+mapping! {
+    /// When a step runs: all of it must hold. Nothing here depends on what a
+    /// server answers.
+    CONDITION = "Condition", "`if`" {
+        /// The system that jelly runs on is this, or one of these.
+        platform: Kind::Named("Platforms", "A platform, or several.", &Kind::Either(&[
+            ("This one.", Kind::Choice(&PLATFORMS)),
+            ("One of these.", Kind::List(&Kind::Choice(&PLATFORMS), 1)),
+        ])), also "os";
+        /// The step's server is pinned to this era, by `era`, `protocol` or the
+        /// matrix.
+        era: Kind::Choice(&ERA);
+        /// The variables of these names have these values.
+        vars: Kind::ByName(&Kind::Anything, 1), also "var variables";
+    }
+    rule Rule::NotEmpty;
+    hints {
+        "env" => "give it to a variable, as in `vars: { CI: \"${env:CI}\" }`, and ask for that",
+        "capabilities tools answer" => "whether a step runs never depends on what a server says",
+    }
+}
+
+mapping! {
+    /// The answer that is waited for. The request is sent again until it comes.
+    UNTIL = "Until", "`until`" {
+        /// What the answer must be: `text`, `json`, `structured`, `is_error` and
+        /// `error`.
+        expect: Kind::Mapping(&EXPECT),
+            required "`until` needs an `expect`" "as in `until: { expect: { text: { contains: done } } }`";
+        /// How long to wait before it is asked again. Default: 500ms.
+        every: Kind::Time, also "interval";
+        /// How long it is asked again. Default: 30s.
+        for: Kind::Time, also "timeout within";
+    }
+    hints {
+        "text json structured is_error error" => "put it into `expect`",
     }
 }
 
@@ -223,6 +274,14 @@ pub(crate) static LIST: Words = Words {
         "resources/templates/list",
         "prompts/list",
     ],
+};
+
+pub(crate) static PLATFORMS: Words = Words {
+    name: "Platform",
+    what: "platform",
+    about: "A system that jelly runs on.",
+    words: || vec!["linux", "macos"],
+    meanings: &[],
 };
 
 pub(crate) static LEVEL: Words = Words {

@@ -5,6 +5,9 @@
 
 mod auth;
 mod beside;
+mod cases;
+mod conditions;
+mod defaults;
 mod expect;
 mod features;
 mod keywords;
@@ -22,6 +25,8 @@ mod project;
 mod reader;
 mod redact;
 mod references;
+#[cfg(test)]
+mod repeat_tests;
 mod server;
 #[cfg(test)]
 mod slips_tests;

@@ -13,6 +13,7 @@ use crate::{BudgetOverrides, Hooks, Matrix, Plan, PlanSource, Server, Step, Vari
 use indexmap::IndexMap;
 use jelly_base::model::Section;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Reads a plan.
@@ -184,13 +185,16 @@ impl<'t> Reader<'t> {
             self.variant.get_or_insert_with(first);
             self.names.under_other_names(&matrix.servers);
         }
+        if let Some(node) = fields.get("defaults") {
+            self.defaults(node, path.key("defaults"));
+        }
         let raw = self.raw_steps(fields);
         if let (Some(node), Some(matrix)) = (fields.get("matrix"), &parts.matrix) {
             self.axes_that_reach_nothing((node, matrix), servers, &raw, path.key("matrix"));
         }
         let ids = ids(&raw);
         for (raw, id) in raw.iter().zip(&ids) {
-            for entry in captured(*raw) {
+            for entry in captured(raw) {
                 self.names
                     .later_captures
                     .entry(entry.key.clone().into_owned())
@@ -210,15 +214,17 @@ impl<'t> Reader<'t> {
             None => self.missing_at_start(fields, "servers"),
         }
         self.duplicate_ids(&raw);
+        let (raw, ids) = self.expand(raw, ids);
+        self.name_steps(&raw, &ids);
         let steps = raw.iter().filter(|raw| raw.section == Section::Steps);
         parts.steps.reserve_exact(steps.count());
         for (position, (raw, id)) in raw.iter().zip(&ids).enumerate() {
-            let list = path.key(section_key(raw.section));
+            let list = path.key(raw.section_key());
             let path = list.index(raw.index);
             if strict {
-                self.unknown_server(raw.node, path);
+                self.unknown_server(&raw.node, path);
             }
-            if let Some(step) = self.step(*raw, id, position, path) {
+            if let Some(step) = self.step(raw, id, position, path) {
                 match raw.section {
                     Section::Setup => parts.setup.push(step),
                     Section::Steps => parts.steps.push(step),
@@ -359,7 +365,8 @@ impl<'t> Reader<'t> {
             raw.extend(items.iter().enumerate().map(|(index, node)| UnreadStep {
                 section,
                 index,
-                node,
+                node: Cow::Borrowed(node),
+                case: None,
             }));
         }
         raw
@@ -375,7 +382,7 @@ impl<'t> Reader<'t> {
                 continue;
             };
             if let Some(first) = seen.get(id).copied() {
-                let list = Path::ROOT.key(section_key(raw.section));
+                let list = Path::ROOT.key(raw.section_key());
                 let path = list.index(raw.index);
                 let message = format!("two steps have the id `{id}`");
                 self.problem(entry.value.span, path.key("id"), message)
@@ -387,7 +394,18 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn unknown_server(&mut self, node: &Node<'t>, path: Path<'_>) {
+    /// Takes note of all steps, for those that name one.
+    fn name_steps(&mut self, steps: &[UnreadStep<'_, 't>], ids: &[String]) {
+        for (position, (step, id)) in steps.iter().zip(ids).enumerate() {
+            let of_all = step.case.as_ref().map(|case| &case.step);
+            for name in [id].into_iter().chain(of_all) {
+                let named = self.names.steps.entry(name.clone()).or_default();
+                named.push((position, id.clone()));
+            }
+        }
+    }
+
+    pub(super) fn unknown_server(&mut self, node: &Node<'t>, path: Path<'_>) {
         let Some(value) = node.entry("server").map(|entry| &entry.value) else {
             return;
         };

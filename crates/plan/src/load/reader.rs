@@ -1,6 +1,7 @@
 //! What all readers of the tree share: collecting problems, unknown keys,
 //! scalars of every kind.
 
+use super::defaults::Defaults;
 use super::path::Path;
 use super::problem::Problem;
 use super::references::KnownNames;
@@ -96,6 +97,7 @@ pub(super) struct Reader<'t> {
     /// Those that came after enough were known; only the last is kept.
     more: Option<(usize, Problem)>,
     pub(super) names: KnownNames,
+    pub(super) defaults: Defaults,
     /// The combination of the matrix that is read.
     pub(super) variant: Option<Arc<Variant>>,
     /// What would only show when the plan runs is a problem too.
@@ -114,6 +116,7 @@ impl<'t> Reader<'t> {
             problems: Vec::new(),
             more: None,
             names: KnownNames::default(),
+            defaults: Defaults::default(),
             variant: None,
             strict: false,
             good_operands: HashSet::new(),

@@ -2,6 +2,7 @@
 
 use super::path::Path;
 use super::reader::Reader;
+use crate::Requirement;
 use crate::syntax::{Data, Node, reference_meant};
 use crate::template::{PREFIXES, Part, RESERVED, Template, TemplateError, has_reference};
 use indexmap::{IndexMap, IndexSet};
@@ -26,6 +27,11 @@ pub(super) struct KnownNames {
     pub captures: HashMap<String, (usize, String)>,
     /// Captures of this step and those after it.
     pub later_captures: HashMap<String, String>,
+    /// By id, of a step with cases by that of all of them too: positions and
+    /// ids.
+    pub steps: HashMap<String, Vec<(usize, String)>>,
+    /// By server: what it requires for all of its steps.
+    pub requires: HashMap<String, Vec<Requirement>>,
     /// By id: the steps that subscribe, with position and server.
     pub subscriptions: HashMap<String, (usize, String)>,
     /// Of these, whose subscription a step before this one ends.

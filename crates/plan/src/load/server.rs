@@ -153,6 +153,10 @@ impl<'t> Reader<'t> {
         let protocol = protocol.map(str::to_owned);
         let pin = fields.entry("protocol").or_else(|| fields.entry("era"));
         let pinned_at = pin.map(|entry| self.at(entry.key_span));
+        let requires = self.requirements(fields);
+        self.names
+            .requires
+            .insert(name.to_owned(), requires.clone());
         let wire_check: Option<&str> = self.read(fields, "wire");
         let adapt = self.read(fields, "adapt").unwrap_or(true);
         let capabilities = fields
@@ -175,9 +179,16 @@ impl<'t> Reader<'t> {
             pinned_at,
             capabilities,
             answers,
-            startup_timeout: startup_timeout.unwrap_or(DEFAULT_TIMEOUT),
-            request_timeout: request_timeout.unwrap_or(DEFAULT_TIMEOUT),
-            shutdown_timeout: shutdown_timeout.unwrap_or(DEFAULT_SHUTDOWN),
+            requires,
+            startup_timeout: startup_timeout
+                .or(self.defaults.startup_timeout)
+                .unwrap_or(DEFAULT_TIMEOUT),
+            request_timeout: request_timeout
+                .or(self.defaults.request_timeout)
+                .unwrap_or(DEFAULT_TIMEOUT),
+            shutdown_timeout: shutdown_timeout
+                .or(self.defaults.shutdown_timeout)
+                .unwrap_or(DEFAULT_SHUTDOWN),
             at,
             path: path.to_doc(),
         }

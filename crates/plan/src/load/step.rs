@@ -1,26 +1,42 @@
 //! `setup`, `steps` and `teardown`.
 
+use super::cases::UnreadCase;
 use super::features::Of;
 use super::path::Path;
 use super::reader::{Fields, Reader, meaning};
 use super::references::{Needs, TemplatePlace};
 use crate::grammar::STEP;
 use crate::syntax::{Data, Entry, Node};
-use crate::{Capture, Expect, LogLevel, Request, Step};
+use crate::template::has_reference;
+use crate::{Capture, Expect, LogLevel, Request, Step, StepCase};
 use indexmap::IndexMap;
 use jelly_base::mcp::ListKind;
 use jelly_base::model::Section;
 use serde_json::Value;
 use serde_json_path::JsonPath;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// A step of one of the three lists, before it is read.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct UnreadStep<'n, 't> {
     pub section: Section,
     /// In its list.
     pub index: usize,
-    pub node: &'n Node<'t>,
+    pub node: Cow<'n, Node<'t>>,
+    /// Which of its cases it is, once they are written out.
+    pub case: Option<UnreadCase>,
+}
+
+impl UnreadStep<'_, '_> {
+    /// The key of its list.
+    pub(super) fn section_key(&self) -> &'static str {
+        match self.section {
+            Section::Setup => "setup",
+            Section::Steps => "steps",
+            Section::Teardown => "teardown",
+        }
+    }
 }
 
 /// The id of every step, in order: its own, or one made from what it does.
@@ -41,7 +57,7 @@ pub(super) fn ids(steps: &[UnreadStep<'_, '_>]) -> Vec<String> {
         .iter()
         .map(|raw| {
             own(raw).unwrap_or_else(|| {
-                let base = name_for(raw.node);
+                let base = name_for(&raw.node);
                 let count = made.entry(base.clone()).or_insert(0);
                 loop {
                     *count += 1;
@@ -61,8 +77,10 @@ pub(super) fn ids(steps: &[UnreadStep<'_, '_>]) -> Vec<String> {
 
 fn name_for(node: &Node<'_>) -> String {
     let of = |key: &str| node.entry(key).and_then(|entry| entry.value.as_str());
-    if let Some(tool) = of("tool").or_else(|| of("prompt")) {
-        tool.to_owned()
+    let named = of("tool").or_else(|| of("prompt"));
+    // A case may say which tool it is.
+    if let Some(name) = named.filter(|name| !has_reference(name)) {
+        name.to_owned()
     } else if let Some(list) = of("list") {
         format!("list-{list}")
     } else if let Some(kind) = ["complete", "subscribe", "unsubscribe", "raw"]
@@ -74,7 +92,7 @@ fn name_for(node: &Node<'_>) -> String {
         "raw".to_owned()
     } else if of("read").is_some() {
         "read".to_owned()
-    } else if let Some(method) = of("request") {
+    } else if let Some(method) = of("request").filter(|method| !has_reference(method)) {
         method.replace('/', "-")
     } else {
         "step".to_owned()
@@ -82,7 +100,7 @@ fn name_for(node: &Node<'_>) -> String {
 }
 
 /// The names that each step captures.
-pub(super) fn captured<'n, 't>(raw: UnreadStep<'n, 't>) -> &'n [Entry<'t>] {
+pub(super) fn captured<'n, 't>(raw: &'n UnreadStep<'_, 't>) -> &'n [Entry<'t>] {
     match raw.node.entry("capture").map(|entry| &entry.value.data) {
         Some(Data::Map(entries)) => entries,
         Some(Data::Null | Data::Bool(_) | Data::Number(_) | Data::String(_) | Data::List(_))
@@ -94,16 +112,21 @@ impl<'t> Reader<'t> {
     /// Reads one step; `position` counts over all three lists.
     pub(super) fn step(
         &mut self,
-        raw: UnreadStep<'_, 't>,
+        raw: &UnreadStep<'_, 't>,
         id: &str,
         position: usize,
         path: Path<'_>,
     ) -> Option<Step> {
-        let node = raw.node;
+        let node = raw.node.as_ref();
+        let case = raw.case.as_ref();
         let fields = self.fields(node, path, &STEP)?;
         self.id(fields);
         let mut needs = Needs::new();
-        let name = self.read(fields, "name").unwrap_or(id).to_owned();
+        let name = match (self.read::<&str>(fields, "name"), case) {
+            (None, _) => id.to_owned(),
+            (Some(name), None) => name.to_owned(),
+            (Some(name), Some(case)) => format!("{name} [{}]", case.label),
+        };
         let server = self.server_of(fields);
         let request = self.request(fields, &mut needs);
         self.unfit_keys(fields, request.as_ref());
@@ -115,6 +138,18 @@ impl<'t> Reader<'t> {
         if let (Some(Request::Unsubscribe(other)), Some(server)) = (&request, &server) {
             self.same_server(other, server, node, path);
         }
+        if let Some(node) = fields.get("needs") {
+            self.needed(node, path.key("needs"), (id, position), &mut needs);
+        }
+        let condition = fields
+            .get("if")
+            .and_then(|node| self.condition(node, path.key("if"), server.as_deref(), case));
+        let mut requires = self.requirements(fields);
+        let of_server = server
+            .as_ref()
+            .and_then(|name| self.names.requires.get(name));
+        requires.extend(of_server.into_iter().flatten().cloned());
+        let until = self.until(fields, request.as_ref(), &mut needs);
         let args = self.args(fields, request.as_ref(), &mut needs);
         let answers = match fields.get("answers") {
             Some(node) => {
@@ -125,8 +160,19 @@ impl<'t> Reader<'t> {
         };
         let expect = match fields.get("expect") {
             Some(node) => self.expect(node, path.key("expect"), &mut needs),
-            None => Expect::default(),
+            // The last answer is the one that was waited for.
+            None => match &until {
+                Some(until) => until.expect.clone(),
+                None => Expect::default(),
+            },
         };
+        if let (Some(entry), Some(until)) = (fields.entry("expect"), &until)
+            && until.expect.wants_error() != expect.wants_error()
+        {
+            let message = "`until` and `expect` contradict each other: one of them wants an error";
+            self.problem(entry.key_span, path, message)
+                .hint("the answer that is waited for is held against `expect` too");
+        }
         // Its own captures are known only to the steps after it.
         let capture = match fields.get("capture") {
             Some(node) => self.capture(node, path.key("capture"), id, position),
@@ -134,9 +180,9 @@ impl<'t> Reader<'t> {
         };
         let tags = match fields.get("tags") {
             Some(node) => self.words(node, path.key("tags"), "tags"),
-            None => Vec::new(),
+            None => self.defaults.tags.clone(),
         };
-        let timeout = self.read(fields, "timeout");
+        let timeout = self.read(fields, "timeout").or(self.defaults.timeout);
         let log_level = self.read(fields, "log_level");
         let log_level = log_level.and_then(|name| meaning(name, &LogLevel::ALL));
         let bare = self.read(fields, "bare").unwrap_or_default();
@@ -152,9 +198,21 @@ impl<'t> Reader<'t> {
             capture,
             tags,
             timeout,
-            at: self.at(node.span),
+            at: self.at(case.map_or(node.span, |case| case.span)),
             path: path.to_doc(),
             needs: needs.into_values().collect(),
+            requires,
+            condition,
+            until,
+            case: case.map(|case| StepCase {
+                step: case.step.clone(),
+                label: case.label.clone(),
+                filled: case
+                    .filled
+                    .iter()
+                    .map(|below| path.to_doc().join(below))
+                    .collect(),
+            }),
             answers,
             log_level,
             cancel,

@@ -21,7 +21,7 @@ pub(super) fn raise(case: &FailureCase<'_>) -> Option<Proposal> {
     let server = case.server()?;
     match case.failure.phase? {
         Phase::Spawn | Phase::Handshake | Phase::List => raise_startup(server),
-        Phase::Call => raise_request(server, case.step()?),
+        Phase::Call => raise_request(server, case.step()?, case.failure.timeout_s),
         Phase::Config | Phase::Assert | Phase::Teardown => None,
     }
 }
@@ -43,10 +43,14 @@ fn raise_startup(server: &Server) -> Option<Proposal> {
 }
 
 /// At the step if that has a limit of its own, else at the server.
-fn raise_request(server: &Server, step: &Step) -> Option<Proposal> {
-    let from = step.timeout.unwrap_or(server.request_timeout);
+fn raise_request(server: &Server, step: &Step, ran_out: Option<f64>) -> Option<Proposal> {
+    // What was waited for in vain is not one answer, but the right one.
+    let until = step.until.as_ref().map(|until| until.lasts);
+    let until = until.filter(|lasts| ran_out == Some(lasts.as_secs_f64()));
+    let from = until.or(step.timeout).unwrap_or(server.request_timeout);
     let to = doubled(from)?;
     let (target, path) = match step.timeout {
+        _ if until.is_some() => (step_target(step), step.path.key("until").key("for")),
         Some(_) => (step_target(step), step.path.key("timeout")),
         None => (
             server_target(&server.name),

@@ -121,7 +121,7 @@ fn is_expected(case: &FailureCase<'_>, folder: &Path) -> bool {
     let speaks = |value: &Value, server: &str| speaks_of(value, folder, server, case.facts);
     let of_steps = case.plan.all_steps().any(|step| {
         let answers = step.answers.iter().flat_map(spoken);
-        let expected = step.expect.predicates().map(|p| &p.operand);
+        let expected = step.predicates().map(|p| &p.operand);
         let mut values = expected.chain(answers);
         values.any(|value| speaks(value, &step.server))
     });

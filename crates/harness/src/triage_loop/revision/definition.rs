@@ -9,7 +9,7 @@ use jelly_base::model::Section;
 use jelly_plan::{
     Answer, Auth, AuthGrant, AuthProof, Cancel, Capture, Command, Completion, CompletionOf,
     ErrorExpect, Expect, Flag, Give, JsonExpect, NotificationExpect, PackageUse, Predicate, Raw,
-    Redaction, Request, Server, Step, Subscription, Template, Transport,
+    Redaction, Request, Server, Step, Subscription, Template, Transport, Until,
 };
 use serde_json::Value;
 use std::time::Duration;
@@ -39,6 +39,13 @@ pub(super) fn add_step(step: &Step, limit: Duration, hash: &mut StableHash<'_>) 
         log_level,
         cancel,
         bare,
+        // Whether it runs; how far each step got is counted by itself.
+        requires: _,
+        // Likewise; how far each step got is counted by itself.
+        condition: _,
+        until,
+        // Its values stand in the step, and its label in the id.
+        case: _,
     } = step;
     hash.text(id).text(server).text(match section {
         Section::Setup => "setup",
@@ -69,6 +76,16 @@ pub(super) fn add_step(step: &Step, limit: Duration, hash: &mut StableHash<'_>) 
         add_duration(*quiet_for, hash);
     });
     hash.flag(*bare);
+    // Where there is none, what was kept before there could be one still counts.
+    if let Some(until) = until {
+        let Until {
+            expect,
+            // How long one would wait, and not what comes.
+            every: _,
+            lasts: _,
+        } = until.as_ref();
+        add_expect(expect, limit, hash.text("until"));
+    }
 }
 
 fn add_request(request: &Request, hash: &mut StableHash<'_>) {
@@ -229,6 +246,8 @@ pub(super) fn add_server(server: &Server, in_effect: InEffect, hash: &mut Stable
         protocol,
         capabilities,
         answers,
+        // Counts at each step.
+        requires: _,
         // How long one would wait, and not what comes.
         startup_timeout: _,
         request_timeout: _,

@@ -511,7 +511,10 @@ fn a_red_run_fails_closed_and_says_what_to_do() {
                 assert_eq!(report.exit_code, 130);
                 return;
             }
-            Verdict::Passed | Verdict::PassedAfterRetry | Verdict::PassedAfterRepair => {
+            Verdict::Passed
+            | Verdict::PassedAfterRetry
+            | Verdict::PassedAfterRepair
+            | Verdict::Skipped => {
                 assert!(!report.needs_user_help);
                 assert_eq!(report.help_summary, None);
                 return;

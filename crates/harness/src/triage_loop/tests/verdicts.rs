@@ -31,6 +31,7 @@ fn all_selected_steps_passed_is_green() {
         Standings {
             green: true,
             known: false,
+            skipped: false,
             test_side: false,
             code: false
         }
@@ -74,6 +75,7 @@ fn nothing_else_is_green_even_without_a_failure() {
             Standings {
                 green: false,
                 known: false,
+                skipped: false,
                 test_side: true,
                 code: false
             },
@@ -159,27 +161,65 @@ fn an_iteration_cut_by_the_deadline_stops_the_loop() {
     assert_eq!(decision.reason, "the deadline of 15 min was reached");
 }
 
+/// What lacks its requirements is skipped by name, and only where nothing else
+/// was to run; what `if` leaves out of everything is not.
+#[test]
+fn a_run_of_nothing_but_what_lacks_its_requirements_is_skipped() {
+    let lacks = || skipped("a", Because::Requires("secret:X".into()));
+    let left_out = || skipped("b", Because::If);
+    for (record, is_skipped, green) in [
+        (vec![lacks()], true, false),
+        (vec![lacks(), left_out()], true, false),
+        (vec![left_out()], false, false),
+        (vec![lacks(), step("c", StepState::Passed)], false, true),
+        (vec![left_out(), step("c", StepState::Passed)], false, true),
+        (vec![lacks(), step("c", StepState::Blocked)], false, false),
+    ] {
+        let standings = standings_of(steps(record));
+        assert_eq!((standings.skipped, standings.green), (is_skipped, green));
+        assert_eq!(standings.test_side, !is_skipped && !green);
+    }
+    let skipped = Standings {
+        skipped: true,
+        ..Standings::default()
+    };
+    let end = conclude(skipped, &Course::default());
+    assert_eq!(end, ending(Verdict::Skipped, ExitCode::Passed, false));
+    let code = Standings {
+        code: true,
+        ..skipped
+    };
+    assert_eq!(
+        conclude(code, &Course::default()).verdict,
+        Verdict::CodeFailure
+    );
+}
+
 const GREEN: Standings = Standings {
     green: true,
     known: false,
+    skipped: false,
     test_side: false,
     code: false,
 };
 const TEST: Standings = Standings {
     green: false,
     known: false,
+    skipped: false,
     test_side: true,
     code: false,
 };
 const CODE: Standings = Standings {
     green: false,
     known: false,
+    skipped: false,
     test_side: false,
     code: true,
 };
 const BOTH: Standings = Standings {
     green: false,
     known: false,
+    skipped: false,
     test_side: true,
     code: true,
 };

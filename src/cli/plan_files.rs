@@ -1,0 +1,216 @@
+//! Which plans are meant: files, folders, stdin, or those of `plans/`.
+
+use super::refusal::Refusal;
+use jelly_plan::{PlanSource, ReadError};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// What stands for stdin.
+const STDIN: &str = "-";
+
+/// Folders in which nobody keeps plans, besides those whose names begin with a
+/// dot.
+const FOREIGN: [&str; 3] = ["node_modules", "snapshots", "target"];
+
+/// What a run writes beside its reports.
+const REPAIRED: &str = "repaired-plan";
+
+/// The longest plan that is read from stdin, in bytes.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// Whether a plan comes from stdin.
+pub fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == OsStr::new(STDIN)
+}
+
+/// The text of a plan. Stdin is read once, whoever asks.
+///
+/// # Errors
+/// It can't be read.
+pub fn read_source(path: &Path) -> Result<PlanSource, ReadError> {
+    static TEXT: OnceLock<Result<String, String>> = OnceLock::new();
+    if !is_stdin(path) {
+        return PlanSource::read(path);
+    }
+    let text = TEXT.get_or_init(|| {
+        let mut text = String::new();
+        let read = io::stdin().take(MAX_BYTES + 1).read_to_string(&mut text);
+        match read {
+            Ok(_) if text.len() as u64 > MAX_BYTES => Err("it is too long".to_owned()),
+            Ok(_) => Ok(text),
+            Err(error) => Err(error.to_string()),
+        }
+    });
+    match text {
+        Ok(text) => Ok(PlanSource {
+            path: path.to_owned(),
+            text: text.as_str().into(),
+            variant: None,
+        }),
+        Err(reason) => Err(ReadError::Unreadable {
+            path: "stdin".to_owned(),
+            reason: reason.clone(),
+        }),
+    }
+}
+
+/// The plans that are meant: as named, with those below a folder in its place;
+/// or those of `plans/`.
+///
+/// # Errors
+/// There are none.
+pub fn plans(named: &[PathBuf], command: &str) -> Result<Vec<PathBuf>, Refusal> {
+    if named.is_empty() {
+        return usual(command);
+    }
+    let mut found = Vec::new();
+    for path in named {
+        if !path.is_dir() {
+            found.push(path.clone());
+            continue;
+        }
+        let below = plans_below(path).map_err(|error| {
+            Refusal::invalid(format!("error: {}: can't be read: {error}", path.display()))
+        })?;
+        if below.is_empty() {
+            return Err(Refusal::with_help(
+                format!("there is no plan below {}", path.display()),
+                "a plan is a YAML or JSON file with the keys `version` and `steps`",
+            ));
+        }
+        found.extend(below);
+    }
+    Ok(found)
+}
+
+fn usual(command: &str) -> Result<Vec<PathBuf>, Refusal> {
+    let folder = Path::new("plans");
+    let none = || {
+        let shown = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        Refusal::invalid(format!(
+            "error: no plan was named, and there is none in {}\nhelp: jelly {command} PLAN.yaml",
+            shown.display()
+        ))
+    };
+    let entries = folder.read_dir().map_err(|_| none())?;
+    let mut found: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| may_be_plan(path) && path.is_file())
+        .collect();
+    found.sort();
+    if found.is_empty() {
+        Err(none())
+    } else {
+        Ok(found)
+    }
+}
+
+/// Every plan below a folder, sorted. Links to folders are not followed.
+fn plans_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = BTreeSet::new();
+    let mut rest = vec![folder.to_owned()];
+    while let Some(folder) = rest.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            let (path, name) = (entry.path(), entry.file_name());
+            let name = name.to_string_lossy();
+            if name.starts_with('.') {
+                continue;
+            }
+            if entry.file_type()?.is_dir() {
+                if !FOREIGN.contains(&name.as_ref()) {
+                    rest.push(path);
+                }
+            } else if may_be_plan(&path)
+                && path.file_stem() != Some(OsStr::new(REPAIRED))
+                && path.is_file()
+                && is_plan(&path)
+            {
+                found.insert(path);
+            }
+        }
+    }
+    Ok(found.into_iter().collect())
+}
+
+fn may_be_plan(path: &Path) -> bool {
+    let extension = path.extension().and_then(OsStr::to_str);
+    matches!(extension, Some("yaml" | "yml" | "json"))
+}
+
+/// Whether a file among others is meant as a plan: it has the keys that only a
+/// plan has together, be there what else there may be wrong with it. A file
+/// that can't be read is one, so that this is said.
+fn is_plan(path: &Path) -> bool {
+    let Ok(source) = PlanSource::read(path) else {
+        return true;
+    };
+    const KEYS: [&str; 2] = ["version", "steps"];
+    if let Ok(value) = serde_json::from_str::<Value>(&source.text) {
+        return KEYS.iter().all(|key| value.get(key).is_some());
+    }
+    KEYS.iter().all(|key| {
+        source.text.lines().any(|line| {
+            let line = line.trim_start_matches(['{', ' ', '"', '\'']);
+            let rest = line.strip_prefix(key);
+            rest.is_some_and(|rest| {
+                rest.trim_start_matches(['"', '\''])
+                    .trim_start()
+                    .starts_with(':')
+            })
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plans_below;
+    use std::fs;
+
+    #[test]
+    fn plans_are_told_from_what_lies_beside_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let plan = "version: 1\nservers: { m: { command: x } }\nsteps: [{ tool: t }]\n";
+        write("b.yaml", plan);
+        write("a/deep/one.yml", plan);
+        write(
+            "a/two.json",
+            r#"{"version": 1, "servers": {}, "steps": []}"#,
+        );
+        write("broken.yaml", &plan.replace("1\n", "1\n\t"));
+        write("package.json", r#"{"version": "1.0.0", "scripts": {}}"#);
+        write(
+            "results.json",
+            r#"{"schema_version": 1, "iterations": [{"steps": [], "version": 1}]}"#,
+        );
+        write("workflow.yaml", "jobs: { a: { steps: [] } }\n");
+        write("part.yaml", "steps: [{ tool: t }]\n");
+        write("node_modules/x/plan.yaml", plan);
+        write(".hidden/plan.yaml", plan);
+        write("reports/1/repaired-plan.yaml", plan);
+        let found = plans_below(folder.path()).unwrap();
+        let shown: Vec<String> = found
+            .iter()
+            .map(|path| {
+                path.strip_prefix(folder.path())
+                    .unwrap()
+                    .display()
+                    .to_string()
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            ["a/deep/one.yml", "a/two.json", "b.yaml", "broken.yaml"]
+        );
+    }
+}
