@@ -188,7 +188,17 @@ fn several_plans_are_wrapped_and_the_exit_code_is_the_gravest() {
     let all: Value = serde_json::from_str(&ended.stdout).unwrap();
     let mut names: Vec<&String> = all.as_object().unwrap().keys().collect();
     names.sort();
-    assert_eq!(names, ["exit_code", "plans", "run_id", "schema_version"]);
+    let known = [
+        "clusters",
+        "exit_code",
+        "plans",
+        "run_id",
+        "schema_version",
+        "totals",
+        "verdict",
+    ];
+    assert_eq!(names, known);
+    assert_eq!(all["verdict"], "code_failure");
     assert_eq!(all["exit_code"], 1);
     let plans = all["plans"].as_array().unwrap();
     assert_eq!(plans.len(), 2);
