@@ -9,6 +9,9 @@ use jelly_base::text::redact::{
 /// Shorter values would hide words of a report that are nobody's secret.
 const MIN_VALUE: usize = 4;
 
+/// Of `jelly proxy`: what follows is `NAME=VARIABLE`.
+pub(super) const HEADER_VARIABLE_FLAG: &str = "--header-env";
+
 /// A secret, its name for people, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Secret<'a> {
@@ -37,7 +40,12 @@ pub(super) fn in_entry(entry: &Entry) -> Vec<Secret<'_>> {
             });
             // Some write the whole line there.
             let in_command = located(secrets_in_text(&command.text), move |_| command);
-            let in_args = located(secrets_in_argv(args), |word| &args[word]);
+            // What follows says which variable has the value of a header.
+            let names_variable =
+                |word: usize| word > 0 && args[word - 1].text == HEADER_VARIABLE_FLAG;
+            let mut in_args = secrets_in_argv(args);
+            in_args.retain(|found| !names_variable(found.word));
+            let in_args = located(in_args, |word| &args[word]);
             in_env.chain(in_command).chain(in_args).collect()
         }
         Some(Reached::Url { url, headers }) => {

@@ -1,6 +1,7 @@
 use super::super::clients::{CLIENTS, Client, ClientFormat, Syntax};
 use super::super::document::{Data, Node, parse};
-use super::{Rewrapped, Turn, WrapPlace, unwrap, wrap, wrapped_words};
+use super::super::secrets::secrets_of;
+use super::{Rewrapped, Turn, WrapPlace, config_of, unwrap, wrap, wrapped_words};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -274,6 +275,13 @@ fn a_url_goes_through_jelly_with_its_headers_in_the_environment() {
     );
     assert_eq!(entry["env"]["JELLY_HEADER_1_AUTHORIZATION"], "Bearer tkn");
     assert_eq!(entry["env"]["JELLY_HEADER_2_X_TEAM"], "red");
+    // The names of variables are no secrets, what they hold is.
+    let text = text.replace("tkn", "tkn-0123456789abcdef");
+    let done_with_secret = wrapped(".mcp.json", &text).text;
+    let config = config_of(place(".mcp.json"), &done_with_secret).unwrap();
+    let secrets = secrets_of(&config.entries[0]);
+    let values: Vec<&str> = secrets.iter().map(|(_, value)| value.as_str()).collect();
+    assert_eq!(values, ["tkn-0123456789abcdef"]);
     // What somebody has added to it since is not lost: it is left as it is.
     let more = done.replace("\"env\": {", "\"env\": {\"MORE\": \"1\", ");
     let back = unwrap(place(".mcp.json"), &more, &|_| true).unwrap();

@@ -8,6 +8,7 @@
 
 use super::clients::{Client, ClientFormat, quoted};
 use super::document::{Data, Member, Node};
+use super::secrets::HEADER_VARIABLE_FLAG;
 use super::splices::{TextList, is_flow, key, member_range, named_alike, offset, scalar, spliced};
 use std::ops::Range;
 use std::path::Path;
@@ -16,7 +17,7 @@ use std::path::Path;
 /// the URL, and the `type` that the entry had, follow.
 const MARK: &str = "--wrapped=url:";
 /// Before a header's name, the variable that has its value.
-const HEADER: &str = "--header-env";
+const HEADER: &str = HEADER_VARIABLE_FLAG;
 /// Before the variable that has a bearer token.
 const BEARER: &str = "--bearer-env";
 

@@ -4,7 +4,6 @@
 //! [`ParamHeaders`], the arguments of tools that travel as headers too. Pure.
 //! The rules are those of 2026-07-28, Streamable HTTP, "Request Metadata".
 
-use crate::listing::read_tools;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use jelly_base::mcp::{Era, Method, Revision, meta};
@@ -115,6 +114,20 @@ pub fn header_text(sent: &str) -> Option<Cow<'_, str>> {
     text.ok().map(Cow::Owned)
 }
 
+/// What a page of a list of tools says of their arguments.
+#[derive(Default, Deserialize)]
+struct ToolsPage {
+    tools: Vec<ToolOfPage>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolOfPage {
+    name: String,
+    #[serde(default)]
+    input_schema: Option<Value>,
+}
+
 /// Where in the arguments of a tool a value stands that travels as a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mirrored {
@@ -210,10 +223,14 @@ impl ParamHeaders {
         if says_nothing && self.mirrored.is_empty() && self.refused.is_empty() {
             return;
         }
-        let mut result: Value = serde_json::from_str(result).unwrap_or_default();
-        if let Ok((tools, _)) = read_tools(&mut result) {
-            self.extend(Self::of(&tools).0);
-        }
+        let page: ToolsPage = serde_json::from_str(result).unwrap_or_default();
+        let tools = page.tools.into_iter().map(|tool| ToolInfo {
+            name: tool.name,
+            input_schema: tool.input_schema,
+            output_schema: None,
+            repeatable: false,
+        });
+        self.extend(Self::of(&tools.collect::<Vec<_>>()).0);
     }
 
     /// Whether arguments of this tool travel as headers.
