@@ -123,7 +123,7 @@ fn apply_one(
     };
     let again = "jelly run it again, with --write-repairs to have its repairs written at once";
     let (Some(wanted), Some(original)) = (&report.plan.repaired_sha256, &report.plan.sha256) else {
-        return say(&format!("{shown}: the run has no repairs of it to apply"));
+        return say(&format!("{shown}: the run made no repairs to apply"));
     };
     let before = PlanSource::read(Path::new(&report.plan.path)).map_err(|error| {
         let next = "apply the report where the run was started";

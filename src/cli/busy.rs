@@ -171,7 +171,7 @@ fn line(under_way: &BTreeMap<String, (String, Instant)>, begun: Instant, now: In
     };
     match said.as_slice() {
         [] => format!("still at work ({})", since(begun)),
-        said => one_line(&format!("waiting for {}{rest}", said.join(", ")), 1000),
+        said => one_line(&format!("in progress: {}{rest}", said.join(", ")), 1000),
     }
 }
 
@@ -202,7 +202,7 @@ mod tests {
         busy.begin("p/a", "step z");
         assert_eq!(
             said(&busy),
-            "waiting for p/a: step z (40.0 s), p/b: starting (40.0 s), q/a: step y (40.0 s)"
+            "in progress: p/a: step z (40.0 s), p/b: starting (40.0 s), q/a: step y (40.0 s)"
         );
         busy.begin("r/a", "step y");
         assert!(
@@ -212,7 +212,7 @@ mod tests {
         );
         busy.end("p");
         busy.end("q/a");
-        assert_eq!(said(&busy), "waiting for r/a: step y (40.0 s)");
+        assert_eq!(said(&busy), "in progress: r/a: step y (40.0 s)");
     }
 
     #[test]

@@ -246,12 +246,12 @@ impl RunCall {
                     _ => report_json(&results(code)),
                 };
                 let bytes = json
-                    .map_err(|error| Refusal::fault(&format!("the report is no JSON: {error}")))?;
+                    .map_err(|error| Refusal::fault(&format!("the report is not JSON: {error}")))?;
                 self.note(print_in(Notation::Json, bytes));
             }
             RunFormat::Agent => {
                 let bytes = agent_json(&self.run_id, code.code(), &reports, self.args.max_bytes)
-                    .map_err(|error| Refusal::fault(&format!("the report is no JSON: {error}")))?;
+                    .map_err(|error| Refusal::fault(&format!("the report is not JSON: {error}")))?;
                 self.note(print_in(Notation::Json, bytes));
             }
             RunFormat::Human if self.several => {

@@ -77,7 +77,7 @@ async fn look(
             world,
             home: found.home.as_deref(),
         };
-        let busy = Busy::spinning(world, "the servers of the configurations");
+        let busy = Busy::spinning(world, "starting the servers of the configurations");
         let servers = examine_all(&examiner, &found).await;
         drop(busy);
         (servers, refused)

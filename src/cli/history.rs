@@ -44,7 +44,7 @@ pub fn history(args: &ListArgs, world: &World) -> Result<ExitCode, Refusal> {
     let store = args.history.store(world).ok_or_else(|| {
         Refusal::invalid(
             "error: no history is kept here: there is no folder .jelly\n\
-             help: make that folder, or name a file with --history",
+             help: create that folder, or name a file with --history",
         )
     })?;
     let past = load(&store)?;

@@ -48,12 +48,11 @@ fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), 
     let machine = "a plan that runs without a person has a client of its own: `auth: { \
                    client_credentials: { client_id: …, client_secret: \"${secret:NAME}\" }, issuer: … }`";
     if world.in_ci() {
-        let what = "nobody can log in here: CI is set, and a login is a person's";
+        let what = "`jelly login` needs a person, and CI is set";
         return Err(Refusal::with_help(what, machine));
     }
     if !(world.stdin_is_terminal && world.stdout_is_terminal) {
-        let what = "nobody can log in here: a login is a person's, and stdin or stdout is no \
-                    terminal";
+        let what = "`jelly login` needs a person at a terminal, and stdin or stdout is not one";
         return Err(Refusal::with_help(what, machine));
     }
     let (server, redactor) = server(args, world)?;
@@ -61,7 +60,7 @@ fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), 
         .iter()
         .any(|s| server.starts_with(s))
     {
-        let what = format!("`{}` is no URL of a server", sanitize(&server));
+        let what = format!("`{}` is not a URL of a server", sanitize(&server));
         let next = "write it with `https://`, or name the plan that has a server called so: \
                     --plan PLAN";
         return Err(Refusal::with_help(what, next));
@@ -94,7 +93,7 @@ fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redactor), 
     if let Some(url) = &args.client_metadata_url
         && !Client::may_be_url(url)
     {
-        let what = format!("`{}` is no URL that a client could have", sanitize(url));
+        let what = format!("`{}` is not a URL that a client could have", sanitize(url));
         let next = "it is one of a document, by `https://` and with a path, as in \
                     https://app.example.org/client.json";
         return Err(Refusal::with_help(what, next));

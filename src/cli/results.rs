@@ -39,7 +39,7 @@ pub fn read_results(input: impl Read) -> Result<Vec<RunReport>, String> {
             let several = serde_json::from_slice::<Several>(&bytes).map(|all| all.plans);
             several.ok().filter(|all| !all.is_empty()).ok_or(error)
         })
-        .map_err(|error| format!("it is no results.json of jelly run: {error}"))
+        .map_err(|error| format!("it is not a results.json of jelly run: {error}"))
 }
 
 /// The report of an earlier run: its folder, or its `results.json`. The file,

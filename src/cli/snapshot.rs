@@ -101,7 +101,7 @@ fn settle(
         }
     }
     say(&if pending.is_empty() {
-        "no snapshot waits for a review".to_owned()
+        "no snapshots to review".to_owned()
     } else {
         let counted = [
             (accepted, "accepted"),
@@ -126,7 +126,7 @@ fn show_all(pending: &[Pending], paint: DiffPaint) -> Result<(), String> {
     let several = pending.windows(2).any(|pair| pair[0].plan != pair[1].plan);
     let which = if several { "NAME --plan PLAN" } else { "NAME" };
     say(&if pending.is_empty() {
-        "no snapshot waits for a review".to_owned()
+        "no snapshots to review".to_owned()
     } else {
         format!(
             "{} for a review: `jelly snapshot accept {which}` stores what the answer says, \

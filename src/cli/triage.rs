@@ -250,7 +250,7 @@ impl TriageCall<'_> {
         let busy = Busy::spinning(self.world, "");
         let count = |read: usize| {
             let all = plural(sources.len(), "report");
-            busy.begin("", &format!("reading {all}, {read} of them done"));
+            busy.begin("", &format!("reading {all}, {read} done"));
         };
         count(0);
         let tools = Tools {

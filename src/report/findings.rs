@@ -63,7 +63,7 @@ pub enum FindingSource<'r> {
 pub enum Weight {
     /// The code under test is wrong.
     Code,
-    /// The tests or what is around them.
+    /// The tests or their environment.
     Test,
     /// Nobody knows whose it is.
     Undecided,

@@ -385,7 +385,7 @@ fn hook_changes(hook: &HookReport) -> String {
         ));
     }
     if !hook.code_changed.is_empty() {
-        out.push_str("\nFiles that are no part of the plan, changed by the hook:\n\n");
+        out.push_str("\nFiles that are not part of the plan, changed by the hook:\n\n");
         for file in &hook.code_changed {
             out.push_str(&format!("- {}\n", code(file)));
         }

@@ -199,7 +199,7 @@ pub(super) fn server_notes(server: &ServerReport) -> String {
         let sample = server.stdout_noise_sample.first();
         let sample = sample.map(|line| format!(", as in \"{line}\""));
         notes.push(format!(
-            "{lines} on stdout that are no messages{}",
+            "{lines} on stdout that are not messages{}",
             sample.unwrap_or_default()
         ));
     }

@@ -196,7 +196,7 @@ fn apply_serves_each_of_several_plans() {
     assert!(
         applied
             .stdout
-            .contains("third.yaml: the run has no repairs")
+            .contains("third.yaml: the run made no repairs")
     );
 }
 
@@ -214,7 +214,7 @@ fn apply_says_what_it_needs_when_there_is_no_report() {
     let refused = apply(&project, &["junk.json"]);
     assert_eq!(refused.code, Some(2));
     assert!(
-        refused.stderr.contains("it is no results.json"),
+        refused.stderr.contains("it is not a results.json"),
         "{}",
         refused.stderr
     );

@@ -1281,7 +1281,7 @@ fn nobody_logs_in_in_ci_or_without_a_terminal() {
         .env("JELLY_LOGINS_DIR", project.path("../logins"))
         .output();
     assert_eq!(ended.code, Some(2));
-    assert!(ended.stderr.contains("is no terminal"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("at a terminal"), "{}", ended.stderr);
     assert!(
         ended.stderr.contains("client_credentials"),
         "{}",
@@ -1299,7 +1299,7 @@ fn a_login_that_can_not_be_meant_is_said_with_what_is() {
         "version: 1\nservers:\n  here: { command: jelly }\n  far: { url: \"http://127.0.0.1:1/mcp\" }\nsteps: []\n",
     );
     for (args, words) in [
-        (&["somewhere"][..], "is no URL of a server"),
+        (&["somewhere"][..], "is not a URL of a server"),
         (&["--plan", "plan.yaml", "fa"], "did you mean `far`?"),
         (&["--plan", "plan.yaml", "here"], "has no `url`"),
         (&["--plan", "no.yaml", "far"], "no.yaml"),
@@ -1325,7 +1325,7 @@ fn a_login_that_can_not_be_meant_is_said_with_what_is() {
         ),
         (
             &["--client-metadata-url", "https://h/", "http://127.0.0.1:1/"],
-            "no URL that a client could have",
+            "not a URL that a client could have",
         ),
     ] {
         let ended = at_a_terminal(&project, args, &[("CLIENT", SECRET)]);

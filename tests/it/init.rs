@@ -333,7 +333,7 @@ fn what_can_not_be_meant_is_said() {
     );
     for (args, said) in [
         (&[][..], "no server was named"),
-        (&["npx"], "is no URL"),
+        (&["npx"], "is not a URL"),
         (&["--config", "mcp.json", "file"], "did you mean `files`?"),
         (&["--config", "none.json"], "can't be read"),
         (&["--config", "bad.json"], "invalid JSON"),

@@ -50,7 +50,11 @@ fn what_is_accepted_is_stored_and_holds_in_the_next_run() {
     assert_eq!(project.read("snapshots/plan/greeting.snap"), "Hello Ada\n");
     project.run(&[]).ends(0, "passed");
     let none = snapshot(&project, &["review"]);
-    assert!(none.stdout.contains("no snapshot waits"), "{}", none.stdout);
+    assert!(
+        none.stdout.contains("no snapshots to review"),
+        "{}",
+        none.stdout
+    );
 }
 
 #[test]
@@ -304,7 +308,7 @@ fn what_a_later_iteration_contradicts_is_proposed_no_more() {
     project.run(&[]).ends(0, "passed_after_retry");
     let shown = snapshot(&project, &["review"]);
     assert!(
-        shown.stdout.contains("no snapshot waits"),
+        shown.stdout.contains("no snapshots to review"),
         "{}",
         shown.stdout
     );
@@ -519,7 +523,7 @@ fn answers_that_differ_between_combinations_are_shown_and_can_be_rejected() {
     assert!(
         snapshot(&project, &["review"])
             .stdout
-            .contains("no snapshot waits")
+            .contains("no snapshots to review")
     );
 
     project.write(

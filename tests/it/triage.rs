@@ -170,7 +170,7 @@ fn a_run_that_was_written_twice_is_counted_once() {
     assert_eq!(value["reports"][1]["same_as"], "a.xml");
     let human = triage(&project, &["a.xml", "copy"]).stdout;
     assert!(
-        human.contains("copy/b.xml tells the same run as a.xml"),
+        human.contains("copy/b.xml reports the same run as a.xml"),
         "{human}"
     );
 }
@@ -515,7 +515,7 @@ fn rows_that_hold_nothing_are_said_in_every_format() {
         let ended = triage(&project, &["one.jsonl", "--format", format]);
         assert_eq!(ended.code, Some(2), "{format}");
         assert!(
-            ended.stderr.contains("one.jsonl:2:") && ended.stderr.contains("it is no JSON"),
+            ended.stderr.contains("one.jsonl:2:") && ended.stderr.contains("it is not JSON"),
             "{}",
             ended.stderr
         );

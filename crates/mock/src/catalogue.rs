@@ -389,7 +389,7 @@ pub static CATALOGUE: &[Entry] = &[
             let text = v.unwrap_or("0.5");
             match text.parse::<f64>() {
                 Ok(p) if (0.0..=1.0).contains(&p) => Ok(Kind::Flaky(p)),
-                _ => Err(format!("`{text}` is no probability between 0 and 1")),
+                _ => Err(format!("`{text}` is not a probability between 0 and 1")),
             }
         },
     ),

@@ -27,7 +27,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 }
 
 fn no_duration(text: &str) -> String {
-    format!("`{text}` is no duration such as 250ms, 2s or 1m")
+    format!("`{text}` is not a duration such as 250ms, 2s or 1m")
 }
 
 /// `100`, `64k`, `20M` (powers of 1024), in bytes.
@@ -45,7 +45,7 @@ pub fn size(text: &str) -> Result<usize, String> {
         .parse::<usize>()
         .ok()
         .and_then(|n| n.checked_mul(factor))
-        .ok_or_else(|| format!("`{text}` is no size such as 100, 64k or 20M"))
+        .ok_or_else(|| format!("`{text}` is not a size such as 100, 64k or 20M"))
 }
 
 /// `; did you mean …`, or nothing.

@@ -21,7 +21,7 @@ pub fn pointer(text: &str) -> Result<String, String> {
         Ok(text.to_owned())
     } else {
         Err(format!(
-            "`{text}` is no JSON pointer: it begins with a slash"
+            "`{text}` is not a JSON pointer: it begins with a slash"
         ))
     }
 }
@@ -32,7 +32,7 @@ pub fn pointer(text: &str) -> Result<String, String> {
 /// It is not that.
 pub fn pointed_value(value: &str) -> Result<Kind, String> {
     let (path, text) = value.split_once(' ').ok_or("the value is POINTER JSON")?;
-    let value = serde_json::from_str(text).map_err(|why| format!("`{text}` is no JSON: {why}"))?;
+    let value = serde_json::from_str(text).map_err(|why| format!("`{text}` is not JSON: {why}"))?;
     Ok(Kind::Set {
         pointer: pointer(path)?,
         value,
@@ -45,7 +45,7 @@ pub fn pointed_value(value: &str) -> Result<Kind, String> {
 /// It is none.
 pub fn count(text: &str) -> Result<u32, String> {
     text.parse()
-        .map_err(|_| format!("`{text}` is no whole number"))
+        .map_err(|_| format!("`{text}` is not a whole number"))
 }
 
 /// What a word stands for.

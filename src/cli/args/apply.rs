@@ -13,7 +13,7 @@ pub struct ApplyArgs {
     #[command(flatten)]
     pub reports: ReportsDir,
 
-    /// Show the change, and write nothing
+    /// Show the change without writing anything
     #[arg(long)]
     pub dry_run: bool,
 

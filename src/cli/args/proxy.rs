@@ -124,16 +124,16 @@ pub struct ProxyArgs {
     #[arg(long, value_name = "FILE")]
     pub record_to: Option<PathBuf>,
 
-    /// Lets answers go wrong: KIND[@PHASE][=VALUE], as in `error@call:2=-32000:no`; `jelly mock
+    /// Inject a fault into answers: KIND[@PHASE][=VALUE], as in `error@call:2=-32000:no`; `jelly mock
     /// --list-faults` shows them all
     #[arg(long = "fault", value_name = "FAULT")]
     pub faults: Vec<Fault>,
 
-    /// Chance of faults that happen now and then
+    /// Seed for faults that occur at random
     #[arg(long, value_name = "SEED", requires = "faults", default_value_t = 1)]
     pub fault_seed: u64,
 
-    /// Sends a span of each request there, by OTLP over HTTP with JSON
+    /// Send a span for each request to this URL, as OTLP over HTTP with JSON
     #[arg(long, value_name = "URL")]
     pub otlp: Option<String>,
 

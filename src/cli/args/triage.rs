@@ -109,7 +109,7 @@ pub struct TriageArgs {
     #[arg(value_name = "REPORT")]
     pub reports: Vec<String>,
 
-    /// What the inputs contain
+    /// What the input files contain
     #[arg(long, value_enum, default_value_t, value_name = "KIND")]
     pub input: InputKind,
 

@@ -128,7 +128,7 @@ impl FoundConfigs {
                         if is_utf16 {
                             "it is UTF-16 text".to_owned()
                         } else {
-                            "it is no UTF-8 text".to_owned()
+                            "it is not UTF-8 text".to_owned()
                         },
                     )
                 })

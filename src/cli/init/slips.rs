@@ -46,7 +46,7 @@ pub fn no_url(args: &InitArgs, first: &str) -> String {
     let command = sanitize(&shell_command(&args.names)).into_owned();
     let first = one_line(first, 80);
     format!(
-        "error: `{first}` is no URL, and no server.json\nhelp: a command stands behind `--`: jelly \
+        "error: `{first}` is not a URL, and no server.json\nhelp: a command stands behind `--`: jelly \
          init -- {command}; names of servers go with --config CONFIG"
     )
 }

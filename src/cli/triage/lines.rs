@@ -116,7 +116,7 @@ fn reason(error: &str) -> &str {
         .map_or(error, |(reason, _)| reason);
     match reason {
         // The parser's words for a word that is none of JSON's.
-        "expected ident" | "expected value" => "it is no JSON",
+        "expected ident" | "expected value" => "it is not JSON",
         reason => reason,
     }
 }

@@ -260,7 +260,7 @@ fn hook_of(hook: &HookReport) -> Markup {
             (parts::diff("What the hook changed", diff))
         }
         @if !hook.code_changed.is_empty() {
-            p { "Files that are no part of the plan, changed by the hook:" }
+            p { "Files that are not part of the plan, changed by the hook:" }
             ul { @for file in &hook.code_changed { li { (code(file)) } } }
         }
     }

@@ -268,8 +268,8 @@ fn rerun(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
         return;
     }
     let text = match retry.tests.len() {
-        1 => "1 test may pass by itself".to_owned(),
-        n => format!("{n} tests may pass by themselves"),
+        1 => "1 test may pass on a rerun".to_owned(),
+        n => format!("{n} tests may pass on a rerun"),
     };
     out.push('\n');
     out.push_str(&paint.hanging("RERUN  ", Tone::Strong, &text, 2));

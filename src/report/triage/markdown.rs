@@ -133,7 +133,7 @@ fn rerun(report: &TriageReport, out: &mut String) {
         return;
     }
     out.push_str(&format!(
-        "\n## Run again\n\n{} failed of what may pass by itself.\n",
+        "\n## Rerun\n\n{} may pass on a rerun.\n",
         plural(plan.tests.len(), "test")
     ));
     let shown = fitting(&plan.commands, COMMAND_BYTES);

@@ -12,7 +12,7 @@ pub(super) fn verdict(report: &TriageReport) -> &'static str {
         Verdict::Passed => "passed",
         Verdict::PassedAfterRetry | Verdict::PassedAfterRepair => "passed, with flaky tests",
         Verdict::CodeFailure => "failures of the code under test",
-        Verdict::NeedsUserHelp => "failures of the tests or what is around them",
+        Verdict::NeedsUserHelp => "failures of the tests or their environment",
         Verdict::InvalidInput => "the result can't be relied on",
         Verdict::Interrupted => "interrupted",
     }
@@ -42,7 +42,7 @@ pub(super) fn totals(health: &Health) -> String {
 pub(super) fn side(cluster: &Cluster) -> &'static str {
     match (cluster.side, cluster.ambiguous) {
         (Side::Code, _) => "the code under test",
-        (Side::Test, false) => "the tests or what is around them",
+        (Side::Test, false) => "the tests or their environment",
         (Side::Test, true) => "undecided by the evidence",
     }
 }
@@ -51,7 +51,7 @@ pub(super) fn side(cluster: &Cluster) -> &'static str {
 pub(super) fn retry(cluster: &Cluster) -> Option<&'static str> {
     cluster.retryable.map(|retryable| {
         if retryable {
-            "may pass by itself"
+            "may pass on a rerun"
         } else {
             "a rerun won't help"
         }
@@ -64,7 +64,7 @@ pub(super) fn notes(report: &TriageReport) -> Vec<String> {
         let path = &report.path;
         match &report.same_as {
             Some(other) => vec![format!(
-                "{path} tells the same run as {other} and is not counted again"
+                "{path} reports the same run as {other} and is not counted again"
             )],
             None => {
                 let warnings = report.warnings.iter();

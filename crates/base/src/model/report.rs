@@ -220,7 +220,7 @@ pub struct ActionReport {
 pub struct BudgetsReport {
     /// Passes of the loop.
     pub iterations: u32,
-    /// Reruns for failures that may pass by themselves.
+    /// Reruns for failures that may pass unchanged.
     pub retries: u32,
     /// Reruns to confirm a mismatch.
     pub confirms: u32,

@@ -141,9 +141,9 @@ impl Document {
             return Err("it is empty; remove it, and jelly begins a new one".to_owned());
         }
         let raw: Box<RawValue> =
-            serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
+            serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
         let Part::Map(map) = Part::open(raw, FILE, "")? else {
-            return Err("it is no JSON object".to_owned());
+            return Err("it is not a JSON object".to_owned());
         };
         let document = Self(map);
         if let Some(version) = document.0.get(VERSION) {
@@ -222,7 +222,7 @@ impl Document {
                 .entry(key.to_owned())
                 .or_insert_with(|| Part::Map(Map::new()));
             let Part::Map(below) = part else {
-                return Err(format!("at `{}`: it is no object", place()));
+                return Err(format!("at `{}`: it is not an object", place()));
             };
             map = below;
         }

@@ -136,9 +136,9 @@ fn what_changes_nothing_is_not_noted() {
 fn what_is_no_store_is_refused_with_its_place() {
     for (text, why) in [
         (" \n", "it is empty; remove it"),
-        ("{", "it is no JSON: EOF"),
-        ("{} x", "it is no JSON: trailing"),
-        ("// mine\n{}", "it is no JSON: expected value at line 1"),
+        ("{", "it is not JSON: EOF"),
+        ("{} x", "it is not JSON: trailing"),
+        ("// mine\n{}", "it is not JSON: expected value at line 1"),
         (
             "[]",
             "at its top: invalid type: sequence, expected a JSON object",

@@ -207,7 +207,7 @@ fn read(path: &Path) -> Result<Document, StoreError> {
     // What is no file, as a pipe, might never end.
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Err(corrupt(path, "it is no file")),
+        Ok(_) => return Err(corrupt(path, "it is not a file")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Document::default()),
         Err(error) => return Err(failed(error)),
     }

@@ -147,13 +147,13 @@ fn unconfirmable(iterations: &[IterationReport]) -> bool {
 fn excused(word: &str, diagnosis: &Diagnosis, unconfirmable: bool) -> String {
     let seen = sightings(diagnosis);
     let why = match word {
-        "unconfirmed" if seen < 2 => "seen once only, which is no proof",
+        "unconfirmed" if seen < 2 => "seen once only, which proves nothing",
         "unconfirmed" => {
             let times = times(seen);
             return if unconfirmable {
-                format!("seen {times}, and to confirm a mismatch is switched off")
+                format!("seen {times}, and confirmation is switched off")
             } else {
-                format!("seen {times}, but not on the same plan and code, which is no proof")
+                format!("seen {times}, but not on the same plan and code, which proves nothing")
             };
         }
         "not_repeatable" => {

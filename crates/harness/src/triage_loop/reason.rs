@@ -181,7 +181,7 @@ pub(super) fn to_go_on(
                 names.join(", ")
             )
         }
-        Action::Retry => asking(Ask::Retry, "may pass by itself", "may pass by themselves"),
+        Action::Retry => asking(Ask::Retry, "may pass on a rerun", "may pass on a rerun"),
         Action::Confirm => {
             let mut confirmed = judged
                 .iter()

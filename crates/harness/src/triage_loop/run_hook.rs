@@ -207,7 +207,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             return;
         }
         self.warn(&format!(
-            "the hook fix_tests changed files that are no part of the plan: {}",
+            "the hook fix_tests changed files that are not part of the plan: {}",
             listed(&code)
         ));
         if let Some(report) = self.last_hook() {

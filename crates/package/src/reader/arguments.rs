@@ -52,7 +52,7 @@ impl Reader {
                 let found = fields.get("type").map(|found| found.pointer);
                 self.error(
                     found.unwrap_or_default(),
-                    format!("`{other}` is no type of argument"),
+                    format!("`{other}` is not a type of argument"),
                 )
                 .hint = Some("it is `named` or `positional`".into());
                 return None;

@@ -116,7 +116,7 @@ fn what_can_not_be_read_is_said_with_its_place() {
         ),
         (
             "{\"packages\": [{\"registryType\": \"npm\", \"identifier\": \"x\",\n \"packageArguments\": [{\"type\": \"nmaed\"}]}]}",
-            "2:32: packages[0].packageArguments[0].type: `nmaed` is no type of argument (it is `named` or `positional`)",
+            "2:32: packages[0].packageArguments[0].type: `nmaed` is not a type of argument (it is `named` or `positional`)",
         ),
         (
             "{\"packages\": [{\"registryType\": \"npm\", \"identifier\": \"x\",\n \"packageArguments\": {}}]}",

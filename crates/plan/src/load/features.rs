@@ -110,7 +110,7 @@ impl<'t> Reader<'t> {
         };
         let (method, give) = (method?, give?);
         if give == Give::AcceptDefaults && method != "elicitation/create" {
-            let message = format!("`accept_defaults` is no answer to `{method}`");
+            let message = format!("`accept_defaults` is not an answer to `{method}`");
             self.problem(node.span, path, message)
                 .hint("it accepts an `elicitation/create` with the defaults of its schema");
         }

@@ -57,7 +57,7 @@ fn configuration(root: &Node<'_>, source: &PlanSource) -> Option<Trouble> {
         holds_servers(&entry.value) || below()
     })?;
     let message = format!(
-        "this is no plan: it has `{}` as the configuration of an MCP client, and no `steps`",
+        "this is not a plan: it has `{}` as the configuration of an MCP client, and no `steps`",
         found.key
     );
     Some(of_a_client(

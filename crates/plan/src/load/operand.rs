@@ -110,7 +110,7 @@ impl<'t> Reader<'t> {
                 }
                 Some(duration) => Some(Value::from(duration.as_secs_f64() * 1000.0)),
                 None => {
-                    self.problem(node.span, path, format!("`{text}` is no duration"))
+                    self.problem(node.span, path, format!("`{text}` is not a duration"))
                         .hint("as in `500ms` or `2s`");
                     None
                 }

@@ -481,7 +481,7 @@ impl<'t> Reader<'t> {
                     None
                 }
                 None => {
-                    let message = format!("`{text}` is no duration");
+                    let message = format!("`{text}` is not a duration");
                     let variables = text.contains("${");
                     let problem = self.problem(node.span, path, message);
                     problem.hint(format!("write a number with its unit, {examples}"));

@@ -86,7 +86,7 @@ fn variables_of_other_tools_are_shown_as_a_plan_writes_them() {
     slip(
         &text,
         "7:12",
-        "no variable of a plan",
+        "not a variable of a plan",
         r#"write "${x}/foo""#,
     );
 }
@@ -206,7 +206,7 @@ fn the_configuration_of_a_client_is_told_from_a_plan_with_its_key() {
         let [(_, said, hints)] = found.as_slice() else {
             panic!("{config}\n{found:#?}");
         };
-        assert!(said.contains("no plan"), "{said}");
+        assert!(said.contains("not a plan"), "{said}");
         assert!(hints.contains("`jelly init --config mcp.json`"), "{hints}");
     }
 }

@@ -215,7 +215,7 @@ impl<'t> Reader<'t> {
         let (node, path) = (fields.node, fields.path);
         let mut kinds = fields.alternatives();
         let Some(kind) = kinds.next() else {
-            let message = "a step says what it does: `tool`, `list`, `read`, `prompt`, `request`, \
+            let message = "a step needs one of `tool`, `list`, `read`, `prompt`, `request`, \
                            `complete`, `subscribe`, `unsubscribe` or `raw`";
             self.problem(node.span, path, message);
             return None;

@@ -119,7 +119,7 @@ impl<'t> Walk<'t> {
         match serde_json::from_str::<Number>(written) {
             Ok(number) => Some(Data::Number(number)),
             Err(_) => {
-                self.trouble(span.clone(), format!("`{written}` is no JSON value"));
+                self.trouble(span.clone(), format!("`{written}` is not a JSON value"));
                 None
             }
         }

@@ -160,7 +160,7 @@ pub(super) fn braces(text: &str, at: usize) -> Trouble {
     let close = rest.find("}}").map_or(rest.len(), |close| close + 2);
     let written = &rest[..close];
     let span = at..at + close;
-    let trouble = Trouble::new(span, format!("`{written}` is no variable of a plan"));
+    let trouble = Trouble::new(span, format!("`{written}` is not a variable of a plan"));
     match reference_meant(written) {
         Some(meant) => {
             let token = token(text, at);

@@ -65,7 +65,7 @@ pub(super) fn flaws(rule: &Rule, domain: Option<&str>) -> Vec<Flaw> {
         None | Some(ErrorCategory::Infrastructure | ErrorCategory::Timeout)
     );
     if rule.retryable == Some(true) && !may_pass {
-        let message = "only INFRASTRUCTURE and TIMEOUT may pass by themselves";
+        let message = "only INFRASTRUCTURE and TIMEOUT may pass on a rerun";
         let hint = "write `retryable: false`";
         flaws.add(Place::Key("retryable"), message, Some(hint));
     }

@@ -243,7 +243,7 @@ mod tests {
         );
         assert_eq!(
             wrong("retryable: false", "retryable: true"),
-            one(4, "only INFRASTRUCTURE and TIMEOUT may pass by themselves")
+            one(4, "only INFRASTRUCTURE and TIMEOUT may pass on a rerun")
         );
         assert_eq!(
             wrong("'out of stock'\n", "'out of (stock'\n"),

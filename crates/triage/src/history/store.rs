@@ -300,7 +300,7 @@ fn each_line(path: &Path, take: &mut dyn FnMut(usize, &[u8])) -> Result<(), Hist
     // To open what is no file, as a pipe that nobody writes, might never end.
     match fs::metadata(path) {
         Ok(there) if there.is_file() => {}
-        Ok(_) => return Err(failed(io::Error::other("it is no file"))),
+        Ok(_) => return Err(failed(io::Error::other("it is not a file"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(failed(error)),
     }

@@ -47,7 +47,7 @@ pub(super) fn recommendations(
         HealthState::OneCause => {
             if let Some(first) = clusters.first() {
                 said.push(format!(
-                    "Mend this first, since it hides what the tests would say: {}{}",
+                    "Fix this first, since it hides what the tests would show: {}{}",
                     first.title,
                     fix(first)
                 ));
@@ -63,22 +63,22 @@ pub(super) fn recommendations(
     let code: Vec<&Cluster> = pick(&standing, |c| c.side == Side::Code);
     let test: Vec<&Cluster> = pick(&standing, |c| c.side == Side::Test && !c.ambiguous);
     let unclear: Vec<&Cluster> = pick(&standing, |c| c.side == Side::Test && c.ambiguous);
-    point(&code, "Show the author of the code", &mut said);
-    // What passes by itself needs no mending before it was run again.
+    point(&code, "Report to the author of the code", &mut said);
+    // What may pass on a rerun needs no fix before it was rerun.
     let lasting: Vec<&Cluster> = pick(&test, |c| c.retryable != Some(true));
-    point(&lasting, "Mend what is around the tests", &mut said);
-    point(&unclear, "Read by hand", &mut said);
+    point(&lasting, "Fix the tests or their environment", &mut said);
+    point(&unclear, "Review by hand", &mut said);
     let tests = retry.tests.len();
     if tests > 0 {
         said.push(format!(
-            "Run {} again: what {} failed of may pass by itself.",
+            "Rerun {}: {} may pass unchanged.",
             plural(tests, "test"),
             if tests == 1 { "it" } else { "they" }
         ));
     }
     if health.flaky > 0 {
         said.push(format!(
-            "Keep an eye on {} that passed only when run again.",
+            "Keep an eye on {} that passed only on a rerun.",
             plural(health.flaky, "test")
         ));
     }
@@ -86,7 +86,7 @@ pub(super) fn recommendations(
         let more = said.len() - (MOST - 1);
         said.truncate(MOST - 1);
         said.push(format!(
-            "And {} of lesser weight.",
+            "And {}, less important.",
             plural(more, "more point")
         ));
     }
@@ -104,7 +104,7 @@ fn broken_reports(reports: &[ReportSummary], said: &mut Vec<String>) {
             n => format!(" and {}", plural(n, "other file")),
         };
         said.push(format!(
-            "Leave out {}{more}: no test report, and nothing to triage.",
+            "Leave out {}{more}: it is not a test report.",
             first.path
         ));
     }
@@ -114,8 +114,8 @@ fn broken_reports(reports: &[ReportSummary], said: &mut Vec<String>) {
             n => format!(" and {}", plural(n, "other report")),
         };
         said.push(format!(
-            "Find out what kept {}{others} from being written whole, most likely a test process \
-             that died or a step that never ran; what is missing there is in no number here.",
+            "Find out why {}{others} is incomplete: most likely a test process died, or a step \
+             never ran. What is missing from it is not counted here.",
             first.path
         ));
     }

@@ -156,7 +156,7 @@ fn counted(health: &Health, clusters: &[Cluster], failures: &Failures) -> String
         }
     };
     add(code, "because of the code under test");
-    add(test, "because of the tests or what is around them");
+    add(test, "because of the tests or their environment");
     add(unclear, "undecided");
     let reasons = plural(causes.len(), "reason");
     // One test can fail in several ways, or differently at each attempt.
@@ -175,7 +175,7 @@ fn counted(health: &Health, clusters: &[Cluster], failures: &Failures) -> String
     }
 }
 
-/// Tests that still fail: of the code, of the tests or what is around them, and
+/// Tests that still fail: of the code, of the tests or their environment, and
 /// undecided. One that fails for several reasons counts once, for the gravest.
 fn sides(failures: &Failures) -> [u64; 3] {
     let mut tests: HashMap<(&str, u64, &str, &str), usize, RandomState> = HashMap::default();

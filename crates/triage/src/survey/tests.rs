@@ -277,7 +277,7 @@ fn a_file_of_another_kind_is_to_be_left_out_and_a_broken_report_looked_into() {
     };
     assert!(first.starts_with("Leave out a.info:"), "{first}");
     assert!(
-        second.starts_with("Find out what kept b.xml from"),
+        second.starts_with("Find out why b.xml is incomplete"),
         "{second}"
     );
 }

@@ -20,7 +20,7 @@ impl JsonPoster {
     /// # Errors
     /// The URL can't be used; a fragment that says why.
     pub fn new(url: &str, redactor: &Redactor) -> Result<Self, String> {
-        let url = Url::parse(url).map_err(|error| format!("it is no URL ({error})"))?;
+        let url = Url::parse(url).map_err(|error| format!("it is not a URL ({error})"))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(format!(
                 "its scheme is `{}`, and not http or https",

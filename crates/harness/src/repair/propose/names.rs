@@ -43,7 +43,7 @@ pub(super) fn quarantine(case: &FailureCase<'_>) -> Option<Proposal> {
     };
     let ids: Vec<String> = steps.iter().map(|step| step.id.clone()).collect();
     let explanation = format!(
-        "took {} out, since {what} and no one name is close",
+        "took {} out, since {what} and no single name is similar",
         ids.join(", ")
     );
     Some(Proposal {

@@ -505,7 +505,7 @@ fn reasons_name_who_and_why() {
         ),
         (
             vec![hiccup("a"), hiccup("b")],
-            "step a, step b (connection_refused) may pass by themselves",
+            "step a, step b (connection_refused) may pass on a rerun",
         ),
         (
             vec![mismatch("a", "x"), mismatch("a", "x")],

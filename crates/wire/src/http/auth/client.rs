@@ -195,7 +195,7 @@ impl Client {
     /// What is wrong with it, without a word of it.
     pub(super) fn registered(body: &[u8]) -> Result<Self, String> {
         let Ok(Value::Object(answer)) = serde_json::from_slice(body) else {
-            return Err("with a body that is no JSON object".to_owned());
+            return Err("with a body that is not a JSON object".to_owned());
         };
         let text = |key: &str| answer.get(key).and_then(Value::as_str).map(str::to_owned);
         let id = text("client_id").filter(|id| !id.is_empty());

@@ -112,7 +112,7 @@ async fn resource(http: &Http, wanted: &Wanted<'_>) -> Result<Option<ResourceMet
 async fn authorization_server(http: &Http, issuer: &str) -> Result<ServerMetadata, AuthError> {
     let name = shown(issuer);
     let url = Url::parse(issuer).map_err(|_| {
-        let text = format!("the authorization server `{name}` is no URL");
+        let text = format!("the authorization server `{name}` is not a URL");
         AuthError::new(Stage::Metadata, text)
     })?;
     let mut answers = Vec::new();

@@ -90,7 +90,7 @@ impl Http {
             ("https", false) => return Ok(()),
             ("http" | "https", true) => "only a server on this machine may name another on it",
             ("http", false) => "authorization must go over HTTPS",
-            (_, _) => "that is no URL of a server",
+            (_, _) => "that is not a URL of a server",
         };
         let text = format!("{} is not asked: {why}", self.shown(url));
         Err(AuthError::new(Stage::Metadata, text))

@@ -20,7 +20,7 @@ pub(super) fn resource_urls(server: &Url, named: Option<&str>) -> Result<Vec<Url
     if let Some(named) = named {
         let url = server
             .join(named)
-            .map_err(|error| format!("its resource_metadata is no URL ({error})"))?;
+            .map_err(|error| format!("its resource_metadata is not a URL ({error})"))?;
         return Ok(vec![url]);
     }
     let root = "/.well-known/oauth-protected-resource";
@@ -94,7 +94,7 @@ impl ResourceMetadata {
     /// What is wrong with the document, as a fragment after "it".
     pub fn read(document: &Value) -> Result<Self, String> {
         if !document.is_object() {
-            return Err("is no JSON object".to_owned());
+            return Err("is not a JSON object".to_owned());
         }
         let authorization_servers = strings(document, "authorization_servers")?.unwrap_or_default();
         Ok(Self {
@@ -148,7 +148,7 @@ impl ServerMetadata {
     /// What is wrong with the document, as a fragment after "it".
     pub fn read(document: &Value) -> Result<Self, String> {
         if !document.is_object() {
-            return Err("is no JSON object".to_owned());
+            return Err("is not a JSON object".to_owned());
         }
         let issuer = string(document, "issuer")?.ok_or("names no `issuer`")?;
         let flag = |key: &str| document.get(key).and_then(Value::as_bool) == Some(true);
@@ -217,7 +217,7 @@ fn scopes_of(document: &Value) -> Result<Option<Vec<String>>, String> {
 
 fn endpoint(document: &Value, key: &str) -> Result<Option<Url>, String> {
     string(document, key)?
-        .map(|text| Url::parse(&text).map_err(|_| format!("has a `{key}` that is no URL")))
+        .map(|text| Url::parse(&text).map_err(|_| format!("has a `{key}` that is not a URL")))
         .transpose()
 }
 
@@ -318,13 +318,13 @@ mod tests {
     #[test]
     fn documents_that_break_their_rules_are_refused_with_the_reason() {
         for (document, why) in [
-            (json!([]), "is no JSON object"),
+            (json!([]), "is not a JSON object"),
             (json!({}), "names no `issuer`"),
             (json!({"issuer": 1}), "has a `issuer` that is no string"),
             (json!({"issuer": "i"}), "names no `token_endpoint`"),
             (
                 json!({"issuer": "i", "token_endpoint": "/token"}),
-                "has a `token_endpoint` that is no URL",
+                "has a `token_endpoint` that is not a URL",
             ),
         ] {
             assert_eq!(ServerMetadata::read(&document).unwrap_err(), why);

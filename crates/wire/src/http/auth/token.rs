@@ -55,7 +55,7 @@ impl Tokens {
     /// What is wrong with the answer, without a word of it.
     pub fn read(body: &[u8]) -> Result<Self, String> {
         let Ok(Value::Object(answer)) = serde_json::from_slice(body) else {
-            return Err("with a body that is no JSON object".to_owned());
+            return Err("with a body that is not a JSON object".to_owned());
         };
         let text = |key: &str| answer.get(key).and_then(Value::as_str).map(str::to_owned);
         let access = text("access_token").ok_or("without an `access_token`")?;
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn what_is_no_token_is_refused_without_being_shown() {
         for (answer, why) in [
-            (json!("t-tok-123"), "no JSON object"),
+            (json!("t-tok-123"), "not a JSON object"),
             (json!({"token_type": "Bearer"}), "without an `access_token`"),
             (
                 json!({"access_token": "t-tok-123"}),
