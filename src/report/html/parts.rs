@@ -203,7 +203,7 @@ pub(in crate::report) fn table(
     rows: impl IntoIterator<Item = Markup>,
 ) -> Markup {
     html! {
-        div.table role="region" tabindex="0" aria-label=(caption) {
+        div.table role="group" tabindex="0" aria-label=(caption) {
             table {
                 caption { (caption) }
                 thead { tr { @for name in header { th scope="col" { (name) } } } }
