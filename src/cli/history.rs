@@ -75,7 +75,7 @@ fn kept(args: &HistoryArgs, world: &World) -> Result<Past, Refusal> {
     let store = args.store(world).ok_or_else(|| {
         Refusal::invalid(
             "error: no history is kept here: there is no folder .jelly\n\
-             help: make that folder, or name a file with --history",
+             help: create that folder, or name a file with --history",
         )
     })?;
     load(&store)

@@ -18,8 +18,8 @@ use std::fs;
 /// has several that could use each other. As strict as the code is: to use one
 /// more is a decision, made here.
 const ROOMS: [(&str, &str, &[&str]); 16] = [
-    ("jelly", "cli", &["report"]),
-    ("jelly", "report", &[]),
+    ("jelly-mcp", "cli", &["report"]),
+    ("jelly-mcp", "report", &[]),
     ("jelly-base", "mcp", &[]),
     ("jelly-base", "model", &["mcp"]),
     ("jelly-base", "text", &[]),

@@ -308,7 +308,7 @@ fn a_page_of_thousands_of_failures_works_in_a_browser() {
     }
 }
 
-/// `cargo test -p jelly --test it -- --ignored screenshots` makes them anew.
+/// `cargo test -p jelly-mcp --test it -- --ignored screenshots` makes them anew.
 #[test]
 #[ignore = "writes docs/images/*.png"]
 fn screenshots_of_the_docs_are_made() {

@@ -549,7 +549,7 @@ fn a_pipe_where_a_file_belongs_is_told_and_not_waited_for() {
     ] {
         let ended = project.call(&args).output();
         let told = format!("{}{}", ended.stdout, ended.stderr);
-        assert!(told.contains("is no file"), "{args:?}: {told}");
+        assert!(told.contains("is not a file"), "{args:?}: {told}");
     }
 }
 

@@ -45,7 +45,7 @@ pub fn lock_beside(path: &Path, wait: Duration) -> Result<File, LockError> {
     let lock = PathBuf::from(lock);
     // To open what is no file, as a pipe that nobody reads, might never end.
     if fs::metadata(&lock).is_ok_and(|there| !there.is_file()) {
-        let what = format!("{} is no file", lock.display());
+        let what = format!("{} is not a file", lock.display());
         return Err(LockError::Io(io::Error::other(what)));
     }
     let file = OpenOptions::new()
