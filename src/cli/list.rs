@@ -9,7 +9,7 @@ use crate::cli::args::{Format, ListServerArgs};
 use jelly_base::model::{ExitCode, ServerListing};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{one_line, plural};
-use jelly_harness::exec::OpenServer;
+use jelly_harness::exec::{OpenServer, redact_inventory};
 use jelly_triage::engine::Engine;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -50,34 +50,9 @@ async fn listing(
         .map_err(|failure| unwell(&failure))?;
     let inventory = server.inventory(args.call_timeout).await;
     server.stop(GRACE).await;
-    let inventory = inventory.map_err(|failure| unwell(&failure))?;
-    let mut listing = ServerListing::of(&named.name, inventory);
-    redact(&mut listing, redactor);
-    Ok(listing)
-}
-
-fn redact(listing: &mut ServerListing, redactor: &Redactor) {
-    let ServerListing {
-        schema_version: _,
-        server: _,
-        era: _,
-        protocol_version: _,
-        server_info,
-        capabilities,
-        instructions,
-        tools,
-        prompts,
-        resources,
-        resource_templates,
-    } = listing;
-    let lists = [tools, prompts, resources, resource_templates];
-    let values = lists.into_iter().flatten().flatten();
-    values
-        .chain([server_info, capabilities])
-        .for_each(|value| redactor.redact_json(value));
-    if let Some(text) = instructions {
-        *text = redactor.redact(text).into_owned();
-    }
+    let mut inventory = inventory.map_err(|failure| unwell(&failure))?;
+    redact_inventory(&mut inventory, redactor);
+    Ok(ServerListing::of(&named.name, inventory))
 }
 
 /// For people.

@@ -256,11 +256,12 @@ impl Wanted {
 
     /// A text as one of the types. Where text is one of them, it is text.
     fn value(&self, name: &str, text: &str) -> Result<Value, Refusal> {
-        let as_text = |value: &Value| match value {
-            Value::String(own) => own == text,
-            other => other.to_string() == text,
+        let written = |value: &Value| match value {
+            Value::String(own) => own.clone(),
+            other => other.to_string(),
         };
-        if let Some(value) = self.values.iter().flatten().find(|value| as_text(value)) {
+        let mut values = self.values.iter().flatten();
+        if let Some(value) = values.find(|value| written(value) == text) {
             return Ok(value.clone());
         }
         if self.takes("string") || self.types.is_empty() {

@@ -66,3 +66,16 @@ pub struct Changes {
     /// By server and item; of an item, the breaking ones first.
     pub changes: Vec<Change>,
 }
+
+/// A change of a schema.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SchemaChange {
+    pub kind: ChangeKind,
+    /// JSON pointer into the schema, through what it refers to.
+    pub pointer: String,
+    pub before: Option<Value>,
+    pub after: Option<Value>,
+    /// As in `schema/type`.
+    pub rule: String,
+    pub why: String,
+}

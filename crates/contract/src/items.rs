@@ -3,8 +3,9 @@
 use super::canonical::same;
 use super::change::Change;
 use super::compare::ChangeList;
+use super::direction::Direction;
 use super::lock::{Items, LockedItem};
-use super::schema::{Direction, compare_schemas};
+use super::schema::compare_schemas;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

@@ -9,6 +9,7 @@
 mod canonical;
 mod change;
 mod compare;
+mod direction;
 mod items;
 mod lint;
 mod lock;
@@ -18,9 +19,10 @@ mod rules;
 mod schema;
 
 pub use canonical::{canonical, digest};
-pub use change::{Change, ChangeKind, Changes};
+pub use change::{Change, ChangeKind, Changes, SchemaChange};
 pub use compare::{compare, counts};
+pub use direction::Direction;
 pub use lint::{LintFinding, LintLevel, LintReport, LintTotals, TOKEN_BYTES, lint};
 pub use lock::{EraLock, Items, LOCK_VERSION, Lock, LockError, LockedItem, ServerLock};
 pub use rules::Rules;
-pub use schema::{Direction, SchemaChange, compare_schemas};
+pub use schema::compare_schemas;

@@ -3,7 +3,7 @@
 //! Main type: [`Rules`].
 
 use super::change::ChangeKind;
-use super::schema::{Direction, Relation};
+use super::direction::{Direction, Relation};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

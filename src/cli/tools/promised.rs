@@ -12,7 +12,7 @@ use jelly_base::model::Inventory;
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::sanitize;
 use jelly_contract::Lock;
-use jelly_harness::exec::OpenServer;
+use jelly_harness::exec::{OpenServer, redact_inventory};
 use jelly_replay::{exchanges, main_session};
 use jelly_setup::init::server_name;
 use jelly_triage::engine::Engine;
@@ -205,27 +205,7 @@ pub fn known_name(server: &NamedServer, inventories: &[Inventory]) -> String {
 
 /// What is kept has no secrets.
 pub fn redacted(mut inventory: Inventory, redactor: &Redactor) -> Inventory {
-    let Inventory {
-        server_info,
-        era: _,
-        protocol_version: _,
-        capabilities,
-        instructions,
-        tools,
-        resources,
-        resource_templates,
-        prompts,
-    } = &mut inventory;
-    let lists = [tools, resources, resource_templates, prompts];
-    lists
-        .into_iter()
-        .flatten()
-        .flatten()
-        .chain([server_info, capabilities])
-        .for_each(|value| redactor.redact_json(value));
-    if let Some(text) = instructions {
-        *text = redactor.redact(text).into_owned();
-    }
+    redact_inventory(&mut inventory, redactor);
     inventory
 }
 

@@ -3,10 +3,11 @@
 //! Main type: [`Comparer`].
 
 use super::super::canonical::same;
-use super::super::change::ChangeKind;
+use super::super::change::{ChangeKind, SchemaChange};
+use super::super::direction::{Direction, Relation};
 use super::super::rules::{Meaning, rules};
-use super::resolve::{NAMES, TEXTS, resolved};
-use super::{Direction, Relation, SchemaChange};
+use super::known::is_known;
+use super::resolve::{TEXTS, resolved};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -329,14 +330,4 @@ fn owned(root: &Value, schema: &Value) -> Looked {
         unknown: found.unknown,
         schema: found.schema.into_owned(),
     }
-}
-
-/// Whether something here looks at the keyword.
-fn is_known(name: &str) -> bool {
-    NAMES.contains(&name)
-        || TEXTS.contains(&name)
-        || ["default", "x-mcp-header", "$ref"].contains(&name)
-        || super::keywords::KEYWORDS.contains(&name)
-        || super::objects::KEYWORDS.contains(&name)
-        || super::unions::KEYWORDS.contains(&name)
 }

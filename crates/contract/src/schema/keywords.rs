@@ -2,39 +2,11 @@
 //! lengths, patterns.
 
 use super::super::canonical::same;
+use super::super::direction::{Direction, Relation};
 use super::compare::{Comparer, Pair, Place};
 use super::types::{declared, effective, listed};
-use super::{Direction, Relation};
 use serde_json::{Value, json};
 use std::cmp::Ordering;
-
-/// Those that are looked at here.
-pub const KEYWORDS: [&str; 24] = [
-    "type",
-    "enum",
-    "const",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "minProperties",
-    "maxProperties",
-    "pattern",
-    "format",
-    "contentEncoding",
-    "contentMediaType",
-    "contentSchema",
-    "uniqueItems",
-    "minContains",
-    "maxContains",
-    "nullable",
-    "divisibleBy",
-];
 
 /// A bound of numbers: its value, and whether it is itself allowed.
 #[derive(Debug, Clone, Copy, PartialEq)]

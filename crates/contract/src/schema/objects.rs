@@ -1,31 +1,12 @@
 //! Keywords that look into objects and arrays.
 
 use super::super::canonical::same;
+use super::super::direction::{Direction, Relation};
 use super::compare::{Comparer, Pair, Place};
 use super::keywords::presence;
-use super::{Direction, Relation};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
-
-/// Those that are looked at here.
-pub const KEYWORDS: [&str; 15] = [
-    "properties",
-    "required",
-    "additionalProperties",
-    "patternProperties",
-    "propertyNames",
-    "dependentRequired",
-    "dependentSchemas",
-    "dependencies",
-    "items",
-    "prefixItems",
-    "additionalItems",
-    "contains",
-    "unevaluatedProperties",
-    "unevaluatedItems",
-    "propertyOrdering",
-];
 
 /// Allows everything.
 static ANYTHING: LazyLock<Value> = LazyLock::new(|| Value::Bool(true));

@@ -1,7 +1,8 @@
 //! What is compatible is, and what can't be shown to be is breaking.
 
 use super::super::change::ChangeKind::{self, Breaking, Compatible, Text};
-use super::{Direction, compare_schemas};
+use super::super::direction::Direction;
+use super::compare_schemas;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,24 +1,12 @@
 //! Schemas made of schemas: choices, conditions, what is ruled out.
 
 use super::super::canonical::same;
-use super::Relation;
+use super::super::direction::Relation;
 use super::compare::{Comparer, Place};
 use super::keywords::presence;
 use super::resolve::{NAMES, TEXTS, resolved};
 use super::types::{declared, effective, listed};
 use serde_json::{Value, json};
-
-/// Those that are looked at here.
-pub const KEYWORDS: [&str; 8] = [
-    "anyOf",
-    "oneOf",
-    "allOf",
-    "not",
-    "if",
-    "then",
-    "else",
-    "$dynamicRef",
-];
 
 /// More alternatives than this are not held against each other.
 const BRANCHES: usize = 64;
@@ -79,11 +67,16 @@ impl Comparer<'_> {
         self.tell("union", Relation::Other, place, (Some(&x), Some(&y)));
     }
 
-    /// Branches of which one has to hold.
-    fn branches(&mut self, a: &[Value], b: &[Value], place: &Place) {
-        // Those that are the same, but for their texts, are told as that.
-        let mut left: Vec<(usize, &Value)> = a.iter().enumerate().collect();
-        let mut fresh: Vec<(usize, &Value)> = b.iter().enumerate().collect();
+    /// The branches that only one side has. Those that both have, but for their
+    /// texts, are told as that.
+    fn leftovers<'a>(
+        &mut self,
+        a: &'a [Value],
+        b: &'a [Value],
+        place: &Place,
+    ) -> [Vec<(usize, &'a Value)>; 2] {
+        let mut left: Vec<(usize, &'a Value)> = a.iter().enumerate().collect();
+        let mut fresh: Vec<(usize, &'a Value)> = b.iter().enumerate().collect();
         left.retain(|(_, one)| {
             let Some(found) = fresh
                 .iter()
@@ -95,6 +88,12 @@ impl Comparer<'_> {
             self.pair(one, other, &place.index(index));
             false
         });
+        [left, fresh]
+    }
+
+    /// Branches of which one has to hold.
+    fn branches(&mut self, a: &[Value], b: &[Value], place: &Place) {
+        let [left, fresh] = self.leftovers(a, b, place);
         if let ([(_, one)], [(index, other)]) = (left.as_slice(), fresh.as_slice()) {
             // A change of one branch is told where it is, unless it is harmless
             // beside the others.
@@ -171,19 +170,7 @@ impl Comparer<'_> {
         let list = |schema: &Value| branches_of(schema, "allOf").unwrap_or_default();
         let (a, b) = (list(old), list(new));
         let place = place.key("allOf");
-        let mut left: Vec<(usize, &Value)> = a.iter().enumerate().collect();
-        let mut fresh: Vec<(usize, &Value)> = b.iter().enumerate().collect();
-        left.retain(|(_, one)| {
-            let Some(found) = fresh
-                .iter()
-                .position(|(_, other)| same(&bare(one), &bare(other)))
-            else {
-                return true;
-            };
-            let (index, other) = fresh.remove(found);
-            self.pair(one, other, &place.index(index));
-            false
-        });
+        let [left, fresh] = self.leftovers(&a, &b, &place);
         if left.len() == fresh.len() {
             for ((_, one), (index, other)) in left.iter().zip(&fresh) {
                 self.pair(one, other, &place.index(*index));

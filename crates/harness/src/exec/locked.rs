@@ -1,6 +1,6 @@
 //! A server's lists beside what a lock holds of them.
 
-use super::open_server::{greeted, list};
+use super::open_server::{greeted, list, redact_inventory};
 use super::server_lane::ServerLane;
 use super::settings::Locked;
 use jelly_base::mcp::ListKind;
@@ -34,7 +34,8 @@ impl ServerLane {
             Ok(inventory) => inventory,
             Err(failure) => return self.server_failed(*failure),
         };
-        self.redact(&mut inventory);
+        // As the lock was made.
+        redact_inventory(&mut inventory, &self.settings.redactor);
         let mut old = Lock::new();
         old.servers.insert(name.clone(), own.clone());
         let mut new = Lock::new();
@@ -69,30 +70,6 @@ impl ServerLane {
             resource_templates: templates,
             ..greeted(session)
         })
-    }
-
-    /// As the lock was made.
-    fn redact(&self, inventory: &mut Inventory) {
-        let redactor = &self.settings.redactor;
-        let Inventory {
-            server_info,
-            era: _,
-            protocol_version: _,
-            capabilities,
-            instructions,
-            tools,
-            resources,
-            resource_templates,
-            prompts,
-        } = inventory;
-        let lists = [tools, resources, resource_templates, prompts];
-        let values = lists.into_iter().flatten().flatten();
-        values
-            .chain([server_info, capabilities])
-            .for_each(|value| redactor.redact_json(value));
-        if let Some(text) = instructions {
-            *text = redactor.redact(text).into_owned();
-        }
     }
 
     fn changed(&self, locked: &Locked, broken: &[&Change]) -> Failure {

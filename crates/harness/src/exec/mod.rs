@@ -55,7 +55,7 @@ pub use checkup::{CheckupSettings, Examined, ReadyServer, examine, preflight, ta
 pub use declared::Declared;
 pub use ladder::{LadderInput, Overrides, climb};
 pub use launch::reach_of;
-pub use open_server::{OpenServer, ToolCall};
+pub use open_server::{OpenServer, ToolCall, redact_inventory};
 pub use outsider::Outsider;
 pub use run::{Executed, Iteration, Unfinished, choose_ports, execute};
 pub use select::{NoSuchFilter, Selection};

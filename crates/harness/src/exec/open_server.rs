@@ -14,6 +14,7 @@ use jelly_base::model::{
     Assertion, AssertionTarget, Failure, Inventory, Outcome, Phase, RequestFacts, ToolResult,
 };
 use jelly_base::text::human_duration;
+use jelly_base::text::redact::Redactor;
 use jelly_plan::Request;
 use jelly_wire::{self as wire, Launch, Reply, ReplyOutcome, Session, describe_exit};
 use serde_json::{Value, json};
@@ -230,6 +231,29 @@ impl OpenServer {
             }),
             ..failure(message)
         }))
+    }
+}
+
+/// Takes the secrets out of what a server lists.
+pub fn redact_inventory(inventory: &mut Inventory, redactor: &Redactor) {
+    let Inventory {
+        server_info,
+        era: _,
+        protocol_version: _,
+        capabilities,
+        instructions,
+        tools,
+        resources,
+        resource_templates,
+        prompts,
+    } = inventory;
+    let lists = [tools, resources, resource_templates, prompts];
+    let values = lists.into_iter().flatten().flatten();
+    values
+        .chain([server_info, capabilities])
+        .for_each(|value| redactor.redact_json(value));
+    if let Some(text) = instructions {
+        *text = redactor.redact(text).into_owned();
     }
 }
 
