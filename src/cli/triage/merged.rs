@@ -5,15 +5,25 @@ use jelly_base::model::{ReportSummary, TriageReport};
 use jelly_base::text::redact::Redactor;
 use jelly_triage::survey::{Input, ReportPart, ReportSource, parts_of};
 use std::fs::File;
+use std::io::Read as _;
 
-/// Whether a source is the output of a triage, by its name: no test report is
-/// called so.
+/// How the output of a triage begins; a report of a test framework that is JSON
+/// begins otherwise.
+const FIRST_KEY: &[u8] = b"\"schema_version\"";
+
+/// Whether a source is the output of a triage, whole or cut.
 pub fn is_triage(source: &ReportSource) -> bool {
     let path = source.input.path();
-    path.is_some_and(|path| {
-        path.extension()
-            .is_some_and(|extension| extension == "json")
-    })
+    let json = path.filter(|path| path.extension().is_some_and(|end| end == "json"));
+    // What is no file can't be looked at twice.
+    let Some(path) = json.filter(|path| path.is_file()) else {
+        return false;
+    };
+    let mut begin = Vec::new();
+    // One that can't be read says so when it is read.
+    let opened = File::open(path).and_then(|file| file.take(256).read_to_end(&mut begin));
+    let inside = begin.trim_ascii_start().strip_prefix(b"{");
+    opened.is_ok() && inside.is_some_and(|rest| rest.trim_ascii_start().starts_with(FIRST_KEY))
 }
 
 /// What a triage brings along; one that is cut is a report that can't be relied
