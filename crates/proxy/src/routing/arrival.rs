@@ -78,10 +78,11 @@ impl Arrival {
             };
         };
         let method = message.method();
-        if method == INITIALIZE {
+        let says_modern = own.as_deref().is_some_and(is_modern);
+        if method == INITIALIZE && !says_modern {
             return Self::Opening(vec![request]);
         }
-        if own.as_deref().is_some_and(is_modern) || method == DISCOVER {
+        if says_modern || method == DISCOVER {
             return Self::Modern(ModernRequest {
                 request,
                 method: method.to_owned(),
@@ -153,6 +154,8 @@ mod tests {
     #[test]
     fn the_era_of_a_body_is_told_by_the_body() {
         let call = format!(r#"{{"id":1,"method":"tools/call","params":{{"_meta":{MODERN}}}}}"#);
+        // Which the modern era does not have.
+        let no_method = call.replace("tools/call", "initialize");
         for (line, version, wanted) in [
             (r#"{"id":1,"method":"initialize"}"#, None, "opening"),
             (r#"[{"id":1,"method":"initialize"}]"#, None, "opening"),
@@ -163,6 +166,7 @@ mod tests {
             ),
             (call.as_str(), None, "modern"),
             (r#"{"id":1,"method":"server/discover"}"#, None, "modern"),
+            (no_method.as_str(), None, "modern"),
             (r#"{"method":"x"}"#, Some("2026-07-28"), "modern word"),
             (
                 r#"{"method":"notifications/initialized"}"#,
