@@ -600,7 +600,7 @@ elif method == "tools/call": done(message, {"content": []})"#,
     let answered = Answered::read(listening.open(&headers, &bare));
     assert_eq!(
         (answered.status, &answered.last()["error"]["code"]),
-        (400, &json!(-32020))
+        (400, &json!(-32602))
     );
 }
 

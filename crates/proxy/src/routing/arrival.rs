@@ -49,6 +49,8 @@ pub struct ModernRequest {
     pub version: Option<String>,
     /// What it is about: a tool, a prompt or a resource.
     pub name: Option<String>,
+    /// It says of itself what each request must, in its `_meta`.
+    pub is_complete: bool,
 }
 
 impl Arrival {
@@ -69,7 +71,9 @@ impl Arrival {
 
     fn of_one(message: &Peek<'_>, header: Option<&str>) -> Self {
         let own = message.read_params::<RequestParams<'_>>();
-        let own = own.meta.and_then(|meta| meta.protocol_version);
+        let own = own.meta.unwrap_or_default();
+        let has_capabilities = own.client_capabilities.is_some();
+        let own = own.protocol_version;
         let Some(request) = posted(message) else {
             return match (message.kind(), header) {
                 (Kind::Unknown, _) => Self::Nothing,
@@ -86,6 +90,7 @@ impl Arrival {
             return Self::Modern(ModernRequest {
                 request,
                 method: method.to_owned(),
+                is_complete: own.is_some() && has_capabilities,
                 version: own,
                 name: subject(message),
             });
