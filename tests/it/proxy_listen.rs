@@ -528,7 +528,9 @@ fn arguments_that_travel_as_headers_are_held_against_the_message_once_they_are_l
 def done(message, result): answer(message, {**result, "resultType": "complete"})
 region = {"type": "string", "x-mcp-header": "Region"}
 schema = {"type": "object", "properties": {"region": region, "count": {"type": "integer", "x-mcp-header": "Count"}}}
-if method == "server/discover": done(message, {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
+if "_meta" not in (message.get("params") or {}): refuse(message, -32602, "no _meta")
+elif method == "server/discover": done(message, {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
+elif method == "initialize": refuse(message, -32601, "Method not found")
 elif method == "tools/list": done(message, {"tools": [{"name": "work", "inputSchema": schema}], "ttlMs": 0, "cacheScope": "private"})
 elif method == "tools/call": done(message, {"content": []})"#,
     );
@@ -542,6 +544,19 @@ elif method == "tools/call": done(message, {"content": []})"#,
     };
     let fine = (200, None);
     let refused = (400, Some(-32020));
+    // A client that probes in a wrong way says nothing of the server's era, and
+    // `initialize` in a modern message opens nothing.
+    let probe = json!({ "jsonrpc": "2.0", "id": 1, "method": "server/discover" }).to_string();
+    let headers = [("Mcp-Method", "server/discover")];
+    let probed = Answered::read(listening.open(&headers, &probe));
+    assert_eq!(
+        probed.last()["error"]["code"],
+        -32602,
+        "{:?}",
+        probed.messages
+    );
+    let opened = Answered::read(modern(&listening, "initialize", json!({}), json!(1)));
+    assert_eq!(opened.status, 404, "{:?}", opened.messages);
     let arguments = json!({ "region": "eü", "count": 7, "other": 1 });
     // Not known to be headers of it.
     assert_eq!(ask(&[("Mcp-Param-Region", "x")], arguments.clone()), fine);
@@ -585,7 +600,7 @@ elif method == "tools/call": done(message, {"content": []})"#,
     let answered = Answered::read(listening.open(&headers, &bare));
     assert_eq!(
         (answered.status, &answered.last()["error"]["code"]),
-        (400, &json!(-32020))
+        (400, &json!(-32602))
     );
 }
 

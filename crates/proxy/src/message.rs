@@ -141,6 +141,9 @@ pub struct RequestMeta<'a> {
     /// Every request of a modern client has it.
     #[serde(default, rename = "io.modelcontextprotocol/protocolVersion")]
     pub protocol_version: Option<String>,
+    /// So has this.
+    #[serde(default, rename = "io.modelcontextprotocol/clientCapabilities")]
+    pub client_capabilities: Option<IgnoredAny>,
     /// Of a modern client that wants messages of the log.
     #[serde(default, rename = "io.modelcontextprotocol/logLevel")]
     pub log_level: Option<IgnoredAny>,

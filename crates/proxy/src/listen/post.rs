@@ -144,10 +144,10 @@ async fn post(
             let version = text_of(&headers, VERSION);
             let Some(session) = session else {
                 if id.is_some() && version.is_some_and(is_modern) {
-                    let text = "Header mismatch: MCP-Protocol-Version names a version that the \
-                                message does not have in its _meta";
+                    let text = "Invalid params: _meta lacks io.modelcontextprotocol/protocolVersion, \
+                                and MCP-Protocol-Version names a version that wants it";
                     let status = StatusCode::BAD_REQUEST;
-                    return answers::refusal(status, id.as_deref(), code::HEADER_MISMATCH, text);
+                    return answers::refusal(status, id.as_deref(), code::INVALID_PARAMS, text);
                 }
                 let text = "Bad Request: No valid session ID provided";
                 let status = StatusCode::BAD_REQUEST;
@@ -352,7 +352,7 @@ async fn modern(
     }
     match outflow.first_word(AT_ONCE).await {
         FirstWord::Whole(line) => {
-            let status = status_of(&line, &request.method);
+            let status = status_of(&line, &request);
             answers::message(status, line)
         }
         FirstWord::Stream => answers::events(outflow, departure),
@@ -367,7 +367,7 @@ struct CodeOnly {
 
 /// The status that goes with an answer in the modern era. Diagnoses of jelly go
 /// with 200: an error of the transport would hide them.
-fn status_of(line: &[u8], method: &str) -> StatusCode {
+fn status_of(line: &[u8], request: &ModernRequest) -> StatusCode {
     let Line::One(message) = peek(line) else {
         return StatusCode::OK;
     };
@@ -377,8 +377,10 @@ fn status_of(line: &[u8], method: &str) -> StatusCode {
     let error: CodeOnly = serde_json::from_str(error).unwrap_or_default();
     match error.code {
         // So a client finds out that the server is of the legacy era.
-        code::METHOD_NOT_FOUND if method == DISCOVER => StatusCode::BAD_REQUEST,
+        code::METHOD_NOT_FOUND if request.method == DISCOVER => StatusCode::BAD_REQUEST,
         code::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+        // It is about what each request must say of itself.
+        code::INVALID_PARAMS if !request.is_complete => StatusCode::BAD_REQUEST,
         code if code::OF_MODERN_ERA.contains(&code) => StatusCode::BAD_REQUEST,
         _ => StatusCode::OK,
     }
@@ -387,6 +389,22 @@ fn status_of(line: &[u8], method: &str) -> StatusCode {
 #[cfg(test)]
 mod tests {
     use super::status_of;
+    use crate::routing::{ModernRequest, PostedRequest};
+
+    fn asked(method: &str, is_complete: bool) -> ModernRequest {
+        ModernRequest {
+            request: PostedRequest {
+                id: "1".to_owned(),
+                token: None,
+                logs: false,
+                lists_tools: false,
+            },
+            method: method.to_owned(),
+            version: None,
+            name: None,
+            is_complete,
+        }
+    }
 
     #[test]
     fn a_diagnosis_goes_with_200_and_errors_of_the_protocol_with_their_own_status() {
@@ -398,12 +416,12 @@ mod tests {
             (-32022, "server/discover", 400),
         ] {
             let line = format!(r#"{{"id":1,"error":{{"code":{code},"message":"m"}}}}"#);
-            assert_eq!(
-                status_of(line.as_bytes(), method).as_u16(),
-                status,
-                "{line}"
-            );
+            let request = asked(method, true);
+            assert_eq!(status_of(line.as_bytes(), &request), status, "{line}");
         }
-        assert_eq!(status_of(br#"{"id":1,"result":{}}"#, "x").as_u16(), 200);
+        let incomplete = asked("x", false);
+        let refused = br#"{"id":1,"error":{"code":-32602,"message":"m"}}"#;
+        assert_eq!(status_of(refused, &incomplete), 400);
+        assert_eq!(status_of(br#"{"id":1,"result":{}}"#, &incomplete), 200);
     }
 }

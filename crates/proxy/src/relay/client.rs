@@ -167,6 +167,7 @@ impl<T: Tap> Relay<T> {
             again: again.then(|| line.to_vec()),
             faults,
             modern: self.session.era == Some(Era::Modern),
+            names_version: method == Asking::Discover && era_of(message).is_some(),
             parent: parent_of(message),
         }
     }

@@ -184,8 +184,15 @@ impl<T: Tap> Relay<T> {
             }
             (Asking::Discover, None, Some(error)) => {
                 let error: ErrorCode = serde_json::from_str(error).unwrap_or_default();
-                // Any other error may be a modern server's trouble of the moment.
-                if error.code.is_some_and(|code| UNKNOWN.contains(&code)) {
+                // Any other error may be a modern server's trouble of the moment,
+                // or be about what the probe lacks. One that has spoken the modern
+                // era knows it still, whatever another client has asked.
+                let is_proof = match error.code {
+                    Some(code::METHOD_NOT_FOUND) => true,
+                    Some(code) => asked.names_version && UNKNOWN.contains(&code),
+                    None => false,
+                };
+                if is_proof && self.server_era.is_none() {
                     self.server_era = Some(Era::Legacy);
                 }
             }

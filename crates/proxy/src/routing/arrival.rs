@@ -49,6 +49,8 @@ pub struct ModernRequest {
     pub version: Option<String>,
     /// What it is about: a tool, a prompt or a resource.
     pub name: Option<String>,
+    /// It says of itself what each request must, in its `_meta`.
+    pub is_complete: bool,
 }
 
 impl Arrival {
@@ -69,7 +71,9 @@ impl Arrival {
 
     fn of_one(message: &Peek<'_>, header: Option<&str>) -> Self {
         let own = message.read_params::<RequestParams<'_>>();
-        let own = own.meta.and_then(|meta| meta.protocol_version);
+        let own = own.meta.unwrap_or_default();
+        let has_capabilities = own.client_capabilities.is_some();
+        let own = own.protocol_version;
         let Some(request) = posted(message) else {
             return match (message.kind(), header) {
                 (Kind::Unknown, _) => Self::Nothing,
@@ -78,13 +82,15 @@ impl Arrival {
             };
         };
         let method = message.method();
-        if method == INITIALIZE {
+        let says_modern = own.as_deref().is_some_and(is_modern);
+        if method == INITIALIZE && !says_modern {
             return Self::Opening(vec![request]);
         }
-        if own.as_deref().is_some_and(is_modern) || method == DISCOVER {
+        if says_modern || method == DISCOVER {
             return Self::Modern(ModernRequest {
                 request,
                 method: method.to_owned(),
+                is_complete: own.is_some() && has_capabilities,
                 version: own,
                 name: subject(message),
             });
@@ -153,6 +159,8 @@ mod tests {
     #[test]
     fn the_era_of_a_body_is_told_by_the_body() {
         let call = format!(r#"{{"id":1,"method":"tools/call","params":{{"_meta":{MODERN}}}}}"#);
+        // Which the modern era does not have.
+        let no_method = call.replace("tools/call", "initialize");
         for (line, version, wanted) in [
             (r#"{"id":1,"method":"initialize"}"#, None, "opening"),
             (r#"[{"id":1,"method":"initialize"}]"#, None, "opening"),
@@ -163,6 +171,7 @@ mod tests {
             ),
             (call.as_str(), None, "modern"),
             (r#"{"id":1,"method":"server/discover"}"#, None, "modern"),
+            (no_method.as_str(), None, "modern"),
             (r#"{"method":"x"}"#, Some("2026-07-28"), "modern word"),
             (
                 r#"{"method":"notifications/initialized"}"#,
