@@ -44,7 +44,8 @@ fn alike(value: &Value, wanted: &Value) -> bool {
     match (value, wanted) {
         (Value::String(text), other @ (Value::Bool(_) | Value::Number(_)))
         | (other @ (Value::Bool(_) | Value::Number(_)), Value::String(text)) => {
-            *text == other.to_string()
+            let spelled = other.to_string();
+            *text == spelled
         }
         _ => same(value, wanted),
     }
