@@ -330,6 +330,14 @@ async fn modern(
     if let Err(text) = request.check_headers(header) {
         return bad(code::HEADER_MISMATCH, &text);
     }
+    // A server at pipes may settle on an era by the first message that it gets,
+    // and this one is shared.
+    if request.version.is_none() {
+        return bad(
+            code::INVALID_PARAMS,
+            "Invalid params: _meta lacks io.modelcontextprotocol/protocolVersion",
+        );
+    }
     let session = match sessions.shared() {
         Ok(session) => session,
         Err(error) => return bad(code::INTERNAL_ERROR, &error.to_string()),
