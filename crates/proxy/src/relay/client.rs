@@ -16,6 +16,13 @@ pub(super) const HELD: usize = 10_000;
 /// A longer call is not kept to be made again.
 const KEPT_CALL: usize = 256 * 1024;
 
+/// Whether a request says of itself what each of the modern era must.
+fn is_complete(message: &Peek<'_>) -> bool {
+    let params: RequestParams<'_> = message.read_params();
+    let meta = params.meta.unwrap_or_default();
+    meta.protocol_version.is_some() && meta.client_capabilities.is_some()
+}
+
 /// The client's span that a request belongs to. Few have one, and it is read
 /// only of those.
 fn parent_of(message: &Peek<'_>) -> Option<TraceParent> {
@@ -167,7 +174,7 @@ impl<T: Tap> Relay<T> {
             again: again.then(|| line.to_vec()),
             faults,
             modern: self.session.era == Some(Era::Modern),
-            names_version: method == Asking::Discover && era_of(message).is_some(),
+            is_sound_probe: method == Asking::Discover && is_complete(message),
             parent: parent_of(message),
         }
     }

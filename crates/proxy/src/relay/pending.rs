@@ -104,8 +104,8 @@ pub struct Asked {
     pub faults: Vec<FaultKind>,
     /// The client speaks the modern era.
     pub modern: bool,
-    /// A probe that says which version it is in, as each must.
-    pub names_version: bool,
+    /// A probe that says of itself what each request of the modern era must.
+    pub is_sound_probe: bool,
     /// The client's span that it belongs to.
     pub parent: Option<TraceParent>,
 }

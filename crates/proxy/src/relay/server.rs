@@ -189,7 +189,7 @@ impl<T: Tap> Relay<T> {
                 // era knows it still, whatever another client has asked.
                 let is_proof = match error.code {
                     Some(code::METHOD_NOT_FOUND) => true,
-                    Some(code) => asked.names_version && UNKNOWN.contains(&code),
+                    Some(code) => asked.is_sound_probe && UNKNOWN.contains(&code),
                     None => false,
                 };
                 if is_proof && self.server_era.is_none() {
