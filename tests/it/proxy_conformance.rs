@@ -54,6 +54,10 @@ fn a_server_behind_the_proxy_is_judged_by_every_scenario_as_without_it() {
     }
 }
 
+/// These judge the HTTP face, which is the proxy's own: whom it lets ask, and
+/// that an answer which comes alone may be JSON and no stream.
+const OF_THE_FACE: [&str; 2] = ["dns-rebinding-protection", "server-sse-multiple-streams"];
+
 #[track_caller]
 fn compare(server: &Compared, scenarios: Vec<String>) {
     let suite = Suite::find();
@@ -65,6 +69,7 @@ fn compare(server: &Compared, scenarios: Vec<String>) {
     let proxy = Listening::of(&project, "proxy", &args, &[]);
     let mut wrong = Vec::new();
     let mut passed = 0;
+    let count = scenarios.len();
     for scenario in scenarios {
         let without = suite.checks_of_server(server.revision, &scenario, &direct.url());
         let with = suite.checks_of_server(server.revision, &scenario, &proxy.url());
@@ -73,13 +78,21 @@ fn compare(server: &Compared, scenarios: Vec<String>) {
             .iter()
             .filter(|check| check.contains("SUCCESS"))
             .count();
-        if with != without {
+        let is_right = match OF_THE_FACE.contains(&scenario.as_str()) {
+            true => !with.is_empty() && !with.iter().any(|check| check.contains("FAILURE")),
+            false => with == without,
+        };
+        if !is_right {
             wrong.push(format!(
                 "{scenario}: {without:#?} and behind the proxy {with:#?}"
             ));
         }
     }
     assert!(passed > 0, "nothing passes");
+    println!(
+        "{}: {count} scenarios, {passed} checks pass without the proxy",
+        server.script
+    );
     assert!(wrong.is_empty(), "{}: {}", server.script, wrong.join("\n"));
 }
 
