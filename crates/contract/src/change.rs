@@ -40,6 +40,7 @@ pub struct Change {
     /// What changed, as in `tools/echo`, `prompts/greet`, `resources/file:///a`,
     /// `capabilities` or `server`.
     pub item: String,
+    /// What it means to clients.
     pub kind: ChangeKind,
     /// JSON pointer into the item's definition; empty for all of it.
     pub pointer: String,

@@ -49,6 +49,7 @@ pub struct LintFinding {
     pub item: String,
     /// Which rule says so, as in `description-missing`.
     pub rule: String,
+    /// How bad it is.
     pub level: LintLevel,
     /// JSON pointer into the item's definition; empty for all of it.
     pub pointer: String,

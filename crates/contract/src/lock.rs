@@ -49,6 +49,7 @@ pub struct EraLock {
     pub protocol_version: String,
     /// Of all that follows.
     pub digest: String,
+    /// As the server declares them.
     pub capabilities: Value,
     /// What the server tells models to do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,6 +60,7 @@ pub struct EraLock {
     /// Absent where the server has none. So are the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Items>,
+    /// By their names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompts: Option<Items>,
     /// By their URIs.
@@ -73,6 +75,7 @@ pub struct EraLock {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LockedItem {
+    /// Of the definition.
     pub digest: String,
     /// As the server lists it, without what changes with its contents.
     pub definition: Value,

@@ -16,6 +16,7 @@ pub struct CallReport {
     pub exit_code: u8,
     /// As it was named.
     pub server: String,
+    /// Its name.
     pub tool: String,
     /// As they were sent.
     pub arguments: Value,

@@ -29,10 +29,13 @@ pub struct ServerListing {
     /// As listed; absent where the server says it has none. So are the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<Value>>,
+    /// As listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts: Option<Vec<Value>>,
+    /// As listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<Vec<Value>>,
+    /// As listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_templates: Option<Vec<Value>>,
 }
