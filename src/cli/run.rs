@@ -53,7 +53,11 @@ async fn run_all(args: RunArgs, world: &World) -> Result<ExitCode, Refusal> {
 fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec<Job>), Refusal> {
     let interrupt = interrupt::listen()?;
     let paths = plans(&args.plans, "run")?;
-    let jobs_to_run = jobs(&paths, &args.vars.iter().cloned().collect());
+    let jobs_to_run = jobs(
+        &paths,
+        &args.vars.iter().cloned().collect(),
+        args.project_dir.as_deref(),
+    );
     let rules = open_rules(&args.own_rules, world)?;
     let history = args.history.open(world)?;
     let now = jiff::Timestamp::now();

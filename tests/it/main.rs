@@ -37,6 +37,7 @@ mod html_report;
 mod http;
 mod http_faults;
 mod http_named;
+mod included;
 mod init;
 mod init_values;
 mod json;

@@ -179,8 +179,14 @@ fn a_run_of_nothing_but_what_lacks_its_requirements_is_skipped() {
     };
     let end = conclude(skipped, &Course::default());
     assert_eq!(end, ending(Verdict::Skipped, ExitCode::Passed, false));
-    let code = Standings { code: true, ..skipped };
-    assert_eq!(conclude(code, &Course::default()).verdict, Verdict::CodeFailure);
+    let code = Standings {
+        code: true,
+        ..skipped
+    };
+    assert_eq!(
+        conclude(code, &Course::default()).verdict,
+        Verdict::CodeFailure
+    );
 }
 
 const GREEN: Standings = Standings {
