@@ -31,7 +31,7 @@ use jelly_plan::Plan;
 use serde_json::Value;
 use std::cell::Cell;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
@@ -90,6 +90,11 @@ pub struct PlanEnd {
 }
 
 impl RunCall {
+    /// The project folder, where one is told.
+    pub fn project(&self) -> Option<&Path> {
+        self.args.project_dir.as_deref()
+    }
+
     pub fn selection(&self) -> Selection {
         Selection::new(self.args.only.clone(), self.args.skip.clone())
     }
@@ -117,7 +122,10 @@ impl RunCall {
             return Ok(());
         }
         let vars = self.vars();
-        let plans: Result<Vec<Plan>, _> = paths.iter().map(|p| read(p, None, &vars)).collect();
+        let plans: Result<Vec<Plan>, _> = paths
+            .iter()
+            .map(|p| read(p, None, &vars, self.args.project_dir.as_deref()))
+            .collect();
         // A plan that can't be read says so itself when it is due; what it
         // holds nobody knows.
         let plans = plans.unwrap_or_default();

@@ -11,6 +11,15 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+/// What a call says besides its plans.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Told<'a> {
+    pub color: bool,
+    pub json: bool,
+    /// The project folder, if that is not the plan's.
+    pub project: Option<&'a Path>,
+}
+
 /// Validates all plans and reports everything that is wrong in all of them:
 /// what is good on `out`, what is not on `err`; with `json`, one document on
 /// `out`. Exit code 2 for any problem, and for no plan at all.
@@ -19,14 +28,18 @@ use std::path::{Path, PathBuf};
 /// the plans are good.
 pub fn check(
     paths: &[PathBuf],
-    color: bool,
-    json: bool,
+    told: Told<'_>,
     redactor: &Redactor,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> ExitCode {
+    let Told {
+        color,
+        json,
+        project,
+    } = told;
     let plans = distinct(paths)
-        .map(|path| (path, examine(path, redactor)))
+        .map(|path| (path, examine(path, project, redactor)))
         .collect::<Vec<_>>();
     let good = !plans.is_empty() && plans.iter().all(|(_, result)| result.is_ok());
     let written = if json {
@@ -74,9 +87,9 @@ struct Good {
     unused_servers: Vec<String>,
 }
 
-fn examine(path: &Path, redactor: &Redactor) -> Result<Good, PlanRefusal> {
+fn examine(path: &Path, project: Option<&Path>, redactor: &Redactor) -> Result<Good, PlanRefusal> {
     let source = read_source(path).map_err(PlanRefusal::Unreadable)?;
-    let plan = plan::check(source)
+    let plan = plan::check_in(source, project)
         .map_err(|error| PlanRefusal::Wrong(Box::new(error.hiding(redactor.clone()))))?;
     Ok(Good {
         orphans: unnamed_snapshots(&plan)
@@ -182,6 +195,9 @@ struct CheckedProblem {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Place")]
 struct ProblemPlace {
+    /// The included file that it is in; absent in the plan itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
     /// From 1.
     line: usize,
     /// From 1, in characters.
@@ -228,7 +244,10 @@ fn checked((path, result): Examined<'_>, redactor: &Redactor) -> CheckedPlan {
         }
         Err(PlanRefusal::Wrong(error)) => {
             let problems = error.problems().iter();
-            (None, problems.map(|one| problem(one, redactor)).collect())
+            (
+                None,
+                problems.map(|one| problem(one, &error, redactor)).collect(),
+            )
         }
     };
     CheckedPlan {
@@ -239,9 +258,15 @@ fn checked((path, result): Examined<'_>, redactor: &Redactor) -> CheckedPlan {
     }
 }
 
-fn problem(problem: &plan::Problem, redactor: &Redactor) -> CheckedProblem {
+fn problem(
+    problem: &plan::Problem,
+    error: &plan::PlanError,
+    redactor: &Redactor,
+) -> CheckedProblem {
     CheckedProblem {
         place: Some(ProblemPlace {
+            file: (problem.location.file > 0)
+                .then(|| error.file(problem).path.display().to_string()),
             line: problem.location.line,
             column: problem.location.column,
             field: redactor.redact(&problem.field.to_string()).into_owned(),
@@ -253,7 +278,7 @@ fn problem(problem: &plan::Problem, redactor: &Redactor) -> CheckedProblem {
 
 #[cfg(test)]
 mod tests {
-    use super::check;
+    use super::{Told, check};
     use jelly_base::model::ExitCode;
     use jelly_base::text::redact::Redactor;
     use serde_json::Value;
@@ -277,7 +302,17 @@ mod tests {
 
     fn run(paths: &[PathBuf], json: bool) -> (ExitCode, String, String) {
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let code = check(paths, false, json, &Redactor::none(), &mut out, &mut err);
+        let code = check(
+            paths,
+            Told {
+                color: false,
+                json: json,
+                project: None,
+            },
+            &Redactor::none(),
+            &mut out,
+            &mut err,
+        );
         let text = |bytes| String::from_utf8(bytes).unwrap();
         (code, text(out), text(err))
     }

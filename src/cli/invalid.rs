@@ -9,7 +9,7 @@ use jelly_base::model::{
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{did_you_mean, shell_command};
 use jelly_harness::exec::NoSuchFilter;
-use jelly_plan::{Plan, PlanError, PlanSource, ReadError, Variant, load, load_with};
+use jelly_plan::{Plan, PlanError, PlanSource, ReadError, Variant, load, load_in};
 use serde_json::Value;
 use std::io;
 use std::path::Path;
@@ -63,9 +63,10 @@ pub fn read(
     path: &Path,
     variant: Option<Arc<Variant>>,
     vars: &IndexMap<String, Value>,
+    project: Option<&Path>,
 ) -> Result<Plan, Invalid> {
     let source = read_source(path)?;
-    let plan = load_with(PlanSource { variant, ..source }, vars)?;
+    let plan = load_in(PlanSource { variant, ..source }, vars, project)?;
     if plan.steps.is_empty() {
         let what = format!(
             "{}: the plan has no steps, so it tests nothing",
@@ -250,7 +251,7 @@ impl Invalid {
                 .problems()
                 .iter()
                 .map(|p| {
-                    let at = Some(error.source.at(p.location));
+                    let at = Some(error.file(p).at(p.location));
                     problem(p.title(), at, p.hints.clone())
                 })
                 .collect(),

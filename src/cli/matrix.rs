@@ -5,7 +5,7 @@ use super::plan_files::read_source;
 use crate::report::{Ran, compare};
 use indexmap::IndexMap;
 use jelly_base::model::MatrixReport;
-use jelly_plan::{Plan, Variant, load_with};
+use jelly_plan::{Plan, Variant, load_in};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,10 +32,10 @@ impl Job {
 
 /// What to run for the plans: each as often as its matrix says. One that can't
 /// be read is run once, and says so then.
-pub fn jobs(paths: &[PathBuf], vars: &IndexMap<String, Value>) -> Vec<Job> {
+pub fn jobs(paths: &[PathBuf], vars: &IndexMap<String, Value>, project: Option<&Path>) -> Vec<Job> {
     let mut jobs = Vec::new();
     for path in paths {
-        let variants = variants(path, vars);
+        let variants = variants(path, vars, project);
         // Nobody but another run of this call could change it meanwhile.
         let alone = paths.len() == 1 && variants.is_empty();
         let text = (!alone).then(|| read_source(path).ok().map(|source| source.text));
@@ -56,12 +56,12 @@ pub fn jobs(paths: &[PathBuf], vars: &IndexMap<String, Value>) -> Vec<Job> {
     jobs
 }
 
-fn variants(path: &Path, vars: &IndexMap<String, Value>) -> Vec<Variant> {
+fn variants(path: &Path, vars: &IndexMap<String, Value>, project: Option<&Path>) -> Vec<Variant> {
     let matrix = read_source(path)
         .ok()
         // Most plans have none, and need not be read twice.
         .filter(|source| source.text.contains("matrix"))
-        .and_then(|source| load_with(source, vars).ok()?.matrix);
+        .and_then(|source| load_in(source, vars, project).ok()?.matrix);
     matrix.map_or_else(Vec::new, |matrix| matrix.variants())
 }
 

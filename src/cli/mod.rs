@@ -148,7 +148,13 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
             };
             let mut out = out::stdout(args.format.notation());
             let mut err = out::stderr();
-            check::check(&plans, color, json, &redactor, &mut out, &mut err).into()
+            let project = args.project_dir.as_deref();
+            let told = check::Told {
+                color,
+                json,
+                project,
+            };
+            check::check(&plans, told, &redactor, &mut out, &mut err).into()
         }
         Command::Known(args) => in_world(color, |world| known::known(&args, world)),
         Command::Merge(args) => in_world(color, |world| merge::merge(&args, world)),

@@ -30,6 +30,9 @@ pub fn look_at_reads(
         selected: Selection::new(args.only.clone(), args.skip.clone()).select(plan),
         ..PlanReads::default()
     };
+    for file in &plan.included {
+        keep_text(&mut reads, &file.path);
+    }
     for name in plan.snapshot_names() {
         keep_text(&mut reads, &snapshot_path(&plan.source.path, &name));
     }

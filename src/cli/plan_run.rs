@@ -26,7 +26,7 @@ use jelly_harness::triage_loop::{
     CallFlags, CommandHooks, KnownFailures, LoopSettings, PassedBefore, PlanReads, PlanTexts,
     RealFs, ResultSettings, Surroundings, foundations,
 };
-use jelly_plan::{Location, Plan, PlanSource, Server, compare, load_with};
+use jelly_plan::{Location, Plan, PlanSource, Server, compare, load_in};
 use jelly_setup::doctor::{Place, PlanServer, look};
 use jelly_wire::auth::TokenStore;
 use jelly_wire::{Recorder, redact_record};
@@ -81,7 +81,7 @@ impl RunCall {
     /// All that is in the way is found before anything is started.
     fn prepare(&self, job: &Job) -> Result<Option<(PlanRun<'_>, Plan, Selection)>, Invalid> {
         let path = job.path.as_path();
-        let plan = read(path, job.variant.clone(), &self.vars())?;
+        let plan = read(path, job.variant.clone(), &self.vars(), self.project())?;
         self.refuse_weakened(job, &plan)?;
         if let Some(hook) = hooks(&plan, &self.args).first_named()
             && self.args.no_hooks
@@ -118,7 +118,7 @@ impl RunCall {
             }
         }
         let selection = selection.settle(&plan);
-        let told = self.args.project_dir.as_deref();
+        let told = self.project();
         let project =
             project_dir(told, path).map_err(|error| Invalid::project(path, told, &error))?;
         let stem = self.several.then(|| job.stem());
@@ -141,7 +141,7 @@ impl RunCall {
             text,
             ..plan.source.clone()
         };
-        let Ok(before) = load_with(source, &self.vars()) else {
+        let Ok(before) = load_in(source, &self.vars(), self.project()) else {
             return Ok(());
         };
         let changes = compare(&before, plan, &self.world.env);

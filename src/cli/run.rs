@@ -58,7 +58,11 @@ async fn run_all(args: RunArgs, world: &World) -> Result<ExitCode, Refusal> {
 fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec<Job>), Refusal> {
     let interrupt = interrupt::listen()?;
     let paths = plans(&args.plans, "run")?;
-    let mut jobs_to_run = jobs(&paths, &args.vars.iter().cloned().collect());
+    let mut jobs_to_run = jobs(
+        &paths,
+        &args.vars.iter().cloned().collect(),
+        args.project_dir.as_deref(),
+    );
     let known = open_known(&args.known, world)?;
     let runs: Vec<&Path> = jobs_to_run.iter().map(|job| job.path.as_path()).collect();
     let shard = ShardCall::open(&args, world, (&paths, &runs), known.as_ref())?;

@@ -31,11 +31,12 @@ pub fn list(args: &RunArgs, world: &World) -> Result<ExitCode, Refusal> {
     let vars: IndexMap<String, Value> = args.vars.iter().cloned().collect();
     let selection = Selection::new(args.only.clone(), args.skip.clone());
     let paths = plans(&args.plans, "run")?;
-    let jobs = jobs(&paths, &vars);
+    let project = args.project_dir.as_deref();
+    let jobs = jobs(&paths, &vars, project);
     let mut text = String::new();
     let mut listed = 0;
     for job in &jobs {
-        let plan = read(&job.path, job.variant.clone(), &vars).map_err(refuse)?;
+        let plan = read(&job.path, job.variant.clone(), &vars, project).map_err(refuse)?;
         if let ([_], Some(slip)) = (jobs.as_slice(), selection.unmatched(&plan).first()) {
             return Err(refuse(Invalid::filter(&plan, slip)));
         }

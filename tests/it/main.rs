@@ -39,6 +39,7 @@ mod html_report;
 mod http;
 mod http_faults;
 mod http_named;
+mod included;
 mod init;
 mod init_values;
 mod json;

@@ -12,11 +12,17 @@ use std::sync::Arc;
 pub struct Location {
     pub line: usize,
     pub column: usize,
+    /// 0 is the plan's own file, the others are those that it includes.
+    pub file: u16,
 }
 
 impl From<(usize, usize)> for Location {
     fn from((line, column): (usize, usize)) -> Self {
-        Self { line, column }
+        Self {
+            line,
+            column,
+            file: 0,
+        }
     }
 }
 

@@ -76,6 +76,8 @@ impl fmt::Display for DocPath {
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub source: PlanSource,
+    /// The files that it includes, as [`Location::file`] counts them from 1.
+    pub included: Vec<PlanSource>,
     /// Names and values of what looks secret and is spelled out, in the plan and
     /// in what was given to it: a server may say it again where nobody would look
     /// for it.
@@ -482,8 +484,31 @@ impl Plan {
             .chain(self.teardown.iter())
     }
 
+    /// As in `plan.yaml:3:5`.
+    #[must_use]
+    pub fn at(&self, location: Location) -> String {
+        self.file(location).at(location)
+    }
+
+    /// The file that a place is in.
+    #[must_use]
+    pub fn file(&self, location: Location) -> &PlanSource {
+        file_of(&self.source, &self.included, location)
+    }
+
     #[must_use]
     pub fn step(&self, id: &str) -> Option<&Step> {
         self.all_steps().find(|step| step.id == id)
     }
+}
+
+/// The file that a place is in, of a plan and the files that it includes.
+pub(crate) fn file_of<'s>(
+    source: &'s PlanSource,
+    included: &'s [PlanSource],
+    location: Location,
+) -> &'s PlanSource {
+    let number = usize::from(location.file);
+    let included = number.checked_sub(1).and_then(|index| included.get(index));
+    included.unwrap_or(source)
 }

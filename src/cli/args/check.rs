@@ -10,6 +10,10 @@ pub struct CheckArgs {
     #[arg(value_name = "PLAN")]
     pub plans: Vec<PathBuf>,
 
+    /// Project folder, in which all that a plan includes must lie [default: the plan's folder]
+    #[arg(long, value_name = "DIR")]
+    pub project_dir: Option<PathBuf>,
+
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,

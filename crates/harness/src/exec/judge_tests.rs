@@ -141,7 +141,7 @@ fn is_error_true_wants_the_tools_own_error() {
 
 #[test]
 fn every_target_is_looked_at_and_duration_comes_last() {
-    let at = Location { line: 3, column: 7 };
+    let at = Location::from((3, 7));
     let expect = Expect {
         is_error: None,
         text: vec![predicate(Operator::Equals, json!("x"))],

@@ -377,7 +377,7 @@ impl Ended<'_> {
         let issue = PlanIssue::OtherError {
             expected,
             actual,
-            at: self.context.shared.plan.source.at(at),
+            at: self.context.shared.plan.at(at),
         };
         let message = failure.message.unwrap_or_default();
         Failure {
@@ -482,7 +482,7 @@ impl Ended<'_> {
                 Some(PlanIssue::SnapshotMissing {
                     name: name.clone(),
                     path: path.display().to_string(),
-                    plan: plan.clone(),
+                    plan,
                 }),
             ),
             OperandError::TooComplex { schema, why } => {
@@ -502,7 +502,7 @@ impl Ended<'_> {
             Failure {
                 issue,
                 // Of what the server declares, no line is known.
-                file: (at.line > 0).then_some(plan),
+                file: (at.line > 0).then(|| shared.plan.file(at).path.display().to_string()),
                 line: (at.line > 0).then_some(at.line as u64),
                 ..at_step(self.step, Phase::Config, message + &said)
             },

@@ -70,7 +70,7 @@ impl ServerLane {
     pub async fn run(self) -> LaneEnd {
         let mut report = ServerReport {
             name: self.server.name.clone(),
-            at: Some(self.shared.plan.source.at(self.server.at)),
+            at: Some(self.shared.plan.at(self.server.at)),
             ..ServerReport::default()
         };
         match self.open(&mut report).await {
@@ -269,7 +269,7 @@ impl ServerLane {
         let at = self.server.pinned_at.unwrap_or(self.server.at);
         PlanIssue::PinNotSpoken {
             pin,
-            at: self.shared.plan.source.at(at),
+            at: self.shared.plan.at(at),
         }
     }
 

@@ -44,7 +44,7 @@ pub(super) fn edited(
 
 /// Reads a plan, with the variables that were set from outside.
 pub(super) fn load(source: PlanSource, settings: &LoopSettings) -> Result<Plan, PlanError> {
-    jelly_plan::load_with(source, &settings.vars)
+    jelly_plan::load_in(source, &settings.vars, Some(&settings.project_dir))
 }
 
 /// Applies a proposal: its folders first, then its edits.

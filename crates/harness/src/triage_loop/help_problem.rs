@@ -582,10 +582,10 @@ fn snapshots(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
 fn snapshot_of<'a>(failure: &FailureReport, context: &HelpContext<'a>) -> Option<&'a str> {
     let step = context.plan.step(failure.step.as_deref()?)?;
     let at = failure.assertion.as_ref()?.at.as_ref()?;
-    let source = &context.plan.source;
+    let plan = context.plan;
     let mut predicates = step.predicates();
     let predicate =
-        predicates.find(|p| p.operator == Operator::Snapshot && source.at(p.at) == *at)?;
+        predicates.find(|p| p.operator == Operator::Snapshot && plan.at(p.at) == *at)?;
     predicate.operand.as_str()
 }
 

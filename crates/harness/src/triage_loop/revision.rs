@@ -68,6 +68,7 @@ pub fn step_facts(plan: &Plan, beside: Beside<'_>) -> BTreeMap<String, StepFacts
     let Plan {
         // What it says stands in the fields below, and comments say nothing.
         source: _,
+        included: _,
         literal_secrets,
         name: _,
         // As far as steps and servers refer to them.

@@ -145,6 +145,15 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         }
     }
 
+    /// A file that the plan includes and that says something else now.
+    fn changed_include(&self) -> Option<String> {
+        let is_other = |file: &&PlanSource| {
+            PlanSource::read(&file.path).map_or(true, |now| now.text != file.text)
+        };
+        let changed = self.plan.included.iter().find(is_other)?;
+        Some(changed.path.display().to_string())
+    }
+
     /// The code is measured by the plan, so that refining it must leave that as
     /// it is.
     fn is_tampered(&mut self, before: &Before, left: &Left) -> bool {
@@ -153,6 +162,8 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         let changes = before.reads.changes(&left.reads, plan);
         let what = if before.text != text {
             "the plan file".to_owned()
+        } else if let Some(file) = self.changed_include() {
+            format!("the included file {file}")
         } else if let Some(first) = changes.first() {
             match (first.operator.as_deref(), &first.path) {
                 (Some("snapshot"), Some(name)) => format!("the snapshot `{name}`"),

@@ -73,6 +73,8 @@ impl<'p> Found<'p> {
     fn plans(&mut self) {
         let Plan {
             source: _,
+            // Its servers and steps are among those below.
+            included: _,
             literal_secrets: _,
             name: _,
             // They count where they are used.

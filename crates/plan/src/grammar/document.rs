@@ -29,16 +29,23 @@ mapping! {
         matrix: Kind::Mapping(&MATRIX);
         /// What holds of every step and server that does not say itself.
         defaults: Kind::Mapping(&DEFAULTS), also "default";
+        /// Files in the project, relative to this one, whose servers and steps belong to
+        /// the plan too: their steps come before its own.
+        include: Kind::Named("Include", "A file, or several.", &Kind::Either(&[
+            ("This file.", Kind::Filled),
+            ("These, in this order.", Kind::List(&Kind::Filled, 1)),
+        ])), also "includes import imports extends";
         /// Servers by name.
         servers: Kind::ByName(&Kind::Mapping(&SERVER), 1),
             required "`servers` is missing" "as in `servers: { mine: { command: ./server } }`",
-            also "mcpServers";
+            unless "include", also "mcpServers";
         /// Steps that run before the others, in every iteration. If one does not
         /// pass, the steps of its server are blocked.
         setup: Kind::List(&Kind::Mapping(&STEP), 0), also "before";
         /// The steps that are tested.
         steps: Kind::List(&Kind::Mapping(&STEP), 1),
-            required "`steps` is missing" "as in `steps: [ { list: tools } ]`", also "tests";
+            required "`steps` is missing" "as in `steps: [ { list: tools } ]`",
+            unless "include", also "tests";
         /// Steps that run after the others, in every iteration, whatever their result.
         teardown: Kind::List(&Kind::Mapping(&STEP), 0), also "after";
     }
@@ -125,6 +132,31 @@ pub(crate) static CONTRACT: Words = Words {
         "Nobody's: the lock may be out of date.",
     ],
 };
+
+mapping! {
+    /// A file that plans include.
+    INCLUDED = "Included", "an included file" {
+        /// Version of the plan format.
+        version: Kind::Version;
+        /// Files that it includes itself.
+        include: Kind::Named("Include", "A file, or several.", &Kind::Either(&[
+            ("This file.", Kind::Filled),
+            ("These, in this order.", Kind::List(&Kind::Filled, 1)),
+        ]));
+        /// Servers by name.
+        servers: Kind::ByName(&Kind::Mapping(&SERVER), 1);
+        /// Steps that run before the others.
+        setup: Kind::List(&Kind::Mapping(&STEP), 0);
+        /// The steps that are tested.
+        steps: Kind::List(&Kind::Mapping(&STEP), 0);
+        /// Steps that run after the others.
+        teardown: Kind::List(&Kind::Mapping(&STEP), 0);
+    }
+    hints {
+        "vars" => "define it in the plan that includes the file",
+        "defaults budgets hooks matrix wire name" => "it belongs into the plan that includes the file",
+    }
+}
 
 static TURNS: Kind = Kind::Named(
     "Turns",

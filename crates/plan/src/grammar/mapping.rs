@@ -39,6 +39,8 @@ pub(crate) struct Key {
     pub kind: Kind,
     /// What is said where it is missing and must not be, and the hint.
     pub missing: Option<(&'static str, &'static str)>,
+    /// Where this key stands, it may be missing all the same.
+    pub unless: Option<&'static str>,
     /// May be written in camel case too.
     pub has_camel: bool,
     /// Other words for it, with blanks between them.
@@ -146,6 +148,7 @@ impl Key {
             about,
             kind,
             missing: None,
+            unless: None,
             has_camel: false,
             also: "",
         }
@@ -153,6 +156,11 @@ impl Key {
 
     pub(crate) const fn required(mut self, message: &'static str, hint: &'static str) -> Self {
         self.missing = Some((message, hint));
+        self
+    }
+
+    pub(crate) const fn unless(mut self, key: &'static str) -> Self {
+        self.unless = Some(key);
         self
     }
 

@@ -16,7 +16,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use document::{BUDGETS, DEFAULTS, HOOKS, MATRIX, PLAN};
+pub(crate) use document::{BUDGETS, DEFAULTS, HOOKS, INCLUDED, MATRIX, PLAN};
 pub(crate) use mapping::{Kind, Mapping, Words};
 pub use operators::Operator;
 pub(crate) use operators::{OperandKind, OperatorGroup, REDACTION, Target, VALUE_TYPES};

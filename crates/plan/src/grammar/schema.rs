@@ -172,7 +172,9 @@ impl Drawing {
         drawn.extend(object(json!({
             "type": "object", "properties": properties, "additionalProperties": false,
         })));
-        let required = mapping.all_keys().filter(|key| key.missing.is_some());
+        let required = mapping
+            .all_keys()
+            .filter(|key| key.missing.is_some() && key.unless.is_none());
         let required: Vec<&str> = required.map(|key| key.name).collect();
         if !required.is_empty() {
             drawn.insert("required".to_owned(), json!(required));

@@ -63,9 +63,9 @@ impl<'t> Reader<'t> {
         if raw.iter().all(|step| step.node.entry("cases").is_none()) {
             return (raw, ids);
         }
-        let mut taken: HashMap<String, Span> = HashMap::new();
+        let mut taken: HashMap<String, (usize, Span)> = HashMap::new();
         for (step, id) in raw.iter().zip(&ids) {
-            taken.insert(id.clone(), step.node.span);
+            taken.insert(id.clone(), (step.file, step.node.span));
         }
         let (mut steps, mut names) = (Vec::new(), Vec::new());
         for (step, id) in raw.into_iter().zip(ids) {
@@ -74,22 +74,26 @@ impl<'t> Reader<'t> {
                 names.push(id);
                 continue;
             };
+            self.enter(step.file);
             let list = Path::ROOT.key(step.section_key());
             let of_step = list.index(step.index);
             for case in self.cases(&step, &cases, &id, of_step) {
                 let name = format!("{id}[{}]", case.case.as_ref().map_or("", |c| &c.label));
-                if let Some(other) = taken.get(&name).copied() {
+                if let Some((file, other)) = taken.get(&name).copied() {
                     let span = case.case.as_ref().map_or(step.node.span, |c| c.span);
                     let message = format!("two steps have the id `{name}`");
-                    self.problem(span, of_step.key("cases"), message)
-                        .also(other.range(), "the other one")
-                        .hint("an id is unique in the plan");
+                    let problem = self.problem(span, of_step.key("cases"), message);
+                    problem.hint("an id is unique in the plan");
+                    if file == step.file {
+                        problem.also(other.range(), "the other one");
+                    }
                     continue;
                 }
                 steps.push(case);
                 names.push(name);
             }
         }
+        self.enter(0);
         (steps, names)
     }
 
@@ -199,6 +203,7 @@ impl<'t> Reader<'t> {
             };
             expanded.push(UnreadStep {
                 section: step.section,
+                file: step.file,
                 index: step.index,
                 node: Cow::Owned(node),
                 case: Some(case),

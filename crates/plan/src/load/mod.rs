@@ -10,6 +10,7 @@ mod conditions;
 mod defaults;
 mod expect;
 mod features;
+mod include;
 mod keywords;
 mod known;
 mod matrix;
@@ -37,7 +38,7 @@ mod vacuous;
 
 pub use keywords::{UnknownKeyword, unknown_keyword};
 pub use known::read_known;
-pub use plan::{check, load, load_with};
+pub use plan::{check, check_in, load, load_in, load_with};
 pub use problem::{PlanError, Problem};
 pub use project::{Project, ProjectSetting, SettingKey, SettingKind, read_project};
 pub use reader::parse_duration;

@@ -1,19 +1,21 @@
 //! The document as a whole.
 
+use super::include::{Gathered, gather, in_file, place_in_file};
 use super::misplaced;
 use super::path::Path;
 use super::problem::{PlanError, Problem};
 use super::reader::{Fields, Reader};
 use super::references::{Needs, TemplatePlace};
 use super::step::{UnreadStep, captured, ids};
-use crate::grammar::{BUDGETS, HOOKS, PLAN};
+use crate::grammar::{BUDGETS, HOOKS, INCLUDED, PLAN};
 use crate::masked::{is_masked, literal_secrets};
-use crate::syntax::{self, Data, Node, Span};
+use crate::syntax::{self, Data, Node, Span, Trouble};
 use crate::{BudgetOverrides, Hooks, Matrix, Plan, PlanSource, Server, Step, Variant};
 use indexmap::IndexMap;
 use jelly_base::model::Section;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::path::Path as FilePath;
 use std::sync::Arc;
 
 /// Reads a plan.
@@ -33,7 +35,20 @@ pub fn load(source: PlanSource) -> Result<Plan, PlanError> {
 /// # Errors
 /// As [`load`].
 pub fn load_with(source: PlanSource, vars: &IndexMap<String, Value>) -> Result<Plan, PlanError> {
-    read(source, vars, false)
+    read(source, vars, None, false)
+}
+
+/// As [`load_with`], of a project that is another folder than the plan's: what
+/// it includes lies there.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_in(
+    source: PlanSource,
+    vars: &IndexMap<String, Value>,
+    project: Option<&FilePath>,
+) -> Result<Plan, PlanError> {
+    read(source, vars, project, false)
 }
 
 /// As [`load`], and what would only show when the plan runs is an error too:
@@ -42,7 +57,15 @@ pub fn load_with(source: PlanSource, vars: &IndexMap<String, Value>) -> Result<P
 /// # Errors
 /// All that is wrong with it, in the order of the file.
 pub fn check(source: PlanSource) -> Result<Plan, PlanError> {
-    read(source, &IndexMap::new(), true)
+    check_in(source, None)
+}
+
+/// As [`check`], of a project that is another folder than the plan's.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_in(source: PlanSource, project: Option<&FilePath>) -> Result<Plan, PlanError> {
+    read(source, &IndexMap::new(), project, true)
 }
 
 /// What the parts of a document came to.
@@ -65,11 +88,14 @@ struct Parts {
 fn read(
     source: PlanSource,
     vars: &IndexMap<String, Value>,
+    project: Option<&FilePath>,
     strict: bool,
 ) -> Result<Plan, PlanError> {
-    let (parts, problems) = parse(&source, vars, strict);
+    let Gathered { files, troubles } = gather(&source, project);
+    let included: Vec<PlanSource> = files;
+    let (parts, problems) = parse(&source, (&included, troubles), vars, strict);
     if !problems.is_empty() {
-        return Err(PlanError::new(source, problems));
+        return Err(PlanError::new(source, problems).with_included(included));
     }
     let mut name = parts.name.unwrap_or_else(|| {
         let stem = source.path.file_stem().unwrap_or_default();
@@ -81,6 +107,7 @@ fn read(
     }
     Ok(Plan {
         source,
+        included,
         literal_secrets: parts.literal_secrets,
         name,
         matrix: parts.matrix,
@@ -98,6 +125,7 @@ fn read(
 
 fn parse(
     source: &PlanSource,
+    (files, include_troubles): (&[PlanSource], Vec<(usize, Trouble)>),
     vars: &IndexMap<String, Value>,
     strict: bool,
 ) -> (Parts, Vec<Problem>) {
@@ -129,11 +157,30 @@ fn parse(
     let mut reader = Reader::new(&source.text, troubles);
     reader.variant.clone_from(&source.variant);
     reader.strict = strict;
+    let mut included: Vec<(usize, Node<'_>)> = Vec::new();
+    for (index, file) in files.iter().enumerate() {
+        let (root, troubles) = syntax::parse(file);
+        let whole = troubles.is_empty();
+        reader.add_file(&file.text, troubles);
+        included.extend(root.filter(|_| whole).map(|root| (index + 1, root)));
+    }
+    for (file, trouble) in include_troubles {
+        reader.enter(file);
+        reader
+            .problem_at(trouble.span.range(), Path::ROOT, trouble.message)
+            .hints = trouble.hints;
+    }
+    reader.enter(0);
     let mut parts = Parts::default();
     match root {
         Some(root) if !matches!(root.data, Data::Null) => {
-            reader.document(&root, vars, strict, &mut parts);
+            reader.document(&root, &included, vars, strict, &mut parts);
             parts.literal_secrets = literal_secrets(&source.text, &root, vars);
+            for (number, root) in &included {
+                let text = &files[number - 1].text;
+                let more = literal_secrets(text, root, &IndexMap::new());
+                parts.literal_secrets.extend(more);
+            }
         }
         Some(_) | None if !broken => {
             reader
@@ -152,6 +199,7 @@ impl<'t> Reader<'t> {
     fn document(
         &mut self,
         root: &Node<'t>,
+        included: &[(usize, Node<'t>)],
         given: &IndexMap<String, Value>,
         strict: bool,
         parts: &mut Parts,
@@ -171,11 +219,24 @@ impl<'t> Reader<'t> {
         parts.wire_check = self.read(fields, "wire") == Some("strict");
         parts.contract_promised = self.read(fields, "contract") == Some("promised");
 
-        let servers = fields.get("servers");
-        if let Some(Data::Map(named)) = servers.map(|node| &node.data) {
-            self.names.servers = named.iter().map(|e| e.key.clone().into_owned()).collect();
-            self.names.likely_servers = self.names.servers.iter().cloned().collect();
+        let mut files: Vec<(usize, Fields<'_, 't, '_>)> = Vec::new();
+        for (file, root) in included {
+            self.enter(*file);
+            files.extend(
+                self.fields(root, path, &INCLUDED)
+                    .map(|fields| (*file, fields)),
+            );
         }
+        self.enter(0);
+        files.push((0, fields));
+        for (_, fields) in &files {
+            if let Some(Data::Map(named)) = fields.get("servers").map(|node| &node.data) {
+                let names = named.iter().map(|entry| entry.key.clone().into_owned());
+                self.names.servers.extend(names);
+            }
+        }
+        self.names.likely_servers = self.names.servers.iter().cloned().collect();
+        let servers = fields.get("servers");
         if let Some(node) = fields.get("matrix") {
             parts.matrix = self.matrix(node, path.key("matrix"));
         }
@@ -188,7 +249,7 @@ impl<'t> Reader<'t> {
         if let Some(node) = fields.get("defaults") {
             self.defaults(node, path.key("defaults"));
         }
-        let raw = self.raw_steps(fields);
+        let raw = self.raw_steps(&files);
         if let (Some(node), Some(matrix)) = (fields.get("matrix"), &parts.matrix) {
             self.axes_that_reach_nothing((node, matrix), servers, &raw, path.key("matrix"));
         }
@@ -203,28 +264,21 @@ impl<'t> Reader<'t> {
         }
 
         parts.vars = self.vars(fields.get("vars"), given, path.key("vars"));
-        match servers {
-            Some(node) => {
-                parts.servers = self.servers(node, path.key("servers"));
-                self.ports_that_reach_nobody(node, &parts.servers, &parts.vars);
-                if matches!(&node.data, Data::Map(named) if named.is_empty()) {
-                    self.problem(node.span, path.key("servers"), "a plan needs a server");
-                }
-            }
-            None => self.missing_at_start(fields, "servers"),
-        }
+        self.all_servers(&files, parts);
         self.duplicate_ids(&raw);
         let (raw, ids) = self.expand(raw, ids);
         self.name_steps(&raw, &ids);
         let steps = raw.iter().filter(|raw| raw.section == Section::Steps);
         parts.steps.reserve_exact(steps.count());
         for (position, (raw, id)) in raw.iter().zip(&ids).enumerate() {
+            self.enter(raw.file);
             let list = path.key(raw.section_key());
             let path = list.index(raw.index);
             if strict {
                 self.unknown_server(&raw.node, path);
             }
-            if let Some(step) = self.step(raw, id, position, path) {
+            if let Some(mut step) = self.step(raw, id, position, path) {
+                place_in_file(&mut step, raw.file);
                 match raw.section {
                     Section::Setup => parts.setup.push(step),
                     Section::Steps => parts.steps.push(step),
@@ -232,7 +286,13 @@ impl<'t> Reader<'t> {
                 }
             }
         }
+        self.enter(0);
+        let in_any = |key: &str| files.iter().any(|(_, fields)| fields.get(key).is_some());
         match fields.entry("steps") {
+            Some(_)
+                if included
+                    .iter()
+                    .any(|(_, root)| root.entry("steps").is_some()) => {}
             Some(steps) if strict => {
                 if matches!(&steps.value.data, Data::List(items) if items.is_empty()) {
                     self.problem(
@@ -243,7 +303,45 @@ impl<'t> Reader<'t> {
                 }
             }
             Some(_) => {}
+            None if in_any("steps") => {}
             None => self.missing_at_start(fields, "steps"),
+        }
+    }
+
+    /// Those of all files, in their order.
+    fn all_servers(&mut self, files: &[(usize, Fields<'_, 't, '_>)], parts: &mut Parts) {
+        let path = Path::ROOT.key("servers");
+        let mut any = false;
+        for (file, fields) in files {
+            self.enter(*file);
+            let Some(node) = fields.get("servers") else {
+                continue;
+            };
+            any = true;
+            for (name, mut server) in self.servers(node, path) {
+                server.path = in_file(*file, &server.path);
+                if parts.servers.contains_key(&name) {
+                    let span = node.entry(&name).map_or(node.span, |entry| entry.key_span);
+                    let message = format!("another file defines the server `{name}` too");
+                    self.problem(span, path, message)
+                        .hint("give one of them another name");
+                    continue;
+                }
+                parts.servers.insert(name, server);
+            }
+            if matches!(&node.data, Data::Map(named) if named.is_empty()) {
+                self.problem(node.span, path, "a plan needs a server");
+            }
+        }
+        for (file, fields) in files {
+            self.enter(*file);
+            if let Some(node) = fields.get("servers") {
+                self.ports_that_reach_nobody(node, &parts.servers, &parts.vars);
+            }
+        }
+        self.enter(0);
+        if let (false, Some((_, fields))) = (any, files.last()) {
+            self.missing_at_start(*fields, "servers");
         }
     }
 
@@ -352,28 +450,33 @@ impl<'t> Reader<'t> {
         Some(argv)
     }
 
-    fn raw_steps<'n>(&mut self, fields: Fields<'n, 't, '_>) -> Vec<UnreadStep<'n, 't>> {
+    fn raw_steps<'n>(&mut self, files: &[(usize, Fields<'n, 't, '_>)]) -> Vec<UnreadStep<'n, 't>> {
         let mut raw = Vec::new();
         for section in [Section::Setup, Section::Steps, Section::Teardown] {
             let key = section_key(section);
-            let Some(node) = fields.get(key) else {
-                continue;
-            };
-            let items = self
-                .list(node, fields.path.key(key), "steps")
-                .unwrap_or(&[]);
-            raw.extend(items.iter().enumerate().map(|(index, node)| UnreadStep {
-                section,
-                index,
-                node: Cow::Borrowed(node),
-                case: None,
-            }));
+            for (file, fields) in files {
+                self.enter(*file);
+                let Some(node) = fields.get(key) else {
+                    continue;
+                };
+                let items = self
+                    .list(node, fields.path.key(key), "steps")
+                    .unwrap_or(&[]);
+                raw.extend(items.iter().enumerate().map(|(index, node)| UnreadStep {
+                    section,
+                    file: *file,
+                    index,
+                    node: Cow::Borrowed(node),
+                    case: None,
+                }));
+            }
         }
+        self.enter(0);
         raw
     }
 
     fn duplicate_ids(&mut self, steps: &[UnreadStep<'_, 't>]) {
-        let mut seen: IndexMap<&str, Span> = IndexMap::new();
+        let mut seen: IndexMap<&str, (usize, Span)> = IndexMap::new();
         for raw in steps {
             let Some(entry) = raw.node.entry("id") else {
                 continue;
@@ -381,17 +484,21 @@ impl<'t> Reader<'t> {
             let Some(id) = entry.value.as_str().filter(|id| !id.is_empty()) else {
                 continue;
             };
-            if let Some(first) = seen.get(id).copied() {
+            self.enter(raw.file);
+            if let Some((file, first)) = seen.get(id).copied() {
                 let list = Path::ROOT.key(raw.section_key());
                 let path = list.index(raw.index);
                 let message = format!("two steps have the id `{id}`");
-                self.problem(entry.value.span, path.key("id"), message)
-                    .also(first.range(), "the first one")
-                    .hint("an id is unique in the plan");
+                let problem = self.problem(entry.value.span, path.key("id"), message);
+                problem.hint("an id is unique in the plan");
+                if file == raw.file {
+                    problem.also(first.range(), "the first one");
+                }
             } else {
-                seen.insert(id, entry.value.span);
+                seen.insert(id, (raw.file, entry.value.span));
             }
         }
+        self.enter(0);
     }
 
     /// Takes note of all steps, for those that name one.

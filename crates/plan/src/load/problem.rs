@@ -1,6 +1,7 @@
 //! What is wrong with a plan, and how it is shown.
 
 use crate::masked::hidden_parts;
+use crate::types::file_of;
 use crate::{DocPath, Location, PlanSource};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::truncate_middle;
@@ -66,6 +67,8 @@ const LONGEST_FIELD: usize = 300;
 #[derive(Debug, Clone)]
 pub struct PlanError {
     pub source: PlanSource,
+    /// The files that it includes.
+    included: Vec<PlanSource>,
     problems: Vec<Problem>,
     /// What is shown of the plan holds none of its secrets.
     redactor: Redactor,
@@ -75,13 +78,16 @@ impl PlanError {
     /// Sorts the problems, and drops those that one place of the text caused
     /// several times, as aliases do.
     pub(super) fn new(source: PlanSource, mut problems: Vec<Problem>) -> Self {
-        problems.sort_by_key(|problem| problem.span.start);
+        problems.sort_by_key(|problem| (problem.location.file, problem.span.start));
         let mut kept: Vec<Problem> = Vec::with_capacity(problems.len());
         for problem in problems {
             let known = kept
                 .iter()
                 .rev()
-                .take_while(|known| known.span.start == problem.span.start)
+                .take_while(|known| {
+                    known.span.start == problem.span.start
+                        && known.location.file == problem.location.file
+                })
                 .any(|known| known.span == problem.span && known.message == problem.message);
             if !known {
                 kept.push(problem);
@@ -89,9 +95,20 @@ impl PlanError {
         }
         Self {
             source,
+            included: Vec::new(),
             problems: kept,
             redactor: Redactor::none(),
         }
+    }
+
+    pub(super) fn with_included(self, included: Vec<PlanSource>) -> Self {
+        Self { included, ..self }
+    }
+
+    /// The file that a problem is in.
+    #[must_use]
+    pub fn file(&self, problem: &Problem) -> &PlanSource {
+        file_of(&self.source, &self.included, problem.location)
     }
 
     /// As it is, but that nothing of it shows a secret that is known elsewhere:
@@ -99,11 +116,14 @@ impl PlanError {
     #[must_use]
     pub fn hiding(self, redactor: Redactor) -> Self {
         let mut hidden = Self { redactor, ..self };
-        let secrets: Vec<&str> = hidden
-            .redactor
-            .places(&hidden.source.text)
-            .into_iter()
-            .filter_map(|place| hidden.source.text.get(place))
+        let texts = hidden.included.iter().chain([&hidden.source]);
+        let secrets: Vec<&str> = texts
+            .flat_map(|source| {
+                let places = hidden.redactor.places(&source.text);
+                places
+                    .into_iter()
+                    .filter_map(|place| source.text.get(place))
+            })
             .collect();
         let shown = |text: &mut String| {
             if let Cow::Owned(redacted) = hidden.redactor.redact(text) {
@@ -139,19 +159,39 @@ impl PlanError {
                 ..quoted
             }
         };
-        let problems: Vec<Quoted<'_>> = self.problems.iter().map(quoted).collect();
-        let path = self.source.path.display().to_string();
-        render_quoted(&path, &self.shown_text(), &problems, color)
+        let files = [&self.source].into_iter().chain(&self.included);
+        let mut shown = String::new();
+        for (number, source) in files.enumerate() {
+            let of_file = self
+                .problems
+                .iter()
+                .filter(|problem| usize::from(problem.location.file) == number);
+            let problems: Vec<Quoted<'_>> = of_file.clone().map(quoted).collect();
+            if problems.is_empty() {
+                continue;
+            }
+            if !shown.is_empty() {
+                shown.push('\n');
+            }
+            let path = source.path.display().to_string();
+            let text = self.shown_text(source, of_file);
+            shown.push_str(&render_quoted(&path, &text, &problems, color));
+        }
+        shown
     }
 
     /// The plan's text, with stars in the place of what is secret, so that all
     /// else stays where it is.
-    fn shown_text(&self) -> Cow<'_, str> {
-        let mut text = Cow::Borrowed(&*self.source.text);
-        let secret = self.problems.iter().filter(|problem| problem.secret);
+    fn shown_text<'s>(
+        &self,
+        source: &'s PlanSource,
+        problems: impl Iterator<Item = &'s Problem>,
+    ) -> Cow<'s, str> {
+        let mut text = Cow::Borrowed(&*source.text);
+        let secret = problems.filter(|problem| problem.secret);
         let secret = secret.map(|problem| problem.span.clone());
-        let known = self.redactor.places(&self.source.text);
-        for span in secret.chain(hidden_parts(&self.source)).chain(known) {
+        let known = self.redactor.places(&source.text);
+        for span in secret.chain(hidden_parts(source)).chain(known) {
             if let Some(secret) = text.get(span.clone()) {
                 let star = |byte| if byte == b'\n' { '\n' } else { '*' };
                 let stars: String = secret.bytes().map(star).collect();

@@ -91,8 +91,11 @@ const MOST_PROBLEMS: usize = 200;
 
 /// Reads a tree, and remembers everything that is wrong with it.
 pub(super) struct Reader<'t> {
+    /// Of the file that is read.
     pub(super) text: &'t str,
-    lines: Lines<'t>,
+    /// The plan's own text, then those that it includes.
+    files: Vec<(&'t str, Lines<'t>)>,
+    file: usize,
     problems: Vec<Problem>,
     /// Those that came after enough were known; only the last is kept.
     more: Option<(usize, Problem)>,
@@ -112,7 +115,8 @@ impl<'t> Reader<'t> {
     pub(super) fn new(text: &'t str, troubles: Vec<Trouble>) -> Self {
         let mut reader = Self {
             text,
-            lines: Lines::of(text),
+            files: vec![(text, Lines::of(text))],
+            file: 0,
             problems: Vec::new(),
             more: None,
             names: KnownNames::default(),
@@ -122,20 +126,41 @@ impl<'t> Reader<'t> {
             good_operands: HashSet::new(),
             snapshots: HashMap::new(),
         };
-        for trouble in troubles {
-            let problem = reader.problem(trouble.span, Path::ROOT, trouble.message);
-            problem.hints = trouble.hints;
-            problem.also = trouble.also.map(|(span, what)| (span.range(), what));
-        }
+        reader.add_troubles(troubles);
         reader
     }
 
-    pub(super) fn into_problems(self) -> Vec<Problem> {
+    /// Adds a file that is included; its number is the next one.
+    pub(super) fn add_file(&mut self, text: &'t str, troubles: Vec<Trouble>) {
+        self.files.push((text, Lines::of(text)));
+        self.enter(self.files.len() - 1);
+        self.add_troubles(troubles);
+        self.enter(0);
+    }
+
+    /// What is read from now on stands in the file of this number.
+    pub(super) fn enter(&mut self, file: usize) {
+        if let Some((text, _)) = self.files.get(file) {
+            self.text = text;
+            self.file = file;
+        }
+    }
+
+    fn add_troubles(&mut self, troubles: Vec<Trouble>) {
+        for trouble in troubles {
+            let problem = self.problem(trouble.span, Path::ROOT, trouble.message);
+            problem.hints = trouble.hints;
+            problem.also = trouble.also.map(|(span, what)| (span.range(), what));
+        }
+    }
+
+    pub(super) fn into_problems(mut self) -> Vec<Problem> {
+        self.enter(0);
         let mut problems = self.problems;
         if let Some((count, mut last)) = self.more {
             let end = self.text.len();
             last.span = end..end;
-            last.location = self.lines.place(end).into();
+            last.location = lines_place(&self.files, 0, end);
             last.field = DocPath::default();
             last.message = format!(
                 "and {} more; the first {MOST_PROBLEMS} are shown",
@@ -164,7 +189,7 @@ impl<'t> Reader<'t> {
     }
 
     fn place(&self, offset: usize) -> Location {
-        self.lines.place(offset).into()
+        lines_place(&self.files, self.file, offset)
     }
 
     pub(super) fn at(&self, span: Span) -> Location {
@@ -540,6 +565,15 @@ impl<'t> Reader<'t> {
             .and_then(|written| written.find(first))
             .map(|at| range.start + at..range.start + at + first.len());
         exact.unwrap_or(range)
+    }
+}
+
+/// Where a byte of a file stands.
+fn lines_place(files: &[(&str, Lines<'_>)], file: usize, offset: usize) -> Location {
+    let place = files.get(file).map(|(_, lines)| lines.place(offset));
+    Location {
+        file: u16::try_from(file).unwrap_or_default(),
+        ..place.unwrap_or_default().into()
     }
 }
 

@@ -21,6 +21,8 @@ use std::collections::HashMap;
 #[derive(Clone)]
 pub(super) struct UnreadStep<'n, 't> {
     pub section: Section,
+    /// Which file it stands in.
+    pub file: usize,
     /// In its list.
     pub index: usize,
     pub node: Cow<'n, Node<'t>>,

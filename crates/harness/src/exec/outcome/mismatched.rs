@@ -58,7 +58,7 @@ pub fn mismatched(
                 outcome: Some(Outcome::Result),
                 tool_result: Some(answer.clone()),
                 assertion: Some(Assertion {
-                    at: Some(shared.plan.source.at(at)),
+                    at: Some(shared.plan.at(at)),
                     ..assertion
                 }),
                 mismatch: Some(MismatchPlace { index, of }),
