@@ -155,7 +155,7 @@ impl RunCall {
         let narrows = !selection.only.is_empty() || !selection.skip.is_empty();
         let vars = self.vars();
         let has_work = |path: &PathBuf| {
-            let plan = read(path, None, &vars);
+            let plan = read(path, None, &vars, self.args.project_dir.as_deref());
             // One that can't be read says so in its shard.
             plan.map_or(true, |plan| !selection.select(&plan).is_empty())
         };

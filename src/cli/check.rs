@@ -306,7 +306,7 @@ mod tests {
             paths,
             Told {
                 color: false,
-                json: json,
+                json,
                 project: None,
             },
             &Redactor::none(),

@@ -33,6 +33,7 @@ use super::invalid::Invalid;
 use super::refusal::Refusal;
 use super::settings::{World, inherited_secrets, project_dir};
 use crate::cli::args::{ServerPlace, ServerSource};
+use indexmap::IndexMap;
 use jelly_base::mcp::{Era, Revision};
 use jelly_base::text::redact::{
     Redactor, secrets_in_argv, secrets_in_header, secrets_in_text, secrets_in_variable,
@@ -444,13 +445,16 @@ impl NamedPlan {
         world: &World,
         redactor: &Redactor,
     ) -> Result<Self, Refusal> {
-        let plan = PlanSource::read(path).map_err(Invalid::from);
-        let plan = plan.and_then(|source| Ok(plan::load(source)?));
+        let source = PlanSource::read(path).map_err(Invalid::from);
+        let told = place.project_dir.as_deref().map(|dir| world.cwd.join(dir));
+        let plan = source.and_then(|source| {
+            let vars = IndexMap::new();
+            Ok(plan::load_in(source, &vars, told.as_deref())?)
+        });
         let plan = plan.map_err(|invalid| {
             Refusal::invalid(invalid.render(world.colors_stderr(), &world_redactor(world)))
         })?;
         let shown = path.display().to_string();
-        let told = place.project_dir.as_deref().map(|dir| world.cwd.join(dir));
         let folder = project_dir(told.as_deref(), path).map_err(|error| {
             let folder = told.as_deref().or(path.parent()).unwrap_or(Path::new("."));
             Refusal::with_help(

@@ -89,10 +89,13 @@ fn compare(server: &Compared, scenarios: Vec<String>) {
         }
     }
     assert!(passed > 0, "nothing passes");
-    println!(
-        "{}: {count} scenarios, {passed} checks pass without the proxy",
-        server.script
-    );
+    #[expect(clippy::print_stderr, reason = "the figures that the pages tell")]
+    {
+        eprintln!(
+            "{}: {count} scenarios, {passed} checks pass without the proxy",
+            server.script
+        );
+    }
     assert!(wrong.is_empty(), "{}: {}", server.script, wrong.join("\n"));
 }
 

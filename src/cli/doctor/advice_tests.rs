@@ -81,7 +81,7 @@ curl: --max-time, -H, -X, -d, -i, -sS
 df: -h
 dmesg: --ctime, -T
 docker: --all, --help, -i, compose ps, info, logs, pull, run, system df
-dotnet: --blame-hang, --blame-hang-timeout, --filter, --include-transitive, list package, test
+dotnet: --blame-hang, --blame-hang-timeout, --filter, --include-transitive, --list-sdks, list package, test
 du: -xsh
 export:
 getent:
