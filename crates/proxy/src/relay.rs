@@ -39,7 +39,7 @@ use repeatable::Repeatable;
 use serde::Serialize;
 use serde_json::Value;
 use session::Session;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use tokio::time::Instant;
 
 /// What a relay wants done.
@@ -101,9 +101,9 @@ pub struct Relay<T = ()> {
     /// An answer to `initialize` that came too late for the client's request,
     /// as the text of its result or error.
     opening_kept: Option<String>,
-    /// The id by which the server knows `initialize`, and the one by which the
+    /// By the id by which the server knows an `initialize`, the one by which the
     /// client has asked again.
-    adopted: Option<(String, String)>,
+    adopted: BTreeMap<String, String>,
     /// Requests of the server that the client has not answered.
     asked_by_server: HashSet<String>,
     /// Lines of the client that wait for a process.
@@ -161,7 +161,7 @@ impl<T: Tap> Relay<T> {
             pending: Pendings::default(),
             answered: HashMap::new(),
             opening_kept: None,
-            adopted: None,
+            adopted: BTreeMap::new(),
             asked_by_server: HashSet::new(),
             held: Vec::new(),
             own: HashMap::new(),

@@ -130,11 +130,16 @@ impl<T: Tap> Relay<T> {
         }
     }
 
-    fn asked(&mut self, message: &Peek<'_>, method: Asking, line: &[u8], now: Instant) -> Asked {
-        let until = match self.state {
+    /// Until when a request waits for the server to start; none where it has.
+    fn start_limit(&self, now: Instant) -> Option<Instant> {
+        match self.state {
             State::Ready => None,
             State::Starting(_) | State::Down => Some(now + self.settings.startup_timeout),
-        };
+        }
+    }
+
+    fn asked(&mut self, message: &Peek<'_>, method: Asking, line: &[u8], now: Instant) -> Asked {
+        let until = self.start_limit(now);
         let waiting = match (method, self.settings.call_timeout) {
             (Asking::Listen, _) => Waiting::Listens(line.to_vec()),
             (Asking::Call, Some(limit)) => {
@@ -210,13 +215,14 @@ impl<T: Tap> Relay<T> {
             return true;
         }
         let opening = |(_, asked): &(&String, &Asked)| asked.method == Asking::Initialize;
-        let Some(first) = self.answered.iter().find(opening).map(|(id, _)| id.clone()) else {
+        let openings = self.answered.iter().filter(opening).map(|(id, _)| id);
+        let Some(first) = openings.min().cloned() else {
             return false;
         };
         // It waits like the first one did, under the id that the server knows.
         if let Some(mut asked) = self.answered.remove(&first) {
-            asked.until = Some(now + self.settings.startup_timeout);
-            self.adopted = Some((first.clone(), id.to_owned()));
+            asked.until = self.start_limit(now);
+            self.adopted.insert(key(&first), id.to_owned());
             self.pending.add(&first, asked);
         }
         true

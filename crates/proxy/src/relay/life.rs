@@ -192,8 +192,7 @@ impl<T: Tap> Relay<T> {
 
     /// The id by which the client waits for what the server knows by this one.
     fn shown_id(&mut self, id: String) -> String {
-        let adopted = self.adopted.take_if(|(server, _)| *server == id);
-        adopted.map_or(id, |(_, client)| client)
+        self.adopted.remove(&key(&id)).unwrap_or(id)
     }
 
     /// The budget of restarts lasts.

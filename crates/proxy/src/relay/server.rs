@@ -105,7 +105,7 @@ impl<T: Tap> Relay<T> {
         if self.state != State::Ready {
             self.ready();
         }
-        if let Some((_, client)) = self.adopted.take_if(|(server, _)| key(server) == key(id)) {
+        if let Some(client) = self.adopted.remove(&key(id)) {
             let rest = kept(message);
             self.say_to_client(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{client},{rest}}}"));
             return false;
