@@ -114,7 +114,7 @@ async fn server(args: &LoginArgs, world: &World) -> Result<(String, Redactor), R
     match &args.named {
         Some(name) if in_file => place.server = Some(name.clone()),
         Some(url) if !is_url(url) => {
-            let what = format!("`{}` is no URL of a server", sanitize(url));
+            let what = format!("`{}` is not a URL of a server", sanitize(url));
             let next = "write it with `https://`, or name the plan that has a server called so: \
                         --plan PLAN";
             return Err(Refusal::with_help(what, next));

@@ -284,7 +284,7 @@ fn by_url(
     if !is_url(url) {
         return Err(Refusal::with_help(
             format!(
-                "`{}` is no URL of a server",
+                "`{}` is not a URL of a server",
                 sanitize(&redactor.redact(url))
             ),
             "write it with `https://`, or put a command behind `--`",

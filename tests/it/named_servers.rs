@@ -76,7 +76,7 @@ fn what_names_no_server_is_refused_with_what_would() {
             &["list", "--config", "mcp.json", "--server", "smal"],
             "did you mean `small`?",
         ),
-        (&["list", "--url", "localhost"], "is no URL of a server"),
+        (&["list", "--url", "localhost"], "is not a URL of a server"),
         (
             &["list", "-e", "NO_SUCH_NAME", "--", "jelly", "mock"],
             "the environment has no such variable",
