@@ -159,7 +159,7 @@ fn a_schema_says_which_one_it_is_and_describes_itself() {
     );
     assert_eq!(schema["$id"], "urn:jelly:schema:plan:1");
     assert_eq!(schema["additionalProperties"], false);
-    assert_eq!(schema["required"], json!(["version", "servers", "steps"]));
+    assert_eq!(schema["required"], json!(["version"]));
     let timeout = &schema["$defs"]["Server"]["properties"]["startup_timeout"];
     assert!(timeout["description"].as_str().unwrap().contains("30s"));
 }

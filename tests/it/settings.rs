@@ -156,6 +156,12 @@ const ALL: &[(&str, &str, [&str; 4], &str)] = &[
         "run",
     ),
     (
+        "run.skip_missing",
+        "JELLY_SKIP_MISSING",
+        ["true", "false", "true", ""],
+        "run",
+    ),
+    (
         "run.no_adapt",
         "JELLY_NO_ADAPT",
         ["true", "false", "true", ""],

@@ -6,7 +6,7 @@ use crate::cli::open_history;
 use crate::cli::out::say;
 use crate::cli::record::reported_test;
 use crate::cli::refusal::Refusal;
-use crate::cli::results::{RESULTS, open_results};
+use crate::cli::results::{RESULTS, open_results, read_bytes};
 use crate::cli::settings::World;
 use jelly_base::model::{ExitCode, KnownEntry, TriageReport};
 use jelly_base::text::{plural, sanitize};
@@ -219,7 +219,7 @@ fn triaged(report: &Path) -> Option<TriageReport> {
     if !report.is_file() {
         return None;
     }
-    let text = fs::read(report).ok()?;
+    let text = read_bytes(fs::File::open(report).ok()?).ok()?;
     serde_json::from_slice(&text).ok()
 }
 

@@ -96,7 +96,8 @@ impl KnownList {
             let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
             let test = parts.join(" > ");
             let diagnosis = failure.diagnosis();
-            let is_mismatch = diagnosis.error_category == Some(ErrorCategory::Assertion);
+            let is_mismatch = diagnosis.error_category == Some(ErrorCategory::Assertion)
+                && diagnosis.root_cause != "schema_mismatch";
             let entry = covering(&self.entries, &test, is_mismatch, &diagnosis, today)?;
             Some(KnownFailure {
                 entry: entry.clone(),

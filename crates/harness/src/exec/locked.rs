@@ -91,7 +91,11 @@ impl ServerLane {
         );
         let (item, pointer) = (first.item.clone(), first.pointer.clone());
         let lock = locked.file.clone();
-        let issue = match self.shared.plan.contract_promised {
+        // What jelly's own limit kept it from comparing is no broken promise.
+        let is_seen = broken
+            .iter()
+            .any(|change| change.rule != "schema/too-complex");
+        let issue = match self.shared.plan.contract_promised && is_seen {
             true => PlanIssue::PromiseBroken {
                 item,
                 pointer,

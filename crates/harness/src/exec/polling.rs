@@ -43,6 +43,7 @@ pub async fn poll(
     let over = Instant::now() + until.lasts;
     let mut first: Option<ReplyOutcome> = None;
     let mut changed = false;
+    let mut wrong = 0_u32;
     loop {
         let deadline = Instant::now() + context.limit;
         let sent = send(context.session, subscriptions, step, ready, deadline).await;
@@ -55,7 +56,9 @@ pub async fn poll(
                     Some(first) => changed |= first != outcome,
                     None => first = Some(outcome.clone()),
                 }
-                let is_late = Instant::now() + until.every >= over;
+                wrong += 1;
+                // One answer, however late, is not the same to the end.
+                let is_late = wrong > 1 && Instant::now() + until.every >= over;
                 is_late.then_some(match changed {
                     true => PollEnd::StillChanging,
                     false => PollEnd::SameToTheEnd,

@@ -5,8 +5,9 @@
 
 use super::assign::list_digest;
 use jelly_base::model::{
-    ActionKind, ActionReport, ExitCode, IterationReport, KnownEntry, MatrixReport, MergedShard,
-    RunReport, Shard, ShardPlan, ShardRecord, StepState, SupersededAttempt, Unaccepted, Verdict,
+    ActionKind, ActionReport, ExitCode, HelpProblem, HelpSummary, IterationReport, KnownEntry,
+    MatrixReport, MergedShard, RunReport, Shard, ShardPlan, ShardRecord, StepState,
+    SupersededAttempt, Unaccepted, Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -324,6 +325,14 @@ impl CountedShard {
             iteration.index = index;
         }
         report.iterations = earlier;
+        if report.verdict.is_green()
+            && let Some(unseen) = not_run_again(&report)
+        {
+            report.verdict = Verdict::NeedsUserHelp;
+            report.exit_code = ExitCode::NeedsUserHelp.code();
+            report.needs_user_help = true;
+            report.help_summary = Some(unseen);
+        }
         if report.verdict == Verdict::Passed {
             report.verdict = Verdict::PassedAfterRetry;
             if self.result.record.strict {
@@ -333,6 +342,33 @@ impl CountedShard {
         }
         report
     }
+}
+
+/// What to say where a step failed in an earlier attempt, and the last one did
+/// not run it: that it is well was not seen.
+fn not_run_again(report: &RunReport) -> Option<HelpSummary> {
+    let (last, before) = report.iterations.split_last()?;
+    let failed = before.iter().flat_map(|iteration| &iteration.failures);
+    let failed: BTreeSet<&str> = failed.filter_map(|one| one.step.as_deref()).collect();
+    let ran = |state| matches!(state, StepState::Passed | StepState::Failed);
+    let unseen = |id: &&str| !last.steps.iter().any(|s| s.id == *id && ran(s.state));
+    let problems: Vec<HelpProblem> = failed
+        .into_iter()
+        .filter(unseen)
+        .map(|step| HelpProblem {
+            server: None,
+            step: Some(step.to_owned()),
+            at: None,
+            what: format!("`{step}` failed in an earlier attempt, and the last one did not run it"),
+            evidence: "no run of it since then".to_owned(),
+            tried: Vec::new(),
+            next: vec!["run the shard again with the flags of its first attempt".to_owned()],
+        })
+        .collect();
+    (!problems.is_empty()).then(|| HelpSummary {
+        title: "what failed in an earlier attempt was not run again".to_owned(),
+        problems,
+    })
 }
 
 /// What failed, and where.

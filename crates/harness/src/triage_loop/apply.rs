@@ -39,7 +39,13 @@ pub(super) fn edited(
     if source.text == plan.source.text {
         return Err(Inapplicable::NoChange);
     }
-    load(source, settings).map_err(|e| Inapplicable::Load(e.to_string()))
+    let after = load(source, settings).map_err(|e| Inapplicable::Load(e.to_string()))?;
+    // What this run compares with was read at its beginning.
+    if after.included != plan.included {
+        let why = "a file that it includes was changed since it was read";
+        return Err(Inapplicable::Load(why.to_owned()));
+    }
+    Ok(after)
 }
 
 /// Reads a plan, with the variables that were set from outside.

@@ -19,7 +19,7 @@ use super::seen::{Observation, Policy};
 use super::standing::{Standings, standings};
 use crate::repair::Proposal;
 use jelly_base::model::{
-    ActionKind, BeforeAfter, BudgetsReport, Spent, StepReport, StepState, Track,
+    ActionKind, BeforeAfter, BudgetsReport, Side, Spent, StepReport, StepState, Track,
 };
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -332,9 +332,12 @@ impl LoopState {
     ) -> Ask {
         let strongest = asks.iter().map(|(ask, _)| *ask).min();
         let doubtful = !self.policy.trust_plan && judged.iter().any(Judged::is_doubtful);
+        // That somebody knew of it makes nothing of the tests whole.
+        let known = |one: &Judged| one.known.is_some() && one.diagnosis.side == Side::Test;
+        let test_side = standings.test_side || judged.iter().any(known);
         match strongest {
             None => Ask::Nothing,
-            Some(Ask::RefineCode) if standings.test_side || doubtful => Ask::Nothing,
+            Some(Ask::RefineCode) if test_side || doubtful => Ask::Nothing,
             Some(ask) => ask,
         }
     }

@@ -101,9 +101,12 @@ pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>)
     let mut late: Vec<&StepReport> = Vec::new();
     if let Some((last, before)) = iterations.split_last() {
         for case in cases(last, before, context.proofs) {
-            to_blame = to_blame.max(Blamed::by(case.failure));
-            if case.failure.diagnosis.standing == Some(Standing::NeverPassed) {
-                doubtful.extend(case.sightings());
+            // What was known is nobody's to mend now.
+            if case.failure.known.is_none() {
+                to_blame = to_blame.max(Blamed::by(case.failure));
+                if case.failure.diagnosis.standing == Some(Standing::NeverPassed) {
+                    doubtful.extend(case.sightings());
+                }
             }
             problems.push(problem(&case, iterations, context));
         }

@@ -38,6 +38,9 @@ pub(super) fn to_stop(
     if standings.green {
         return Some("every step passed".to_owned());
     }
+    if standings.skipped {
+        return Some("all that was selected lacks what it requires".to_owned());
+    }
     if standings.known {
         return Some("nothing but known failures stand".to_owned());
     }

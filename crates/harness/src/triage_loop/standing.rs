@@ -44,14 +44,17 @@ pub(super) fn standings(record: &IterationRecord, judged: &[Judged], proven: boo
             is_fine(step)
         }
     });
-    let tested = || record.steps.iter().filter(|s| s.section == Section::Steps);
+    let selected =
+        |s: &&StepReport| s.section == Section::Steps && s.because != Some(Because::NotSelected);
+    let selected = || record.steps.iter().filter(selected);
     let lacks = |s: &StepReport| matches!(s.because, Some(Because::Requires(_)));
     let skipped = judged.is_empty()
         && !unexplained
         && !cut
         && !code
         && record.steps.iter().all(is_left_out)
-        && tested().any(lacks);
+        && selected().next().is_some()
+        && selected().all(lacks);
     let nothing_said = judged.is_empty() && !green && !skipped && !code;
     Standings {
         green,

@@ -25,7 +25,7 @@ pub(super) struct Gathered {
 /// says another.
 pub(super) fn gather(source: &PlanSource, project: Option<&Path>) -> Gathered {
     // Most plans include nothing, and need not be read twice.
-    if !source.text.contains("include") {
+    if !source.text.contains("include") && !source.text.contains('\\') {
         return Gathered::default();
     }
     let project = project.unwrap_or_else(|| folder_of(&source.path));
@@ -170,7 +170,12 @@ impl Gathering {
                 "put some together",
             );
         }
-        match PlanSource::read(&shown) {
+        // What was looked at is what is read, whatever the name leads to by now.
+        let read = PlanSource::read(&place).map(|source| PlanSource {
+            path: shown,
+            ..source
+        });
+        match read {
             Ok(source) if is_masked(&source.text) => {
                 let hint = "include the file that it was made of";
                 refuse(

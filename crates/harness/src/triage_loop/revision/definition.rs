@@ -80,11 +80,13 @@ pub(super) fn add_step(step: &Step, limit: Duration, hash: &mut StableHash<'_>) 
     if let Some(until) = until {
         let Until {
             expect,
-            // How long one would wait, and not what comes.
+            // How often it is asked, and not what comes.
             every: _,
-            lasts: _,
+            // Who waits for less may see what went by for others.
+            lasts,
         } = until.as_ref();
         add_expect(expect, limit, hash.text("until"));
+        add_duration(*lasts, hash);
     }
 }
 
