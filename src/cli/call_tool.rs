@@ -8,7 +8,7 @@ use super::settings::World;
 use super::tool_arguments::typed_arguments;
 use crate::cli::args::{CallArgs, Format};
 use jelly_base::model::{CallReport, Diagnosis, ExitCode, Failure, SCHEMA_VERSION, Side, ToolInfo};
-use jelly_base::text::redact::Redactor;
+use jelly_base::text::redact::{Redactor, secrets_in_variable};
 use jelly_base::text::{capitalised, did_you_mean, json_type, one_line, sanitize};
 use jelly_harness::exec::{OpenServer, ToolCall};
 use jelly_setup::init::{Observation, Observed, observed_step};
@@ -33,9 +33,15 @@ pub fn call(args: &CallArgs, world: &World) -> Result<ExitCode, Refusal> {
     with_runtime(&args.own_rules, world, async |context| {
         let redactor = world_redactor(world);
         let named = named_server(&args.server.source, world, &redactor).await?;
+        let given = args.arguments.iter().filter_map(|one| one.split_once('='));
+        let secrets = given.flat_map(|(name, value)| {
+            secrets_in_variable(name.trim_end_matches(':'), value.trim_start_matches('@'))
+        });
+        redactor.learn(secrets.map(|found| (found.name, found.value)));
         let engine: &Engine = &context.rules;
         let work = done(&named, args, (engine, world, &redactor));
-        let done = unless_interrupted(&context.interrupt, work).await??;
+        let done = unless_interrupted(&context.interrupt, work).await?;
+        let done = done.map_err(|refusal| refusal.redacted(&redactor))?;
         let failure = done.call.failure.as_deref();
         let diagnosis = failure.map(|failure| engine.diagnose(failure));
         let code = code_of(failure, diagnosis.as_ref());

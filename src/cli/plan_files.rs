@@ -80,7 +80,8 @@ pub fn plans(named: &[PathBuf], command: &str) -> Result<Vec<PathBuf>, Refusal> 
         if below.is_empty() {
             return Err(Refusal::with_help(
                 format!("there is no plan below {}", path.display()),
-                "a plan is a YAML or JSON file with the keys `version` and `steps`",
+                "a plan is a YAML or JSON file with the key `version` and `steps`, `include` or \
+                 `servers`",
             ));
         }
         found.extend(below);
@@ -146,25 +147,30 @@ fn may_be_plan(path: &Path) -> bool {
 /// Whether a file among others is meant as a plan: it has the keys that only a
 /// plan has together, be there what else there may be wrong with it. A file
 /// that can't be read is one, so that this is said.
+///
+/// The key of the version stands at the beginning of a line: files of others
+/// have one further in.
 fn is_plan(path: &Path) -> bool {
     let Ok(source) = PlanSource::read(path) else {
         return true;
     };
-    const KEYS: [&str; 2] = ["version", "steps"];
-    if let Ok(value) = serde_json::from_str::<Value>(&source.text) {
-        return KEYS.iter().all(|key| value.get(key).is_some());
+    const OWN: [&str; 3] = ["steps", "include", "servers"];
+    let text = source.text.trim_start_matches('\u{feff}');
+    if let Ok(value) = serde_json::from_str::<Value>(text) {
+        return value.get("version").is_some() && OWN.iter().any(|key| value.get(key).is_some());
     }
-    KEYS.iter().all(|key| {
-        source.text.lines().any(|line| {
-            let line = line.trim_start_matches(['{', ' ', '"', '\'']);
-            let rest = line.strip_prefix(key);
+    let has = |key: &str, before: &[char]| {
+        text.lines().any(|line| {
+            let rest = line.trim_start_matches(before).strip_prefix(key);
             rest.is_some_and(|rest| {
                 rest.trim_start_matches(['"', '\''])
                     .trim_start()
                     .starts_with(':')
             })
         })
-    })
+    };
+    let quotes = ['{', '"', '\''];
+    has("version", &quotes) && OWN.iter().any(|key| has(key, &['{', ' ', '"', '\'']))
 }
 
 #[cfg(test)]

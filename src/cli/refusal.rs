@@ -3,6 +3,7 @@
 //! Main type: [`Refusal`].
 
 use jelly_base::model::ExitCode;
+use jelly_base::text::redact::Redactor;
 use jelly_base::text::{Notation, disarmed};
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -41,6 +42,12 @@ impl Refusal {
     /// jelly itself is at fault.
     pub fn fault(message: &str) -> Self {
         Self::new(ExitCode::Internal, format!("jelly: {message}"))
+    }
+
+    /// With what is secret in it hidden.
+    pub fn redacted(mut self, redactor: &Redactor) -> Self {
+        self.text = self.text.map(|text| redactor.redact(&text).into_owned());
+        self
     }
 
     /// Nobody has to be told why, as after a signal.

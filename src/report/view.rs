@@ -454,6 +454,10 @@ pub(super) fn server_case(server: &str, failure: &FailureReport) -> String {
     if is_wire_check(failure) {
         return wire_case(server);
     }
+    // It has started, and lists what it did not promise.
+    if failure.diagnosis.root_cause == "tool_definition_changed" {
+        return format!("(contract {server})");
+    }
     match failure.phase {
         Phase::Config | Phase::Spawn | Phase::Handshake | Phase::List => {
             format!("(start {server})")

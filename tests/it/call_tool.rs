@@ -154,3 +154,41 @@ fn a_call_as_a_step_passes_in_a_plan() {
         died.stderr
     );
 }
+
+#[test]
+fn no_secret_that_was_typed_is_printed() {
+    const SECRET: &str = "hunter2secret99";
+    let project = project();
+    let password = format!("password={SECRET}");
+    let of_env = format!("API_KEY={SECRET}");
+    let header = format!("Authorization: Bearer {SECRET}");
+    let unreached = "http://127.0.0.1:1/mcp";
+    for args in [
+        &["call", "greet", &password, "--url", unreached][..],
+        &["call", "greet", "--header", &header, "--url", unreached],
+        &[
+            "call",
+            "greet",
+            "-e",
+            &of_env,
+            "--",
+            "nosuchcommand",
+            SECRET,
+        ],
+        &[
+            "tools",
+            "lint",
+            "-e",
+            &of_env,
+            "--",
+            "nosuchcommand",
+            SECRET,
+        ],
+        &["list", "-e", &of_env, "--", "nosuchcommand", SECRET],
+    ] {
+        let ended = project.jelly(args).output();
+        assert_eq!(ended.code, Some(3), "{args:?}: {}", ended.stderr);
+        let said = format!("{}{}", ended.stdout, ended.stderr);
+        assert!(!said.contains(SECRET), "{args:?}: {said}");
+    }
+}

@@ -457,3 +457,13 @@ fn the_history_tells_how_long_plans_take() {
     assert_eq!(seen.len(), 3);
     assert!(Path::new(&project.path(".jelly/history.jsonl")).exists());
 }
+
+#[test]
+fn shards_of_other_filters_are_of_other_runs() {
+    let project = plans(4);
+    let (first, _) = shard(&project, "1/2", &["--skip-missing"]);
+    let (second, _) = shard(&project, "2/2", &[]);
+    let merged = merge(&project, &[&first, &second], &[]);
+    assert_eq!(merged.code, Some(2), "{}", merged.stdout);
+    assert!(merged.stderr.contains("--skip-missing"), "{}", merged.stderr);
+}

@@ -153,7 +153,7 @@ pub struct RunArgs {
     pub locked: bool,
 
     /// The lock that `jelly tools lock` wrote
-    #[arg(long, value_name = "FILE", default_value = super::tools::LOCK)]
+    #[arg(long, value_name = "FILE", requires = "locked", default_value = super::tools::LOCK)]
     pub lock: PathBuf,
 
     /// Record every message in wire.jsonl

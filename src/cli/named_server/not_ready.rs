@@ -43,7 +43,8 @@ impl NamedServer {
         };
         text.push_str("\n\n");
         text.push_str(&server_text(&checkup, options));
-        Refusal::needs_help(text.trim_end())
+        // Commands to paste hold what was typed.
+        Refusal::needs_help(text.trim_end()).redacted(redactor)
     }
 
     fn checkup(

@@ -9,8 +9,9 @@ use crate::cli::refusal::Refusal;
 use crate::cli::rules::project_file;
 use crate::cli::settings::World;
 use jelly_base::model::{ShardPlan, ShardRecord};
-use jelly_harness::shards::{PlanTimes, assign, list_digest};
+use jelly_harness::shards::{PlanTimes, assign, list_digest, text_digest};
 use jelly_plan::PlanSource;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -83,6 +84,7 @@ impl ShardCall {
             index: shard.index(),
             total: shard.total(),
             strict: args.strict,
+            flags_sha256: flags_digest(args, world),
             times_sha256: times.map(|(_, digest)| digest),
             known_sha256: known.map(|list| list.sha256.clone()),
             known: known.map_or_else(Vec::new, |list| list.entries.to_vec()),
@@ -110,6 +112,17 @@ impl ShardCall {
         }
         record
     }
+}
+
+/// Of the flags that decide which steps run, and what they mean.
+fn flags_digest(args: &RunArgs, world: &World) -> String {
+    let lock = args.locked.then(|| {
+        let text = std::fs::read_to_string(world.cwd.join(&args.lock));
+        text.unwrap_or_default()
+    });
+    let vars: BTreeMap<&String, &Value> = args.vars.iter().map(|(name, v)| (name, v)).collect();
+    let flags = json!([args.only, args.skip, args.skip_missing, vars, lock]);
+    text_digest(&flags.to_string())
 }
 
 /// The folder that paths of plans are relative to: as told, else that of

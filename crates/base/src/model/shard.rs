@@ -54,6 +54,10 @@ pub struct ShardRecord {
     /// Whether green is green only at first sight and as written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
+    /// Of what decides which steps run and how: filters, variables, the lock;
+    /// empty where an earlier version wrote it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub flags_sha256: String,
     /// Of the file of durations by which plans were assigned; absent where
     /// they were assigned by hash.
     #[serde(default, skip_serializing_if = "Option::is_none")]

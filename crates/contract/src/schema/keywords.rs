@@ -172,7 +172,7 @@ impl Comparer<'_> {
         }
         let limit = |value: Option<&Value>| match value {
             None => Some(if is_lower { 0.0 } else { f64::INFINITY }),
-            Some(value) => value.as_f64(),
+            Some(value) => exact(value),
         };
         let relation = match (limit(pair.0), limit(pair.1)) {
             (Some(a), Some(b)) => match a.partial_cmp(&b) {
@@ -218,7 +218,7 @@ fn bound(
     is_lower: bool,
     [plain, exclusive]: [&str; 2],
 ) -> Result<Option<Bound>, ()> {
-    let number = |value: &Value| value.as_f64().ok_or(());
+    let number = |value: &Value| exact(value).ok_or(());
     let mut found = match schema.get(plain) {
         None => None,
         Some(value) => Some(Bound {
@@ -271,4 +271,10 @@ fn tighter(a: Bound, b: Bound, is_lower: bool) -> Ordering {
         false => a.value.total_cmp(&b.value),
     };
     by_value.then(a.inclusive.cmp(&b.inclusive))
+}
+
+/// The number, where it can be told from its neighbours.
+fn exact(value: &Value) -> Option<f64> {
+    const DISTINCT: f64 = 9_007_199_254_740_992.0;
+    value.as_f64().filter(|number| number.abs() < DISTINCT)
 }

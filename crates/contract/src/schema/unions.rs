@@ -44,6 +44,14 @@ impl Comparer<'_> {
         }
         let (old_root, new_root) = self.roots();
         let is_sure = !exact || apart(&a, old_root) && apart(&b, new_root);
+        // The same alternatives mean another thing by the other key.
+        let key = |schema| choice(schema).map(|(key, _)| key);
+        let same_key = key(old) == key(new);
+        if !is_sure && equal && !same_key {
+            let (x, y) = (Value::Array(a), Value::Array(b));
+            self.tell("union", Relation::Other, &place, (Some(&x), Some(&y)));
+            return true;
+        }
         if !is_sure && !equal {
             self.inexact(&a, &b, &place);
             return true;

@@ -96,7 +96,7 @@ fn by_times(plans: &[&str], total: NonZeroU32, known: &BTreeMap<&str, u64>) -> V
 /// each is run and by which shard.
 #[must_use]
 pub fn list_digest(plans: &[ShardPlan]) -> String {
-    let mut hash = Sha256::new();
+    let mut lines = String::new();
     for plan in by_path(plans) {
         let ShardPlan {
             path,
@@ -107,10 +107,16 @@ pub fn list_digest(plans: &[ShardPlan]) -> String {
             sha256,
         } = plan;
         let line = serde_json::json!([path, shard, runs, sha256]).to_string();
-        hash.update(line.as_bytes());
-        hash.update(b"\n");
+        lines.push_str(&line);
+        lines.push('\n');
     }
-    let digest = hash.finalize();
+    text_digest(&lines)
+}
+
+/// The SHA-256 of a text, in hexadecimal.
+#[must_use]
+pub fn text_digest(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -135,6 +135,7 @@ struct RunIdentity {
     times_sha256: Option<String>,
     known_sha256: Option<String>,
     strict: bool,
+    flags_sha256: String,
 }
 
 impl RunIdentity {
@@ -146,6 +147,7 @@ impl RunIdentity {
             times_sha256: record.times_sha256.clone(),
             known_sha256: record.known_sha256.clone(),
             strict: record.strict,
+            flags_sha256: record.flags_sha256.clone(),
         }
     }
 }
@@ -173,6 +175,7 @@ fn fitting(result: &ShardResult, run: &RunIdentity) -> Result<Shard, String> {
         times_sha256,
         known_sha256,
         strict,
+        flags_sha256,
     } = run;
     if record.run_key != *run_key {
         let other = &record.run_key;
@@ -193,6 +196,11 @@ fn fitting(result: &ShardResult, run: &RunIdentity) -> Result<Shard, String> {
     }
     if record.strict != *strict {
         return Err("it was run with another --strict".to_owned());
+    }
+    if record.flags_sha256 != *flags_sha256 {
+        return Err(
+            "it was run with another --only, --skip, --skip-missing, --var or lock".to_owned(),
+        );
     }
     if list_digest(&record.plans) != record.plans_sha256 {
         return Err("its list of plans does not have the digest that it says".to_owned());

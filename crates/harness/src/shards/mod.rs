@@ -7,5 +7,5 @@
 mod assign;
 mod combine;
 
-pub use assign::{PlanTime, PlanTimes, assign, list_digest};
+pub use assign::{PlanTime, PlanTimes, assign, list_digest, text_digest};
 pub use combine::{Combined, MergeProblem, ShardResult, combine};

@@ -176,12 +176,23 @@ fn issue_text(issue: &PlanIssue, kind: Option<&str>) -> String {
         | PlanIssue::InvalidPackage { reason: name }
         | PlanIssue::SnapshotMissing { name, .. }
         | PlanIssue::SchemaTooComplex { schema: name, .. }
-        | PlanIssue::DefinitionChanged { item: name, .. }
-        | PlanIssue::PromiseBroken { item: name, .. }
         | PlanIssue::PinNotSpoken { pin: name, .. }
         | PlanIssue::Unanswered { method: name }
         | PlanIssue::UnknownServer { name, .. }
         | PlanIssue::UnknownTool { name, .. } => format!("{kind}: {name}"),
+        // Of each change its own: who knows of one knows nothing of the next.
+        PlanIssue::DefinitionChanged {
+            item,
+            pointer,
+            reason,
+            ..
+        }
+        | PlanIssue::PromiseBroken {
+            item,
+            pointer,
+            reason,
+            ..
+        } => format!("{kind}: {item}{pointer} {reason}"),
         PlanIssue::UnknownArgument { tool, name, .. }
         | PlanIssue::MissingArgument { tool, name } => format!("{kind} of {tool}: {name}"),
         PlanIssue::ArgumentType {
