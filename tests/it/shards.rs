@@ -465,5 +465,9 @@ fn shards_of_other_filters_are_of_other_runs() {
     let (second, _) = shard(&project, "2/2", &[]);
     let merged = merge(&project, &[&first, &second], &[]);
     assert_eq!(merged.code, Some(2), "{}", merged.stdout);
-    assert!(merged.stderr.contains("--skip-missing"), "{}", merged.stderr);
+    assert!(
+        merged.stderr.contains("--skip-missing"),
+        "{}",
+        merged.stderr
+    );
 }
