@@ -7,7 +7,7 @@ use super::super::change::{ChangeKind, SchemaChange};
 use super::super::direction::{Direction, Relation};
 use super::super::rules::{Meaning, rules};
 use super::known::is_known;
-use super::resolve::{TEXTS, resolved};
+use super::resolve::{TEXTS, bare, resolved};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -128,13 +128,23 @@ impl<'v> Comparer<'v> {
                 .all(|(a, b)| same(a, b))
     }
 
+    /// Whether the same words mean the same in both: what they refer to, if
+    /// anything, says the same but for texts.
+    pub(super) fn is_settled(&self, schema: &Value) -> bool {
+        let defs = |root: &Value| {
+            ["$defs", "definitions"].map(|key| bare(root.get(key).unwrap_or(&Value::Null)))
+        };
+        let both = || defs(self.old).into_iter().zip(defs(self.new));
+        !refers(schema) || both().all(|(a, b)| same(&a, &b))
+    }
+
     fn resolve(&mut self, old: &Value, new: &Value, place: &Place) {
         let (old_root, new_root) = (self.old, self.new);
         // The roots live as long as the comparer; what is looked at may be made here.
         let (a, b) = (owned(old_root, old), owned(new_root, new));
         match (&a.unknown, &b.unknown) {
             (None, None) => {}
-            (Some(a), Some(b)) if a == b && same(old, new) => return,
+            (Some(a), Some(b)) if a == b && same(old, new) && self.is_settled(old) => return,
             (_, _) => {
                 let pair = (Some(old), Some(new));
                 return self.tell("reference", Relation::Other, place, pair);

@@ -65,7 +65,12 @@ impl Comparer<'_> {
         self.patterns(old, new, place);
         self.whole("propertyNames", (old, new), place);
         for key in ["unevaluatedProperties", "unevaluatedItems"] {
-            self.present("keyword", (old.get(key), new.get(key)), &place.key(key));
+            let pair = (old.get(key), new.get(key));
+            let unsettled = pair.0.is_some_and(|old| !self.is_settled(old));
+            match unsettled && !self.differs(pair) {
+                true => self.tell("keyword", Relation::Other, &place.key(key), pair),
+                false => self.present("keyword", pair, &place.key(key)),
+            }
         }
         self.dependencies(old, new, place);
     }
@@ -233,7 +238,7 @@ impl Comparer<'_> {
         // from above.
         let counted = counts.iter().any(|pair| self.differs(*pair));
         let is_capped = counts[1].0.is_some() || counts[1].1.is_some();
-        if counted || is_capped && !same(a, b) {
+        if counted || is_capped && !(same(a, b) && self.is_settled(a)) {
             self.tell("contains", Relation::Other, &place.key("contains"), pair);
             return;
         }

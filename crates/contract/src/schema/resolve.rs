@@ -32,6 +32,30 @@ pub const TEXTS: [&str; 9] = [
     "enumNames",
 ];
 
+/// Without texts, at any depth where a schema can stand.
+pub fn bare(schema: &Value) -> Value {
+    match schema {
+        Value::Object(members) => Value::Object(
+            members
+                .iter()
+                .filter(|(name, value)| {
+                    // A property may be called like a keyword.
+                    let is_flag = ["deprecated", "readOnly", "writeOnly"].contains(&name.as_str());
+                    let is_schema = value.is_object() || value.is_boolean() && !is_flag;
+                    is_schema || !TEXTS.contains(&name.as_str())
+                })
+                .map(|(name, value)| {
+                    let kept = ["enum", "const", "default"].contains(&name.as_str());
+                    let value = if kept { value.clone() } else { bare(value) };
+                    (name.clone(), value)
+                })
+                .collect(),
+        ),
+        Value::Array(items) => Value::Array(items.iter().map(bare).collect()),
+        _ => schema.clone(),
+    }
+}
+
 /// A schema as it is compared.
 #[derive(Debug, Clone)]
 pub struct Resolved<'v> {

@@ -361,6 +361,46 @@ fn widened(schema: &Value, at: &mut usize) -> Value {
     Value::Object(wide)
 }
 
+/// The same words mean another thing where what they refer to, or the keyword
+/// around them, has changed.
+#[test]
+fn what_is_written_alike_and_means_another_thing_is_told() {
+    let of = |schema: Value, target: Value| {
+        let mut whole = schema;
+        whole["$defs"] = json!({ "T": target });
+        whole
+    };
+    let (text, number) = (json!({ "type": "string" }), json!({ "type": "integer" }));
+    let to = json!({ "$ref": "#/$defs/T" });
+    for schema in [
+        json!({ "if": to, "then": { "required": ["a"] } }),
+        json!({ "unevaluatedProperties": to }),
+        json!({ "type": "array", "contains": to, "maxContains": 2 }),
+        json!({ "oneOf": [to, { "minLength": 1 }] }),
+        json!({ "properties": { "a": { "$ref": "elsewhere.json" } } }),
+    ] {
+        let (old, new) = (
+            of(schema.clone(), text.clone()),
+            of(schema.clone(), number.clone()),
+        );
+        assert_eq!(input(&old, &new), Some(Breaking), "{schema}");
+        assert_eq!(input(&old, &old), None, "{schema}");
+        let told = of(
+            schema.clone(),
+            json!({ "type": "string", "description": "more" }),
+        );
+        assert_ne!(input(&old, &told), Some(Breaking), "only a text: {schema}");
+    }
+    let both = json!([{ "type": "integer" }, { "type": "number" }]);
+    let (any, one) = (json!({ "anyOf": both }), json!({ "oneOf": both }));
+    assert_eq!(input(&any, &one), Some(Breaking));
+    assert_eq!(output(&one, &any), Some(Breaking));
+    let most = |bound: u64| json!({ "type": "integer", "maximum": bound });
+    let (larger, smaller) = (most(9_007_199_254_740_993), most(9_007_199_254_740_992));
+    assert_eq!(input(&larger, &smaller), Some(Breaking));
+    assert_eq!(input(&larger, &larger), None);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 

@@ -4,7 +4,7 @@ use super::super::canonical::same;
 use super::super::direction::Relation;
 use super::compare::{Comparer, Place};
 use super::keywords::presence;
-use super::resolve::{NAMES, TEXTS, resolved};
+use super::resolve::{NAMES, TEXTS, bare, resolved};
 use super::types::{declared, effective, listed};
 use serde_json::{Value, json};
 
@@ -47,7 +47,8 @@ impl Comparer<'_> {
         // The same alternatives mean another thing by the other key.
         let key = |schema| choice(schema).map(|(key, _)| key);
         let same_key = key(old) == key(new);
-        if !is_sure && equal && !same_key {
+        let is_settled = a.iter().all(|one| self.is_settled(one));
+        if !is_sure && equal && !(same_key && is_settled) {
             let (x, y) = (Value::Array(a), Value::Array(b));
             self.tell("union", Relation::Other, &place, (Some(&x), Some(&y)));
             return true;
@@ -63,8 +64,9 @@ impl Comparer<'_> {
     /// Branches of `oneOf` that may overlap: each that is there in both, at the
     /// same index, has to be the same.
     fn inexact(&mut self, a: &[Value], b: &[Value], place: &Place) {
-        let text_only =
-            a.len() == b.len() && a.iter().zip(b).all(|(x, y)| same(&bare(x), &bare(y)));
+        let text_only = a.len() == b.len()
+            && a.iter().zip(b).all(|(x, y)| same(&bare(x), &bare(y)))
+            && a.iter().all(|one| self.is_settled(one));
         if text_only {
             for (index, (x, y)) in a.iter().zip(b).enumerate() {
                 self.pair(x, y, &place.index(index));
@@ -164,8 +166,12 @@ impl Comparer<'_> {
         }
         for key in ["if", "then", "else", "$dynamicRef"] {
             let pair = (old.get(key), new.get(key));
-            if self.differs(pair) {
-                let texts_only = matches!(pair, (Some(a), Some(b)) if same(&bare(a), &bare(b)));
+            let is_settled = pair
+                .0
+                .is_none_or(|old| self.is_settled(&json!({ key: old })));
+            if self.differs(pair) || !is_settled {
+                let texts_only =
+                    is_settled && matches!(pair, (Some(a), Some(b)) if same(&bare(a), &bare(b)));
                 match texts_only {
                     true => self.always("text", &place.key(key), pair),
                     false => self.tell("keyword", Relation::Other, &place.key(key), pair),
@@ -254,30 +260,6 @@ fn bare_of_texts(schema: &Value) -> Value {
         members.retain(|name, _| !TEXTS.contains(&name.as_str()) && name != "default");
     }
     own
-}
-
-/// Without texts, at any depth where a schema can stand.
-pub fn bare(schema: &Value) -> Value {
-    match schema {
-        Value::Object(members) => Value::Object(
-            members
-                .iter()
-                .filter(|(name, value)| {
-                    // A property may be called like a keyword.
-                    let is_flag = ["deprecated", "readOnly", "writeOnly"].contains(&name.as_str());
-                    let is_schema = value.is_object() || value.is_boolean() && !is_flag;
-                    is_schema || !TEXTS.contains(&name.as_str())
-                })
-                .map(|(name, value)| {
-                    let kept = ["enum", "const", "default"].contains(&name.as_str());
-                    let value = if kept { value.clone() } else { bare(value) };
-                    (name.clone(), value)
-                })
-                .collect(),
-        ),
-        Value::Array(items) => Value::Array(items.iter().map(bare).collect()),
-        _ => schema.clone(),
-    }
 }
 
 /// Whether no value fits both, as far as that shows.
