@@ -68,7 +68,7 @@ pub fn plans(named: &[PathBuf], command: &str) -> Result<Vec<PathBuf>, Refusal> 
     if named.is_empty() {
         return usual(command);
     }
-    let mut found = Vec::new();
+    let mut found: Vec<PathBuf> = Vec::new();
     for path in named {
         if !path.is_dir() {
             found.push(path.clone());
@@ -84,9 +84,15 @@ pub fn plans(named: &[PathBuf], command: &str) -> Result<Vec<PathBuf>, Refusal> 
                  `servers`",
             ));
         }
-        found.extend(below);
+        // One that is named besides is run once.
+        let others: BTreeSet<PathBuf> = named.iter().chain(&found).map(|one| real(one)).collect();
+        found.extend(below.into_iter().filter(|one| !others.contains(&real(one))));
     }
     Ok(found)
+}
+
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 fn usual(command: &str) -> Result<Vec<PathBuf>, Refusal> {

@@ -219,10 +219,22 @@ fn command_for(line: &str, entry: &Entry, words: &[&str]) -> Option<String> {
         words.extend(["--url".to_owned(), url.to_owned()]);
         return Some(shell_command(&words));
     }
-    let Some(Reached::Command { command, args, .. }) = &entry.reached else {
+    let Some(Reached::Command {
+        command, args, env, ..
+    }) = &entry.reached
+    else {
         return None;
     };
     let variables = members.get("env").map(Value::as_object);
+    // Those that were typed stay, by name: their values may be secret.
+    for (name, _) in env {
+        if variables
+            .flatten()
+            .is_none_or(|new| !new.contains_key(name))
+        {
+            words.extend(["--env".to_owned(), name.clone()]);
+        }
+    }
     for (name, value) in variables.flatten().into_iter().flatten() {
         words.push("--env".to_owned());
         words.push(format!("{name}={}", value.as_str()?));

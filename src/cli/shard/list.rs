@@ -87,7 +87,9 @@ impl ShardCall {
             flags_sha256: flags_digest(args, world),
             times_sha256: times.map(|(_, digest)| digest),
             known_sha256: known.map(|list| list.sha256.clone()),
-            known: known.map_or_else(Vec::new, |list| list.entries.to_vec()),
+            known: known
+                .filter(|_| args.only.is_empty() && args.skip.is_empty())
+                .map_or_else(Vec::new, |list| list.entries.to_vec()),
             plans_sha256,
             plans,
             left_out: Vec::new(),

@@ -66,7 +66,7 @@ pub struct ShardRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known_sha256: Option<String>,
     /// The entries of that file, for which `jelly merge` judges whether they
-    /// still hold.
+    /// still hold; none where `--only` or `--skip` left something out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<super::KnownEntry>,
     /// Of the list of plans, whatever its order.

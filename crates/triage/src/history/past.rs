@@ -212,7 +212,7 @@ impl Past {
     }
 
     /// How long each plan takes in milliseconds, by its path in the project: the
-    /// median of its last [`TIMED`] calls. The combinations of a matrix are runs
+    /// median of its last calls, as many as are kept. The combinations of a matrix are runs
     /// of the same moment, and count together.
     #[must_use]
     pub fn durations(&self) -> BTreeMap<&str, u64> {
