@@ -19,7 +19,9 @@ use super::shard::relative_path;
 use super::write_back::WriteBack;
 use crate::cli::args::RunFormat;
 use crate::report::{Extras, ReportDir, RunDir, TerminalOptions, TerminalReporter};
-use jelly_base::model::{Diagnosis, EventSink, Failure, RunReport, StepAnswers, Verdict, Warnings};
+use jelly_base::model::{
+    Diagnosis, EventSink, ExitCode, Failure, RunReport, StepAnswers, Verdict, Warnings,
+};
 use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::{ExecSettings, Overrides, Selection};
 use jelly_harness::triage_loop::{
@@ -355,20 +357,25 @@ impl<'a> PlanRun<'a> {
         self.queue.show();
         self.call.busy.end(&name);
         self.fold(self.call.ci.and_then(|ci| ci.section_end(&name)));
-        let told = if self.call.several {
-            self.reporter.borrow_mut().leave()
-        } else {
-            self.reporter.borrow_mut().finish(&report)
-        };
-        self.call.note(told);
-        PlanEnd {
+        let mut end = PlanEnd {
             report,
             code,
-            transcript: self.transcript.take(),
+            transcript: Default::default(),
             matrix: in_matrix.map(|place| (place, executor.answers)),
             write_back,
             dir: Some(self.report_dir),
-        }
+        };
+        let told = if self.call.several {
+            self.reporter.borrow_mut().leave()
+        } else {
+            // The last lines of a plan that is alone are those of the call.
+            let unwritten = self.call.judge_known(std::slice::from_mut(&mut end));
+            end.code = ExitCode::strongest([end.code].into_iter().chain(unwritten));
+            self.reporter.borrow_mut().finish(&end.report)
+        };
+        self.call.note(told);
+        end.transcript = self.transcript.take();
+        end
     }
 
     /// Writes the mark of a section, where the log has them.

@@ -172,6 +172,9 @@ fn a_list_that_is_out_of_date_is_told() {
     project.write("plans/plan.yaml", project.read("plan.yaml"));
     let ended = project.jelly(&["run"]).output();
     assert_eq!(ended.code, Some(3), "{}", ended.stdout);
+    // The last lines say how it ends.
+    assert!(ended.stdout.contains("exit code 3"), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("exit code 0"), "{}", ended.stdout);
     assert!(
         ended.stderr.contains("in the whole run"),
         "{}",
