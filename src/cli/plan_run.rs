@@ -462,7 +462,7 @@ impl<'a> PlanRun<'a> {
                 .map_or_else(KnownFailures::default, |list| {
                     list.of_plan(&plan.name, day_of(&call.started_at))
                 }),
-            plan_identity: identity(&plan.source.path, &self.project),
+            plan_identity: record::identity(&plan.source.path, &self.project),
             results: ResultSettings {
                 schemas: self.overrides(),
                 store_unread: self.store_unread,
@@ -586,22 +586,4 @@ pub fn secrets_from(plan: &Plan, env: &BTreeMap<String, String>, min: usize) -> 
             .map(|(name, value)| (name, value)),
     );
     redactor
-}
-
-/// Which plan it is, wherever its checkout lies: its place in the repository,
-/// or without one in the project folder.
-fn identity(plan: &Path, project: &Path) -> String {
-    let Ok(plan) = std::path::absolute(plan) else {
-        return plan.display().to_string();
-    };
-    let repository = plan
-        .ancestors()
-        .skip(1)
-        .find(|folder| folder.join(".git").exists());
-    let from = |folder: &Path| Some(plan.strip_prefix(folder).ok()?.display().to_string());
-    repository
-        .and_then(from)
-        .or_else(|| from(project))
-        .or_else(|| Some(plan.file_name()?.to_string_lossy().into_owned()))
-        .unwrap_or_default()
 }

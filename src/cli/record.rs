@@ -9,6 +9,7 @@ use jelly_triage::history::{
     Past, PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName,
 };
 use std::collections::HashMap;
+use std::path::Path;
 use std::rc::Rc;
 
 /// What the history says of steps that passed.
@@ -264,4 +265,22 @@ fn add(
         fingerprint: diagnosis.fingerprint.clone(),
         test_fingerprint: diagnosis.test_fingerprint.clone(),
     });
+}
+
+/// Which plan it is, wherever its checkout lies: its place in the repository,
+/// or without one in the project folder.
+pub fn identity(plan: &Path, project: &Path) -> String {
+    let Ok(plan) = std::path::absolute(plan) else {
+        return plan.display().to_string();
+    };
+    let repository = plan
+        .ancestors()
+        .skip(1)
+        .find(|folder| folder.join(".git").exists());
+    let from = |folder: &Path| Some(plan.strip_prefix(folder).ok()?.display().to_string());
+    repository
+        .and_then(from)
+        .or_else(|| from(project))
+        .or_else(|| Some(plan.file_name()?.to_string_lossy().into_owned()))
+        .unwrap_or_default()
 }
