@@ -556,7 +556,7 @@ fn a_url_from_a_configuration_or_a_plan_is_reached_with_its_headers() {
 fn what_can_not_be_meant_is_refused() {
     let project = Project::empty();
     for (args, says) in [
-        (&["proxy", "--url", "ftp://h/"][..], "no URL of a server"),
+        (&["proxy", "--url", "ftp://h/"][..], "not a URL of a server"),
         (
             &["proxy", "--url", "http://h/", "--header", "nonsense"],
             "NAME: VALUE",

@@ -159,13 +159,13 @@ fn what_still_changed_is_given_more_time() {
   - id: progress
     tool: work
     args: { op: progress }
-    until: { expect: { text: { equals: at 14 } }, every: 50ms, for: 400ms }
+    until: { expect: { text: { equals: at 6 } }, every: 400ms, for: 2s }
 ";
     let run = Project::with(&plan(steps)).run(&["--retries", "0", "--accept-repairs"]);
     run.ends(0, "passed_after_repair");
     let repair = &run.iteration(1).0["action"]["repairs"][0];
     let diff = repair["diff"].as_str().unwrap();
-    assert!(diff.contains("for: 800ms"), "{diff}");
+    assert!(diff.contains("for: 4s"), "{diff}");
 }
 
 /// What a step lacks is said by the step; under the flag, it is skipped, and a
