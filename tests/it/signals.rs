@@ -244,7 +244,7 @@ fn a_third_signal_ends_what_hears_none() {
         procs::alive(&project).into_iter().find(worker)
     });
     // It hears nothing any more, and what waits for it counts as one at most.
-    rustix::process::kill_process(pid(worker.pid), Signal::STOP).unwrap();
+    stop(worker.pid);
     // Two of one kind might be heard as one.
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         running.signal(signal);
@@ -303,6 +303,19 @@ fn sigkill_of_the_whole_group_leaves_no_server_and_no_descendant() {
     assert_eq!(running.wait().signal, Some(9));
 }
 
+/// Stops all threads of a process: one that still runs would hear what comes.
+fn stop(process: u32) {
+    kill_process(pid(process), Signal::STOP).unwrap();
+    procs::until("a stopped process", || {
+        let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+        let is_stopped = |task: std::fs::DirEntry| {
+            let status = std::fs::read_to_string(task.path().join("status"));
+            status.is_ok_and(|status| status.contains("State:\tT"))
+        };
+        tasks.flatten().all(is_stopped).then_some(())
+    });
+}
+
 fn worker_of(project: &Project, running: &Running) -> u32 {
     let all = procs::alive(project).into_iter();
     let mut workers = all.filter(|proc| proc.parent == running.pid());
@@ -335,7 +348,7 @@ fn of_signals_that_a_busy_worker_hears_of_together_the_first_decides() {
     ] {
         let (project, running) = in_a_call();
         let worker = worker_of(&project, &running);
-        kill_process(pid(worker), Signal::STOP).unwrap();
+        stop(worker);
         running.signal(first);
         procs::until("the first", || waiting(worker, first).then_some(()));
         running.signal(second);
