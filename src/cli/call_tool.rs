@@ -34,9 +34,10 @@ pub fn call(args: &CallArgs, world: &World) -> Result<ExitCode, Refusal> {
         let redactor = world_redactor(world);
         let named = named_server(&args.server.source, world, &redactor).await?;
         let given = args.arguments.iter().filter_map(|one| one.split_once('='));
-        let secrets = given.flat_map(|(name, value)| {
-            secrets_in_variable(name.trim_end_matches(':'), value.trim_start_matches('@'))
-        });
+        // What stands in a file is learnt once it is read.
+        let given = given.filter(|(_, value)| !value.starts_with('@'));
+        let secrets =
+            given.flat_map(|(name, value)| secrets_in_variable(name.trim_end_matches(':'), value));
         redactor.learn(secrets.map(|found| (found.name, found.value)));
         let engine: &Engine = &context.rules;
         let work = done(&named, args, (engine, world, &redactor));
@@ -76,6 +77,11 @@ async fn done(
             return Err(refusal);
         }
     };
+    let texts = arguments
+        .iter()
+        .filter_map(|(name, value)| Some((name, value.as_str()?)));
+    let secrets = texts.flat_map(|(name, value)| secrets_in_variable(name, value));
+    redactor.learn(secrets.map(|found| (found.name, found.value)));
     let sent = Value::Object(arguments.clone());
     let call = server
         .call(&args.tool, &sent, schema.as_ref(), args.call_timeout)

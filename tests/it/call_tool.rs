@@ -18,6 +18,10 @@ tools:
     inputSchema: { type: object, properties: {} }
     outputSchema: { type: object, properties: { n: { type: integer } }, required: [n] }
     response: { structured: { n: 5 } }
+  - name: echo
+    description: Echoes
+    inputSchema: { type: object, properties: { password: { type: string } } }
+    response: { text: "It is ${args.password}" }
   - name: broken
     description: Breaks its own contract
     inputSchema: { type: object, properties: {} }
@@ -190,5 +194,16 @@ fn no_secret_that_was_typed_is_printed() {
         assert_eq!(ended.code, Some(3), "{args:?}: {}", ended.stderr);
         let said = format!("{}{}", ended.stdout, ended.stderr);
         assert!(!said.contains(SECRET), "{args:?}: {said}");
+    }
+    project.write("password.txt", SECRET);
+    for format in [&["--format", "json"][..], &["--as-step"]] {
+        let ended = call(
+            &project,
+            &[&["echo", "password=@password.txt"][..], format].concat(),
+            &[],
+        );
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let said = format!("{}{}", ended.stdout, ended.stderr);
+        assert!(!said.contains(SECRET), "{said}");
     }
 }

@@ -210,7 +210,7 @@ fn one_killed_doubled_cut_and_rerun(project: &Project, folders: &[&str]) {
 }
 
 #[test]
-#[ignore = "takes minutes; `cargo test --release --test it thousand -- --ignored`"]
+#[ignore = "minutes; .ci/full runs it"]
 fn a_thousand_plans_in_a_hundred_shards_come_to_what_one_call_comes_to() {
     let project = plans(1000);
     simulate(&project, 100);
