@@ -11,6 +11,8 @@ mod auth;
 mod bound;
 mod checkup;
 mod clean;
+mod covered;
+mod covered_lists;
 mod declared;
 mod issue;
 mod judge;

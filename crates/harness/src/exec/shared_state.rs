@@ -3,6 +3,7 @@
 
 use super::bound::copied_answer;
 use super::clean::Cleaner;
+use super::covered::CoverageRecord;
 use super::left_out::left_out;
 use super::operators::Compiled;
 use super::settings::{ExecSettings, ProposeSnapshot};
@@ -79,6 +80,8 @@ pub struct SharedState {
     answers: Option<RefCell<StepAnswers>>,
     /// Likewise.
     outputs: Option<RefCell<Vec<OutputSeen>>>,
+    /// Likewise.
+    pub coverage: Option<CoverageRecord>,
     cut: Cell<bool>,
 }
 
@@ -108,6 +111,7 @@ impl SharedState {
             failures: RefCell::default(),
             answers: settings.keep_answers.then(RefCell::default),
             outputs: settings.keep_outputs.then(RefCell::default),
+            coverage: settings.coverage.then(CoverageRecord::default),
             compiled: RefCell::default(),
             cleaner: Cleaner::new(settings.redactor.clone(), &scope),
             propose: settings.propose_snapshot.clone(),
@@ -380,6 +384,7 @@ teardown:
             overrides: Rc::default(),
             store_unread: false,
             keep_outputs: false,
+            coverage: false,
             fail_fast,
             skip_missing: false,
             wire_check: false,
