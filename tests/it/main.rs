@@ -17,6 +17,7 @@ mod asked;
 mod auth;
 mod blame;
 mod call_tool;
+mod check_live;
 mod ci_files;
 mod ci_systems;
 mod cli;

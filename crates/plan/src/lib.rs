@@ -34,8 +34,9 @@ pub use grammar::{Operator, plan_schema};
 pub use jelly_base::text::Volatile;
 pub use json_schema::{BoundedSchema, SchemaError, TooComplex};
 pub use load::{
-    PlanError, Problem, Project, ProjectSetting, SettingKey, SettingKind, UnknownKeyword, check,
-    check_in, load, load_in, load_with, parse_duration, read_known, read_project, unknown_keyword,
+    PlanError, PlanFinding, Problem, Project, ProjectSetting, SettingKey, SettingKind,
+    UnknownKeyword, check, check_in, load, load_in, load_with, parse_duration, read_known,
+    read_project, unknown_keyword,
 };
 pub use masked::{shown_diff, shown_plan};
 pub use matrix::{Matrix, Variant};

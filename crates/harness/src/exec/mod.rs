@@ -6,6 +6,7 @@
 //!
 //! [`IterationRecord`]: jelly_base::model::IterationRecord
 
+mod against_lists;
 mod asked;
 mod auth;
 mod bound;
@@ -51,6 +52,7 @@ mod tool_schemas;
 mod volatile;
 mod wire_check;
 
+pub use against_lists::ServerLists;
 pub use checkup::{CheckupSettings, Examined, ReadyServer, examine, preflight, take_stock};
 pub use declared::Declared;
 pub use ladder::{LadderInput, Overrides, climb};
