@@ -13,6 +13,7 @@ mod load;
 mod masked;
 mod matrix;
 mod package;
+mod same_path;
 mod scope;
 mod source;
 mod syntax;

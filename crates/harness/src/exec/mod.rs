@@ -39,6 +39,7 @@ mod request;
 mod run;
 mod script;
 mod select;
+mod selected;
 mod sending;
 mod server_lane;
 mod settings;
@@ -49,6 +50,7 @@ mod step_context;
 mod step_end;
 mod subscriptions;
 mod tool_schemas;
+mod two_paths;
 mod volatile;
 mod wire_check;
 

@@ -289,17 +289,20 @@ impl<'t> Reader<'t> {
         self.enter(0);
         let in_any = |key: &str| files.iter().any(|(_, fields)| fields.get(key).is_some());
         match fields.entry("steps") {
-            Some(_)
-                if included
-                    .iter()
-                    .any(|(_, root)| root.entry("steps").is_some()) => {}
             Some(steps) if strict => {
+                let has_others = |(_, root): &(usize, Node<'_>)| root.entry("steps").is_some();
                 if matches!(&steps.value.data, Data::List(items) if items.is_empty()) {
-                    self.problem(
-                        steps.key_span,
-                        path,
-                        "there are no steps, so nothing is tested",
-                    );
+                    let (message, hint) = match included.iter().any(has_others) {
+                        true => (
+                            "there are no steps here",
+                            "leave `steps` out: those of the included files are enough",
+                        ),
+                        false => (
+                            "there are no steps, so nothing is tested",
+                            "add one, as in `- { tool: NAME }`",
+                        ),
+                    };
+                    self.problem(steps.key_span, path, message).hint(hint);
                 }
             }
             Some(_) => {}
