@@ -13,6 +13,7 @@ mod support;
 mod agent;
 mod alike;
 mod apply;
+mod argument_files;
 mod asked;
 mod auth;
 mod blame;

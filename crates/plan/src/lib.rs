@@ -2,6 +2,7 @@
 //! comments. Must not know how a plan is executed.
 
 mod anything;
+mod argument_files;
 mod auth;
 mod compare;
 mod condition;
@@ -23,6 +24,7 @@ mod uses;
 mod words;
 
 pub use anything::{can_not_fail, takes_anything};
+pub use argument_files::ArgumentFiles;
 pub use auth::{ALGORITHMS, Auth, AuthGrant, AuthProof};
 pub use compare::compare;
 #[cfg(any(test, feature = "witness"))]

@@ -112,13 +112,14 @@ impl NamedPlan {
         let tmp = TempDir::with_prefix("jelly-").map_err(|error| {
             Refusal::needs_help(format!("error: no temporary folder could be made: {error}"))
         })?;
-        let scope = Scope::new(
+        let mut scope = Scope::new(
             self.folder.clone(),
             tmp.path().to_owned(),
             world.env.clone(),
             choose_ports(&self.plan, &BTreeMap::new()),
             &self.plan.vars,
         );
+        scope.files = self.plan.files.clone();
         Ok((tmp, scope))
     }
 

@@ -115,7 +115,7 @@ impl ServerLists {
             return vec![absent.undeclared(name, step.path.key("tool"))];
         };
         let args = KnownArguments::of(step, scope);
-        let issues = tools.issues(name, &args.value, &args.unknown);
+        let issues = tools.issues(name, &args.value, (&args.unknown, args.hides));
         let all = self.listed(ListKind::Tools, &self.inventory.tools, step);
         issues
             .into_iter()
@@ -382,6 +382,8 @@ struct KnownArguments {
     value: Value,
     /// JSON pointers to what is not: captures, and variables without a value.
     unknown: Vec<String>,
+    /// Something in it is not to be shown.
+    hides: bool,
 }
 
 impl KnownArguments {
@@ -391,7 +393,11 @@ impl KnownArguments {
             Value::Null => Value::Object(Map::new()),
             args => known(args, (scope, &step.server), String::new(), &mut unknown),
         };
-        Self { value, unknown }
+        Self {
+            value,
+            unknown,
+            hides: scope.files.shown(&step.args).is_some(),
+        }
     }
 }
 

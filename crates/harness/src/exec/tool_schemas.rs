@@ -75,9 +75,10 @@ impl ToolSchemas {
     }
 
     /// Why this call can't be meant, if it can't: the tool's name first, then
-    /// the names of its arguments, then what is missing, then their values.
+    /// the names of its arguments, then what is missing, then their values. These
+    /// are not told where it `hides` them.
     #[must_use]
-    pub fn issue(&self, tool: &str, args: &Value) -> Option<PlanIssue> {
+    pub fn issue(&self, tool: &str, args: &Value, hides: bool) -> Option<PlanIssue> {
         let Some(found) = self.tools.get(tool) else {
             return Some(PlanIssue::UnknownTool {
                 name: tool.to_owned(),
@@ -107,18 +108,23 @@ impl ToolSchemas {
         }
         let errors = schema.compiled().ok()?.errors(args, ERRORS).ok()?;
         let missing = errors.iter().find_map(|error| match error.kind() {
-            ValidationErrorKind::Required { .. } => Some(wrong_argument(tool, error)),
+            ValidationErrorKind::Required { .. } => Some(wrong_argument(tool, error, hides)),
             _ => None,
         });
-        missing.or_else(|| Some(wrong_argument(tool, errors.first()?)))
+        missing.or_else(|| Some(wrong_argument(tool, errors.first()?, hides)))
     }
 
     /// Everything that can't be meant in this call, where what stands at the
     /// `unknown` places is not known yet.
     #[must_use]
-    pub fn issues(&self, tool: &str, args: &Value, unknown: &[String]) -> Vec<PlanIssue> {
+    pub fn issues(
+        &self,
+        tool: &str,
+        args: &Value,
+        (unknown, hides): (&[String], bool),
+    ) -> Vec<PlanIssue> {
         let Some(found) = self.tools.get(tool) else {
-            return self.issue(tool, args).into_iter().collect();
+            return self.issue(tool, args, hides).into_iter().collect();
         };
         let Some(schema) = &found.input else {
             return Vec::new();
@@ -159,7 +165,7 @@ impl ToolSchemas {
                     .any(|place| is_within(&pointer, place) || is_within(place, &pointer)),
             };
             if by_kind {
-                issues.push(wrong_argument(tool, error));
+                issues.push(wrong_argument(tool, error, hides));
             }
         }
         issues
@@ -177,7 +183,7 @@ fn is_candidate(issues: &[PlanIssue], name: &str) -> bool {
 }
 
 /// What is missing, or has a wrong value.
-fn wrong_argument(tool: &str, error: &ValidationError<'_>) -> PlanIssue {
+fn wrong_argument(tool: &str, error: &ValidationError<'_>, hides: bool) -> PlanIssue {
     let pointer = error.instance_path().to_string();
     let tool = tool.to_owned();
     match error.kind() {
@@ -195,7 +201,10 @@ fn wrong_argument(tool: &str, error: &ValidationError<'_>) -> PlanIssue {
             tool,
             pointer,
             // Whole: to be cut only where secrets are known.
-            reason: error.to_string(),
+            reason: match hides {
+                true => error.masked().to_string(),
+                false => error.to_string(),
+            },
         },
     }
 }
@@ -259,7 +268,7 @@ mod tests {
             repeatable: false,
         };
         let tools = [tool_info("echo", Some(schema)), tool_info("bare", None)];
-        ToolSchemas::new(&tools).issue(tool, &args)
+        ToolSchemas::new(&tools).issue(tool, &args, false)
     }
 
     fn open() -> Value {
