@@ -163,7 +163,7 @@ fn parse(
     let mut reader = Reader::new(&source.text, troubles);
     reader.variant.clone_from(&source.variant);
     reader.strict = strict;
-    reader.argument_files = argument_files;
+    reader.names.argument_files = argument_files;
     let mut included: Vec<(usize, Node<'_>)> = Vec::new();
     for (index, file) in files.iter().enumerate() {
         let (root, troubles) = syntax::parse(file);
@@ -188,7 +188,7 @@ fn parse(
                 let more = literal_secrets(text, root, &IndexMap::new());
                 parts.literal_secrets.extend(more);
             }
-            parts.files = std::mem::take(&mut reader.argument_files).into_files();
+            parts.files = std::mem::take(&mut reader.names.argument_files).into_files();
             // What a file holds may come back in any answer.
             let found = parts.files.texts().flat_map(secrets_in_text);
             let found = found.map(|found| (found.name.to_string(), found.value.to_string()));

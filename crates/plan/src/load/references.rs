@@ -3,6 +3,7 @@
 use super::path::Path;
 use super::reader::Reader;
 use crate::Requirement;
+use crate::argument_files::FileReader;
 use crate::syntax::{Data, Node, reference_meant};
 use crate::template::{PREFIXES, Part, RESERVED, Template, TemplateError, has_reference};
 use indexmap::{IndexMap, IndexSet};
@@ -38,6 +39,8 @@ pub(super) struct KnownNames {
     pub unsubscribed: HashSet<String>,
     /// By server: what the plan itself holds it to, as written and as revisions.
     pub pins: HashMap<String, (String, Vec<&'static Revision>)>,
+    /// What is sent of files.
+    pub argument_files: FileReader,
 }
 
 impl KnownNames {
@@ -185,6 +188,7 @@ impl<'t> Reader<'t> {
     ) {
         let refused = match place {
             TemplatePlace::Args => self
+                .names
                 .argument_files
                 .read(file, matches!(part, Part::File(_))),
             TemplatePlace::Variable => Err((
