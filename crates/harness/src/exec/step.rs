@@ -67,7 +67,7 @@ pub async fn run(
         &shared.cleaner,
     );
     let log = LogWatch::begin(session);
-    script.begin(std::mem::take(&mut ready.answers));
+    script.begin(ready.answers.clone());
     // What is cancelled has no output.
     let tool = ready.tool.clone().filter(|_| step.cancel.is_none());
     let tool = tool.as_deref();
