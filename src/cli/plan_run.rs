@@ -33,7 +33,7 @@ use jelly_setup::doctor::{Place, PlanServer, look};
 use jelly_wire::auth::TokenStore;
 use jelly_wire::{Recorder, redact_record};
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -394,6 +394,9 @@ impl<'a> PlanRun<'a> {
             vars: call.vars(),
             selection,
             fail_fast: call.args.fail_fast,
+            known_steps: call.known.as_ref().map_or_else(BTreeSet::new, |list| {
+                list.steps_of(plan, day_of(&call.started_at))
+            }),
             skip_missing: call.args.skip_missing,
             wire_check: call.args.wire_check,
             keep_answers: plan.source.variant.is_some(),

@@ -62,6 +62,15 @@ fn a_known_failure_is_counted_and_does_not_turn_the_run_red() {
     assert_eq!(sarif.code, Some(0));
     run_with(&project, BAD, &["--strict"]).ends(4, "passed_with_known");
 
+    // The step after it runs all the same.
+    let last = "  - { id: last, server: m, tool: say, expect: { text: { equals: hello } } }\n";
+    let plan = project.read("plan.yaml");
+    project.write("plan.yaml", format!("{plan}{last}"));
+    let fast = run_with(&project, BAD, &["--fail-fast"]);
+    fast.ends(0, "passed_with_known");
+    assert_eq!(fast.last().state("last"), "passed");
+    project.write("plan.yaml", plan);
+
     // Of the whole call's, too.
     project.write(
         "other.yaml",

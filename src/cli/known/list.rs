@@ -12,7 +12,9 @@ use jelly_base::model::{
 };
 use jelly_base::text::redact::Redactor;
 use jelly_harness::triage_loop::KnownFailures;
-use jelly_plan::{PlanSource, read_known};
+use jelly_plan::{Plan, PlanSource, Step, read_known};
+use jelly_triage::history::TestName;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -86,6 +88,18 @@ impl KnownList {
                 test,
             })
         })
+    }
+
+    /// The steps of a plan that it names, with or without their causes.
+    pub fn steps_of(&self, plan: &Plan, today: &str) -> BTreeSet<String> {
+        let valid = self.entries.iter().filter(|entry| !entry.is_expired(today));
+        let tests: BTreeSet<&str> = valid.filter_map(|entry| entry.test.as_deref()).collect();
+        let is_named = |step: &&Step| {
+            let test = TestName::new(&plan.name, &step.server, &step.id);
+            tests.contains(test.to_string().as_str())
+        };
+        let named = plan.all_steps().filter(is_named);
+        named.map(|step| step.id.clone()).collect()
     }
 
     /// Which failures of reports it covers. Of a report nobody knows more than

@@ -68,6 +68,8 @@ pub struct SharedState {
     pub cleaner: Cleaner,
     pub propose: ProposeSnapshot,
     fail_fast: bool,
+    /// Their failures are no reason to stop.
+    known_steps: BTreeSet<String>,
     stopping: watch::Receiver<Stopping>,
     index: HashMap<String, usize>,
     ended: RefCell<Vec<Option<StepReport>>>,
@@ -117,6 +119,7 @@ impl SharedState {
             selected,
             quarantined,
             fail_fast: settings.fail_fast,
+            known_steps: settings.known_steps.clone(),
             stopping,
         }
     }
@@ -255,6 +258,7 @@ impl SharedState {
         if report.state != StepState::Passed
             && !report.because.as_ref().is_some_and(Because::is_wanted)
             && self.fail_fast
+            && !self.known_steps.contains(&self.step(index).id)
         {
             self.cut.set(true);
         }
@@ -381,6 +385,7 @@ teardown:
             store_unread: false,
             keep_outputs: false,
             fail_fast,
+            known_steps: ["use".to_owned()].into(),
             skip_missing: false,
             wire_check: false,
             starts: Arc::new(Semaphore::new(1)),
@@ -465,6 +470,8 @@ teardown:
         shared.ends("up2", StepState::Passed);
         shared.ends("make", StepState::Passed);
         assert_eq!(shared.hinders("use"), None);
+        shared.ends("use", StepState::Failed);
+        assert_eq!(shared.hinders("other"), None, "that one is known");
         shared.ends("other", StepState::Failed);
         let cut = (StepState::Skipped, Because::FailFast);
         assert_eq!(shared.hinders("use"), Some(cut));
