@@ -251,6 +251,30 @@ fn a_triage_names_what_is_known_and_ends_as_it_would() {
     assert_eq!(before["known"], Value::Null);
     assert_eq!(after["known"][0]["test"], "s > C > t");
     assert_eq!(after["known"][0]["entry"]["reason"], "rounding");
+
+    for format in ["junit", "junit-strict"] {
+        let report = format!("{format}=out.xml");
+        let args = [
+            "triage",
+            "junit.xml",
+            "--known",
+            "list.yaml",
+            "--report",
+            &report,
+        ];
+        assert_eq!(project.jelly(&args).output().code, code);
+        let xml = project.read("out.xml");
+        assert!(
+            xml.contains(r#"<skipped message="known failure: "#),
+            "{xml}"
+        );
+        assert!(xml.contains(r#"skipped="1""#), "{xml}");
+        // What is known of it goes with it.
+        assert!(
+            format != "junit" || xml.contains("jelly.root_cause"),
+            "{xml}"
+        );
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::cli::record::test_of;
 use crate::cli::refusal::Refusal;
 use crate::cli::rules::project_file;
 use crate::cli::settings::{World, inherited_secrets};
+use crate::report::reported_test;
 use jelly_base::model::{
     Diagnosis, ErrorCategory, KnownEntry, KnownFailure, KnownMark, TriageReport,
 };
@@ -106,9 +107,7 @@ impl KnownList {
     /// that an assertion failed.
     pub fn of_triage(&self, report: &TriageReport, today: &str) -> Vec<KnownFailure> {
         let known = report.failures.iter().filter_map(|failure| {
-            let parts = [failure.suite, failure.classname, failure.name];
-            let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-            let test = parts.join(" > ");
+            let test = reported_test(&failure);
             let diagnosis = failure.diagnosis();
             let is_mismatch = diagnosis.error_category == Some(ErrorCategory::Assertion)
                 && diagnosis.root_cause != "schema_mismatch";
