@@ -32,6 +32,10 @@ fn widenings() -> Vec<(Value, Value)> {
         (json!({"enum": ["a"]}), json!({"enum": ["b", "a"]})),
         (json!({"const": "a"}), json!({"enum": ["b", "a"]})),
         (
+            json!({"const": "a", "enum": ["b"]}),
+            json!({"const": "a", "enum": ["b", "a"]}),
+        ),
+        (
             json!({"type": "string", "enum": ["a"]}),
             json!({"type": "string"}),
         ),
@@ -128,6 +132,10 @@ fn what_says_the_same_in_other_words_is_no_change() {
         ),
         (json!({"enum": [1, 2]}), json!({"enum": [2.0, 1]})),
         (json!({"const": "a"}), json!({"enum": ["a"]})),
+        (
+            json!({"const": "a", "enum": ["a", "b"]}),
+            json!({"enum": ["a"]}),
+        ),
         (
             json!({"type": "integer", "minimum": 1}),
             json!({"type": "integer", "exclusiveMinimum": 0}),
