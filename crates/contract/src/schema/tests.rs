@@ -478,3 +478,27 @@ fn values() -> impl Strategy<Value = Value> {
         ]
     })
 }
+
+#[test]
+fn what_can_not_be_compared_is_breaking_and_proves_nothing() {
+    for (old, new, is_shown) in [
+        (
+            json!({"pattern": "^a"}),
+            json!({"pattern": "^[a-z]"}),
+            false,
+        ),
+        (
+            json!({"if": {"minimum": 1}}),
+            json!({"if": {"minimum": 2}}),
+            false,
+        ),
+        (json!({"enum": ["a"]}), json!({"enum": ["b"]}), true),
+        (json!({"type": "string"}), json!({"type": "number"}), true),
+        (json!({}), json!({"required": ["a"]}), true),
+    ] {
+        let changes = compare_schemas(&old, &new, Direction::Input);
+        assert_eq!(changes.len(), 1, "{changes:?}");
+        assert_eq!(changes[0].kind, ChangeKind::Breaking, "{changes:?}");
+        assert_eq!(changes[0].is_shown, is_shown, "{changes:?}");
+    }
+}
