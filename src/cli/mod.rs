@@ -134,6 +134,9 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
         Command::Run(args) => supervised(color, |world| run::run(*args, world)),
         Command::Init(args) => supervised(color, |world| init::init(&args, world)),
         Command::Doctor(args) => supervised(color, |world| doctor::doctor(&args, world)),
+        Command::Check(args) if args.live => {
+            supervised(color, |world| check::check_live(&args, world))
+        }
         Command::Check(args) => {
             let world = World::look(color).ok();
             let color = world.as_ref().is_some_and(World::colors_stderr);

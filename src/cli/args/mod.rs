@@ -86,7 +86,7 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Merge the results of shards into the result of one run
     Merge(MergeArgs),
-    /// Validate plans without starting anything
+    /// Validate plans without starting anything, or with --live beside their servers
     Check(CheckArgs),
     /// Apply the repairs of an earlier run to the plan file
     Apply(ApplyArgs),

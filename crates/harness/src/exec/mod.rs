@@ -6,6 +6,7 @@
 //!
 //! [`IterationRecord`]: jelly_base::model::IterationRecord
 
+mod against_lists;
 mod asked;
 mod auth;
 mod bound;
@@ -38,6 +39,7 @@ mod request;
 mod run;
 mod script;
 mod select;
+mod selected;
 mod sending;
 mod server_lane;
 mod settings;
@@ -48,9 +50,11 @@ mod step_context;
 mod step_end;
 mod subscriptions;
 mod tool_schemas;
+mod two_paths;
 mod volatile;
 mod wire_check;
 
+pub use against_lists::ServerLists;
 pub use checkup::{CheckupSettings, Examined, ReadyServer, examine, preflight, take_stock};
 pub use declared::Declared;
 pub use ladder::{LadderInput, Overrides, climb};
