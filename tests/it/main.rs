@@ -98,6 +98,7 @@ mod shards;
 mod signals;
 mod silent;
 mod snapshot;
+mod startup;
 mod terminal;
 mod triage;
 mod wire_check;

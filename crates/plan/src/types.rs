@@ -2,7 +2,7 @@
 
 use super::auth::Auth;
 use super::features::{
-    Answer, Cancel, Completion, LogLevel, NotificationExpect, Raw, Subscription,
+    Answer, Cancel, Completion, LogLevel, NotificationExpect, Raw, StartupExpect, Subscription,
 };
 use super::grammar::Operator;
 use super::matrix::Matrix;
@@ -236,6 +236,8 @@ pub enum Request {
     Unsubscribe(String),
     /// Bytes: a line over pipes, a body over HTTP.
     Raw(Raw),
+    /// Nothing: its server is started, which is looked at.
+    Startup,
 }
 
 impl Request {
@@ -252,6 +254,7 @@ impl Request {
             Self::Subscribe(_) => "subscribe",
             Self::Unsubscribe(_) => "unsubscribe",
             Self::Raw(_) => "raw",
+            Self::Startup => "startup",
         }
     }
 }
@@ -366,6 +369,13 @@ impl Step {
         self.expects().any(Expect::wants_error)
     }
 
+    /// What is expected is that its server does not start.
+    #[must_use]
+    pub fn expects_refusal(&self) -> bool {
+        let startup = self.expect.startup.as_ref();
+        startup.is_some_and(|startup| startup.refuses.is_some())
+    }
+
     /// All that its answers are held against: what is waited for, and what the
     /// last one must be.
     pub fn expects(&self) -> impl Iterator<Item = &Expect> {
@@ -410,6 +420,8 @@ pub struct Expect {
     /// Over what the server wrote on stderr during the step.
     pub stderr: Vec<Predicate>,
     pub notifications: Vec<NotificationExpect>,
+    /// Of the start of its server, in place of an answer.
+    pub startup: Option<Box<StartupExpect>>,
 }
 
 impl Expect {

@@ -43,11 +43,13 @@ mod server_lane;
 mod settings;
 mod shared_state;
 mod snapshots;
+mod startup;
 mod step;
 mod step_context;
 mod step_end;
 mod subscriptions;
 mod tool_schemas;
+mod unasked;
 mod volatile;
 mod wire_check;
 

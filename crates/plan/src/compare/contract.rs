@@ -268,5 +268,6 @@ fn of_request(request: &Request, names: SpelledNames<'_>) -> Value {
         Request::Unsubscribe(id) => json!(["unsubscribe", id]),
         Request::Raw(Raw::Text(text)) => json!(["raw", names.text(text)]),
         Request::Raw(Raw::Bytes(bytes)) => json!(["raw_bytes", bytes]),
+        Request::Startup => json!(["startup"]),
     }
 }

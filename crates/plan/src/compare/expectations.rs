@@ -5,7 +5,7 @@ use super::spelled::SpelledNames;
 use crate::anything::{Surface, holds_of_anything};
 use crate::{
     Answer, Capture, ErrorExpect, Expect, JsonExpect, NotificationExpect, Plan, Predicate,
-    Redaction, Request, Server, Step,
+    Redaction, RefusalExpect, Request, Server, StartupExpect, Step,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -143,6 +143,8 @@ impl Collected<'_> {
         let owner = Owner::Step(id.clone());
         if cancel.is_some() {
             self.plain(&owner, "answer", "", "cancelled");
+        } else if *request == Request::Startup {
+            self.plain(&owner, "startup", "", "looks");
         } else {
             // By whose form the answer is judged.
             self.plain(&owner, "answer", request.kind(), "form");
@@ -188,6 +190,7 @@ impl Collected<'_> {
             duration,
             stderr,
             notifications,
+            startup,
         } = expect;
         if is_error.is_some_and(|flag| flag.value) {
             self.plain(owner, "is_error", "", "true");
@@ -209,6 +212,19 @@ impl Collected<'_> {
         self.predicates(owner, "stderr", Surface::Text, stderr);
         for wanted in notifications {
             self.notification(owner, wanted);
+        }
+        if let Some(startup) = startup {
+            let StartupExpect {
+                server_info,
+                capabilities,
+                refuses,
+            } = startup.as_ref();
+            self.json(owner, "server_info", "", server_info);
+            self.json(owner, "capabilities", "", capabilities);
+            if let Some(RefusalExpect { exit, at: _ }) = refuses {
+                self.plain(owner, "startup", "", "refuses");
+                self.predicates(owner, "exit", Surface::ErrorCode, exit);
+            }
         }
     }
 

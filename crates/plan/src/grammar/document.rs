@@ -61,7 +61,7 @@ mapping! {
         /// The server of a step.
         server: Kind::Name("a server's name");
         /// The tags of a step.
-        tags: Kind::List(&Kind::Word, 1), also "tag";
+        tags: Kind::List(&Kind::Word, 0), also "tag";
         /// Timeout of a step's request. It goes before the server's request_timeout.
         timeout: Kind::Time;
         /// Timeout of a server for becoming ready.

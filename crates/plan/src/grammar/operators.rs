@@ -169,6 +169,7 @@ pub(crate) enum Target {
     ErrorMessage,
     Duration,
     Count,
+    ExitCode,
 }
 
 impl Target {
@@ -207,6 +208,11 @@ impl Target {
             ),
             Self::Duration => ("duration", "Duration", "as in `duration: { lt: 500ms }`"),
             Self::Count => ("count", "Count", "as in `count: 2`, or `count: { ge: 2 }`"),
+            Self::ExitCode => (
+                "exit",
+                "ExitCode",
+                "as in `exit: 2`, or `exit: { one_of: [1, 2] }`",
+            ),
         }
     }
 
@@ -225,7 +231,12 @@ impl Target {
     pub(crate) fn is_text(self) -> bool {
         match self {
             Self::Text | Self::Stderr | Self::ErrorMessage => true,
-            Self::Json | Self::Structured | Self::ErrorCode | Self::Duration | Self::Count => false,
+            Self::Json
+            | Self::Structured
+            | Self::ErrorCode
+            | Self::Duration
+            | Self::Count
+            | Self::ExitCode => false,
         }
     }
 
@@ -241,10 +252,11 @@ impl Target {
                 Err("it is text; use `structured`, or `json` with a path")
             }
             (Self::Text | Self::Stderr | Self::ErrorMessage, _) => Ok(()),
-            (Self::ErrorCode | Self::Count, Group::Equality | Group::Order | Group::Presence) => {
-                Ok(())
-            }
-            (Self::ErrorCode | Self::Count, _) => {
+            (
+                Self::ErrorCode | Self::Count | Self::ExitCode,
+                Group::Equality | Group::Order | Group::Presence,
+            ) => Ok(()),
+            (Self::ErrorCode | Self::Count | Self::ExitCode, _) => {
                 Err("it is a number; use `equals`, `one_of` or a comparison")
             }
             (Self::Duration, Group::Order) => Ok(()),

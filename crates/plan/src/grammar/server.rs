@@ -2,6 +2,7 @@
 
 use super::mapping::{Key, Kind, Mapping, Rule, Words, mapping};
 use super::package::PACKAGE;
+use super::startup::STARTUP;
 use super::step::ANSWER;
 use crate::ALGORITHMS;
 use jelly_base::mcp::REVISIONS;
@@ -50,6 +51,8 @@ mapping! {
         /// What the client answers if the server asks it something, as often as it
         /// asks.
         answers: Kind::List(&Kind::Mapping(&ANSWER), 0);
+        /// What must hold as it starts, or that it must not.
+        startup: Kind::Mapping(&STARTUP), also "on_start start";
         /// What must be there for all of its steps; see the step's `requires`.
         requires: Kind::List(&Kind::Name("a requirement"), 1), also "require";
         /// Timeout for becoming ready. Default: 30s.

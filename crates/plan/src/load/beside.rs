@@ -77,7 +77,7 @@ impl<'t> Reader<'t> {
                     Some("`request: METHOD` sends any parameters"),
                 );
             }
-            Request::Method(_) => {}
+            Request::Method(_) | Request::Startup => {}
         }
         if fields.get("cancel_after").is_none() {
             return;

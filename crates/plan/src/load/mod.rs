@@ -31,6 +31,7 @@ mod repeat_tests;
 mod server;
 #[cfg(test)]
 mod slips_tests;
+mod startup;
 mod step;
 #[cfg(test)]
 mod tests;
