@@ -59,6 +59,7 @@ mod once;
 mod one_label;
 mod packages;
 mod passed_before;
+mod patience;
 mod peers;
 mod plans;
 mod protocol_slips;

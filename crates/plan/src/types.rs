@@ -158,6 +158,10 @@ pub struct Server {
     pub startup_timeout: Duration,
     /// For one request. Default 30 s.
     pub request_timeout: Duration,
+    /// Progress that it reports begins the timeout of a request anew.
+    pub progress_extends: bool,
+    /// The most that this may come to. Default 10 min.
+    pub total_timeout: Duration,
     /// How long the server may take to exit once its stdin is closed, before
     /// SIGTERM, and again before SIGKILL. Default 2 s.
     pub shutdown_timeout: Duration,
@@ -276,6 +280,10 @@ pub struct Step {
     pub tags: Vec<String>,
     /// Overrides the server's `request_timeout`.
     pub timeout: Option<Duration>,
+    /// Overrides the server's.
+    pub progress_extends: Option<bool>,
+    /// Likewise.
+    pub total_timeout: Option<Duration>,
     pub at: Location,
     /// As in `steps[2]`.
     pub path: DocPath,
@@ -367,6 +375,23 @@ impl Step {
     #[must_use]
     pub fn expects_error(&self) -> bool {
         self.expects().any(Expect::wants_error)
+    }
+
+    /// How long its request may take: without an answer, and without progress where
+    /// that counts.
+    #[must_use]
+    pub fn limit(&self, server: &Server) -> Duration {
+        self.timeout.unwrap_or(server.request_timeout)
+    }
+
+    /// The longest that its request may take in all, where progress extends its
+    /// timeout.
+    #[must_use]
+    pub fn total_limit(&self, server: &Server) -> Option<Duration> {
+        let extends = self.progress_extends.unwrap_or(server.progress_extends);
+        let total = self.total_timeout.unwrap_or(server.total_timeout);
+        // A server's may be shorter than what a step says itself.
+        extends.then(|| total.max(self.limit(server)))
     }
 
     /// What is expected is that its server does not start.

@@ -22,7 +22,7 @@ use super::step_end::{Aftermath, StepEnd, at_step};
 use super::subscriptions::Subscriptions;
 use super::unasked::{misplanned_operand, propose};
 use jelly_base::model::{Exit, Failure, Outcome, OwnLimit, Phase, PlanIssue, RpcError};
-use jelly_base::text::human_duration;
+use jelly_base::text::{human_duration, plural};
 use jelly_plan::{Location, Operator, Predicate, Step};
 use jelly_process::{Mark, Said};
 use jelly_wire::{Beyond, CancelEnd, HttpEnd, Life, Reply, ReplyOutcome, describe_exit, is_sound};
@@ -223,14 +223,29 @@ impl Ended<'_> {
         } else {
             ""
         };
+        let StepContext { limit, total, .. } = *self.context;
+        let total = total.filter(|_| life.progress > 0);
+        // What is left of the total may be less than the limit.
+        let (limit, which, signs) = match total {
+            Some(total) if self.elapsed >= total => (
+                total,
+                " (total_timeout)",
+                format!(
+                    ", though the server reported progress {}",
+                    plural(life.progress, "time")
+                ),
+            ),
+            Some(_) => (limit, " of its last progress", String::new()),
+            None => (limit, "", signs.to_owned()),
+        };
         let message = format!(
-            "{} was not answered within {}{signs}",
+            "{} was not answered within {}{which}{signs}",
             self.ready.shown(),
-            human_duration(self.context.limit)
+            human_duration(limit)
         );
         Failure {
             outcome: Some(Outcome::Timeout),
-            timeout_s: Some(self.context.limit.as_secs_f64()),
+            timeout_s: Some(limit.as_secs_f64()),
             process_alive: self.lives(),
             showed_life: Some(life.any()),
             ..at_step(self.step, Phase::Call, message)

@@ -46,7 +46,7 @@ pub async fn poll(
     let mut wrong = 0_u32;
     loop {
         let deadline = Instant::now() + context.limit;
-        let sent = send(context.session, subscriptions, step, ready, deadline).await;
+        let sent = send(context, subscriptions, step, ready, deadline).await;
         let outcome = &sent.reply.outcome;
         let end = match is_awaited(outcome) {
             Some(true) => Some(PollEnd::Awaited),

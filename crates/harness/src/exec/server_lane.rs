@@ -372,7 +372,7 @@ impl ServerLane {
                     server: step.server.clone(),
                 });
             }
-            let limit = step.timeout.unwrap_or(self.server.request_timeout);
+            let limit = step.limit(&self.server);
             let (schemas, tools) = (&mut running.schemas, &mut running.tools);
             let subscriptions = &mut running.subscriptions;
             let fragile = running.fragile;
@@ -393,6 +393,7 @@ impl ServerLane {
                         sent_before,
                         is_strict: self.checks_wire(),
                         limit,
+                        total: step.total_limit(&self.server),
                         deadline,
                     };
                     step::run(&context, subscriptions, step).await

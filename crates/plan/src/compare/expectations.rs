@@ -62,8 +62,10 @@ pub(super) fn expectations(plan: &Plan, env: &BTreeMap<String, String>) -> Expec
     }
     for step in plan.all_steps() {
         let server = plan.servers.get(&step.server);
-        let usual = server.map_or(Duration::MAX, |server| server.request_timeout);
-        found.limit = step.timeout.unwrap_or(usual);
+        found.limit = server.map_or(Duration::MAX, |server| {
+            let total = step.total_limit(server);
+            total.unwrap_or_else(|| step.limit(server))
+        });
         found.step(step);
     }
     found.all
@@ -128,6 +130,8 @@ impl Collected<'_> {
             capture,
             tags: _,
             timeout: _,
+            progress_extends: _,
+            total_timeout: _,
             at: _,
             path: _,
             needs: _,

@@ -59,6 +59,12 @@ mapping! {
         startup_timeout: Kind::Time;
         /// Timeout of a request. Default: 30s.
         request_timeout: Kind::Time;
+        /// Whether progress that it reports begins the timeout of a request anew.
+        /// Default: ignored.
+        progress: Kind::Choice(&PROGRESS);
+        /// The longest that a request may take where progress extends its timeout.
+        /// Default: 10m.
+        total_timeout: Kind::Time, also "max_total_timeout";
         /// Timeout for exiting after its stdin is closed, and again after SIGTERM.
         /// Default: 2s.
         shutdown_timeout: Kind::Time;
@@ -160,6 +166,14 @@ pub(crate) static WIRE: Words = Words {
     about: "Whether messages are checked against the specification.",
     words: || vec!["strict", "lenient"],
     meanings: &["They are.", "They are not."],
+};
+
+pub(crate) static PROGRESS: Words = Words {
+    name: "Progress",
+    what: "progress",
+    about: "Whether progress that a server reports begins a timeout anew.",
+    words: || vec!["extends", "ignored"],
+    meanings: &["It does, up to the `total_timeout`.", "It does not."],
 };
 
 pub(crate) static ERA: Words = Words {

@@ -20,6 +20,7 @@ mod package;
 #[cfg(test)]
 mod package_tests;
 mod path;
+mod patience;
 mod plan;
 mod problem;
 mod project;

@@ -150,6 +150,8 @@ impl<'t> Reader<'t> {
             capture: IndexMap::new(),
             tags,
             timeout: None,
+            progress_extends: None,
+            total_timeout: None,
             at: self.at(entry.key_span),
             path: path.to_doc(),
             needs: Vec::new(),

@@ -33,6 +33,8 @@ pub(super) fn add_step(step: &Step, limit: Duration, hash: &mut StableHash<'_>) 
         capture,
         tags: _,
         timeout: _,
+        progress_extends: _,
+        total_timeout: _,
         at: _,
         path: _,
         needs,
@@ -270,6 +272,8 @@ pub(super) fn add_server(server: &Server, in_effect: InEffect, hash: &mut Stable
         // How long one would wait, and not what comes.
         startup_timeout: _,
         request_timeout: _,
+        progress_extends: _,
+        total_timeout: _,
         shutdown_timeout: _,
         pinned_at: _,
         at: _,
