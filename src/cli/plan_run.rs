@@ -113,6 +113,7 @@ impl RunCall {
         if let Some(locked) = &self.locked {
             let selected = selection.select(&plan);
             let steps = plan.all_steps().filter(|step| selected.contains(&step.id));
+            let steps = steps.filter(|step| !step.expects_refusal());
             let mut servers = steps.map(|step| &step.server);
             let missing = |name: &&String| !locked.lock.servers.contains_key(*name);
             if let Some(name) = servers.find(missing) {

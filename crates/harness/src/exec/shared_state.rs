@@ -10,7 +10,7 @@ use super::step_end::fine_millis;
 use jelly_base::model::{
     Because, Failure, OutputSeen, RpcError, Section, Signal, StepAnswers, StepReport, StepState,
 };
-use jelly_plan::{Plan, Scope, Step};
+use jelly_plan::{Plan, Request, Scope, Step};
 use jelly_wire::ReplyOutcome;
 use serde_json::{Map, Value, json};
 use std::cell::{Cell, RefCell};
@@ -180,6 +180,10 @@ impl SharedState {
 
     fn is_due(&self, index: usize) -> bool {
         let step = self.step(index);
+        // Servers start beside set-up.
+        if step.request == Request::Startup {
+            return true;
+        }
         let ended = self.ended.borrow();
         match step.section {
             Section::Setup | Section::Teardown => ended[..index].iter().all(Option::is_some),
@@ -205,6 +209,7 @@ impl SharedState {
         let ended = self.ended.borrow();
         // Set-up goes one by one, and no further than its first failure.
         let before = match step.section {
+            _ if step.request == Request::Startup => 0,
             Section::Setup => self.index.get(&step.id).copied().unwrap_or_default(),
             Section::Steps => self.plan.setup.len(),
             Section::Teardown => 0,

@@ -77,7 +77,7 @@ pub async fn run(
     let mut waiting = None;
     let (sent, poll_end) = match &step.until {
         None => {
-            let sent = send(session, subscriptions, step, &mut ready, deadline).await;
+            let sent = send(context, subscriptions, step, &mut ready, deadline).await;
             (sent, PollEnd::Awaited)
         }
         Some(until) => {
