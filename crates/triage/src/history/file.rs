@@ -1,4 +1,5 @@
-//! The history file: JSON Lines, one run a line. All I/O of this room is here.
+//! The history as a file: JSON Lines, one run a line. All I/O of this room is
+//! here.
 //!
 //! A run is one line and one write, so it is recorded as a whole or not at
 //! all. A line that a crash tore is passed over by readers, and the next
@@ -7,8 +8,10 @@
 //! then `history.jsonl` becomes `history.1.jsonl`, and readers read both.
 
 use super::error::HistoryError;
+use super::origin::RunOrigin;
 use super::past::Past;
 use super::record::{PastReport, PastRun, SCHEMA_VERSION};
+use super::store::{HistoryStore, PastScope, ReadPast, Recorded};
 use jelly_base::text::{Notation, disarmed, plural};
 use jelly_process::{LockError, lock_beside};
 use serde::Deserialize;
@@ -41,6 +44,18 @@ impl Default for HistoryLimits {
     }
 }
 
+impl HistoryLimits {
+    /// Of a file that others wait for: nothing is to be rotated away.
+    #[must_use]
+    pub fn of_spool() -> Self {
+        Self {
+            runs: usize::MAX,
+            bytes: u64::MAX,
+            ..Self::default()
+        }
+    }
+}
+
 /// A longer line is none that jelly wrote.
 const LINE_MAX: u64 = 64 * 1024 * 1024;
 /// A larger file is not read at all.
@@ -48,20 +63,12 @@ const FILE_MAX: u64 = 256 * 1024 * 1024;
 /// Warnings about single lines, of one file.
 const WARNINGS_MAX: usize = 5;
 
-/// What came of recording a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recorded {
-    /// As a new line; `dropped` failures went beyond the limit of one run.
-    Run { dropped: usize },
-    /// Not again: all of its reports are there already.
-    Known,
-}
-
 /// A history file, which need not exist yet.
 #[derive(Debug, Clone)]
-pub struct Store {
+pub struct HistoryFile {
     path: PathBuf,
     limits: HistoryLimits,
+    viewer: RunOrigin,
 }
 
 /// Of a line, what tells whether the rest can be read.
@@ -92,13 +99,21 @@ enum Line<T> {
     Broken(String),
 }
 
-impl Store {
+impl HistoryFile {
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
             limits: HistoryLimits::default(),
+            viewer: RunOrigin::default(),
         }
+    }
+
+    /// Whose past it is that is asked for; see [`Past::seen_from`].
+    #[must_use]
+    pub fn seen_from(mut self, viewer: RunOrigin) -> Self {
+        self.viewer = viewer;
+        self
     }
 
     #[must_use]
@@ -127,20 +142,19 @@ impl Store {
         self.path.with_file_name(name)
     }
 
-    /// What the file and the one before it remember, with sentences about the
-    /// lines that could not be read. A file that does not exist remembers
-    /// nothing.
+    /// Hands over the runs of the file and of the one before it, oldest first;
+    /// gives back sentences about the lines that could not be read. A file that
+    /// does not exist holds none.
     ///
     /// # Errors
     /// A file exists and can't be read.
-    pub fn load(&self) -> Result<(Past, Vec<String>), HistoryError> {
-        let mut past = Past::default();
+    pub fn each_run(&self, take: &mut dyn FnMut(PastRun)) -> Result<Vec<String>, HistoryError> {
         let mut warnings = Vec::new();
         for path in [self.older(), self.path.clone()] {
             let mut broken = 0;
             let mut later = 0;
             each_line(&path, &mut |number, line| match parse(line) {
-                Line::Run(run) => past.add(*run),
+                Line::Run(run) => take(*run),
                 Line::Later => later += 1,
                 Line::Broken(why) => {
                     broken += 1;
@@ -167,46 +181,17 @@ impl Store {
                 ));
             }
         }
-        Ok((past, warnings))
+        Ok(warnings)
     }
 
-    /// Makes sure that a run could be recorded, before there is one; creates
-    /// the file where there is none.
+    /// All that is remembered.
     ///
     /// # Errors
-    /// It can't be created or written to.
-    pub fn check_writable(&self) -> Result<(), HistoryError> {
-        self.prepare()?;
-        let opened = self.open_for_append().map(drop);
-        opened.map_err(|source| self.write_error(source))
-    }
-
-    /// Appends a run, without the reports that are recorded already.
-    ///
-    /// # Errors
-    /// The file can't be written, or others held it for too long.
-    pub fn record(&self, mut run: PastRun) -> Result<Recorded, HistoryError> {
-        self.prepare()?;
-        let lock = self.lock()?;
-        let (older, current) = (look_through(&self.older())?, look_through(&self.path)?);
-        let known: BTreeSet<String> = older.digests.union(&current.digests).cloned().collect();
-        let had_reports = !run.reports.is_empty();
-        run.without(&known);
-        if had_reports && run.reports.is_empty() {
-            return Ok(Recorded::Known);
-        }
-        let dropped = run.failures.len().saturating_sub(self.limits.failures);
-        run.failures.truncate(self.limits.failures);
-        let line = serde_json::to_string(&run).map_err(|source| HistoryError::Encode { source })?;
-        let line = format!("{}\n", disarmed(&line, Notation::Json));
-        // To rotate away what a later version wrote would destroy it in time.
-        if !older.later && !current.later {
-            self.rotate_if_full(current.runs, line.len())?;
-        }
-        self.append(line.as_bytes())
-            .map_err(|source| self.write_error(source))?;
-        drop(lock);
-        Ok(Recorded::Run { dropped })
+    /// A file exists and can't be read.
+    pub fn load(&self) -> Result<ReadPast, HistoryError> {
+        let mut past = Past::seen_from(&self.viewer);
+        let warnings = self.each_run(&mut |run| past.add(run))?;
+        Ok(ReadPast { past, warnings })
     }
 
     fn prepare(&self) -> Result<(), HistoryError> {
@@ -273,6 +258,61 @@ impl Store {
         bytes.extend_from_slice(line);
         file.write_all(&bytes)?;
         file.sync_data()
+    }
+}
+
+impl HistoryStore for HistoryFile {
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn file(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+
+    /// Creates the file where there is none.
+    fn check_writable(&self) -> Result<(), HistoryError> {
+        self.prepare()?;
+        let opened = self.open_for_append().map(drop);
+        opened.map_err(|source| self.write_error(source))
+    }
+
+    /// Appends a line.
+    fn record(&self, mut run: PastRun) -> Result<Recorded, HistoryError> {
+        self.prepare()?;
+        let lock = self.lock()?;
+        let (older, current) = (look_through(&self.older())?, look_through(&self.path)?);
+        let known: BTreeSet<String> = older.digests.union(&current.digests).cloned().collect();
+        let had_reports = !run.reports.is_empty();
+        run.without(&known);
+        if had_reports && run.reports.is_empty() {
+            return Ok(Recorded::Known);
+        }
+        let dropped = run.failures.len().saturating_sub(self.limits.failures);
+        run.failures.truncate(self.limits.failures);
+        let line = serde_json::to_string(&run).map_err(|source| HistoryError::Encode { source })?;
+        let line = format!("{}\n", disarmed(&line, Notation::Json));
+        // To rotate away what a later version wrote would destroy it in time.
+        if !older.later && !current.later {
+            self.rotate_if_full(current.runs, line.len())?;
+        }
+        self.append(line.as_bytes())
+            .map_err(|source| self.write_error(source))?;
+        drop(lock);
+        Ok(Recorded::Run { dropped })
+    }
+
+    /// Always all of it: a file is read as a whole.
+    fn past(&self, scope: &PastScope<'_>) -> Result<ReadPast, HistoryError> {
+        let mut read = self.load()?;
+        if let PastScope::Tests { before, .. } = scope {
+            read.past.end_before(before.iter().map(String::as_str));
+        }
+        Ok(read)
+    }
+
+    fn passed_as(&self, definition: &str) -> Result<bool, HistoryError> {
+        Ok(self.load()?.past.passed_as(definition))
     }
 }
 
@@ -352,5 +392,5 @@ fn parse<T: DeserializeOwned>(line: &[u8]) -> Line<T> {
 }
 
 #[cfg(test)]
-#[path = "store_tests.rs"]
+#[path = "file_tests.rs"]
 mod tests;

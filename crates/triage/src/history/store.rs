@@ -1,0 +1,88 @@
+//! Where runs are remembered.
+//!
+//! The main type is [`HistoryStore`]: what a history has to do, whether it is a
+//! file ([`HistoryFile`](super::HistoryFile)) or a database, which is a crate of
+//! its own. Stores keep and select; what follows from what they kept is for
+//! [`Past`] to say, so that all give the same answers.
+
+use super::error::HistoryError;
+use super::past::Past;
+use super::record::{PastRun, TestName};
+use std::path::Path;
+
+/// Whether this names a database, and no file.
+#[must_use]
+pub fn is_database(place: &str) -> bool {
+    let schemes = ["postgres://", "postgresql://"];
+    schemes.iter().any(|scheme| place.starts_with(scheme))
+}
+
+/// What came of recording a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recorded {
+    /// As a new one; `dropped` failures went beyond the limit of one run.
+    Run { dropped: usize },
+    /// Not again: all of its reports are there already.
+    Known,
+}
+
+/// What of the past is asked for. A store may give more.
+#[derive(Debug, Clone, Copy)]
+pub enum PastScope<'a> {
+    /// All of it.
+    All,
+    /// Tests that failed not long ago, with how they ended since.
+    Failing,
+    /// These tests.
+    Tests {
+        tests: &'a [TestName],
+        /// Runs that hold a report of one of these digests, and all later ones,
+        /// do not count.
+        before: &'a [String],
+    },
+    /// Causes whose fingerprint, or that of one of their tests, begins like one
+    /// of these.
+    Fingerprints(&'a [String]),
+}
+
+/// A past, with sentences about what of it could not be read.
+#[derive(Debug, Default)]
+pub struct ReadPast {
+    pub past: Past,
+    pub warnings: Vec<String>,
+}
+
+/// A place where runs are remembered, seen from one project and branch.
+pub trait HistoryStore: std::fmt::Debug {
+    /// What it is called in messages; no secret is in it.
+    fn name(&self) -> String;
+
+    /// The file that it is, which nothing else may be written to.
+    fn file(&self) -> Option<&Path>;
+
+    /// Makes sure that a run could be recorded, before there is one.
+    ///
+    /// # Errors
+    /// It can't be.
+    fn check_writable(&self) -> Result<(), HistoryError>;
+
+    /// Adds a run as a whole or not at all, without the reports that are
+    /// recorded already.
+    ///
+    /// # Errors
+    /// It could not be written.
+    fn record(&self, run: PastRun) -> Result<Recorded, HistoryError>;
+
+    /// Earlier runs, as far as they are asked for.
+    ///
+    /// # Errors
+    /// They can't be read.
+    fn past(&self, scope: &PastScope<'_>) -> Result<ReadPast, HistoryError>;
+
+    /// Whether a test passed once that was [defined](super::PastPass::definition)
+    /// so, on whatever branch and machine.
+    ///
+    /// # Errors
+    /// It can't be read.
+    fn passed_as(&self, definition: &str) -> Result<bool, HistoryError>;
+}
