@@ -310,13 +310,13 @@ impl<'a> PlanRun<'a> {
                     .map(|snapshots| foundations(&outcome.final_plan, &settings, snapshots)),
                 ran: &outcome.ran,
                 place: relative_path(&path, &self.call.root, &self.call.world),
+                shard: self.call.shard.as_ref().map(|shard| &shard.record),
             };
+            let past = history.past_of(&record::own_tests(&outcome.report), &[]);
             let run = record::past_run(&outcome.report, &rested_on, &templates.borrow(), |test| {
-                history
-                    .past
-                    .watches(&test.suite, &test.classname, &test.name)
+                past.watches(&test.suite, &test.classname, &test.name)
             });
-            if let Some(warning) = history.record(run) {
+            if let Some(warning) = history.record(run, self.call.run_folder()) {
                 self.warn(warning);
             }
         }
@@ -456,9 +456,7 @@ impl<'a> PlanRun<'a> {
                 .call
                 .history
                 .as_ref()
-                .map_or_else(PassedBefore::default, |history| {
-                    record::passed_before(history.past.clone())
-                }),
+                .map_or_else(PassedBefore::default, |history| history.passed_before()),
             known: self
                 .call
                 .known
@@ -514,7 +512,7 @@ impl<'a> PlanRun<'a> {
     /// What a plan reads now.
     fn reads(&self, plan: &Plan) -> PlanReads {
         let call = self.call;
-        look_at_reads(plan, &call.args, call.history.as_ref(), &call.world.cwd)
+        look_at_reads(plan, &call.args, call.history.as_deref(), &call.world.cwd)
     }
 
     /// Writes the reports as they stand.

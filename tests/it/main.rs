@@ -98,6 +98,8 @@ mod serve_http;
 mod servers;
 mod settings;
 mod shards;
+#[cfg(feature = "postgres")]
+mod shared_history;
 mod signals;
 mod silent;
 mod snapshot;
