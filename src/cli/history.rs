@@ -1,5 +1,7 @@
 //! `jelly history`: the worst offenders.
 
+mod keep;
+
 use super::open_history::load;
 use super::out::{say, say_json};
 use super::refusal::{Refusal, complain};
@@ -9,7 +11,7 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 use jelly_base::model::{ExitCode, SCHEMA_VERSION};
 use jelly_base::text::{one_line, plural, sanitize};
 use jelly_harness::shards::{PlanTime, PlanTimes};
-use jelly_triage::history::{CauseRecord, OffenderOrder, Past, TestRecord};
+use jelly_triage::history::{CauseRecord, OffenderOrder, Past, PastScope, TestRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -42,8 +44,12 @@ pub struct WorstCauses {
 /// Lists them. A history that is not there yet is an empty one; that none is
 /// kept at all is exit code 2.
 pub fn history(args: &ListArgs, world: &World) -> Result<ExitCode, Refusal> {
-    if let Some(HistoryCommand::Export(args)) = &args.command {
-        return export(args, world);
+    match &args.command {
+        None => {}
+        Some(HistoryCommand::Export(args)) => return export(args, world),
+        Some(HistoryCommand::Migrate(args)) => return keep::migrate(args, world),
+        Some(HistoryCommand::Push(args)) => return keep::push(args, world),
+        Some(HistoryCommand::Prune(args)) => return keep::prune(args, world),
     }
     let past = kept(&args.history, world)?;
     let order = match args.by {
@@ -72,13 +78,15 @@ pub fn history(args: &ListArgs, world: &World) -> Result<ExitCode, Refusal> {
 }
 
 fn kept(args: &HistoryArgs, world: &World) -> Result<Past, Refusal> {
-    let store = args.store(world).ok_or_else(|| {
-        Refusal::invalid(
-            "error: no history is kept here: there is no folder .jelly\n\
-             help: create that folder, or name a file with --history",
-        )
-    })?;
-    load(&store)
+    let store = args.store(world)?.ok_or_else(not_kept)?;
+    load(&*store, &PastScope::All)
+}
+
+fn not_kept() -> Refusal {
+    Refusal::invalid(
+        "error: no history is kept here: there is no folder .jelly\n\
+         help: create that folder, or name a file with --history",
+    )
 }
 
 /// How long the plans take. That nothing is known is no error: then plans are

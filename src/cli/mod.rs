@@ -36,6 +36,7 @@ mod plan_files;
 mod plan_reads;
 mod plan_run;
 mod proposals;
+mod provenance;
 mod proxy;
 mod record;
 mod refusal;

@@ -151,7 +151,9 @@ pub async fn named_servers(
         return Ok(vec![named_server(source, world, redactor).await?]);
     };
     let plan = NamedPlan::read(path, &source.place, world, redactor)?;
+    // What must not start has nothing to tell.
     let all = plan.plan.servers.keys();
+    let all = all.filter(|name| !plan.plan.refuses(name));
     all.map(|name| {
         let server = plan.server(name, world, redactor)?;
         given(server, source, world, redactor)

@@ -66,7 +66,7 @@ pub fn look_at_reads(
     reads.own.push(args.reports.reports_dir.clone());
     reads
         .own
-        .extend(history.map(|history| history.store.path().to_owned()));
+        .extend(history.and_then(|history| Some(history.file()?.to_owned())));
     reads
 }
 

@@ -33,7 +33,7 @@ use jelly_setup::doctor::{Place, PlanServer, look};
 use jelly_wire::auth::TokenStore;
 use jelly_wire::{Recorder, redact_record};
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -113,6 +113,7 @@ impl RunCall {
         if let Some(locked) = &self.locked {
             let selected = selection.select(&plan);
             let steps = plan.all_steps().filter(|step| selected.contains(&step.id));
+            let steps = steps.filter(|step| !step.expects_refusal());
             let mut servers = steps.map(|step| &step.server);
             let missing = |name: &&String| !locked.lock.servers.contains_key(*name);
             if let Some(name) = servers.find(missing) {
@@ -309,13 +310,13 @@ impl<'a> PlanRun<'a> {
                     .map(|snapshots| foundations(&outcome.final_plan, &settings, snapshots)),
                 ran: &outcome.ran,
                 place: relative_path(&path, &self.call.root, &self.call.world),
+                shard: self.call.shard.as_ref().map(|shard| &shard.record),
             };
+            let past = history.past_of(&record::own_tests(&outcome.report), &[]);
             let run = record::past_run(&outcome.report, &rested_on, &templates.borrow(), |test| {
-                history
-                    .past
-                    .watches(&test.suite, &test.classname, &test.name)
+                past.watches(&test.suite, &test.classname, &test.name)
             });
-            if let Some(warning) = history.record(run) {
+            if let Some(warning) = history.record(run, self.call.run_folder()) {
                 self.warn(warning);
             }
         }
@@ -394,6 +395,9 @@ impl<'a> PlanRun<'a> {
             vars: call.vars(),
             selection,
             fail_fast: call.args.fail_fast,
+            known_steps: call.known.as_ref().map_or_else(BTreeSet::new, |list| {
+                list.steps_of(plan, day_of(&call.started_at))
+            }),
             skip_missing: call.args.skip_missing,
             wire_check: call.args.wire_check,
             keep_answers: plan.source.variant.is_some(),
@@ -452,9 +456,7 @@ impl<'a> PlanRun<'a> {
                 .call
                 .history
                 .as_ref()
-                .map_or_else(PassedBefore::default, |history| {
-                    record::passed_before(history.past.clone())
-                }),
+                .map_or_else(PassedBefore::default, |history| history.passed_before()),
             known: self
                 .call
                 .known
@@ -510,7 +512,7 @@ impl<'a> PlanRun<'a> {
     /// What a plan reads now.
     fn reads(&self, plan: &Plan) -> PlanReads {
         let call = self.call;
-        look_at_reads(plan, &call.args, call.history.as_ref(), &call.world.cwd)
+        look_at_reads(plan, &call.args, call.history.as_deref(), &call.world.cwd)
     }
 
     /// Writes the reports as they stand.

@@ -147,3 +147,31 @@ impl LogLevel {
         row.map_or("", |(name, _)| name)
     }
 }
+
+/// What must hold as a server starts, besides what it writes on stderr.
+#[derive(Debug, Clone, Default)]
+pub struct StartupExpect {
+    /// Over its `serverInfo`.
+    pub server_info: Vec<JsonExpect>,
+    /// Over its capabilities.
+    pub capabilities: Vec<JsonExpect>,
+    /// It must not start.
+    pub refuses: Option<RefusalExpect>,
+}
+
+impl StartupExpect {
+    /// Every predicate, whatever it looks at.
+    pub fn predicates(&self) -> impl Iterator<Item = &Predicate> {
+        let json = self.server_info.iter().chain(&self.capabilities);
+        let refusal = self.refuses.iter().flat_map(|refusal| &refusal.exit);
+        json.flat_map(|json| &json.predicates).chain(refusal)
+    }
+}
+
+/// How a server that must not start exits.
+#[derive(Debug, Clone, Default)]
+pub struct RefusalExpect {
+    /// Over its exit code.
+    pub exit: Vec<Predicate>,
+    pub at: Location,
+}

@@ -3,7 +3,7 @@
 use super::argument_files::ArgumentFiles;
 use super::auth::Auth;
 use super::features::{
-    Answer, Cancel, Completion, LogLevel, NotificationExpect, Raw, Subscription,
+    Answer, Cancel, Completion, LogLevel, NotificationExpect, Raw, StartupExpect, Subscription,
 };
 use super::grammar::Operator;
 use super::matrix::Matrix;
@@ -161,6 +161,10 @@ pub struct Server {
     pub startup_timeout: Duration,
     /// For one request. Default 30 s.
     pub request_timeout: Duration,
+    /// Progress that it reports begins the timeout of a request anew.
+    pub progress_extends: bool,
+    /// The most that this may come to. Default 10 min.
+    pub total_timeout: Duration,
     /// How long the server may take to exit once its stdin is closed, before
     /// SIGTERM, and again before SIGKILL. Default 2 s.
     pub shutdown_timeout: Duration,
@@ -239,6 +243,8 @@ pub enum Request {
     Unsubscribe(String),
     /// Bytes: a line over pipes, a body over HTTP.
     Raw(Raw),
+    /// Nothing: its server is started, which is looked at.
+    Startup,
 }
 
 impl Request {
@@ -255,6 +261,7 @@ impl Request {
             Self::Subscribe(_) => "subscribe",
             Self::Unsubscribe(_) => "unsubscribe",
             Self::Raw(_) => "raw",
+            Self::Startup => "startup",
         }
     }
 }
@@ -276,6 +283,10 @@ pub struct Step {
     pub tags: Vec<String>,
     /// Overrides the server's `request_timeout`.
     pub timeout: Option<Duration>,
+    /// Overrides the server's.
+    pub progress_extends: Option<bool>,
+    /// Likewise.
+    pub total_timeout: Option<Duration>,
     pub at: Location,
     /// As in `steps[2]`.
     pub path: DocPath,
@@ -369,6 +380,30 @@ impl Step {
         self.expects().any(Expect::wants_error)
     }
 
+    /// How long its request may take: without an answer, and without progress where
+    /// that counts.
+    #[must_use]
+    pub fn limit(&self, server: &Server) -> Duration {
+        self.timeout.unwrap_or(server.request_timeout)
+    }
+
+    /// The longest that its request may take in all, where progress extends its
+    /// timeout.
+    #[must_use]
+    pub fn total_limit(&self, server: &Server) -> Option<Duration> {
+        let extends = self.progress_extends.unwrap_or(server.progress_extends);
+        let total = self.total_timeout.unwrap_or(server.total_timeout);
+        // A server's may be shorter than what a step says itself.
+        extends.then(|| total.max(self.limit(server)))
+    }
+
+    /// What is expected is that its server does not start.
+    #[must_use]
+    pub fn expects_refusal(&self) -> bool {
+        let startup = self.expect.startup.as_ref();
+        startup.is_some_and(|startup| startup.refuses.is_some())
+    }
+
     /// All that its answers are held against: what is waited for, and what the
     /// last one must be.
     pub fn expects(&self) -> impl Iterator<Item = &Expect> {
@@ -413,6 +448,8 @@ pub struct Expect {
     /// Over what the server wrote on stderr during the step.
     pub stderr: Vec<Predicate>,
     pub notifications: Vec<NotificationExpect>,
+    /// Of the start of its server, in place of an answer.
+    pub startup: Option<Box<StartupExpect>>,
 }
 
 impl Expect {

@@ -174,6 +174,13 @@ impl Plan {
         })
     }
 
+    /// Whether a server must not start, by `startup.refuses`.
+    #[must_use]
+    pub fn refuses(&self, server: &str) -> bool {
+        let mut steps = self.all_steps().filter(|step| step.server == server);
+        steps.any(Step::expects_refusal)
+    }
+
     /// The steps whose server the plan does not define, in plan order.
     #[must_use]
     pub fn unknown_servers(&self) -> Vec<UnknownServer> {
@@ -301,6 +308,7 @@ impl Step {
             | Request::Prompt(_)
             | Request::Method(_)
             | Request::Unsubscribe(_)
+            | Request::Startup
             | Request::Raw(Raw::Bytes(_)) => {}
         }
         for answer in &self.answers {
@@ -351,6 +359,8 @@ impl Expect {
             let json = expect.json.iter().flat_map(|json| &json.predicates);
             json.chain(&expect.count)
         });
+        let startup = self.startup.iter();
+        let startup = startup.flat_map(|startup| startup.predicates());
         self.text
             .iter()
             .chain(json)
@@ -359,6 +369,7 @@ impl Expect {
             .chain(&self.duration)
             .chain(&self.stderr)
             .chain(notifications)
+            .chain(startup)
     }
 }
 

@@ -32,6 +32,7 @@ mod listing;
 mod message;
 mod notices;
 mod observed;
+mod patience;
 mod peer;
 mod raw;
 mod recording;
@@ -59,6 +60,7 @@ pub use http::{
 pub use launch::{Endpoint, Launch, Reach};
 pub use notices::{Listener, Notice};
 pub use observed::Observed;
+pub use patience::Patience;
 pub use peer::Peer;
 pub use raw::is_sound;
 pub use recording::{RecordedContent, RecordedMessage, RecordedSession, Recording, RecordingError};

@@ -33,7 +33,10 @@ pub use check::CheckArgs;
 pub use config::{ConfigArgs, ConfigFormat};
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use explain::ExplainArgs;
-pub use history::{ExportArgs, HistoryArgs, HistoryCommand, HistoryOrder, ListArgs};
+pub use history::{
+    ExportArgs, HistoryArgs, HistoryCommand, HistoryOrder, ListArgs, MigrateArgs, PruneArgs,
+    PushArgs,
+};
 pub use init::{InitArgs, RegistryChoice};
 pub use known::{KnownAddArgs, KnownArgs, KnownCommand, KnownFile};
 pub use list::ListServerArgs;
@@ -48,6 +51,7 @@ pub use schema::SchemaArgs;
 pub use serve::ServeArgs;
 pub use server::{ServerPlace, ServerSource};
 pub use shard::{ShardArgs, ShardChoice};
+pub use shared::REPORTS;
 pub use shared::{Argv, CiChoice, ColorChoice, Format, NamedReport};
 pub use snapshot::{SnapshotArgs, SnapshotCommand};
 pub use tools::{

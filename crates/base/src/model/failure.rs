@@ -172,6 +172,14 @@ pub enum AssertionTarget {
     Notification,
     /// What the server did after the request was cancelled.
     Cancellation,
+    /// What the server says of itself as it starts.
+    ServerInfo,
+    /// What it says that it offers.
+    Capabilities,
+    /// That it starts, or refuses to.
+    Start,
+    /// Its exit code.
+    Exit,
 }
 
 /// What a step wants of its answer, besides the one expectation that did not
@@ -243,7 +251,10 @@ impl Assertion {
     #[must_use]
     pub fn is_told_in_words(&self) -> bool {
         self.target == Some(AssertionTarget::Notification)
-            || matches!(self.kind.as_str(), "asked" | "cancelled" | "subscribed")
+            || matches!(
+                self.kind.as_str(),
+                "asked" | "cancelled" | "subscribed" | "refused"
+            )
     }
 
     /// It was not a plan that expected this, but the specification: see

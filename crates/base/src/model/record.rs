@@ -81,6 +81,8 @@ pub enum ServerState {
     Ready,
     /// Never became ready.
     Failed,
+    /// Exited before it was ready, as the plan wants it to.
+    Refused,
     /// Became ready and died, or would not stop.
     Died,
 }

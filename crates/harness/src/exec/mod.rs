@@ -45,12 +45,14 @@ mod server_lane;
 mod settings;
 mod shared_state;
 mod snapshots;
+mod startup;
 mod step;
 mod step_context;
 mod step_end;
 mod subscriptions;
 mod tool_schemas;
 mod two_paths;
+mod unasked;
 mod volatile;
 mod wire_check;
 

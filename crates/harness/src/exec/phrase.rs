@@ -25,6 +25,10 @@ pub(super) fn subject(target: AssertionTarget, path: Option<&str>) -> String {
             None => "the notification".to_owned(),
         },
         AssertionTarget::Cancellation => "the cancelled request".to_owned(),
+        AssertionTarget::ServerInfo => format!("{} of serverInfo", path.unwrap_or("$")),
+        AssertionTarget::Capabilities => format!("{} of the capabilities", path.unwrap_or("$")),
+        AssertionTarget::Start => "the start".to_owned(),
+        AssertionTarget::Exit => "the exit code".to_owned(),
     }
 }
 

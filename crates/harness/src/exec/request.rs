@@ -102,15 +102,7 @@ pub fn prepare(shared: &SharedState, step: &Step, era: Era) -> Result<Ready, Box
         Box::new(failure)
     };
     let args = jelly_plan::resolve_json(&step.args, &scope, &step.server).map_err(unresolved)?;
-    // An operand without a value is found before anything is sent: the server
-    // should not do work that can't be judged.
-    for predicate in step.predicates() {
-        jelly_plan::resolve_json(&predicate.operand, &scope, &step.server).map_err(unresolved)?;
-    }
-    for asked in step.condition.iter().flat_map(|condition| &condition.vars) {
-        jelly_plan::resolve_json(&asked.value, &scope, &step.server).map_err(unresolved)?;
-        jelly_plan::resolve_json(&asked.wanted, &scope, &step.server).map_err(unresolved)?;
-    }
+    look_up(step, &scope).map_err(unresolved)?;
     let answers = prepare_answers(&step.answers, &scope, &step.server).map_err(unresolved)?;
     if era == Era::Modern && answers.iter().any(PreparedAnswer::is_error) {
         let message = "an error can't be answered to a server of 2026-07-28, which asks inside of \
@@ -128,6 +120,19 @@ pub fn prepare(shared: &SharedState, step: &Step, era: Era) -> Result<Ready, Box
         want_logs(&mut ready.params, level.name());
     }
     Ok(ready)
+}
+
+/// An operand without a value is found before anything is sent: the server should
+/// not do work that can't be judged.
+pub fn look_up(step: &Step, scope: &Scope) -> Result<(), Unresolved> {
+    for predicate in step.predicates() {
+        jelly_plan::resolve_json(&predicate.operand, scope, &step.server)?;
+    }
+    for asked in step.condition.iter().flat_map(|condition| &condition.vars) {
+        jelly_plan::resolve_json(&asked.value, scope, &step.server)?;
+        jelly_plan::resolve_json(&asked.wanted, scope, &step.server)?;
+    }
+    Ok(())
 }
 
 /// In the modern era each request says what is to be logged of it.
@@ -217,6 +222,8 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
                 ..plain(method, Value::Null)
             }
         }
+        // What its server was asked already, as it started.
+        Request::Startup => plain(mcp::INITIALIZE, Value::Null),
         Request::Raw(raw) => {
             let bytes = match raw {
                 Raw::Text(raw) => text(raw)?.into_bytes(),

@@ -11,7 +11,7 @@ use jelly_contract::Lock;
 use jelly_wire::Recorder;
 use jelly_wire::auth::TokenStore;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -38,6 +38,8 @@ pub struct ExecSettings {
     pub vars: IndexMap<String, Value>,
     pub selection: Selection,
     pub fail_fast: bool,
+    /// The ids of steps whose failure is known, which is no reason to stop.
+    pub known_steps: BTreeSet<String>,
     /// A step that lacks what it requires is skipped, and no failure.
     pub skip_missing: bool,
     /// Hold the messages of all servers against the specification, whatever
@@ -92,6 +94,7 @@ impl ExecSettings {
             vars: IndexMap::new(),
             selection: Selection::new(Vec::new(), Vec::new()),
             fail_fast: false,
+            known_steps: BTreeSet::new(),
             skip_missing: false,
             wire_check: false,
             keep_answers: false,

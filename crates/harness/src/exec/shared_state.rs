@@ -10,7 +10,7 @@ use super::step_end::fine_millis;
 use jelly_base::model::{
     Because, Failure, OutputSeen, RpcError, Section, Signal, StepAnswers, StepReport, StepState,
 };
-use jelly_plan::{Plan, Scope, Step};
+use jelly_plan::{Plan, Request, Scope, Step};
 use jelly_wire::ReplyOutcome;
 use serde_json::{Map, Value, json};
 use std::cell::{Cell, RefCell};
@@ -68,6 +68,8 @@ pub struct SharedState {
     pub cleaner: Cleaner,
     pub propose: ProposeSnapshot,
     fail_fast: bool,
+    /// Their failures are no reason to stop.
+    known_steps: BTreeSet<String>,
     stopping: watch::Receiver<Stopping>,
     index: HashMap<String, usize>,
     ended: RefCell<Vec<Option<StepReport>>>,
@@ -117,6 +119,7 @@ impl SharedState {
             selected,
             quarantined,
             fail_fast: settings.fail_fast,
+            known_steps: settings.known_steps.clone(),
             stopping,
         }
     }
@@ -177,6 +180,10 @@ impl SharedState {
 
     fn is_due(&self, index: usize) -> bool {
         let step = self.step(index);
+        // Servers start beside set-up.
+        if step.request == Request::Startup {
+            return true;
+        }
         let ended = self.ended.borrow();
         match step.section {
             Section::Setup | Section::Teardown => ended[..index].iter().all(Option::is_some),
@@ -202,6 +209,7 @@ impl SharedState {
         let ended = self.ended.borrow();
         // Set-up goes one by one, and no further than its first failure.
         let before = match step.section {
+            _ if step.request == Request::Startup => 0,
             Section::Setup => self.index.get(&step.id).copied().unwrap_or_default(),
             Section::Steps => self.plan.setup.len(),
             Section::Teardown => 0,
@@ -255,6 +263,7 @@ impl SharedState {
         if report.state != StepState::Passed
             && !report.because.as_ref().is_some_and(Because::is_wanted)
             && self.fail_fast
+            && !self.known_steps.contains(&self.step(index).id)
         {
             self.cut.set(true);
         }
@@ -381,6 +390,7 @@ teardown:
             store_unread: false,
             keep_outputs: false,
             fail_fast,
+            known_steps: ["use".to_owned()].into(),
             skip_missing: false,
             wire_check: false,
             starts: Arc::new(Semaphore::new(1)),
@@ -465,6 +475,8 @@ teardown:
         shared.ends("up2", StepState::Passed);
         shared.ends("make", StepState::Passed);
         assert_eq!(shared.hinders("use"), None);
+        shared.ends("use", StepState::Failed);
+        assert_eq!(shared.hinders("other"), None, "that one is known");
         shared.ends("other", StepState::Failed);
         let cut = (StepState::Skipped, Because::FailFast);
         assert_eq!(shared.hinders("use"), Some(cut));

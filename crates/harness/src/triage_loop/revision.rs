@@ -15,7 +15,7 @@ use super::earlier::{EarlierStep, Ran};
 use super::seen::{Foundations, StepFacts};
 use definition::{InEffect, add_server, add_step, add_value};
 use hash::StableHash;
-use jelly_plan::{Plan, Server, Step};
+use jelly_plan::{Plan, Request, Server, Step};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -112,6 +112,7 @@ pub fn step_facts(plan: &Plan, beside: Beside<'_>) -> BTreeMap<String, StepFacts
             own,
             steps: all_steps,
             servers: all_servers,
+            is_startup: step.request == Request::Startup,
         };
         known.insert(step.id.clone(), facts);
     }
@@ -199,7 +200,14 @@ pub fn definitions(steps: &Foundations, earlier: &[EarlierStep]) -> BTreeMap<Str
     let mut definitions = BTreeMap::new();
     for step in earlier {
         // A step that the plan does not have is like no other.
-        let own = steps.get(&step.id).map_or(0, |facts| facts.own);
+        let facts = steps.get(&step.id);
+        let own = facts.map_or(0, |facts| facts.own);
+        if facts.is_some_and(|facts| facts.is_startup) {
+            let mut alone = StableHash::new(&[]);
+            alone.text(&step.id).number(own);
+            definitions.insert(step.id.clone(), alone.finish());
+            continue;
+        }
         before.text(&step.id).number(own);
         definitions.insert(step.id.clone(), before.clone().finish());
         before.text(match step.ran {

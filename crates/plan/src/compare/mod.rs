@@ -357,6 +357,8 @@ fn told(key: &ExpectationKey, kind: PlanChangeKind) -> String {
         ("answer", "cancelled") => "expects no answer to a cancelled request".to_owned(),
         ("answer", _) => format!("expects the answer to a request of the kind `{}`", key.path),
         ("error", _) => "expects an error".to_owned(),
+        ("startup", "refuses") => "expects that it does not start".to_owned(),
+        ("startup", _) => "looks at how it starts".to_owned(),
         ("contract", _) => "promises what its lock holds".to_owned(),
         ("wire", _) => "is held to every word of the specification".to_owned(),
         ("capture", _) => format!("captures `{}`", key.path),

@@ -1,7 +1,7 @@
 //! The document as a whole.
 
 use super::mapping::{Key, Kind, Mapping, Rule, Words, mapping};
-use super::server::{REVISION, SERVER, WIRE};
+use super::server::{PROGRESS, REVISION, SERVER, WIRE};
 use super::step::STEP;
 
 mapping! {
@@ -68,6 +68,10 @@ mapping! {
         startup_timeout: Kind::Time;
         /// Timeout of a request to a server.
         request_timeout: Kind::Time;
+        /// Whether progress that a server reports begins the timeout of a request anew.
+        progress: Kind::Choice(&PROGRESS);
+        /// The longest that a request may take where progress extends its timeout.
+        total_timeout: Kind::Time, also "max_total_timeout";
         /// Timeout of a server for exiting.
         shutdown_timeout: Kind::Time;
     }

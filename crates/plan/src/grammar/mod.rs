@@ -12,6 +12,7 @@ mod operators;
 mod package;
 mod schema;
 mod server;
+mod startup;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ pub use operators::Operator;
 pub(crate) use operators::{OperandKind, OperatorGroup, REDACTION, Target, VALUE_TYPES};
 pub use schema::plan_schema;
 pub(crate) use server::{AUTH, CLIENT_CREDENTIALS, LOGIN, REVISION, RPC_ERROR, SERVER, WORKLOAD};
+pub(crate) use startup::{REFUSES, STARTUP};
 pub(crate) use step::{
     ANSWER, COMPLETE, CONDITION, ERROR_EXPECT, EXPECT, NOTIFICATION, PLATFORMS, STEP, SUBSCRIPTION,
     UNTIL,

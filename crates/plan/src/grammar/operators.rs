@@ -174,6 +174,7 @@ pub(crate) enum Target {
     ErrorMessage,
     Duration,
     Count,
+    ExitCode,
 }
 
 impl Target {
@@ -212,6 +213,11 @@ impl Target {
             ),
             Self::Duration => ("duration", "Duration", "as in `duration: { lt: 500ms }`"),
             Self::Count => ("count", "Count", "as in `count: 2`, or `count: { ge: 2 }`"),
+            Self::ExitCode => (
+                "exit",
+                "ExitCode",
+                "as in `exit: 2`, or `exit: { one_of: [1, 2] }`",
+            ),
         }
     }
 
@@ -230,7 +236,12 @@ impl Target {
     pub(crate) fn is_text(self) -> bool {
         match self {
             Self::Text | Self::Stderr | Self::ErrorMessage => true,
-            Self::Json | Self::Structured | Self::ErrorCode | Self::Duration | Self::Count => false,
+            Self::Json
+            | Self::Structured
+            | Self::ErrorCode
+            | Self::Duration
+            | Self::Count
+            | Self::ExitCode => false,
         }
     }
 
@@ -250,10 +261,11 @@ impl Target {
                 Err("it is text; use `structured`, or `json` with a path")
             }
             (Self::Text | Self::Stderr | Self::ErrorMessage, _) => Ok(()),
-            (Self::ErrorCode | Self::Count, Group::Equality | Group::Order | Group::Presence) => {
-                Ok(())
-            }
-            (Self::ErrorCode | Self::Count, _) => {
+            (
+                Self::ErrorCode | Self::Count | Self::ExitCode,
+                Group::Equality | Group::Order | Group::Presence,
+            ) => Ok(()),
+            (Self::ErrorCode | Self::Count | Self::ExitCode, _) => {
                 Err("it is a number; use `equals`, `one_of` or a comparison")
             }
             (Self::Duration, Group::Order) => Ok(()),

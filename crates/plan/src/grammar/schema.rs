@@ -316,7 +316,7 @@ fn operand(operator: Operator, target: Target) -> Value {
 fn comparable(target: Target) -> Value {
     match target {
         Target::Text | Target::Stderr | Target::ErrorMessage => json!({"type": "string"}),
-        Target::ErrorCode | Target::Count => or_open(json!({"type": "number"})),
+        Target::ErrorCode | Target::Count | Target::ExitCode => or_open(json!({"type": "number"})),
         Target::Json | Target::Structured | Target::Duration => json!({}),
     }
 }

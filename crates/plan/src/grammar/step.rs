@@ -2,7 +2,7 @@
 
 use super::mapping::{Key, Kind, Mapping, Rule, Words, mapping};
 use super::operators::Target;
-use super::server::{ERA, RPC_ERROR};
+use super::server::{ERA, PROGRESS, RPC_ERROR};
 use crate::LogLevel;
 use jelly_base::mcp::ListKind;
 
@@ -72,6 +72,11 @@ mapping! {
         until: Kind::Mapping(&UNTIL), also "wait_for poll";
         /// Timeout of the request. Default: the server's request_timeout.
         timeout: Kind::Time;
+        /// Whether progress begins the timeout anew. Default: as the server says.
+        progress: Kind::Choice(&PROGRESS);
+        /// The longest that the request may take where progress extends its timeout.
+        /// Default: the server's total_timeout.
+        total_timeout: Kind::Time, also "max_total_timeout";
         /// Asks the server for log messages of this level and above.
         log_level: Kind::Choice(&LEVEL), also "loglevel";
         /// Cancels the request this long after it was sent. The step passes if no

@@ -17,13 +17,15 @@ static VALIDATOR: LazyLock<Validator> =
     LazyLock::new(|| jsonschema::validator_for(&SCHEMA).unwrap());
 
 /// The mappings that the loader reads.
-static READ: [&Mapping; 20] = [
+static READ: [&Mapping; 22] = [
     &PLAN,
     &BUDGETS,
     &HOOKS,
     &MATRIX,
     &DEFAULTS,
     &SERVER,
+    &STARTUP,
+    &REFUSES,
     &AUTH,
     &CLIENT_CREDENTIALS,
     &WORKLOAD,

@@ -21,6 +21,7 @@ mod package;
 #[cfg(test)]
 mod package_tests;
 mod path;
+mod patience;
 mod plan;
 mod problem;
 mod project;
@@ -32,6 +33,7 @@ mod repeat_tests;
 mod server;
 #[cfg(test)]
 mod slips_tests;
+mod startup;
 mod step;
 #[cfg(test)]
 mod tests;

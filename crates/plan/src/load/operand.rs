@@ -91,7 +91,7 @@ impl<'t> Reader<'t> {
     fn comparable(&mut self, node: &Node<'t>, path: Path<'_>, target: Target) -> Option<()> {
         if target.is_text() {
             self.string(node, path)?;
-        } else if matches!(target, Target::ErrorCode | Target::Count) {
+        } else if matches!(target, Target::ErrorCode | Target::Count | Target::ExitCode) {
             self.number(node, path)?;
         }
         Some(())

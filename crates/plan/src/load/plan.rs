@@ -72,15 +72,15 @@ pub fn check_in(source: PlanSource, project: Option<&FilePath>) -> Result<Plan, 
 
 /// What the parts of a document came to.
 #[derive(Default)]
-struct Parts {
+pub(super) struct Parts {
     name: Option<String>,
     vars: IndexMap<String, Value>,
     budgets: BudgetOverrides,
     hooks: Hooks,
     wire_check: bool,
     contract_promised: bool,
-    matrix: Option<Matrix>,
-    servers: IndexMap<String, Server>,
+    pub(super) matrix: Option<Matrix>,
+    pub(super) servers: IndexMap<String, Server>,
     setup: Vec<Step>,
     steps: Vec<Step>,
     teardown: Vec<Step>,
@@ -279,9 +279,20 @@ impl<'t> Reader<'t> {
         self.all_servers(&files, parts);
         self.duplicate_ids(&raw);
         let (raw, ids) = self.expand(raw, ids);
-        self.name_steps(&raw, &ids);
+        let startups = self.all_startups(&files, parts);
+        let of_setup = raw.iter().filter(|raw| raw.section == Section::Setup);
+        let of_setup = of_setup.count();
+        // The starts stand between set-up and the steps.
+        let place = |position: usize| match position < of_setup {
+            true => position,
+            false => position + startups.len(),
+        };
+        self.name_startups(&startups, of_setup);
+        self.name_steps(&raw, &ids, place);
+        self.ids_of_startups(&raw, &ids, &startups);
         let steps = raw.iter().filter(|raw| raw.section == Section::Steps);
-        parts.steps.reserve_exact(steps.count());
+        parts.steps.reserve_exact(startups.len() + steps.count());
+        parts.steps.extend(startups.iter().cloned());
         for (position, (raw, id)) in raw.iter().zip(&ids).enumerate() {
             self.enter(raw.file);
             let list = path.key(raw.section_key());
@@ -289,7 +300,8 @@ impl<'t> Reader<'t> {
             if strict {
                 self.unknown_server(&raw.node, path);
             }
-            if let Some(mut step) = self.step(raw, id, position, path) {
+            if let Some(mut step) = self.step(raw, id, place(position), path) {
+                self.used_though_it_refuses(&step, &raw.node, path, &startups);
                 place_in_file(&mut step, raw.file);
                 match raw.section {
                     Section::Setup => parts.setup.push(step),
@@ -303,7 +315,8 @@ impl<'t> Reader<'t> {
         match fields.entry("steps") {
             Some(steps) if strict => {
                 let has_others = |(_, root): &(usize, Node<'_>)| root.entry("steps").is_some();
-                if matches!(&steps.value.data, Data::List(items) if items.is_empty()) {
+                let none = matches!(&steps.value.data, Data::List(items) if items.is_empty());
+                if none && startups.is_empty() {
                     let (message, hint) = match included.iter().any(has_others) {
                         true => (
                             "there are no steps here",
@@ -517,12 +530,17 @@ impl<'t> Reader<'t> {
     }
 
     /// Takes note of all steps, for those that name one.
-    fn name_steps(&mut self, steps: &[UnreadStep<'_, 't>], ids: &[String]) {
+    fn name_steps(
+        &mut self,
+        steps: &[UnreadStep<'_, 't>],
+        ids: &[String],
+        place: impl Fn(usize) -> usize,
+    ) {
         for (position, (step, id)) in steps.iter().zip(ids).enumerate() {
             let of_all = step.case.as_ref().map(|case| &case.step);
             for name in [id].into_iter().chain(of_all) {
                 let named = self.names.steps.entry(name.clone()).or_default();
-                named.push((position, id.clone()));
+                named.push((place(position), id.clone()));
             }
         }
     }

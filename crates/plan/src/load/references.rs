@@ -1,6 +1,7 @@
 //! The names that `${…}` may use, and where.
 
 use super::path::Path;
+use super::patience::ServerPatience;
 use super::reader::Reader;
 use crate::Requirement;
 use crate::argument_files::FileReader;
@@ -33,6 +34,8 @@ pub(super) struct KnownNames {
     pub steps: HashMap<String, Vec<(usize, String)>>,
     /// By server: what it requires for all of its steps.
     pub requires: HashMap<String, Vec<Requirement>>,
+    /// By server: how long its answers are waited for.
+    pub patience: HashMap<String, ServerPatience>,
     /// By id: the steps that subscribe, with position and server.
     pub subscriptions: HashMap<String, (usize, String)>,
     /// Of these, whose subscription a step before this one ends.

@@ -173,6 +173,10 @@ impl<'t> Reader<'t> {
             }
             None => Vec::new(),
         };
+        let request_timeout = request_timeout
+            .or(self.defaults.request_timeout)
+            .unwrap_or(DEFAULT_TIMEOUT);
+        let patience = self.patience_of_server(fields, name, request_timeout);
         Server {
             name: name.to_owned(),
             transport,
@@ -187,9 +191,9 @@ impl<'t> Reader<'t> {
             startup_timeout: startup_timeout
                 .or(self.defaults.startup_timeout)
                 .unwrap_or(DEFAULT_TIMEOUT),
-            request_timeout: request_timeout
-                .or(self.defaults.request_timeout)
-                .unwrap_or(DEFAULT_TIMEOUT),
+            request_timeout,
+            progress_extends: patience.extends,
+            total_timeout: patience.total,
             shutdown_timeout: shutdown_timeout
                 .or(self.defaults.shutdown_timeout)
                 .unwrap_or(DEFAULT_SHUTDOWN),

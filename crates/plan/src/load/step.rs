@@ -185,6 +185,8 @@ impl<'t> Reader<'t> {
             None => self.defaults.tags.clone(),
         };
         let timeout = self.read(fields, "timeout").or(self.defaults.timeout);
+        let (progress_extends, total_timeout) =
+            self.patience_of_step(fields, server.as_deref(), timeout);
         let log_level = self.read(fields, "log_level");
         let log_level = log_level.and_then(|name| meaning(name, &LogLevel::ALL));
         let bare = self.read(fields, "bare").unwrap_or_default();
@@ -200,6 +202,8 @@ impl<'t> Reader<'t> {
             capture,
             tags,
             timeout,
+            progress_extends,
+            total_timeout,
             at: self.at(case.map_or(node.span, |case| case.span)),
             path: path.to_doc(),
             needs: needs.into_values().collect(),

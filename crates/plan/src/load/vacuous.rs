@@ -35,6 +35,7 @@ impl<'t> Reader<'t> {
                 "say what must stand there, as in `equals: 5` or `length: { ge: 1 }`; that it is \
                  there at all is `exists: true`, and what it is `type: array`",
             ),
+            Target::ExitCode => ("any code is that", "as in `exit: 2`"),
             Target::Text | Target::Stderr | Target::ErrorCode | Target::ErrorMessage => (
                 "any text is that",
                 "say what must be in it, or `length: { ge: 1 }`",

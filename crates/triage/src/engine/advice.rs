@@ -377,6 +377,10 @@ fn subject(target: Option<AssertionTarget>, tool: Option<&str>) -> Option<String
         Some(Of::Asked) => "What the server asked",
         Some(Of::Stderr) => "What the server wrote to stderr",
         Some(Of::Cancellation) => "What the server did after the request was cancelled",
+        Some(Of::ServerInfo) => "What the server says of itself",
+        Some(Of::Capabilities) => "What the server says that it offers",
+        Some(Of::Start) => "What the server did as it was started",
+        Some(Of::Exit) => "The exit code of the server",
         Some(Of::Duration) => return tool.map(|tool| format!("The time that `{tool}` took")),
         Some(
             Of::Text

@@ -225,7 +225,11 @@ fn promise_of(failure: &Failure) -> Option<Promise> {
             | AssertionTarget::Stderr
             | AssertionTarget::Asked
             | AssertionTarget::Notification
-            | AssertionTarget::Cancellation,
+            | AssertionTarget::Cancellation
+            | AssertionTarget::ServerInfo
+            | AssertionTarget::Capabilities
+            | AssertionTarget::Start
+            | AssertionTarget::Exit,
         )
         | None => Some(Promise::Expectation),
     }

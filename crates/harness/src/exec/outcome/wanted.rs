@@ -22,6 +22,8 @@ impl Ended<'_> {
             duration: _,
             stderr: _,
             notifications: _,
+            // A start answers nothing.
+            startup: _,
         } = &self.step.expect;
         let error = error
             .iter()

@@ -9,7 +9,8 @@ use jelly_base::model::Section;
 use jelly_plan::{
     Answer, Auth, AuthGrant, AuthProof, Cancel, Capture, Command, Completion, CompletionOf,
     ErrorExpect, Expect, Flag, Give, JsonExpect, NotificationExpect, PackageUse, Predicate, Raw,
-    Redaction, Request, Server, Step, Subscription, Template, Transport, Until,
+    Redaction, RefusalExpect, Request, Server, StartupExpect, Step, Subscription, Template,
+    Transport, Until,
 };
 use serde_json::Value;
 use std::time::Duration;
@@ -32,6 +33,8 @@ pub(super) fn add_step(step: &Step, limit: Duration, hash: &mut StableHash<'_>) 
         capture,
         tags: _,
         timeout: _,
+        progress_extends: _,
+        total_timeout: _,
         at: _,
         path: _,
         needs,
@@ -124,6 +127,7 @@ fn add_request(request: &Request, hash: &mut StableHash<'_>) {
         Request::Unsubscribe(id) => hash.text("unsubscribe").text(id),
         Request::Raw(Raw::Text(text)) => hash.text("raw").text(text),
         Request::Raw(Raw::Bytes(bytes)) => hash.text("raw bytes").bytes(bytes),
+        Request::Startup => hash.text("startup"),
     };
 }
 
@@ -137,6 +141,7 @@ fn add_expect(expect: &Expect, limit: Duration, hash: &mut StableHash<'_>) {
         duration,
         stderr,
         notifications,
+        startup,
     } = expect;
     hash.maybe(is_error.as_ref(), |hash, flag| {
         let Flag { value, at: _ } = flag;
@@ -169,6 +174,20 @@ fn add_expect(expect: &Expect, limit: Duration, hash: &mut StableHash<'_>) {
         add_predicates(count, hash);
         add_duration(within.unwrap_or(limit), hash);
     });
+    // Where there is none, what was kept before there could be one still counts.
+    if let Some(startup) = startup {
+        let StartupExpect {
+            server_info,
+            capabilities,
+            refuses,
+        } = startup.as_ref();
+        add_json(server_info, hash.text("startup"));
+        add_json(capabilities, hash);
+        hash.maybe(refuses.as_ref(), |hash, refusal| {
+            let RefusalExpect { exit, at: _ } = refusal;
+            add_predicates(exit, hash);
+        });
+    }
 }
 
 fn add_json(expects: &[JsonExpect], hash: &mut StableHash<'_>) {
@@ -253,6 +272,8 @@ pub(super) fn add_server(server: &Server, in_effect: InEffect, hash: &mut Stable
         // How long one would wait, and not what comes.
         startup_timeout: _,
         request_timeout: _,
+        progress_extends: _,
+        total_timeout: _,
         shutdown_timeout: _,
         pinned_at: _,
         at: _,
