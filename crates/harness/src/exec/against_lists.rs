@@ -102,10 +102,12 @@ impl ServerLists {
                         .collect(),
                 }
             }
-            // What these send is nobody's list.
-            Request::List(_) | Request::Method(_) | Request::Unsubscribe(_) | Request::Raw(_) => {
-                Vec::new()
-            }
+            // What these are about is in nobody's list.
+            Request::List(_)
+            | Request::Method(_)
+            | Request::Unsubscribe(_)
+            | Request::Raw(_)
+            | Request::Startup => Vec::new(),
         }
     }
 
