@@ -34,6 +34,7 @@ mod doctor_trials;
 mod explain;
 mod faults;
 mod founding;
+mod fuzz;
 mod green;
 mod history;
 mod hooks;

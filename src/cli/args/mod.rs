@@ -7,6 +7,7 @@ mod check;
 mod config;
 mod doctor;
 mod explain;
+mod fuzz;
 mod history;
 mod init;
 mod known;
@@ -33,6 +34,7 @@ pub use check::CheckArgs;
 pub use config::{ConfigArgs, ConfigFormat};
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use explain::ExplainArgs;
+pub use fuzz::FuzzArgs;
 pub use history::{
     ExportArgs, HistoryArgs, HistoryCommand, HistoryOrder, ListArgs, MigrateArgs, PruneArgs,
     PushArgs,
@@ -116,6 +118,8 @@ pub enum Command {
     Call(Box<CallArgs>),
     /// List the tools, prompts and resources of a server
     List(Box<ListServerArgs>),
+    /// Try a server's tools with inputs made from their schemas
+    Fuzz(Box<FuzzArgs>),
     /// Log in to a server that requires OAuth tokens
     Login(LoginArgs),
     /// Serve run, triage and doctor as MCP tools for coding agents
