@@ -15,6 +15,7 @@ mod alike;
 mod apply;
 mod asked;
 mod auth;
+mod beside_endpoint;
 mod blame;
 mod call_tool;
 mod ci_files;

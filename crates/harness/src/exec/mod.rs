@@ -8,6 +8,7 @@
 
 mod asked;
 mod auth;
+mod beside_endpoint;
 mod bound;
 mod checkup;
 mod clean;

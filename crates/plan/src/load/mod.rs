@@ -10,6 +10,7 @@ mod conditions;
 mod defaults;
 mod expect;
 mod features;
+mod http;
 mod include;
 mod keywords;
 mod known;

@@ -1,7 +1,6 @@
 //! The names that `${…}` may use, and where.
 
 use super::path::Path;
-use super::patience::ServerPatience;
 use super::reader::Reader;
 use crate::Requirement;
 use crate::syntax::{Data, Node, reference_meant};
@@ -11,6 +10,7 @@ use jelly_base::mcp::Revision;
 use jelly_base::text::close_names;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Duration;
 
 /// The names known so far, in the order of the plan.
 #[derive(Default)]
@@ -41,6 +41,14 @@ pub(super) struct KnownNames {
     pub unsubscribed: HashSet<String>,
     /// By server: what the plan itself holds it to, as written and as revisions.
     pub pins: HashMap<String, (String, Vec<&'static Revision>)>,
+}
+
+/// How long the answers of a server are waited for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ServerPatience {
+    pub request_timeout: Duration,
+    pub extends: bool,
+    pub total: Duration,
 }
 
 impl KnownNames {
