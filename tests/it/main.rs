@@ -16,6 +16,7 @@ mod apply;
 mod argument_files;
 mod asked;
 mod auth;
+mod beside_endpoint;
 mod blame;
 mod call_tool;
 mod check_live;
