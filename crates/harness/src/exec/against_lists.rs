@@ -103,9 +103,11 @@ impl ServerLists {
                 }
             }
             // What these send is nobody's list.
-            Request::List(_) | Request::Method(_) | Request::Unsubscribe(_) | Request::Raw(_) => {
-                Vec::new()
-            }
+            Request::List(_)
+            | Request::Method(_)
+            | Request::Unsubscribe(_)
+            | Request::Raw(_)
+            | Request::Startup => Vec::new(),
         }
     }
 
