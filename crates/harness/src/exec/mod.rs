@@ -50,6 +50,7 @@ mod step;
 mod step_context;
 mod step_end;
 mod subscriptions;
+mod told_messages;
 mod tool_schemas;
 mod two_paths;
 mod unasked;

@@ -8,7 +8,8 @@ use super::operators::Compiled;
 use super::settings::{ExecSettings, ProposeSnapshot};
 use super::step_end::fine_millis;
 use jelly_base::model::{
-    Because, Failure, OutputSeen, RpcError, Section, Signal, StepAnswers, StepReport, StepState,
+    Because, EventSink, Failure, OutputSeen, RpcError, Section, Signal, StepAnswers, StepReport,
+    StepState,
 };
 use jelly_plan::{Plan, Request, Scope, Step};
 use jelly_wire::ReplyOutcome;
@@ -67,6 +68,8 @@ pub struct SharedState {
     pub compiled: RefCell<Compiled>,
     pub cleaner: Cleaner,
     pub propose: ProposeSnapshot,
+    /// Where each request and each answer is told, if anywhere.
+    pub messages: Option<EventSink>,
     fail_fast: bool,
     /// Their failures are no reason to stop.
     known_steps: BTreeSet<String>,
@@ -112,6 +115,7 @@ impl SharedState {
             outputs: settings.keep_outputs.then(RefCell::default),
             compiled: RefCell::default(),
             cleaner: Cleaner::new(settings.redactor.clone(), &scope),
+            messages: settings.tells_messages.then(|| settings.events.clone()),
             propose: settings.propose_snapshot.clone(),
             scope: RefCell::new(scope),
             cut: Cell::new(false),
@@ -396,6 +400,7 @@ teardown:
             starts: Arc::new(Semaphore::new(1)),
             interrupt,
             events: Rc::new(|_| {}),
+            tells_messages: false,
             logins: None,
             redactor: Redactor::none(),
             recorder: None,
