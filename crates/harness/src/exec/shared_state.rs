@@ -76,6 +76,8 @@ pub struct SharedState {
     stopping: watch::Receiver<Stopping>,
     index: HashMap<String, usize>,
     ended: RefCell<Vec<Option<StepReport>>>,
+    /// Steps that lack nothing but a snapshot that is stored.
+    held_for_now: RefCell<BTreeSet<String>>,
     /// How many steps of set-up, plan and teardown have not ended yet.
     open: [Cell<usize>; 3],
     changed: Notify,
@@ -107,6 +109,7 @@ impl SharedState {
                 .enumerate()
                 .map(|(i, step)| (step.id.clone(), i))
                 .collect(),
+            held_for_now: RefCell::default(),
             ended: RefCell::new(vec![None; plan.all_steps().count()]),
             open,
             changed: Notify::new(),
@@ -220,6 +223,7 @@ impl SharedState {
         };
         let broken = ended.iter().take(before).flatten().find(|report| {
             report.state != StepState::Passed
+                && !self.held_for_now.borrow().contains(&report.id)
                 && !report.because.as_ref().is_some_and(Because::is_wanted)
         });
         if let Some(setup) = broken {
@@ -228,6 +232,7 @@ impl SharedState {
         let passed = |id: &&String| {
             let report = self.index.get(*id).and_then(|&index| ended[index].as_ref());
             report.is_some_and(|report| report.state == StepState::Passed)
+                || self.held_for_now.borrow().contains(*id)
         };
         if let Some(id) = step.needs.iter().find(|id| !passed(id)) {
             return Some((StepState::Skipped, Because::Step(id.clone())));
@@ -236,6 +241,11 @@ impl SharedState {
             return Some((StepState::Skipped, Because::FailFast));
         }
         None
+    }
+
+    /// What a step captured holds, though its snapshot is yet to be stored.
+    pub fn hold_for_now(&self, id: &str) {
+        self.held_for_now.borrow_mut().insert(id.to_owned());
     }
 
     pub fn all_left_out(&self) -> &BTreeMap<String, Because> {
