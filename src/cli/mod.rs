@@ -59,6 +59,7 @@ mod target;
 mod tool_arguments;
 mod tools;
 mod triage;
+mod verbose;
 mod write_back;
 
 use args::{Cli, ColorChoice, Command, Format};

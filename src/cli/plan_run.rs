@@ -16,6 +16,7 @@ use super::record::{self, RestedOn};
 use super::schema_store::SchemaStore;
 use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::shard::relative_path;
+use super::verbose::Verbose;
 use super::write_back::WriteBack;
 use crate::cli::args::RunFormat;
 use crate::report::{Extras, ReportDir, RunDir, TerminalOptions, TerminalReporter};
@@ -180,8 +181,13 @@ impl<'a> PlanRun<'a> {
         let events: EventSink = {
             let (queue, announces) = (queue.clone(), call.args.announce);
             let (busy, name) = (call.busy.clone(), plan.name.clone());
+            let label = call.several.then(|| plan.name.clone());
+            let verbose = call.args.verbose.then(|| Verbose::new(label));
             Rc::new(move |event| {
                 busy.watch(&name, &event);
+                if let Some(verbose) = &verbose {
+                    verbose.tell(&event);
+                }
                 if let Some(said) = Announcement::of(&event).filter(|_| announces) {
                     said.announce();
                 }
@@ -408,6 +414,7 @@ impl<'a> PlanRun<'a> {
             starts: call.starts.clone(),
             interrupt: call.interrupt.clone(),
             events: self.events.clone(),
+            tells_messages: call.args.verbose,
             redactor: self.redactor.clone(),
             logins: self.logins.clone(),
             recorder: self.recorder.clone(),

@@ -92,7 +92,8 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
     }
     let root = project_root(args.project_dir.as_deref(), world);
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
-    let draws = world.draws_progress(args.format);
+    // A line among bars that are drawn would tear them.
+    let draws = world.draws_progress(args.format) && !args.verbose;
     let call = RunCall {
         color_errors: world.colors_stderr(),
         options: TerminalOptions {
@@ -102,7 +103,7 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
             label: None,
         },
         progress: draws.then(MultiProgress::new),
-        busy: Rc::new(match args.quiet || args.announce || draws {
+        busy: Rc::new(match args.quiet || args.verbose || args.announce || draws {
             true => Busy::silent(),
             false => Busy::beating(),
         }),

@@ -108,5 +108,6 @@ mod snapshot;
 mod startup;
 mod terminal;
 mod triage;
+mod verbose;
 mod wire_check;
 mod wrap;

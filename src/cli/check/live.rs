@@ -154,7 +154,9 @@ impl LiveCheck<'_> {
         let mut lists = JoinSet::new();
         let starts = Arc::new(Semaphore::new(STARTS));
         let servers = plan.servers.values();
-        let servers = servers.filter(|server| used.contains(server.name.as_str()));
+        // One that is not to start has no lists.
+        let servers = servers
+            .filter(|server| used.contains(server.name.as_str()) && !plan.refuses(&server.name));
         let mut scopes = Vec::new();
         for (at, server) in servers.enumerate() {
             let (tmp, scope) = named.scope(self.world)?;

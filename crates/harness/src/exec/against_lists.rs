@@ -107,7 +107,8 @@ impl ServerLists {
             | Request::Method(_)
             | Request::Unsubscribe(_)
             | Request::Raw(_)
-            | Request::Startup => Vec::new(),
+            | Request::Startup
+            | Request::Http(_) => Vec::new(),
         }
     }
 

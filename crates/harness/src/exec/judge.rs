@@ -149,7 +149,10 @@ impl Findings {
             return earlier;
         }
         if self.bad.is_some() || earlier.bad.is_some() {
-            return self;
+            // Beside one that is wrong, a snapshot is not all that is missing.
+            let mut own = self;
+            own.mismatches.extend(earlier.mismatches);
+            return own;
         }
         earlier.mismatches.extend(self.mismatches);
         earlier.proposals.extend(self.proposals);
@@ -202,7 +205,14 @@ impl<'a> Judge<'a> {
     }
 
     fn add_bad(&mut self, error: OperandError, at: Location) {
-        self.findings.bad.get_or_insert((error, at));
+        let bad = &mut self.findings.bad;
+        // A snapshot that is not stored yet is the least of what may be wrong.
+        if bad
+            .as_ref()
+            .is_none_or(|(known, _)| known.is_new() && !error.is_new())
+        {
+            *bad = Some((error, at));
+        }
     }
 
     /// The mismatches since there were so many.

@@ -51,6 +51,7 @@ mod step;
 mod step_context;
 mod step_end;
 mod subscriptions;
+mod told_messages;
 mod tool_schemas;
 mod two_paths;
 mod unasked;

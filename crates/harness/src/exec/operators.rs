@@ -52,6 +52,11 @@ pub enum OperandError {
 }
 
 impl OperandError {
+    /// Nothing is wrong but that nothing is stored yet.
+    pub fn is_new(&self) -> bool {
+        matches!(self, Self::NoSnapshot { .. })
+    }
+
     /// Of a schema of the plan.
     pub fn of_plan(why: TooComplex) -> Self {
         Self::TooComplex {

@@ -59,6 +59,8 @@ pub struct ExecSettings {
     pub starts: Arc<Semaphore>,
     pub interrupt: watch::Receiver<Option<Interrupt>>,
     pub events: EventSink,
+    /// Events tell of each request and each answer.
+    pub tells_messages: bool,
     pub redactor: Redactor,
     /// Where logins are kept, for servers that are reached by one.
     pub logins: Option<TokenStore>,
@@ -105,6 +107,7 @@ impl ExecSettings {
             starts: Arc::new(Semaphore::new(1)),
             interrupt,
             events: Rc::new(|_| {}),
+            tells_messages: false,
             redactor,
             logins: None,
             recorder: None,
