@@ -7,6 +7,7 @@ mod check;
 mod config;
 mod doctor;
 mod explain;
+mod fleet;
 mod fuzz;
 mod history;
 mod init;
@@ -34,6 +35,7 @@ pub use check::CheckArgs;
 pub use config::{ConfigArgs, ConfigFormat};
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use explain::ExplainArgs;
+pub use fleet::{CauseArgs, ExportFormat, FleetArgs, FleetFormat, PageArgs, ScopeArgs};
 pub use fuzz::FuzzArgs;
 pub use history::{
     ExportArgs, HistoryArgs, HistoryCommand, HistoryOrder, ListArgs, MigrateArgs, PruneArgs,
