@@ -586,9 +586,9 @@ pub fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
 /// later too.
 pub fn secrets_from(plan: &Plan, env: &BTreeMap<String, String>, min: usize) -> Redactor {
     let inherited = inherited_secrets(env);
-    let pairs: BTreeMap<&String, &String> = plan.hidden(env).chain(inherited).collect();
     let redactor = Redactor::of_at_least(min);
-    redactor.learn(pairs);
+    redactor.learn(plan.hidden(env));
+    redactor.learn(inherited);
     redactor.learn(
         plan.literal_secrets
             .iter()
