@@ -26,6 +26,7 @@ mod cli;
 mod conformance;
 mod consoles;
 mod contracts;
+mod coverage;
 mod doctor;
 mod doctor_mends;
 mod doctor_modes;

@@ -3,6 +3,7 @@
 
 use super::bound::copied_answer;
 use super::clean::Cleaner;
+use super::covered::CoverageRecord;
 use super::left_out::left_out;
 use super::operators::Compiled;
 use super::settings::{ExecSettings, ProposeSnapshot};
@@ -86,6 +87,8 @@ pub struct SharedState {
     answers: Option<RefCell<StepAnswers>>,
     /// Likewise.
     outputs: Option<RefCell<Vec<OutputSeen>>>,
+    /// Likewise.
+    pub coverage: Option<CoverageRecord>,
     cut: Cell<bool>,
 }
 
@@ -116,6 +119,7 @@ impl SharedState {
             failures: RefCell::default(),
             answers: settings.keep_answers.then(RefCell::default),
             outputs: settings.keep_outputs.then(RefCell::default),
+            coverage: settings.coverage.then(CoverageRecord::default),
             compiled: RefCell::default(),
             cleaner: Cleaner::new(settings.redactor.clone(), &scope),
             messages: settings.tells_messages.then(|| settings.events.clone()),
@@ -403,6 +407,7 @@ teardown:
             overrides: Rc::default(),
             store_unread: false,
             keep_outputs: false,
+            coverage: false,
             fail_fast,
             known_steps: ["use".to_owned()].into(),
             skip_missing: false,
