@@ -41,6 +41,7 @@ mod script;
 mod select;
 mod sending;
 mod server_lane;
+mod services;
 mod settings;
 mod shared_state;
 mod snapshots;
