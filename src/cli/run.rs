@@ -77,13 +77,13 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
         })),
         false => None,
     };
-    let history = args.history.open(world)?;
+    let history = args.history.open(world)?.map(Rc::new);
     let now = jiff::Timestamp::now();
     let entropy = now.subsec_nanosecond().unsigned_abs() ^ std::process::id();
     let id = run_id(now, entropy);
     // What is wrong with the plans weighs more, and is found out first.
     let run_dir = RunDir::create(&args.reports.reports_dir, &id);
-    let report_files = report_files(&args, &paths, history.as_ref())?;
+    let report_files = report_files(&args, &paths, history.as_deref())?;
     if let Ok(dir) = &run_dir
         && args.announce
     {
@@ -92,7 +92,8 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
     }
     let root = project_root(args.project_dir.as_deref(), world);
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
-    let draws = world.draws_progress(args.format);
+    // A line among bars that are drawn would tear them.
+    let draws = world.draws_progress(args.format) && !args.verbose;
     let call = RunCall {
         color_errors: world.colors_stderr(),
         options: TerminalOptions {
@@ -102,7 +103,7 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
             label: None,
         },
         progress: draws.then(MultiProgress::new),
-        busy: Rc::new(match args.quiet || args.announce || draws {
+        busy: Rc::new(match args.quiet || args.verbose || args.announce || draws {
             true => Busy::silent(),
             false => Busy::beating(),
         }),
@@ -140,7 +141,7 @@ fn report_files(
     let plans = plans.iter().map(|path| ("a plan", path.as_path()));
     let rules = args.own_rules.files.iter();
     let rules = rules.map(|path| ("a file of rules", path.as_path()));
-    let history = history.map(|history| ("the history", history.store.path()));
+    let history = history.and_then(|history| Some(("the history", history.file()?)));
     let schemas = args.ladder.schema_store.as_deref();
     let schemas = schemas.map(|path| ("the schema store", path));
     let taken: Vec<Taken<'_>> = plans.chain(rules).chain(history).chain(schemas).collect();

@@ -1,5 +1,6 @@
 //! The validated plan: what the rest of the house reads.
 
+use super::argument_files::ArgumentFiles;
 use super::auth::Auth;
 use super::features::{
     Answer, Cancel, Completion, HttpCall, HttpExpect, LogLevel, NotificationExpect, Raw, Service,
@@ -79,6 +80,8 @@ pub struct Plan {
     pub source: PlanSource,
     /// The files that it includes, as [`Location::file`] counts them from 1.
     pub included: Vec<PlanSource>,
+    /// What its steps send of files.
+    pub files: ArgumentFiles,
     /// Names and values of what looks secret and is spelled out, in the plan and
     /// in what was given to it: a server may say it again where nobody would look
     /// for it.

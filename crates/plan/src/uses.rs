@@ -44,6 +44,8 @@ impl Plan {
             Part::Text(_)
             | Part::Workspace
             | Part::Tmp
+            | Part::File(_)
+            | Part::Base64(_)
             | Part::Env(_)
             | Part::Port(_)
             | Part::Name(_) => None,
@@ -74,6 +76,8 @@ impl Plan {
             Part::Text(_)
             | Part::Workspace
             | Part::Tmp
+            | Part::File(_)
+            | Part::Base64(_)
             | Part::Secret(_)
             | Part::Port(_)
             | Part::Name(_) => None,
@@ -135,6 +139,8 @@ impl Plan {
             | Part::Text(_)
             | Part::Workspace
             | Part::Tmp
+            | Part::File(_)
+            | Part::Base64(_)
             | Part::Secret(_)
             | Part::Port(_) => {}
         };
@@ -160,6 +166,8 @@ impl Plan {
             Part::Text(_)
             | Part::Workspace
             | Part::Tmp
+            | Part::File(_)
+            | Part::Base64(_)
             | Part::Env(_)
             | Part::Secret(_)
             | Part::Name(_) => None,

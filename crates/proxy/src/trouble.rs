@@ -3,15 +3,17 @@
 //! Main type: [`Trouble`].
 
 use jelly_base::model::{
-    ErrorCategory, TROUBLE_META, TROUBLE_TOOL, UPSTREAM_ERROR_CODE, UpstreamContext,
-    UpstreamErrorType, UpstreamTrouble,
+    ErrorCategory, TROUBLE_MESSAGE_CHARS, TROUBLE_META, TROUBLE_TOOL, UPSTREAM_ERROR_CODE,
+    UpstreamContext, UpstreamErrorType, UpstreamTrouble,
 };
-use jelly_base::text::one_line;
+use jelly_base::text::{one_line, plural};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Bytes of the last words of a server that is starting.
 const WORDS: usize = 110;
+/// Bytes of the change that the message names.
+const CHANGE: usize = 110;
 
 /// What is told, all of it redacted.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,6 +51,48 @@ impl Trouble {
                 fix_instructions: vec![
                     "Update the server to a version that speaks 2026-07-28.".to_owned(),
                     "Or use a client that falls back to `initialize`.".to_owned(),
+                ],
+                error_context: context.clone(),
+            },
+        }
+    }
+
+    /// A server that lists something else than the lock that it is held to; what
+    /// has changed as a sentence without its full stop, the first and all others.
+    #[must_use]
+    pub fn of_lock(context: &UpstreamContext, lock: &str, changes: &[String]) -> Self {
+        let first = changes.first().map_or("", String::as_str);
+        let more = match changes.len() {
+            0 | 1 => String::new(),
+            all => format!(" (and {})", plural(all - 1, "more breaking change")),
+        };
+        let renew = format!("`jelly tools lock --output {lock}`");
+        Self {
+            message: one_line(
+                &format!(
+                    "The server is not what {lock} holds: {}{more}. Fix: if that is meant, renew \
+                     the lock by {renew}.",
+                    one_line(first, CHANGE),
+                ),
+                TROUBLE_MESSAGE_CHARS,
+            ),
+            data: UpstreamTrouble {
+                error_type: UpstreamErrorType::DefinitionChanged,
+                root_cause: "tool_definition_changed".to_owned(),
+                rule: Some("mcp/definition-changed".to_owned()),
+                error_category: Some(ErrorCategory::Assertion),
+                retryable: Some(false),
+                details: format!(
+                    "The server is held to {lock}, and lists something else: {}.",
+                    changes.join("; ")
+                ),
+                evidence: None,
+                fix_instructions: vec![
+                    format!(
+                        "If the change is meant, renew the lock by {renew}, with the server named \
+                         as it is here, and start the proxy again."
+                    ),
+                    "If it is not, bring the old definition back.".to_owned(),
                 ],
                 error_context: context.clone(),
             },

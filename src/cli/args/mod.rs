@@ -7,6 +7,8 @@ mod check;
 mod config;
 mod doctor;
 mod explain;
+mod fleet;
+mod fuzz;
 mod history;
 mod init;
 mod known;
@@ -33,7 +35,12 @@ pub use check::CheckArgs;
 pub use config::{ConfigArgs, ConfigFormat};
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use explain::ExplainArgs;
-pub use history::{ExportArgs, HistoryArgs, HistoryCommand, HistoryOrder, ListArgs};
+pub use fleet::{CauseArgs, ExportFormat, FleetArgs, FleetFormat, PageArgs, ScopeArgs};
+pub use fuzz::FuzzArgs;
+pub use history::{
+    ExportArgs, HistoryArgs, HistoryCommand, HistoryOrder, ListArgs, MigrateArgs, PruneArgs,
+    PushArgs,
+};
 pub use init::{InitArgs, RegistryChoice};
 pub use known::{KnownAddArgs, KnownArgs, KnownCommand, KnownFile};
 pub use list::ListServerArgs;
@@ -48,6 +55,7 @@ pub use schema::SchemaArgs;
 pub use serve::ServeArgs;
 pub use server::{ServerPlace, ServerSource};
 pub use shard::{ShardArgs, ShardChoice};
+pub use shared::REPORTS;
 pub use shared::{Argv, CiChoice, ColorChoice, Format, NamedReport};
 pub use snapshot::{SnapshotArgs, SnapshotCommand};
 pub use tools::{
@@ -86,7 +94,7 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Merge the results of shards into the result of one run
     Merge(MergeArgs),
-    /// Validate plans without starting anything
+    /// Validate plans without starting anything, or with --live beside their servers
     Check(CheckArgs),
     /// Apply the repairs of an earlier run to the plan file
     Apply(ApplyArgs),
@@ -112,6 +120,8 @@ pub enum Command {
     Call(Box<CallArgs>),
     /// List the tools, prompts and resources of a server
     List(Box<ListServerArgs>),
+    /// Try a server's tools with inputs made from their schemas
+    Fuzz(Box<FuzzArgs>),
     /// Log in to a server that requires OAuth tokens
     Login(LoginArgs),
     /// Serve run, triage and doctor as MCP tools for coding agents

@@ -164,6 +164,10 @@ pub struct RunArgs {
     #[arg(long, short)]
     pub quiet: bool,
 
+    /// Say on stderr what happens while it happens: starts, requests and answers in short
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub verbose: bool,
+
     /// Says on stderr, as JSON Lines, how far the run is: for `jelly serve`
     #[arg(long, hide = true)]
     pub announce: bool,
@@ -229,6 +233,7 @@ impl RunArgs {
             history: _,
             record: _,
             quiet: _,
+            verbose: _,
             announce: _,
             again: _,
         } = self;
@@ -325,6 +330,7 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("format", "--format", FlagRepeat::Dropped),
     ("max_bytes", "--max-bytes", FlagRepeat::Dropped),
     ("quiet", "--quiet", FlagRepeat::Dropped),
+    ("verbose", "--verbose", FlagRepeat::Dropped),
     ("color", "--color", FlagRepeat::Dropped),
 ];
 

@@ -39,7 +39,7 @@ impl Format {
 }
 
 /// Where reports go unless somebody says otherwise.
-const REPORTS: &str = "reports";
+pub const REPORTS: &str = "reports";
 
 /// Where a run leaves its reports, and where the last one is looked for.
 #[derive(Debug, Args)]

@@ -461,6 +461,15 @@ impl Ended<'_> {
             adapter,
         } = findings;
         if let Some(bad) = bad {
+            // An answer that a person has only to look at still holds for the
+            // steps behind it, so that all new ones come in one run.
+            if bad.0.is_new()
+                && mismatches.is_empty()
+                && let Ok(values) = captured(shared, step, result)
+            {
+                shared.scope.borrow_mut().captures.extend(values);
+                shared.hold_for_now(&step.id);
+            }
             return misplanned_operand(shared, step, bad, &proposals);
         }
         // Of an answer that is not the one that was wanted, nothing is kept,

@@ -46,6 +46,8 @@ pub async fn poll(
     let mut wrong = 0_u32;
     loop {
         let deadline = Instant::now() + context.limit;
+        // Each request may be asked in return, and the last one is judged.
+        context.script.begin(ready.answers.clone());
         let sent = send(context, subscriptions, step, ready, deadline).await;
         let outcome = &sent.reply.outcome;
         let end = match is_awaited(outcome) {

@@ -17,6 +17,9 @@ use std::borrow::Cow;
 pub struct Ready {
     pub method: Cow<'static, str>,
     pub params: Value,
+    /// As it may be shown, where that is not what is sent: files by path and
+    /// size.
+    pub shown_params: Option<Value>,
     pub sends: Sends,
     /// For the tool's schemas.
     pub tool: Option<String>,
@@ -40,7 +43,7 @@ impl Ready {
     pub fn facts(&self) -> RequestFacts {
         let params = match &self.sends {
             Sends::Raw(bytes) => Value::from(String::from_utf8_lossy(bytes)),
-            _ => self.params.clone(),
+            _ => self.shown_params.as_ref().unwrap_or(&self.params).clone(),
         };
         RequestFacts {
             method: self.method.to_string(),
@@ -84,6 +87,7 @@ impl Ready {
     pub fn is_now(&mut self, method: &str, params: Value) {
         self.method = Cow::Owned(method.to_owned());
         self.params = params;
+        self.shown_params = None;
         self.tool = None;
         self.sends = Sends::Request;
     }
@@ -107,6 +111,11 @@ pub fn prepare(shared: &SharedState, step: &Step, era: Era) -> Result<Ready, Box
     }
     let mut ready = request(step, args, era, &scope).map_err(unresolved)?;
     ready.answers = answers;
+    if let Some(shown) = scope.files.shown(&step.args) {
+        let args = jelly_plan::resolve_json(&shown, &scope, &step.server).map_err(unresolved)?;
+        let shown = request(step, args, era, &scope).map_err(unresolved)?;
+        ready.shown_params = Some(shown.params);
+    }
     if let (Some(level), Era::Modern) = (step.log_level, era) {
         want_logs(&mut ready.params, level.name());
     }
@@ -157,6 +166,7 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
     let plain = |method, params| Ready {
         method: Cow::Borrowed(method),
         params,
+        shown_params: None,
         sends: Sends::Request,
         tool: None,
         answers: Vec::new(),

@@ -93,13 +93,14 @@ pub async fn execute(
     };
     let mut vars = plan.vars.clone();
     vars.extend(settings.vars.clone());
-    let scope = Scope::new(
+    let mut scope = Scope::new(
         settings.project_dir.clone(),
         tmp.path().to_owned(),
         settings.env.clone(),
         choose_ports(plan, iteration.ports_in_use),
         &vars,
     );
+    scope.files = plan.files.clone();
 
     let (stop_sender, stop) = watch::channel(Stopping::default());
     let shared = Rc::new(SharedState::new(

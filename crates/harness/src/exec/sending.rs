@@ -3,6 +3,7 @@
 use super::request::{Ready, Sends};
 use super::step_context::StepContext;
 use super::subscriptions::Subscriptions;
+use super::told_messages::{tell_answer, tell_request};
 use jelly_base::model::Era;
 use jelly_plan::Step;
 use jelly_wire::{CancelEnd, Patience, Reply, ReplyOutcome};
@@ -32,6 +33,19 @@ impl Sent {
 /// Where something else has to be sent first and goes wrong, `ready` is that;
 /// the time that it takes is the step's.
 pub async fn send(
+    context: &StepContext<'_>,
+    subscriptions: &mut Subscriptions,
+    step: &Step,
+    ready: &mut Ready,
+    deadline: Instant,
+) -> Sent {
+    tell_request(context, step, ready);
+    let sent = sent(context, subscriptions, step, ready, deadline).await;
+    tell_answer(context, step, &sent);
+    sent
+}
+
+async fn sent(
     context: &StepContext<'_>,
     subscriptions: &mut Subscriptions,
     step: &Step,

@@ -9,7 +9,8 @@ use super::services::ServicesState;
 use super::settings::{ExecSettings, ProposeSnapshot};
 use super::step_end::fine_millis;
 use jelly_base::model::{
-    Because, Failure, OutputSeen, RpcError, Section, Signal, StepAnswers, StepReport, StepState,
+    Because, EventSink, Failure, OutputSeen, RpcError, Section, Signal, StepAnswers, StepReport,
+    StepState,
 };
 use jelly_plan::{Plan, Request, Scope, Step};
 use jelly_process::ExitWatch;
@@ -69,10 +70,16 @@ pub struct SharedState {
     pub compiled: RefCell<Compiled>,
     pub cleaner: Cleaner,
     pub propose: ProposeSnapshot,
+    /// Where each request and each answer is told, if anywhere.
+    pub messages: Option<EventSink>,
     fail_fast: bool,
+    /// Their failures are no reason to stop.
+    known_steps: BTreeSet<String>,
     stopping: watch::Receiver<Stopping>,
     index: HashMap<String, usize>,
     ended: RefCell<Vec<Option<StepReport>>>,
+    /// Steps that lack nothing but a snapshot that is stored.
+    held_for_now: RefCell<BTreeSet<String>>,
     /// How many steps of set-up, plan and teardown have not ended yet.
     open: [Cell<usize>; 3],
     changed: Notify,
@@ -108,6 +115,7 @@ impl SharedState {
                 .enumerate()
                 .map(|(i, step)| (step.id.clone(), i))
                 .collect(),
+            held_for_now: RefCell::default(),
             ended: RefCell::new(vec![None; plan.all_steps().count()]),
             open,
             changed: Notify::new(),
@@ -121,6 +129,7 @@ impl SharedState {
             outputs: settings.keep_outputs.then(RefCell::default),
             compiled: RefCell::default(),
             cleaner: Cleaner::new(settings.redactor.clone(), &scope),
+            messages: settings.tells_messages.then(|| settings.events.clone()),
             propose: settings.propose_snapshot.clone(),
             scope: RefCell::new(scope),
             cut: Cell::new(false),
@@ -128,6 +137,7 @@ impl SharedState {
             selected,
             quarantined,
             fail_fast: settings.fail_fast,
+            known_steps: settings.known_steps.clone(),
             stopping,
         }
     }
@@ -224,6 +234,7 @@ impl SharedState {
         };
         let broken = ended.iter().take(before).flatten().find(|report| {
             report.state != StepState::Passed
+                && !self.held_for_now.borrow().contains(&report.id)
                 && !report.because.as_ref().is_some_and(Because::is_wanted)
         });
         if let Some(setup) = broken {
@@ -232,6 +243,7 @@ impl SharedState {
         let passed = |id: &&String| {
             let report = self.index.get(*id).and_then(|&index| ended[index].as_ref());
             report.is_some_and(|report| report.state == StepState::Passed)
+                || self.held_for_now.borrow().contains(*id)
         };
         if let Some(id) = step.needs.iter().find(|id| !passed(id)) {
             return Some((StepState::Skipped, Because::Step(id.clone())));
@@ -240,6 +252,11 @@ impl SharedState {
             return Some((StepState::Skipped, Because::FailFast));
         }
         None
+    }
+
+    /// What a step captured holds, though its snapshot is yet to be stored.
+    pub fn hold_for_now(&self, id: &str) {
+        self.held_for_now.borrow_mut().insert(id.to_owned());
     }
 
     pub fn all_left_out(&self) -> &BTreeMap<String, Because> {
@@ -271,6 +288,7 @@ impl SharedState {
         if report.state != StepState::Passed
             && !report.because.as_ref().is_some_and(Because::is_wanted)
             && self.fail_fast
+            && !self.known_steps.contains(&self.step(index).id)
         {
             self.cut.set(true);
         }
@@ -414,11 +432,13 @@ teardown:
             store_unread: false,
             keep_outputs: false,
             fail_fast,
+            known_steps: ["use".to_owned()].into(),
             skip_missing: false,
             wire_check: false,
             starts: Arc::new(Semaphore::new(1)),
             interrupt,
             events: Rc::new(|_| {}),
+            tells_messages: false,
             logins: None,
             redactor: Redactor::none(),
             recorder: None,
@@ -498,6 +518,8 @@ teardown:
         shared.ends("up2", StepState::Passed);
         shared.ends("make", StepState::Passed);
         assert_eq!(shared.hinders("use"), None);
+        shared.ends("use", StepState::Failed);
+        assert_eq!(shared.hinders("other"), None, "that one is known");
         shared.ends("other", StepState::Failed);
         let cut = (StepState::Skipped, Because::FailFast);
         assert_eq!(shared.hinders("use"), Some(cut));

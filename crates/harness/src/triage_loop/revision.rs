@@ -69,6 +69,8 @@ pub fn step_facts(plan: &Plan, beside: Beside<'_>) -> BTreeMap<String, StepFacts
         // What it says stands in the fields below, and comments say nothing.
         source: _,
         included: _,
+        // Their digests count for the steps that send them.
+        files: _,
         literal_secrets,
         name: _,
         // As far as steps and servers refer to them.

@@ -76,6 +76,8 @@ impl<'p> Found<'p> {
             source: _,
             // Its servers and steps are among those below.
             included: _,
+            // What is in them is compared by their digests.
+            files: _,
             literal_secrets: _,
             name: _,
             // They count where they are used.

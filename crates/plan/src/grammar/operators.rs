@@ -7,6 +7,7 @@ use crate::words::has_word;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OperatorGroup {
     Equality,
+    Paths,
     Content,
     Order,
     Presence,
@@ -21,6 +22,8 @@ pub(crate) enum OperatorGroup {
 pub(crate) enum OperandKind {
     /// A value like that which it is compared with.
     Value,
+    /// A path into the same answer.
+    Path,
     /// A part: of a text a text, else any value.
     Part,
     Text,
@@ -115,6 +118,8 @@ operators! {
     Equals "equals", Equality, Value, "eq is equal == const", "to equal", true;
     /// The value does not equal this.
     NotEquals "not_equals", Equality, Value, "ne neq !=", "not to equal", false;
+    /// The value equals the one at this path of the same answer.
+    EqualsPath "equals_path", Paths, Path, "equals_json same_as path_equals", "to equal what stands at", false;
     /// A text contains this text; a list contains this item, or an object with these keys and values; an object has this key, or these keys with these values.
     Contains "contains", Content, Part, "includes include has", "to contain", true;
     /// `contains` does not hold.
@@ -257,7 +262,11 @@ impl Target {
     pub(crate) fn takes(self, operator: Operator) -> Result<(), &'static str> {
         use OperatorGroup as Group;
         match (self, operator.group()) {
-            (Self::Json | Self::Structured, _) => Ok(()),
+            (Self::Json, _) => Ok(()),
+            (_, Group::Paths) => Err(
+                "as in `json: [{ path: $.structuredContent.a, equals_path: $.structuredContent.b }]`",
+            ),
+            (Self::Structured, _) => Ok(()),
             (Self::Text | Self::Stderr | Self::ErrorMessage | Self::Header, Group::Order) => {
                 Err("it is text; compare its `length`, or a number by `json` with a path")
             }

@@ -306,6 +306,7 @@ fn operand(operator: Operator, target: Target) -> Value {
             }]}))
         }
         OperandKind::JsonSchema => or_open(json!({"type": ["object", "boolean"]})),
+        OperandKind::Path => json!({"type": "string", "pattern": "^\\s*\\$"}),
         OperandKind::SnapshotName => {
             json!({"type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9_-]{0,79}$"})
         }

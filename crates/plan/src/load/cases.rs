@@ -298,6 +298,8 @@ impl<'t> Filling<'_, 't> {
             Part::Text(_)
             | Part::Workspace
             | Part::Tmp
+            | Part::File(_)
+            | Part::Base64(_)
             | Part::Env(_)
             | Part::Secret(_)
             | Part::Port(_) => None,

@@ -10,6 +10,7 @@ mod conditions;
 mod defaults;
 mod expect;
 mod features;
+mod found;
 mod http;
 mod include;
 mod keywords;
@@ -40,6 +41,7 @@ mod step;
 mod tests;
 mod vacuous;
 
+pub use found::PlanFinding;
 pub use keywords::{UnknownKeyword, unknown_keyword};
 pub use known::read_known;
 pub use plan::{check, check_in, load, load_in, load_with};

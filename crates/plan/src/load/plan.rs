@@ -1,18 +1,20 @@
 //! The document as a whole.
 
-use super::include::{Gathered, gather, in_file, place_in_file};
+use super::include::{Gathered, folder_of, gather, in_file, place_in_file};
 use super::misplaced;
 use super::path::Path;
 use super::problem::{PlanError, Problem};
 use super::reader::{Fields, Reader};
 use super::references::{Needs, TemplatePlace};
 use super::step::{UnreadStep, captured, ids};
+use crate::argument_files::{ArgumentFiles, FileReader};
 use crate::grammar::{BUDGETS, HOOKS, INCLUDED, PLAN};
 use crate::masked::{is_masked, literal_secrets};
 use crate::syntax::{self, Data, Node, Span, Trouble};
 use crate::{BudgetOverrides, Hooks, Matrix, Plan, PlanSource, Server, Service, Step, Variant};
 use indexmap::IndexMap;
 use jelly_base::model::Section;
+use jelly_base::text::redact::secrets_in_text;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::Path as FilePath;
@@ -84,6 +86,7 @@ pub(super) struct Parts {
     steps: Vec<Step>,
     teardown: Vec<Step>,
     literal_secrets: Vec<(String, String)>,
+    files: ArgumentFiles,
 }
 
 fn read(
@@ -94,7 +97,9 @@ fn read(
 ) -> Result<Plan, PlanError> {
     let Gathered { files, troubles } = gather(&source, project);
     let included: Vec<PlanSource> = files;
-    let (parts, problems) = parse(&source, (&included, troubles), vars, strict);
+    let folder = project.unwrap_or_else(|| folder_of(&source.path));
+    let files = FileReader::of(folder);
+    let (parts, problems) = parse(&source, (&included, troubles), (vars, files), strict);
     if !problems.is_empty() {
         return Err(PlanError::new(source, problems).with_included(included));
     }
@@ -109,6 +114,7 @@ fn read(
     Ok(Plan {
         source,
         included,
+        files: parts.files,
         literal_secrets: parts.literal_secrets,
         name,
         matrix: parts.matrix,
@@ -128,7 +134,7 @@ fn read(
 fn parse(
     source: &PlanSource,
     (files, include_troubles): (&[PlanSource], Vec<(usize, Trouble)>),
-    vars: &IndexMap<String, Value>,
+    (vars, argument_files): (&IndexMap<String, Value>, FileReader),
     strict: bool,
 ) -> (Parts, Vec<Problem>) {
     if is_masked(&source.text) {
@@ -159,6 +165,7 @@ fn parse(
     let mut reader = Reader::new(&source.text, troubles);
     reader.variant.clone_from(&source.variant);
     reader.strict = strict;
+    reader.names.argument_files = argument_files;
     let mut included: Vec<(usize, Node<'_>)> = Vec::new();
     for (index, file) in files.iter().enumerate() {
         let (root, troubles) = syntax::parse(file);
@@ -183,6 +190,11 @@ fn parse(
                 let more = literal_secrets(text, root, &IndexMap::new());
                 parts.literal_secrets.extend(more);
             }
+            parts.files = std::mem::take(&mut reader.names.argument_files).into_files();
+            // What a file holds may come back in any answer.
+            let found = parts.files.texts().flat_map(secrets_in_text);
+            let found = found.map(|found| (found.name.to_string(), found.value.to_string()));
+            parts.literal_secrets.extend(found.collect::<Vec<_>>());
         }
         Some(_) | None if !broken => {
             reader
@@ -306,18 +318,21 @@ impl<'t> Reader<'t> {
         self.enter(0);
         let in_any = |key: &str| files.iter().any(|(_, fields)| fields.get(key).is_some());
         match fields.entry("steps") {
-            Some(_)
-                if included
-                    .iter()
-                    .any(|(_, root)| root.entry("steps").is_some()) => {}
             Some(steps) if strict => {
+                let has_others = |(_, root): &(usize, Node<'_>)| root.entry("steps").is_some();
                 let none = matches!(&steps.value.data, Data::List(items) if items.is_empty());
                 if none && startups.is_empty() {
-                    self.problem(
-                        steps.key_span,
-                        path,
-                        "there are no steps, so nothing is tested",
-                    );
+                    let (message, hint) = match included.iter().any(has_others) {
+                        true => (
+                            "there are no steps here",
+                            "leave `steps` out: those of the included files are enough",
+                        ),
+                        false => (
+                            "there are no steps, so nothing is tested",
+                            "add one, as in `- { tool: NAME }`",
+                        ),
+                    };
+                    self.problem(steps.key_span, path, message).hint(hint);
                 }
             }
             Some(_) => {}

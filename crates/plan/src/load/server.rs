@@ -71,9 +71,13 @@ impl<'t> Reader<'t> {
                 Part::Name(variable) => vars
                     .get(variable)
                     .is_some_and(|value| value.to_string().contains("${")),
-                Part::Text(_) | Part::Workspace | Part::Tmp | Part::Env(_) | Part::Secret(_) => {
-                    false
-                }
+                Part::Text(_)
+                | Part::Workspace
+                | Part::Tmp
+                | Part::Env(_)
+                | Part::Secret(_)
+                | Part::File(_)
+                | Part::Base64(_) => false,
             };
             let in_url = url
                 .parts

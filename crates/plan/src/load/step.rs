@@ -349,7 +349,7 @@ impl<'t> Reader<'t> {
         let path = path.key("args");
         if let Some(Request::Method(_)) = request {
             // A negative test may well send a list or a number.
-            self.templates(&args.value, path, TemplatePlace::Step, needs);
+            self.templates(&args.value, path, TemplatePlace::Args, needs);
             return args.value.to_value();
         }
         if self
@@ -358,7 +358,7 @@ impl<'t> Reader<'t> {
         {
             return Value::Null;
         }
-        self.templates(&args.value, path, TemplatePlace::Step, needs);
+        self.templates(&args.value, path, TemplatePlace::Args, needs);
         args.value.to_value()
     }
 

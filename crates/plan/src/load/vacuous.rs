@@ -4,6 +4,7 @@
 use super::path::Path;
 use super::reader::Reader;
 use crate::grammar::{OperandKind, Target};
+use crate::same_path::is_same_path;
 use crate::syntax::Node;
 use crate::{Operator, Part, Predicate, can_not_fail, each_reference};
 use jelly_base::text::roughly;
@@ -76,6 +77,9 @@ fn is_true_of_anything(predicate: &Predicate, target: Target, place: &str) -> bo
             let least = roughly(operand).filter(|_| target == Target::Count);
             least.is_some_and(|least| least < 0.0)
         }
+        OperandKind::Path => operand
+            .as_str()
+            .is_some_and(|other| is_same_path(place, other)),
         OperandKind::Flag => operand == &Value::Bool(true) && (is_there || is_root),
         OperandKind::Types => {
             can_not_fail(operator, operand)

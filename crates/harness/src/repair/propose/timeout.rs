@@ -17,7 +17,11 @@ const TOTAL_CAP: Duration = Duration::from_secs(15 * 60);
 pub(super) fn raise(case: &FailureCase<'_>) -> Option<Proposal> {
     let ran_out = case.failure.outcome == Some(Outcome::Timeout)
         || case.diagnosis.error_category == Some(ErrorCategory::Timeout);
-    if !ran_out || case.failure.showed_life != Some(true) {
+    // What no rerun mends, as a variable that is missing, is not a matter of time.
+    let category = case.diagnosis.error_category;
+    let has_other_cause = category.is_some_and(|category| category != ErrorCategory::Timeout)
+        && case.diagnosis.retryable == Some(false);
+    if !ran_out || has_other_cause || case.failure.showed_life != Some(true) {
         return None;
     }
     let server = case.server()?;
