@@ -99,6 +99,7 @@ mod serve_clients;
 #[cfg(feature = "serve")]
 mod serve_http;
 mod servers;
+mod services;
 mod settings;
 mod shards;
 #[cfg(feature = "postgres")]

@@ -45,6 +45,7 @@ mod select;
 mod selected;
 mod sending;
 mod server_lane;
+mod services;
 mod settings;
 mod shared_state;
 mod snapshots;
