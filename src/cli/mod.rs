@@ -17,6 +17,7 @@ mod executor;
 mod explain;
 mod files;
 mod find;
+mod fuzz;
 mod history;
 mod init;
 mod interrupt;
@@ -175,6 +176,7 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
         Command::Tools(args) => supervised(color, |world| tools::tools(&args, world)),
         Command::Call(args) => supervised(color, |world| call_tool::call(&args, world)),
         Command::List(args) => supervised(color, |world| list::list(&args, world)),
+        Command::Fuzz(args) => supervised(color, |world| fuzz::fuzz(&args, world)),
         Command::Login(args) => in_world(color, |world| login::login(&args, world)),
         Command::Replay(args) => ended(replay::replay(&args)),
         #[cfg(feature = "serve")]

@@ -179,6 +179,14 @@ fn database(_url: &str, _viewer: RunOrigin, _world: &World) -> Result<HistoryPla
     ))
 }
 
+/// None is kept, where one is to be looked into.
+pub fn not_kept() -> Refusal {
+    Refusal::invalid(
+        "error: no history is kept here: there is no folder .jelly\n\
+         help: create that folder, or name a file with --history",
+    )
+}
+
 /// Reads a history that is only looked into.
 ///
 /// # Errors

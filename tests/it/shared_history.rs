@@ -8,8 +8,8 @@ use crate::support::{Project, Run, python};
 use jelly_base::model::{FailureStatus, Recurrence, Side, Template};
 use jelly_history_postgres::{DatabaseAddress, PostgresHistory};
 use jelly_triage::history::{
-    HistoryFile, HistoryStore, Past, PastCause, PastFailure, PastPass, PastReport, PastRun,
-    PastScope, Recorded, RunKind, RunOrigin, TestName,
+    FleetScope, HistoryFile, HistoryStore, Past, PastCause, PastFailure, PastPass, PastReport,
+    PastRun, PastScope, Recorded, RunKind, RunOrigin, TestName,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -606,4 +606,183 @@ fn a_triage_knows_what_is_new_or_says_that_it_does_not() {
         all.stderr
     );
     assert!(project.exists(&format!("reports/{SPOOL}")));
+}
+
+/// A fortnight of two projects.
+fn fortnight(store: &dyn HistoryStore) {
+    let runs = [
+        run(1, "main", &[("a", "dns")], &["b"]),
+        run(2, "main", &[], &["a", "b"]),
+        run(3, "main", &[("a", "dns"), ("b", "tls")], &[]),
+        run(4, "main", &[("a", "odd")], &["b"]),
+        run(5, "pull/7", &[("a", "dns")], &["b"]),
+        run(6, "pull/7", &[], &["a", "b"]),
+    ];
+    for mut run in runs {
+        run.failures.iter_mut().for_each(|failure| {
+            if failure.test.name == "b" {
+                failure.status = FailureStatus::Flaky;
+            }
+        });
+        store.record(run).unwrap();
+    }
+    let mut other = run(4, "main", &[("a", "dns")], &["a2"]);
+    other.origin.project = Some("acme/other".into());
+    other.reports[0].digest = "other".into();
+    store.record(other).unwrap();
+}
+
+#[test]
+fn a_fleet_is_answered_alike_from_both_stores() {
+    let Some(stores) = Stores::new() else { return };
+    let shop = FleetScope {
+        project: Some("acme/shop".into()),
+        ..FleetScope::default()
+    };
+    let mut answers = Vec::new();
+    for (kind, store) in stores.seen_from(&viewer("main")) {
+        fortnight(&*store);
+        let flaky = store.flaky(&shop).unwrap();
+        let told: Vec<String> = flaky
+            .iter()
+            .map(|t| {
+                let branch = t.branch.as_deref().unwrap();
+                let name = &t.test.name;
+                format!(
+                    "{name} {branch} {}/{}/{}/{}",
+                    t.runs, t.failed, t.flaky, t.changes
+                )
+            })
+            .collect();
+        let wanted = ["a main 4/3/0/2", "a pull/7 2/1/0/1", "b main 4/0/1/0"];
+        assert_eq!(told, wanted, "{kind}");
+        assert_eq!(flaky[0].causes[0].fingerprint, "j2:dns", "{kind}");
+        assert_eq!(flaky[0].causes[0].failures, 2, "{kind}");
+        assert_eq!(
+            flaky[0].last_seen.as_deref(),
+            Some("2026-01-04T00:00:00Z"),
+            "{kind}"
+        );
+
+        let since = FleetScope {
+            since: Some("2026-01-03T00:00:00Z".into()),
+            ..shop.clone()
+        };
+        let new = store.new_causes(&since).unwrap();
+        let prints: Vec<&str> = new.iter().map(|cause| cause.fingerprint.as_str()).collect();
+        assert_eq!(prints, ["j2:odd", "j2:tls"], "{kind}: dns was there before");
+        assert_eq!(
+            new[0].first_commit.as_deref(),
+            Some(&*format!("{:040x}", 4)),
+            "{kind}"
+        );
+        let commit = format!("{:040x}", 3);
+        let began = store.commit_seen(&shop, &commit).unwrap();
+        assert_eq!(began.as_deref(), Some("2026-01-03T00:00:00Z"), "{kind}");
+        assert_eq!(store.commit_seen(&shop, "fffffff").unwrap(), None, "{kind}");
+
+        let everywhere = FleetScope::default();
+        let accounts = store.accounts(&everywhere, "j2:dn").unwrap();
+        let of: Vec<Option<&str>> = accounts.iter().map(|a| a.project.as_deref()).collect();
+        assert_eq!(of, [Some("acme/other"), Some("acme/shop")], "{kind}");
+        let dns = &accounts[1];
+        assert_eq!(
+            (dns.runs, dns.failures, dns.commits.len()),
+            (3, 3, 3),
+            "{kind}"
+        );
+        assert_eq!(dns.branches[0].branch.as_deref(), Some("pull/7"), "{kind}");
+        assert_eq!(dns.tests[0].test, name("a"), "{kind}");
+
+        let slow = store.slow(&shop).unwrap();
+        let took: Vec<(&str, u64, u64, u32)> = slow
+            .iter()
+            .map(|t| (t.test.name.as_str(), t.median_ms, t.max_ms, t.results))
+            .collect();
+        assert_eq!(took, [("a", 20, 20, 6), ("b", 10, 20, 6)], "{kind}");
+
+        let mut exported = Vec::new();
+        store
+            .export(&shop, &mut |lot| {
+                exported.extend(lot);
+                true
+            })
+            .unwrap();
+        assert_eq!(exported.len(), 12, "{kind}");
+        answers.push((flaky, new, accounts, slow, exported));
+    }
+    assert_eq!(answers[0], answers[1]);
+}
+
+#[test]
+fn the_questions_are_commands_and_a_page() {
+    let Some(stores) = Stores::new() else { return };
+    for (_, store) in stores.seen_from(&viewer("main")) {
+        let mut hostile = run(1, "main", &[("=1+1", "dns")], &["a|b, \"c\""]);
+        hostile.reports[0].digest = "hostile".into();
+        fortnight(&*store);
+        store.record(hostile).unwrap();
+    }
+    let project = Project::empty();
+    let mut said = Vec::new();
+    for place in [stores.file().display().to_string(), stores.database.url()] {
+        let ask = |args: &[&str]| {
+            let args = [&["history"], args].concat();
+            let ended = with_history(&project, &args, &place).output();
+            assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.stderr);
+            ended.stdout
+        };
+        let flaky = ask(&["flaky", "--project", "acme/shop", "--branch", "main"]);
+        assert!(
+            flaky.contains("plan > server > a") && !flaky.contains("pull/7"),
+            "{flaky}"
+        );
+        let markdown = ask(&["slow", "--format", "md"]);
+        assert!(markdown.starts_with("| test | project |"), "{markdown}");
+        let mut all = vec![flaky, markdown];
+        for question in [
+            &["flaky", "--format", "json"][..],
+            &["new", "--since", "2026-01-03", "--format", "json"],
+            &["new", "--since", &format!("{:040x}", 3), "--format", "json"],
+            &["cause", "dns", "--format", "json"],
+            &["cause", "j2:dns"],
+            &["cause", "dns", "--format", "md"],
+            &["slow", "--format", "json", "--limit", "1"],
+            &["export"],
+            &["export", "--format", "csv"],
+            &["export", "--durations"],
+        ] {
+            all.push(ask(question));
+        }
+        let csv = &all[10];
+        assert!(csv.contains(",\"'=1+1\",failure,20,"), "{csv}");
+        assert!(csv.contains(",\"a|b, \"\"c\"\"\",passed,10,"), "{csv}");
+        ask(&["page", "--output", "page.html"]);
+        let page = project.read("page.html");
+        assert!(
+            page.contains("<svg") && page.contains("aria-label=\"3 of 4\""),
+            "{page}"
+        );
+        said.push(all);
+    }
+    for (file, database) in said[0].iter().zip(&said[1]) {
+        assert_eq!(file, database);
+    }
+    let file = stores.file().display().to_string();
+    for (args, said) in [
+        (
+            &["history", "new", "--since", "yesterday"][..],
+            "--since yesterday",
+        ),
+        (&["history", "cause", "nothing"], "no cause"),
+        (&["history", "migrate"], "the history is a file"),
+        (
+            &["history", "prune", "--older-than", "1d"],
+            "the history is a file",
+        ),
+    ] {
+        let ended = with_history(&project, args, &file).output();
+        assert_eq!(ended.code, Some(2), "{args:?}");
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    }
 }

@@ -6,6 +6,7 @@
 
 mod address;
 mod error;
+mod fleet;
 mod migrations;
 mod past;
 mod session;

@@ -2,20 +2,26 @@
 
 use crate::address::DatabaseAddress;
 use crate::error::DatabaseError;
+use crate::fleet;
 use crate::migrations::{Migrated, migrate};
 use crate::past::{self, OwnedScope};
-use crate::session::{Purpose, Worker};
+use crate::session::{Asked, Purpose, Worker};
 use crate::write::{cut, document, record};
 use jelly_triage::history::{
-    HistoryError, HistoryLimits, HistoryStore, PastRun, PastScope, ReadPast, Recorded, RunOrigin,
+    CauseAccount, ExportedResult, FlakyTest, FleetScope, HistoryError, HistoryLimits, HistoryStore,
+    NewCause, PastRun, PastScope, ReadPast, Recorded, RunOrigin, SlowTest,
 };
 use jiff::Timestamp;
 use std::path::Path;
 use std::time::Duration;
+use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
 /// What changes tables, or takes out what is old, may take longer.
 const MAINTENANCE_LIMIT: Duration = Duration::from_secs(3600);
+
+/// A question about a whole fleet.
+const QUESTION_LIMIT: Duration = Duration::from_secs(120);
 
 /// Runs that are taken out at once, each lot in a transaction of its own.
 const PRUNED_AT_ONCE: i32 = 500;
@@ -41,6 +47,24 @@ impl PostgresHistory {
             worker: Worker::start(address, Purpose::Use),
             viewer,
         }
+    }
+
+    /// Asks, for a person who waits: that may take longer than a run would.
+    fn asked<T, F>(&self, question: F) -> Result<T, HistoryError>
+    where
+        T: Send + 'static,
+        F: for<'a> FnOnce(&'a mut Client) -> Asked<'a, T> + Send + 'static,
+    {
+        self.worker
+            .ask_for(QUESTION_LIMIT, |client| {
+                Box::pin(async move {
+                    let limit = QUESTION_LIMIT.as_millis();
+                    let settings = format!("set statement_timeout = {limit}");
+                    client.batch_execute(&settings).await?;
+                    question(client).await
+                })
+            })
+            .map_err(|error| error.in_history("read", &self.name))
     }
 
     /// Begins to connect; who asks later finds it done.
@@ -149,12 +173,74 @@ impl HistoryStore for PostgresHistory {
             Box::pin(async move {
                 let question = "select from jelly.definitions d
                     join jelly.projects p on p.id = d.project_id
-                    where p.name = $1 and d.definition = $2";
+                    where (p.name in ($1, '') or $1 = '') and d.definition = $2";
                 let values: [(&(dyn tokio_postgres::types::ToSql + Sync), Type); 2] =
                     [(&project, Type::TEXT), (&definition, Type::TEXT)];
                 Ok(!client.query_typed(question, &values).await?.is_empty())
             })
         });
         known.map_err(|error| error.in_history("read", &self.name))
+    }
+
+    fn look(&self) -> Result<Vec<String>, HistoryError> {
+        self.asked(|_| Box::pin(async { Ok(Vec::new()) }))
+    }
+
+    fn flaky(&self, scope: &FleetScope) -> Result<Vec<FlakyTest>, HistoryError> {
+        let scope = scope.clone();
+        self.asked(move |client| Box::pin(async move { fleet::flaky(client, &scope).await }))
+    }
+
+    fn new_causes(&self, scope: &FleetScope) -> Result<Vec<NewCause>, HistoryError> {
+        let scope = scope.clone();
+        self.asked(move |client| Box::pin(async move { fleet::new_causes(client, &scope).await }))
+    }
+
+    fn accounts(
+        &self,
+        scope: &FleetScope,
+        prefix: &str,
+    ) -> Result<Vec<CauseAccount>, HistoryError> {
+        let (scope, prefix) = (scope.clone(), prefix.to_owned());
+        self.asked(move |client| {
+            Box::pin(async move { fleet::accounts(client, &scope, &prefix).await })
+        })
+    }
+
+    fn slow(&self, scope: &FleetScope) -> Result<Vec<SlowTest>, HistoryError> {
+        let scope = scope.clone();
+        self.asked(move |client| Box::pin(async move { fleet::slow(client, &scope).await }))
+    }
+
+    fn export(
+        &self,
+        scope: &FleetScope,
+        take: &mut dyn FnMut(Vec<ExportedResult>) -> bool,
+    ) -> Result<(), HistoryError> {
+        let mut after = 0;
+        loop {
+            let scope = scope.clone();
+            let lot = self.asked(move |client| {
+                Box::pin(async move { fleet::results_after(client, &scope, after).await })
+            })?;
+            let Some((last, results)) = lot else {
+                return Ok(());
+            };
+            if !take(results) {
+                return Ok(());
+            }
+            after = last;
+        }
+    }
+
+    fn commit_seen(
+        &self,
+        scope: &FleetScope,
+        commit: &str,
+    ) -> Result<Option<String>, HistoryError> {
+        let (scope, commit) = (scope.clone(), commit.to_owned());
+        self.asked(move |client| {
+            Box::pin(async move { fleet::commit_seen(client, &scope, &commit).await })
+        })
     }
 }

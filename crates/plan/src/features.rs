@@ -175,3 +175,38 @@ pub struct RefusalExpect {
     pub exit: Vec<Predicate>,
     pub at: Location,
 }
+
+/// A request to what stands beside the endpoint of a server.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct HttpCall {
+    /// As in `GET`.
+    pub method: String,
+    /// From the host on; may hold variables, as may the values of headers.
+    pub path: String,
+    pub headers: Vec<(String, String)>,
+}
+
+/// What the head of its answer must be.
+#[derive(Debug, Clone, Default)]
+pub struct HttpExpect {
+    /// A success, where nothing is said.
+    pub status: Vec<Predicate>,
+    pub headers: Vec<HeaderExpect>,
+}
+
+/// What a header must be.
+#[derive(Debug, Clone)]
+pub struct HeaderExpect {
+    /// In any case.
+    pub name: String,
+    pub predicates: Vec<Predicate>,
+    pub at: Location,
+}
+
+impl HttpExpect {
+    /// Every predicate, whatever it looks at.
+    pub fn predicates(&self) -> impl Iterator<Item = &Predicate> {
+        let headers = self.headers.iter().flat_map(|header| &header.predicates);
+        self.status.iter().chain(headers)
+    }
+}

@@ -31,8 +31,8 @@ pub use compare::compare;
 pub use edit::witness;
 pub use edit::{EditError, PlanEdit, apply, diff, yaml_flow, yaml_key};
 pub use features::{
-    Answer, Cancel, Completion, CompletionOf, Give, LogLevel, NotificationExpect, Raw,
-    RefusalExpect, StartupExpect, Subscription,
+    Answer, Cancel, Completion, CompletionOf, Give, HeaderExpect, HttpCall, HttpExpect, LogLevel,
+    NotificationExpect, Raw, RefusalExpect, StartupExpect, Subscription,
 };
 pub use grammar::{Operator, plan_schema};
 pub use jelly_base::text::Volatile;

@@ -3,7 +3,8 @@
 use super::argument_files::ArgumentFiles;
 use super::auth::Auth;
 use super::features::{
-    Answer, Cancel, Completion, LogLevel, NotificationExpect, Raw, StartupExpect, Subscription,
+    Answer, Cancel, Completion, HttpCall, HttpExpect, LogLevel, NotificationExpect, Raw,
+    StartupExpect, Subscription,
 };
 use super::grammar::Operator;
 use super::matrix::Matrix;
@@ -243,6 +244,8 @@ pub enum Request {
     Unsubscribe(String),
     /// Bytes: a line over pipes, a body over HTTP.
     Raw(Raw),
+    /// No message: what stands beside the endpoint. The step's `args` are the body.
+    Http(HttpCall),
     /// Nothing: its server is started, which is looked at.
     Startup,
 }
@@ -261,6 +264,7 @@ impl Request {
             Self::Subscribe(_) => "subscribe",
             Self::Unsubscribe(_) => "unsubscribe",
             Self::Raw(_) => "raw",
+            Self::Http(_) => "http",
             Self::Startup => "startup",
         }
     }
@@ -448,6 +452,8 @@ pub struct Expect {
     /// Over what the server wrote on stderr during the step.
     pub stderr: Vec<Predicate>,
     pub notifications: Vec<NotificationExpect>,
+    /// Of the answer to a plain HTTP request.
+    pub http: Option<Box<HttpExpect>>,
     /// Of the start of its server, in place of an answer.
     pub startup: Option<Box<StartupExpect>>,
 }

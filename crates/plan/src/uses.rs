@@ -303,6 +303,12 @@ impl Step {
                     in_text(uri, see);
                 }
             }
+            Request::Http(call) => {
+                in_text(&call.path, see);
+                for (_, value) in &call.headers {
+                    in_text(value, see);
+                }
+            }
             Request::Tool(_)
             | Request::List(_)
             | Request::Prompt(_)
@@ -370,6 +376,7 @@ impl Expect {
             .chain(&self.stderr)
             .chain(notifications)
             .chain(startup)
+            .chain(self.http.iter().flat_map(|http| http.predicates()))
     }
 }
 

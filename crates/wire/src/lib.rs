@@ -54,8 +54,8 @@ pub use exchange::{Beyond, End, HttpEnd, Life, Outgoing, ReplyOutcome};
 pub use extras::{CROSSING, CancelEnd, Listening, Stirs};
 pub use frame::{Frame, LineSplitter, MAX_LINE_BYTES};
 pub use http::{
-    JsonPoster, ListenGuard, ListenRefusal, ParamHeaders, RawHttp, RawNews, RequestRefusal,
-    SseItem, SseParser, auth, header_text,
+    JsonPoster, ListenGuard, ListenRefusal, ParamHeaders, PlainAnswer, PlainHttp, PlainRequest,
+    RawHttp, RawNews, RequestRefusal, SseItem, SseParser, auth, header_text,
 };
 pub use launch::{Endpoint, Launch, Reach};
 pub use notices::{Listener, Notice};

@@ -1,5 +1,6 @@
 //! What can be typed behind `jelly history`, and the flags that name the history everywhere.
 
+use super::fleet::{CauseArgs, ExportFormat, FleetArgs, PageArgs, ScopeArgs};
 use super::shared::{Format, parse_duration};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -36,7 +37,22 @@ pub struct ListArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum HistoryCommand {
-    /// Print what the history holds, for other programs
+    /// List the tests that come and go most, by project and branch, with their causes
+    Flaky(FleetArgs),
+
+    /// List the causes that were first seen since a day, an age or a commit
+    New(FleetArgs),
+
+    /// Show where a cause was seen, since when, how often and at which commits
+    Cause(CauseArgs),
+
+    /// List the tests that take longest
+    Slow(FleetArgs),
+
+    /// Write a page to open in a browser: what is flaky, new and slow, with pictures
+    Page(PageArgs),
+
+    /// Print the results that the history holds, for other programs
     Export(ExportArgs),
 
     /// Make the tables of a database, or bring them up to date
@@ -91,9 +107,16 @@ fn parse_age(text: &str) -> Result<Duration, String> {
 
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// How long each plan takes, for `jelly run --shard-times`: the median of its last 10 runs
-    #[arg(long, required = true)]
+    /// How long each plan takes, for `jelly run --shard-times`, instead of results: the median of its last 10 runs
+    #[arg(long, conflicts_with_all = ["format", "project", "all_projects", "branch", "since"])]
     pub durations: bool,
+
+    /// Output format
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ExportFormat,
+
+    #[command(flatten)]
+    pub scope: ScopeArgs,
 
     #[command(flatten)]
     pub history: HistoryArgs,

@@ -7,6 +7,8 @@ mod check;
 mod config;
 mod doctor;
 mod explain;
+mod fleet;
+mod fuzz;
 mod history;
 mod init;
 mod known;
@@ -33,6 +35,8 @@ pub use check::CheckArgs;
 pub use config::{ConfigArgs, ConfigFormat};
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use explain::ExplainArgs;
+pub use fleet::{CauseArgs, ExportFormat, FleetArgs, FleetFormat, PageArgs, ScopeArgs};
+pub use fuzz::FuzzArgs;
 pub use history::{
     ExportArgs, HistoryArgs, HistoryCommand, HistoryOrder, ListArgs, MigrateArgs, PruneArgs,
     PushArgs,
@@ -116,6 +120,8 @@ pub enum Command {
     Call(Box<CallArgs>),
     /// List the tools, prompts and resources of a server
     List(Box<ListServerArgs>),
+    /// Try a server's tools with inputs made from their schemas
+    Fuzz(Box<FuzzArgs>),
     /// Log in to a server that requires OAuth tokens
     Login(LoginArgs),
     /// Serve run, triage and doctor as MCP tools for coding agents

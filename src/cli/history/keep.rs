@@ -1,8 +1,7 @@
 //! What is done to a history: tables made, runs delivered, old ones taken out.
 
-use super::not_kept;
 use crate::cli::args::{HistoryArgs, MigrateArgs, PruneArgs, PushArgs};
-use crate::cli::open_history::{SPOOL, unread};
+use crate::cli::open_history::{SPOOL, not_kept, unread};
 use crate::cli::out::say;
 use crate::cli::refusal::{Refusal, complain};
 use crate::cli::settings::World;

@@ -180,6 +180,10 @@ pub enum AssertionTarget {
     Start,
     /// Its exit code.
     Exit,
+    /// The status of a plain HTTP answer.
+    Status,
+    /// A header of it.
+    Header,
 }
 
 /// What a step wants of its answer, besides the one expectation that did not

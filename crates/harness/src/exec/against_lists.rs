@@ -102,12 +102,13 @@ impl ServerLists {
                         .collect(),
                 }
             }
-            // What these send is nobody's list.
+            // What these are about is in nobody's list.
             Request::List(_)
             | Request::Method(_)
             | Request::Unsubscribe(_)
             | Request::Raw(_)
-            | Request::Startup => Vec::new(),
+            | Request::Startup
+            | Request::Http(_) => Vec::new(),
         }
     }
 

@@ -9,6 +9,7 @@
 mod against_lists;
 mod asked;
 mod auth;
+mod beside_endpoint;
 mod bound;
 mod checkup;
 mod clean;

@@ -34,6 +34,7 @@ pub fn malformed(request: &Request, result: &Value) -> Option<String> {
         | Request::Subscribe(_)
         | Request::Unsubscribe(_)
         | Request::Raw(_)
+        | Request::Http(_)
         | Request::Startup => return None,
         Request::Complete(_) => {
             let values = result.pointer("/completion/values");

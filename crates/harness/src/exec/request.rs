@@ -222,8 +222,8 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
                 ..plain(method, Value::Null)
             }
         }
-        // What its server was asked already, as it started.
-        Request::Startup => plain(mcp::INITIALIZE, Value::Null),
+        // What its server was asked already, as it started; and what is no message.
+        Request::Startup | Request::Http(_) => plain(mcp::INITIALIZE, Value::Null),
         Request::Raw(raw) => {
             let bytes = match raw {
                 Raw::Text(raw) => text(raw)?.into_bytes(),

@@ -78,6 +78,11 @@ impl ServerLane {
             let tools = None;
             return LaneEnd { report, tools };
         }
+        if self.needs_no_session() {
+            self.run_without_session(&mut report).await;
+            let tools = None;
+            return LaneEnd { report, tools };
+        }
         match self.open(&mut report).await {
             Ok((session, launch)) => self.run_steps(session, launch, report).await,
             Err(because) => {
@@ -341,21 +346,29 @@ impl ServerLane {
         end.keep(index, &self.shared, &self.settings);
     }
 
-    async fn run_step(&self, index: usize, step: &Step, running: &mut Running) {
+    /// Why a step that is due is not to be run, if it is not.
+    pub(super) fn kept_from(&self, step: &Step) -> Option<StepEnd> {
         if let Some((state, because)) = self.shared.hindrance(step) {
-            return self.end(index, StepEnd::not_run(step, state, because));
+            return Some(StepEnd::not_run(step, state, because));
         }
         if let Some(reason) = self.shared.quarantined(step) {
             let because = Because::Plan(reason);
-            let end = StepEnd::not_run(step, StepState::Quarantined, because);
+            return Some(StepEnd::not_run(step, StepState::Quarantined, because));
+        }
+        let (message, issue) = lack(step, &self.settings)?;
+        let failure = Failure {
+            issue,
+            ..at_step(step, Phase::Config, message)
+        };
+        Some(StepEnd::unfit(step, failure))
+    }
+
+    async fn run_step(&self, index: usize, step: &Step, running: &mut Running) {
+        if let Some(end) = self.kept_from(step) {
             return self.end(index, end);
         }
-        if let Some((message, issue)) = lack(step, &self.settings) {
-            let failure = Failure {
-                issue,
-                ..at_step(step, Phase::Config, message)
-            };
-            return self.end(index, StepEnd::unfit(step, failure));
+        if let Request::Http(_) = step.request {
+            return self.run_beside(index, step, running).await;
         }
         let mut announced = false;
         let mut sent_before = false;
@@ -438,7 +451,7 @@ impl ServerLane {
     }
 
     /// Why a step can't run while its server is down.
-    fn without_server(&self, step: &Step) -> StepEnd {
+    pub(super) fn without_server(&self, step: &Step) -> StepEnd {
         let (state, because) = match self.shared.stopped() {
             Some(stop) => (StepState::Skipped, stop.because()),
             None => (

@@ -5,13 +5,13 @@
 //! everywhere: nothing was seen of what is expected.
 
 use super::judge::{Findings, Judge, Mismatch};
-use super::left_out::lack;
+use super::launch::issue_of;
 use super::life::HASTY_GRACE;
-use super::outcome::{mismatched, resolve};
+use super::outcome::resolve;
 use super::request::look_up;
 use super::server_lane::{ServerLane, shorten};
 use super::step_end::{StepEnd, at_step};
-use super::unasked::{misplanned_operand, propose};
+use super::unasked::failed_by;
 use jelly_base::model::{
     AssertionTarget, Because, Event, Exit, Failure, Outcome, Phase, ServerReport, ServerState,
     StepState, Wanted,
@@ -64,22 +64,13 @@ impl ServerLane {
 
     /// Why the step is not to be looked at, if it is not.
     fn hindered(&self, step: &Step) -> Option<StepEnd> {
-        if let Some((state, because)) = self.shared.hindrance(step) {
-            return Some(StepEnd::not_run(step, state, because));
+        if let Some(end) = self.kept_from(step) {
+            return Some(end);
         }
-        if let Some(reason) = self.shared.quarantined(step) {
-            let because = Because::Plan(reason);
-            return Some(StepEnd::not_run(step, StepState::Quarantined, because));
-        }
-        let lacking = lack(step, &self.settings).or_else(|| {
-            let scope = self.shared.scope.borrow();
-            let unresolved = look_up(step, &scope).err()?;
-            Some((unresolved.to_string(), super::launch::issue_of(&unresolved)))
-        });
-        let (message, issue) = lacking?;
+        let unresolved = look_up(step, &self.shared.scope.borrow()).err()?;
         let failure = Failure {
-            issue,
-            ..at_step(step, Phase::Config, message)
+            issue: issue_of(&unresolved),
+            ..at_step(step, Phase::Config, unresolved.to_string())
         };
         Some(StepEnd::unfit(step, failure))
     }
@@ -129,21 +120,10 @@ impl ServerLane {
 
     /// From what was found to the step's end.
     fn conclude_start(&self, step: &Step, findings: Findings, took: Duration) -> StepEnd {
-        let shared = &self.shared;
-        let Findings {
-            mut mismatches,
-            bad,
-            proposals,
-            adapter: _,
-        } = findings;
-        if let Some(bad) = bad {
-            return misplanned_operand(shared, step, bad, &proposals);
-        }
-        for mismatch in &mut mismatches {
-            let own = proposals.iter().filter(|p| p.belongs_to(mismatch));
-            mismatch.message.push_str(&propose(shared, own, false));
-        }
-        let mut failures = mismatched(shared, step, &Value::Null, mismatches);
+        let mut failures = match failed_by(&self.shared, step, findings, &Value::Null) {
+            Ok(failures) => failures,
+            Err(end) => return *end,
+        };
         for failure in &mut failures {
             // Nothing was asked that could be answered.
             failure.outcome = Some(Outcome::Ok);

@@ -2,14 +2,16 @@
 //! review: what a step's end says of them.
 
 use super::issue::describe;
-use super::judge::{BadOperand, SnapshotProposal};
+use super::judge::{BadOperand, Findings, SnapshotProposal};
 use super::launch::issue_of;
 use super::operators::OperandError;
+use super::outcome::mismatched;
 use super::shared_state::SharedState;
 use super::step_end::{StepEnd, at_step};
 use jelly_base::model::{Failure, Phase, PlanIssue};
 use jelly_base::text::shell_word;
 use jelly_plan::Step;
+use serde_json::Value;
 
 /// An expectation that could not be asked.
 pub fn misplanned_operand(
@@ -82,4 +84,27 @@ pub fn propose<'p>(
         }
     }
     said
+}
+
+/// The failures of a step by what was found; its end where that could not be asked.
+pub fn failed_by(
+    shared: &SharedState,
+    step: &Step,
+    findings: Findings,
+    result: &Value,
+) -> Result<Vec<Failure>, Box<StepEnd>> {
+    let Findings {
+        mut mismatches,
+        bad,
+        proposals,
+        adapter: _,
+    } = findings;
+    if let Some(bad) = bad {
+        return Err(Box::new(misplanned_operand(shared, step, bad, &proposals)));
+    }
+    for mismatch in &mut mismatches {
+        let own = proposals.iter().filter(|p| p.belongs_to(mismatch));
+        mismatch.message.push_str(&propose(shared, own, false));
+    }
+    Ok(mismatched(shared, step, result, mismatches))
 }

@@ -49,7 +49,7 @@ create table jelly.tests (
     suite text not null,
     classname text not null,
     name text not null,
-    unique (project_id, key)
+    unique (key, project_id)
 );
 
 create table jelly.causes (
@@ -81,7 +81,7 @@ create table jelly.definitions (
     project_id int not null,
     definition text not null,
     seen_on date not null,
-    primary key (project_id, definition)
+    primary key (definition, project_id)
 );
 
 -- Adds a run, without the reports that are recorded already. Gives back its id;
@@ -143,7 +143,7 @@ begin
         where known.project_id = project and known.key = (t->>0)::uuid
     )
     order by key
-    on conflict (project_id, key) do nothing;
+    on conflict (key, project_id) do nothing;
 
     insert into jelly.causes (project_id, fingerprint, root_cause, side, body)
     select project, c->>'fingerprint', c->>'root_cause', c->>'side', c->>'body'
@@ -167,7 +167,7 @@ begin
     select distinct project, d, current_date
     from jsonb_array_elements_text(run->'definitions') d
     order by d
-    on conflict (project_id, definition) do update set seen_on = excluded.seen_on
+    on conflict (definition, project_id) do update set seen_on = excluded.seen_on
         where definitions.seen_on < excluded.seen_on - 7;
     return this;
 end

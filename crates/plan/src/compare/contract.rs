@@ -3,8 +3,8 @@
 
 use super::spelled::SpelledNames;
 use crate::{
-    Answer, Auth, AuthGrant, AuthProof, Cancel, Command, Completion, CompletionOf, Give, LogLevel,
-    PackageUse, Raw, Request, Server, Step, Subscription, Template, Transport, Until,
+    Answer, Auth, AuthGrant, AuthProof, Cancel, Command, Completion, CompletionOf, Give, HttpCall,
+    LogLevel, PackageUse, Raw, Request, Server, Step, Subscription, Template, Transport, Until,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -279,6 +279,17 @@ fn of_request(request: &Request, names: SpelledNames<'_>) -> Value {
         Request::Unsubscribe(id) => json!(["unsubscribe", id]),
         Request::Raw(Raw::Text(text)) => json!(["raw", names.text(text)]),
         Request::Raw(Raw::Bytes(bytes)) => json!(["raw_bytes", bytes]),
+        Request::Http(HttpCall {
+            method,
+            path,
+            headers,
+        }) => {
+            let headers: Vec<Value> = headers
+                .iter()
+                .map(|(name, value)| json!([name, names.text(value)]))
+                .collect();
+            json!(["http", method, names.text(path), headers])
+        }
         Request::Startup => json!(["startup"]),
     }
 }

@@ -4,8 +4,8 @@
 use super::spelled::SpelledNames;
 use crate::anything::{Surface, holds_of_anything};
 use crate::{
-    Answer, Capture, ErrorExpect, Expect, JsonExpect, NotificationExpect, Plan, Predicate,
-    Redaction, RefusalExpect, Request, Server, StartupExpect, Step,
+    Answer, Capture, ErrorExpect, Expect, HeaderExpect, HttpExpect, JsonExpect, NotificationExpect,
+    Plan, Predicate, Redaction, RefusalExpect, Request, Server, StartupExpect, Step,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -147,6 +147,15 @@ impl Collected<'_> {
         let owner = Owner::Step(id.clone());
         if cancel.is_some() {
             self.plain(&owner, "answer", "", "cancelled");
+        } else if let Request::Http(_) = request {
+            self.plain(&owner, "answer", "http", "form");
+            if expect
+                .http
+                .as_ref()
+                .is_none_or(|http| http.status.is_empty())
+            {
+                self.plain(&owner, "answer", "", "success");
+            }
         } else if *request == Request::Startup {
             self.plain(&owner, "startup", "", "looks");
         } else {
@@ -195,6 +204,7 @@ impl Collected<'_> {
             stderr,
             notifications,
             startup,
+            http,
         } = expect;
         if is_error.is_some_and(|flag| flag.value) {
             self.plain(owner, "is_error", "", "true");
@@ -216,6 +226,23 @@ impl Collected<'_> {
         self.predicates(owner, "stderr", Surface::Text, stderr);
         for wanted in notifications {
             self.notification(owner, wanted);
+        }
+        if let Some(http) = http {
+            let HttpExpect { status, headers } = http.as_ref();
+            self.predicates(owner, "status", Surface::ErrorCode, status);
+            for HeaderExpect {
+                name,
+                predicates,
+                at: _,
+            } in headers
+            {
+                for predicate in predicates {
+                    // That a header is there says something.
+                    let said = self.said(Surface::Json("$.header"), predicate);
+                    let name = name.to_ascii_lowercase();
+                    self.add(owner, "headers", &name, predicate.operator.name(), said);
+                }
+            }
         }
         if let Some(startup) = startup {
             let StartupExpect {

@@ -354,6 +354,7 @@ fn told(key: &ExpectationKey, kind: PlanChangeKind) -> String {
         ("answer", "as_declared") => {
             "fails on an output that breaks its declared schema".to_owned()
         }
+        ("answer", "success") => "fails on an HTTP status that is no success".to_owned(),
         ("answer", "cancelled") => "expects no answer to a cancelled request".to_owned(),
         ("answer", _) => format!("expects the answer to a request of the kind `{}`", key.path),
         ("error", _) => "expects an error".to_owned(),

@@ -603,7 +603,11 @@ fn losses(plan: &Plan) -> Vec<Loss> {
                 plan.teardown.retain(|step| step.id != own);
             }),
         );
-        let is_answered = step.cancel.is_none() && step.request != crate::Request::Startup;
+        let is_answered = step.cancel.is_none()
+            && !matches!(
+                step.request,
+                crate::Request::Startup | crate::Request::Http(_)
+            );
         if !step.expects_error() && is_answered {
             let own = id.clone();
             add(

@@ -7,6 +7,7 @@
 //! in the loader where it takes effect.
 
 mod document;
+mod http;
 mod mapping;
 mod operators;
 mod package;
@@ -18,6 +19,7 @@ mod step;
 mod tests;
 
 pub(crate) use document::{BUDGETS, DEFAULTS, HOOKS, INCLUDED, MATRIX, PLAN};
+pub(crate) use http::HTTP;
 pub(crate) use mapping::{Kind, Mapping, Words};
 pub use operators::Operator;
 pub(crate) use operators::{OperandKind, OperatorGroup, REDACTION, Target, VALUE_TYPES};

@@ -175,6 +175,8 @@ pub(crate) enum Target {
     Duration,
     Count,
     ExitCode,
+    Status,
+    Header,
 }
 
 impl Target {
@@ -213,6 +215,16 @@ impl Target {
             ),
             Self::Duration => ("duration", "Duration", "as in `duration: { lt: 500ms }`"),
             Self::Count => ("count", "Count", "as in `count: 2`, or `count: { ge: 2 }`"),
+            Self::Status => (
+                "status",
+                "Status",
+                "as in `status: 200`, or `status: { one_of: [401, 403] }`",
+            ),
+            Self::Header => (
+                "headers",
+                "Header",
+                "as in `content-type: { contains: json }`",
+            ),
             Self::ExitCode => (
                 "exit",
                 "ExitCode",
@@ -235,13 +247,14 @@ impl Target {
 
     pub(crate) fn is_text(self) -> bool {
         match self {
-            Self::Text | Self::Stderr | Self::ErrorMessage => true,
+            Self::Text | Self::Stderr | Self::ErrorMessage | Self::Header => true,
             Self::Json
             | Self::Structured
             | Self::ErrorCode
             | Self::Duration
             | Self::Count
-            | Self::ExitCode => false,
+            | Self::ExitCode
+            | Self::Status => false,
         }
     }
 
@@ -254,18 +267,18 @@ impl Target {
                 "as in `json: [{ path: $.structuredContent.a, equals_path: $.structuredContent.b }]`",
             ),
             (Self::Structured, _) => Ok(()),
-            (Self::Text | Self::Stderr | Self::ErrorMessage, Group::Order) => {
+            (Self::Text | Self::Stderr | Self::ErrorMessage | Self::Header, Group::Order) => {
                 Err("it is text; compare its `length`, or a number by `json` with a path")
             }
-            (Self::Text | Self::Stderr | Self::ErrorMessage, Group::Schema) => {
+            (Self::Text | Self::Stderr | Self::ErrorMessage | Self::Header, Group::Schema) => {
                 Err("it is text; use `structured`, or `json` with a path")
             }
-            (Self::Text | Self::Stderr | Self::ErrorMessage, _) => Ok(()),
+            (Self::Text | Self::Stderr | Self::ErrorMessage | Self::Header, _) => Ok(()),
             (
-                Self::ErrorCode | Self::Count | Self::ExitCode,
+                Self::ErrorCode | Self::Count | Self::ExitCode | Self::Status,
                 Group::Equality | Group::Order | Group::Presence,
             ) => Ok(()),
-            (Self::ErrorCode | Self::Count | Self::ExitCode, _) => {
+            (Self::ErrorCode | Self::Count | Self::ExitCode | Self::Status, _) => {
                 Err("it is a number; use `equals`, `one_of` or a comparison")
             }
             (Self::Duration, Group::Order) => Ok(()),

@@ -315,8 +315,12 @@ fn operand(operator: Operator, target: Target) -> Value {
 
 fn comparable(target: Target) -> Value {
     match target {
-        Target::Text | Target::Stderr | Target::ErrorMessage => json!({"type": "string"}),
-        Target::ErrorCode | Target::Count | Target::ExitCode => or_open(json!({"type": "number"})),
+        Target::Text | Target::Stderr | Target::ErrorMessage | Target::Header => {
+            json!({"type": "string"})
+        }
+        Target::ErrorCode | Target::Count | Target::ExitCode | Target::Status => {
+            or_open(json!({"type": "number"}))
+        }
         Target::Json | Target::Structured | Target::Duration => json!({}),
     }
 }

@@ -17,7 +17,7 @@ static VALIDATOR: LazyLock<Validator> =
     LazyLock::new(|| jsonschema::validator_for(&SCHEMA).unwrap());
 
 /// The mappings that the loader reads.
-static READ: [&Mapping; 22] = [
+static READ: [&Mapping; 23] = [
     &PLAN,
     &BUDGETS,
     &HOOKS,
@@ -25,6 +25,7 @@ static READ: [&Mapping; 22] = [
     &DEFAULTS,
     &SERVER,
     &STARTUP,
+    &HTTP,
     &REFUSES,
     &AUTH,
     &CLIENT_CREDENTIALS,
@@ -183,6 +184,7 @@ fn is_free(at: &str) -> bool {
         "/headers",
         "/package_args",
         "/cases",
+        "/body",
     ];
     let by_name = ["/capture"];
     let held = |part: &str| at.contains(&format!("{part}/")) || at.ends_with(part);

@@ -64,6 +64,16 @@ impl<'t> Reader<'t> {
                 ];
                 refuse(&keys, "a step of raw bytes", None);
             }
+            Request::Http(_) => {
+                let keys = [
+                    "answers",
+                    "log_level",
+                    "cancel_after",
+                    "progress",
+                    "total_timeout",
+                ];
+                refuse(&keys, "a plain HTTP request", None);
+            }
             Request::Unsubscribe(_) => {
                 let keys = [
                     "answers",

@@ -39,6 +39,7 @@ impl<'t> Reader<'t> {
                 _ => {}
             }
         }
+        expect.http = self.http_expect(fields, needs);
         if let (Some(error), Some(flag)) = (fields.entry("error"), &expect.is_error)
             && !flag.value
         {

@@ -11,6 +11,7 @@ mod defaults;
 mod expect;
 mod features;
 mod found;
+mod http;
 mod include;
 mod keywords;
 mod known;

@@ -91,7 +91,10 @@ impl<'t> Reader<'t> {
     fn comparable(&mut self, node: &Node<'t>, path: Path<'_>, target: Target) -> Option<()> {
         if target.is_text() {
             self.string(node, path)?;
-        } else if matches!(target, Target::ErrorCode | Target::Count | Target::ExitCode) {
+        } else if matches!(
+            target,
+            Target::ErrorCode | Target::Count | Target::ExitCode | Target::Status
+        ) {
             self.number(node, path)?;
         }
         Some(())

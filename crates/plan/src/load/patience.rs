@@ -1,18 +1,11 @@
 //! `progress` and `total_timeout`: how long an answer is waited for.
 
 use super::reader::{Fields, Reader};
+use super::references::ServerPatience;
 use std::time::Duration;
 
 /// The longest that a request may take, where nobody says.
 const TOTAL: Duration = Duration::from_secs(10 * 60);
-
-/// How long the answers of a server are waited for.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ServerPatience {
-    request_timeout: Duration,
-    pub extends: bool,
-    pub total: Duration,
-}
 
 impl<'t> Reader<'t> {
     /// Whether progress extends a timeout, where that is said.

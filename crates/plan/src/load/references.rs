@@ -1,7 +1,6 @@
 //! The names that `${…}` may use, and where.
 
 use super::path::Path;
-use super::patience::ServerPatience;
 use super::reader::Reader;
 use crate::Requirement;
 use crate::argument_files::FileReader;
@@ -12,6 +11,7 @@ use jelly_base::mcp::Revision;
 use jelly_base::text::close_names;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Duration;
 
 /// The names known so far, in the order of the plan.
 #[derive(Default)]
@@ -44,6 +44,14 @@ pub(super) struct KnownNames {
     pub pins: HashMap<String, (String, Vec<&'static Revision>)>,
     /// What is sent of files.
     pub argument_files: FileReader,
+}
+
+/// How long the answers of a server are waited for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ServerPatience {
+    pub request_timeout: Duration,
+    pub extends: bool,
+    pub total: Duration,
 }
 
 impl KnownNames {

@@ -36,7 +36,12 @@ impl<'t> Reader<'t> {
                  there at all is `exists: true`, and what it is `type: array`",
             ),
             Target::ExitCode => ("any code is that", "as in `exit: 2`"),
-            Target::Text | Target::Stderr | Target::ErrorCode | Target::ErrorMessage => (
+            Target::Status => ("any status is that", "as in `status: 200`"),
+            Target::Text
+            | Target::Stderr
+            | Target::ErrorCode
+            | Target::ErrorMessage
+            | Target::Header => (
                 "any text is that",
                 "say what must be in it, or `length: { ge: 1 }`",
             ),

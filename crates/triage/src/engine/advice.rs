@@ -379,6 +379,8 @@ fn subject(target: Option<AssertionTarget>, tool: Option<&str>) -> Option<String
         Some(Of::Cancellation) => "What the server did after the request was cancelled",
         Some(Of::ServerInfo) => "What the server says of itself",
         Some(Of::Capabilities) => "What the server says that it offers",
+        Some(Of::Status) => return tool.map(|tool| format!("The HTTP status of `{tool}`")),
+        Some(Of::Header) => return tool.map(|tool| format!("A header of the answer to `{tool}`")),
         Some(Of::Start) => "What the server did as it was started",
         Some(Of::Exit) => "The exit code of the server",
         Some(Of::Duration) => return tool.map(|tool| format!("The time that `{tool}` took")),

@@ -229,7 +229,9 @@ fn promise_of(failure: &Failure) -> Option<Promise> {
             | AssertionTarget::ServerInfo
             | AssertionTarget::Capabilities
             | AssertionTarget::Start
-            | AssertionTarget::Exit,
+            | AssertionTarget::Exit
+            | AssertionTarget::Status
+            | AssertionTarget::Header,
         )
         | None => Some(Promise::Expectation),
     }

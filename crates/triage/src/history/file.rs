@@ -8,9 +8,11 @@
 //! then `history.jsonl` becomes `history.1.jsonl`, and readers read both.
 
 use super::error::HistoryError;
+use super::fleet::{CauseAccount, ExportedResult, FlakyTest, FleetScope, NewCause, SlowTest};
 use super::origin::RunOrigin;
 use super::past::Past;
 use super::record::{PastReport, PastRun, SCHEMA_VERSION};
+use super::runs::Runs;
 use super::store::{HistoryStore, PastScope, ReadPast, Recorded};
 use jelly_base::text::{Notation, disarmed, plural};
 use jelly_process::{LockError, lock_beside};
@@ -184,6 +186,13 @@ impl HistoryFile {
         Ok(warnings)
     }
 
+    /// All runs that can be read; [`look`](HistoryStore::look) says what can't.
+    fn runs(&self) -> Result<Runs, HistoryError> {
+        let mut runs = Runs::default();
+        self.each_run(&mut |run| runs.add(run))?;
+        Ok(runs)
+    }
+
     /// All that is remembered.
     ///
     /// # Errors
@@ -313,6 +322,47 @@ impl HistoryStore for HistoryFile {
 
     fn passed_as(&self, definition: &str) -> Result<bool, HistoryError> {
         Ok(self.load()?.past.passed_as(definition))
+    }
+
+    fn look(&self) -> Result<Vec<String>, HistoryError> {
+        self.each_run(&mut |_| ())
+    }
+
+    fn flaky(&self, scope: &FleetScope) -> Result<Vec<FlakyTest>, HistoryError> {
+        Ok(self.runs()?.flaky(scope))
+    }
+
+    fn new_causes(&self, scope: &FleetScope) -> Result<Vec<NewCause>, HistoryError> {
+        Ok(self.runs()?.new_causes(scope))
+    }
+
+    fn accounts(
+        &self,
+        scope: &FleetScope,
+        prefix: &str,
+    ) -> Result<Vec<CauseAccount>, HistoryError> {
+        Ok(self.runs()?.accounts(scope, prefix))
+    }
+
+    fn slow(&self, scope: &FleetScope) -> Result<Vec<SlowTest>, HistoryError> {
+        Ok(self.runs()?.slow(scope))
+    }
+
+    fn export(
+        &self,
+        scope: &FleetScope,
+        take: &mut dyn FnMut(Vec<ExportedResult>) -> bool,
+    ) -> Result<(), HistoryError> {
+        take(self.runs()?.results(scope));
+        Ok(())
+    }
+
+    fn commit_seen(
+        &self,
+        scope: &FleetScope,
+        commit: &str,
+    ) -> Result<Option<String>, HistoryError> {
+        Ok(self.runs()?.commit_seen(scope, commit))
     }
 }
 

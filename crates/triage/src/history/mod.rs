@@ -9,17 +9,24 @@
 
 mod error;
 mod file;
+mod fleet;
 mod offenders;
 mod origin;
 mod past;
 mod record;
 mod recurrence;
+mod runs;
 mod store;
 
 pub use error::HistoryError;
 pub use file::{HistoryFile, HistoryLimits};
+pub use fleet::{
+    BranchSighting, CauseAccount, CauseCount, CommitSighting, ExportedResult, FlakyTest,
+    FleetScope, MOST_LISTED, NewCause, ResultOutcome, SlowTest, TestSighting,
+};
 pub use offenders::{CauseRecord, OffenderOrder, TestRecord};
 pub use origin::RunOrigin;
 pub use past::{CausePast, Fixed, Past, PastEnd};
 pub use record::{PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName};
+pub use runs::Runs;
 pub use store::{HistoryStore, PastScope, ReadPast, Recorded, is_database};

@@ -6,6 +6,7 @@
 //! [`Past`] to say, so that all give the same answers.
 
 use super::error::HistoryError;
+use super::fleet::{CauseAccount, ExportedResult, FlakyTest, FleetScope, NewCause, SlowTest};
 use super::past::Past;
 use super::record::{PastRun, TestName};
 use std::path::Path;
@@ -78,6 +79,54 @@ pub trait HistoryStore: std::fmt::Debug {
     /// # Errors
     /// They can't be read.
     fn past(&self, scope: &PastScope<'_>) -> Result<ReadPast, HistoryError>;
+
+    /// Sentences about what of it can't be read.
+    ///
+    /// # Errors
+    /// Nothing of it can be.
+    fn look(&self) -> Result<Vec<String>, HistoryError>;
+
+    /// The tests that come and go most, by project and branch.
+    ///
+    /// # Errors
+    /// They can't be read.
+    fn flaky(&self, scope: &FleetScope) -> Result<Vec<FlakyTest>, HistoryError>;
+
+    /// The causes that no run had before the scope begins, the latest first.
+    ///
+    /// # Errors
+    /// They can't be read.
+    fn new_causes(&self, scope: &FleetScope) -> Result<Vec<NewCause>, HistoryError>;
+
+    /// What is known of the causes whose fingerprint begins so.
+    ///
+    /// # Errors
+    /// It can't be read.
+    fn accounts(&self, scope: &FleetScope, prefix: &str)
+    -> Result<Vec<CauseAccount>, HistoryError>;
+
+    /// The tests that take longest.
+    ///
+    /// # Errors
+    /// They can't be read.
+    fn slow(&self, scope: &FleetScope) -> Result<Vec<SlowTest>, HistoryError>;
+
+    /// Hands over each result, lot by lot, until `take` wants no more.
+    ///
+    /// # Errors
+    /// They can't be read.
+    fn export(
+        &self,
+        scope: &FleetScope,
+        take: &mut dyn FnMut(Vec<ExportedResult>) -> bool,
+    ) -> Result<(), HistoryError>;
+
+    /// When a commit was first seen that begins so.
+    ///
+    /// # Errors
+    /// It can't be read.
+    fn commit_seen(&self, scope: &FleetScope, commit: &str)
+    -> Result<Option<String>, HistoryError>;
 
     /// Whether a test passed once that was [defined](super::PastPass::definition)
     /// so, on whatever branch and machine.

@@ -22,8 +22,9 @@ impl Ended<'_> {
             duration: _,
             stderr: _,
             notifications: _,
-            // A start answers nothing.
+            // Neither is about the answer to a message.
             startup: _,
+            http: _,
         } = &self.step.expect;
         let error = error
             .iter()

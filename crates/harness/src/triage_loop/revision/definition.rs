@@ -8,9 +8,9 @@ use super::hash::StableHash;
 use jelly_base::model::Section;
 use jelly_plan::{
     Answer, Auth, AuthGrant, AuthProof, Cancel, Capture, Command, Completion, CompletionOf,
-    ErrorExpect, Expect, Flag, Give, JsonExpect, NotificationExpect, PackageUse, Predicate, Raw,
-    Redaction, RefusalExpect, Request, Server, StartupExpect, Step, Subscription, Template,
-    Transport, Until,
+    ErrorExpect, Expect, Flag, Give, HeaderExpect, HttpCall, HttpExpect, JsonExpect,
+    NotificationExpect, PackageUse, Predicate, Raw, Redaction, RefusalExpect, Request, Server,
+    StartupExpect, Step, Subscription, Template, Transport, Until,
 };
 use serde_json::Value;
 use std::time::Duration;
@@ -128,6 +128,18 @@ fn add_request(request: &Request, hash: &mut StableHash<'_>) {
         Request::Raw(Raw::Text(text)) => hash.text("raw").text(text),
         Request::Raw(Raw::Bytes(bytes)) => hash.text("raw bytes").bytes(bytes),
         Request::Startup => hash.text("startup"),
+        Request::Http(HttpCall {
+            method,
+            path,
+            headers,
+        }) => {
+            hash.text("http")
+                .text(method)
+                .text(path)
+                .each(headers.iter(), |hash, (name, value)| {
+                    hash.text(name).text(value);
+                })
+        }
     };
 }
 
@@ -142,6 +154,7 @@ fn add_expect(expect: &Expect, limit: Duration, hash: &mut StableHash<'_>) {
         stderr,
         notifications,
         startup,
+        http,
     } = expect;
     hash.maybe(is_error.as_ref(), |hash, flag| {
         let Flag { value, at: _ } = flag;
@@ -175,6 +188,19 @@ fn add_expect(expect: &Expect, limit: Duration, hash: &mut StableHash<'_>) {
         add_duration(within.unwrap_or(limit), hash);
     });
     // Where there is none, what was kept before there could be one still counts.
+    if let Some(http) = http {
+        let HttpExpect { status, headers } = http.as_ref();
+        add_predicates(status, hash.text("status"));
+        hash.each(headers.iter(), |hash, header| {
+            let HeaderExpect {
+                name,
+                predicates,
+                at: _,
+            } = header;
+            hash.text(name);
+            add_predicates(predicates, hash);
+        });
+    }
     if let Some(startup) = startup {
         let StartupExpect {
             server_info,
