@@ -61,6 +61,7 @@ mod tool_arguments;
 mod tools;
 mod triage;
 mod verbose;
+mod watch;
 mod write_back;
 
 use args::{Cli, ColorChoice, Command, Format};

@@ -111,5 +111,6 @@ mod startup;
 mod terminal;
 mod triage;
 mod verbose;
+mod watching;
 mod wire_check;
 mod wrap;
