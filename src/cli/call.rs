@@ -11,6 +11,7 @@ use super::matrix::{self, InMatrix, Job};
 use super::open_history::{OpenHistory, recent_ends};
 use super::out::{print, print_in, stdout};
 use super::plan_files::read_source;
+use super::record::identity_of_run;
 use super::refusal::{Refusal, complain};
 use super::report_files::ReportFiles;
 use super::rules::Rules;
@@ -29,8 +30,10 @@ use jelly_base::text::redact::Redactor;
 use jelly_base::text::{Notation, sanitize};
 use jelly_harness::exec::{Locked, NoSuchFilter, Selection};
 use jelly_plan::Plan;
+use jelly_triage::history::{Past, TestName};
 use serde_json::Value;
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -59,7 +62,7 @@ pub struct RunCall {
     /// What servers are held to in their lists.
     pub locked: Option<Rc<Locked>>,
     /// What earlier runs left, where a history is kept.
-    pub history: Option<OpenHistory>,
+    pub history: Option<Rc<OpenHistory>>,
     pub several: bool,
     /// The list of known failures, where there is one.
     pub known: Option<KnownList>,
@@ -287,6 +290,30 @@ impl RunCall {
         }
     }
 
+    /// Where the reports of the call are.
+    pub fn run_folder(&self) -> Option<&Path> {
+        self.run_dir.as_ref().ok().map(RunDir::path)
+    }
+
+    /// What runs before this one say of the steps of these.
+    fn past_of(&self, reports: &[RunReport]) -> Option<Rc<Past>> {
+        let history = self.history.as_ref()?;
+        let shard = self.shard.as_ref().map(|shard| &shard.record);
+        let digests: Vec<String> = reports
+            .iter()
+            .map(|report| identity_of_run(report, shard))
+            .collect();
+        let tests: BTreeSet<TestName> = reports
+            .iter()
+            .flat_map(|report| {
+                let steps = report.iterations.iter().flat_map(|i| &i.steps);
+                steps.map(|step| TestName::new(&report.plan.name, &step.server, &step.id))
+            })
+            .collect();
+        let tests: Vec<TestName> = tests.into_iter().collect();
+        Some(history.past_of(&tests, &digests))
+    }
+
     /// The end of the call.
     pub fn conclude(
         &self,
@@ -332,10 +359,12 @@ impl RunCall {
                 code = ExitCode::strongest([code, ExitCode::NeedsUserHelp]);
             }
         }
+        let earlier = OnceCell::new();
         let named = |code| {
+            // Only pages ask for it, and one question for all of it is enough.
             let past = |plan: &str, server: &str, step: &str| {
-                let past = self.history.as_ref().map(|history| &*history.past);
-                recent_ends([past, None], plan, server, step)
+                let past = earlier.get_or_init(|| self.past_of(&reports));
+                recent_ends([past.as_deref(), None], plan, server, step)
             };
             self.report_files.write(|format, file, out| {
                 let around = ReportSurroundings::new(&self.world.cwd, file, &past);

@@ -1,15 +1,21 @@
 //! `jelly history`: the worst offenders.
 
-use super::open_history::load;
+mod columns;
+mod export;
+pub mod fleet;
+mod keep;
+
+use super::open_history::{load, not_kept};
 use super::out::{say, say_json};
 use super::refusal::{Refusal, complain};
 use super::settings::World;
 use crate::cli::args::{ExportArgs, Format, HistoryArgs, HistoryCommand, HistoryOrder, ListArgs};
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use columns::{finished, number, table, words};
+use comfy_table::Cell;
 use jelly_base::model::{ExitCode, SCHEMA_VERSION};
-use jelly_base::text::{one_line, plural, sanitize};
+use jelly_base::text::plural;
 use jelly_harness::shards::{PlanTime, PlanTimes};
-use jelly_triage::history::{CauseRecord, OffenderOrder, Past, TestRecord};
+use jelly_triage::history::{CauseRecord, OffenderOrder, Past, PastScope, TestRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -42,8 +48,18 @@ pub struct WorstCauses {
 /// Lists them. A history that is not there yet is an empty one; that none is
 /// kept at all is exit code 2.
 pub fn history(args: &ListArgs, world: &World) -> Result<ExitCode, Refusal> {
-    if let Some(HistoryCommand::Export(args)) = &args.command {
-        return export(args, world);
+    match &args.command {
+        None => {}
+        Some(HistoryCommand::Flaky(args)) => return fleet::flaky(args, world),
+        Some(HistoryCommand::New(args)) => return fleet::new(args, world),
+        Some(HistoryCommand::Cause(args)) => return fleet::cause(args, world),
+        Some(HistoryCommand::Slow(args)) => return fleet::slow(args, world),
+        Some(HistoryCommand::Page(args)) => return fleet::page(args, world),
+        Some(HistoryCommand::Export(args)) if args.durations => return durations(args, world),
+        Some(HistoryCommand::Export(args)) => return export::export(args, world),
+        Some(HistoryCommand::Migrate(args)) => return keep::migrate(args, world),
+        Some(HistoryCommand::Push(args)) => return keep::push(args, world),
+        Some(HistoryCommand::Prune(args)) => return keep::prune(args, world),
     }
     let past = kept(&args.history, world)?;
     let order = match args.by {
@@ -72,24 +88,14 @@ pub fn history(args: &ListArgs, world: &World) -> Result<ExitCode, Refusal> {
 }
 
 fn kept(args: &HistoryArgs, world: &World) -> Result<Past, Refusal> {
-    let store = args.store(world).ok_or_else(|| {
-        Refusal::invalid(
-            "error: no history is kept here: there is no folder .jelly\n\
-             help: create that folder, or name a file with --history",
-        )
-    })?;
-    load(&store)
+    let store = args.store(world)?.ok_or_else(not_kept)?;
+    load(&*store, &PastScope::All)
 }
 
 /// How long the plans take. That nothing is known is no error: then plans are
 /// assigned by hash.
-fn export(args: &ExportArgs, world: &World) -> Result<ExitCode, Refusal> {
-    let ExportArgs {
-        // There is nothing else yet.
-        durations: _,
-        history,
-    } = args;
-    let past = kept(history, world)?;
+fn durations(args: &ExportArgs, world: &World) -> Result<ExitCode, Refusal> {
+    let past = kept(&args.history, world)?;
     let plans = past.durations().into_iter();
     let times = PlanTimes {
         schema_version: SCHEMA_VERSION,
@@ -145,36 +151,10 @@ fn is_about(cause: &CauseRecord, wanted: &str, test: Option<&str>) -> bool {
     named && befell
 }
 
-fn table(world: &World, headings: &str) -> Table {
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(headings.split('|'));
-    table.set_width(world.width().unwrap_or(160));
-    table
-}
-
-fn number(text: impl ToString) -> Cell {
-    Cell::new(text.to_string()).set_alignment(CellAlignment::Right)
-}
-
-fn words(text: &str) -> Cell {
-    Cell::new(sanitize(&one_line(text, 120)))
-}
-
 /// Day and time without what nobody reads.
 fn moment(at: &Option<String>) -> Cell {
     let at = at.as_deref().unwrap_or("-");
     words(at.get(..16).unwrap_or(at))
-}
-
-fn finished(table: &Table) -> String {
-    let lines: Vec<String> = table
-        .lines()
-        .map(|line| line.trim_end().to_owned() + "\n")
-        .collect();
-    lines.concat()
 }
 
 fn tests_table(records: &[TestRecord], world: &World) -> String {

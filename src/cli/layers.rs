@@ -18,6 +18,7 @@ use jelly_base::text::did_you_mean;
 use jelly_plan::{
     Location, PlanError, PlanSource, Project, ProjectSetting, SettingKind, read_project,
 };
+use jelly_triage::history::is_database;
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
@@ -136,6 +137,7 @@ impl Layers {
         };
         let folder = self.file.as_deref().and_then(Path::parent);
         let value = match setting.key.kind {
+            SettingKind::Path if is_database(&given.value) => given.value.clone(),
             SettingKind::Path => folder
                 .unwrap_or(Path::new(""))
                 .join(&given.value)

@@ -38,6 +38,7 @@ mod plan_files;
 mod plan_reads;
 mod plan_run;
 mod proposals;
+mod provenance;
 mod proxy;
 mod record;
 mod refusal;
@@ -59,6 +60,8 @@ mod target;
 mod tool_arguments;
 mod tools;
 mod triage;
+mod verbose;
+mod watch;
 mod write_back;
 
 use args::{Cli, ColorChoice, Command, Format};
@@ -136,6 +139,9 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
         Command::Run(args) => supervised(color, |world| run::run(*args, world)),
         Command::Init(args) => supervised(color, |world| init::init(&args, world)),
         Command::Doctor(args) => supervised(color, |world| doctor::doctor(&args, world)),
+        Command::Check(args) if args.live => {
+            supervised(color, |world| check::check_live(&args, world))
+        }
         Command::Check(args) => {
             let world = World::look(color).ok();
             let color = world.as_ref().is_some_and(World::colors_stderr);

@@ -1,24 +1,40 @@
 //! `--history`: where the past is kept, and how it is opened.
 
 use super::invalid::chain;
+use super::provenance::provenance;
+use super::record::passed_before;
 use super::refusal::{Refusal, complain};
 use super::settings::World;
 use crate::cli::args::HistoryArgs;
 use crate::report::TestEnd;
 use jelly_base::text::plural;
-use jelly_triage::history::{Past, PastEnd, PastRun, Recorded, Store};
-use std::path::PathBuf;
+use jelly_harness::triage_loop::PassedBefore;
+use jelly_triage::history::{
+    HistoryError, HistoryFile, HistoryLimits, HistoryStore, Past, PastEnd, PastRun, PastScope,
+    ReadPast, Recorded, RunOrigin, TestName, is_database,
+};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// The folder whose presence asks for a history.
 const FOLDER: &str = ".jelly";
 const FILE: &str = ".jelly/history.jsonl";
 
-/// A history that was read, and where this run goes.
+/// What a run is kept in that could not be delivered.
+pub const SPOOL: &str = "history-spool.jsonl";
+
+/// A history that can be asked, and where this run goes.
 #[derive(Debug)]
 pub struct OpenHistory {
-    pub store: Store,
-    pub past: Rc<Past>,
+    store: Box<dyn HistoryStore>,
+    /// All of a file, as it was before this run; of a database nothing, which is
+    /// asked for what is wanted.
+    whole: Option<Rc<Past>>,
+    origin: RunOrigin,
+    /// It could not be read.
+    is_blind: Cell<bool>,
 }
 
 /// How a test ended in earlier runs, oldest first, as the first of `pasts` knows
@@ -43,32 +59,69 @@ pub fn recent_ends(
 }
 
 impl HistoryArgs {
-    /// The file, by the rule for all commands: as told, else the default where
+    /// Where it is, by the rule for all commands: as told, else the default where
     /// its folder is.
-    #[must_use]
-    pub fn store(&self, world: &World) -> Option<Store> {
-        if self.no_history {
-            return None;
-        }
-        let default = || world.cwd.join(FOLDER).is_dir().then(|| PathBuf::from(FILE));
-        self.history.clone().or_else(default).map(Store::new)
-    }
-
-    /// Reads the history and makes sure that it can be added to, before
-    /// anything is run. One that was asked for and can't be used is an error;
-    /// the default one is gone without, and that is said.
     ///
     /// # Errors
-    /// It was asked for.
-    pub fn open(&self, world: &World) -> Result<Option<OpenHistory>, Refusal> {
-        let Some(store) = self.store(world) else {
+    /// What was told names nothing that can be a history.
+    pub fn store(&self, world: &World) -> Result<Option<Box<dyn HistoryStore>>, Refusal> {
+        Ok(self.place(world)?.map(|place| match place {
+            HistoryPlace::File(file) => Box::new(file) as Box<dyn HistoryStore>,
+            #[cfg(feature = "postgres")]
+            HistoryPlace::Database(database) => Box::new(database),
+        }))
+    }
+
+    /// The same, for who treats files and databases unlike.
+    ///
+    /// # Errors
+    /// What was told names nothing that can be a history.
+    pub fn place(&self, world: &World) -> Result<Option<HistoryPlace>, Refusal> {
+        if self.no_history {
+            return Ok(None);
+        }
+        let default = || world.cwd.join(FOLDER).is_dir().then(|| PathBuf::from(FILE));
+        let Some(path) = self.history.clone().or_else(default) else {
             return Ok(None);
         };
-        let opened = store.check_writable().and_then(|()| store.load());
-        match opened {
-            Ok(loaded) => Ok(Some(OpenHistory {
-                store,
-                past: Rc::new(warned(loaded)),
+        let viewer = provenance(world);
+        if let Some(url) = path.to_str().filter(|path| is_database(path)) {
+            return database(url, viewer, world).map(Some);
+        }
+        let file = HistoryFile::new(path).seen_from(viewer);
+        Ok(Some(HistoryPlace::File(file)))
+    }
+
+    /// Opens the history before anything is run. A file is read, and made sure to
+    /// be writable; one that was asked for and can't be used is an error, and the
+    /// default one is gone without, which is said. A database is connected to
+    /// meanwhile, since it may be slow, and what it can't take is kept elsewhere.
+    ///
+    /// # Errors
+    /// It was asked for, and can't be used.
+    pub fn open(&self, world: &World) -> Result<Option<OpenHistory>, Refusal> {
+        let Some(place) = self.place(world)? else {
+            return Ok(None);
+        };
+        let file = match place {
+            HistoryPlace::File(file) => file,
+            #[cfg(feature = "postgres")]
+            HistoryPlace::Database(database) => {
+                database.connect();
+                return Ok(Some(OpenHistory {
+                    store: Box::new(database),
+                    whole: None,
+                    origin: provenance(world),
+                    is_blind: Cell::new(false),
+                }));
+            }
+        };
+        match file.check_writable().and_then(|()| file.load()) {
+            Ok(read) => Ok(Some(OpenHistory {
+                store: Box::new(file),
+                whole: Some(Rc::new(warned(read))),
+                origin: provenance(world),
+                is_blind: Cell::new(false),
             })),
             Err(error) if self.history.is_some() => Err(Refusal::invalid(format!(
                 "error: failed to {}\n\
@@ -86,19 +139,72 @@ impl HistoryArgs {
     }
 }
 
+/// Where a history is.
+#[derive(Debug)]
+pub enum HistoryPlace {
+    File(HistoryFile),
+    #[cfg(feature = "postgres")]
+    Database(jelly_history_postgres::PostgresHistory),
+}
+
+#[cfg(feature = "postgres")]
+fn database(url: &str, viewer: RunOrigin, world: &World) -> Result<HistoryPlace, Refusal> {
+    let address = database_address(url, world)?;
+    let database = jelly_history_postgres::PostgresHistory::new(address, viewer);
+    Ok(HistoryPlace::Database(database))
+}
+
+/// The database of a URL, with what was passed over said.
+///
+/// # Errors
+/// The URL is of no use, or holds a password.
+#[cfg(feature = "postgres")]
+pub fn database_address(
+    url: &str,
+    world: &World,
+) -> Result<jelly_history_postgres::DatabaseAddress, Refusal> {
+    let address = jelly_history_postgres::DatabaseAddress::read(url, &world.env)
+        .map_err(|error| Refusal::invalid(format!("error: {error}")))?;
+    for warning in &address.warnings {
+        complain(&format!("warning: {warning}"));
+    }
+    Ok(address)
+}
+
+#[cfg(not(feature = "postgres"))]
+fn database(_url: &str, _viewer: RunOrigin, _world: &World) -> Result<HistoryPlace, Refusal> {
+    Err(Refusal::with_help(
+        "--history: this jelly was built without PostgreSQL",
+        "name a file, or install a jelly with the feature `postgres`",
+    ))
+}
+
+/// None is kept, where one is to be looked into.
+pub fn not_kept() -> Refusal {
+    Refusal::invalid(
+        "error: no history is kept here: there is no folder .jelly\n\
+         help: create that folder, or name a file with --history",
+    )
+}
+
 /// Reads a history that is only looked into.
 ///
 /// # Errors
 /// It can't be read.
-pub fn load(store: &Store) -> Result<Past, Refusal> {
-    let loaded = store
-        .load()
-        .map_err(|error| Refusal::invalid(format!("error: failed to {}", chain(&error))));
-    loaded.map(warned)
+pub fn load(store: &dyn HistoryStore, scope: &PastScope<'_>) -> Result<Past, Refusal> {
+    store
+        .past(scope)
+        .map(warned)
+        .map_err(|error| unread(&error))
+}
+
+/// What a command says that needs a history which can't be read.
+pub fn unread(error: &HistoryError) -> Refusal {
+    Refusal::invalid(format!("error: failed to {}", chain(error)))
 }
 
 /// A history, when its warnings have been said.
-fn warned((past, warnings): (Past, Vec<String>)) -> Past {
+fn warned(ReadPast { past, warnings }: ReadPast) -> Past {
     for warning in warnings {
         complain(&format!("warning: {warning}"));
     }
@@ -106,21 +212,132 @@ fn warned((past, warnings): (Past, Vec<String>)) -> Past {
 }
 
 impl OpenHistory {
-    /// Adds a run; gives back what is to be said about it.
+    /// The file that it is, which nothing else may be written to.
     #[must_use]
-    pub fn record(&self, run: PastRun) -> Option<String> {
-        match self.store.record(run) {
-            Ok(Recorded::Run { dropped: 0 } | Recorded::Known) => None,
-            Ok(Recorded::Run { dropped }) => Some(format!(
+    pub fn file(&self) -> Option<&Path> {
+        self.store.file()
+    }
+
+    /// The past in which tests can be watched for whether they pass again.
+    #[must_use]
+    pub fn watched(&self) -> Rc<Past> {
+        self.asked(&PastScope::Failing)
+    }
+
+    /// The past of these tests, up to the first run that holds a report of one
+    /// of these digests.
+    #[must_use]
+    pub fn past_of(&self, tests: &[TestName], before: &[String]) -> Rc<Past> {
+        if tests.is_empty() && self.whole.is_none() {
+            return Rc::default();
+        }
+        self.asked(&PastScope::Tests { tests, before })
+    }
+
+    fn asked(&self, scope: &PastScope<'_>) -> Rc<Past> {
+        if let Some(whole) = &self.whole {
+            return whole.clone();
+        }
+        match self.store.past(scope) {
+            Ok(read) => Rc::new(warned(read)),
+            Err(error) => {
+                self.go_blind(&error);
+                Rc::default()
+            }
+        }
+    }
+
+    /// Says once that nothing is known of the past.
+    fn go_blind(&self, error: &HistoryError) {
+        if !self.is_blind.replace(true) {
+            let why = chain(error);
+            complain(&format!(
+                "warning: nothing is known of earlier runs: failed to {why}"
+            ));
+        }
+    }
+
+    /// Whether it was asked for something, and could not be read.
+    #[must_use]
+    pub fn is_blind(&self) -> bool {
+        self.is_blind.get()
+    }
+
+    /// What it says of steps that passed.
+    #[must_use]
+    pub fn passed_before(self: &Rc<Self>) -> PassedBefore {
+        if let Some(past) = self.whole.clone() {
+            return passed_before(move |definition| past.passed_as(definition));
+        }
+        let history = self.clone();
+        let known: RefCell<HashMap<String, bool>> = RefCell::default();
+        passed_before(move |definition| {
+            let mut known = known.borrow_mut();
+            if let Some(passed) = known.get(definition) {
+                return *passed;
+            }
+            let passed = history.store.passed_as(definition).unwrap_or_else(|error| {
+                history.go_blind(&error);
+                // In doubt it never passed.
+                false
+            });
+            known.insert(definition.to_owned(), passed);
+            passed
+        })
+    }
+
+    /// Adds a run; gives back what is to be said about it. What a database can't
+    /// take is kept in a file in `folder`.
+    #[must_use]
+    pub fn record(&self, mut run: PastRun, folder: Option<&Path>) -> Option<String> {
+        let RunOrigin {
+            run_key,
+            attempt,
+            shard,
+            shards,
+            ..
+        } = run.origin;
+        run.origin = RunOrigin {
+            run_key: run_key.or_else(|| self.origin.run_key.clone()),
+            attempt: attempt.or(self.origin.attempt),
+            shard,
+            shards,
+            ..self.origin.clone()
+        };
+        let spooled = match self.whole {
+            Some(_) => None,
+            None => folder.map(|folder| (folder.join(SPOOL), run.clone())),
+        };
+        match (self.store.record(run), spooled) {
+            (Ok(Recorded::Run { dropped: 0 } | Recorded::Known), _) => None,
+            (Ok(Recorded::Run { dropped }), _) => Some(format!(
                 "{} of this run are not remembered: there were more than a run may add to the \
                  history {}",
                 plural(dropped, "failure"),
-                self.store.path().display()
+                self.store.name()
             )),
-            Err(error) => Some(format!(
+            (Err(error), None) => Some(format!(
                 "this run is not remembered: failed to {}",
                 chain(&error)
             )),
+            (Err(error), Some((file, run))) => Some(spool(&file, run, &error)),
         }
+    }
+}
+
+/// Keeps a run that could not be delivered; gives back what is to be said.
+fn spool(file: &Path, run: PastRun, error: &HistoryError) -> String {
+    let why = chain(error);
+    let spool = HistoryFile::new(file).with_limits(HistoryLimits::of_spool());
+    match spool.record(run) {
+        Ok(_) => format!(
+            "this run is not in the history yet: failed to {why}; it is kept in {}, which \
+             `jelly history push` delivers",
+            file.display()
+        ),
+        Err(unwritten) => format!(
+            "this run is not remembered: failed to {why}, and failed to {}",
+            chain(&unwritten)
+        ),
     }
 }

@@ -28,6 +28,11 @@ pub fn look_at_reads(
     let mut reads = PlanReads {
         snapshots: stored(plan),
         selected: Selection::new(args.only.clone(), args.skip.clone()).select(plan),
+        files: plan
+            .files
+            .digests()
+            .map(|(path, digest)| (path.to_owned(), digest.to_owned()))
+            .collect(),
         ..PlanReads::default()
     };
     for file in &plan.included {
@@ -61,7 +66,7 @@ pub fn look_at_reads(
     reads.own.push(args.reports.reports_dir.clone());
     reads
         .own
-        .extend(history.map(|history| history.store.path().to_owned()));
+        .extend(history.and_then(|history| Some(history.file()?.to_owned())));
     reads
 }
 

@@ -17,6 +17,7 @@ use super::record::{self, RestedOn};
 use super::schema_store::SchemaStore;
 use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::shard::relative_path;
+use super::verbose::Verbose;
 use super::write_back::WriteBack;
 use crate::cli::args::RunFormat;
 use crate::report::{Extras, ReportDir, RunDir, TerminalOptions, TerminalReporter};
@@ -34,7 +35,7 @@ use jelly_setup::doctor::{Place, PlanServer, look};
 use jelly_wire::auth::TokenStore;
 use jelly_wire::{Recorder, redact_record};
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -114,6 +115,7 @@ impl RunCall {
         if let Some(locked) = &self.locked {
             let selected = selection.select(&plan);
             let steps = plan.all_steps().filter(|step| selected.contains(&step.id));
+            let steps = steps.filter(|step| !step.expects_refusal());
             let mut servers = steps.map(|step| &step.server);
             let missing = |name: &&String| !locked.lock.servers.contains_key(*name);
             if let Some(name) = servers.find(missing) {
@@ -180,8 +182,13 @@ impl<'a> PlanRun<'a> {
         let events: EventSink = {
             let (queue, announces) = (queue.clone(), call.args.announce);
             let (busy, name) = (call.busy.clone(), plan.name.clone());
+            let label = call.several.then(|| plan.name.clone());
+            let verbose = call.args.verbose.then(|| Verbose::new(label));
             Rc::new(move |event| {
                 busy.watch(&name, &event);
+                if let Some(verbose) = &verbose {
+                    verbose.tell(&event);
+                }
                 if let Some(said) = Announcement::of(&event).filter(|_| announces) {
                     said.announce();
                 }
@@ -311,13 +318,13 @@ impl<'a> PlanRun<'a> {
                     .map(|snapshots| foundations(&outcome.final_plan, &settings, snapshots)),
                 ran: &outcome.ran,
                 place: relative_path(&path, &self.call.root, &self.call.world),
+                shard: self.call.shard.as_ref().map(|shard| &shard.record),
             };
+            let past = history.past_of(&record::own_tests(&outcome.report), &[]);
             let run = record::past_run(&outcome.report, &rested_on, &templates.borrow(), |test| {
-                history
-                    .past
-                    .watches(&test.suite, &test.classname, &test.name)
+                past.watches(&test.suite, &test.classname, &test.name)
             });
-            if let Some(warning) = history.record(run) {
+            if let Some(warning) = history.record(run, self.call.run_folder()) {
                 self.warn(warning);
             }
         }
@@ -401,6 +408,9 @@ impl<'a> PlanRun<'a> {
             vars: call.vars(),
             selection,
             fail_fast: call.args.fail_fast,
+            known_steps: call.known.as_ref().map_or_else(BTreeSet::new, |list| {
+                list.steps_of(plan, day_of(&call.started_at))
+            }),
             skip_missing: call.args.skip_missing,
             wire_check: call.args.wire_check,
             keep_answers: plan.source.variant.is_some(),
@@ -412,6 +422,7 @@ impl<'a> PlanRun<'a> {
             starts: call.starts.clone(),
             interrupt: call.interrupt.clone(),
             events: self.events.clone(),
+            tells_messages: call.args.verbose,
             redactor: self.redactor.clone(),
             logins: self.logins.clone(),
             recorder: self.recorder.clone(),
@@ -460,9 +471,7 @@ impl<'a> PlanRun<'a> {
                 .call
                 .history
                 .as_ref()
-                .map_or_else(PassedBefore::default, |history| {
-                    record::passed_before(history.past.clone())
-                }),
+                .map_or_else(PassedBefore::default, |history| history.passed_before()),
             known: self
                 .call
                 .known
@@ -518,7 +527,7 @@ impl<'a> PlanRun<'a> {
     /// What a plan reads now.
     fn reads(&self, plan: &Plan) -> PlanReads {
         let call = self.call;
-        look_at_reads(plan, &call.args, call.history.as_ref(), &call.world.cwd)
+        look_at_reads(plan, &call.args, call.history.as_deref(), &call.world.cwd)
     }
 
     /// Writes the reports as they stand.
@@ -585,9 +594,9 @@ pub fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
 /// later too.
 pub fn secrets_from(plan: &Plan, env: &BTreeMap<String, String>, min: usize) -> Redactor {
     let inherited = inherited_secrets(env);
-    let pairs: BTreeMap<&String, &String> = plan.hidden(env).chain(inherited).collect();
     let redactor = Redactor::of_at_least(min);
-    redactor.learn(pairs);
+    redactor.learn(plan.hidden(env));
+    redactor.learn(inherited);
     redactor.learn(
         plan.literal_secrets
             .iter()

@@ -2,20 +2,19 @@
 
 use jelly_base::model::{
     ActionKind, Assertion, Failure, FailureReport, FailureStatus, IterationReport, Phase,
-    RunReport, ServerReport, ServerState, StepReport, StepState, Template, deciding,
+    RunReport, ServerReport, ServerState, ShardRecord, StepReport, StepState, Template, deciding,
 };
 use jelly_harness::triage_loop::{EarlierStep, Foundations, PassedBefore, Ran, definitions};
 use jelly_triage::history::{
-    Past, PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName,
+    PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName,
 };
 use std::collections::HashMap;
 use std::path::Path;
-use std::rc::Rc;
 
 /// What the history says of steps that passed.
 #[must_use]
-pub fn passed_before(past: Rc<Past>) -> PassedBefore {
-    PassedBefore::new(move |definition| past.passed_as(&written(definition)))
+pub fn passed_before(passed_as: impl Fn(&str) -> bool + 'static) -> PassedBefore {
+    PassedBefore::new(move |definition| passed_as(&written(definition)))
 }
 
 /// A definition as the history keeps it. Another version of jelly may give a
@@ -34,6 +33,8 @@ pub struct RestedOn<'o> {
     pub ran: &'o [Ran],
     /// The plan's path in the project, where it lies there.
     pub place: Option<String>,
+    /// The part of a larger run that it was in.
+    pub shard: Option<&'o ShardRecord>,
 }
 
 /// The end of a run, as it is remembered: its last iteration, with the steps
@@ -46,13 +47,15 @@ pub fn past_run(
     watched: impl Fn(&TestName) -> bool,
 ) -> PastRun {
     let mut run = PastRun::new(RunKind::Run, Some(report.started_at.clone()));
+    if let Some(shard) = rested_on.shard {
+        run.origin.run_key = Some(shard.run_key.clone());
+        run.origin.attempt = Some(shard.attempt);
+        run.origin.shard = Some(shard.index);
+        run.origin.shards = Some(shard.total);
+    }
     run.reports.push(PastReport {
         path: report.plan.path.clone(),
-        // The combinations of a matrix share run and path.
-        digest: format!(
-            "{}/{}/{}",
-            report.run_id, report.plan.path, report.plan.name
-        ),
+        digest: identity_of_run(report, rested_on.shard),
         duration_ms: rested_on.place.is_some().then_some(report.duration_ms),
         place: rested_on.place.clone(),
     });
@@ -76,18 +79,27 @@ pub fn past_run(
     let definitions = definitions(rested_on.steps, &earlier);
     // What a step failed by is one entry of its history.
     for failure in last.failures_by_step().filter_map(deciding) {
-        add(&mut run, plan, failure, FailureStatus::Failure, templates);
+        let of_step = |step: &&StepReport| failure.step.as_ref() == Some(&step.id);
+        let duration = last.steps.iter().find(of_step).and_then(took);
+        add(
+            &mut run,
+            (plan, failure, duration),
+            FailureStatus::Failure,
+            templates,
+        );
     }
     for step in &last.steps {
         match step.state {
             StepState::Passed => match earlier_failure(report, step) {
                 Some(failure) => {
-                    add(&mut run, plan, failure, FailureStatus::Flaky, templates);
+                    let failure = (plan, failure, took(step));
+                    add(&mut run, failure, FailureStatus::Flaky, templates);
                 }
                 None => run.passed.push(PastPass {
                     report: 0,
                     test: TestName::new(plan, &step.server, &step.id),
                     definition: definitions.get(&step.id).map(|known| written(*known)),
+                    duration_ms: took(step),
                 }),
             },
             StepState::Failed
@@ -101,19 +113,45 @@ pub fn past_run(
             let test = TestName::new(plan, &server.name, name);
             match retried(report, &server.name, name) {
                 Some(failure) => {
-                    add(&mut run, plan, failure, FailureStatus::Flaky, templates);
+                    add(
+                        &mut run,
+                        (plan, failure, None),
+                        FailureStatus::Flaky,
+                        templates,
+                    );
                 }
                 // That a server works is worth a note where it did not.
                 None if watched(&test) => run.passed.push(PastPass {
                     report: 0,
                     test,
                     definition: None,
+                    duration_ms: None,
                 }),
                 None => {}
             }
         }
     }
     run
+}
+
+fn took(step: &StepReport) -> Option<u64> {
+    // Nothing takes so long that it would not fit.
+    step.duration_ms.map(|took| took.round() as u64)
+}
+
+/// What is recorded once. Of an attempt of a shard it is the same, whoever
+/// repeats it.
+#[must_use]
+pub fn identity_of_run(report: &RunReport, shard: Option<&ShardRecord>) -> String {
+    // The combinations of a matrix share run and path.
+    let plan = format!("{}/{}", report.plan.path, report.plan.name);
+    match shard {
+        None => format!("{}/{plan}", report.run_id),
+        Some(shard) => format!(
+            "{}/{}/{}of{}/{plan}",
+            shard.run_key, shard.attempt, shard.index, shard.total
+        ),
+    }
 }
 
 /// What the steps are that passed, or that failed by nothing but snapshots, once
@@ -164,7 +202,7 @@ fn is_of_snapshot(failure: &FailureReport) -> bool {
 /// which it would have failed.
 pub fn well(server: &ServerReport, failures: &[FailureReport]) -> Vec<&'static str> {
     let started = match server.state {
-        ServerState::Ready | ServerState::Died => true,
+        ServerState::Ready | ServerState::Died | ServerState::Refused => true,
         ServerState::NotStarted | ServerState::Failed => false,
     };
     let looked = [
@@ -178,6 +216,17 @@ pub fn well(server: &ServerReport, failures: &[FailureReport]) -> Vec<&'static s
         .into_iter()
         .filter(|(name, looked)| *looked && !failed(name));
     well.map(|(name, _)| name).collect()
+}
+
+/// The names under which its servers fail or work by themselves.
+#[must_use]
+pub fn own_tests(report: &RunReport) -> Vec<TestName> {
+    let last = report.iterations.last().into_iter();
+    let servers = last.flat_map(|last| &last.servers);
+    let names = servers.flat_map(|server| [START, SERVER, STOP, WIRE].map(|name| (server, name)));
+    names
+        .map(|(server, name)| TestName::new(&report.plan.name, &server.name, name))
+        .collect()
 }
 
 /// The last failure of a server by itself, where nothing but another run of
@@ -246,8 +295,7 @@ fn earlier_failure<'r>(report: &'r RunReport, step: &StepReport) -> Option<&'r F
 
 fn add(
     run: &mut PastRun,
-    plan: &str,
-    failure: &FailureReport,
+    (plan, failure, duration_ms): (&str, &FailureReport, Option<u64>),
     status: FailureStatus,
     templates: &HashMap<String, Template>,
 ) {
@@ -264,6 +312,7 @@ fn add(
         status,
         fingerprint: diagnosis.fingerprint.clone(),
         test_fingerprint: diagnosis.test_fingerprint.clone(),
+        duration_ms,
     });
 }
 

@@ -3,6 +3,7 @@
 mod baseline;
 mod lines;
 mod merged;
+mod past;
 mod place;
 mod refusals;
 mod replay;
@@ -31,9 +32,7 @@ use jelly_base::text::{Notation, one_line, plural};
 use jelly_setup::doctor::{install_by, package_manager};
 use jelly_triage::engine::Engine;
 use jelly_triage::history::Past;
-use jelly_triage::survey::{
-    self, Account, Before, Hint, Input, ReportPart, ReportSource, Terms, Tools,
-};
+use jelly_triage::survey::{self, Before, Hint, Input, ReportPart, ReportSource, Terms, Tools};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -105,7 +104,7 @@ fn report_files(
             .iter()
             .map(|path| ("the output", path.as_path())),
     );
-    taken.extend(history.map(|history| ("the history", history.store.path())));
+    taken.extend(history.and_then(|history| Some(("the history", history.file()?))));
     ReportFiles::prepare(&args.named_reports.named, &taken, None)
         .map_err(|unusable| Refusal::invalid(unusable.text))
 }
@@ -222,9 +221,9 @@ impl TriageCall<'_> {
             Ok((baseline, paths)) => (baseline, paths),
             Err(refusal) => return Ok(refusal.tell()),
         };
-        let history = self.history.as_ref().map(|history| &*history.past);
+        let watched = self.history.as_ref().map(OpenHistory::watched);
         let tools = Tools {
-            watch: [history, baseline.as_ref()],
+            watch: [watched.as_deref(), baseline.as_ref()],
             templates: self.history.is_some(),
             ..tools
         };
@@ -239,6 +238,11 @@ impl TriageCall<'_> {
                 ));
             }
         }
+        let known = match self.known_past(&parts, baseline.is_some()) {
+            Ok(known) => known,
+            Err(refusal) => return Ok(refusal.tell()),
+        };
+        let history = known.as_deref();
         let before = Before {
             history: history.cloned(),
             baseline: baseline.clone(),
@@ -327,20 +331,6 @@ impl TriageCall<'_> {
                  help: name other reports with --baseline, or leave it out"
             ))),
             None => Ok((Some(past), paths)),
-        }
-    }
-
-    /// Adds the run to the history. A report that can't be relied on is no
-    /// run that later ones should be compared with.
-    fn remember(&self, account: &Account) {
-        let whole = account.report.reports.iter().all(|r| r.problem.is_none());
-        let Some(history) = self.history.as_ref().filter(|_| whole) else {
-            return;
-        };
-        let at = Some(jiff::Timestamp::now().to_string());
-        let run = survey::past_run(&account.report, &account.passed, &account.templates, at);
-        if let Some(warning) = history.record(run) {
-            complain(&format!("warning: {warning}"));
         }
     }
 

@@ -91,6 +91,21 @@ pub(super) fn cell(text: &str) -> String {
     prose(&one_line(text, CELL_MAX))
 }
 
+/// A table of foreign words.
+#[must_use]
+pub fn markdown_table<'r>(
+    headings: &[&str],
+    rows: impl IntoIterator<Item = Vec<&'r str>>,
+) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let mut out = line(headings.iter().map(|name| cell(name)).collect());
+    out.push_str(&line(headings.iter().map(|_| "---".to_owned()).collect()));
+    for row in rows {
+        out.push_str(&line(row.into_iter().map(cell).collect()));
+    }
+    out
+}
+
 /// Text as a fenced block whose fence is longer than any run of backticks in
 /// it; `language` may be empty.
 pub(super) fn fence(text: &str, language: &str) -> String {

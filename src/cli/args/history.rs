@@ -1,8 +1,10 @@
 //! What can be typed behind `jelly history`, and the flags that name the history everywhere.
 
-use super::shared::Format;
+use super::fleet::{CauseArgs, ExportFormat, FleetArgs, PageArgs, ScopeArgs};
+use super::shared::{Format, parse_duration};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub struct ListArgs {
@@ -35,15 +37,86 @@ pub struct ListArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum HistoryCommand {
-    /// Print what the history holds, for other programs
+    /// List the tests that come and go most, by project and branch, with their causes
+    Flaky(FleetArgs),
+
+    /// List the causes that were first seen since a day, an age or a commit
+    New(FleetArgs),
+
+    /// Show where a cause was seen, since when, how often and at which commits
+    Cause(CauseArgs),
+
+    /// List the tests that take longest
+    Slow(FleetArgs),
+
+    /// Write a page to open in a browser: what is flaky, new and slow, with pictures
+    Page(PageArgs),
+
+    /// Print the results that the history holds, for other programs
     Export(ExportArgs),
+
+    /// Make the tables of a database, or bring them up to date
+    Migrate(MigrateArgs),
+
+    /// Deliver runs that were kept in files, because the history could not be reached
+    Push(PushArgs),
+
+    /// Take out of a database the runs that are older than this
+    Prune(PruneArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct MigrateArgs {
+    #[command(flatten)]
+    pub history: HistoryArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct PushArgs {
+    /// Reports folders, folders of runs, or files with runs
+    #[arg(value_name = "DIR", required = true)]
+    pub from: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub history: HistoryArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct PruneArgs {
+    /// How long runs are kept, such as 90d or 12w
+    #[arg(long, value_name = "AGE", value_parser = parse_age)]
+    pub older_than: Duration,
+
+    #[command(flatten)]
+    pub history: HistoryArgs,
+}
+
+/// Days and weeks, besides what other durations take.
+fn parse_age(text: &str) -> Result<Duration, String> {
+    let days = |number: &str, each: u64| {
+        let days: u64 = number.parse().ok()?;
+        Some(Duration::from_secs(days.checked_mul(each * 86_400)?))
+    };
+    let age = match (text.strip_suffix('d'), text.strip_suffix('w')) {
+        (Some(number), _) => days(number, 1),
+        (_, Some(number)) => days(number, 7),
+        (None, None) => parse_duration(text).ok(),
+    };
+    age.ok_or_else(|| format!("`{text}` is no age; write 90d or 12w"))
 }
 
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// How long each plan takes, for `jelly run --shard-times`: the median of its last 10 runs
-    #[arg(long, required = true)]
+    /// How long each plan takes, for `jelly run --shard-times`, instead of results: the median of its last 10 runs
+    #[arg(long, conflicts_with_all = ["format", "project", "all_projects", "branch", "since"])]
     pub durations: bool,
+
+    /// Output format
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ExportFormat,
+
+    #[command(flatten)]
+    pub scope: ScopeArgs,
 
     #[command(flatten)]
     pub history: HistoryArgs,
@@ -63,8 +136,8 @@ pub enum HistoryOrder {
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct HistoryArgs {
-    /// History file [default: .jelly/history.jsonl if the folder .jelly exists]
-    #[arg(long, value_name = "FILE")]
+    /// History: a file, or a database as postgres://USER@HOST/NAME [default: .jelly/history.jsonl if the folder .jelly exists]
+    #[arg(long, value_name = "FILE|URL")]
     pub history: Option<PathBuf>,
 
     /// Neither read nor record a history

@@ -8,6 +8,7 @@ mod config;
 mod coverage;
 mod doctor;
 mod explain;
+mod fleet;
 mod fuzz;
 mod history;
 mod init;
@@ -36,8 +37,12 @@ pub use config::{ConfigArgs, ConfigFormat};
 pub use coverage::{CoverageArgs, MinCoverage};
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use explain::ExplainArgs;
+pub use fleet::{CauseArgs, ExportFormat, FleetArgs, FleetFormat, PageArgs, ScopeArgs};
 pub use fuzz::FuzzArgs;
-pub use history::{ExportArgs, HistoryArgs, HistoryCommand, HistoryOrder, ListArgs};
+pub use history::{
+    ExportArgs, HistoryArgs, HistoryCommand, HistoryOrder, ListArgs, MigrateArgs, PruneArgs,
+    PushArgs,
+};
 pub use init::{InitArgs, RegistryChoice};
 pub use known::{KnownAddArgs, KnownArgs, KnownCommand, KnownFile};
 pub use list::ListServerArgs;
@@ -52,6 +57,7 @@ pub use schema::SchemaArgs;
 pub use serve::ServeArgs;
 pub use server::{ServerPlace, ServerSource};
 pub use shard::{ShardArgs, ShardChoice};
+pub use shared::REPORTS;
 pub use shared::{Argv, CiChoice, ColorChoice, Format, NamedReport};
 pub use snapshot::{SnapshotArgs, SnapshotCommand};
 pub use tools::{
@@ -90,7 +96,7 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Merge the results of shards into the result of one run
     Merge(MergeArgs),
-    /// Validate plans without starting anything
+    /// Validate plans without starting anything, or with --live beside their servers
     Check(CheckArgs),
     /// Apply the repairs of an earlier run to the plan file
     Apply(ApplyArgs),

@@ -19,7 +19,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Duration;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Exit codes, in order of precedence:
   130/143  interrupted; the reports of what was done are written
@@ -69,6 +69,10 @@ pub struct RunArgs {
     /// List the steps that would run, and run nothing
     #[arg(long)]
     pub list: bool,
+
+    /// Run again whenever a plan, what it reads, or a server's code changes
+    #[arg(long, conflicts_with_all = ["list", "shard"])]
+    pub watch: bool,
 
     /// Set a variable of the plan; the value may be JSON
     #[arg(long = "var", value_name = "NAME=VALUE", value_parser = parse_var)]
@@ -168,6 +172,10 @@ pub struct RunArgs {
     #[arg(long, short)]
     pub quiet: bool,
 
+    /// Say on stderr what happens while it happens: starts, requests and answers in short
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub verbose: bool,
+
     /// Says on stderr, as JSON Lines, how far the run is: for `jelly serve`
     #[arg(long, hide = true)]
     pub announce: bool,
@@ -235,6 +243,8 @@ impl RunArgs {
             history: _,
             record: _,
             quiet: _,
+            verbose: _,
+            watch: _,
             announce: _,
             again: _,
         } = self;
@@ -325,6 +335,7 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("run_attempt", "--run-attempt", FlagRepeat::Dropped),
     ("skip_missing", "--skip-missing", FlagRepeat::Kept),
     ("list", "--list", FlagRepeat::Dropped),
+    ("watch", "--watch", FlagRepeat::Dropped),
     ("seed", "--seed", FlagRepeat::Dropped),
     ("jobs", "--jobs", FlagRepeat::Dropped),
     ("record", "--record", FlagRepeat::Dropped),
@@ -333,11 +344,12 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("format", "--format", FlagRepeat::Dropped),
     ("max_bytes", "--max-bytes", FlagRepeat::Dropped),
     ("quiet", "--quiet", FlagRepeat::Dropped),
+    ("verbose", "--verbose", FlagRepeat::Dropped),
     ("color", "--color", FlagRepeat::Dropped),
 ];
 
 /// Budgets: a flag wins over the environment, and that over the plan.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Budgets (plan: budgets)")]
 pub struct BudgetArgs {
     /// Maximum number of iterations, at least 1 [default: 5]

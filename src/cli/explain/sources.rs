@@ -12,7 +12,7 @@ use crate::cli::settings::{World, inherited_secrets};
 use jelly_base::model::{Diagnosis, Failure, FailureReport, Template};
 use jelly_base::text::redact::Redactor;
 use jelly_triage::engine::fingerprints;
-use jelly_triage::history::{Past, PastCause, TestName};
+use jelly_triage::history::{Past, PastCause, PastScope, TestName};
 use jelly_triage::junit::{self, Case, CaseSink, ReaderLimits};
 use jelly_triage::survey::{Input, ReportSource, open};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +30,14 @@ pub struct Sources {
     looked_in: Vec<String>,
     /// The same that named the fingerprints.
     rules: Rules,
+}
+
+/// What was asked for with the versions of the algorithm that it may be of.
+fn whole(asked: &str) -> Vec<String> {
+    match PREFIXES.iter().any(|prefix| asked.starts_with(prefix)) {
+        true => vec![asked.to_owned()],
+        false => PREFIXES.map(|prefix| format!("{prefix}{asked}")).to_vec(),
+    }
 }
 
 impl Sources {
@@ -57,9 +65,11 @@ impl Sources {
         for source in named.iter().chain(&latest) {
             sources.read(source, &redactor)?;
         }
-        if let Some(store) = args.history.store(world) {
-            sources.past = open_history::load(&store)?;
-            sources.looked_in.push(store.path().display().to_string());
+        if let Some(store) = args.history.store(world)? {
+            let asked = args.fingerprint.iter().chain(args.diff.iter().flatten());
+            let asked: Vec<String> = asked.flat_map(|asked| whole(asked)).collect();
+            sources.past = open_history::load(&*store, &PastScope::Fingerprints(&asked))?;
+            sources.looked_in.push(store.name());
         }
         Ok(sources)
     }
@@ -76,11 +86,7 @@ impl Sources {
     /// # Errors
     /// There is none, or more than one.
     pub fn find(&self, asked: &str) -> Result<Known, Refusal> {
-        let is_whole = PREFIXES.iter().any(|prefix| asked.starts_with(prefix));
-        let prefixes = match is_whole {
-            true => vec![asked.to_owned()],
-            false => PREFIXES.map(|prefix| format!("{prefix}{asked}")).to_vec(),
-        };
+        let prefixes = whole(asked);
         let mut found = prefixes.iter().map(|prefix| self.beginning(prefix));
         let causes = found.find(|causes| !causes.is_empty()).unwrap_or_default();
         if causes.len() > 1 {

@@ -11,6 +11,7 @@ use crate::cli::settings::World;
 use jelly_base::model::{ExitCode, KnownEntry, TriageReport};
 use jelly_base::text::{plural, sanitize};
 use jelly_plan::{PlanSource, yaml_flow};
+use jelly_triage::history::PastScope;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -185,8 +186,9 @@ fn seen(args: &KnownAddArgs, world: &World) -> Result<Vec<SeenFailure>, Refusal>
     if !seen.is_empty() || !args.reports.is_empty() {
         return Ok(seen);
     }
-    if let Some(store) = args.history.store(world) {
-        let past = open_history::load(&store)?;
+    if let Some(store) = args.history.store(world)? {
+        let scope = PastScope::Fingerprints(std::slice::from_ref(&args.fingerprint));
+        let past = open_history::load(&*store, &scope)?;
         for cause in past.fingerprints(&args.fingerprint) {
             let tests = past.cause(cause).map(|cause| cause.tests);
             seen.extend(tests.into_iter().flatten().map(|test| SeenFailure {

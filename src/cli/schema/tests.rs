@@ -7,6 +7,7 @@ use crate::cli::args::Cli;
 use crate::cli::check::Checked;
 use crate::cli::config::{ConfigReport, about, typed};
 use crate::cli::explain::{Compared, Explained};
+use crate::cli::history::fleet::{CauseAnswer, FlakyAnswer, FleetDocument, NewAnswer, SlowAnswer};
 use crate::cli::history::{Offenders, WorstCauses, WorstTests};
 use crate::cli::layers::{Layers, SETTINGS};
 use crate::cli::triage::{Answer, Line};
@@ -26,7 +27,7 @@ use jelly_harness::shards::PlanTimes;
 use jelly_harness::triage_loop::Bundle;
 use jelly_plan::{SettingKind, plan_schema};
 use jelly_triage::engine::{ProjectRules, RuleFileDocument};
-use jelly_triage::history::PastRun;
+use jelly_triage::history::{ExportedResult, PastRun};
 use jelly_wire::RecordedLine;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, json_schema};
@@ -248,6 +249,36 @@ const MADE: &[Made] = &[
         "`jelly history --format json`",
         &[("history", "json")],
         output::<HistoryOutput>,
+    ),
+    made(
+        "history-flaky",
+        "`jelly history flaky --format json`",
+        &[("history flaky", "json")],
+        output::<FleetDocument<FlakyAnswer>>,
+    ),
+    made(
+        "history-new",
+        "`jelly history new --format json`",
+        &[("history new", "json")],
+        output::<FleetDocument<NewAnswer>>,
+    ),
+    made(
+        "history-cause",
+        "`jelly history cause --format json`",
+        &[("history cause", "json")],
+        output::<FleetDocument<CauseAnswer>>,
+    ),
+    made(
+        "history-slow",
+        "`jelly history slow --format json`",
+        &[("history slow", "json")],
+        output::<FleetDocument<SlowAnswer>>,
+    ),
+    made(
+        "history-result",
+        "a line of `jelly history export`",
+        &[("history export", "jsonl")],
+        output::<ExportedResult>,
     ),
     made(
         "history-line",

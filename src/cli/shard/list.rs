@@ -4,13 +4,16 @@
 
 use super::ci;
 use crate::cli::args::{RunArgs, ShardArgs};
+use crate::cli::files::text_within;
 use crate::cli::known::KnownList;
 use crate::cli::refusal::Refusal;
 use crate::cli::rules::project_file;
-use crate::cli::settings::World;
+use crate::cli::settings::{World, inherited_secrets};
+use crate::cli::tools::MAX_LOCK;
 use jelly_base::model::{ShardPlan, ShardRecord};
+use jelly_base::text::redact::{looks_secret, secrets_in_variable};
 use jelly_harness::shards::{PlanTimes, assign, list_digest, text_digest};
-use jelly_plan::PlanSource;
+use jelly_plan::{PlanSource, check_in};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -70,7 +73,7 @@ impl ShardCall {
                 named: path.display().to_string(),
                 shard,
                 runs: counts.get(path.as_path()).copied().unwrap_or(1),
-                sha256: PlanSource::read(path).ok().map(|source| source.sha256()),
+                sha256: contents_digest(path, &root),
             })
             .collect();
         let plans_sha256 = list_digest(&plans);
@@ -116,15 +119,40 @@ impl ShardCall {
     }
 }
 
-/// Of the flags that decide which steps run, and what they mean.
+/// Of the flags that decide which steps run, and what they mean. Whoever has the
+/// digest can try values until one fits, so that what is a secret counts by its
+/// name only.
 fn flags_digest(args: &RunArgs, world: &World) -> String {
-    let lock = args.locked.then(|| {
-        let text = std::fs::read_to_string(world.cwd.join(&args.lock));
-        text.unwrap_or_default()
-    });
-    let vars: BTreeMap<&String, &Value> = args.vars.iter().map(|(name, v)| (name, v)).collect();
+    let vars: BTreeMap<&String, Option<&Value>> = args
+        .vars
+        .iter()
+        .map(|(name, value)| {
+            let open = !is_secret(name, value, world);
+            (name, open.then_some(value))
+        })
+        .collect();
+    let lock = args
+        .locked
+        .then(|| lock_digest(&world.cwd.join(&args.lock)));
     let flags = json!([args.only, args.skip, args.skip_missing, vars, lock]);
     text_digest(&flags.to_string())
+}
+
+fn is_secret(name: &str, value: &Value, world: &World) -> bool {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    looks_secret(name)
+        || !secrets_in_variable(name, &text).is_empty()
+        || inherited_secrets(&world.env).any(|(_, secret)| secret == text)
+}
+
+/// Of a lock that can't be read, or is larger than any that is used, nothing:
+/// the call ends with that.
+fn lock_digest(lock: &Path) -> Option<String> {
+    let text = text_within(lock, MAX_LOCK).ok()?;
+    Some(text_digest(&text))
 }
 
 /// The folder that paths of plans are relative to: as told, else that of
@@ -201,6 +229,23 @@ fn places(paths: &[PathBuf], root: &Path, world: &World) -> Result<Vec<String>, 
     Ok(places)
 }
 
+/// The digest of a plan with the files that it includes or sends; none where it
+/// can't be read. Of one that is no plan it is that of its own text.
+fn contents_digest(path: &Path, project: &Path) -> Option<String> {
+    let source = PlanSource::read(path).ok()?;
+    let own = source.sha256();
+    let Ok(plan) = check_in(source, Some(project)) else {
+        return Some(own);
+    };
+    let included = plan.included.iter().map(PlanSource::sha256);
+    let sent = plan.files.digests().map(|(_, digest)| digest.to_owned());
+    let others: Vec<String> = included.chain(sent).collect();
+    match others.is_empty() {
+        true => Some(own),
+        false => Some(text_digest(&format!("{own} {}", others.join(" ")))),
+    }
+}
+
 /// The durations with the digest of their file.
 fn read_times(file: &Path) -> Result<(PlanTimes, String), Refusal> {
     let shown = file.display();
@@ -235,8 +280,39 @@ fn read_times(file: &Path) -> Result<(PlanTimes, String), Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use super::{flags_digest, plain};
+    use crate::cli::args::{ColorChoice, RunArgs};
+    use crate::cli::settings::World;
+    use clap::Parser;
     use std::path::{Path, PathBuf};
+
+    fn digest(set: &[&str], flags: &[&str]) -> String {
+        #[derive(Parser)]
+        struct Typed {
+            #[command(flatten)]
+            run: RunArgs,
+        }
+        let typed = Typed::try_parse_from([&["jelly"], flags].concat()).unwrap();
+        let mut world = World::look(ColorChoice::Never).unwrap();
+        let set = set.iter().filter_map(|pair| pair.split_once('='));
+        world.env = set.map(|(n, v)| (n.to_owned(), v.to_owned())).collect();
+        flags_digest(&typed.run, &world)
+    }
+
+    #[test]
+    fn a_secret_among_the_variables_can_not_be_guessed_from_the_digest() {
+        let of = |flag: &str| digest(&["API_TOKEN=squeamish-ossifrage"], &["--var", flag]);
+        assert_ne!(of("size=1"), of("size=2"));
+        assert_eq!(of("pin_code_password=1234"), of("pin_code_password=1235"));
+        assert_eq!(
+            of("word=squeamish-ossifrage"),
+            of("word=squeamish-ossifrage")
+        );
+        assert_ne!(of("word=squeamish-ossifrage"), of("word=other"));
+        assert_ne!(of("password=1234"), of("passphrase=1234"));
+        let inherited = digest(&["API_TOKEN=other-secret"], &["--var", "word=other-secret"]);
+        assert_eq!(of("word=squeamish-ossifrage"), inherited);
+    }
 
     #[test]
     fn a_path_is_told_without_detours() {

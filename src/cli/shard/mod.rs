@@ -4,4 +4,5 @@
 mod ci;
 mod list;
 
+pub use ci::run as named_run;
 pub use list::{ShardCall, project_root, relative_path};

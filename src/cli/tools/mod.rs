@@ -7,7 +7,7 @@ mod lock;
 mod promised;
 
 pub use held::hold_to_lock;
-pub use promised::read_lock;
+pub use promised::{MAX_LOCK, read_lock};
 
 use super::refusal::Refusal;
 use super::settings::World;

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The largest lock, in bytes.
-const MAX_LOCK: u64 = 64 << 20;
+pub const MAX_LOCK: u64 = 64 << 20;
 /// How long a server may take to stop.
 const GRACE: Duration = Duration::from_secs(2);
 

@@ -9,6 +9,7 @@
 mod causes;
 mod compared;
 mod failure;
+mod fleet;
 mod iterations;
 pub(super) mod links;
 mod matrix;
@@ -22,6 +23,7 @@ mod timeline;
 #[cfg(test)]
 mod tests;
 
+pub use fleet::{FleetAnswers, fleet_html};
 pub(super) use links::PageLinks;
 pub(super) use run::run_html;
 pub use spark::{PastEnds, TestEnd};

@@ -10,6 +10,8 @@ pub mod doctor;
 pub mod http;
 #[cfg(feature = "serve")]
 pub mod listening;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 pub mod procs;
 mod project;
 mod run;

@@ -68,6 +68,16 @@ pub fn output_fits(args: &[String], stdout: &str) {
         (["config", ..], Some("json"), _) => "config",
         (["doctor", ..], Some("json"), _) => "doctor",
         (["history", "export", "--durations", ..], None, _) => "plan-times",
+        (["history", "flaky", ..], Some("json"), _) => "history-flaky",
+        (["history", "new", ..], Some("json"), _) => "history-new",
+        (["history", "cause", ..], Some("json"), _) => "history-cause",
+        (["history", "slow", ..], Some("json"), _) => "history-slow",
+        (["history", "export", ..], None | Some("jsonl"), _) => {
+            for line in stdout.lines() {
+                fits("history-result", &serde_json::from_str(line).unwrap());
+            }
+            return;
+        }
         (["history", ..], Some("json"), _) => "history",
         (["explain", ..], Some("json"), _) => "explain",
         (["rules", "list", ..], Some("json"), _) => "rules",

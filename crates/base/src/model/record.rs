@@ -81,6 +81,8 @@ pub enum ServerState {
     Ready,
     /// Never became ready.
     Failed,
+    /// Exited before it was ready, as the plan wants it to.
+    Refused,
     /// Became ready and died, or would not stop.
     Died,
 }
@@ -90,6 +92,13 @@ pub enum ServerState {
 pub struct ServerReport {
     /// In the plan.
     pub name: String,
+    /// It is one of the plan's `services`, and no MCP server.
+    #[serde(
+        default,
+        rename = "service",
+        skip_serializing_if = "std::ops::Not::not"
+    )]
+    pub is_service: bool,
     /// `file:line:column` of it in the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,

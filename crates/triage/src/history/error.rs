@@ -1,4 +1,4 @@
-//! What can go wrong with the history file.
+//! What can go wrong with a history.
 
 use jelly_process::Held;
 use std::io;
@@ -23,6 +23,14 @@ pub enum HistoryError {
 
     #[error("lock the history {}: {held}", path.display())]
     Locked { path: PathBuf, held: Held },
+
+    #[error("{task} the history {name}: {why}")]
+    Store {
+        /// As in "read".
+        task: &'static str,
+        name: String,
+        why: String,
+    },
 
     #[error("put a run into the history")]
     Encode { source: serde_json::Error },

@@ -1,5 +1,6 @@
 //! Earlier runs, ready to be asked.
 
+use super::origin::RunOrigin;
 use super::record::{PastCause, PastPass, PastRun, TestName};
 use super::recurrence::{End, WINDOW, recurrence};
 use indexmap::{IndexMap, IndexSet};
@@ -32,6 +33,9 @@ pub struct Past {
     /// The first run in which a test of this definition passed, where
     /// definitions are known.
     definitions: HashMap<String, usize>,
+    viewer: RunOrigin,
+    /// Runs that are remembered, and of which nothing was asked for.
+    besides: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -126,9 +130,23 @@ pub struct CausePast {
 }
 
 impl Past {
+    /// An empty one, of whoever asks: runs of other projects are passed over, and
+    /// of those of other branches what passed, since it clears nothing here.
+    #[must_use]
+    pub fn seen_from(viewer: &RunOrigin) -> Self {
+        Self {
+            viewer: viewer.clone(),
+            ..Self::default()
+        }
+    }
+
     /// Adds a run that came after all others. Reports that are known already
     /// are passed over, with all that comes from them.
     pub fn add(&mut self, mut run: PastRun) {
+        if !self.viewer.may_share_project(&run.origin) {
+            return;
+        }
+        let clears = self.viewer.may_share_branch(&run.origin);
         let known: BTreeSet<String> = run
             .reports
             .iter()
@@ -170,11 +188,15 @@ impl Past {
             test, definition, ..
         } in run.passed
         {
-            let test = self.test(test);
             // Of the same name, one that failed weighs more.
-            if test.ended_in(index).prints.is_empty()
-                && let Some(definition) = definition
-            {
+            let failed = match clears {
+                true => !self.test(test).ended_in(index).prints.is_empty(),
+                false => self
+                    .find(&test.suite, &test.classname, &test.name)
+                    .and_then(|known| known.ends.last())
+                    .is_some_and(|ended| ended.run == index),
+            };
+            if let Some(definition) = definition.filter(|_| !failed) {
                 self.definitions.entry(definition).or_insert(index);
             }
         }
@@ -200,10 +222,15 @@ impl Past {
         }
     }
 
+    /// So many runs are remembered besides, of which it was told nothing.
+    pub fn with_runs_besides(&mut self, runs: usize) {
+        self.besides = runs;
+    }
+
     /// Earlier runs that count.
     #[must_use]
     pub fn runs(&self) -> usize {
-        self.end
+        self.end + self.besides
     }
 
     #[must_use]

@@ -1,7 +1,7 @@
 use super::Past;
 use crate::history::{
     OffenderOrder, PastCause, PastEnd, PastFailure, PastPass, PastReport, PastRun, RunKind,
-    TestName,
+    RunOrigin, TestName,
 };
 use jelly_base::model::{FailureStatus, Recurrence, Side, Template};
 use proptest::prelude::*;
@@ -47,6 +47,7 @@ fn run(day: u32, failed: &[(&str, &str)], passed: &[&str]) -> PastRun {
             status: FailureStatus::Failure,
             fingerprint: format!("j1:{of}"),
             test_fingerprint: format!("j1:{of}/{test}"),
+            duration_ms: None,
         });
     }
     for test in passed {
@@ -54,6 +55,7 @@ fn run(day: u32, failed: &[(&str, &str)], passed: &[&str]) -> PastRun {
             report: 0,
             test: name(test),
             definition: None,
+            duration_ms: None,
         });
     }
     run
@@ -263,12 +265,14 @@ fn run_of_suite(day: u32, suite: &str, failed: bool) -> PastRun {
             status: FailureStatus::Failure,
             fingerprint: "j1:a".into(),
             test_fingerprint: "j1:a/total".into(),
+            duration_ms: None,
         });
     } else {
         run.passed.push(PastPass {
             report: 0,
             test,
             definition: None,
+            duration_ms: None,
         });
     }
     run
@@ -334,4 +338,32 @@ fn a_plan_takes_as_long_as_the_median_of_its_last_calls() {
     let past = past_of(runs);
     let told: Vec<(&str, u64)> = past.durations().into_iter().collect();
     assert_eq!(told, [("a.yaml", 107), ("b.yaml", 70)]);
+}
+
+#[test]
+fn a_pass_on_another_branch_clears_nothing_and_shows_what_held() {
+    let viewer = RunOrigin {
+        project: Some("acme/shop".into()),
+        branch: Some("main".into()),
+        ..RunOrigin::default()
+    };
+    let of = |mut run: PastRun, project: &str, branch: &str| {
+        run.origin = RunOrigin {
+            project: Some(project.into()),
+            branch: Some(branch.into()),
+            ..RunOrigin::default()
+        };
+        run
+    };
+    let mut passed = run(2, &[], &["a"]);
+    passed.passed[0].definition = Some("v1".into());
+    let mut past = Past::seen_from(&viewer);
+    past.add(of(run(1, &[("a", "dns")], &[]), "acme/shop", "pull/7"));
+    past.add(of(passed, "acme/shop", "pull/7"));
+    past.add(of(run(3, &[("b", "tls")], &[]), "acme/other", "main"));
+    assert_eq!(state(&past, "a", "dns"), Recurrence::Known);
+    assert_eq!(state(&past, "b", "tls"), Recurrence::New, "another project");
+    assert!(past.passed_as("v1"));
+    past.add(of(run(4, &[], &["a"]), "acme/shop", "main"));
+    assert_eq!(state(&past, "a", "dns"), Recurrence::Regressed);
 }

@@ -1,5 +1,6 @@
 //! What is kept of a run: a line of the history file.
 
+use super::origin::RunOrigin;
 use jelly_base::model::{Diagnosis, ErrorCategory, Evidence, FailureStatus, Side, Template};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -130,6 +131,9 @@ pub struct PastFailure {
     pub fingerprint: String,
     /// Of the cause in this test.
     pub test_fingerprint: String,
+    /// How long the test took in milliseconds, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
 }
 
 /// A test that passed in a run.
@@ -144,6 +148,9 @@ pub struct PastPass {
     /// of the same definition says that its expectation ever held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition: Option<String>,
+    /// How long the test took in milliseconds, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
 }
 
 /// An earlier run: what failed in it, and which of the tests that had failed
@@ -157,6 +164,9 @@ pub struct PastRun {
     /// RFC 3339; absent where nobody knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+    /// Where it comes from; absent in runs of older versions.
+    #[serde(default, skip_serializing_if = "RunOrigin::is_unknown")]
+    pub origin: RunOrigin,
     /// What its results come from.
     #[serde(default)]
     pub reports: Vec<PastReport>,
@@ -183,6 +193,7 @@ impl PastRun {
             schema_version: SCHEMA_VERSION,
             kind,
             at,
+            origin: RunOrigin::default(),
             reports: Vec::new(),
             causes: BTreeMap::new(),
             failures: Vec::new(),
@@ -247,6 +258,7 @@ mod tests {
                 status: FailureStatus::Failure,
                 fingerprint: "j1:0".into(),
                 test_fingerprint: "j1:1".into(),
+                duration_ms: None,
             });
         }
         run.without(&BTreeSet::from(["b".to_owned()]));

@@ -113,6 +113,7 @@ pub fn past_run(
             status: view.status,
             fingerprint: diagnosis.fingerprint,
             test_fingerprint: diagnosis.test_fingerprint,
+            duration_ms: None,
         });
     }
     run.passed = passed
@@ -121,6 +122,7 @@ pub fn past_run(
             report: 0,
             test: test.clone(),
             definition: None,
+            duration_ms: None,
         })
         .collect();
     run

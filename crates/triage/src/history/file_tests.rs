@@ -1,12 +1,14 @@
-use super::{HistoryLimits, Recorded, Store};
-use crate::history::{PastFailure, PastReport, PastRun, RunKind, TestName};
+use super::{HistoryFile, HistoryLimits};
+use crate::history::{
+    HistoryStore, PastFailure, PastReport, PastRun, ReadPast, Recorded, RunKind, TestName,
+};
 use jelly_base::model::FailureStatus;
 use std::fs;
 use tempfile::TempDir;
 
-fn store() -> (TempDir, Store) {
+fn store() -> (TempDir, HistoryFile) {
     let folder = TempDir::new().unwrap();
-    let store = Store::new(folder.path().join("history.jsonl"));
+    let store = HistoryFile::new(folder.path().join("history.jsonl"));
     (folder, store)
 }
 
@@ -23,6 +25,7 @@ fn run(digest: &str) -> PastRun {
         status: FailureStatus::Failure,
         fingerprint: "j1:1".into(),
         test_fingerprint: "j1:2".into(),
+        duration_ms: None,
     });
     run
 }
@@ -30,7 +33,7 @@ fn run(digest: &str) -> PastRun {
 #[test]
 fn what_was_recorded_is_remembered() {
     let (_folder, store) = store();
-    assert!(store.load().unwrap().0.is_empty(), "no file, no past");
+    assert!(store.load().unwrap().past.is_empty(), "no file, no past");
     assert_eq!(
         store.record(run("one")).unwrap(),
         Recorded::Run { dropped: 0 }
@@ -39,7 +42,7 @@ fn what_was_recorded_is_remembered() {
         store.record(run("two")).unwrap(),
         Recorded::Run { dropped: 0 }
     );
-    let (past, warnings) = store.load().unwrap();
+    let ReadPast { past, warnings } = store.load().unwrap();
     assert_eq!((past.runs(), warnings.len()), (2, 0));
 }
 
@@ -61,7 +64,7 @@ fn a_torn_line_costs_that_run_and_no_other() {
     bytes.extend_from_slice(&whole[..whole.len() / 2]);
     fs::write(store.path(), &bytes).unwrap();
     store.record(run("three")).unwrap();
-    let (past, warnings) = store.load().unwrap();
+    let ReadPast { past, warnings } = store.load().unwrap();
     assert_eq!(past.runs(), 2);
     assert_eq!(warnings.len(), 1);
     assert!(warnings[0].contains("history.jsonl:2: "), "{warnings:?}");
@@ -76,7 +79,7 @@ fn any_cut_of_the_file_loses_at_most_the_last_run() {
     let whole = fs::read(store.path()).unwrap();
     for cut in first..whole.len() {
         fs::write(store.path(), &whole[..cut]).unwrap();
-        let (past, _) = store.load().unwrap();
+        let past = store.load().unwrap().past;
         assert!(past.runs() >= 1, "cut at {cut}");
     }
 }
@@ -95,7 +98,7 @@ fn what_a_later_version_wrote_is_kept() {
     }
     assert!(fs::read_to_string(store.path()).unwrap().starts_with(later));
     assert!(!store.older().exists());
-    let (past, warnings) = store.load().unwrap();
+    let ReadPast { past, warnings } = store.load().unwrap();
     assert_eq!(past.runs(), 3);
     assert!(warnings[0].contains("later version"), "{warnings:?}");
 }
@@ -111,14 +114,14 @@ fn a_full_file_makes_room_and_is_still_remembered() {
         store.record(run(digest)).unwrap();
     }
     assert!(store.older().ends_with("history.1.jsonl"));
-    assert_eq!(store.load().unwrap().0.runs(), 3, "c, d and e");
+    assert_eq!(store.load().unwrap().past.runs(), 3, "c, d and e");
     assert_eq!(store.record(run("d")).unwrap(), Recorded::Known);
     let small = store.with_limits(HistoryLimits {
         bytes: 1,
         ..HistoryLimits::default()
     });
     small.record(run("f")).unwrap();
-    assert_eq!(small.load().unwrap().0.runs(), 2, "e and f");
+    assert_eq!(small.load().unwrap().past.runs(), 2, "e and f");
 }
 
 #[test]
@@ -152,7 +155,7 @@ fn a_lock_that_another_holds_is_waited_for_and_then_said() {
 #[test]
 fn a_folder_in_its_place_is_an_error_that_names_it() {
     let (folder, _) = store();
-    let store = Store::new(folder.path());
+    let store = HistoryFile::new(folder.path());
     let error = store.check_writable().unwrap_err();
     assert!(error.to_string().starts_with("write the history "));
 }
@@ -161,7 +164,7 @@ fn a_folder_in_its_place_is_an_error_that_names_it() {
 fn a_single_line_of_nothing_is_nothing() {
     let (_folder, store) = store();
     fs::write(store.path(), "\n\n{}\nnull\n[1]\n\u{0}\n").unwrap();
-    let (past, warnings) = store.load().unwrap();
+    let ReadPast { past, warnings } = store.load().unwrap();
     assert!(past.is_empty());
     assert_eq!(warnings.len(), 4, "{warnings:?}");
 }

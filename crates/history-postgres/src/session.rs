@@ -1,0 +1,172 @@
+//! The connection: a thread of its own that asks the database, so that whoever
+//! waits for an answer may be in the middle of anything, and waits for so long
+//! and no longer.
+
+use crate::address::DatabaseAddress;
+use crate::error::{DatabaseError, unconnected};
+use crate::migrations::check_version;
+use crate::tls::Rustls;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::time::timeout;
+use tokio_postgres::Client;
+
+/// What is asked of the database, when it is connected.
+pub(crate) type Asked<'a, T> = Pin<Box<dyn Future<Output = Result<T, DatabaseError>> + 'a>>;
+
+type Job =
+    Box<dyn for<'a> FnOnce(&'a mut Session) -> Pin<Box<dyn Future<Output = ()> + 'a>> + Send>;
+
+/// Whether the tables have to be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Use,
+    Migrate,
+}
+
+/// Asks one database, one thing after the other.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    jobs: UnboundedSender<Job>,
+    limit: Duration,
+}
+
+struct Session {
+    address: DatabaseAddress,
+    purpose: Purpose,
+    client: Option<Client>,
+    /// Why there is no use in trying again.
+    down: Option<DatabaseError>,
+}
+
+impl Worker {
+    /// Starts it; it connects when it is first asked.
+    pub(crate) fn start(address: DatabaseAddress, purpose: Purpose) -> Self {
+        let (jobs, mut waiting) = unbounded_channel::<Job>();
+        let limit = address.time_limit;
+        let mut session = Session {
+            address,
+            purpose,
+            client: None,
+            down: None,
+        };
+        // Where no thread or runtime is to be had, the channel closes, and each
+        // question is answered with that.
+        let work = move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            if let Ok(runtime) = runtime {
+                runtime.block_on(async {
+                    while let Some(job) = waiting.recv().await {
+                        job(&mut session).await;
+                    }
+                });
+            }
+        };
+        drop(
+            thread::Builder::new()
+                .name("history".to_owned())
+                .spawn(work),
+        );
+        Self { jobs, limit }
+    }
+
+    /// Connects, and does not wait for it.
+    pub(crate) fn connect(&self) {
+        let limit = self.limit;
+        // What comes of it is asked for later.
+        let _closed = self.jobs.send(Box::new(move |session| {
+            Box::pin(async move {
+                let connected = session.run(limit, |_| Box::pin(async { Ok(()) })).await;
+                drop(connected);
+            })
+        }));
+    }
+
+    /// Waits for an answer.
+    pub(crate) fn ask<T, F>(&self, question: F) -> Result<T, DatabaseError>
+    where
+        T: Send + 'static,
+        F: for<'a> FnOnce(&'a mut Client) -> Asked<'a, T> + Send + 'static,
+    {
+        self.ask_for(self.limit, question)
+    }
+
+    /// The same with a time limit of its own.
+    pub(crate) fn ask_for<T, F>(&self, limit: Duration, question: F) -> Result<T, DatabaseError>
+    where
+        T: Send + 'static,
+        F: for<'a> FnOnce(&'a mut Client) -> Asked<'a, T> + Send + 'static,
+    {
+        let (reply, answer): (SyncSender<Result<T, DatabaseError>>, _) = sync_channel(1);
+        let job: Job = Box::new(move |session| {
+            Box::pin(async move {
+                let result = session.run(limit, question).await;
+                // Nobody waits any more where the time is up.
+                let _gone = reply.send(result);
+            })
+        });
+        let stopped = || DatabaseError::Unreachable("no thread to ask it by".to_owned());
+        self.jobs.send(job).map_err(|_| stopped())?;
+        // The thread keeps the limit; it may first have to finish connecting.
+        let patience = self.limit.saturating_add(limit) + Duration::from_secs(1);
+        answer
+            .recv_timeout(patience)
+            .unwrap_or_else(|_| Err(DatabaseError::TooSlow(patience)))
+    }
+}
+
+impl Session {
+    async fn run<T, F>(&mut self, limit: Duration, question: F) -> Result<T, DatabaseError>
+    where
+        F: for<'a> FnOnce(&'a mut Client) -> Asked<'a, T>,
+    {
+        if let Some(down) = &self.down {
+            return Err(down.clone());
+        }
+        let asked = async {
+            let client = match &mut self.client {
+                Some(client) => client,
+                none => none.insert(connect(&self.address, self.purpose).await?),
+            };
+            question(client).await
+        };
+        let result = match timeout(limit, asked).await {
+            Ok(result) => result,
+            Err(_) => Err(DatabaseError::TooSlow(limit)),
+        };
+        if let Err(error) = &result
+            && error.is_lasting()
+        {
+            self.down = Some(error.clone());
+            self.client = None;
+        }
+        result
+    }
+}
+
+async fn connect(address: &DatabaseAddress, purpose: Purpose) -> Result<Client, DatabaseError> {
+    let tls = Rustls::new(&address.tls)?;
+    let (client, connection) = address
+        .config
+        .connect(tls)
+        .await
+        .map_err(|error| unconnected(&error))?;
+    // It ends with the client; what goes wrong is told to whoever asks.
+    tokio::spawn(async move { connection.await.ok() });
+    let settings = "set search_path = pg_catalog; set timezone = 'UTC'";
+    match purpose {
+        Purpose::Use => {
+            let limit = address.time_limit.as_millis();
+            let settings = format!("{settings}; set statement_timeout = {limit}");
+            check_version(&client, &settings).await?;
+        }
+        Purpose::Migrate => client.batch_execute(settings).await?,
+    }
+    Ok(client)
+}

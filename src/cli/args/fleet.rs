@@ -1,0 +1,91 @@
+//! What can be typed behind the questions of `jelly history`.
+
+use super::history::HistoryArgs;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// How an answer is printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum FleetFormat {
+    /// Columns, for a terminal
+    #[default]
+    Table,
+    /// One document
+    Json,
+    /// A table in Markdown
+    Md,
+}
+
+/// Which runs are asked about.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ScopeArgs {
+    /// Only this project [default: the one that jelly runs in, where that is known]
+    #[arg(long, value_name = "NAME", conflicts_with = "all_projects")]
+    pub project: Option<String>,
+
+    /// All projects
+    #[arg(long)]
+    pub all_projects: bool,
+
+    /// Only this branch; a pull request is pull/7
+    #[arg(long, value_name = "NAME")]
+    pub branch: Option<String>,
+
+    /// Only runs since then: an age (30d), a day (2026-11-01), a moment, or a commit
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct FleetArgs {
+    #[command(flatten)]
+    pub scope: ScopeArgs,
+
+    /// Maximum number of entries; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
+
+    /// Output format
+    #[arg(long, value_enum, default_value_t)]
+    pub format: FleetFormat,
+
+    #[command(flatten)]
+    pub history: HistoryArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct CauseArgs {
+    /// Fingerprint of the cause, or its beginning
+    #[arg(value_name = "FINGERPRINT")]
+    pub fingerprint: String,
+
+    #[command(flatten)]
+    pub fleet: FleetArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct PageArgs {
+    /// The file to write
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+
+    #[command(flatten)]
+    pub scope: ScopeArgs,
+
+    /// Maximum number of entries of each list
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub limit: usize,
+
+    #[command(flatten)]
+    pub history: HistoryArgs,
+}
+
+/// How results are exported.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// One result per line, as JSON
+    #[default]
+    Jsonl,
+    /// Comma-separated values, with a row of headings
+    Csv,
+}
