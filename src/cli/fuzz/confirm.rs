@@ -88,6 +88,7 @@ impl Hunt<'_> {
             runs,
             until: Instant::now() + TIME,
         };
+        let begun = Instant::now();
         let alone = self.surely_again(&[], case, &arguments, sighting).await?;
         if !alone && may_be_late(sighting.kind) {
             let culprit = self
@@ -98,7 +99,9 @@ impl Hunt<'_> {
                 return Box::pin(self.confirmed(&case, &sighting, &seen, &[], None)).await;
             }
         }
-        if !alone && sighting.kind == FindingKind::Hung && self.live.slowest > self.live.limit {
+        // It took its time again, and was answered, or told of its progress.
+        let is_slow = begun.elapsed() > self.live.limit;
+        if !alone && sighting.kind == FindingKind::Hung && is_slow {
             let told = Sighting {
                 is_notice: true,
                 what: format!(
@@ -107,7 +110,7 @@ impl Hunt<'_> {
                 ),
                 ..sighting.clone()
             };
-            self.live.slowest = self.live.limit;
+            self.live.slowest = self.live.slowest.min(self.live.limit);
             self.note(case, &told);
             return Ok(None);
         }
