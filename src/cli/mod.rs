@@ -11,6 +11,7 @@ mod call_tool;
 mod check;
 mod ci;
 mod config;
+mod coverage;
 mod doctor;
 mod events;
 mod executor;

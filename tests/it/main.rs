@@ -26,6 +26,7 @@ mod cli;
 mod conformance;
 mod consoles;
 mod contracts;
+mod coverage;
 mod doctor;
 mod doctor_mends;
 mod doctor_modes;
@@ -98,6 +99,7 @@ mod serve_clients;
 #[cfg(feature = "serve")]
 mod serve_http;
 mod servers;
+mod services;
 mod settings;
 mod shards;
 #[cfg(feature = "postgres")]

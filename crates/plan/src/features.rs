@@ -4,7 +4,8 @@
 
 use super::grammar::Operator;
 use super::source::Location;
-use super::types::{JsonExpect, Predicate};
+use super::template::Template;
+use super::types::{JsonExpect, Predicate, Server};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -208,5 +209,33 @@ impl HttpExpect {
     pub fn predicates(&self) -> impl Iterator<Item = &Predicate> {
         let headers = self.headers.iter().flat_map(|header| &header.predicates);
         self.status.iter().chain(headers)
+    }
+}
+
+/// A process beside the servers.
+#[derive(Debug, Clone)]
+pub struct Service {
+    /// How it is started, as a server by pipes is. Nothing is said over them.
+    pub server: Server,
+    pub ready: ServiceReady,
+}
+
+/// How a service shows that it is ready.
+#[derive(Debug, Clone)]
+pub enum ServiceReady {
+    /// This is in a line on its stdout or stderr.
+    Line(Template),
+    /// This port of 127.0.0.1 takes connections.
+    Port(Template),
+    /// This URL answers with a status below 500.
+    Url(Template),
+}
+
+impl Service {
+    /// Every template of the service.
+    pub fn templates(&self) -> impl Iterator<Item = &Template> {
+        let (ServiceReady::Line(sign) | ServiceReady::Port(sign) | ServiceReady::Url(sign)) =
+            &self.ready;
+        self.server.templates().chain([sign])
     }
 }

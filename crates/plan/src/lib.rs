@@ -32,7 +32,7 @@ pub use edit::witness;
 pub use edit::{EditError, PlanEdit, apply, diff, yaml_flow, yaml_key};
 pub use features::{
     Answer, Cancel, Completion, CompletionOf, Give, HeaderExpect, HttpCall, HttpExpect, LogLevel,
-    NotificationExpect, Raw, RefusalExpect, StartupExpect, Subscription,
+    NotificationExpect, Raw, RefusalExpect, Service, ServiceReady, StartupExpect, Subscription,
 };
 pub use grammar::{Operator, plan_schema};
 pub use jelly_base::text::Volatile;

@@ -3,7 +3,7 @@
 use super::argument_files::ArgumentFiles;
 use super::auth::Auth;
 use super::features::{
-    Answer, Cancel, Completion, HttpCall, HttpExpect, LogLevel, NotificationExpect, Raw,
+    Answer, Cancel, Completion, HttpCall, HttpExpect, LogLevel, NotificationExpect, Raw, Service,
     StartupExpect, Subscription,
 };
 use super::grammar::Operator;
@@ -100,6 +100,8 @@ pub struct Plan {
     /// The combinations that it is run in; `source` says which one this is.
     pub matrix: Option<Matrix>,
     pub servers: IndexMap<String, Server>,
+    /// Processes beside the servers.
+    pub services: IndexMap<String, Service>,
     pub setup: Vec<Step>,
     pub steps: Vec<Step>,
     pub teardown: Vec<Step>,
@@ -203,6 +205,29 @@ pub struct Command {
 }
 
 impl Server {
+    /// One of which nothing is said but how it is reached.
+    pub(crate) fn new(name: &str, transport: Transport, at: Location, path: DocPath) -> Self {
+        Self {
+            name: name.to_owned(),
+            transport,
+            wire_check: None,
+            adapt: true,
+            era: None,
+            protocol: None,
+            pinned_at: None,
+            capabilities: None,
+            answers: Vec::new(),
+            requires: Vec::new(),
+            startup_timeout: Duration::ZERO,
+            request_timeout: Duration::ZERO,
+            progress_extends: false,
+            total_timeout: Duration::ZERO,
+            shutdown_timeout: Duration::ZERO,
+            at,
+            path,
+        }
+    }
+
     /// Whether jelly gets tokens for it.
     #[must_use]
     pub fn wants_tokens(&self) -> bool {

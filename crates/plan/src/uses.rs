@@ -2,8 +2,8 @@
 
 use super::template::{Part, Template, each_reference};
 use super::{
-    Answer, Command, Expect, Operator, Plan, Predicate, Raw, Request, Requirement, Server, Step,
-    Transport, has_reference,
+    Answer, Command, Expect, Operator, Plan, Predicate, Raw, Request, Requirement, Server, Service,
+    Step, Transport, has_reference,
 };
 use jelly_base::text::close_names;
 use jelly_base::text::redact::holds_secret;
@@ -207,6 +207,10 @@ impl Plan {
         for value in self.vars.values() {
             each_reference(value, &mut note);
         }
+        let services = self.services.values().flat_map(Service::templates);
+        services
+            .flat_map(|template| &template.parts)
+            .for_each(&mut note);
         for step in self.all_steps() {
             step.each_reference(&mut note);
             note(&Part::Port(Some(step.server.clone())));
@@ -254,6 +258,11 @@ impl Plan {
             }
             for answer in &server.answers {
                 answer.each_reference(&mut |part| see(part, Some(&server.name)));
+            }
+        }
+        for (name, service) in &self.services {
+            for part in service.templates().flat_map(|template| &template.parts) {
+                see(part, Some(name));
             }
         }
         for step in self.all_steps() {

@@ -4,6 +4,7 @@
 //! [`RUN_FLAGS`], which the compiler and a test ask for; a row of
 //! `layers/table.rs` where it is a setting too; and the code that heeds it.
 
+use super::coverage::CoverageArgs;
 use super::history::HistoryArgs;
 use super::known::KnownFile;
 use super::rules::RuleFiles;
@@ -160,6 +161,9 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE", requires = "locked", default_value = super::tools::LOCK)]
     pub lock: PathBuf,
 
+    #[command(flatten)]
+    pub coverage: CoverageArgs,
+
     /// Record every message in wire.jsonl
     #[arg(long)]
     pub record: bool,
@@ -198,6 +202,8 @@ impl RunArgs {
             // It judges lists, and no answer of a step.
             locked: _,
             lock: _,
+            // It counts, and judges no answer.
+            coverage: _,
             // Read when the call began.
             own_rules: _,
             // A plan knows itself by its content, its variables by their
@@ -321,6 +327,8 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("only", "--only", FlagRepeat::OfTheSame),
     ("skip", "--skip", FlagRepeat::OfTheSame),
     ("fail_fast", "--fail-fast", FlagRepeat::OfTheSame),
+    ("coverage", "--coverage", FlagRepeat::Dropped),
+    ("min_coverage", "--min-coverage", FlagRepeat::Dropped),
     ("shard", "--shard", FlagRepeat::Dropped),
     ("shard_times", "--shard-times", FlagRepeat::Dropped),
     ("run_key", "--run-key", FlagRepeat::Dropped),

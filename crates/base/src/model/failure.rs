@@ -397,6 +397,9 @@ pub struct Failure {
     /// The server had died and was restarted earlier in this iteration.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub after_restart: bool,
+    /// A service of the plan had died before it was seen.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub after_service_died: bool,
     /// What the client says of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,

@@ -7,18 +7,18 @@ use super::left_out::lack;
 use super::life::Running;
 use super::pin_proof::speaks_without_pin;
 use super::script::Script;
+use super::services;
 use super::settings::ExecSettings;
 use super::shared_state::SharedState;
 use super::step;
 use super::step_context::StepContext;
-use super::step_end::{Aftermath, StepEnd, at_step};
+use super::step_end::{Aftermath, StepEnd, at_step, shorten};
 use super::tool_schemas::ToolSchemas;
 use jelly_base::mcp::{ListKind, Method, Revision};
 use jelly_base::model::{
     Because, Event, Failure, Names, Offers, Outcome, Phase, PlanIssue, RequestFacts, ServerReport,
     ServerState, StepState, ToolInfo,
 };
-use jelly_base::text::truncate_middle;
 use jelly_plan::{Request, Server, Step};
 use jelly_wire::{self as wire, Answers, Launch, Reach, ReplyOutcome, Session, StartFailure};
 use serde_json::Value;
@@ -26,9 +26,6 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::time::Instant;
-
-/// How much of a server's stderr a report shows.
-const REPORTED_STDERR: usize = 8 * 1024;
 
 /// How long a server may take to say what it offers instead.
 const LOOK_UP: Duration = Duration::from_secs(2);
@@ -73,6 +70,15 @@ impl ServerLane {
             at: Some(self.shared.plan.at(self.server.at)),
             ..ServerReport::default()
         };
+        let because = tokio::select! {
+            because = services::hindered(&self.shared.services) => because,
+            stop = self.shared.stop() => Some(stop.because()),
+        };
+        if let Some(because) = because {
+            self.end_all(&because).await;
+            let tools = None;
+            return LaneEnd { report, tools };
+        }
         if let Some(index) = self.refusal() {
             self.await_refusal(index, &mut report).await;
             let tools = None;
@@ -130,6 +136,7 @@ impl ServerLane {
     ) -> LaneEnd {
         self.look_at_start(&session, &report).await;
         self.hold_to_lock(&session, &mut report).await;
+        self.list_for_coverage(&session).await;
         let aftermath = self.ask_declared_lists(&session, &mut report).await;
         let mut running = Running::new(session, launch, report);
         self.look_after(aftermath, &mut running).await;
@@ -546,10 +553,6 @@ async fn refresh(
         *schemas = ToolSchemas::new(&now);
         *tools = now;
     }
-}
-
-pub(super) fn shorten(stderr: &str) -> String {
-    truncate_middle(stderr, REPORTED_STDERR).into_owned()
 }
 
 fn millis(duration: Duration) -> u64 {

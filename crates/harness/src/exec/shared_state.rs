@@ -3,8 +3,10 @@
 
 use super::bound::copied_answer;
 use super::clean::Cleaner;
+use super::covered::CoverageRecord;
 use super::left_out::left_out;
 use super::operators::Compiled;
+use super::services::ServicesState;
 use super::settings::{ExecSettings, ProposeSnapshot};
 use super::step_end::fine_millis;
 use jelly_base::model::{
@@ -12,6 +14,7 @@ use jelly_base::model::{
     StepState,
 };
 use jelly_plan::{Plan, Request, Scope, Step};
+use jelly_process::ExitWatch;
 use jelly_wire::ReplyOutcome;
 use serde_json::{Map, Value, json};
 use std::cell::{Cell, RefCell};
@@ -82,10 +85,16 @@ pub struct SharedState {
     open: [Cell<usize>; 3],
     changed: Notify,
     failures: RefCell<Vec<PlacedFailure>>,
+    /// How far the services are.
+    pub services: watch::Sender<ServicesState>,
+    /// Of those that are ready.
+    watched: RefCell<Vec<(String, ExitWatch)>>,
     /// Kept only where somebody wants to compare them.
     answers: Option<RefCell<StepAnswers>>,
     /// Likewise.
     outputs: Option<RefCell<Vec<OutputSeen>>>,
+    /// Likewise.
+    pub coverage: Option<CoverageRecord>,
     cut: Cell<bool>,
 }
 
@@ -114,8 +123,14 @@ impl SharedState {
             open,
             changed: Notify::new(),
             failures: RefCell::default(),
+            services: watch::Sender::new(ServicesState {
+                open: plan.services.len(),
+                failed: None,
+            }),
+            watched: RefCell::default(),
             answers: settings.keep_answers.then(RefCell::default),
             outputs: settings.keep_outputs.then(RefCell::default),
+            coverage: settings.coverage.then(CoverageRecord::default),
             compiled: RefCell::default(),
             cleaner: Cleaner::new(settings.redactor.clone(), &scope),
             messages: settings.tells_messages.then(|| settings.events.clone()),
@@ -290,12 +305,29 @@ impl SharedState {
         self.changed.notify_waiters();
     }
 
-    pub fn fail_server(&self, server: usize, failure: Failure) {
+    pub fn fail_server(&self, server: usize, mut failure: Failure) {
+        self.note_services(&mut failure);
         self.failures.borrow_mut().push(((0, server), failure));
     }
 
+    /// From now on, a service that exits has died.
+    pub fn watch_service(&self, name: &str, exit: ExitWatch) {
+        self.watched.borrow_mut().push((name.to_owned(), exit));
+    }
+
+    /// What comes after the death of a service proves nothing.
+    fn note_services(&self, failure: &mut Failure) {
+        let watched = self.watched.borrow();
+        let others = watched
+            .iter()
+            .filter(|(name, _)| failure.server.as_ref() != Some(name));
+        let mut dead = others.filter(|(_, exit)| exit.has_exited());
+        failure.after_service_died = dead.next().is_some();
+    }
+
     /// Several failures of one step stay in the order in which they come here.
-    pub fn fail_step(&self, step: usize, failure: Failure) {
+    pub fn fail_step(&self, step: usize, mut failure: Failure) {
+        self.note_services(&mut failure);
         self.failures.borrow_mut().push(((1, step), failure));
     }
 
@@ -403,6 +435,7 @@ teardown:
             overrides: Rc::default(),
             store_unread: false,
             keep_outputs: false,
+            coverage: false,
             fail_fast,
             known_steps: ["use".to_owned()].into(),
             skip_missing: false,

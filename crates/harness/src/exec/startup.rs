@@ -9,8 +9,8 @@ use super::launch::issue_of;
 use super::life::HASTY_GRACE;
 use super::outcome::resolve;
 use super::request::look_up;
-use super::server_lane::{ServerLane, shorten};
-use super::step_end::{StepEnd, at_step};
+use super::server_lane::ServerLane;
+use super::step_end::{StepEnd, at_step, shorten};
 use super::unasked::failed_by;
 use jelly_base::model::{
     AssertionTarget, Because, Event, Exit, Failure, Outcome, Phase, ServerReport, ServerState,

@@ -85,6 +85,7 @@ pub fn step_facts(plan: &Plan, beside: Beside<'_>) -> BTreeMap<String, StepFacts
         // The servers and revisions of this combination stand in its place.
         matrix: _,
         servers,
+        services,
         setup: _,
         steps: _,
         teardown: _,
@@ -94,9 +95,21 @@ pub fn step_facts(plan: &Plan, beside: Beside<'_>) -> BTreeMap<String, StepFacts
         .iter()
         .map(|(name, server)| (name.as_str(), hash_of_server(server, plan, &beside, &start)))
         .collect();
+    let services: Vec<u64> = services
+        .values()
+        .map(|service| hash_of_server(&service.server, plan, &beside, &start))
+        .collect();
     let mut known: BTreeMap<String, StepFacts> = BTreeMap::new();
     for step in plan.all_steps() {
-        let own = hash_of_step(step, plan, &beside, &servers, &start);
+        let mut own = hash_of_step(step, plan, &beside, &servers, &start);
+        // Where there are none, what was kept before there could be one still counts.
+        if !services.is_empty() {
+            let mut with = start.apart();
+            with.number(own).each(services.iter(), |hash, service| {
+                hash.number(*service);
+            });
+            own = with.finish();
+        }
         let mut revision = start.apart();
         revision.number(own);
         let mut all_steps = BTreeSet::from([step.id.clone()]);

@@ -35,6 +35,7 @@ pub fn compare(before: &Plan, after: &Plan, env: &BTreeMap<String, String>) -> V
     };
     found.plans();
     found.servers();
+    found.services();
     found.steps();
     found.order();
     found.expectations(env);
@@ -89,6 +90,8 @@ impl<'p> Found<'p> {
             contract_promised: _,
             matrix,
             servers: _,
+            // Likewise.
+            services: _,
             setup: _,
             steps: _,
             teardown: _,
@@ -131,6 +134,29 @@ impl<'p> Found<'p> {
                     let told = format!("the server `{name}` has another `{key}`");
                     self.of_server(name, PlanChangeKind::Contract, told);
                 }
+            }
+        }
+    }
+
+    /// What stands beside the servers is part of what they can do.
+    fn services(&mut self) {
+        let (ours, theirs) = self.names();
+        for (name, before) in &self.before.services {
+            let Some(after) = self.after.services.get(name) else {
+                let told = format!("the service `{name}` is gone");
+                self.of_server(name, PlanChangeKind::Contract, told);
+                continue;
+            };
+            let (before, after) = (&before.server, &after.server);
+            let kind = match other_program(before, ours, after, theirs) {
+                Some(_) => PlanChangeKind::OtherServer,
+                None => PlanChangeKind::Contract,
+            };
+            if contract_of_server(before, ours) != contract_of_server(after, theirs)
+                || kind == PlanChangeKind::OtherServer
+            {
+                let told = format!("the service `{name}` is another one");
+                self.of_server(name, kind, told);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::mapping::{Key, Kind, Mapping, Rule, Words, mapping};
 use super::server::{PROGRESS, REVISION, SERVER, WIRE};
+use super::service::SERVICE;
 use super::step::STEP;
 
 mapping! {
@@ -39,6 +40,8 @@ mapping! {
         servers: Kind::ByName(&Kind::Mapping(&SERVER), 1),
             required "`servers` is missing" "as in `servers: { mine: { command: ./server } }`",
             unless "include", also "mcpServers";
+        /// Processes beside the servers, by name, that are started before them.
+        services: Kind::ByName(&Kind::Mapping(&SERVICE), 0), also "service";
         /// Steps that run before the others, in every iteration. If one does not
         /// pass, the steps of its server are blocked.
         setup: Kind::List(&Kind::Mapping(&STEP), 0), also "before";
@@ -157,7 +160,7 @@ mapping! {
         teardown: Kind::List(&Kind::Mapping(&STEP), 0);
     }
     hints {
-        "vars" => "define it in the plan that includes the file",
+        "vars services" => "define it in the plan that includes the file",
         "defaults budgets hooks matrix wire name" => "it belongs into the plan that includes the file",
     }
 }

@@ -13,6 +13,7 @@ mod operators;
 mod package;
 mod schema;
 mod server;
+mod service;
 mod startup;
 mod step;
 #[cfg(test)]
@@ -25,6 +26,7 @@ pub use operators::Operator;
 pub(crate) use operators::{OperandKind, OperatorGroup, REDACTION, Target, VALUE_TYPES};
 pub use schema::plan_schema;
 pub(crate) use server::{AUTH, CLIENT_CREDENTIALS, LOGIN, REVISION, RPC_ERROR, SERVER, WORKLOAD};
+pub(crate) use service::{READY, SERVICE};
 pub(crate) use startup::{REFUSES, STARTUP};
 pub(crate) use step::{
     ANSWER, COMPLETE, CONDITION, ERROR_EXPECT, EXPECT, NOTIFICATION, PLATFORMS, STEP, SUBSCRIPTION,

@@ -17,7 +17,7 @@ static VALIDATOR: LazyLock<Validator> =
     LazyLock::new(|| jsonschema::validator_for(&SCHEMA).unwrap());
 
 /// The mappings that the loader reads.
-static READ: [&Mapping; 23] = [
+static READ: [&Mapping; 25] = [
     &PLAN,
     &BUDGETS,
     &HOOKS,
@@ -25,6 +25,8 @@ static READ: [&Mapping; 23] = [
     &DEFAULTS,
     &SERVER,
     &STARTUP,
+    &SERVICE,
+    &READY,
     &HTTP,
     &REFUSES,
     &AUTH,

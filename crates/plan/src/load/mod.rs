@@ -32,6 +32,7 @@ mod references;
 #[cfg(test)]
 mod repeat_tests;
 mod server;
+mod service;
 #[cfg(test)]
 mod slips_tests;
 mod startup;

@@ -11,7 +11,7 @@ use crate::argument_files::{ArgumentFiles, FileReader};
 use crate::grammar::{BUDGETS, HOOKS, INCLUDED, PLAN};
 use crate::masked::{is_masked, literal_secrets};
 use crate::syntax::{self, Data, Node, Span, Trouble};
-use crate::{BudgetOverrides, Hooks, Matrix, Plan, PlanSource, Server, Step, Variant};
+use crate::{BudgetOverrides, Hooks, Matrix, Plan, PlanSource, Server, Service, Step, Variant};
 use indexmap::IndexMap;
 use jelly_base::model::Section;
 use jelly_base::text::redact::secrets_in_text;
@@ -81,6 +81,7 @@ pub(super) struct Parts {
     contract_promised: bool,
     pub(super) matrix: Option<Matrix>,
     pub(super) servers: IndexMap<String, Server>,
+    services: IndexMap<String, Service>,
     setup: Vec<Step>,
     steps: Vec<Step>,
     teardown: Vec<Step>,
@@ -123,6 +124,7 @@ fn read(
         wire_check: parts.wire_check,
         contract_promised: parts.contract_promised,
         servers: parts.servers,
+        services: parts.services,
         setup: parts.setup,
         steps: parts.steps,
         teardown: parts.teardown,
@@ -247,6 +249,7 @@ impl<'t> Reader<'t> {
                 self.names.servers.extend(names);
             }
         }
+        self.name_services(fields);
         self.names.likely_servers = self.names.servers.iter().cloned().collect();
         let servers = fields.get("servers");
         if let Some(node) = fields.get("matrix") {
@@ -277,6 +280,7 @@ impl<'t> Reader<'t> {
 
         parts.vars = self.vars(fields.get("vars"), given, path.key("vars"));
         self.all_servers(&files, parts);
+        parts.services = self.services(fields);
         self.duplicate_ids(&raw);
         let (raw, ids) = self.expand(raw, ids);
         let startups = self.all_startups(&files, parts);

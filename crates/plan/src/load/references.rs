@@ -22,6 +22,7 @@ pub(super) struct KnownNames {
     /// Variables below the one that is read.
     pub later_vars: IndexSet<String>,
     pub servers: IndexSet<String>,
+    pub services: IndexSet<String>,
     /// What a step may mean that names no server: one of these, if there is
     /// only one.
     pub likely_servers: Vec<String>,
@@ -174,7 +175,7 @@ impl<'t> Reader<'t> {
                 }
             }
             Part::Port(Some(server)) => {
-                if !self.names.servers.contains(server) {
+                if !self.names.servers.contains(server) && !self.names.services.contains(server) {
                     let span = self.within(node, &part.reference());
                     let close = self.close(server, &self.names.servers);
                     let message = format!("no server is called `{server}`");

@@ -265,7 +265,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn command(&mut self, entries: &[Entry<'t>], path: Path<'_>) -> Option<Command> {
+    pub(super) fn command(&mut self, entries: &[Entry<'t>], path: Path<'_>) -> Option<Command> {
         let before = self.problems_so_far();
         let package = self.package(entries, path);
         let path_to = path.key("command");
@@ -399,7 +399,7 @@ impl<'t> Reader<'t> {
 
 /// A server's name becomes part of the name of its log file, and of
 /// `${port:NAME}`.
-fn is_server_name(name: &str) -> bool {
+pub(super) fn is_server_name(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with('.')
         && name.trim() == name

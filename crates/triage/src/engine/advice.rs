@@ -484,6 +484,7 @@ fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
             ("reason", reason.clone()),
             ("lock", lock.clone()),
         ],
+        PlanIssue::ServiceDied { name } => vec![("name", name.clone())],
         PlanIssue::PinNotSpoken { pin, at } => vec![("pin", pin.clone()), ("at", at.clone())],
         PlanIssue::Unanswered { method } => {
             let gives = match method.as_str() {

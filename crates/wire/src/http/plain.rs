@@ -177,6 +177,13 @@ impl PlainHttp {
         Ok(answer)
     }
 
+    /// The path of the endpoint itself, with its query.
+    #[must_use]
+    pub fn own_path(&self) -> String {
+        let query = self.endpoint.query().map(|query| format!("?{query}"));
+        format!("{}{}", self.endpoint.path(), query.unwrap_or_default())
+    }
+
     /// Where a path leads on the endpoint's host.
     fn url(&self, path: &str) -> Result<Url, String> {
         if !path.starts_with('/') || path.starts_with("//") {
