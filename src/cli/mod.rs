@@ -11,6 +11,7 @@ mod call_tool;
 mod check;
 mod ci;
 mod config;
+mod coverage;
 mod doctor;
 mod events;
 mod executor;
@@ -60,6 +61,8 @@ mod tool_arguments;
 mod tools;
 mod triage;
 mod verbose;
+mod watch;
+mod wire_record;
 mod write_back;
 
 use args::{Cli, ColorChoice, Command, Format};

@@ -3,6 +3,7 @@
 use super::again::{name_plan, run_here};
 use super::announce::Announcement;
 use super::call::{PlanEnd, RunCall};
+use super::coverage::{cover, shown_coverage};
 use super::doctor::sight::Machine;
 use super::events::EventQueue;
 use super::executor::PlanExecutor;
@@ -17,6 +18,7 @@ use super::schema_store::SchemaStore;
 use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::shard::relative_path;
 use super::verbose::Verbose;
+use super::wire_record::recorder;
 use super::write_back::WriteBack;
 use crate::cli::args::RunFormat;
 use crate::report::{Extras, ReportDir, RunDir, TerminalOptions, TerminalReporter};
@@ -246,6 +248,7 @@ impl<'a> PlanRun<'a> {
             warnings: self.warnings.clone(),
             answers: StepAnswers::new(),
             outputs: Vec::new(),
+            coverage: Vec::new(),
             settings: Rc::new(self.exec_settings(&plan, selection)),
             interrupt: self.call.interrupt.clone(),
             ports: BTreeMap::new(),
@@ -336,6 +339,9 @@ impl<'a> PlanRun<'a> {
             .warnings
             .extend(self.warnings.all().into_iter().skip(told));
         let mut code = outcome.ending.exit_code;
+        let is_alone = !self.call.several && self.call.shard.is_none();
+        let counted = (&self.call.args.coverage, is_alone);
+        let is_covered = cover(counted, &mut report, executor.coverage, &mut code);
         // They hold the plan too.
         drop(outcome.steps);
         let write_back = WriteBack {
@@ -344,7 +350,7 @@ impl<'a> PlanRun<'a> {
             report_dir: self.report_dir.clone(),
             redactor: self.redactor.clone(),
         };
-        if self.warned.get() < report.warnings.len()
+        if (is_covered || self.warned.get() < report.warnings.len())
             && let Err(error) = write_back.report(&report)
         {
             // What lies there lacks these warnings and nothing else.
@@ -370,7 +376,7 @@ impl<'a> PlanRun<'a> {
             transcript: Default::default(),
             matrix: in_matrix.map(|place| (place, executor.answers)),
             write_back,
-            dir: Some(self.report_dir),
+            dir: Some(self.report_dir.clone()),
         };
         let told = if self.call.several {
             self.reporter.borrow_mut().leave()
@@ -378,6 +384,8 @@ impl<'a> PlanRun<'a> {
             // The last lines of a plan that is alone are those of the call.
             let unwritten = self.call.judge_known(std::slice::from_mut(&mut end));
             end.code = ExitCode::strongest([end.code].into_iter().chain(unwritten));
+            let told = shown_coverage(end.report.coverage.as_ref(), self.call.args.quiet);
+            self.call.note(self.out.clone().write_all(told.as_bytes()));
             self.reporter.borrow_mut().finish(&end.report)
         };
         self.call.note(told);
@@ -411,6 +419,7 @@ impl<'a> PlanRun<'a> {
             overrides: Rc::new(self.overrides()),
             store_unread: self.store_unread,
             keep_outputs: self.schemas.is_some(),
+            coverage: call.args.coverage.is_wanted(),
             starts: call.starts.clone(),
             interrupt: call.interrupt.clone(),
             events: self.events.clone(),
@@ -560,20 +569,6 @@ impl<'a> PlanRun<'a> {
     }
 }
 
-fn recorder(report_dir: &ReportDir, warnings: &Warnings) -> Option<Recorder> {
-    let opened = report_dir
-        .wire_file()
-        .map_err(|error| chain(&error))
-        .and_then(|_| Recorder::create(&report_dir.wire_path()).map_err(|error| error.to_string()));
-    match opened {
-        Ok(recorder) => Some(recorder),
-        Err(error) => {
-            warnings.warn(format!("nothing is recorded: failed to {error}"));
-            None
-        }
-    }
-}
-
 /// All secrets of a run: those that the plan calls so, and the values of
 /// environment variables whose names say it. The latter need not be named in
 /// the plan: servers inherit the environment and may print it, and a hook may
@@ -586,9 +581,9 @@ pub fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
 /// later too.
 pub fn secrets_from(plan: &Plan, env: &BTreeMap<String, String>, min: usize) -> Redactor {
     let inherited = inherited_secrets(env);
-    let pairs: BTreeMap<&String, &String> = plan.hidden(env).chain(inherited).collect();
     let redactor = Redactor::of_at_least(min);
-    redactor.learn(pairs);
+    redactor.learn(plan.hidden(env));
+    redactor.learn(inherited);
     redactor.learn(
         plan.literal_secrets
             .iter()

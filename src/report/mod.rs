@@ -9,6 +9,7 @@ mod cases;
 pub mod ci;
 mod code_quality;
 mod contract;
+mod coverage;
 mod ctrf;
 mod doctor;
 mod files;
@@ -40,6 +41,7 @@ pub use cases::{
 };
 pub use code_quality::is_own_code_quality;
 pub use contract::{changes_md, changes_text, lint_text, summary};
+pub use coverage::coverage_text;
 pub use ctrf::{CtrfDocument, CtrfWriter};
 pub use doctor::{DoctorOptions, doctor_md, doctor_text, server_text};
 pub use files::{Extras, ReportDir, ReportError, RunDir, run_id};

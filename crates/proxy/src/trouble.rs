@@ -106,9 +106,20 @@ impl Trouble {
         self
     }
 
-    /// Of a server that is still starting, with what it said last.
+    /// Of a server that is still starting, with what it said last. What shows
+    /// already that it will not become ready is told as it is.
     #[must_use]
     pub fn while_starting(mut self, words: Option<&str>) -> Self {
+        const RUNS: &str = " It still runs.";
+        if !["startup_timeout", "unknown", ""].contains(&self.data.root_cause.as_str()) {
+            self.data.details.push_str(RUNS);
+            if self.message.chars().count() + RUNS.len() <= TROUBLE_MESSAGE_CHARS {
+                self.message.push_str(RUNS);
+            }
+            return self.as_type(UpstreamErrorType::StillStarting);
+        }
+        self.data.error_category = Some(ErrorCategory::Timeout);
+        self.data.retryable = Some(true);
         let words = words.map(|words| one_line(words, WORDS));
         let doing = match &words {
             Some(words) => format!("it last said: {}.", words.trim_end_matches('.')),

@@ -37,7 +37,7 @@ struct LiveCheck<'a> {
 
 /// What a plan came to beside its servers.
 #[derive(Default)]
-struct Held {
+struct HeldPlan {
     findings: Vec<PlanFinding>,
     not_started: Vec<Checkup>,
     /// Those that were asked for their lists.
@@ -147,10 +147,10 @@ impl LiveCheck<'_> {
 
     /// Starts the servers that steps use, and holds the steps against their
     /// lists.
-    async fn hold(&self, named: &NamedPlan) -> Result<Held, Refusal> {
+    async fn hold(&self, named: &NamedPlan) -> Result<HeldPlan, Refusal> {
         let plan = &named.plan;
         let used: BTreeSet<&str> = plan.all_steps().map(|step| step.server.as_str()).collect();
-        let mut held = Held::default();
+        let mut held = HeldPlan::default();
         let mut lists = JoinSet::new();
         let starts = Arc::new(Semaphore::new(STARTS));
         let servers = plan.servers.values();

@@ -145,7 +145,7 @@ fn is_secret(name: &str, value: &Value, world: &World) -> bool {
     };
     looks_secret(name)
         || !secrets_in_variable(name, &text).is_empty()
-        || inherited_secrets(&world.env).any(|(_, secret)| *secret == text)
+        || inherited_secrets(&world.env).any(|(_, secret)| secret == text)
 }
 
 /// Of a lock that can't be read, or is larger than any that is used, nothing:

@@ -257,6 +257,9 @@ pub struct IterationRecord {
     /// By which rungs outputs of tools were read, for the schema store; of
     /// each tool in the order of its calls. Only where that was asked for.
     pub outputs: Vec<OutputSeen>,
+    /// What the servers list, and what of it was exercised. Only where that was asked
+    /// for.
+    pub coverage: Vec<super::CoverageItem>,
     /// By server, for the repairs; absent for a server that never listed.
     pub tools: Vec<(String, Vec<ToolInfo>)>,
     /// A signal ended the iteration early.

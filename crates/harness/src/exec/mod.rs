@@ -13,6 +13,8 @@ mod beside_endpoint;
 mod bound;
 mod checkup;
 mod clean;
+mod covered;
+mod covered_lists;
 mod declared;
 mod issue;
 mod judge;

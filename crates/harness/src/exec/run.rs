@@ -276,6 +276,10 @@ fn record(
         failures,
         answers,
         outputs,
+        coverage: shared
+            .coverage
+            .as_ref()
+            .map_or_else(Vec::new, |it| it.items(|text| shared.cleaner.quote(text))),
         interrupted: match stopped {
             Some(Stop::Interrupted(signal)) => Some(signal),
             Some(Stop::Deadline) | None => None,

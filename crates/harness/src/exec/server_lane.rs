@@ -136,6 +136,7 @@ impl ServerLane {
     ) -> LaneEnd {
         self.look_at_start(&session, &report).await;
         self.hold_to_lock(&session, &mut report).await;
+        self.list_for_coverage(&session).await;
         let aftermath = self.ask_declared_lists(&session, &mut report).await;
         let mut running = Running::new(session, launch, report);
         self.look_after(aftermath, &mut running).await;

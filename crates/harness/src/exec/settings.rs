@@ -55,6 +55,8 @@ pub struct ExecSettings {
     pub store_unread: bool,
     /// Keep by which rungs outputs were read.
     pub keep_outputs: bool,
+    /// Count what of the servers' lists is exercised.
+    pub coverage: bool,
     /// How many servers may be starting at the same time, over all plans.
     pub starts: Arc<Semaphore>,
     pub interrupt: watch::Receiver<Option<Interrupt>>,
@@ -104,6 +106,7 @@ impl ExecSettings {
             overrides: Rc::default(),
             store_unread: false,
             keep_outputs: false,
+            coverage: false,
             starts: Arc::new(Semaphore::new(1)),
             interrupt,
             events: Rc::new(|_| {}),

@@ -3,6 +3,7 @@
 
 use super::bound::copied_answer;
 use super::clean::Cleaner;
+use super::covered::CoverageRecord;
 use super::left_out::left_out;
 use super::operators::Compiled;
 use super::services::ServicesState;
@@ -92,6 +93,8 @@ pub struct SharedState {
     answers: Option<RefCell<StepAnswers>>,
     /// Likewise.
     outputs: Option<RefCell<Vec<OutputSeen>>>,
+    /// Likewise.
+    pub coverage: Option<CoverageRecord>,
     cut: Cell<bool>,
 }
 
@@ -127,6 +130,7 @@ impl SharedState {
             watched: RefCell::default(),
             answers: settings.keep_answers.then(RefCell::default),
             outputs: settings.keep_outputs.then(RefCell::default),
+            coverage: settings.coverage.then(CoverageRecord::default),
             compiled: RefCell::default(),
             cleaner: Cleaner::new(settings.redactor.clone(), &scope),
             messages: settings.tells_messages.then(|| settings.events.clone()),
@@ -431,6 +435,7 @@ teardown:
             overrides: Rc::default(),
             store_unread: false,
             keep_outputs: false,
+            coverage: false,
             fail_fast,
             known_steps: ["use".to_owned()].into(),
             skip_missing: false,

@@ -97,6 +97,10 @@ pub async fn run(
         _ => step,
     };
     shared.keep_answer(step, &sent.reply.outcome);
+    if let Some(coverage) = &shared.coverage {
+        let request = (&*ready.method, &ready.params);
+        coverage.note(&step.server, request, &sent.reply.outcome);
+    }
     shared.keep_output(|| seen(step, tool?, &sent.reply.outcome, ladder_input));
     let ended = Ended {
         context,
