@@ -4,9 +4,13 @@
 //! Only a launcher's own words that there is no such version are waited for; whatever
 //! else is wrong with a start is told at once.
 
+use super::server_lane::ServerLane;
+use jelly_base::model::{Event, ServerReport};
+use jelly_base::text::human_duration;
 use jelly_process::CommandSpec;
-use jelly_wire::{Launch, Reach, StartFailure};
+use jelly_wire::{self as wire, Launch, Reach, Session, StartFailure};
 use std::time::Duration;
+use tokio::time::{Instant, sleep};
 
 /// The first pause between two starts, and the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -30,9 +34,67 @@ const LOOK_AGAIN: [(&str, &str); 3] = [
     ("PIP_NO_CACHE_DIR", "1"),
 ];
 
+impl ServerLane {
+    /// Starts the server, again and again while its package is not there yet and the
+    /// plan waits for that.
+    pub(super) async fn start_in_time(
+        &self,
+        launch: &Launch,
+        report: &mut ServerReport,
+    ) -> Result<Session, Box<StartFailure>> {
+        let begun = Instant::now();
+        let mut started = wire::start(launch).await;
+        let Some(limit) = self.server.wait_for_package else {
+            return started;
+        };
+        let again = looking_again(launch);
+        let mut pause = None;
+        loop {
+            let failure = match started {
+                Err(failure) => failure,
+                ready @ Ok(_) => {
+                    if pause.is_some() {
+                        let took = human_duration(begun.elapsed());
+                        report.notes.push(format!("waited {took} for its package"));
+                    }
+                    return ready;
+                }
+            };
+            let Some(line) = missing_version(&failure) else {
+                return Err(failure);
+            };
+            let next = next_pause(pause);
+            if begun.elapsed() + next > limit {
+                let message = format!(
+                    "{}; the version was waited for {} (wait_for_package)",
+                    failure.message,
+                    human_duration(limit)
+                );
+                return Err(Box::new(StartFailure {
+                    message,
+                    ..*failure
+                }));
+            }
+            if pause.replace(next).is_none() {
+                let line = self.shared.cleaner.quote(line);
+                self.emit(Event::Warning {
+                    message: format!(
+                        "{}: its package is not there yet and is waited for, {} at most \
+                         (wait_for_package): {line}",
+                        self.server.name,
+                        human_duration(limit)
+                    ),
+                });
+            }
+            sleep(next).await;
+            started = wire::start(&again).await;
+        }
+    }
+}
+
 /// The line that says that there is no such version, if that is why a server did not
 /// start.
-pub fn missing_version(failure: &StartFailure) -> Option<&str> {
+fn missing_version(failure: &StartFailure) -> Option<&str> {
     failure.exit.as_ref()?;
     let mut lines = failure.stderr.lines().map(str::trim);
     let says = |line: &&str| NO_VERSION.iter().any(|words| line.contains(words));
@@ -47,12 +109,12 @@ pub fn missing_version(failure: &StartFailure) -> Option<&str> {
 }
 
 /// The pause after one.
-pub fn next_pause(pause: Option<Duration>) -> Duration {
+fn next_pause(pause: Option<Duration>) -> Duration {
     pause.map_or(FIRST_PAUSE, |pause| (pause * 2).min(LONGEST_PAUSE))
 }
 
 /// The same launch, whose launcher looks again.
-pub fn looking_again(launch: &Launch) -> Launch {
+fn looking_again(launch: &Launch) -> Launch {
     let mut launch = launch.clone();
     let add = |command: &mut CommandSpec| {
         for (name, value) in LOOK_AGAIN {

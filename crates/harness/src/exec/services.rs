@@ -94,15 +94,16 @@ impl ServiceTask {
         });
     }
 
-    fn sign(&self, service: &Service, prepared: &Prepared) -> Result<Sign, Failure> {
+    fn sign(&self, service: &Service, prepared: &Prepared) -> Result<Sign, Box<Failure>> {
         let name = &service.server.name;
-        let unfit = |message: String| prepared.facts.failure(Phase::Config, message);
+        let unfit = |message: String| Box::new(prepared.facts.failure(Phase::Config, message));
         let scope = self.shared.scope.borrow();
         let text = |template: &jelly_plan::Template| {
             let text = template.resolve_str(&scope, name);
-            text.map_err(|unresolved| Failure {
-                issue: super::launch::issue_of(&unresolved),
-                ..unfit(unresolved.to_string())
+            text.map_err(|unresolved| {
+                let mut failure = unfit(unresolved.to_string());
+                failure.issue = super::launch::issue_of(&unresolved);
+                failure
             })
         };
         Ok(match &service.ready {
@@ -137,7 +138,7 @@ impl ServiceTask {
         &self,
         service: &Service,
         prepared: &Prepared,
-        sign: Result<Sign, Failure>,
+        sign: Result<Sign, Box<Failure>>,
         report: &mut ServerReport,
     ) -> Option<(Process, StderrHandle)> {
         let spec = match (&prepared.reach, sign) {
@@ -150,7 +151,7 @@ impl ServiceTask {
                 None
             }
             (Ok(_), Err(failure)) => {
-                self.fails(failure);
+                self.fails(*failure);
                 None
             }
         };
