@@ -12,11 +12,12 @@
 //! large test report, which `generate-report` writes; `doctor` measures twenty
 //! servers that wait; `hostile` what single hostile answers cost; `proxy` what passes
 //! through `jelly proxy`, beside a bare pump; `page` what a browser takes to open an HTML
-//! report; `soak` measures nothing, and looks for what does not hold.
+//! report; `history` what two million results in PostgreSQL take; `soak` measures nothing, and looks for what does not hold.
 
 mod cases;
 mod client;
 mod doctor;
+mod history;
 mod hostile;
 mod measure;
 mod page;
@@ -32,7 +33,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: jelly-bench [triage | doctor | hostile | proxy | page] [--jelly PATH] [--runs N]\n       jelly-bench soak [--jelly PATH] [--seconds N] [--seed N] [--workers N] [--run N]\n       jelly-bench generate-report FILE";
+const USAGE: &str = "usage: jelly-bench [triage | doctor | hostile | proxy | page | history] [--jelly PATH] [--runs N]\n       jelly-bench soak [--jelly PATH] [--seconds N] [--seed N] [--workers N] [--run N]\n       jelly-bench generate-report FILE";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
                 ["hostile", rest @ ..] => (hostile::measure, rest),
                 ["proxy", rest @ ..] => (proxy::measure, rest),
                 ["page", rest @ ..] => (page::measure, rest),
+                ["history", rest @ ..] => (history::measure, rest),
                 all => (cases::run_all, all),
             };
             match Options::parse(options) {

@@ -2,11 +2,11 @@
 
 use crate::error::DatabaseError;
 use crate::past::moment;
-use crate::write::cut;
+use crate::write::{cut, outcome_of};
 use jelly_base::model::Side;
 use jelly_triage::history::{
     BranchSighting, CauseAccount, CauseCount, CommitSighting, ExportedResult, FlakyTest,
-    FleetScope, MOST_LISTED, NewCause, PastCause, ResultOutcome, SlowTest, TestName, TestSighting,
+    FleetScope, MOST_LISTED, NewCause, PastCause, SlowTest, TestName, TestSighting,
 };
 use serde_json::Value;
 use tokio_postgres::types::{ToSql, Type};
@@ -96,40 +96,88 @@ fn evidence(body: &str) -> Option<String> {
     cause.evidence.map(|evidence| evidence.text)
 }
 
+/// The turns of the tests of one branch: of each result that was bad, what came
+/// before it and after it. That is few of many. `offset 0` keeps the planner from a
+/// join over all runs, where a look at the nearest is enough.
+const TURNS_OF_BRANCH: &str = "
+    bad as materialized (
+        select x.test_id, x.run_id, x.outcome, s.branch_id, s.at
+        from jelly.results x join scope s on s.id = x.run_id
+        where x.cause_id is not null and x.outcome > 0
+    ),
+    tallies as (
+        select x.test_id, s.branch_id, count(*) as runs,
+            count(*) filter (where x.outcome in (1, 2)) as failed,
+            count(*) filter (where x.outcome = 3) as flaky
+        from jelly.results x join scope s on s.id = x.run_id
+        where x.outcome >= 0
+        group by x.test_id, s.branch_id
+    ),
+    changes as (
+        select b.test_id, b.branch_id, max(b.at) as last_seen,
+            count(*) filter (where before.outcome in (0, 3))
+                + count(*) filter (where after.outcome = 0) as changes
+        from bad b
+        left join lateral (
+            select x.outcome from jelly.results x
+            where x.test_id = b.test_id and x.run_id < b.run_id and x.outcome >= 0 and exists (
+                select from jelly.runs u where u.id = x.run_id and u.branch_id = b.branch_id
+                    and ($3::text is null or u.at >= $3::timestamptz) offset 0
+            )
+            order by x.run_id desc limit 1
+        ) before on b.outcome in (1, 2)
+        left join lateral (
+            select x.outcome from jelly.results x
+            where x.test_id = b.test_id and x.run_id > b.run_id and x.outcome >= 0 and exists (
+                select from jelly.runs u where u.id = x.run_id and u.branch_id = b.branch_id
+                    and ($3::text is null or u.at >= $3::timestamptz) offset 0
+            )
+            order by x.run_id limit 1
+        ) after on b.outcome in (1, 2)
+        group by b.test_id, b.branch_id
+    ),
+    turns as (
+        select t.*, c.changes, c.last_seen from tallies t
+        join changes c on c.test_id = t.test_id and c.branch_id is not distinct from t.branch_id
+    )";
+
+/// The same over all branches: all results in order, since what came before one on
+/// its branch may lie far back.
+const TURNS: &str = "
+    suspects as materialized (
+        select distinct x.test_id from jelly.results x join scope s on s.id = x.run_id
+        where x.cause_id is not null and x.outcome > 0
+    ),
+    turns as (
+        select test_id, branch_id, count(*) as runs,
+            count(*) filter (where outcome in (1, 2)) as failed,
+            count(*) filter (where outcome = 3) as flaky,
+            count(*) filter (
+                where outcome <> 3 and (outcome in (1, 2)) <> (before in (1, 2))
+            ) as changes,
+            max(at) filter (where outcome > 0) as last_seen
+        from (
+            select x.test_id, s.branch_id, s.at, x.outcome, lag(x.outcome) over (
+                partition by x.test_id, s.branch_id order by x.run_id
+            ) as before
+            from jelly.results x join scope s on s.id = x.run_id
+            where x.outcome >= 0 and x.test_id in (select test_id from suspects)
+        ) e
+        group by test_id, branch_id
+    )";
+
 pub(crate) async fn flaky(
     client: &Client,
     scope: &FleetScope,
 ) -> Result<Vec<FlakyTest>, DatabaseError> {
     let values = ScopeValues::new(scope);
+    let turns = match values.branch {
+        Some(_) => TURNS_OF_BRANCH,
+        None => TURNS,
+    };
     let query = format!(
         "with {SCOPE},
-        suspects as materialized (
-            select distinct x.test_id, s.branch_id
-            from jelly.results x join scope s on s.id = x.run_id where x.outcome > 0
-        ),
-        ends as (
-            select x.test_id, s.branch_id, x.run_id, max(s.at) as at,
-                max(case x.outcome when 0 then 0 when 3 then 1 else 2 end) as state
-            from jelly.results x join scope s on s.id = x.run_id
-            where (x.test_id, coalesce(s.branch_id, 0)) in (
-                select test_id, coalesce(branch_id, 0) from suspects
-            )
-            group by x.test_id, s.branch_id, x.run_id
-        ),
-        turns as (
-            select test_id, branch_id, count(*) as runs,
-                count(*) filter (where state = 2) as failed,
-                count(*) filter (where state = 1) as flaky,
-                count(*) filter (where state <> 1 and (state = 2) <> (before = 2)) as changes,
-                max(at) filter (where state > 0) as last_seen
-            from (
-                select e.*, lag(e.state) over (
-                    partition by e.test_id, e.branch_id order by e.run_id
-                ) as before
-                from ends e
-            ) e
-            group by test_id, branch_id
-        ),
+        {turns},
         worst as (
             select t.project_id, t.suite, t.classname, t.name, b.name as branch, u.*
             from turns u join jelly.tests t on t.id = u.test_id
@@ -143,10 +191,11 @@ pub(crate) async fn flaky(
             w.changes, (extract(epoch from w.last_seen) * 1000000)::bigint,
             (select json_agg(json_build_array(k.fingerprint, k.root_cause, k.n))::text from (
                 select c.fingerprint, c.root_cause, count(*) as n
-                from jelly.results x join scope s on s.id = x.run_id
+                from jelly.results x join jelly.runs u on u.id = x.run_id
                 join jelly.causes c on c.id = x.cause_id
-                where x.test_id = w.test_id and x.outcome > 0
-                    and s.branch_id is not distinct from w.branch_id
+                where x.test_id = w.test_id and x.cause_id is not null
+                    and u.branch_id is not distinct from w.branch_id
+                    and ($3::text is null or u.at >= $3::timestamptz)
                 group by c.fingerprint, c.root_cause order by n desc, c.fingerprint limit 3
             ) k)
         from worst w join jelly.projects p on p.id = w.project_id
@@ -410,12 +459,7 @@ pub(crate) async fn results_after(
     };
     // Of a run without results there is a row all the same.
     let results = rows.iter().filter_map(|row| {
-        let outcome = match row.get::<_, Option<i16>>(11)? {
-            0 => ResultOutcome::Passed,
-            2 => ResultOutcome::Error,
-            3 => ResultOutcome::Flaky,
-            _ => ResultOutcome::Failure,
-        };
+        let outcome = outcome_of(row.get::<_, Option<i16>>(11)?.into());
         Some(ExportedResult {
             at: moment(row.get(1)),
             project: named(row, 2),

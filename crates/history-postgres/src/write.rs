@@ -3,11 +3,11 @@
 use crate::error::DatabaseError;
 use jelly_base::model::FailureStatus;
 use jelly_base::text::stable_name;
-use jelly_triage::history::{PastCause, PastRun, RunKind, RunOrigin, TestName};
+use jelly_triage::history::{PastCause, PastRun, ResultOutcome, RunKind, RunOrigin, TestName};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
@@ -48,12 +48,22 @@ pub(crate) fn cut(name: &str) -> String {
     name.replace('\0', "\u{fffd}")
 }
 
-/// How an outcome is kept.
+/// How an outcome is kept: see the tables.
 pub(crate) fn outcome(status: FailureStatus) -> i16 {
     match status {
         FailureStatus::Failure => 1,
         FailureStatus::Error => 2,
         FailureStatus::Flaky => 3,
+    }
+}
+
+/// What is kept of a result, whether it is the worst of its test or another.
+pub(crate) fn outcome_of(kept: i32) -> ResultOutcome {
+    match if kept < 0 { -1 - kept } else { kept } {
+        0 => ResultOutcome::Passed,
+        2 => ResultOutcome::Error,
+        3 => ResultOutcome::Flaky,
+        _ => ResultOutcome::Failure,
     }
 }
 
@@ -125,6 +135,18 @@ pub(crate) fn document(run: &PastRun) -> Result<Value, serde_json::Error> {
             })
         })
         .collect();
+    // One of which nothing is known but its name.
+    let nameless = failures
+        .iter()
+        .map(|failure| failure.fingerprint.as_str())
+        .filter(|fingerprint| !causes.contains_key(*fingerprint))
+        .collect::<BTreeSet<&str>>()
+        .into_iter()
+        .map(|fingerprint| {
+            Ok(json!({
+                "fingerprint": cut(fingerprint), "root_cause": "", "side": "test", "body": "",
+            }))
+        });
     let causes: Result<Vec<Value>, serde_json::Error> = causes
         .iter()
         .map(|(fingerprint, cause)| {
@@ -135,6 +157,7 @@ pub(crate) fn document(run: &PastRun) -> Result<Value, serde_json::Error> {
                 "body": without_nul(serde_json::to_value(cause)?).to_string(),
             }))
         })
+        .chain(nameless)
         .collect();
     let tests: Vec<Value> = tests
         .into_iter()

@@ -62,7 +62,9 @@ create table jelly.causes (
     unique (project_id, fingerprint)
 );
 
--- outcome: 0 passed, 1 failure, 2 error, 3 flaky.
+-- outcome: 0 passed, 1 failure, 2 error, 3 flaky. A test that has several results
+-- in one run, as when two are called alike, came to the worst of them; the others
+-- are -1, -2, -3, -4 in the same order.
 create table jelly.results (
     run_id int not null,
     test_id int not null,
@@ -72,7 +74,7 @@ create table jelly.results (
     print text
 );
 create index results_test on jelly.results (test_id, run_id);
-create index results_failed on jelly.results (test_id, run_id) where outcome > 0;
+create index results_failed on jelly.results (test_id, run_id) where cause_id is not null;
 create index results_cause on jelly.results (cause_id, run_id) where cause_id is not null;
 create index results_run on jelly.results using brin (run_id) with (pages_per_range = 16);
 
@@ -151,16 +153,25 @@ begin
     order by c->>'fingerprint'
     on conflict (project_id, fingerprint) do update
         set root_cause = excluded.root_cause, side = excluded.side, body = excluded.body
-        where causes.body <> excluded.body;
+        where excluded.body <> '' and causes.body <> excluded.body;
 
     -- What names no report of the run belongs to the run as a whole.
     insert into jelly.results (run_id, test_id, cause_id, duration_ms, outcome, print)
-    select this, t.id, c.id, (r.result->>5)::int, (r.result->>2)::smallint, r.result->>4
-    from jsonb_array_elements(run->'results') with ordinality r(result, n)
-    join jelly.tests t on t.project_id = project and t.key = (r.result->>1)::uuid
-    left join jelly.causes c on c.project_id = project and c.fingerprint = r.result->>3
-    where (r.result->>0)::int = any (kept)
-        or (r.result->>0)::int >= jsonb_array_length(run->'reports')
+    select this, r.test_id, c.id, r.duration_ms,
+        case r.place when 1 then r.outcome else -1 - r.outcome end, r.print
+    from (
+        select t.id as test_id, r.n, r.result->>3 as fingerprint, r.result->>4 as print,
+            (r.result->>5)::int as duration_ms, (r.result->>2)::smallint as outcome,
+            row_number() over (
+                partition by t.id
+                order by r.result->>2 in ('1', '2') desc, r.result->>2 = '3' desc, r.n
+            ) as place
+        from jsonb_array_elements(run->'results') with ordinality r(result, n)
+        join jelly.tests t on t.project_id = project and t.key = (r.result->>1)::uuid
+        where (r.result->>0)::int = any (kept)
+            or (r.result->>0)::int >= jsonb_array_length(run->'reports')
+    ) r
+    left join jelly.causes c on c.project_id = project and c.fingerprint = r.fingerprint
     order by r.n;
 
     insert into jelly.definitions (project_id, definition, seen_on)

@@ -1,5 +1,7 @@
 //! Earlier runs, ready to be asked.
 
+mod parts;
+
 use super::origin::RunOrigin;
 use super::record::{PastCause, PastPass, PastRun, TestName};
 use super::recurrence::{End, WINDOW, recurrence};
@@ -8,6 +10,8 @@ use jelly_base::model::{FailureHistory, FailureStatus};
 use jelly_base::text::stable_name;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
+
+pub use parts::{PastMark, PastMiss, PastParts};
 
 /// Calls of a plan from which its duration is taken.
 pub const TIMED: usize = 10;
@@ -220,11 +224,6 @@ impl Past {
         if let Some(first) = self.runs.iter().position(holds) {
             self.end = self.end.min(first);
         }
-    }
-
-    /// So many runs are remembered besides, of which it was told nothing.
-    pub fn with_runs_besides(&mut self, runs: usize) {
-        self.besides = runs;
     }
 
     /// Earlier runs that count.
@@ -502,6 +501,11 @@ impl Past {
     }
 
     fn test(&mut self, test: TestName) -> &mut TestPast {
+        let place = self.place_of(test);
+        &mut self.tests[place]
+    }
+
+    fn place_of(&mut self, test: TestName) -> usize {
         let stable = [&test.suite, &test.classname].map(|part| stable_name(part).into_owned());
         let [suite, classname] = &stable;
         let places = self
@@ -513,9 +517,8 @@ impl Past {
             .copied()
             .find(|place| self.tests[*place].is(suite, classname, &test.name));
         if let Some(place) = known {
-            let known = &mut self.tests[place];
-            known.test = test;
-            return known;
+            self.tests[place].test = test;
+            return place;
         }
         let place = self.tests.len();
         places.push(place);
@@ -524,7 +527,7 @@ impl Past {
             stable,
             ends: Vec::new(),
         });
-        &mut self.tests[place]
+        place
     }
 }
 
