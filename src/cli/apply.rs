@@ -2,9 +2,9 @@
 
 use super::ask::{choose, yes_or_no};
 use super::out::stdout;
-use super::plan_run::secrets;
 use super::refusal::Refusal;
 use super::results::open_results;
+use super::run_secrets::secrets;
 use super::settings::{World, inherited_secrets};
 use super::write_back::{CONFLICT_HELP, conflict};
 use crate::cli::args::ApplyArgs;

@@ -48,6 +48,7 @@ mod results;
 mod rules;
 mod run;
 mod run_list;
+mod run_secrets;
 mod runtime;
 mod schema;
 mod schema_store;

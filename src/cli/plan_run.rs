@@ -14,8 +14,9 @@ use super::out::Out;
 use super::plan_reads::look_at_reads;
 use super::proposals::{Proposals, stored};
 use super::record::{self, RestedOn};
+use super::run_secrets::secrets;
 use super::schema_store::SchemaStore;
-use super::settings::{budgets, hooks, inherited_secrets, project_dir};
+use super::settings::{budgets, hooks, project_dir};
 use super::shard::relative_path;
 use super::verbose::Verbose;
 use super::wire_record::recorder;
@@ -567,27 +568,4 @@ impl<'a> PlanRun<'a> {
     fn warn(&self, message: String) {
         self.warnings.warn(message);
     }
-}
-
-/// All secrets of a run: those that the plan calls so, and the values of
-/// environment variables whose names say it. The latter need not be named in
-/// the plan: servers inherit the environment and may print it, and a hook may
-/// put one into the plan later. Last, what the plan spells out.
-pub fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
-    secrets_from(plan, env, 0)
-}
-
-/// The same, of those that have so many bytes at least, and of what is learnt
-/// later too.
-pub fn secrets_from(plan: &Plan, env: &BTreeMap<String, String>, min: usize) -> Redactor {
-    let inherited = inherited_secrets(env);
-    let redactor = Redactor::of_at_least(min);
-    redactor.learn(plan.hidden(env));
-    redactor.learn(inherited);
-    redactor.learn(
-        plan.literal_secrets
-            .iter()
-            .map(|(name, value)| (name, value)),
-    );
-    redactor
 }

@@ -43,30 +43,27 @@ struct Watching {
 
 impl Watching {
     fn start(project: &Project, args: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_jelly"))
+        // One pipe for both, so that lines come in the order in which they were
+        // written.
+        let (pipe, writer) = std::io::pipe().unwrap();
+        let child = Command::new(env!("CARGO_BIN_EXE_jelly"))
             .args(["run", "--watch"])
             .args(args)
             .current_dir(project.dir())
             .env_remove("CI")
             .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stdout(writer.try_clone().unwrap())
+            .stderr(writer)
             .spawn()
             .unwrap();
         let (tell, lines) = mpsc::channel();
-        let stdout = child.stdout.take().unwrap();
-        let stderr = child.stderr.take().unwrap();
-        let forward = |pipe: Box<dyn std::io::Read + Send>, tell: mpsc::Sender<String>| {
-            thread::spawn(move || {
-                for line in BufReader::new(pipe).lines().map_while(Result::ok) {
-                    if tell.send(line).is_err() {
-                        return;
-                    }
+        thread::spawn(move || {
+            for line in BufReader::new(pipe).lines().map_while(Result::ok) {
+                if tell.send(line).is_err() {
+                    return;
                 }
-            });
-        };
-        forward(Box::new(stdout), tell.clone());
-        forward(Box::new(stderr), tell);
+            }
+        });
         Self {
             child,
             lines,

@@ -1,7 +1,7 @@
 //! The server at work: listed, and its plan run until it passes.
 
 use super::super::files::text_within;
-use super::super::plan_run::secrets_from;
+use super::super::run_secrets::secrets_from;
 use super::super::runtime::unless_interrupted;
 use super::clean::without_secrets;
 use super::keep::PlanPlace;
