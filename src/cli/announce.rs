@@ -36,6 +36,8 @@ impl Announcement {
             | Event::ServerFailed { .. }
             | Event::ServerRestarting { .. }
             | Event::StepStarted { .. }
+            | Event::MessageSent { .. }
+            | Event::MessageReceived { .. }
             | Event::Noise { .. }
             | Event::WireChecked { .. }
             | Event::IterationFinished { .. }

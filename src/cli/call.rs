@@ -4,6 +4,7 @@
 
 use super::busy::Busy;
 use super::ci::CiCall;
+use super::coverage::{judge_coverage, shown_coverage};
 use super::invalid::{Invalid, chain, read};
 use super::known::{JudgedScope, KnownList, day_of, judge, said_of};
 use super::matrix::{self, InMatrix, Job};
@@ -24,7 +25,7 @@ use crate::report::{
 };
 use indexmap::IndexMap;
 use indicatif::MultiProgress;
-use jelly_base::model::{ExitCode, Interrupt, RunReport, ShardRecord, StepAnswers};
+use jelly_base::model::{Coverage, ExitCode, Interrupt, RunReport, ShardRecord, StepAnswers};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{Notation, sanitize};
 use jelly_harness::exec::{Locked, NoSuchFilter, Selection};
@@ -330,12 +331,19 @@ impl RunCall {
         };
         let mut code = ExitCode::strongest(ends.iter().map(|end| end.code).chain(unwritten));
         let matrices = matrix::compare_all(&ends);
+        let least = &self.args.coverage.least.min_coverage;
         let same = matrices.iter().all(|matrix| matrix.differences.is_empty());
         if self.args.strict && !same {
             // Green, but not the same.
             code = ExitCode::strongest([code, ExitCode::UnacceptedChange]);
         }
         let reports: Vec<RunReport> = ends.into_iter().map(|end| end.report).collect();
+        // Of a part, `jelly merge` says whether all is enough; a plan alone has said so.
+        let coverage = Coverage::of_plans(reports.iter().map(|it| it.coverage.as_ref()));
+        if self.several && shard.is_none() {
+            let missed = judge_coverage(coverage.as_ref(), least);
+            code = ExitCode::strongest([code].into_iter().chain(missed));
+        }
         let results = |code: ExitCode| {
             let results = Results::new(&self.run_id, code, &reports);
             results.with_matrix(&matrices).of_shard(shard)
@@ -382,6 +390,8 @@ impl RunCall {
                 self.note(print_in(Notation::Json, bytes));
             }
             RunFormat::Human if self.several => {
+                let told = shown_coverage(coverage.as_ref(), self.args.quiet);
+                self.print(told.as_bytes());
                 let mut reporter =
                     TerminalReporter::new(stdout(Notation::Plain), self.options.clone());
                 self.note(reporter.finish_all(&results(code)));

@@ -1,10 +1,17 @@
-//! `jelly check`: validates plans, and starts nothing.
+//! `jelly check`: validates plans, and starts nothing; with `--live`, it starts
+//! their servers, and calls nothing.
 
+mod live;
+
+pub use live::check_live;
+
+use super::named_server::not_started;
 use super::plan_files::read_source;
-use jelly_base::model::ExitCode;
+use super::settings::World;
+use jelly_base::model::{Checkup, ExitCode};
 use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::unnamed_snapshots;
-use jelly_plan::{self as plan, Matrix};
+use jelly_plan::{self as plan, Matrix, Plan};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -33,23 +40,42 @@ pub fn check(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> ExitCode {
-    let Told {
-        color,
-        json,
-        project,
-    } = told;
     let plans = distinct(paths)
-        .map(|path| (path, examine(path, project, redactor)))
+        .map(|path| {
+            let plan = examine(path, told.project, redactor);
+            Examined::of(path, plan.map(|plan| Good::of(&plan)))
+        })
         .collect::<Vec<_>>();
-    let good = !plans.is_empty() && plans.iter().all(|(_, result)| result.is_ok());
-    let written = if json {
-        write_json(plans, redactor, out)
-    } else {
-        write_text(&plans, color, out, err)
+    report(plans, (told, None), redactor, out, err)
+}
+
+/// Tells what was found, and what follows from it. The world is that of who
+/// started servers.
+fn report(
+    plans: Vec<Examined<'_>>,
+    (told, world): (Told<'_>, Option<&World>),
+    redactor: &Redactor,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> ExitCode {
+    let code = code_of(&plans);
+    let written = match told.json {
+        true => write_json(plans, code, redactor, out),
+        false => write_text(&plans, (told.color, world), out, err),
     };
     match written {
-        Ok(()) if good => ExitCode::Passed,
-        Ok(()) | Err(_) => ExitCode::InvalidInput,
+        Ok(()) => code,
+        Err(_) => ExitCode::InvalidInput,
+    }
+}
+
+fn code_of(plans: &[Examined<'_>]) -> ExitCode {
+    if plans.is_empty() || plans.iter().any(|plan| plan.result.is_err()) {
+        ExitCode::InvalidInput
+    } else if plans.iter().any(|plan| !plan.not_started.is_empty()) {
+        ExitCode::NeedsUserHelp
+    } else {
+        ExitCode::Passed
     }
 }
 
@@ -85,40 +111,73 @@ struct Good {
     /// Servers that no step uses.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unused_servers: Vec<String>,
+    /// Servers that were started, and against whose lists the steps were held;
+    /// with `--live` alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    held_against: Vec<String>,
 }
 
-fn examine(path: &Path, project: Option<&Path>, redactor: &Redactor) -> Result<Good, PlanRefusal> {
+impl Good {
+    fn of(plan: &Plan) -> Self {
+        Self {
+            orphans: unnamed_snapshots(plan)
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect(),
+            unused_servers: plan
+                .unused_servers()
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
+            held_against: Vec::new(),
+            servers: plan.servers.len(),
+            steps: plan.all_steps().count(),
+            variants: plan.matrix.as_ref().map_or(1, Matrix::size),
+            name: plan.name.clone(),
+        }
+    }
+}
+
+fn examine(path: &Path, project: Option<&Path>, redactor: &Redactor) -> Result<Plan, PlanRefusal> {
     let source = read_source(path).map_err(PlanRefusal::Unreadable)?;
-    let plan = plan::check_in(source, project)
-        .map_err(|error| PlanRefusal::Wrong(Box::new(error.hiding(redactor.clone()))))?;
-    Ok(Good {
-        orphans: unnamed_snapshots(&plan)
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect(),
-        unused_servers: plan
-            .unused_servers()
-            .into_iter()
-            .map(str::to_owned)
-            .collect(),
-        servers: plan.servers.len(),
-        steps: plan.all_steps().count(),
-        variants: plan.matrix.as_ref().map_or(1, Matrix::size),
-        name: plan.name,
-    })
+    plan::check_in(source, project)
+        .map_err(|error| PlanRefusal::Wrong(Box::new(error.hiding(redactor.clone()))))
 }
 
-type Examined<'p> = (&'p Path, Result<Good, PlanRefusal>);
+/// One plan, and what is to be told of it.
+struct Examined<'p> {
+    path: &'p Path,
+    result: Result<Good, PlanRefusal>,
+    /// Servers of a good plan that could not be started.
+    not_started: Vec<Checkup>,
+}
+
+impl<'p> Examined<'p> {
+    fn of(path: &'p Path, result: Result<Good, PlanRefusal>) -> Self {
+        Self {
+            path,
+            result,
+            not_started: Vec::new(),
+        }
+    }
+}
 
 fn write_text(
     plans: &[Examined<'_>],
-    color: bool,
+    (color, world): (bool, Option<&World>),
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<()> {
     let (mut problems, mut bad) = (0, 0);
-    for (path, result) in plans {
+    for Examined {
+        path,
+        result,
+        not_started: broken,
+    } in plans
+    {
         match result {
+            // That it is not is said below.
+            Ok(_) if !broken.is_empty() => {}
             Ok(good) => {
                 let servers = jelly_base::text::plural(good.servers, "server");
                 let mut holds = format!(
@@ -127,6 +186,10 @@ fn write_text(
                 );
                 if good.variants > 1 {
                     holds.push_str(&format!(", {} combinations", good.variants));
+                }
+                if !good.held_against.is_empty() {
+                    let names = good.held_against.join("`, `");
+                    holds.push_str(&format!("; held against the lists of `{names}`"));
                 }
                 writeln!(out, "ok {} ({holds})", path.display())?;
                 for orphan in &good.orphans {
@@ -146,6 +209,19 @@ fn write_text(
                 writeln!(err, "{}", error.render(color))?;
             }
         }
+        if let Some(world) = world {
+            for checkup in broken {
+                writeln!(err, "{}\n", not_started(checkup, world))?;
+            }
+        }
+    }
+    let broken: usize = plans.iter().map(|plan| plan.not_started.len()).sum();
+    if broken > 0 {
+        let servers = jelly_base::text::plural(broken, "server");
+        writeln!(
+            err,
+            "{servers} could not be started, so that nothing of theirs was checked"
+        )?;
     }
     if bad > 0 {
         let problems = jelly_base::text::plural(problems, "problem");
@@ -161,7 +237,8 @@ fn write_text(
 pub struct Checked {
     /// Raised when a field changes its meaning.
     schema_version: u32,
-    /// 2 where a plan has a problem, or there is none.
+    /// 2 where a plan has a problem, or there is none; 3 where a server could not
+    /// be started.
     exit_code: u8,
     /// In the order in which they were named, each once.
     plans: Vec<CheckedPlan>,
@@ -172,12 +249,15 @@ pub struct Checked {
 struct CheckedPlan {
     /// As it was named.
     path: String,
-    /// It has no problem.
+    /// It has no problem, and all servers that were to be started could be.
     ok: bool,
     #[serde(flatten)]
     holds: Option<Good>,
     /// In the order of the file.
     problems: Vec<CheckedProblem>,
+    /// Servers that could not be started, and why; with `--live` alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_started: Vec<Checkup>,
 }
 
 /// One thing that is wrong.
@@ -208,15 +288,10 @@ struct ProblemPlace {
 
 fn write_json(
     plans: Vec<Examined<'_>>,
+    exit_code: ExitCode,
     redactor: &Redactor,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let ok = !plans.is_empty() && plans.iter().all(|(_, result)| result.is_ok());
-    let exit_code = if ok {
-        ExitCode::Passed
-    } else {
-        ExitCode::InvalidInput
-    };
     let document = Checked {
         schema_version: jelly_base::model::SCHEMA_VERSION,
         exit_code: exit_code.code(),
@@ -230,8 +305,13 @@ fn write_json(
     out.flush()
 }
 
-fn checked((path, result): Examined<'_>, redactor: &Redactor) -> CheckedPlan {
-    let ok = result.is_ok();
+fn checked(plan: Examined<'_>, redactor: &Redactor) -> CheckedPlan {
+    let Examined {
+        path,
+        result,
+        not_started,
+    } = plan;
+    let ok = result.is_ok() && not_started.is_empty();
     let (holds, problems) = match result {
         Ok(good) => (Some(good), Vec::new()),
         Err(PlanRefusal::Unreadable(error)) => {
@@ -255,6 +335,7 @@ fn checked((path, result): Examined<'_>, redactor: &Redactor) -> CheckedPlan {
         ok,
         holds,
         problems,
+        not_started,
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::invalid::chain;
 use super::proposals::Proposals;
-use jelly_base::model::{Interrupt, IterationRecord, OutputSeen, Signal, StepAnswers, Warnings};
+use jelly_base::model::{
+    CoverageItem, Interrupt, IterationRecord, OutputSeen, Signal, StepAnswers, Warnings,
+};
 use jelly_harness::exec::{self, ExecSettings, Iteration};
 use jelly_harness::triage_loop::{Executor, IterationContext};
 use jelly_plan::Plan;
@@ -23,6 +25,8 @@ pub struct PlanExecutor {
     pub answers: StepAnswers,
     /// By which rungs outputs were read in all iterations, where that is kept.
     pub outputs: Vec<OutputSeen>,
+    /// What was exercised in all iterations, where that is counted.
+    pub coverage: Vec<CoverageItem>,
     /// What an interrupted iteration still does.
     pub rest: Option<exec::Unfinished>,
     /// No other plan has servers running: whatever is still a child of ours
@@ -35,6 +39,7 @@ impl PlanExecutor {
     fn ended(&mut self, mut record: IterationRecord) -> IterationRecord {
         self.answers = std::mem::take(&mut record.answers);
         self.outputs.append(&mut record.outputs);
+        self.coverage.append(&mut record.coverage);
         if self.alone {
             process::sweep_orphans(&[]);
         }

@@ -22,9 +22,9 @@ use super::refusal::{Refusal, complain};
 use super::runtime::{CommandContext, unless_interrupted, with_runtime};
 use super::settings::World;
 use crate::cli::args::InitArgs;
-use jelly_base::model::ExitCode;
+use jelly_base::model::{ExitCode, Inventory};
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::{capitalised, one_line, plural};
+use jelly_base::text::{capitalised, did_you_mean, one_line, plural};
 use jelly_setup::init::{Draft, Folder, Settings, server_name};
 use keep::PlanPlace;
 use origin::Origin;
@@ -57,6 +57,12 @@ async fn make_all(
         return from_recording::make(&shared, file).await;
     }
     let origins = unless_interrupted(&shared.interrupt, meant::origins(&shared)).await??;
+    if origins.len() > 1 && !args.called.is_empty() {
+        return Err(Refusal::with_help(
+            "--call names a tool of one server, and several are meant",
+            "name the server by --server",
+        ));
+    }
     let mut codes = Vec::new();
     for origin in origins {
         let made = make(&shared, origin).await;
@@ -83,6 +89,7 @@ async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), Refusal> {
         notes: server.notes,
         schema: Some(place.schema_way().to_owned()),
         call_all: args.call_all,
+        called: args.called.clone(),
         ..Settings::default()
     };
     let mut trial = PlanTrial::new(shared, &place, server.env);
@@ -90,6 +97,7 @@ async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), Refusal> {
     let stock = trial.take_stock(&settings, &origin).await;
     drop(busy);
     let stock = stock?;
+    refuse_unknown(&args.called, &stock.inventory)?;
     let mut place = match known {
         Some(_) => place,
         None => {
@@ -120,8 +128,42 @@ async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), Refusal> {
     for left_out in &stock.left_out {
         complain(&format!("note: {left_out}"));
     }
+    for name in &args.called {
+        if let Some(why) = draft.left_of(name) {
+            let shown = one_line(name, 80);
+            complain(&format!(
+                "note: `{shown}` is left to you: {}; `jelly call {shown} ARG=VALUE --as-step` \
+                 prints a call of it as a step",
+                one_line(why, 200)
+            ));
+        }
+    }
     say(shared, &place, &draft, began.elapsed());
     Ok(())
+}
+
+/// A tool that is to be called, and that the server does not have: most likely a
+/// slip.
+fn refuse_unknown(called: &[String], inventory: &Inventory) -> Result<(), Refusal> {
+    let tools = inventory.tools.iter().flatten();
+    let names: Vec<&str> = tools
+        .filter_map(|tool| tool.get("name")?.as_str())
+        .collect();
+    let Some(unknown) = called.iter().find(|name| !names.contains(&name.as_str())) else {
+        return Ok(());
+    };
+    let help = did_you_mean(unknown, names.iter().copied());
+    let help = help.unwrap_or_else(|| match names.is_empty() {
+        true => "it has no tools".to_owned(),
+        false => format!("it has: {}", names.join(", ")),
+    });
+    Err(Refusal::with_help(
+        format!(
+            "--call {0}: the server has no tool `{0}`",
+            one_line(unknown, 80)
+        ),
+        one_line(&help, 600),
+    ))
 }
 
 /// What there is now.

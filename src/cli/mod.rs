@@ -11,12 +11,14 @@ mod call_tool;
 mod check;
 mod ci;
 mod config;
+mod coverage;
 mod doctor;
 mod events;
 mod executor;
 mod explain;
 mod files;
 mod find;
+mod fuzz;
 mod history;
 mod init;
 mod interrupt;
@@ -58,6 +60,8 @@ mod target;
 mod tool_arguments;
 mod tools;
 mod triage;
+mod verbose;
+mod watch;
 mod write_back;
 
 use args::{Cli, ColorChoice, Command, Format};
@@ -135,6 +139,9 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
         Command::Run(args) => supervised(color, |world| run::run(*args, world)),
         Command::Init(args) => supervised(color, |world| init::init(&args, world)),
         Command::Doctor(args) => supervised(color, |world| doctor::doctor(&args, world)),
+        Command::Check(args) if args.live => {
+            supervised(color, |world| check::check_live(&args, world))
+        }
         Command::Check(args) => {
             let world = World::look(color).ok();
             let color = world.as_ref().is_some_and(World::colors_stderr);
@@ -170,6 +177,7 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
         Command::Tools(args) => supervised(color, |world| tools::tools(&args, world)),
         Command::Call(args) => supervised(color, |world| call_tool::call(&args, world)),
         Command::List(args) => supervised(color, |world| list::list(&args, world)),
+        Command::Fuzz(args) => supervised(color, |world| fuzz::fuzz(&args, world)),
         Command::Login(args) => in_world(color, |world| login::login(&args, world)),
         Command::Replay(args) => ended(replay::replay(&args)),
         #[cfg(feature = "serve")]

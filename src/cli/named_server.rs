@@ -23,32 +23,28 @@
 //!
 //! Main type: [`NamedServer`].
 
+mod in_plan;
 mod not_ready;
 
-pub use not_ready::{alone, in_words_of_commands, spot};
+pub use in_plan::NamedPlan;
+pub use not_ready::{alone, in_words_of_commands, not_started, spot, trouble_in_plan};
 
 use super::doctor::examine::{reach_of, stored_login};
 use super::doctor::find;
-use super::invalid::Invalid;
 use super::refusal::Refusal;
-use super::settings::{World, inherited_secrets, project_dir};
+use super::settings::{World, inherited_secrets};
 use crate::cli::args::{ServerPlace, ServerSource};
-use indexmap::IndexMap;
 use jelly_base::mcp::{Era, Revision};
 use jelly_base::text::redact::{
     Redactor, secrets_in_argv, secrets_in_header, secrets_in_text, secrets_in_variable,
 };
 use jelly_base::text::{did_you_mean, sanitize};
-use jelly_harness::exec::{ExecSettings, choose_ports, reach_of as plan_reach};
-use jelly_plan::{self as plan, Plan, PlanSource, Scope};
 use jelly_process::CommandSpec;
 use jelly_setup::doctor::Config;
 use jelly_wire::{Endpoint, Launch, Reach};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
-use tokio::sync::watch;
 
 /// A server, as it is reached.
 #[derive(Debug)]
@@ -155,7 +151,9 @@ pub async fn named_servers(
         return Ok(vec![named_server(source, world, redactor).await?]);
     };
     let plan = NamedPlan::read(path, &source.place, world, redactor)?;
+    // What must not start has nothing to tell.
     let all = plan.plan.servers.keys();
+    let all = all.filter(|name| !plan.plan.refuses(name));
     all.map(|name| {
         let server = plan.server(name, world, redactor)?;
         given(server, source, world, redactor)
@@ -204,14 +202,7 @@ fn given(
     match named.reach.command_mut() {
         Some(command) => {
             command.env.extend(variables);
-            let of_variables = command
-                .env
-                .iter()
-                .flat_map(|(name, value)| secrets_in_variable(name, value));
-            let found = secrets_in_argv(&command.argv)
-                .into_iter()
-                .chain(of_variables);
-            redactor.learn(found.map(|found| (found.name, found.value)));
+            learn_command(command, redactor);
         }
         None if !variables.is_empty() => {
             return Err(Refusal::with_help(
@@ -225,6 +216,18 @@ fn given(
         None => {}
     }
     Ok(named)
+}
+
+/// What looks secret in a command is shown nowhere.
+fn learn_command(command: &CommandSpec, redactor: &Redactor) {
+    let of_variables = command
+        .env
+        .iter()
+        .flat_map(|(name, value)| secrets_in_variable(name, value));
+    let found = secrets_in_argv(&command.argv)
+        .into_iter()
+        .chain(of_variables);
+    redactor.learn(found.map(|found| (found.name, found.value)));
 }
 
 fn typed(
@@ -429,117 +432,6 @@ async fn of_config(
         stands: Stands::InConfig(Box::new((alone, folder, home))),
         terms: PlanTerms::default(),
     })
-}
-
-/// A plan that has the server.
-struct NamedPlan {
-    plan: Plan,
-    shown: String,
-    folder: PathBuf,
-}
-
-impl NamedPlan {
-    fn read(
-        path: &Path,
-        place: &ServerPlace,
-        world: &World,
-        redactor: &Redactor,
-    ) -> Result<Self, Refusal> {
-        let source = PlanSource::read(path).map_err(Invalid::from);
-        let told = place.project_dir.as_deref().map(|dir| world.cwd.join(dir));
-        let plan = source.and_then(|source| {
-            let vars = IndexMap::new();
-            Ok(plan::load_in(source, &vars, told.as_deref())?)
-        });
-        let plan = plan.map_err(|invalid| {
-            Refusal::invalid(invalid.render(world.colors_stderr(), &world_redactor(world)))
-        })?;
-        let shown = path.display().to_string();
-        let folder = project_dir(told.as_deref(), path).map_err(|error| {
-            let folder = told.as_deref().or(path.parent()).unwrap_or(Path::new("."));
-            Refusal::with_help(
-                format!("{}: {error}", folder.display()),
-                "name a folder that is there, by --project-dir",
-            )
-        })?;
-        redactor.learn(plan.hidden(&world.env));
-        redactor.learn(plan.literal_secrets.iter().cloned());
-        Ok(Self {
-            plan,
-            shown,
-            folder,
-        })
-    }
-
-    fn one(&self, wanted: Option<&str>) -> Result<String, Refusal> {
-        let all: Vec<&str> = self.plan.servers.keys().map(String::as_str).collect();
-        one_of(&self.shown, wanted, &all)
-    }
-
-    fn server(
-        &self,
-        wanted: &str,
-        world: &World,
-        redactor: &Redactor,
-    ) -> Result<NamedServer, Refusal> {
-        let Self {
-            plan,
-            shown,
-            folder,
-        } = self;
-        let Some(server) = plan.servers.get(wanted) else {
-            let all: Vec<&str> = plan.servers.keys().map(String::as_str).collect();
-            return Err(no_server(shown, wanted, &all));
-        };
-        let tmp = TempDir::with_prefix("jelly-").map_err(|error| {
-            Refusal::needs_help(format!("error: no temporary folder could be made: {error}"))
-        })?;
-        let scope = Scope::new(
-            folder.clone(),
-            tmp.path().to_owned(),
-            world.env.clone(),
-            choose_ports(plan, &BTreeMap::new()),
-            &plan.vars,
-        );
-        // Nothing is waited for.
-        let (_, interrupt) = watch::channel(None);
-        let settings = ExecSettings {
-            jelly: world.jelly.clone(),
-            logins: world.logins(),
-            ..ExecSettings::apart(
-                folder.clone(),
-                world.env.clone(),
-                redactor.clone(),
-                interrupt,
-            )
-        };
-        let reach = plan_reach(server, &scope, &settings).map_err(|failures| {
-            let whys = failures
-                .iter()
-                .filter_map(|failure| failure.message.as_deref());
-            let whys: Vec<&str> = whys.collect();
-            Refusal::with_help(
-                format!(
-                    "{shown}: how `{wanted}` is reached is not known: {}",
-                    sanitize(&whys.join("; "))
-                ),
-                "set the variable in the environment, or put the command behind `--`",
-            )
-        })?;
-        let version = server.protocol.as_deref().and_then(Revision::find);
-        Ok(NamedServer {
-            name: wanted.to_owned(),
-            reach,
-            stands: Stands::InPlan(plan.source.at(server.at)),
-            terms: PlanTerms {
-                era: server.era,
-                version,
-                startup_timeout: Some(server.startup_timeout),
-                request_timeout: Some(server.request_timeout),
-                _tmp: Some(tmp),
-            },
-        })
-    }
 }
 
 /// The name that is meant: the one that was given, or that of the only one.

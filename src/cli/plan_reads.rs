@@ -28,6 +28,11 @@ pub fn look_at_reads(
     let mut reads = PlanReads {
         snapshots: stored(plan),
         selected: Selection::new(args.only.clone(), args.skip.clone()).select(plan),
+        files: plan
+            .files
+            .digests()
+            .map(|(path, digest)| (path.to_owned(), digest.to_owned()))
+            .collect(),
         ..PlanReads::default()
     };
     for file in &plan.included {

@@ -3,6 +3,7 @@
 use super::again::{name_plan, run_here};
 use super::announce::Announcement;
 use super::call::{PlanEnd, RunCall};
+use super::coverage::{cover, shown_coverage};
 use super::doctor::sight::Machine;
 use super::events::EventQueue;
 use super::executor::PlanExecutor;
@@ -16,6 +17,7 @@ use super::record::{self, RestedOn};
 use super::schema_store::SchemaStore;
 use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::shard::relative_path;
+use super::verbose::Verbose;
 use super::write_back::WriteBack;
 use crate::cli::args::RunFormat;
 use crate::report::{Extras, ReportDir, RunDir, TerminalOptions, TerminalReporter};
@@ -33,7 +35,7 @@ use jelly_setup::doctor::{Place, PlanServer, look};
 use jelly_wire::auth::TokenStore;
 use jelly_wire::{Recorder, redact_record};
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -113,6 +115,7 @@ impl RunCall {
         if let Some(locked) = &self.locked {
             let selected = selection.select(&plan);
             let steps = plan.all_steps().filter(|step| selected.contains(&step.id));
+            let steps = steps.filter(|step| !step.expects_refusal());
             let mut servers = steps.map(|step| &step.server);
             let missing = |name: &&String| !locked.lock.servers.contains_key(*name);
             if let Some(name) = servers.find(missing) {
@@ -179,8 +182,13 @@ impl<'a> PlanRun<'a> {
         let events: EventSink = {
             let (queue, announces) = (queue.clone(), call.args.announce);
             let (busy, name) = (call.busy.clone(), plan.name.clone());
+            let label = call.several.then(|| plan.name.clone());
+            let verbose = call.args.verbose.then(|| Verbose::new(label));
             Rc::new(move |event| {
                 busy.watch(&name, &event);
+                if let Some(verbose) = &verbose {
+                    verbose.tell(&event);
+                }
                 if let Some(said) = Announcement::of(&event).filter(|_| announces) {
                     said.announce();
                 }
@@ -239,6 +247,7 @@ impl<'a> PlanRun<'a> {
             warnings: self.warnings.clone(),
             answers: StepAnswers::new(),
             outputs: Vec::new(),
+            coverage: Vec::new(),
             settings: Rc::new(self.exec_settings(&plan, selection)),
             interrupt: self.call.interrupt.clone(),
             ports: BTreeMap::new(),
@@ -329,6 +338,9 @@ impl<'a> PlanRun<'a> {
             .warnings
             .extend(self.warnings.all().into_iter().skip(told));
         let mut code = outcome.ending.exit_code;
+        let is_alone = !self.call.several && self.call.shard.is_none();
+        let counted = (&self.call.args.coverage, is_alone);
+        let is_covered = cover(counted, &mut report, executor.coverage, &mut code);
         // They hold the plan too.
         drop(outcome.steps);
         let write_back = WriteBack {
@@ -337,7 +349,7 @@ impl<'a> PlanRun<'a> {
             report_dir: self.report_dir.clone(),
             redactor: self.redactor.clone(),
         };
-        if self.warned.get() < report.warnings.len()
+        if (is_covered || self.warned.get() < report.warnings.len())
             && let Err(error) = write_back.report(&report)
         {
             // What lies there lacks these warnings and nothing else.
@@ -363,7 +375,7 @@ impl<'a> PlanRun<'a> {
             transcript: Default::default(),
             matrix: in_matrix.map(|place| (place, executor.answers)),
             write_back,
-            dir: Some(self.report_dir),
+            dir: Some(self.report_dir.clone()),
         };
         let told = if self.call.several {
             self.reporter.borrow_mut().leave()
@@ -371,6 +383,8 @@ impl<'a> PlanRun<'a> {
             // The last lines of a plan that is alone are those of the call.
             let unwritten = self.call.judge_known(std::slice::from_mut(&mut end));
             end.code = ExitCode::strongest([end.code].into_iter().chain(unwritten));
+            let told = shown_coverage(end.report.coverage.as_ref(), self.call.args.quiet);
+            self.call.note(self.out.clone().write_all(told.as_bytes()));
             self.reporter.borrow_mut().finish(&end.report)
         };
         self.call.note(told);
@@ -394,6 +408,9 @@ impl<'a> PlanRun<'a> {
             vars: call.vars(),
             selection,
             fail_fast: call.args.fail_fast,
+            known_steps: call.known.as_ref().map_or_else(BTreeSet::new, |list| {
+                list.steps_of(plan, day_of(&call.started_at))
+            }),
             skip_missing: call.args.skip_missing,
             wire_check: call.args.wire_check,
             keep_answers: plan.source.variant.is_some(),
@@ -401,9 +418,11 @@ impl<'a> PlanRun<'a> {
             overrides: Rc::new(self.overrides()),
             store_unread: self.store_unread,
             keep_outputs: self.schemas.is_some(),
+            coverage: call.args.coverage.is_wanted(),
             starts: call.starts.clone(),
             interrupt: call.interrupt.clone(),
             events: self.events.clone(),
+            tells_messages: call.args.verbose,
             redactor: self.redactor.clone(),
             logins: self.logins.clone(),
             recorder: self.recorder.clone(),
@@ -575,9 +594,9 @@ pub fn secrets(plan: &Plan, env: &BTreeMap<String, String>) -> Redactor {
 /// later too.
 pub fn secrets_from(plan: &Plan, env: &BTreeMap<String, String>, min: usize) -> Redactor {
     let inherited = inherited_secrets(env);
-    let pairs: BTreeMap<&String, &String> = plan.hidden(env).chain(inherited).collect();
     let redactor = Redactor::of_at_least(min);
-    redactor.learn(pairs);
+    redactor.learn(plan.hidden(env));
+    redactor.learn(inherited);
     redactor.learn(
         plan.literal_secrets
             .iter()

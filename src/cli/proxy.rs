@@ -41,14 +41,23 @@ pub fn proxy(args: &ProxyArgs, world: &World) -> Result<ExitCode, Refusal> {
     let depth = depth(world)?;
     with_runtime(&args.own_rules, world, async |context| {
         // What the server stands on lives as long as the proxy.
-        let (settings, named) = settings(args, world, depth).await?;
+        let (mut settings, named) = settings(args, world, depth).await?;
         if let Some(file) = &args.lock {
             let around = (world, &settings.redactor);
             let held = hold_to_lock(&named, file, args.startup_timeout, around);
-            super::runtime::unless_interrupted(&context.interrupt, held).await??;
+            let held = super::runtime::unless_interrupted(&context.interrupt, held);
+            let broken = held.await??;
+            if !broken.is_empty() {
+                let (context, file) = (&settings.relay.context, file.display().to_string());
+                settings.refused = Some(Trouble::of_lock(context, &file, &broken));
+            }
         }
         let settings = Rc::new(settings);
         if world.stdin_is_terminal && args.listen.is_none() {
+            if settings.refused.is_some() {
+                // All changes stand above.
+                return Err(Refusal::silent(ExitCode::NeedsUserHelp));
+            }
             let tried = super::runtime::unless_interrupted(
                 &context.interrupt,
                 trial(&settings, &context.rules),
@@ -197,6 +206,7 @@ async fn settings(
             faults,
             context: shown(&named.reach, &redactor),
         },
+        refused: None,
         reach: named.reach.clone(),
         redactor,
         recorder: recorder.transpose()?,

@@ -202,7 +202,7 @@ fn is_of_snapshot(failure: &FailureReport) -> bool {
 /// which it would have failed.
 pub fn well(server: &ServerReport, failures: &[FailureReport]) -> Vec<&'static str> {
     let started = match server.state {
-        ServerState::Ready | ServerState::Died => true,
+        ServerState::Ready | ServerState::Died | ServerState::Refused => true,
         ServerState::NotStarted | ServerState::Failed => false,
     };
     let looked = [

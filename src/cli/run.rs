@@ -17,10 +17,11 @@ use super::runtime::runtime;
 use super::settings::{World, inherited_secrets};
 use super::shard::{ShardCall, project_root};
 use super::tools::read_lock;
+use super::watch::watch;
 use crate::cli::args::{RunArgs, RunFormat};
 use crate::report::{RunDir, TerminalOptions, run_id};
 use indicatif::MultiProgress;
-use jelly_base::model::ExitCode;
+use jelly_base::model::{ExitCode, Interrupt};
 use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::Locked;
 use std::cell::Cell;
@@ -28,19 +29,30 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch as channel};
 use tokio::task::{JoinError, JoinSet};
+
+/// What signals ask for.
+pub type Signals = channel::Receiver<Option<Interrupt>>;
 
 /// Runs the plans.
 pub fn run(args: RunArgs, world: &World) -> Result<ExitCode, Refusal> {
     if args.list {
         return list(&args, world);
     }
-    runtime()?.block_on(run_all(args, world))
+    if args.watch {
+        return watch(&args, world);
+    }
+    runtime()?.block_on(async { run_all(args, world, interrupt::listen()?).await })
 }
 
-async fn run_all(args: RunArgs, world: &World) -> Result<ExitCode, Refusal> {
-    let (call, paths, jobs) = open_call(args, world)?;
+/// Runs the plans once.
+pub async fn run_all(
+    args: RunArgs,
+    world: &World,
+    interrupt: Signals,
+) -> Result<ExitCode, Refusal> {
+    let (call, paths, jobs) = open_call(args, world, interrupt)?;
     if call.several {
         let checked = call.check_filters(&paths);
         let checked = checked.and_then(|()| call.check_variables(&paths));
@@ -55,8 +67,11 @@ async fn run_all(args: RunArgs, world: &World) -> Result<ExitCode, Refusal> {
 }
 
 /// All that the plans share, with the plans.
-fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec<Job>), Refusal> {
-    let interrupt = interrupt::listen()?;
+fn open_call(
+    args: RunArgs,
+    world: &World,
+    interrupt: Signals,
+) -> Result<(RunCall, Vec<PathBuf>, Vec<Job>), Refusal> {
     let paths = plans(&args.plans, "run")?;
     let mut jobs_to_run = jobs(
         &paths,
@@ -92,7 +107,8 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
     }
     let root = project_root(args.project_dir.as_deref(), world);
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
-    let draws = world.draws_progress(args.format);
+    // A line among bars that are drawn would tear them.
+    let draws = world.draws_progress(args.format) && !args.verbose;
     let call = RunCall {
         color_errors: world.colors_stderr(),
         options: TerminalOptions {
@@ -102,7 +118,7 @@ fn open_call(args: RunArgs, world: &World) -> Result<(RunCall, Vec<PathBuf>, Vec
             label: None,
         },
         progress: draws.then(MultiProgress::new),
-        busy: Rc::new(match args.quiet || args.announce || draws {
+        busy: Rc::new(match args.quiet || args.verbose || args.announce || draws {
             true => Busy::silent(),
             false => Busy::beating(),
         }),

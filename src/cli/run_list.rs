@@ -87,6 +87,8 @@ fn request(step: &Step) -> String {
         Request::Read(uri) => format!("{kind} {uri}"),
         Request::Unsubscribe(id) => format!("{kind} {id}"),
         Request::Complete(completion) => format!("{kind} {}", completion.argument),
-        Request::Subscribe(_) | Request::Raw(_) => kind.to_owned(),
+        Request::Http(call) => format!("{kind} {} {}", call.method, call.path),
+        Request::Startup if step.expects_refusal() => format!("{kind} refuses"),
+        Request::Subscribe(_) | Request::Raw(_) | Request::Startup => kind.to_owned(),
     }
 }

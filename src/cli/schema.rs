@@ -49,6 +49,7 @@ const SCHEMAS: &[(&str, &str)] = published![
     "lock",
     "tools-diff",
     "tools-lint",
+    "fuzz",
     "history",
     "history-flaky",
     "history-new",

@@ -4,7 +4,7 @@ use super::refusal::Refusal;
 use crate::cli::args::{BudgetArgs, ColorChoice, RunArgs, RunFormat};
 use etcetera::BaseStrategy as _;
 use jelly_base::model::Budgets;
-use jelly_base::text::redact::holds_secret;
+use jelly_base::text::redact::{holds_secret, looks_secret, secrets_in_variable};
 use jelly_plan::{Hooks, Plan};
 use jelly_wire::auth::TokenStore;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,13 +16,25 @@ use std::path::{Path, PathBuf};
 /// often than secrets.
 const MIN_SECRET: usize = 8;
 
-/// Secrets of an environment by the names of their variables. Whoever inherits
-/// it may print them.
-pub fn inherited_secrets(
-    env: &BTreeMap<String, String>,
-) -> impl Iterator<Item = (&String, &String)> {
-    env.iter()
-        .filter(|(name, value)| holds_secret(name, value) && value.len() >= MIN_SECRET)
+/// Secrets of an environment by the names of their variables: of one whose name
+/// says so its value, of others what is secret by its place or form, as a URL's
+/// password. Whoever inherits it may print them.
+pub fn inherited_secrets(env: &BTreeMap<String, String>) -> impl Iterator<Item = (&str, &str)> {
+    env.iter().flat_map(|(name, value)| {
+        let whole = holds_secret(name, value) && value.len() >= MIN_SECRET;
+        let parts = match whole || looks_secret(name) {
+            true => Vec::new(),
+            false => secrets_in_variable(name, value),
+        };
+        let parts = parts
+            .into_iter()
+            .filter(|found| found.is_telling(MIN_SECRET));
+        let whole = whole.then_some(value.as_str());
+        whole
+            .into_iter()
+            .chain(parts.map(|found| found.value))
+            .map(move |secret| (name.as_str(), secret))
+    })
 }
 
 /// Whether a value of `CI` says that this is a pipeline.

@@ -5,7 +5,7 @@
 
 use super::shorten::{KeptSize, LeftOut};
 use jelly_base::model::{
-    Diagnosis, FailureReport, Phase, RunReport, SCHEMA_VERSION, Side, Totals, Verdict,
+    Diagnosis, FailureReport, HelpSummary, Phase, RunReport, SCHEMA_VERSION, Side, Totals, Verdict,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -62,12 +62,27 @@ pub struct AgentPlan<'r> {
     pub totals: Totals,
     /// What stands at the end, alike ones as one; the most frequent first.
     pub failures: Vec<AgentFailure<'r>>,
+    /// Why nothing was run; absent where something was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<AgentProblem<'r>>,
     /// Commands to go on with.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<String>,
     /// Where the whole report lies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub report_dir: Option<&'r str>,
+}
+
+/// What kept a plan from being run.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct AgentProblem<'r> {
+    pub what: &'r str,
+    /// `file:line:column`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<&'r str>,
+    /// What to do.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub next: &'r [String],
 }
 
 /// Failures of one cause.
@@ -163,9 +178,21 @@ fn plan(run: &RunReport) -> AgentPlan<'_> {
         iterations: run.iterations.len(),
         totals: last.map(|last| last.totals).unwrap_or_default(),
         failures: clusters(failures.unwrap_or_default()),
+        problems: match last {
+            Some(_) => Vec::new(),
+            None => run.help_summary.iter().flat_map(problems_of).collect(),
+        },
         next,
         report_dir: run.report_dir.as_deref(),
     }
+}
+
+fn problems_of(help: &HelpSummary) -> impl Iterator<Item = AgentProblem<'_>> {
+    help.problems.iter().map(|problem| AgentProblem {
+        what: &problem.what,
+        at: problem.at.as_deref(),
+        next: &problem.next,
+    })
 }
 
 /// Failures of one fingerprint as one.

@@ -4,6 +4,7 @@
 //! Main types: [`CaseWriter`], which a format implements, and [`ShownCase`],
 //! which it is handed.
 
+use super::known_cases::KnownCases;
 use jelly_base::model::{
     Diagnosis, FailureStatus, FailureView, Label, ReportSummary, TRIAGE_REPORT, TriageReport,
 };
@@ -123,6 +124,12 @@ impl<'a> ShownCase<'a> {
         }
     }
 
+    /// It failed, and is skipped all the same, for this reason.
+    pub fn pass_over(&mut self, why: &'a str) {
+        self.outcome = ShownOutcome::Skipped;
+        self.skipped = Some(why);
+    }
+
     /// A case that passed.
     #[must_use]
     pub fn passed(suite: &'a str, classname: &'a str, name: &'a str) -> Self {
@@ -193,10 +200,10 @@ impl<'a> ShownFailure<'a> {
 impl CasesHead {
     /// Of a triage.
     #[must_use]
-    pub fn of_triage(report: &TriageReport) -> Self {
+    pub fn of_triage(report: &TriageReport, known: &KnownCases<'_>) -> Self {
         let mut counts = CaseCounts::default();
         for summary in report.counted_reports() {
-            counts.add(counts_of(summary));
+            counts.add(counts_of(summary, known));
         }
         let mut dialects: Vec<&str> = report
             .reports
@@ -228,7 +235,7 @@ impl CasesHead {
 impl<'a> SuiteHead<'a> {
     /// Of a report that was triaged.
     #[must_use]
-    pub fn of_report(summary: &'a ReportSummary) -> Self {
+    pub fn of_report(summary: &'a ReportSummary, known: &KnownCases<'_>) -> Self {
         let mut properties = vec![("jelly.dialect", summary.dialect.clone())];
         let problem = summary.problem.iter();
         properties.extend(problem.map(|problem| ("jelly.problem", problem.clone())));
@@ -236,7 +243,7 @@ impl<'a> SuiteHead<'a> {
         properties.extend(warnings.map(|warning| ("jelly.warning", warning.clone())));
         Self {
             name: &summary.path,
-            counts: counts_of(summary),
+            counts: counts_of(summary, known),
             duration_s: summary.duration_s,
             timestamp: None,
             properties,
@@ -244,17 +251,19 @@ impl<'a> SuiteHead<'a> {
     }
 }
 
-fn counts_of(summary: &ReportSummary) -> CaseCounts {
+fn counts_of(summary: &ReportSummary, known: &KnownCases<'_>) -> CaseCounts {
     // Whoever counts failures alone must not take a report that can't be
     // relied on for a green one.
     let refused = u64::from(unreliable(summary).is_some());
-    CaseCounts {
+    let mut counts = CaseCounts {
         tests: summary.tests + summary.suite_errors + refused,
         failures: summary.failed,
         errors: summary.errors + summary.suite_errors + refused,
         skipped: summary.skipped,
         flaky: summary.flaky,
-    }
+    };
+    known.set_aside(&summary.path, &mut counts);
+    counts
 }
 
 /// The case that stands for a report which can't be relied on.

@@ -2,7 +2,7 @@
 
 use super::findings::{Finding, FindingSource, Findings};
 use jelly_base::model::{
-    CallSummary, Diagnosis, ExitCode, MatrixReport, MergedShard, RunCluster, RunReport,
+    CallSummary, Coverage, Diagnosis, ExitCode, MatrixReport, MergedShard, RunCluster, RunReport,
     SCHEMA_VERSION, ShardRecord, Totals, Verdict,
 };
 use schemars::JsonSchema;
@@ -34,6 +34,10 @@ pub struct Results<'a> {
     pub totals: Totals,
     /// What failed in the last iterations, by cause; the most frequent first.
     pub clusters: Vec<RunCluster>,
+    /// What all plans exercised together of what their servers list; absent where that
+    /// was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<Coverage>,
     /// A report for each plan, in the order in which they were named.
     pub plans: &'a [RunReport],
     /// The plans that were run in several combinations, side by side.
@@ -65,6 +69,7 @@ impl<'a> Results<'a> {
             shards: &[],
             totals,
             clusters,
+            coverage: Coverage::of_plans(plans.iter().map(|it| it.coverage.as_ref())),
             plans,
             matrix: &[],
         }

@@ -278,7 +278,7 @@ fn cases_of<'r>(
         match server.state {
             ServerState::Failed => cases.insert(0, server_trouble(server, "start")),
             ServerState::Died => cases.insert(0, server_trouble(server, "server")),
-            ServerState::Ready | ServerState::NotStarted => {}
+            ServerState::Ready | ServerState::NotStarted | ServerState::Refused => {}
         }
     }
     if !cases.iter().any(|case| case.is_red())

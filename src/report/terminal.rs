@@ -202,6 +202,8 @@ impl<W: Write> TerminalReporter<W> {
             }
             // Only the progress view shows what is under way.
             Event::StepStarted { .. } => {}
+            // Told on stderr, where that is wanted.
+            Event::MessageSent { .. } | Event::MessageReceived { .. } => {}
             Event::StepFinished { step, message } => self.step(step, message.as_deref()),
             Event::Noise { server, line: said } => {
                 // The report counts them all.

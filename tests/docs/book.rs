@@ -67,7 +67,7 @@ fn every_page_is_in_the_book() {
 }
 
 /// The commands of a block, one a line, those that go on joined.
-fn commands(block: &Block) -> Vec<String> {
+pub fn commands(block: &Block) -> Vec<String> {
     let text = block.text.replace("\\\n", " ");
     let lines = text.lines().map(str::trim);
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -104,64 +104,6 @@ fn every_command_in_the_documents_is_one_of_jellys() {
         }
     }
     assert!(seen > 40, "{seen}");
-}
-
-/// Blocks marked `sh run` are run, one page in one folder; a block whose first
-/// line names a file in a comment is that file. `# exit code N` says how a command
-/// ends.
-#[test]
-fn the_commands_of_the_guides_end_as_the_pages_say() {
-    let program = assert_cmd::cargo::cargo_bin("jelly");
-    let path = format!(
-        "{}:{}",
-        program.parent().unwrap().display(),
-        std::env::var("PATH").unwrap_or_default()
-    );
-    let file = Regex::new(r"^# (\S+\.\w+)$").unwrap();
-    let code = Regex::new(r"# exit code (\d+)$").unwrap();
-    let pages: Vec<(PathBuf, String)> = documents()
-        .into_iter()
-        .filter(|(_, page)| page.contains("\n```sh run\n"))
-        .collect();
-    assert!(pages.len() >= 3, "the guides have commands");
-    std::thread::scope(|scope| {
-        for (page, text) in &pages {
-            let (path, file, code) = (&path, &file, &code);
-            scope.spawn(move || {
-                let folder = tempfile::tempdir().unwrap();
-                for block in blocks(text) {
-                    let first = block.text.lines().next().unwrap_or_default();
-                    if let Some(name) = file.captures(first) {
-                        let name = folder.path().join(&name[1]);
-                        fs::create_dir_all(name.parent().unwrap()).unwrap();
-                        let (_, rest) = block.text.split_once('\n').unwrap();
-                        fs::write(name, rest).unwrap();
-                    }
-                    if block.info != "sh run" {
-                        continue;
-                    }
-                    for line in commands(&block) {
-                        let wanted = code.captures(&line).map_or(0, |c| c[1].parse().unwrap());
-                        let done = Command::new("bash")
-                            .args(["-euo", "pipefail", "-c", &line])
-                            .current_dir(folder.path())
-                            .env_clear()
-                            .env("PATH", path)
-                            .output()
-                            .unwrap();
-                        assert_eq!(
-                            done.status.code(),
-                            Some(wanted),
-                            "{}: {line}\n{}{}",
-                            page.display(),
-                            String::from_utf8_lossy(&done.stdout),
-                            String::from_utf8_lossy(&done.stderr)
-                        );
-                    }
-                }
-            });
-        }
-    });
 }
 
 /// Plans that need no other program are run. Those with a file name are by their

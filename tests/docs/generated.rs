@@ -200,10 +200,8 @@ impl Schema {
                 "`text`, `stderr`",
                 &["TextOperators", "StderrOperators"][..],
             ),
-            (
-                "`json`, `structured`",
-                &["JsonExpect", "StructuredOperators"],
-            ),
+            ("`json`", &["JsonExpect"]),
+            ("`structured`", &["StructuredOperators"]),
             ("`message`", &["ErrorMessageOperators"]),
             (
                 "`code`, `count`",

@@ -6,6 +6,7 @@
 )]
 
 mod book;
+mod commands;
 mod generated;
 
 use assert_cmd::Command;

@@ -198,24 +198,34 @@ fn a_run_is_held_to_its_lock() {
         unknown.stdout
     );
 
-    let proxy = |script: &str| {
-        let args = [
-            "proxy",
-            "--lock",
-            "jelly.lock",
-            "--",
-            "jelly",
-            "mock",
-            "--script",
-            script,
-        ];
-        project.jelly(&args).output()
+    let opening = concat!(
+        r#"{"jsonrpc":"2.0","id":"a","method":"initialize","params":{"#,
+        r#""protocolVersion":"2025-11-25","capabilities":{},"#,
+        r#""clientInfo":{"name":"c","version":"1"}}}"#,
+        "\n",
+    );
+    let proxy = |script: &str, more: &[&str]| {
+        let server = ["--", "jelly", "mock", "--script", script];
+        let args = [&["proxy", "--lock", "jelly.lock"], more, &server].concat();
+        let ended = project.jelly(&args).stdin(opening).output();
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let answer = ended.stdout.lines().next().unwrap_or_default();
+        let answer: Value = serde_json::from_str(answer).unwrap();
+        assert_eq!(answer["id"], "a", "{answer}");
+        (ended.stderr, answer)
     };
-    let refused = proxy("new.yaml");
-    assert_eq!(refused.code, Some(3), "{}", refused.stderr);
-    assert!(refused.stderr.contains("tools/gone"), "{}", refused.stderr);
-    let taken = proxy("old.yaml");
-    assert_eq!(taken.code, Some(0), "{}", taken.stderr);
+    let (stderr, refused) = proxy("new.yaml", &[]);
+    assert!(stderr.contains("tools/gone"), "{stderr}");
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("tools/gone"), "{message}");
+    assert!(message.contains("jelly tools lock --output jelly.lock"));
+    let data = &refused["error"]["data"];
+    assert_eq!(data["error_type"], "definition_changed", "{data}");
+    assert_eq!(data["root_cause"], "tool_definition_changed", "{data}");
+    let (_, shown) = proxy("new.yaml", &["--on-failure", "tool"]);
+    assert!(shown["result"]["instructions"].is_string(), "{shown}");
+    let (_, taken) = proxy("old.yaml", &[]);
+    assert!(taken["result"]["serverInfo"].is_object(), "{taken}");
 }
 
 #[test]

@@ -248,6 +248,28 @@ fn what_may_destroy_something_is_never_called_unless_it_is_asked_for() {
     for name in ["wipe", "reset", "go", "mail"] {
         assert!(plan.contains(&format!("  # - id: {name}\n")), "{plan}");
     }
+    // One that is named is called besides, and the plan expects something of it.
+    let one = ["--call", "wipe", "--force", "--", "python3", "server.py"];
+    let plan = made(&project, &one, "plans/scripted.yaml");
+    assert!(plan.contains("\n  - id: wipe\n    tool: wipe\n"), "{plan}");
+    assert!(plan.contains("  # - id: reset\n"), "{plan}");
+    assert_eq!(called(&project), ["get_time", "look", "tidy", "wipe"]);
+    let slip = [
+        "init",
+        "--call",
+        "wpie",
+        "--force",
+        "--",
+        "python3",
+        "server.py",
+    ];
+    let ended = project.jelly(&slip).output();
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("did you mean `wipe`?"),
+        "{}",
+        ended.stderr
+    );
     let all = ["--call-all", "--force", "--", "python3", "server.py"];
     made(&project, &all, "plans/scripted.yaml");
     assert_eq!(called(&project).len(), 7);

@@ -62,6 +62,15 @@ fn a_known_failure_is_counted_and_does_not_turn_the_run_red() {
     assert_eq!(sarif.code, Some(0));
     run_with(&project, BAD, &["--strict"]).ends(4, "passed_with_known");
 
+    // The step after it runs all the same.
+    let last = "  - { id: last, server: m, tool: say, expect: { text: { equals: hello } } }\n";
+    let plan = project.read("plan.yaml");
+    project.write("plan.yaml", format!("{plan}{last}"));
+    let fast = run_with(&project, BAD, &["--fail-fast"]);
+    fast.ends(0, "passed_with_known");
+    assert_eq!(fast.last().state("last"), "passed");
+    project.write("plan.yaml", plan);
+
     // Of the whole call's, too.
     project.write(
         "other.yaml",
@@ -242,6 +251,30 @@ fn a_triage_names_what_is_known_and_ends_as_it_would() {
     assert_eq!(before["known"], Value::Null);
     assert_eq!(after["known"][0]["test"], "s > C > t");
     assert_eq!(after["known"][0]["entry"]["reason"], "rounding");
+
+    for format in ["junit", "junit-strict"] {
+        let report = format!("{format}=out.xml");
+        let args = [
+            "triage",
+            "junit.xml",
+            "--known",
+            "list.yaml",
+            "--report",
+            &report,
+        ];
+        assert_eq!(project.jelly(&args).output().code, code);
+        let xml = project.read("out.xml");
+        assert!(
+            xml.contains(r#"<skipped message="known failure: "#),
+            "{xml}"
+        );
+        assert!(xml.contains(r#"skipped="1""#), "{xml}");
+        // What is known of it goes with it.
+        assert!(
+            format != "junit" || xml.contains("jelly.root_cause"),
+            "{xml}"
+        );
+    }
 }
 
 #[test]

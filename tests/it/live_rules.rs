@@ -42,6 +42,10 @@ const LIVE: &[&str] = &[
 /// was given no JSON.
 const PLANS: &[(&str, &str)] = &[
     (
+        "config/service-died",
+        "servers: { s: { command: jelly, args: [mock, --fault, \"slow@call=1s\"] } }\nservices: { db: { command: sh, args: [-c, \"echo up; sleep 0.3; exit 3\"], ready: { line: up } } }\nsteps: [{ id: a, tool: add, args: { a: 1, b: 2 } }]",
+    ),
+    (
         "process/command-not-found",
         "servers: { s: { command: no-such-command } }\nsteps: [{ id: a, tool: add }]",
     ),

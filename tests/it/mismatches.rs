@@ -460,3 +460,71 @@ steps:
         assert_eq!(cell["root_cause"], "connection_refused", "{cell:#}");
     }
 }
+
+/// `equals_path`, through the binary: what holds, what differs, and which path
+/// finds nothing.
+#[test]
+fn two_paths_of_one_answer_are_compared() {
+    let call = "answer(message, {'content': [], 'structuredContent': \
+                {'sum': 6.0, 'total': 6, 'parts': [1, 2], 'key': 'sk-hunter2hunter2', 'own': 'other'}})";
+    let at = |name: &str| format!("$.structuredContent.{name}");
+    let line = |one: &str, other: &str| {
+        format!(
+            "        - {{ path: '{}', equals_path: '{}' }}\n",
+            at(one),
+            at(other)
+        )
+    };
+    let good = run(call, &format!("      json:\n{}", line("sum", "total")));
+    assert_eq!(good.code, Some(0), "{}", good.stdout);
+
+    let lines = [
+        line("sum", "parts"),
+        line("sum", "totl"),
+        line("smu", "total"),
+        line("smu", "nope"),
+        line("key", "own"),
+        line("parts", "parts[*]"),
+    ];
+    let project = project(call, &format!("      json:\n{}", lines.concat()));
+    let run = project.run(&["--no-confirm"]);
+    let failures = run.iterations().last().unwrap().failures();
+    let said: Vec<&str> = failures
+        .iter()
+        .map(|f| f["message"].as_str().unwrap())
+        .collect();
+    assert_eq!(said.len(), 5, "{said:#?}");
+    for (message, says) in said.iter().zip([
+        &["expected $.structuredContent.sum to equal what stands at $.structuredContent.parts, [1,2], got 6.0"][..],
+        &["what stands at $.structuredContent.totl, and nothing stands there", "nearest: $.structuredContent.total"],
+        &["to equal what stands at $.structuredContent.total, 6, got nothing", "nearest: $.structuredContent.sum"],
+        &["and nothing stands there, nor at $.structuredContent.smu"],
+        &["to equal what stands at $.structuredContent.own, \"other\""],
+    ]) {
+        for part in says {
+            assert!(message.contains(part), "{part} in {message}");
+        }
+    }
+    assert_eq!(failures[0]["assertion"]["expected"], json!([1, 2]));
+
+    let wrong = "version: 1\nservers: { m: { command: x } }\nsteps:\n  - tool: t\n    expect:\n      \
+                 text: { equals_path: $.a }\n      json:\n        - { path: $.a, equals_path: \
+                 \"$['a']\" }\n        - { path: $.a, exists: true, equals_path: $.a }\n        \
+                 - { path: $.a, equals_path: b }\n        - { path: $.a, equals_path: \"$['${b}']\" }\n";
+    let project = Project::with(wrong);
+    let ended = project.jelly(&["check", "plan.yaml"]).output();
+    assert_eq!(ended.code, Some(2), "{}", ended.stdout);
+    for says in [
+        "plan.yaml:6:15",
+        "can't be said of `text`",
+        "plan.yaml:8:37",
+        "a path is compared with itself, so nothing is tested",
+        "plan.yaml:9:51",
+        "plan.yaml:10:37",
+        "no JSONPath",
+        "plan.yaml:11:37",
+        "a path has no variables in it",
+    ] {
+        assert!(ended.stderr.contains(says), "{says} in\n{}", ended.stderr);
+    }
+}

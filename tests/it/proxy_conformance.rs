@@ -32,7 +32,7 @@ const COMPARED: [Compared; 2] = [
         listens: &[],
         pipes: &[],
         revision: "2026-07-28",
-        slice: &["tools-list", "resources-list"],
+        slice: &["tools-list", "server-stateless"],
     },
 ];
 

@@ -150,6 +150,41 @@ fn what_never_comes_is_a_mismatch_or_a_timeout_by_whether_the_answer_changes() {
     assert_eq!(progress["diagnosis"]["error_category"], "TIMEOUT");
     let message = progress["message"].as_str().unwrap();
     assert!(message.contains("still changing"), "{message}");
+    assert_eq!(
+        progress["diagnosis"]["rule"], "timeout/until",
+        "{progress:#}"
+    );
+}
+
+/// A tool that asks the client at each call is answered at each.
+#[test]
+fn what_is_asked_while_an_answer_is_waited_for_is_answered_each_time() {
+    let source = r#"import json, sys
+count = 0
+for line in sys.stdin:
+    message = json.loads(line)
+    method = message.get("method")
+    if method == "initialize":
+        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "asks", "version": "1"}}
+    elif method == "tools/list":
+        result = {"tools": [{"name": "vote", "inputSchema": {"type": "object"}}]}
+    elif method == "tools/call":
+        print(json.dumps({"jsonrpc": "2.0", "id": "q", "method": "elicitation/create", "params": {"message": "yes?", "requestedSchema": {"type": "object", "properties": {}}}}), flush=True)
+        answer = json.loads(sys.stdin.readline())
+        count += 1 if answer.get("result", {}).get("action") == "accept" else 0
+        result = {"content": [{"type": "text", "text": f"{count} said yes"}]}
+    else:
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"#;
+    let project = Project::empty();
+    project.write("asks.py", source);
+    project.write(
+        "plan.yaml",
+        "version: 1\nservers: { s: { command: python3, args: [asks.py], era: legacy } }\nsteps:\n  - id: vote\n    tool: vote\n    answers: [{ method: elicitation/create, result: { action: accept, content: {} } }]\n    until: { expect: { text: { equals: 3 said yes } }, every: 10ms, for: 20s }\n",
+    );
+    let ended = project.jelly(&["run", "plan.yaml"]).output();
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
 }
 
 /// The repair of a time limit raises the one that ran out.

@@ -471,3 +471,26 @@ fn shards_of_other_filters_are_of_other_runs() {
         merged.stderr
     );
 }
+
+/// What a plan includes is part of it: a shard that had another one is foreign.
+#[test]
+fn a_shard_with_another_included_file_is_of_another_run() {
+    let project = mended_later();
+    let server =
+        "version: 1\nservers: { m: { command: jelly, args: [mock, --tool, 'say=hello'] } }\n";
+    project.write("plans/shared/server.yaml", server);
+    let plan =
+        "version: 1\ninclude: shared/server.yaml\nsteps: [{ id: a, server: m, tool: say }]\n";
+    project.write("plans/a.yaml", plan);
+    project.write("plans/b.yaml", plan);
+    let (first, _) = shard(&project, "1/2", &["--run-key", "k"]);
+    project.write("plans/shared/server.yaml", server.replace("hello", "bye"));
+    let (second, _) = shard(&project, "2/2", &["--run-key", "k"]);
+    let ended = merge(&project, &[&first, &second], &[]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stdout);
+    assert!(
+        ended.stderr.contains("is of another run"),
+        "{}",
+        ended.stderr
+    );
+}

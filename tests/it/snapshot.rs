@@ -551,3 +551,53 @@ fn what_is_stored_and_named_by_no_step_is_told() {
     let left = snapshot(&project, &["reject", "sum"]);
     assert!(left.stderr.contains(told), "{}", left.stderr);
 }
+
+/// What a step captured holds though its own snapshot is new: all new ones come
+/// in one run, and one accept makes it green.
+#[test]
+fn chained_steps_with_new_snapshots_need_one_run_and_one_accept() {
+    let server = python(
+        r#"
+def call(message):
+    args = message["params"]["arguments"]
+    answer(message, text(message["params"]["name"] + " of " + args.get("of", "nothing")))
+serve(call, tools=("up", "one", "two", "three", "four"))
+"#,
+    );
+    let plan = format!(
+        "version: 1
+servers: {{ s: {server} }}
+setup:
+  - {{ id: up, tool: up, expect: {{ text: {{ snapshot: up }} }} }}
+steps:
+  - {{ id: one, tool: one, expect: {{ text: {{ snapshot: one }} }}, capture: {{ a: '$.content[0].text' }} }}
+  - {{ id: two, tool: two, args: {{ of: '${{a}}' }}, expect: {{ text: {{ snapshot: two }} }}, capture: {{ b: '$.content[0].text' }} }}
+  - {{ id: three, tool: three, args: {{ of: '${{b}}' }}, expect: {{ text: {{ snapshot: three }} }} }}
+  - {{ id: four, tool: four, needs: [three], expect: {{ text: {{ contains: four }} }} }}
+"
+    );
+    let project = Project::with(&plan);
+    let run = project.run(&[]);
+    run.ends(3, "needs_user_help");
+    assert_eq!(run.last().total("quarantined"), 4, "{}", run.stdout);
+    assert_eq!(run.last().total("passed"), 1, "{}", run.stdout);
+    let accepted = snapshot(&project, &["accept"]);
+    assert!(
+        accepted.stdout.contains("4 accepted\n"),
+        "{}",
+        accepted.stdout
+    );
+    let three = project.read("snapshots/plan/three.snap");
+    assert_eq!(three, "three of two of one of nothing\n");
+    project.run(&[]).ends(0, "passed");
+
+    // What fails by anything else gives nothing to those behind it.
+    let wrong = plan.replace(
+        "{ text: { snapshot: one } }",
+        "{ text: { snapshot: one, contains: never } }",
+    );
+    let project = Project::with(&wrong);
+    let run = project.run(&["--no-confirm"]);
+    let skipped = run.last().total("skipped");
+    assert_eq!(skipped, 3, "{}", run.stdout);
+}

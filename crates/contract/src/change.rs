@@ -54,6 +54,10 @@ pub struct Change {
     pub rule: String,
     /// Why it is of this kind.
     pub why: String,
+    /// It means that, and does not merely lack the proof of the contrary. In no
+    /// JSON, where `why` says it.
+    #[serde(skip)]
+    pub is_shown: bool,
     /// The era that it was seen in, where the others do not have it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub era: Option<String>,
@@ -79,4 +83,6 @@ pub struct SchemaChange {
     /// As in `schema/type`.
     pub rule: String,
     pub why: String,
+    /// See [`Change::is_shown`].
+    pub is_shown: bool,
 }

@@ -29,6 +29,7 @@ impl ChangeList<'_> {
             after: after.cloned(),
             rule: rule.to_owned(),
             why: meaning.why,
+            is_shown: meaning.shown,
             era: None,
         });
     }

@@ -137,6 +137,7 @@ impl ChangeList<'_> {
             after: change.after,
             rule: change.rule,
             why: change.why,
+            is_shown: change.is_shown,
             era: None,
         }));
     }

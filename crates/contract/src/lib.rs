@@ -9,6 +9,7 @@
 mod canonical;
 mod change;
 mod compare;
+mod coverage;
 mod direction;
 mod items;
 mod lint;
@@ -21,6 +22,7 @@ mod schema;
 pub use canonical::{canonical, digest};
 pub use change::{Change, ChangeKind, Changes, SchemaChange};
 pub use compare::{compare, counts};
+pub use coverage::{CoverageKey, exercised, is_covered, listed_items};
 pub use direction::Direction;
 pub use lint::{LintFinding, LintLevel, LintReport, LintTotals, TOKEN_BYTES, lint};
 pub use lock::{EraLock, Items, LOCK_VERSION, Lock, LockError, LockedItem, ServerLock};

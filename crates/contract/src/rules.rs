@@ -34,6 +34,13 @@ pub struct Rules {
 pub struct Meaning {
     pub kind: ChangeKind,
     pub why: String,
+    /// It is so; else nothing shows that it is not.
+    #[serde(default = "yes")]
+    pub shown: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// How a change is put.
@@ -43,6 +50,9 @@ struct Words {
     more: String,
     less: String,
     other: String,
+    /// That neither can be shown means that something is no longer allowed.
+    #[serde(default)]
+    definite: bool,
 }
 
 /// The rules that are built in.
@@ -66,6 +76,7 @@ impl Rules {
             (Some(meaning), Some(words)) if !words.is_empty() => Meaning {
                 kind: meaning.kind,
                 why: format!("{words}: {}", meaning.why),
+                shown: meaning.shown || self.schema.get(rule).is_some_and(|it| it.definite),
             },
             (Some(meaning), _) => meaning.clone(),
             (None, _) => unknown(rule),
@@ -100,6 +111,7 @@ fn unknown(rule: &str) -> Meaning {
     Meaning {
         kind: ChangeKind::Breaking,
         why: format!("nothing is known of `{rule}`"),
+        shown: false,
     }
 }
 

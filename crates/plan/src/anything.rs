@@ -8,6 +8,7 @@
 
 use super::compare::is_open;
 use crate::grammar::{OperandKind, OperatorGroup};
+use crate::same_path::is_same_path;
 use crate::{Operator, Predicate, Redaction};
 use jelly_base::text::roughly;
 use serde_json::Value;
@@ -95,6 +96,10 @@ pub(super) fn holds_of_anything(
                 || surface == Surface::Count && (named("number") || named("integer"))
         }
         OperandKind::JsonSchema => takes_anything(operand, is_root),
+        OperandKind::Path => match (surface, operand.as_str()) {
+            (Surface::Json(path), Some(other)) => is_same_path(path, other),
+            _ => false,
+        },
         OperandKind::Value | OperandKind::Values | OperandKind::SnapshotName => false,
     }
 }
@@ -171,6 +176,7 @@ pub fn can_not_fail(operator: Operator, operand: &Value) -> bool {
         OperandKind::JsonSchema => takes_anything(operand, false),
         OperandKind::Types => all_types(operand),
         OperandKind::Value
+        | OperandKind::Path
         | OperandKind::Values
         | OperandKind::Number
         | OperandKind::Flag

@@ -4,7 +4,8 @@
 
 use super::grammar::Operator;
 use super::source::Location;
-use super::types::{JsonExpect, Predicate};
+use super::template::Template;
+use super::types::{JsonExpect, Predicate, Server};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -145,5 +146,96 @@ impl LogLevel {
     pub fn name(self) -> &'static str {
         let row = Self::ALL.into_iter().find(|(_, level)| *level == self);
         row.map_or("", |(name, _)| name)
+    }
+}
+
+/// What must hold as a server starts, besides what it writes on stderr.
+#[derive(Debug, Clone, Default)]
+pub struct StartupExpect {
+    /// Over its `serverInfo`.
+    pub server_info: Vec<JsonExpect>,
+    /// Over its capabilities.
+    pub capabilities: Vec<JsonExpect>,
+    /// It must not start.
+    pub refuses: Option<RefusalExpect>,
+}
+
+impl StartupExpect {
+    /// Every predicate, whatever it looks at.
+    pub fn predicates(&self) -> impl Iterator<Item = &Predicate> {
+        let json = self.server_info.iter().chain(&self.capabilities);
+        let refusal = self.refuses.iter().flat_map(|refusal| &refusal.exit);
+        json.flat_map(|json| &json.predicates).chain(refusal)
+    }
+}
+
+/// How a server that must not start exits.
+#[derive(Debug, Clone, Default)]
+pub struct RefusalExpect {
+    /// Over its exit code.
+    pub exit: Vec<Predicate>,
+    pub at: Location,
+}
+
+/// A request to what stands beside the endpoint of a server.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct HttpCall {
+    /// As in `GET`.
+    pub method: String,
+    /// From the host on; may hold variables, as may the values of headers.
+    pub path: String,
+    pub headers: Vec<(String, String)>,
+}
+
+/// What the head of its answer must be.
+#[derive(Debug, Clone, Default)]
+pub struct HttpExpect {
+    /// A success, where nothing is said.
+    pub status: Vec<Predicate>,
+    pub headers: Vec<HeaderExpect>,
+}
+
+/// What a header must be.
+#[derive(Debug, Clone)]
+pub struct HeaderExpect {
+    /// In any case.
+    pub name: String,
+    pub predicates: Vec<Predicate>,
+    pub at: Location,
+}
+
+impl HttpExpect {
+    /// Every predicate, whatever it looks at.
+    pub fn predicates(&self) -> impl Iterator<Item = &Predicate> {
+        let headers = self.headers.iter().flat_map(|header| &header.predicates);
+        self.status.iter().chain(headers)
+    }
+}
+
+/// A process beside the servers.
+#[derive(Debug, Clone)]
+pub struct Service {
+    /// How it is started, as a server by pipes is. Nothing is said over them.
+    pub server: Server,
+    pub ready: ServiceReady,
+}
+
+/// How a service shows that it is ready.
+#[derive(Debug, Clone)]
+pub enum ServiceReady {
+    /// This is in a line on its stdout or stderr.
+    Line(Template),
+    /// This port of 127.0.0.1 takes connections.
+    Port(Template),
+    /// This URL answers with a status below 500.
+    Url(Template),
+}
+
+impl Service {
+    /// Every template of the service.
+    pub fn templates(&self) -> impl Iterator<Item = &Template> {
+        let (ServiceReady::Line(sign) | ServiceReady::Port(sign) | ServiceReady::Url(sign)) =
+            &self.ready;
+        self.server.templates().chain([sign])
     }
 }

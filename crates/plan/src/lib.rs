@@ -2,6 +2,7 @@
 //! comments. Must not know how a plan is executed.
 
 mod anything;
+mod argument_files;
 mod auth;
 mod compare;
 mod condition;
@@ -13,6 +14,7 @@ mod load;
 mod masked;
 mod matrix;
 mod package;
+mod same_path;
 mod scope;
 mod source;
 mod syntax;
@@ -22,20 +24,23 @@ mod uses;
 mod words;
 
 pub use anything::{can_not_fail, takes_anything};
+pub use argument_files::ArgumentFiles;
 pub use auth::{ALGORITHMS, Auth, AuthGrant, AuthProof};
 pub use compare::compare;
 #[cfg(any(test, feature = "witness"))]
 pub use edit::witness;
 pub use edit::{EditError, PlanEdit, apply, diff, yaml_flow, yaml_key};
 pub use features::{
-    Answer, Cancel, Completion, CompletionOf, Give, LogLevel, NotificationExpect, Raw, Subscription,
+    Answer, Cancel, Completion, CompletionOf, Give, HeaderExpect, HttpCall, HttpExpect, LogLevel,
+    NotificationExpect, Raw, RefusalExpect, Service, ServiceReady, StartupExpect, Subscription,
 };
 pub use grammar::{Operator, plan_schema};
 pub use jelly_base::text::Volatile;
 pub use json_schema::{BoundedSchema, SchemaError, TooComplex};
 pub use load::{
-    PlanError, Problem, Project, ProjectSetting, SettingKey, SettingKind, UnknownKeyword, check,
-    check_in, load, load_in, load_with, parse_duration, read_known, read_project, unknown_keyword,
+    PlanError, PlanFinding, Problem, Project, ProjectSetting, SettingKey, SettingKind,
+    UnknownKeyword, check, check_in, load, load_in, load_with, parse_duration, read_known,
+    read_project, unknown_keyword,
 };
 pub use masked::{shown_diff, shown_plan};
 pub use matrix::{Matrix, Variant};

@@ -2,6 +2,7 @@
 //!
 //! The main type is [`Scope`].
 
+use super::argument_files::ArgumentFiles;
 use super::template::{Part, Template, has_reference};
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -23,6 +24,8 @@ pub struct Scope {
     pub captures: IndexMap<String, Value>,
     /// One free port for each server that asks for one.
     pub ports: BTreeMap<String, u16>,
+    /// What the plan sends of files.
+    pub files: ArgumentFiles,
     /// Variables that could not be resolved, and why: using one is an error,
     /// having one is not.
     pub broken: IndexMap<String, Unresolved>,
@@ -44,11 +47,23 @@ pub enum Unresolved {
     Port(String),
     #[error("with its variables filled in, it is longer than {} MiB", MAX_RESOLVED >> 20)]
     TooLong,
+    #[error("with its files filled in, it is longer than {} MiB", MAX_WITH_FILES >> 20)]
+    FilesTooLong,
+    #[error("the plan read no file {0}")]
+    File(String),
 }
 
 /// Bytes that a value may have when its variables are filled in: variables of
 /// variables grow with each step.
 pub(super) const MAX_RESOLVED: usize = 16 << 20;
+/// The same of what sends files: one of the longest as base64 has room.
+pub(super) const MAX_WITH_FILES: usize = 32 << 20;
+
+/// Bytes that are left for what is filled in.
+struct BytesLeft {
+    values: usize,
+    files: usize,
+}
 
 impl Scope {
     /// A scope with the plan's variables, resolved in order. A variable whose
@@ -106,6 +121,10 @@ impl Scope {
                     None => Err(Unresolved::Port(server.to_owned())),
                 }
             }
+            Part::File(path) | Part::Base64(path) => match self.files.sent(part) {
+                Some(text) => owned(text),
+                None => Err(Unresolved::File(path.clone())),
+            },
             Part::Name(name) => match (
                 self.captures.get(name).or_else(|| self.vars.get(name)),
                 self.broken.get(name),
@@ -127,7 +146,11 @@ impl Scope {
 /// # Errors
 /// The first name without a value, or a value that grows too long.
 pub fn resolve_json(value: &Value, scope: &Scope, server: &str) -> Result<Value, Unresolved> {
-    resolve_within(value, scope, server, &mut MAX_RESOLVED.clone())
+    let mut left = BytesLeft {
+        values: MAX_RESOLVED,
+        files: MAX_WITH_FILES,
+    };
+    resolve_within(value, scope, server, &mut left)
 }
 
 /// Takes what is filled in from the bytes that are left.
@@ -135,14 +158,18 @@ fn resolve_within(
     value: &Value,
     scope: &Scope,
     server: &str,
-    left: &mut usize,
+    left: &mut BytesLeft,
 ) -> Result<Value, Unresolved> {
     Ok(match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
         Value::String(text) if has_reference(text) => match Template::parse(text) {
             Ok(template) => {
                 let filled = template.resolve(scope, server)?;
-                *left = left.checked_sub(size(&filled)).ok_or(Unresolved::TooLong)?;
+                let (left, over) = match template.sends_file() {
+                    true => (&mut left.files, Unresolved::FilesTooLong),
+                    false => (&mut left.values, Unresolved::TooLong),
+                };
+                *left = left.checked_sub(size(&filled)).ok_or(over)?;
                 filled
             }
             Err(_) => value.clone(),

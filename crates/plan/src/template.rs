@@ -2,7 +2,7 @@
 //!
 //! The main type is [`Template`]. Must not know which names there are.
 
-use super::scope::{MAX_RESOLVED, Scope, Unresolved};
+use super::scope::{MAX_RESOLVED, MAX_WITH_FILES, Scope, Unresolved};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -24,6 +24,10 @@ pub enum Part {
     Secret(String),
     /// The server's own port, or the named server's.
     Port(Option<String>),
+    /// The text of a file of the project.
+    File(String),
+    /// The bytes of one, as base64.
+    Base64(String),
     /// A variable or a capture.
     Name(String),
 }
@@ -58,7 +62,7 @@ impl TemplateError {
 pub const RESERVED: [&str; 3] = ["workspace", "tmp", "port"];
 
 /// The prefixes of references.
-pub const PREFIXES: [&str; 3] = ["env", "secret", "port"];
+pub const PREFIXES: [&str; 5] = ["env", "secret", "port", "file", "base64"];
 
 /// Whether a variable or a capture can be called so: letters, digits and
 /// `_`, `-`, `.`, beginning with a letter or `_`.
@@ -99,9 +103,10 @@ impl Part {
                 reference: reference(),
             });
         }
+        let is_file = matches!(prefix, "file" | "base64");
         // Names of environment variables and servers are not jelly's to
         // choose; only what no system allows is refused.
-        if name.contains(['=', '\0']) || name.trim() != name {
+        if name.contains('\0') || !is_file && name.contains('=') || name.trim() != name {
             return Err(TemplateError::BadName {
                 reference: reference(),
                 name: name.to_owned(),
@@ -111,6 +116,8 @@ impl Part {
         Ok(match prefix {
             "env" => Self::Env(name),
             "secret" => Self::Secret(name),
+            "file" => Self::File(name),
+            "base64" => Self::Base64(name),
             _ => Self::Port(Some(name)),
         })
     }
@@ -126,6 +133,8 @@ impl Part {
             Self::Secret(name) => format!("${{secret:{name}}}"),
             Self::Port(None) => "${port}".into(),
             Self::Port(Some(server)) => format!("${{port:{server}}}"),
+            Self::File(path) => format!("${{file:{path}}}"),
+            Self::Base64(path) => format!("${{base64:{path}}}"),
             Self::Name(name) => format!("${{{name}}}"),
         }
     }
@@ -188,6 +197,12 @@ impl Template {
         }
     }
 
+    /// Whether a file stands in it.
+    pub(super) fn sends_file(&self) -> bool {
+        let mut parts = self.parts.iter();
+        parts.any(|part| matches!(part, Part::File(_) | Part::Base64(_)))
+    }
+
     /// Whether the value is known before any scope is.
     #[must_use]
     pub fn is_literal(&self) -> bool {
@@ -220,13 +235,17 @@ impl Template {
                 | Part::Env(_)
                 | Part::Secret(_)
                 | Part::Port(_)
+                | Part::File(_)
+                | Part::Base64(_)
                 | Part::Name(_) => match scope.look_up(part, server)?.as_ref() {
                     Value::String(value) => text.push_str(value),
                     other => text.push_str(&other.to_string()),
                 },
             }
-            if text.len() > MAX_RESOLVED {
-                return Err(Unresolved::TooLong);
+            match self.sends_file() {
+                true if text.len() > MAX_WITH_FILES => return Err(Unresolved::FilesTooLong),
+                false if text.len() > MAX_RESOLVED => return Err(Unresolved::TooLong),
+                true | false => {}
             }
         }
         Ok(text)

@@ -1,8 +1,10 @@
 //! The validated plan: what the rest of the house reads.
 
+use super::argument_files::ArgumentFiles;
 use super::auth::Auth;
 use super::features::{
-    Answer, Cancel, Completion, LogLevel, NotificationExpect, Raw, Subscription,
+    Answer, Cancel, Completion, HttpCall, HttpExpect, LogLevel, NotificationExpect, Raw, Service,
+    StartupExpect, Subscription,
 };
 use super::grammar::Operator;
 use super::matrix::Matrix;
@@ -78,6 +80,8 @@ pub struct Plan {
     pub source: PlanSource,
     /// The files that it includes, as [`Location::file`] counts them from 1.
     pub included: Vec<PlanSource>,
+    /// What its steps send of files.
+    pub files: ArgumentFiles,
     /// Names and values of what looks secret and is spelled out, in the plan and
     /// in what was given to it: a server may say it again where nobody would look
     /// for it.
@@ -96,6 +100,8 @@ pub struct Plan {
     /// The combinations that it is run in; `source` says which one this is.
     pub matrix: Option<Matrix>,
     pub servers: IndexMap<String, Server>,
+    /// Processes beside the servers.
+    pub services: IndexMap<String, Service>,
     pub setup: Vec<Step>,
     pub steps: Vec<Step>,
     pub teardown: Vec<Step>,
@@ -158,6 +164,10 @@ pub struct Server {
     pub startup_timeout: Duration,
     /// For one request. Default 30 s.
     pub request_timeout: Duration,
+    /// Progress that it reports begins the timeout of a request anew.
+    pub progress_extends: bool,
+    /// The most that this may come to. Default 10 min.
+    pub total_timeout: Duration,
     /// How long the server may take to exit once its stdin is closed, before
     /// SIGTERM, and again before SIGKILL. Default 2 s.
     pub shutdown_timeout: Duration,
@@ -195,6 +205,29 @@ pub struct Command {
 }
 
 impl Server {
+    /// One of which nothing is said but how it is reached.
+    pub(crate) fn new(name: &str, transport: Transport, at: Location, path: DocPath) -> Self {
+        Self {
+            name: name.to_owned(),
+            transport,
+            wire_check: None,
+            adapt: true,
+            era: None,
+            protocol: None,
+            pinned_at: None,
+            capabilities: None,
+            answers: Vec::new(),
+            requires: Vec::new(),
+            startup_timeout: Duration::ZERO,
+            request_timeout: Duration::ZERO,
+            progress_extends: false,
+            total_timeout: Duration::ZERO,
+            shutdown_timeout: Duration::ZERO,
+            at,
+            path,
+        }
+    }
+
     /// Whether jelly gets tokens for it.
     #[must_use]
     pub fn wants_tokens(&self) -> bool {
@@ -236,6 +269,10 @@ pub enum Request {
     Unsubscribe(String),
     /// Bytes: a line over pipes, a body over HTTP.
     Raw(Raw),
+    /// No message: what stands beside the endpoint. The step's `args` are the body.
+    Http(HttpCall),
+    /// Nothing: its server is started, which is looked at.
+    Startup,
 }
 
 impl Request {
@@ -252,6 +289,8 @@ impl Request {
             Self::Subscribe(_) => "subscribe",
             Self::Unsubscribe(_) => "unsubscribe",
             Self::Raw(_) => "raw",
+            Self::Http(_) => "http",
+            Self::Startup => "startup",
         }
     }
 }
@@ -273,6 +312,10 @@ pub struct Step {
     pub tags: Vec<String>,
     /// Overrides the server's `request_timeout`.
     pub timeout: Option<Duration>,
+    /// Overrides the server's.
+    pub progress_extends: Option<bool>,
+    /// Likewise.
+    pub total_timeout: Option<Duration>,
     pub at: Location,
     /// As in `steps[2]`.
     pub path: DocPath,
@@ -366,6 +409,30 @@ impl Step {
         self.expects().any(Expect::wants_error)
     }
 
+    /// How long its request may take: without an answer, and without progress where
+    /// that counts.
+    #[must_use]
+    pub fn limit(&self, server: &Server) -> Duration {
+        self.timeout.unwrap_or(server.request_timeout)
+    }
+
+    /// The longest that its request may take in all, where progress extends its
+    /// timeout.
+    #[must_use]
+    pub fn total_limit(&self, server: &Server) -> Option<Duration> {
+        let extends = self.progress_extends.unwrap_or(server.progress_extends);
+        let total = self.total_timeout.unwrap_or(server.total_timeout);
+        // A server's may be shorter than what a step says itself.
+        extends.then(|| total.max(self.limit(server)))
+    }
+
+    /// What is expected is that its server does not start.
+    #[must_use]
+    pub fn expects_refusal(&self) -> bool {
+        let startup = self.expect.startup.as_ref();
+        startup.is_some_and(|startup| startup.refuses.is_some())
+    }
+
     /// All that its answers are held against: what is waited for, and what the
     /// last one must be.
     pub fn expects(&self) -> impl Iterator<Item = &Expect> {
@@ -410,6 +477,10 @@ pub struct Expect {
     /// Over what the server wrote on stderr during the step.
     pub stderr: Vec<Predicate>,
     pub notifications: Vec<NotificationExpect>,
+    /// Of the answer to a plain HTTP request.
+    pub http: Option<Box<HttpExpect>>,
+    /// Of the start of its server, in place of an answer.
+    pub startup: Option<Box<StartupExpect>>,
 }
 
 impl Expect {

@@ -2,8 +2,8 @@
 
 use super::template::{Part, Template, each_reference};
 use super::{
-    Answer, Command, Expect, Operator, Plan, Predicate, Raw, Request, Requirement, Server, Step,
-    Transport, has_reference,
+    Answer, Command, Expect, Operator, Plan, Predicate, Raw, Request, Requirement, Server, Service,
+    Step, Transport, has_reference,
 };
 use jelly_base::text::close_names;
 use jelly_base::text::redact::holds_secret;
@@ -44,6 +44,8 @@ impl Plan {
             Part::Text(_)
             | Part::Workspace
             | Part::Tmp
+            | Part::File(_)
+            | Part::Base64(_)
             | Part::Env(_)
             | Part::Port(_)
             | Part::Name(_) => None,
@@ -74,6 +76,8 @@ impl Plan {
             Part::Text(_)
             | Part::Workspace
             | Part::Tmp
+            | Part::File(_)
+            | Part::Base64(_)
             | Part::Secret(_)
             | Part::Port(_)
             | Part::Name(_) => None,
@@ -135,6 +139,8 @@ impl Plan {
             | Part::Text(_)
             | Part::Workspace
             | Part::Tmp
+            | Part::File(_)
+            | Part::Base64(_)
             | Part::Secret(_)
             | Part::Port(_) => {}
         };
@@ -160,10 +166,19 @@ impl Plan {
             Part::Text(_)
             | Part::Workspace
             | Part::Tmp
+            | Part::File(_)
+            | Part::Base64(_)
             | Part::Env(_)
             | Part::Secret(_)
             | Part::Name(_) => None,
         })
+    }
+
+    /// Whether a server must not start, by `startup.refuses`.
+    #[must_use]
+    pub fn refuses(&self, server: &str) -> bool {
+        let mut steps = self.all_steps().filter(|step| step.server == server);
+        steps.any(Step::expects_refusal)
     }
 
     /// The steps whose server the plan does not define, in plan order.
@@ -192,6 +207,10 @@ impl Plan {
         for value in self.vars.values() {
             each_reference(value, &mut note);
         }
+        let services = self.services.values().flat_map(Service::templates);
+        services
+            .flat_map(|template| &template.parts)
+            .for_each(&mut note);
         for step in self.all_steps() {
             step.each_reference(&mut note);
             note(&Part::Port(Some(step.server.clone())));
@@ -241,6 +260,11 @@ impl Plan {
                 answer.each_reference(&mut |part| see(part, Some(&server.name)));
             }
         }
+        for (name, service) in &self.services {
+            for part in service.templates().flat_map(|template| &template.parts) {
+                see(part, Some(name));
+            }
+        }
         for step in self.all_steps() {
             step.each_reference(&mut |part| see(part, Some(&step.server)));
         }
@@ -288,11 +312,18 @@ impl Step {
                     in_text(uri, see);
                 }
             }
+            Request::Http(call) => {
+                in_text(&call.path, see);
+                for (_, value) in &call.headers {
+                    in_text(value, see);
+                }
+            }
             Request::Tool(_)
             | Request::List(_)
             | Request::Prompt(_)
             | Request::Method(_)
             | Request::Unsubscribe(_)
+            | Request::Startup
             | Request::Raw(Raw::Bytes(_)) => {}
         }
         for answer in &self.answers {
@@ -343,6 +374,8 @@ impl Expect {
             let json = expect.json.iter().flat_map(|json| &json.predicates);
             json.chain(&expect.count)
         });
+        let startup = self.startup.iter();
+        let startup = startup.flat_map(|startup| startup.predicates());
         self.text
             .iter()
             .chain(json)
@@ -351,6 +384,8 @@ impl Expect {
             .chain(&self.duration)
             .chain(&self.stderr)
             .chain(notifications)
+            .chain(startup)
+            .chain(self.http.iter().flat_map(|http| http.predicates()))
     }
 }
 

@@ -11,12 +11,13 @@
 //!
 //! Beside it: [`Scratch`], a temporary folder that is gone as surely, and
 //! [`lock_beside`], at which processes that are nobody's children wait
-//! for each other.
+//! for each other, and [`replace_locked`] for what they write there.
 
 mod drain;
 mod exit;
 mod lock;
 mod lookup;
+mod replace;
 mod room;
 mod scratch;
 mod shutdown;
@@ -41,6 +42,7 @@ pub use drain::{DRAIN_MAX, DRAIN_QUIET, ExitBoundReader};
 pub use exit::ExitWatch;
 pub use lock::{Held, LockError, lock_beside};
 pub use lookup::check;
+pub use replace::replace_locked;
 pub use room::{Shortage, check_room, let_large_writes_fail};
 pub use scratch::{Scratch, clear_scratch};
 pub use shutdown::{How, Shutdown, sweep_orphans};

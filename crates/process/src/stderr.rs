@@ -108,6 +108,12 @@ impl StderrHandle {
         self.since(Mark(0))
     }
 
+    /// The same, with the place where something of it was not kept.
+    #[must_use]
+    pub fn said(&self) -> Said {
+        self.said_since(Mark(0))
+    }
+
     /// What was said after the mark, as far as it was kept; a line says where
     /// something was left out.
     #[must_use]

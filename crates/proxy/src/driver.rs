@@ -254,6 +254,11 @@ impl Proxy {
         while let Some(wish) = self.relay.wish() {
             match wish {
                 Wish::Start => {
+                    if let Some(trouble) = self.settings.refused.clone() {
+                        self.log(&trouble);
+                        self.relay.gone(trouble, Instant::now());
+                        continue;
+                    }
                     self.upstream = None;
                     let pass_on = Some(self.pass_on.clone());
                     match Upstream::start(&self.settings, pass_on).await {

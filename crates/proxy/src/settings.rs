@@ -4,6 +4,7 @@ use super::account::RequestEnd;
 use super::adapter::StoreSchemas;
 use super::pass_on::PassOn;
 use super::spans::SpanTap;
+use super::trouble::Trouble;
 use jelly_base::model::{Rung, UpstreamContext};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::sanitize;
@@ -61,6 +62,9 @@ pub struct ProxySettings {
     /// How it is reached: by a process of its own, or by a URL.
     pub reach: Reach,
     pub relay: RelaySettings,
+    /// Why the server is not to be used: it is never started, and this is what
+    /// clients are answered.
+    pub refused: Option<Trouble>,
     pub redactor: Redactor,
     pub recorder: Option<Recorder>,
     /// Where a span of each request goes.

@@ -3,15 +3,17 @@
 //! Main type: [`Trouble`].
 
 use jelly_base::model::{
-    ErrorCategory, TROUBLE_META, TROUBLE_TOOL, UPSTREAM_ERROR_CODE, UpstreamContext,
-    UpstreamErrorType, UpstreamTrouble,
+    ErrorCategory, TROUBLE_MESSAGE_CHARS, TROUBLE_META, TROUBLE_TOOL, UPSTREAM_ERROR_CODE,
+    UpstreamContext, UpstreamErrorType, UpstreamTrouble,
 };
-use jelly_base::text::one_line;
+use jelly_base::text::{one_line, plural};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Bytes of the last words of a server that is starting.
 const WORDS: usize = 110;
+/// Bytes of the change that the message names.
+const CHANGE: usize = 110;
 
 /// What is told, all of it redacted.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +57,48 @@ impl Trouble {
         }
     }
 
+    /// A server that lists something else than the lock that it is held to; what
+    /// has changed as a sentence without its full stop, the first and all others.
+    #[must_use]
+    pub fn of_lock(context: &UpstreamContext, lock: &str, changes: &[String]) -> Self {
+        let first = changes.first().map_or("", String::as_str);
+        let more = match changes.len() {
+            0 | 1 => String::new(),
+            all => format!(" (and {})", plural(all - 1, "more breaking change")),
+        };
+        let renew = format!("`jelly tools lock --output {lock}`");
+        Self {
+            message: one_line(
+                &format!(
+                    "The server is not what {lock} holds: {}{more}. Fix: if that is meant, renew \
+                     the lock by {renew}.",
+                    one_line(first, CHANGE),
+                ),
+                TROUBLE_MESSAGE_CHARS,
+            ),
+            data: UpstreamTrouble {
+                error_type: UpstreamErrorType::DefinitionChanged,
+                root_cause: "tool_definition_changed".to_owned(),
+                rule: Some("mcp/definition-changed".to_owned()),
+                error_category: Some(ErrorCategory::Assertion),
+                retryable: Some(false),
+                details: format!(
+                    "The server is held to {lock}, and lists something else: {}.",
+                    changes.join("; ")
+                ),
+                evidence: None,
+                fix_instructions: vec![
+                    format!(
+                        "If the change is meant, renew the lock by {renew}, with the server named \
+                         as it is here, and start the proxy again."
+                    ),
+                    "If it is not, bring the old definition back.".to_owned(),
+                ],
+                error_context: context.clone(),
+            },
+        }
+    }
+
     /// Of another type, with the same cause.
     #[must_use]
     pub fn as_type(mut self, error_type: UpstreamErrorType) -> Self {
@@ -62,9 +106,20 @@ impl Trouble {
         self
     }
 
-    /// Of a server that is still starting, with what it said last.
+    /// Of a server that is still starting, with what it said last. What shows
+    /// already that it will not become ready is told as it is.
     #[must_use]
     pub fn while_starting(mut self, words: Option<&str>) -> Self {
+        const RUNS: &str = " It still runs.";
+        if !["startup_timeout", "unknown", ""].contains(&self.data.root_cause.as_str()) {
+            self.data.details.push_str(RUNS);
+            if self.message.chars().count() + RUNS.len() <= TROUBLE_MESSAGE_CHARS {
+                self.message.push_str(RUNS);
+            }
+            return self.as_type(UpstreamErrorType::StillStarting);
+        }
+        self.data.error_category = Some(ErrorCategory::Timeout);
+        self.data.retryable = Some(true);
         let words = words.map(|words| one_line(words, WORDS));
         let doing = match &words {
             Some(words) => format!("it last said: {}.", words.trim_end_matches('.')),

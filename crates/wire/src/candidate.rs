@@ -303,6 +303,7 @@ impl Attempt {
         let mut failure = StartFailure {
             process_alive: alive,
             stderr: stderr.tail(),
+            said: stderr.said(),
             showed_life: stderr.bytes() + seen.messages + seen.noise > 0
                 || !seen.unfinished.is_empty()
                 || stdout.as_ref().is_some_and(|stdout| stdout.bytes() > 0),

@@ -314,6 +314,38 @@ impl InFlight {
         if let Ok(answer) = timeout(limit - at_once, self.answer_in_time()).await {
             return answer;
         }
+        self.give_up(reason, watched).await
+    }
+
+    /// The answer, if it comes within `limit` of the request or of the newest
+    /// progress that the server reports, and within `total` in all; else the request
+    /// is given up, and the server told.
+    pub async fn answer_while_progress(mut self, limit: Duration, total: Duration) -> ReplyOutcome {
+        let heard = Arc::new(Notify::new());
+        self.shared
+            .peer()
+            .hear_progress(self.id, Arc::clone(&heard));
+        let end = deadline_after(Instant::now(), total);
+        let mut until = deadline_after(Instant::now(), limit).min(end);
+        loop {
+            tokio::select! {
+                biased;
+                answer = self.answer() => return answer,
+                () = heard.notified() => {
+                    let now = Instant::now();
+                    // A flood of progress would leave no time to look at the clock.
+                    if now >= end {
+                        break;
+                    }
+                    until = deadline_after(now, limit).min(end);
+                }
+                () = sleep_until(until) => break,
+            }
+        }
+        self.give_up("timed out", false).await
+    }
+
+    async fn give_up(mut self, reason: &str, watched: bool) -> ReplyOutcome {
         let life = {
             let mut peer = self.shared.peer();
             let life = peer.cancel(self.id, reason);

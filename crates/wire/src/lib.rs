@@ -32,6 +32,7 @@ mod listing;
 mod message;
 mod notices;
 mod observed;
+mod patience;
 mod peer;
 mod raw;
 mod recording;
@@ -53,12 +54,13 @@ pub use exchange::{Beyond, End, HttpEnd, Life, Outgoing, ReplyOutcome};
 pub use extras::{CROSSING, CancelEnd, Listening, Stirs};
 pub use frame::{Frame, LineSplitter, MAX_LINE_BYTES};
 pub use http::{
-    JsonPoster, ListenGuard, ListenRefusal, ParamHeaders, RawHttp, RawNews, RequestRefusal,
-    SseItem, SseParser, auth, header_text,
+    JsonPoster, ListenGuard, ListenRefusal, ParamHeaders, PlainAnswer, PlainHttp, PlainRequest,
+    RawHttp, RawNews, RequestRefusal, SseItem, SseParser, auth, header_text,
 };
 pub use launch::{Endpoint, Launch, Reach};
 pub use notices::{Listener, Notice};
 pub use observed::Observed;
+pub use patience::Patience;
 pub use peer::Peer;
 pub use raw::is_sound;
 pub use recording::{RecordedContent, RecordedMessage, RecordedSession, Recording, RecordingError};

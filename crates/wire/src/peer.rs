@@ -21,7 +21,8 @@ use jelly_base::text::redact::Redactor;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use tokio::sync::{oneshot, watch};
+use std::sync::Arc;
+use tokio::sync::{Notify, oneshot, watch};
 
 /// Answers to a server that doesn't read them pile up no further than this.
 const OUTBOX_BYTES: usize = 16 * 1024 * 1024;
@@ -43,6 +44,8 @@ struct Pending {
     probe: bool,
     reply: oneshot::Sender<ReplyOutcome>,
     progress: u64,
+    /// Who waits for as long as there is progress.
+    patient: Option<Arc<Notify>>,
     messages_before: u64,
     noise_before: u64,
     /// The request's last byte in the stream of all bytes sent.
@@ -277,12 +280,21 @@ impl Peer {
             probe,
             reply,
             progress: 0,
+            patient: None,
             messages_before: self.observed.messages,
             noise_before: self.observed.noise,
             sent_at: self.queued,
             raw,
         });
         receiver
+    }
+
+    /// Tells of each progress notification for a request that has no answer yet.
+    pub fn hear_progress(&mut self, id: u64, heard: Arc<Notify>) {
+        let pending = self.pending.iter_mut().find(|pending| pending.id == id);
+        if let Some(pending) = pending {
+            pending.patient = Some(heard);
+        }
     }
 
     /// What is to be sent as it is, each by a request of its own.

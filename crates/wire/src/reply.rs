@@ -6,6 +6,7 @@ use super::exchange::ReplyOutcome;
 use jelly_base::model::{
     Era, Exit, HttpFacts, Outcome, OwnLimit, Phase, RequestFacts, RpcError, SpawnError,
 };
+use jelly_process::Said;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -39,6 +40,8 @@ pub struct StartFailure {
     pub process_alive: bool,
     /// Head and tail.
     pub stderr: String,
+    /// The same, with the place where something of it was not kept.
+    pub said: Said,
     /// The same of a process that is reached over HTTP, where stdout is not
     /// the wire.
     pub stdout: Option<String>,
@@ -83,6 +86,7 @@ impl StartFailure {
             exit: None,
             process_alive: false,
             stderr: String::new(),
+            said: Said::default(),
             stdout: None,
             stdout_noise: Vec::new(),
             noise_count: 0,

@@ -8,6 +8,7 @@ use super::era::Greeting;
 use super::exchange::{Beyond, Outgoing, ReplyOutcome};
 use super::listing::{list_all, read_tools};
 use super::observed::Observed;
+use super::patience::{Asking, Patience};
 use super::peer::Peer;
 use super::reply::Reply;
 use super::rounds::{NoRound, ResultType, next_round, result_type};
@@ -216,22 +217,41 @@ impl Session {
     /// Sends one request and waits for its end, no longer than `limit`,
     /// whatever the server does meanwhile.
     ///
-    /// Null `params` are left out. `tools/call` asks for progress. Dropping
-    /// the future cancels the request.
-    pub async fn request(&self, method: &str, params: Value, limit: Duration) -> Reply {
+    /// Null `params` are left out. `tools/call` asks for progress, and so does what
+    /// is waited for as long as there is progress. Dropping the future cancels the
+    /// request.
+    pub async fn request(
+        &self,
+        method: &str,
+        params: Value,
+        patience: impl Into<Patience>,
+    ) -> Reply {
+        let patience = patience.into();
         self.timed(
-            async |deadline| self.ask(method, params, false, deadline).await,
-            limit,
+            async |deadline| {
+                self.ask(method, params, patience.asking(false), deadline)
+                    .await
+            },
+            patience.at_most(),
         )
         .await
     }
 
     /// The same with the params as they are: nothing is added to them, not even
     /// what the protocol requires.
-    pub async fn request_bare(&self, method: &str, params: Value, limit: Duration) -> Reply {
+    pub async fn request_bare(
+        &self,
+        method: &str,
+        params: Value,
+        patience: impl Into<Patience>,
+    ) -> Reply {
+        let patience = patience.into();
         self.timed(
-            async |deadline| self.ask(method, params, true, deadline).await,
-            limit,
+            async |deadline| {
+                self.ask(method, params, patience.asking(true), deadline)
+                    .await
+            },
+            patience.at_most(),
         )
         .await
     }
@@ -354,7 +374,7 @@ impl Session {
         &self,
         method: &str,
         params: Value,
-        bare: bool,
+        Asking { bare, extends }: Asking,
         deadline: Instant,
     ) -> ReplyOutcome {
         // Only a modern server may ask back, so only then a copy is needed.
@@ -375,11 +395,15 @@ impl Session {
                 method,
                 params,
                 version: (!bare).then_some(self.version),
-                progress: !bare && method == "tools/call",
+                progress: !bare && (method == "tools/call" || extends.is_some()),
                 probe: false,
             };
             let left = deadline.saturating_duration_since(Instant::now());
-            let outcome = self.connection.send(request).answer_within(left).await;
+            let sent = self.connection.send(request);
+            let outcome = match extends {
+                Some(limit) => sent.answer_while_progress(limit, left).await,
+                None => sent.answer_within(left).await,
+            };
             if let Some(again) = again
                 && says_header_mismatch(&outcome)
             {

@@ -17,7 +17,7 @@ use std::time::Duration;
     after_help = "\
 Starts the server, lists what it offers, and calls every tool that declares itself read-only, or
 needs no arguments and does not appear to change anything; then runs the generated plan once.
-Nothing that may be destructive is called without --call-all.
+Nothing that may be destructive is called without --call TOOL or --call-all.
 
 Exit codes:
   2  invalid input, a missing value, or the plan exists already
@@ -85,6 +85,10 @@ pub struct InitArgs {
     /// Use the tokens that `jelly login` stored for the URL
     #[arg(long, conflicts_with = "command")]
     pub login: bool,
+
+    /// Call this tool too, whatever it may change; can be given several times
+    #[arg(long = "call", value_name = "TOOL", conflicts_with = "from_recording")]
+    pub called: Vec<String>,
 
     /// Call every tool whose arguments can be generated, even destructive ones
     #[arg(long)]

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
 /// Where the list of known failures is.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct KnownFile {
     /// List of known failures [default: known-failures.yaml beside jelly.yaml]
     #[arg(long, value_name = "FILE")]

@@ -1,5 +1,6 @@
 //! What can be typed behind `jelly merge`.
 
+use super::coverage::LeastCoverage;
 use super::shared::{CiArgs, Format, NamedReports, ReportsDir};
 use clap::Args;
 use std::path::PathBuf;
@@ -22,6 +23,9 @@ pub struct MergeArgs {
 
     #[command(flatten)]
     pub named_reports: NamedReports,
+
+    #[command(flatten)]
+    pub least: LeastCoverage,
 
     #[command(flatten)]
     pub ci: CiArgs,

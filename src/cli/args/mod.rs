@@ -5,9 +5,11 @@ mod apply;
 mod call;
 mod check;
 mod config;
+mod coverage;
 mod doctor;
 mod explain;
 mod fleet;
+mod fuzz;
 mod history;
 mod init;
 mod known;
@@ -32,9 +34,11 @@ pub use apply::ApplyArgs;
 pub use call::CallArgs;
 pub use check::CheckArgs;
 pub use config::{ConfigArgs, ConfigFormat};
+pub use coverage::{CoverageArgs, MinCoverage};
 pub use doctor::{DoctorArgs, DoctorFormat};
 pub use explain::ExplainArgs;
 pub use fleet::{CauseArgs, ExportFormat, FleetArgs, FleetFormat, PageArgs, ScopeArgs};
+pub use fuzz::FuzzArgs;
 pub use history::{
     ExportArgs, HistoryArgs, HistoryCommand, HistoryOrder, ListArgs, MigrateArgs, PruneArgs,
     PushArgs,
@@ -92,7 +96,7 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Merge the results of shards into the result of one run
     Merge(MergeArgs),
-    /// Validate plans without starting anything
+    /// Validate plans without starting anything, or with --live beside their servers
     Check(CheckArgs),
     /// Apply the repairs of an earlier run to the plan file
     Apply(ApplyArgs),
@@ -118,6 +122,8 @@ pub enum Command {
     Call(Box<CallArgs>),
     /// List the tools, prompts and resources of a server
     List(Box<ListServerArgs>),
+    /// Try a server's tools with inputs made from their schemas
+    Fuzz(Box<FuzzArgs>),
     /// Log in to a server that requires OAuth tokens
     Login(LoginArgs),
     /// Serve run, triage and doctor as MCP tools for coding agents

@@ -4,6 +4,7 @@
 //! [`RUN_FLAGS`], which the compiler and a test ask for; a row of
 //! `layers/table.rs` where it is a setting too; and the code that heeds it.
 
+use super::coverage::CoverageArgs;
 use super::history::HistoryArgs;
 use super::known::KnownFile;
 use super::rules::RuleFiles;
@@ -18,7 +19,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Duration;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Exit codes, in order of precedence:
   130/143  interrupted; the reports of what was done are written
@@ -68,6 +69,10 @@ pub struct RunArgs {
     /// List the steps that would run, and run nothing
     #[arg(long)]
     pub list: bool,
+
+    /// Run again whenever a plan, what it reads, or a server's code changes
+    #[arg(long, conflicts_with_all = ["list", "shard"])]
+    pub watch: bool,
 
     /// Set a variable of the plan; the value may be JSON
     #[arg(long = "var", value_name = "NAME=VALUE", value_parser = parse_var)]
@@ -156,6 +161,9 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE", requires = "locked", default_value = super::tools::LOCK)]
     pub lock: PathBuf,
 
+    #[command(flatten)]
+    pub coverage: CoverageArgs,
+
     /// Record every message in wire.jsonl
     #[arg(long)]
     pub record: bool,
@@ -163,6 +171,10 @@ pub struct RunArgs {
     /// Print only the verdict and the help summary
     #[arg(long, short)]
     pub quiet: bool,
+
+    /// Say on stderr what happens while it happens: starts, requests and answers in short
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub verbose: bool,
 
     /// Says on stderr, as JSON Lines, how far the run is: for `jelly serve`
     #[arg(long, hide = true)]
@@ -190,6 +202,8 @@ impl RunArgs {
             // It judges lists, and no answer of a step.
             locked: _,
             lock: _,
+            // It counts, and judges no answer.
+            coverage: _,
             // Read when the call began.
             own_rules: _,
             // A plan knows itself by its content, its variables by their
@@ -229,6 +243,8 @@ impl RunArgs {
             history: _,
             record: _,
             quiet: _,
+            verbose: _,
+            watch: _,
             announce: _,
             again: _,
         } = self;
@@ -311,12 +327,15 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("only", "--only", FlagRepeat::OfTheSame),
     ("skip", "--skip", FlagRepeat::OfTheSame),
     ("fail_fast", "--fail-fast", FlagRepeat::OfTheSame),
+    ("coverage", "--coverage", FlagRepeat::Dropped),
+    ("min_coverage", "--min-coverage", FlagRepeat::Dropped),
     ("shard", "--shard", FlagRepeat::Dropped),
     ("shard_times", "--shard-times", FlagRepeat::Dropped),
     ("run_key", "--run-key", FlagRepeat::Dropped),
     ("run_attempt", "--run-attempt", FlagRepeat::Dropped),
     ("skip_missing", "--skip-missing", FlagRepeat::Kept),
     ("list", "--list", FlagRepeat::Dropped),
+    ("watch", "--watch", FlagRepeat::Dropped),
     ("seed", "--seed", FlagRepeat::Dropped),
     ("jobs", "--jobs", FlagRepeat::Dropped),
     ("record", "--record", FlagRepeat::Dropped),
@@ -325,11 +344,12 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("format", "--format", FlagRepeat::Dropped),
     ("max_bytes", "--max-bytes", FlagRepeat::Dropped),
     ("quiet", "--quiet", FlagRepeat::Dropped),
+    ("verbose", "--verbose", FlagRepeat::Dropped),
     ("color", "--color", FlagRepeat::Dropped),
 ];
 
 /// Budgets: a flag wins over the environment, and that over the plan.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Budgets (plan: budgets)")]
 pub struct BudgetArgs {
     /// Maximum number of iterations, at least 1 [default: 5]

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// Some of the plans, for one of several runners.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Shards (one list of plans, several runners)")]
 pub struct ShardArgs {
     /// Run only part I of N of the plans, from 1; auto: by the CI's variables; auto/N: where these tell no total

@@ -42,7 +42,7 @@ impl Format {
 pub const REPORTS: &str = "reports";
 
 /// Where a run leaves its reports, and where the last one is looked for.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct ReportsDir {
     /// Folder for reports; each run gets a folder below it
     #[arg(
@@ -94,7 +94,7 @@ pub enum CiChoice {
 }
 
 /// What is told to a CI system.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct CiArgs {
     /// CI system to report the result to, in its native format
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
@@ -102,7 +102,7 @@ pub struct CiArgs {
 }
 
 /// Reports by name, in addition to what is printed.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct NamedReports {
     #[arg(
         id = "report",

@@ -431,8 +431,8 @@ fn unknown_word(words: &[&str]) -> Option<String> {
 #[test]
 fn every_jelly_command_in_a_text_exists() {
     assert_eq!(
-        unknown_word(&["check", "--live"]),
-        Some("--live".to_owned())
+        unknown_word(&["check", "--alive"]),
+        Some("--alive".to_owned())
     );
     assert_eq!(
         unknown_word(&["snapshot", "accept", "{name}", "--plan"]),

@@ -85,6 +85,8 @@ fn written(template: &Template, plan: &Plan) -> Result<Spot, &'static str> {
                 text.push_str(&part.reference());
             }
             Part::Port(_) => return Err("has a port that the plan chooses"),
+            // The loader lets no server have one.
+            Part::File(_) | Part::Base64(_) => return Err("is given a file"),
             Part::Name(name) => match plan.vars.get(name) {
                 Some(Value::String(value)) if value.contains("${") => {
                     return Err("uses variables that use others");

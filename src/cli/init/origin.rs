@@ -165,7 +165,13 @@ pub(super) fn typed_blanks(reached: &Reached) -> BTreeMap<String, String> {
     parts
         .filter_map(|part| match part {
             Part::Env(name) | Part::Secret(name) => Some((name.clone(), name)),
-            Part::Text(_) | Part::Workspace | Part::Tmp | Part::Port(_) | Part::Name(_) => None,
+            Part::Text(_)
+            | Part::Workspace
+            | Part::Tmp
+            | Part::Port(_)
+            | Part::File(_)
+            | Part::Base64(_)
+            | Part::Name(_) => None,
         })
         .collect()
 }

@@ -73,6 +73,8 @@ struct WholeRun {
     tests: BTreeMap<String, (usize, bool)>,
     /// Causes of all failures of all iterations.
     causes: BTreeSet<String>,
+    /// No step was left out: what was not seen did not come.
+    is_whole: bool,
 }
 
 impl WholeRun {
@@ -80,6 +82,7 @@ impl WholeRun {
         let mut seen = Self {
             tests: BTreeMap::new(),
             causes: BTreeSet::new(),
+            is_whole: true,
         };
         for (at, report) in reports.iter().enumerate() {
             let failures = report.iterations.iter().flat_map(|one| &one.failures);
@@ -101,6 +104,7 @@ impl WholeRun {
                 StepState::Passed | StepState::Failed => true,
                 StepState::Blocked | StepState::Quarantined | StepState::Skipped => false,
             };
+            self.is_whole &= ran;
             if ran {
                 let passed = step.state == StepState::Passed && !step.flaky;
                 let test = TestName::new(plan, &step.server, &step.id);
@@ -127,8 +131,10 @@ impl WholeRun {
                 let (_, passed) = self.tests.get(test)?;
                 passed.then_some(StaleReason::Passed)
             }
-            (None, Some(cause)) => (scope == JudgedScope::AllPlans && !self.causes.contains(cause))
-                .then_some(StaleReason::NotSeen),
+            (None, Some(cause)) => {
+                let is_judged = scope == JudgedScope::AllPlans && self.is_whole;
+                (is_judged && !self.causes.contains(cause)).then_some(StaleReason::NotSeen)
+            }
             (None, None) => None,
         }
     }
@@ -235,7 +241,8 @@ mod tests {
             (entry("r > s > a", ""), all, None),
             (entry("z > s > a", ""), all, None),
             (entry("", "j2:q"), all, None),
-            (entry("", "j2:x"), all, Some((0, StaleReason::NotSeen))),
+            // A step was left out that might have shown it.
+            (entry("", "j2:x"), all, None),
             (entry("", "j2:x"), named, None),
             (expired, named, Some((1, StaleReason::Expired))),
         ] {
@@ -254,5 +261,9 @@ mod tests {
             });
             assert_eq!(found, wanted, "{entries:?}");
         }
+
+        let mut whole = [plan("p", StepState::Passed, "")];
+        judge(&[entry("", "j2:x")], &mut whole, all, "2026-11-25");
+        assert_eq!(whole[0].known_stale[0].because, StaleReason::NotSeen);
     }
 }

@@ -7,12 +7,15 @@ use crate::cli::record::test_of;
 use crate::cli::refusal::Refusal;
 use crate::cli::rules::project_file;
 use crate::cli::settings::{World, inherited_secrets};
+use crate::report::reported_test;
 use jelly_base::model::{
     Diagnosis, ErrorCategory, KnownEntry, KnownFailure, KnownMark, TriageReport,
 };
 use jelly_base::text::redact::Redactor;
 use jelly_harness::triage_loop::KnownFailures;
-use jelly_plan::{PlanSource, read_known};
+use jelly_plan::{Plan, PlanSource, Step, read_known};
+use jelly_triage::history::TestName;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -88,13 +91,23 @@ impl KnownList {
         })
     }
 
+    /// The steps of a plan that it names, with or without their causes.
+    pub fn steps_of(&self, plan: &Plan, today: &str) -> BTreeSet<String> {
+        let valid = self.entries.iter().filter(|entry| !entry.is_expired(today));
+        let tests: BTreeSet<&str> = valid.filter_map(|entry| entry.test.as_deref()).collect();
+        let is_named = |step: &&Step| {
+            let test = TestName::new(&plan.name, &step.server, &step.id);
+            tests.contains(test.to_string().as_str())
+        };
+        let named = plan.all_steps().filter(is_named);
+        named.map(|step| step.id.clone()).collect()
+    }
+
     /// Which failures of reports it covers. Of a report nobody knows more than
     /// that an assertion failed.
     pub fn of_triage(&self, report: &TriageReport, today: &str) -> Vec<KnownFailure> {
         let known = report.failures.iter().filter_map(|failure| {
-            let parts = [failure.suite, failure.classname, failure.name];
-            let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-            let test = parts.join(" > ");
+            let test = reported_test(&failure);
             let diagnosis = failure.diagnosis();
             let is_mismatch = diagnosis.error_category == Some(ErrorCategory::Assertion)
                 && diagnosis.root_cause != "schema_mismatch";

@@ -4,16 +4,17 @@
 use super::read::read_shard;
 use crate::cli::args::{Format, MergeArgs};
 use crate::cli::ci::CiCall;
+use crate::cli::coverage::{judge_coverage, shown_coverage};
 use crate::cli::invalid::chain;
 use crate::cli::known::{JudgedScope, day_of, judge, said_of};
-use crate::cli::out::{print_in, stdout};
+use crate::cli::out::{print, print_in, stdout};
 use crate::cli::refusal::{Refusal, complain};
 use crate::cli::report_files::{ReportFiles, Taken};
 use crate::cli::settings::World;
 use crate::report::{
     ReportSurroundings, Results, RunDir, TerminalOptions, TerminalReporter, report_json, run_id,
 };
-use jelly_base::model::ExitCode;
+use jelly_base::model::{Coverage, ExitCode};
 use jelly_base::text::{Notation, sanitize};
 use jelly_harness::shards::{Combined, ShardResult, combine};
 use std::path::{Path, PathBuf};
@@ -117,7 +118,9 @@ fn report(
     let entropy = now.subsec_nanosecond().unsigned_abs() ^ std::process::id();
     let run_dir = RunDir::create(&args.reports.reports_dir, &run_id(now, entropy))
         .map_err(|error| Refusal::needs_help(format!("error: failed to {}", chain(&error))))?;
-    let mut code = combined.exit_code;
+    let coverage = Coverage::of_plans(combined.plans.iter().map(|it| it.coverage.as_ref()));
+    let missed = judge_coverage(coverage.as_ref(), &args.least.min_coverage);
+    let mut code = ExitCode::strongest([combined.exit_code].into_iter().chain(missed));
     let results = |code: ExitCode| {
         Results::new(run_dir.run_id(), code, &combined.plans)
             .with_matrix(&combined.matrix)
@@ -150,7 +153,9 @@ fn report(
                 width: world.width(),
                 label: None,
             };
-            TerminalReporter::new(stdout(Notation::Plain), options).finish_all(&results(code))
+            let told = print(shown_coverage(coverage.as_ref(), args.quiet));
+            let mut reporter = TerminalReporter::new(stdout(Notation::Plain), options);
+            told.and(reporter.finish_all(&results(code)))
         }
     };
     let told = CiCall::find(args.ci.ci, world, args.format == Format::Human).map_or(Ok(()), |ci| {

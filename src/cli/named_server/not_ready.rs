@@ -32,19 +32,9 @@ impl NamedServer {
         (engine, world, redactor): (&Engine, &World, &Redactor),
         words: &[&str],
     ) -> Refusal {
-        let mut text = format!("error: the server `{}` could not be started", self.name);
         let checkup = self.checkup(failure, (engine, world, redactor), words);
-        if let Some(diagnosis) = &checkup.diagnosis {
-            text.push_str(&format!(" ({})", diagnosis.root_cause));
-        }
-        let options = DoctorOptions {
-            color: world.colors_stderr(),
-            width: world.width().unwrap_or(100),
-        };
-        text.push_str("\n\n");
-        text.push_str(&server_text(&checkup, options));
         // Commands to paste hold what was typed.
-        Refusal::needs_help(text.trim_end()).redacted(redactor)
+        Refusal::needs_help(not_started(&checkup, world)).redacted(redactor)
     }
 
     fn checkup(
@@ -55,7 +45,7 @@ impl NamedServer {
     ) -> Checkup {
         let typed;
         let (config, folder, home) = match &self.stands {
-            Stands::InPlan(at) => return self.checkup_of_plan(at, failure, engine),
+            Stands::InPlan(at) => return trouble_in_plan(&self.name, at, failure, engine),
             Stands::InConfig(stands) => {
                 let (config, folder, home) = &**stands;
                 (config, folder.clone(), home.as_deref())
@@ -89,27 +79,11 @@ impl NamedServer {
         };
         let checkup = examiner.checkup_of_first(config, &folder, examined);
         let mut checkup =
-            checkup.unwrap_or_else(|| self.checkup_of_plan(AS_TYPED, failure, engine));
+            checkup.unwrap_or_else(|| trouble_in_plan(&self.name, AS_TYPED, failure, engine));
         if let (Stands::OnCommandLine, Some(entry)) = (&self.stands, config.entries.first()) {
             in_words_of_commands(&mut checkup, config, entry, words);
         }
         checkup
-    }
-
-    /// A plan has its own words for what is wrong with it.
-    fn checkup_of_plan(&self, at: &str, failure: &Failure, engine: &Engine) -> Checkup {
-        let clean = |text: &str| sanitize(text).into_owned();
-        Checkup {
-            name: clean(&self.name),
-            at: at.to_owned(),
-            state: CheckupState::Broken,
-            argv: failure.argv.iter().map(|word| clean(word)).collect(),
-            url: failure.url.clone(),
-            stderr_tail: failure.stderr.as_deref().map(clean).unwrap_or_default(),
-            message: failure.message.as_deref().map(clean),
-            diagnosis: Some(engine.diagnose(failure)),
-            ..Checkup::default()
-        }
     }
 
     /// As an entry of a configuration.
@@ -138,6 +112,38 @@ impl NamedServer {
             },
         }
     }
+}
+
+/// What is wrong with a server that a plan has: a plan has its own words for that.
+pub fn trouble_in_plan(name: &str, at: &str, failure: &Failure, engine: &Engine) -> Checkup {
+    let clean = |text: &str| sanitize(text).into_owned();
+    Checkup {
+        name: clean(name),
+        at: at.to_owned(),
+        state: CheckupState::Broken,
+        argv: failure.argv.iter().map(|word| clean(word)).collect(),
+        url: failure.url.clone(),
+        stderr_tail: failure.stderr.as_deref().map(clean).unwrap_or_default(),
+        message: failure.message.as_deref().map(clean),
+        diagnosis: Some(engine.diagnose(failure)),
+        ..Checkup::default()
+    }
+}
+
+/// For people, on stderr.
+pub fn not_started(checkup: &Checkup, world: &World) -> String {
+    let mut text = format!("error: the server `{}` could not be started", checkup.name);
+    if let Some(diagnosis) = &checkup.diagnosis {
+        text.push_str(&format!(" ({})", diagnosis.root_cause));
+    }
+    let options = DoctorOptions {
+        color: world.colors_stderr(),
+        width: world.width().unwrap_or(100),
+    };
+    text.push_str("\n\n");
+    text.push_str(&server_text(checkup, options));
+    text.truncate(text.trim_end().len());
+    text
 }
 
 pub fn spot(text: &str) -> Spot {

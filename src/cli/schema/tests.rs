@@ -21,6 +21,7 @@ use jelly_base::model::{
     TriagedFailure,
 };
 use jelly_contract::{Changes, LintReport, Lock};
+use jelly_fuzzing::FuzzReport;
 use jelly_harness::learned::StoreFile;
 use jelly_harness::shards::PlanTimes;
 use jelly_harness::triage_loop::Bundle;
@@ -236,6 +237,12 @@ const MADE: &[Made] = &[
         "`jelly tools lint --format json`",
         &[("tools lint", "json")],
         output::<LintReport>,
+    ),
+    made(
+        "fuzz",
+        "`jelly fuzz --format json`",
+        &[("fuzz", "json")],
+        output::<FuzzReport>,
     ),
     made(
         "history",

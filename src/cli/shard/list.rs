@@ -13,7 +13,7 @@ use crate::cli::tools::MAX_LOCK;
 use jelly_base::model::{ShardPlan, ShardRecord};
 use jelly_base::text::redact::{looks_secret, secrets_in_variable};
 use jelly_harness::shards::{PlanTimes, assign, list_digest, text_digest};
-use jelly_plan::PlanSource;
+use jelly_plan::{PlanSource, check_in};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -73,7 +73,7 @@ impl ShardCall {
                 named: path.display().to_string(),
                 shard,
                 runs: counts.get(path.as_path()).copied().unwrap_or(1),
-                sha256: PlanSource::read(path).ok().map(|source| source.sha256()),
+                sha256: contents_digest(path, &root),
             })
             .collect();
         let plans_sha256 = list_digest(&plans);
@@ -145,7 +145,7 @@ fn is_secret(name: &str, value: &Value, world: &World) -> bool {
     };
     looks_secret(name)
         || !secrets_in_variable(name, &text).is_empty()
-        || inherited_secrets(&world.env).any(|(_, secret)| *secret == text)
+        || inherited_secrets(&world.env).any(|(_, secret)| secret == text)
 }
 
 /// Of a lock that can't be read, or is larger than any that is used, nothing:
@@ -227,6 +227,23 @@ fn places(paths: &[PathBuf], root: &Path, world: &World) -> Result<Vec<String>, 
         places.push(place);
     }
     Ok(places)
+}
+
+/// The digest of a plan with the files that it includes or sends; none where it
+/// can't be read. Of one that is no plan it is that of its own text.
+fn contents_digest(path: &Path, project: &Path) -> Option<String> {
+    let source = PlanSource::read(path).ok()?;
+    let own = source.sha256();
+    let Ok(plan) = check_in(source, Some(project)) else {
+        return Some(own);
+    };
+    let included = plan.included.iter().map(PlanSource::sha256);
+    let sent = plan.files.digests().map(|(_, digest)| digest.to_owned());
+    let others: Vec<String> = included.chain(sent).collect();
+    match others.is_empty() {
+        true => Some(own),
+        false => Some(text_digest(&format!("{own} {}", others.join(" ")))),
+    }
 }
 
 /// The durations with the digest of their file.

@@ -16,18 +16,18 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Starts the server once and looks at its lists. What it promised and no longer
-/// does is refused, other texts are warned of. One that can't be started is for
-/// others to tell of.
+/// Starts the server once and looks at its lists: what it promised and no longer
+/// does, as sentences without their full stops. That and other texts are told of
+/// on stderr. One that can't be started is for others to tell of.
 ///
 /// # Errors
-/// Exit code 2 for what is no lock, or has not this server; 3 for a breaking change.
+/// What is no lock, or has not this server.
 pub async fn hold_to_lock(
     named: &NamedServer,
     file: &Path,
     startup_timeout: Duration,
     (world, redactor): (&World, &Redactor),
-) -> Result<(), Refusal> {
+) -> Result<Vec<String>, Refusal> {
     let lock = read_lock(&world.cwd.join(file))?;
     let launch = named.launch(startup_timeout, redactor);
     let inventory = match OpenServer::start(&launch).await {
@@ -48,7 +48,7 @@ pub async fn hold_to_lock(
                 file.display(),
                 sanitize(&why)
             ));
-            return Ok(());
+            return Ok(Vec::new());
         }
     };
     let name = known_name(named, &inventory);
@@ -78,12 +78,12 @@ pub async fn hold_to_lock(
     let (breaking, texts) = (of(ChangeKind::Breaking), of(ChangeKind::Text));
     let color = world.colors_stderr();
     if !breaking.is_empty() {
-        return Err(Refusal::needs_help(format!(
+        complain(&format!(
             "error: the server no longer lists what {} holds\n{}help: if that is meant, `jelly \
              tools lock` renews the lock",
             file.display(),
             changes_text(&breaking, color)
-        )));
+        ));
     }
     if !texts.is_empty() {
         complain(&format!(
@@ -92,5 +92,8 @@ pub async fn hold_to_lock(
             changes_text(&texts, color).trim_end()
         ));
     }
-    Ok(())
+    Ok(breaking
+        .iter()
+        .map(|change| format!("`{}`: {}", sanitize(&change.item), sanitize(&change.why)))
+        .collect())
 }

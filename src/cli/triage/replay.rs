@@ -2,7 +2,8 @@
 //! by then it is known what each failure means, and which case was flaky.
 
 use crate::report::{
-    CaseWriter, CasesHead, ShownCase, ShownFailure, ShownOutcome, SuiteHead, refused_case,
+    CaseWriter, CasesHead, KnownCases, ShownCase, ShownFailure, ShownOutcome, SuiteHead,
+    refused_case,
 };
 use jelly_base::model::{FailureStatus, FailureView, Failures, ReportSummary, TriageReport};
 use jelly_base::text::redact::Redactor;
@@ -28,13 +29,15 @@ pub fn replay(
         .map(|source| (redactor.redact(&source.name).into_owned(), source))
         .collect();
     let failures = by_report(&report.failures);
-    let head = CasesHead::of_triage(report);
+    let known = KnownCases::of(report);
+    let head = CasesHead::of_triage(report, &known);
     writer.begin(&head)?;
     for summary in report.counted_reports() {
-        begin_report(summary, writer)?;
+        begin_report(summary, &known, writer)?;
         let failures = failures.get(summary.path.as_str());
         let mut sink = Replay {
             failures: failures.map_or(&[], Vec::as_slice),
+            known: (&known, &summary.path),
             redactor,
             writer: &mut *writer,
             result: Ok(()),
@@ -62,20 +65,29 @@ pub fn replay(
 /// What `writer` says.
 pub fn replay_failures(report: &TriageReport, writer: &mut dyn CaseWriter) -> io::Result<()> {
     let failures = by_report(&report.failures);
-    let head = CasesHead::of_triage(report);
+    let known = KnownCases::of(report);
+    let head = CasesHead::of_triage(report, &known);
     writer.begin(&head)?;
     for summary in &report.reports {
-        begin_report(summary, writer)?;
+        begin_report(summary, &known, writer)?;
         for failure in failures.get(summary.path.as_str()).into_iter().flatten() {
-            writer.case(&ShownCase::of(*failure))?;
+            let mut case = ShownCase::of(*failure);
+            if let Some(why) = known.why(failure.report, failure.ordinal) {
+                case.pass_over(why);
+            }
+            writer.case(&case)?;
         }
         writer.end_suite()?;
     }
     writer.end(&head)
 }
 
-fn begin_report(summary: &ReportSummary, writer: &mut dyn CaseWriter) -> io::Result<()> {
-    writer.begin_suite(&SuiteHead::of_report(summary))?;
+fn begin_report(
+    summary: &ReportSummary,
+    known: &KnownCases<'_>,
+    writer: &mut dyn CaseWriter,
+) -> io::Result<()> {
+    writer.begin_suite(&SuiteHead::of_report(summary, known))?;
     refused_case(summary).map_or(Ok(()), |case| writer.case(&case))
 }
 
@@ -90,6 +102,8 @@ fn by_report(failures: &Failures) -> HashMap<&str, Vec<FailureView<'_>>> {
 struct Replay<'r> {
     /// Of this report, by rising ordinal.
     failures: &'r [FailureView<'r>],
+    /// Which of them are known, and the report's path.
+    known: (&'r KnownCases<'r>, &'r str),
     redactor: &'r Redactor,
     writer: &'r mut dyn CaseWriter,
     result: io::Result<()>,
@@ -131,7 +145,7 @@ impl CaseSink for Replay<'_> {
                 first.type_ = Cow::Borrowed(type_);
             }
         }
-        self.result = self.writer.case(&ShownCase {
+        let mut shown_case = ShownCase {
             suite: &suite,
             classname: &classname,
             name: &name,
@@ -144,7 +158,12 @@ impl CaseSink for Replay<'_> {
             earlier: Vec::new(),
             system_out: out.as_deref(),
             system_err: err.as_deref(),
-        });
+        };
+        let (known, report) = self.known;
+        if let Some(why) = known.why(report, case.ordinal) {
+            shown_case.pass_over(why);
+        }
+        self.result = self.writer.case(&shown_case);
     }
 
     fn turned_flaky(&mut self, _: u64) {

@@ -37,6 +37,8 @@ impl<'e> UnderWay<'e> {
                 Self::Does("retry", format!("waiting {}", human_duration(*wait)).into())
             }
             Event::RunStarted { .. }
+            | Event::MessageSent { .. }
+            | Event::MessageReceived { .. }
             | Event::Noise { .. }
             | Event::WireChecked { .. }
             | Event::Interrupted

@@ -81,8 +81,11 @@ impl CaseWriter for JunitWriter<'_> {
         match case.outcome {
             ShownOutcome::Passed => {}
             ShownOutcome::Skipped => {
-                self.writer
-                    .write_event(Event::Empty(BytesStart::new("skipped")))?;
+                let mut skipped = BytesStart::new("skipped");
+                if let Some(why) = case.skipped {
+                    skipped.push_attribute(("message", attribute(why).as_str()));
+                }
+                self.writer.write_event(Event::Empty(skipped))?;
             }
             ShownOutcome::Failed => self.wrong("failure", case)?,
             ShownOutcome::Error => self.wrong("error", case)?,

@@ -39,6 +39,19 @@ pub enum Event {
         step: String,
         server: String,
     },
+    /// What a step asks of its server, in short; only where that is to be told.
+    MessageSent {
+        step: String,
+        server: String,
+        text: String,
+    },
+    /// What came of it, likewise.
+    MessageReceived {
+        step: String,
+        server: String,
+        text: String,
+        elapsed: Duration,
+    },
     /// Also for steps that were not executed.
     StepFinished {
         step: Box<StepReport>,

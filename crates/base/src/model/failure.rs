@@ -172,6 +172,18 @@ pub enum AssertionTarget {
     Notification,
     /// What the server did after the request was cancelled.
     Cancellation,
+    /// What the server says of itself as it starts.
+    ServerInfo,
+    /// What it says that it offers.
+    Capabilities,
+    /// That it starts, or refuses to.
+    Start,
+    /// Its exit code.
+    Exit,
+    /// The status of a plain HTTP answer.
+    Status,
+    /// A header of it.
+    Header,
 }
 
 /// What a step wants of its answer, besides the one expectation that did not
@@ -243,7 +255,10 @@ impl Assertion {
     #[must_use]
     pub fn is_told_in_words(&self) -> bool {
         self.target == Some(AssertionTarget::Notification)
-            || matches!(self.kind.as_str(), "asked" | "cancelled" | "subscribed")
+            || matches!(
+                self.kind.as_str(),
+                "asked" | "cancelled" | "subscribed" | "refused"
+            )
     }
 
     /// It was not a plan that expected this, but the specification: see
@@ -382,6 +397,9 @@ pub struct Failure {
     /// The server had died and was restarted earlier in this iteration.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub after_restart: bool,
+    /// A service of the plan had died before it was seen.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub after_service_died: bool,
     /// What the client says of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,

@@ -50,6 +50,7 @@ impl Failure {
             own_limit: _,
             showed_life: _,
             after_restart: _,
+            after_service_died: _,
             message,
             message_from,
             elapsed_ms: _,
@@ -252,7 +253,7 @@ impl PlanIssue {
                 [item, pointer, reason, lock].into_iter().for_each(change);
             }
             Self::PinNotSpoken { pin, at } => [pin, at].into_iter().for_each(change),
-            Self::Unanswered { method } => change(method),
+            Self::Unanswered { method: text } | Self::ServiceDied { name: text } => change(text),
             Self::OtherError {
                 expected,
                 actual,

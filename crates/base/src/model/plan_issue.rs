@@ -140,6 +140,11 @@ pub enum PlanIssue {
         /// As in `sampling/createMessage`.
         method: String,
     },
+    /// A service of the plan died while it was needed.
+    ServiceDied {
+        /// In the plan.
+        name: String,
+    },
     /// The step expects the error of a tool, and JSON-RPC's came, or the other way round.
     OtherError {
         /// As the plan has it, as in `is_error: true`.

@@ -32,6 +32,8 @@ pub enum UpstreamErrorType {
     NoAnswer,
     /// It speaks the other era of the protocol.
     EraMismatch,
+    /// It lists something else than its lock holds, and is not passed on.
+    DefinitionChanged,
 }
 
 /// Why a server behind the proxy can't be used.

@@ -81,6 +81,8 @@ pub enum ServerState {
     Ready,
     /// Never became ready.
     Failed,
+    /// Exited before it was ready, as the plan wants it to.
+    Refused,
     /// Became ready and died, or would not stop.
     Died,
 }
@@ -90,6 +92,13 @@ pub enum ServerState {
 pub struct ServerReport {
     /// In the plan.
     pub name: String,
+    /// It is one of the plan's `services`, and no MCP server.
+    #[serde(
+        default,
+        rename = "service",
+        skip_serializing_if = "std::ops::Not::not"
+    )]
+    pub is_service: bool,
     /// `file:line:column` of it in the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
@@ -248,6 +257,9 @@ pub struct IterationRecord {
     /// By which rungs outputs of tools were read, for the schema store; of
     /// each tool in the order of its calls. Only where that was asked for.
     pub outputs: Vec<OutputSeen>,
+    /// What the servers list, and what of it was exercised. Only where that was asked
+    /// for.
+    pub coverage: Vec<super::CoverageItem>,
     /// By server, for the repairs; absent for a server that never listed.
     pub tools: Vec<(String, Vec<ToolInfo>)>,
     /// A signal ended the iteration early.

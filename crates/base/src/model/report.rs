@@ -448,6 +448,9 @@ pub struct RunReport {
     /// Entries of that list that should be taken out, where this plan shows it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known_stale: Vec<super::StaleEntry>,
+    /// What of the servers' lists was exercised; absent where that was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<super::Coverage>,
     /// What the run could not do for itself, such as a recording that could
     /// not be written, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -311,6 +311,7 @@ impl<'v> Comparer<'v> {
             after: new.cloned(),
             rule: format!("schema/{rule}"),
             why: meaning.why,
+            is_shown: meaning.shown,
         });
     }
 }

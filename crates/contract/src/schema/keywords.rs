@@ -89,9 +89,11 @@ impl Comparer<'_> {
     }
 
     fn listed_values(&mut self, old: &Value, new: &Value, place: &Place) {
+        let same_const = old.get("const") == new.get("const");
         let key = |schema: &Value| match schema.get("const") {
-            Some(_) => "const",
-            None => "enum",
+            Some(_) if !same_const => "const",
+            Some(_) if schema.get("enum").is_none() => "const",
+            Some(_) | None => "enum",
         };
         let (a, b) = (listed(old), listed(new));
         let within = |some: &[&Value], all: &[&Value]| {

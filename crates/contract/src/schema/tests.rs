@@ -32,6 +32,10 @@ fn widenings() -> Vec<(Value, Value)> {
         (json!({"enum": ["a"]}), json!({"enum": ["b", "a"]})),
         (json!({"const": "a"}), json!({"enum": ["b", "a"]})),
         (
+            json!({"const": "a", "enum": ["b"]}),
+            json!({"const": "a", "enum": ["b", "a"]}),
+        ),
+        (
             json!({"type": "string", "enum": ["a"]}),
             json!({"type": "string"}),
         ),
@@ -128,6 +132,10 @@ fn what_says_the_same_in_other_words_is_no_change() {
         ),
         (json!({"enum": [1, 2]}), json!({"enum": [2.0, 1]})),
         (json!({"const": "a"}), json!({"enum": ["a"]})),
+        (
+            json!({"const": "a", "enum": ["a", "b"]}),
+            json!({"enum": ["a"]}),
+        ),
         (
             json!({"type": "integer", "minimum": 1}),
             json!({"type": "integer", "exclusiveMinimum": 0}),
@@ -469,4 +477,28 @@ fn values() -> impl Strategy<Value = Value> {
             (inner.clone(), inner).prop_map(|(p, q)| json!({"p": p, "q": q})),
         ]
     })
+}
+
+#[test]
+fn what_can_not_be_compared_is_breaking_and_proves_nothing() {
+    for (old, new, is_shown) in [
+        (
+            json!({"pattern": "^a"}),
+            json!({"pattern": "^[a-z]"}),
+            false,
+        ),
+        (
+            json!({"if": {"minimum": 1}}),
+            json!({"if": {"minimum": 2}}),
+            false,
+        ),
+        (json!({"enum": ["a"]}), json!({"enum": ["b"]}), true),
+        (json!({"type": "string"}), json!({"type": "number"}), true),
+        (json!({}), json!({"required": ["a"]}), true),
+    ] {
+        let changes = compare_schemas(&old, &new, Direction::Input);
+        assert_eq!(changes.len(), 1, "{changes:?}");
+        assert_eq!(changes[0].kind, ChangeKind::Breaking, "{changes:?}");
+        assert_eq!(changes[0].is_shown, is_shown, "{changes:?}");
+    }
 }

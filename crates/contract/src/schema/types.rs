@@ -1,5 +1,6 @@
 //! Which types a schema allows.
 
+use super::super::canonical::same;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -52,6 +53,11 @@ pub fn of_value(value: &Value) -> &'static str {
 /// lists none.
 pub fn listed(schema: &Value) -> Option<Vec<&Value>> {
     let listed: Vec<&Value> = match (schema.get("const"), schema.get("enum")) {
+        // Both hold.
+        (Some(only), Some(Value::Array(values))) => {
+            let is_listed = values.iter().any(|value| same(value, only));
+            Some(only).filter(|_| is_listed).into_iter().collect()
+        }
         (Some(only), _) => vec![only],
         (None, Some(Value::Array(values))) => values.iter().collect(),
         (None, _) => return None,

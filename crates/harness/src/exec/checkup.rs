@@ -6,8 +6,8 @@
 use super::clean::Cleaner;
 use super::launch::{ServerFacts, not_startable, prepare, shown_url};
 use super::open_server::{greeted, list};
-use super::server_lane::shorten;
 use super::settings::ExecSettings;
+use super::step_end::shorten;
 use jelly_base::mcp::ListKind;
 use jelly_base::model::{Failure, Inventory, Outcome, Phase};
 use jelly_base::text::redact::Redactor;

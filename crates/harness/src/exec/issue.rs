@@ -77,6 +77,7 @@ pub fn describe(issue: &PlanIssue) -> String {
         PlanIssue::Unanswered { method } => {
             format!("the server asked for `{method}`, to which the plan has no answer")
         }
+        PlanIssue::ServiceDied { name } => format!("the service `{name}` died"),
         PlanIssue::OtherError {
             expected, actual, ..
         } => {

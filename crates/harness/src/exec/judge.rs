@@ -16,6 +16,7 @@ use super::nearest::nearest;
 use super::operators::{Compiled, OperandError, holds};
 use super::output;
 use super::phrase::{relation, subject};
+use super::selected::selected;
 use super::volatile::{idle, settled};
 use jelly_base::model::{Assertion, AssertionTarget, RpcError, Rung, TextDifference};
 use jelly_base::text::{first_difference, hunks, is_long};
@@ -148,7 +149,10 @@ impl Findings {
             return earlier;
         }
         if self.bad.is_some() || earlier.bad.is_some() {
-            return self;
+            // Beside one that is wrong, a snapshot is not all that is missing.
+            let mut own = self;
+            own.mismatches.extend(earlier.mismatches);
+            return own;
         }
         earlier.mismatches.extend(self.mismatches);
         earlier.proposals.extend(self.proposals);
@@ -201,11 +205,18 @@ impl<'a> Judge<'a> {
     }
 
     fn add_bad(&mut self, error: OperandError, at: Location) {
-        self.findings.bad.get_or_insert((error, at));
+        let bad = &mut self.findings.bad;
+        // A snapshot that is not stored yet is the least of what may be wrong.
+        if bad
+            .as_ref()
+            .is_none_or(|(known, _)| known.is_new() && !error.is_new())
+        {
+            *bad = Some((error, at));
+        }
     }
 
     /// The mismatches since there were so many.
-    fn since(&mut self, before: usize) -> &mut [Mismatch] {
+    pub(super) fn since(&mut self, before: usize) -> &mut [Mismatch] {
         &mut self.findings.mismatches[before..]
     }
 
@@ -217,20 +228,20 @@ impl<'a> Judge<'a> {
         value: Option<&Value>,
     ) {
         for json in expects {
-            let actual = value.and_then(|value| {
-                let nodes = json.path.query(value).all();
-                match nodes.as_slice() {
-                    [] => None,
-                    [one] => Some(Cow::Borrowed(*one)),
-                    many => {
-                        let many = many.iter().map(|value| (*value).clone());
-                        Some(Cow::Owned(Value::Array(many.collect())))
-                    }
-                }
-            });
+            let actual = value.and_then(|value| selected(&json.path, value));
             let path = Some(json.raw_path.as_str());
             let before = self.findings.mismatches.len();
-            self.ask(target, path, &json.predicates, actual.as_deref());
+            for predicate in &json.predicates {
+                match (predicate.operator, value) {
+                    (Operator::EqualsPath, Some(value)) => {
+                        self.compare_paths(target, json, predicate, value);
+                    }
+                    _ => {
+                        let one = std::slice::from_ref(predicate);
+                        self.ask(target, path, one, actual.as_deref());
+                    }
+                }
+            }
             if let (None, Some(value)) = (&actual, value) {
                 let cleaner = self.cleaner;
                 for mismatch in self.since(before) {
@@ -421,7 +432,7 @@ impl<'a> Judge<'a> {
 
     /// A predicate that does not hold; `wanted` is the operand, and how a
     /// message shows it.
-    fn add_compared(
+    pub(super) fn add_compared(
         &mut self,
         (target, path): (AssertionTarget, Option<&str>),
         predicate: &Predicate,
@@ -456,7 +467,10 @@ impl<'a> Judge<'a> {
         got: Option<&Value>,
     ) -> Option<TextDifference> {
         let (wanted, got) = (wanted.as_str()?, got?.as_str()?);
-        let wants_the_same = matches!(operator, Operator::Equals | Operator::Snapshot);
+        let wants_the_same = matches!(
+            operator,
+            Operator::Equals | Operator::EqualsPath | Operator::Snapshot
+        );
         let differ_somewhere = wants_the_same && is_long(wanted) && is_long(got);
         if !differ_somewhere {
             return None;

@@ -161,6 +161,8 @@ fn every_target_is_looked_at_and_duration_comes_last() {
         stderr: vec![predicate(Operator::NotContains, json!("warn"))],
         // These are waited for, not judged here.
         notifications: Vec::new(),
+        startup: None,
+        http: None,
     };
     let answer = json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]});
     let verdict = run(&expect, Ok(&answer), None);

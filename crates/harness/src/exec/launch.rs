@@ -411,7 +411,11 @@ pub fn issue_of(unresolved: &Unresolved) -> Option<PlanIssue> {
                 secret: true,
             })
         }
-        Unresolved::Name(_) | Unresolved::Port(_) | Unresolved::TooLong => None,
+        Unresolved::Name(_)
+        | Unresolved::Port(_)
+        | Unresolved::TooLong
+        | Unresolved::FilesTooLong
+        | Unresolved::File(_) => None,
     }
 }
 

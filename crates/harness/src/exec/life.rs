@@ -3,8 +3,8 @@
 //!
 //! Main type: [`Running`].
 
-use super::server_lane::{ServerLane, shorten};
-use super::step_end::Aftermath;
+use super::server_lane::ServerLane;
+use super::step_end::{Aftermath, shorten};
 use super::subscriptions::Subscriptions;
 use super::tool_schemas::ToolSchemas;
 use super::wire_check::note_wire_check;

@@ -91,10 +91,8 @@ impl ServerLane {
         );
         let (item, pointer) = (first.item.clone(), first.pointer.clone());
         let lock = locked.file.clone();
-        // What jelly's own limit kept it from comparing is no broken promise.
-        let is_seen = broken
-            .iter()
-            .any(|change| change.rule != "schema/too-complex");
+        // What jelly can't compare any further is no broken promise.
+        let is_seen = broken.iter().any(|change| change.is_shown);
         let issue = match self.shared.plan.contract_promised && is_seen {
             true => PlanIssue::PromiseBroken {
                 item,

@@ -6,11 +6,15 @@
 //!
 //! [`IterationRecord`]: jelly_base::model::IterationRecord
 
+mod against_lists;
 mod asked;
 mod auth;
+mod beside_endpoint;
 mod bound;
 mod checkup;
 mod clean;
+mod covered;
+mod covered_lists;
 mod declared;
 mod issue;
 mod judge;
@@ -38,19 +42,26 @@ mod request;
 mod run;
 mod script;
 mod select;
+mod selected;
 mod sending;
 mod server_lane;
+mod services;
 mod settings;
 mod shared_state;
 mod snapshots;
+mod startup;
 mod step;
 mod step_context;
 mod step_end;
 mod subscriptions;
+mod told_messages;
 mod tool_schemas;
+mod two_paths;
+mod unasked;
 mod volatile;
 mod wire_check;
 
+pub use against_lists::ServerLists;
 pub use checkup::{CheckupSettings, Examined, ReadyServer, examine, preflight, take_stock};
 pub use declared::Declared;
 pub use ladder::{LadderInput, Overrides, climb};

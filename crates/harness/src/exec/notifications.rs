@@ -8,6 +8,7 @@ use super::clean::Cleaner;
 use super::judge::{BadOperand, Judge, Mismatch, Resolve};
 use super::operators::{Compiled, OperandError, holds};
 use super::phrase::relation;
+use super::selected::selected;
 use jelly_base::model::{AssertionTarget, OwnLimit};
 use jelly_base::text::human_duration;
 use jelly_plan::{JsonExpect, NotificationExpect, Operator, Predicate};
@@ -162,9 +163,11 @@ impl WatchedNotification {
 
     fn fits(&self, params: &Value, compiled: &RefCell<Compiled>) -> Result<bool, BadOperand> {
         for json in &self.json {
-            let is_plain = |p: &Predicate| p.operator != Operator::Snapshot;
+            let is_plain =
+                |p: &Predicate| !matches!(p.operator, Operator::Snapshot | Operator::EqualsPath);
             if !json.predicates.iter().all(is_plain) {
-                // A snapshot is compared after some cleaning, as elsewhere.
+                // A snapshot is compared after some cleaning, and a path with
+                // another one, as elsewhere.
                 let resolve = |predicate: &Predicate| self.operand(predicate);
                 let mut judge = Judge::new(&resolve, compiled, &self.cleaner);
                 let json = std::slice::from_ref(json);
@@ -176,16 +179,8 @@ impl WatchedNotification {
                     None => return Ok(false),
                 }
             }
-            let nodes = json.path.query(params).all();
-            let several;
-            let actual = match nodes.as_slice() {
-                [] => None,
-                [one] => Some(*one),
-                many => {
-                    several = Value::Array(many.iter().map(|v| (*v).clone()).collect());
-                    Some(&several)
-                }
-            };
+            let actual = selected(&json.path, params);
+            let actual = actual.as_deref();
             for predicate in &json.predicates {
                 let bad = |error| (error, predicate.at);
                 let operand = self.operand(predicate).map_err(bad)?;

@@ -40,6 +40,8 @@ pub struct ToolCall {
     pub failure: Option<Box<Failure>>,
     /// From the call to its end.
     pub elapsed: Duration,
+    /// Progress notifications for a call that was not answered in time.
+    pub progress: u64,
 }
 
 impl OpenServer {
@@ -128,6 +130,10 @@ impl OpenServer {
             .request("tools/call", params.clone(), limit)
             .await;
         let elapsed = reply.elapsed;
+        let progress = match &reply.outcome {
+            ReplyOutcome::TimedOut(life) => life.progress,
+            _ => 0,
+        };
         let shown = format!("tools/call `{tool}`");
         let ended = no_answer(
             &self.session,
@@ -156,6 +162,7 @@ impl OpenServer {
             result,
             failure,
             elapsed,
+            progress,
         }
     }
 

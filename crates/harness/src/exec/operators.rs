@@ -52,6 +52,11 @@ pub enum OperandError {
 }
 
 impl OperandError {
+    /// Nothing is wrong but that nothing is stored yet.
+    pub fn is_new(&self) -> bool {
+        matches!(self, Self::NoSnapshot { .. })
+    }
+
     /// Of a schema of the plan.
     pub fn of_plan(why: TooComplex) -> Self {
         Self::TooComplex {
@@ -142,7 +147,8 @@ pub fn holds(
         return Ok(false);
     };
     Ok(match operator {
-        Operator::Equals => same(actual, operand),
+        // The caller has put what stands at the other path in the place of it.
+        Operator::Equals | Operator::EqualsPath => same(actual, operand),
         Operator::NotEquals => !same(actual, operand),
         Operator::Contains if actual.is_string() && operand == "" => {
             return Err(empty(operator));
@@ -356,7 +362,12 @@ mod tests {
             assert!(!ask(operator, value(0), value(2)), "{row}");
             missing.retain(|other| *other != operator);
         }
-        assert_eq!(missing, [Exists], "docs/plans.md has no example of these");
+        // The one is about what is absent, the other about two places.
+        assert_eq!(
+            missing,
+            [EqualsPath, Exists],
+            "docs/plans.md has no example of these"
+        );
     }
 
     #[test]

@@ -8,9 +8,8 @@ mod wanted;
 
 use super::declared::{self, text_of};
 use super::issue::describe;
-use super::judge::{BadOperand, Findings, Judge, Observed, SnapshotProposal, is_unexpected_error};
+use super::judge::{Findings, Judge, Observed, is_unexpected_error};
 use super::ladder::LadderInput;
-use super::launch::issue_of;
 use super::notifications::NotificationWatch;
 use super::operators::OperandError;
 use super::output::malformed;
@@ -21,12 +20,14 @@ use super::snapshots;
 use super::step_context::StepContext;
 use super::step_end::{Aftermath, StepEnd, at_step};
 use super::subscriptions::Subscriptions;
+use super::unasked::{misplanned_operand, propose};
 use jelly_base::model::{Exit, Failure, Outcome, OwnLimit, Phase, PlanIssue, RpcError};
-use jelly_base::text::{human_duration, shell_word};
+use jelly_base::text::{human_duration, plural};
 use jelly_plan::{Location, Operator, Predicate, Step};
 use jelly_process::{Mark, Said};
 use jelly_wire::{Beyond, CancelEnd, HttpEnd, Life, Reply, ReplyOutcome, describe_exit, is_sound};
-use mismatched::{captured, mismatched, tool_result};
+use mismatched::tool_result;
+pub use mismatched::{captured, mismatched};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::time::Duration;
@@ -222,14 +223,29 @@ impl Ended<'_> {
         } else {
             ""
         };
+        let StepContext { limit, total, .. } = *self.context;
+        let total = total.filter(|_| life.progress > 0);
+        // What is left of the total may be less than the limit.
+        let (limit, which, signs) = match total {
+            Some(total) if self.elapsed >= total => (
+                total,
+                " (total_timeout)",
+                format!(
+                    ", though the server reported progress {}",
+                    plural(life.progress, "time")
+                ),
+            ),
+            Some(_) => (limit, " of its last progress", String::new()),
+            None => (limit, "", signs.to_owned()),
+        };
         let message = format!(
-            "{} was not answered within {}{signs}",
+            "{} was not answered within {}{which}{signs}",
             self.ready.shown(),
-            human_duration(self.context.limit)
+            human_duration(limit)
         );
         Failure {
             outcome: Some(Outcome::Timeout),
-            timeout_s: Some(self.context.limit.as_secs_f64()),
+            timeout_s: Some(limit.as_secs_f64()),
             process_alive: self.lives(),
             showed_life: Some(life.any()),
             ..at_step(self.step, Phase::Call, message)
@@ -445,14 +461,23 @@ impl Ended<'_> {
             adapter,
         } = findings;
         if let Some(bad) = bad {
-            return self.misplanned_operand(bad, &proposals);
+            // An answer that a person has only to look at still holds for the
+            // steps behind it, so that all new ones come in one run.
+            if bad.0.is_new()
+                && mismatches.is_empty()
+                && let Ok(values) = captured(shared, step, result)
+            {
+                shared.scope.borrow_mut().captures.extend(values);
+                shared.hold_for_now(&step.id);
+            }
+            return misplanned_operand(shared, step, bad, &proposals);
         }
         // Of an answer that is not the one that was wanted, nothing is kept,
         // and nothing is missed.
         if !mismatches.is_empty() {
             for mismatch in &mut mismatches {
                 let own = proposals.iter().filter(|p| p.belongs_to(mismatch));
-                let said = self.propose(own, false);
+                let said = propose(shared, own, false);
                 mismatch.message.push_str(&said);
             }
             let end = self.fail_by(mismatched(shared, step, result, mismatches));
@@ -465,79 +490,6 @@ impl Ended<'_> {
             }
             Err(missing) => self.fail_by(mismatched(shared, step, result, missing)),
         }
-    }
-
-    /// An expectation that could not be asked.
-    fn misplanned_operand(
-        &self,
-        (error, at): BadOperand,
-        proposals: &[SnapshotProposal],
-    ) -> StepEnd {
-        let shared = self.context.shared;
-        let plan = shared.plan.source.path.display().to_string();
-        let unjudged = || format!("an expectation can't be held against the answer: {error}");
-        let (message, issue) = match &error {
-            OperandError::NoSnapshot { name, path } => (
-                error.to_string(),
-                Some(PlanIssue::SnapshotMissing {
-                    name: name.clone(),
-                    path: path.display().to_string(),
-                    plan,
-                }),
-            ),
-            OperandError::TooComplex { schema, why } => {
-                let issue = PlanIssue::SchemaTooComplex {
-                    schema: schema.clone(),
-                    pointer: shared.cleaner.quote(&why.pointer),
-                    reason: why.what.to_owned(),
-                };
-                (describe(&issue), Some(issue))
-            }
-            OperandError::Unresolved(unresolved) => (unjudged(), issue_of(unresolved)),
-            _ => (unjudged(), None),
-        };
-        let said = self.propose(proposals, issue.is_some());
-        StepEnd::unfit(
-            self.step,
-            Failure {
-                issue,
-                // Of what the server declares, no line is known.
-                file: (at.line > 0).then(|| shared.plan.file(at).path.display().to_string()),
-                line: (at.line > 0).then_some(at.line as u64),
-                ..at_step(self.step, Phase::Config, message + &said)
-            },
-        )
-    }
-
-    /// Keeps the texts that would have to be stored, for a person to review,
-    /// and says where they are and where they would belong. Where one
-    /// `is_missing` altogether, the advice tells how to store it.
-    fn propose<'p>(
-        &self,
-        proposals: impl IntoIterator<Item = &'p SnapshotProposal>,
-        is_missing: bool,
-    ) -> String {
-        let mut said = String::new();
-        for proposal in proposals {
-            let name = &proposal.name;
-            let plan = &self.context.shared.plan.source.path;
-            said.push_str(&match (self.context.shared.propose)(name, &proposal.text) {
-                Ok(shown) if is_missing => {
-                    format!("; the actual text is in {shown} of the report")
-                }
-                Ok(shown) => format!(
-                    "; the actual text is in {shown} of the report: where it is right, `jelly \
-                     snapshot accept {name} --plan {}` stores it in {}",
-                    shell_word(&plan.display().to_string()),
-                    jelly_plan::snapshot_path(plan, name).display()
-                ),
-                Err(why) => format!("; the actual text could not be kept: failed to {why}"),
-            });
-            for path in &proposal.idle {
-                said.push_str(&format!("; `redact` finds nothing by `{path}`"));
-            }
-        }
-        said
     }
 }
 

@@ -33,7 +33,9 @@ pub fn malformed(request: &Request, result: &Value) -> Option<String> {
         | Request::Method(_)
         | Request::Subscribe(_)
         | Request::Unsubscribe(_)
-        | Request::Raw(_) => return None,
+        | Request::Raw(_)
+        | Request::Http(_)
+        | Request::Startup => return None,
         Request::Complete(_) => {
             let values = result.pointer("/completion/values");
             let fits = values.is_some_and(Value::is_array);

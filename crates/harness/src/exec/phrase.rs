@@ -25,6 +25,12 @@ pub(super) fn subject(target: AssertionTarget, path: Option<&str>) -> String {
             None => "the notification".to_owned(),
         },
         AssertionTarget::Cancellation => "the cancelled request".to_owned(),
+        AssertionTarget::ServerInfo => format!("{} of serverInfo", path.unwrap_or("$")),
+        AssertionTarget::Capabilities => format!("{} of the capabilities", path.unwrap_or("$")),
+        AssertionTarget::Status => "the HTTP status".to_owned(),
+        AssertionTarget::Header => format!("the header `{}`", path.unwrap_or_default()),
+        AssertionTarget::Start => "the start".to_owned(),
+        AssertionTarget::Exit => "the exit code".to_owned(),
     }
 }
 

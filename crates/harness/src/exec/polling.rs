@@ -46,7 +46,9 @@ pub async fn poll(
     let mut wrong = 0_u32;
     loop {
         let deadline = Instant::now() + context.limit;
-        let sent = send(context.session, subscriptions, step, ready, deadline).await;
+        // Each request may be asked in return, and the last one is judged.
+        context.script.begin(ready.answers.clone());
+        let sent = send(context, subscriptions, step, ready, deadline).await;
         let outcome = &sent.reply.outcome;
         let end = match is_awaited(outcome) {
             Some(true) => Some(PollEnd::Awaited),

@@ -17,6 +17,9 @@ use std::borrow::Cow;
 pub struct Ready {
     pub method: Cow<'static, str>,
     pub params: Value,
+    /// As it may be shown, where that is not what is sent: files by path and
+    /// size.
+    pub shown_params: Option<Value>,
     pub sends: Sends,
     /// For the tool's schemas.
     pub tool: Option<String>,
@@ -40,7 +43,7 @@ impl Ready {
     pub fn facts(&self) -> RequestFacts {
         let params = match &self.sends {
             Sends::Raw(bytes) => Value::from(String::from_utf8_lossy(bytes)),
-            _ => self.params.clone(),
+            _ => self.shown_params.as_ref().unwrap_or(&self.params).clone(),
         };
         RequestFacts {
             method: self.method.to_string(),
@@ -84,6 +87,7 @@ impl Ready {
     pub fn is_now(&mut self, method: &str, params: Value) {
         self.method = Cow::Owned(method.to_owned());
         self.params = params;
+        self.shown_params = None;
         self.tool = None;
         self.sends = Sends::Request;
     }
@@ -98,15 +102,7 @@ pub fn prepare(shared: &SharedState, step: &Step, era: Era) -> Result<Ready, Box
         Box::new(failure)
     };
     let args = jelly_plan::resolve_json(&step.args, &scope, &step.server).map_err(unresolved)?;
-    // An operand without a value is found before anything is sent: the server
-    // should not do work that can't be judged.
-    for predicate in step.predicates() {
-        jelly_plan::resolve_json(&predicate.operand, &scope, &step.server).map_err(unresolved)?;
-    }
-    for asked in step.condition.iter().flat_map(|condition| &condition.vars) {
-        jelly_plan::resolve_json(&asked.value, &scope, &step.server).map_err(unresolved)?;
-        jelly_plan::resolve_json(&asked.wanted, &scope, &step.server).map_err(unresolved)?;
-    }
+    look_up(step, &scope).map_err(unresolved)?;
     let answers = prepare_answers(&step.answers, &scope, &step.server).map_err(unresolved)?;
     if era == Era::Modern && answers.iter().any(PreparedAnswer::is_error) {
         let message = "an error can't be answered to a server of 2026-07-28, which asks inside of \
@@ -115,10 +111,28 @@ pub fn prepare(shared: &SharedState, step: &Step, era: Era) -> Result<Ready, Box
     }
     let mut ready = request(step, args, era, &scope).map_err(unresolved)?;
     ready.answers = answers;
+    if let Some(shown) = scope.files.shown(&step.args) {
+        let args = jelly_plan::resolve_json(&shown, &scope, &step.server).map_err(unresolved)?;
+        let shown = request(step, args, era, &scope).map_err(unresolved)?;
+        ready.shown_params = Some(shown.params);
+    }
     if let (Some(level), Era::Modern) = (step.log_level, era) {
         want_logs(&mut ready.params, level.name());
     }
     Ok(ready)
+}
+
+/// An operand without a value is found before anything is sent: the server should
+/// not do work that can't be judged.
+pub fn look_up(step: &Step, scope: &Scope) -> Result<(), Unresolved> {
+    for predicate in step.predicates() {
+        jelly_plan::resolve_json(&predicate.operand, scope, &step.server)?;
+    }
+    for asked in step.condition.iter().flat_map(|condition| &condition.vars) {
+        jelly_plan::resolve_json(&asked.value, scope, &step.server)?;
+        jelly_plan::resolve_json(&asked.wanted, scope, &step.server)?;
+    }
+    Ok(())
 }
 
 /// In the modern era each request says what is to be logged of it.
@@ -152,6 +166,7 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
     let plain = |method, params| Ready {
         method: Cow::Borrowed(method),
         params,
+        shown_params: None,
         sends: Sends::Request,
         tool: None,
         answers: Vec::new(),
@@ -207,6 +222,8 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
                 ..plain(method, Value::Null)
             }
         }
+        // What its server was asked already, as it started; and what is no message.
+        Request::Startup | Request::Http(_) => plain(mcp::INITIALIZE, Value::Null),
         Request::Raw(raw) => {
             let bytes = match raw {
                 Raw::Text(raw) => text(raw)?.into_bytes(),

@@ -6,6 +6,7 @@ use super::launch::prepare;
 use super::left_out::tell_missing;
 use super::script::Script;
 use super::server_lane::{LaneEnd, ServerLane};
+use super::services::ServiceTask;
 use super::settings::ExecSettings;
 use super::shared_state::{SharedState, Stop, Stopping};
 use super::step_end::{StepEnd, step_report};
@@ -19,7 +20,7 @@ use std::net::TcpListener;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::{AbortHandle, JoinError, JoinSet};
 use tokio::time::{Instant, sleep};
 
 /// What teardown may take after a signal.
@@ -92,13 +93,14 @@ pub async fn execute(
     };
     let mut vars = plan.vars.clone();
     vars.extend(settings.vars.clone());
-    let scope = Scope::new(
+    let mut scope = Scope::new(
         settings.project_dir.clone(),
         tmp.path().to_owned(),
         settings.env.clone(),
         choose_ports(plan, iteration.ports_in_use),
         &vars,
     );
+    scope.files = plan.files.clone();
 
     let (stop_sender, stop) = watch::channel(Stopping::default());
     let shared = Rc::new(SharedState::new(
@@ -157,23 +159,34 @@ async fn soon_after_signal(shared: &SharedState) {
 struct Lanes {
     running: JoinSet<(usize, LaneEnd)>,
     ended: BTreeMap<usize, LaneEnd>,
+    services: JoinSet<(usize, LaneEnd)>,
+    /// Tells the services that no server needs them any more.
+    over: watch::Sender<bool>,
 }
 
 impl Lanes {
     /// Waits for all of them. May be dropped and called again.
     async fn end(&mut self) {
         while let Some(joined) = self.running.join_next().await {
-            match joined {
-                Ok((place, end)) => {
-                    self.ended.insert(place, end);
-                }
-                // A fault of ours must not look like a result. Nobody aborts a
-                // lane, so there is no other error.
-                Err(error) => match error.try_into_panic() {
-                    Ok(panic) => std::panic::resume_unwind(panic),
-                    Err(error) => std::panic::panic_any(error.to_string()),
-                },
+            self.keep(joined);
+        }
+        self.over.send_replace(true);
+        while let Some(joined) = self.services.join_next().await {
+            self.keep(joined);
+        }
+    }
+
+    fn keep(&mut self, joined: Result<(usize, LaneEnd), JoinError>) {
+        match joined {
+            Ok((place, end)) => {
+                self.ended.insert(place, end);
             }
+            // A fault of ours must not look like a result. Nobody aborts a
+            // lane, so there is no other error.
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(error) => std::panic::panic_any(error.to_string()),
+            },
         }
     }
 }
@@ -206,10 +219,42 @@ fn start_lanes(shared: &Rc<SharedState>, settings: &Rc<ExecSettings>) -> Lanes {
         };
         lanes.spawn_local(async move { (place, lane.run().await) });
     }
+    let over = watch::Sender::new(false);
     Lanes {
         running: lanes,
         ended: BTreeMap::new(),
+        services: start_services(shared, settings, &over),
+        over,
     }
+}
+
+/// The processes beside the servers, if anything is to run at all.
+fn start_services(
+    shared: &Rc<SharedState>,
+    settings: &Rc<ExecSettings>,
+    over: &watch::Sender<bool>,
+) -> JoinSet<(usize, LaneEnd)> {
+    let mut tasks = JoinSet::new();
+    if !shared.plan.all_steps().any(|step| shared.is_wanted(step)) {
+        shared.services.send_modify(|state| state.open = 0);
+        return tasks;
+    }
+    let first = shared.plan.servers.len();
+    for (index, service) in shared.plan.services.values().enumerate() {
+        let task = ServiceTask {
+            shared: shared.clone(),
+            settings: settings.clone(),
+            place: first + index,
+            over: over.subscribe(),
+        };
+        let service = service.clone();
+        tasks.spawn_local(async move {
+            let place = task.place;
+            let (report, tools) = (task.run(service).await, None);
+            (place, LaneEnd { report, tools })
+        });
+    }
+    tasks
 }
 
 fn not_started(name: &str) -> ServerReport {
@@ -231,6 +276,10 @@ fn record(
         failures,
         answers,
         outputs,
+        coverage: shared
+            .coverage
+            .as_ref()
+            .map_or_else(Vec::new, |it| it.items(|text| shared.cleaner.quote(text))),
         interrupted: match stopped {
             Some(Stop::Interrupted(signal)) => Some(signal),
             Some(Stop::Deadline) | None => None,
@@ -254,6 +303,10 @@ fn record(
         let report = end.map_or_else(|| not_started(&server.name), |end| end.report);
         record.servers.push(report);
     }
+    // Behind the servers stand the services, where they were started.
+    record
+        .servers
+        .extend(ends.into_values().map(|end| end.report));
     record
 }
 

@@ -1,10 +1,12 @@
 //! A step's request on its way: as a call, a list, a subscription, bytes.
 
 use super::request::{Ready, Sends};
+use super::step_context::StepContext;
 use super::subscriptions::Subscriptions;
+use super::told_messages::{tell_answer, tell_request};
 use jelly_base::model::Era;
 use jelly_plan::Step;
-use jelly_wire::{CancelEnd, Reply, ReplyOutcome, Session};
+use jelly_wire::{CancelEnd, Patience, Reply, ReplyOutcome};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -31,12 +33,26 @@ impl Sent {
 /// Where something else has to be sent first and goes wrong, `ready` is that;
 /// the time that it takes is the step's.
 pub async fn send(
-    session: &Session,
+    context: &StepContext<'_>,
     subscriptions: &mut Subscriptions,
     step: &Step,
     ready: &mut Ready,
     deadline: Instant,
 ) -> Sent {
+    tell_request(context, step, ready);
+    let sent = sent(context, subscriptions, step, ready, deadline).await;
+    tell_answer(context, step, &sent);
+    sent
+}
+
+async fn sent(
+    context: &StepContext<'_>,
+    subscriptions: &mut Subscriptions,
+    step: &Step,
+    ready: &mut Ready,
+    deadline: Instant,
+) -> Sent {
+    let StepContext { session, .. } = *context;
     let begun = Instant::now();
     let left = || deadline.saturating_duration_since(Instant::now());
     if let (Some(level), Era::Legacy) = (step.log_level, session.era()) {
@@ -71,8 +87,17 @@ pub async fn send(
                     ..Sent::new(reply, None)
                 };
             }
-            None if step.bare => session.request_bare(method, params, limit).await,
-            None => session.request(method, params, limit).await,
+            None => {
+                let patience = Patience {
+                    // What was sent before does not shorten what progress begins anew.
+                    limit: context.total.map_or(limit, |_| context.limit),
+                    total: context.total.map(|total| total.saturating_sub(before)),
+                };
+                match step.bare {
+                    true => session.request_bare(method, params, patience).await,
+                    false => session.request(method, params, patience).await,
+                }
+            }
         },
     };
     reply.elapsed += before;

@@ -7,28 +7,25 @@ use super::left_out::lack;
 use super::life::Running;
 use super::pin_proof::speaks_without_pin;
 use super::script::Script;
+use super::services;
 use super::settings::ExecSettings;
 use super::shared_state::SharedState;
 use super::step;
 use super::step_context::StepContext;
-use super::step_end::{Aftermath, StepEnd, at_step};
+use super::step_end::{Aftermath, StepEnd, at_step, shorten};
 use super::tool_schemas::ToolSchemas;
 use jelly_base::mcp::{ListKind, Method, Revision};
 use jelly_base::model::{
     Because, Event, Failure, Names, Offers, Outcome, Phase, PlanIssue, RequestFacts, ServerReport,
     ServerState, StepState, ToolInfo,
 };
-use jelly_base::text::truncate_middle;
 use jelly_plan::{Request, Server, Step};
-use jelly_wire::{self as wire, Answers, Launch, Reach, ReplyOutcome, Session};
+use jelly_wire::{self as wire, Answers, Launch, Reach, ReplyOutcome, Session, StartFailure};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::time::Instant;
-
-/// How much of a server's stderr a report shows.
-const REPORTED_STDERR: usize = 8 * 1024;
 
 /// How long a server may take to say what it offers instead.
 const LOOK_UP: Duration = Duration::from_secs(2);
@@ -73,6 +70,25 @@ impl ServerLane {
             at: Some(self.shared.plan.at(self.server.at)),
             ..ServerReport::default()
         };
+        let because = tokio::select! {
+            because = services::hindered(&self.shared.services) => because,
+            stop = self.shared.stop() => Some(stop.because()),
+        };
+        if let Some(because) = because {
+            self.end_all(&because).await;
+            let tools = None;
+            return LaneEnd { report, tools };
+        }
+        if let Some(index) = self.refusal() {
+            self.await_refusal(index, &mut report).await;
+            let tools = None;
+            return LaneEnd { report, tools };
+        }
+        if self.needs_no_session() {
+            self.run_without_session(&mut report).await;
+            let tools = None;
+            return LaneEnd { report, tools };
+        }
         match self.open(&mut report).await {
             Ok((session, launch)) => self.run_steps(session, launch, report).await,
             Err(because) => {
@@ -90,20 +106,25 @@ impl ServerLane {
         if !steps.any(|step| self.shared.is_wanted(step)) {
             return Err(Because::NotSelected);
         }
+        let launch = self.launchable(report)?;
+        let session = self.start(&launch, report).await?;
+        let session = self.fit_for_check(session, &launch, report).await?;
+        Ok((session, launch))
+    }
+
+    /// How the server is started, or that it can't be.
+    pub(super) fn launchable(&self, report: &mut ServerReport) -> Result<Launch, Because> {
         report.notes.extend(self.prepared.notes.iter().cloned());
-        let launch = match &self.prepared.reach {
-            Ok(reach) => self.launch(reach.clone()),
+        match &self.prepared.reach {
+            Ok(reach) => Ok(self.launch(reach.clone())),
             Err(failures) => {
                 report.state = ServerState::Failed;
                 for failure in failures {
                     self.server_failed(failure.clone());
                 }
-                return Err(Because::Server(self.server.name.clone()));
+                Err(Because::Server(self.server.name.clone()))
             }
-        };
-        let session = self.start(&launch, report).await?;
-        let session = self.fit_for_check(session, &launch, report).await?;
-        Ok((session, launch))
+        }
     }
 
     /// Runs the steps in their order, and stops the server.
@@ -113,14 +134,18 @@ impl ServerLane {
         launch: Launch,
         mut report: ServerReport,
     ) -> LaneEnd {
+        self.look_at_start(&session, &report).await;
         self.hold_to_lock(&session, &mut report).await;
+        self.list_for_coverage(&session).await;
         let aftermath = self.ask_declared_lists(&session, &mut report).await;
         let mut running = Running::new(session, launch, report);
         self.look_after(aftermath, &mut running).await;
         for &index in &self.steps {
-            self.shared.turn(index).await;
             let step = self.shared.step(index);
-            self.run_step(index, step, &mut running).await;
+            if step.request != Request::Startup {
+                self.shared.turn(index).await;
+                self.run_step(index, step, &mut running).await;
+            }
         }
         self.stop(&mut running).await;
         self.conclude_wire_check(&running.report);
@@ -180,12 +205,12 @@ impl ServerLane {
         self.shared.fail_server(self.place, failure);
     }
 
-    /// Starts the server, or says why its steps can't run.
-    pub(super) async fn start(
+    /// Starts the server, if nothing stops the run meanwhile.
+    pub(super) async fn try_start(
         &self,
         launch: &Launch,
         report: &mut ServerReport,
-    ) -> Result<Session, Because> {
+    ) -> Result<Result<Session, Box<StartFailure>>, Because> {
         self.emit(Event::ServerStarting {
             server: self.server.name.clone(),
             argv: match &self.prepared.facts.argv[..] {
@@ -193,7 +218,7 @@ impl ServerLane {
                 argv => argv.to_vec(),
             },
         });
-        let started = tokio::select! {
+        tokio::select! {
             started = async {
                 // The permit ends with the start: a running server costs
                 // little, a starting one a processor. The semaphore is never
@@ -201,37 +226,24 @@ impl ServerLane {
                 let _permit = self.settings.starts.acquire().await;
                 report.started_ms.get_or_insert_with(|| self.shared.elapsed_ms());
                 wire::start(launch).await
-            } => started,
+            } => Ok(started),
             stop = self.shared.stop() => {
                 report.state = ServerState::Failed;
                 report.notes.push("stopped before it was ready".to_owned());
-                return Err(stop.because());
+                Err(stop.because())
             }
-        };
-        match started {
+        }
+    }
+
+    /// Starts the server, or says why its steps can't run.
+    pub(super) async fn start(
+        &self,
+        launch: &Launch,
+        report: &mut ServerReport,
+    ) -> Result<Session, Because> {
+        match self.try_start(launch, report).await? {
             Ok(session) => {
-                report.state = ServerState::Ready;
-                report.era = Some(session.era().to_string());
-                report.protocol_version = Some(session.protocol_version().to_owned());
-                report.startup_ms = Some(millis(session.startup()));
-                let info = session.server_info();
-                report.server_info = (!info.is_null()).then(|| info.clone());
-                let mut offers = Offers::declared(session.capabilities());
-                let tools = session.tools().iter().map(|tool| name_of(&tool.name));
-                offers.tools = session.declares_tools().then(|| Names::of(tools));
-                report.offers = Some(offers);
-                report.notes.extend(session.notes().iter().cloned());
-                if !session.has_process() && !report.notes.iter().any(|note| note == NOT_OURS) {
-                    report.notes.push(NOT_OURS.to_owned());
-                }
-                self.tell_unfit(&session, report);
-                self.emit(Event::ServerReady {
-                    server: self.server.name.clone(),
-                    era: session.era().to_string(),
-                    protocol_version: session.protocol_version().to_owned(),
-                    tools: session.tools().len(),
-                    elapsed: session.startup(),
-                });
+                self.note_ready(&session, report);
                 Ok(session)
             }
             Err(mut failure) => {
@@ -243,21 +255,50 @@ impl ServerLane {
                     failure.unspoken = true;
                     failure.message = format!("{}; {speaks}", failure.message);
                 }
-                report.state = ServerState::Failed;
-                report.exit.clone_from(&failure.exit);
-                report.stderr_tail = shorten(&failure.stderr);
-                report.stdout_noise = failure.noise_count;
-                report.stdout_noise_sample.clone_from(&failure.stdout_noise);
-                report.era = failure.era.map(|era| era.to_string());
-                report.notes.extend(failure.notes.iter().cloned());
-                let started = self.server.command().is_some();
-                let unspoken = failure.unspoken;
-                let mut failure = self.prepared.facts.start_failure(*failure, started);
-                failure.issue = unspoken.then(|| self.pin_not_spoken());
-                self.server_failed(failure);
+                self.start_failed(*failure, report);
                 Err(Because::Server(self.server.name.clone()))
             }
         }
+    }
+
+    pub(super) fn note_ready(&self, session: &Session, report: &mut ServerReport) {
+        report.state = ServerState::Ready;
+        report.era = Some(session.era().to_string());
+        report.protocol_version = Some(session.protocol_version().to_owned());
+        report.startup_ms = Some(millis(session.startup()));
+        let info = session.server_info();
+        report.server_info = (!info.is_null()).then(|| info.clone());
+        let mut offers = Offers::declared(session.capabilities());
+        let tools = session.tools().iter().map(|tool| name_of(&tool.name));
+        offers.tools = session.declares_tools().then(|| Names::of(tools));
+        report.offers = Some(offers);
+        report.notes.extend(session.notes().iter().cloned());
+        if !session.has_process() && !report.notes.iter().any(|note| note == NOT_OURS) {
+            report.notes.push(NOT_OURS.to_owned());
+        }
+        self.tell_unfit(session, report);
+        self.emit(Event::ServerReady {
+            server: self.server.name.clone(),
+            era: session.era().to_string(),
+            protocol_version: session.protocol_version().to_owned(),
+            tools: session.tools().len(),
+            elapsed: session.startup(),
+        });
+    }
+
+    pub(super) fn start_failed(&self, failure: StartFailure, report: &mut ServerReport) {
+        report.state = ServerState::Failed;
+        report.exit.clone_from(&failure.exit);
+        report.stderr_tail = shorten(&failure.stderr);
+        report.stdout_noise = failure.noise_count;
+        report.stdout_noise_sample.clone_from(&failure.stdout_noise);
+        report.era = failure.era.map(|era| era.to_string());
+        report.notes.extend(failure.notes.iter().cloned());
+        let started = self.server.command().is_some();
+        let unspoken = failure.unspoken;
+        let mut failure = self.prepared.facts.start_failure(failure, started);
+        failure.issue = unspoken.then(|| self.pin_not_spoken());
+        self.server_failed(failure);
     }
 
     fn pin_not_spoken(&self) -> PlanIssue {
@@ -308,25 +349,33 @@ impl ServerLane {
         }
     }
 
-    fn end(&self, index: usize, end: StepEnd) {
+    pub(super) fn end(&self, index: usize, end: StepEnd) {
         end.keep(index, &self.shared, &self.settings);
     }
 
-    async fn run_step(&self, index: usize, step: &Step, running: &mut Running) {
+    /// Why a step that is due is not to be run, if it is not.
+    pub(super) fn kept_from(&self, step: &Step) -> Option<StepEnd> {
         if let Some((state, because)) = self.shared.hindrance(step) {
-            return self.end(index, StepEnd::not_run(step, state, because));
+            return Some(StepEnd::not_run(step, state, because));
         }
         if let Some(reason) = self.shared.quarantined(step) {
             let because = Because::Plan(reason);
-            let end = StepEnd::not_run(step, StepState::Quarantined, because);
+            return Some(StepEnd::not_run(step, StepState::Quarantined, because));
+        }
+        let (message, issue) = lack(step, &self.settings)?;
+        let failure = Failure {
+            issue,
+            ..at_step(step, Phase::Config, message)
+        };
+        Some(StepEnd::unfit(step, failure))
+    }
+
+    async fn run_step(&self, index: usize, step: &Step, running: &mut Running) {
+        if let Some(end) = self.kept_from(step) {
             return self.end(index, end);
         }
-        if let Some((message, issue)) = lack(step, &self.settings) {
-            let failure = Failure {
-                issue,
-                ..at_step(step, Phase::Config, message)
-            };
-            return self.end(index, StepEnd::unfit(step, failure));
+        if let Request::Http(_) = step.request {
+            return self.run_beside(index, step, running).await;
         }
         let mut announced = false;
         let mut sent_before = false;
@@ -343,7 +392,7 @@ impl ServerLane {
                     server: step.server.clone(),
                 });
             }
-            let limit = step.timeout.unwrap_or(self.server.request_timeout);
+            let limit = step.limit(&self.server);
             let (schemas, tools) = (&mut running.schemas, &mut running.tools);
             let subscriptions = &mut running.subscriptions;
             let fragile = running.fragile;
@@ -364,6 +413,7 @@ impl ServerLane {
                         sent_before,
                         is_strict: self.checks_wire(),
                         limit,
+                        total: step.total_limit(&self.server),
                         deadline,
                     };
                     step::run(&context, subscriptions, step).await
@@ -408,7 +458,7 @@ impl ServerLane {
     }
 
     /// Why a step can't run while its server is down.
-    fn without_server(&self, step: &Step) -> StepEnd {
+    pub(super) fn without_server(&self, step: &Step) -> StepEnd {
         let (state, because) = match self.shared.stopped() {
             Some(stop) => (StepState::Skipped, stop.because()),
             None => (
@@ -503,10 +553,6 @@ async fn refresh(
         *schemas = ToolSchemas::new(&now);
         *tools = now;
     }
-}
-
-pub(super) fn shorten(stderr: &str) -> String {
-    truncate_middle(stderr, REPORTED_STDERR).into_owned()
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -11,7 +11,7 @@ use jelly_contract::Lock;
 use jelly_wire::Recorder;
 use jelly_wire::auth::TokenStore;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -38,6 +38,8 @@ pub struct ExecSettings {
     pub vars: IndexMap<String, Value>,
     pub selection: Selection,
     pub fail_fast: bool,
+    /// The ids of steps whose failure is known, which is no reason to stop.
+    pub known_steps: BTreeSet<String>,
     /// A step that lacks what it requires is skipped, and no failure.
     pub skip_missing: bool,
     /// Hold the messages of all servers against the specification, whatever
@@ -53,10 +55,14 @@ pub struct ExecSettings {
     pub store_unread: bool,
     /// Keep by which rungs outputs were read.
     pub keep_outputs: bool,
+    /// Count what of the servers' lists is exercised.
+    pub coverage: bool,
     /// How many servers may be starting at the same time, over all plans.
     pub starts: Arc<Semaphore>,
     pub interrupt: watch::Receiver<Option<Interrupt>>,
     pub events: EventSink,
+    /// Events tell of each request and each answer.
+    pub tells_messages: bool,
     pub redactor: Redactor,
     /// Where logins are kept, for servers that are reached by one.
     pub logins: Option<TokenStore>,
@@ -92,6 +98,7 @@ impl ExecSettings {
             vars: IndexMap::new(),
             selection: Selection::new(Vec::new(), Vec::new()),
             fail_fast: false,
+            known_steps: BTreeSet::new(),
             skip_missing: false,
             wire_check: false,
             keep_answers: false,
@@ -99,9 +106,11 @@ impl ExecSettings {
             overrides: Rc::default(),
             store_unread: false,
             keep_outputs: false,
+            coverage: false,
             starts: Arc::new(Semaphore::new(1)),
             interrupt,
             events: Rc::new(|_| {}),
+            tells_messages: false,
             redactor,
             logins: None,
             recorder: None,

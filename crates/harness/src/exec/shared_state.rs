@@ -3,14 +3,18 @@
 
 use super::bound::copied_answer;
 use super::clean::Cleaner;
+use super::covered::CoverageRecord;
 use super::left_out::left_out;
 use super::operators::Compiled;
+use super::services::ServicesState;
 use super::settings::{ExecSettings, ProposeSnapshot};
 use super::step_end::fine_millis;
 use jelly_base::model::{
-    Because, Failure, OutputSeen, RpcError, Section, Signal, StepAnswers, StepReport, StepState,
+    Because, EventSink, Failure, OutputSeen, RpcError, Section, Signal, StepAnswers, StepReport,
+    StepState,
 };
-use jelly_plan::{Plan, Scope, Step};
+use jelly_plan::{Plan, Request, Scope, Step};
+use jelly_process::ExitWatch;
 use jelly_wire::ReplyOutcome;
 use serde_json::{Map, Value, json};
 use std::cell::{Cell, RefCell};
@@ -67,18 +71,30 @@ pub struct SharedState {
     pub compiled: RefCell<Compiled>,
     pub cleaner: Cleaner,
     pub propose: ProposeSnapshot,
+    /// Where each request and each answer is told, if anywhere.
+    pub messages: Option<EventSink>,
     fail_fast: bool,
+    /// Their failures are no reason to stop.
+    known_steps: BTreeSet<String>,
     stopping: watch::Receiver<Stopping>,
     index: HashMap<String, usize>,
     ended: RefCell<Vec<Option<StepReport>>>,
+    /// Steps that lack nothing but a snapshot that is stored.
+    held_for_now: RefCell<BTreeSet<String>>,
     /// How many steps of set-up, plan and teardown have not ended yet.
     open: [Cell<usize>; 3],
     changed: Notify,
     failures: RefCell<Vec<PlacedFailure>>,
+    /// How far the services are.
+    pub services: watch::Sender<ServicesState>,
+    /// Of those that are ready.
+    watched: RefCell<Vec<(String, ExitWatch)>>,
     /// Kept only where somebody wants to compare them.
     answers: Option<RefCell<StepAnswers>>,
     /// Likewise.
     outputs: Option<RefCell<Vec<OutputSeen>>>,
+    /// Likewise.
+    pub coverage: Option<CoverageRecord>,
     cut: Cell<bool>,
 }
 
@@ -102,14 +118,22 @@ impl SharedState {
                 .enumerate()
                 .map(|(i, step)| (step.id.clone(), i))
                 .collect(),
+            held_for_now: RefCell::default(),
             ended: RefCell::new(vec![None; plan.all_steps().count()]),
             open,
             changed: Notify::new(),
             failures: RefCell::default(),
+            services: watch::Sender::new(ServicesState {
+                open: plan.services.len(),
+                failed: None,
+            }),
+            watched: RefCell::default(),
             answers: settings.keep_answers.then(RefCell::default),
             outputs: settings.keep_outputs.then(RefCell::default),
+            coverage: settings.coverage.then(CoverageRecord::default),
             compiled: RefCell::default(),
             cleaner: Cleaner::new(settings.redactor.clone(), &scope),
+            messages: settings.tells_messages.then(|| settings.events.clone()),
             propose: settings.propose_snapshot.clone(),
             scope: RefCell::new(scope),
             cut: Cell::new(false),
@@ -117,6 +141,7 @@ impl SharedState {
             selected,
             quarantined,
             fail_fast: settings.fail_fast,
+            known_steps: settings.known_steps.clone(),
             stopping,
         }
     }
@@ -177,6 +202,10 @@ impl SharedState {
 
     fn is_due(&self, index: usize) -> bool {
         let step = self.step(index);
+        // Servers start beside set-up.
+        if step.request == Request::Startup {
+            return true;
+        }
         let ended = self.ended.borrow();
         match step.section {
             Section::Setup | Section::Teardown => ended[..index].iter().all(Option::is_some),
@@ -202,12 +231,14 @@ impl SharedState {
         let ended = self.ended.borrow();
         // Set-up goes one by one, and no further than its first failure.
         let before = match step.section {
+            _ if step.request == Request::Startup => 0,
             Section::Setup => self.index.get(&step.id).copied().unwrap_or_default(),
             Section::Steps => self.plan.setup.len(),
             Section::Teardown => 0,
         };
         let broken = ended.iter().take(before).flatten().find(|report| {
             report.state != StepState::Passed
+                && !self.held_for_now.borrow().contains(&report.id)
                 && !report.because.as_ref().is_some_and(Because::is_wanted)
         });
         if let Some(setup) = broken {
@@ -216,6 +247,7 @@ impl SharedState {
         let passed = |id: &&String| {
             let report = self.index.get(*id).and_then(|&index| ended[index].as_ref());
             report.is_some_and(|report| report.state == StepState::Passed)
+                || self.held_for_now.borrow().contains(*id)
         };
         if let Some(id) = step.needs.iter().find(|id| !passed(id)) {
             return Some((StepState::Skipped, Because::Step(id.clone())));
@@ -224,6 +256,11 @@ impl SharedState {
             return Some((StepState::Skipped, Because::FailFast));
         }
         None
+    }
+
+    /// What a step captured holds, though its snapshot is yet to be stored.
+    pub fn hold_for_now(&self, id: &str) {
+        self.held_for_now.borrow_mut().insert(id.to_owned());
     }
 
     pub fn all_left_out(&self) -> &BTreeMap<String, Because> {
@@ -255,6 +292,7 @@ impl SharedState {
         if report.state != StepState::Passed
             && !report.because.as_ref().is_some_and(Because::is_wanted)
             && self.fail_fast
+            && !self.known_steps.contains(&self.step(index).id)
         {
             self.cut.set(true);
         }
@@ -267,12 +305,29 @@ impl SharedState {
         self.changed.notify_waiters();
     }
 
-    pub fn fail_server(&self, server: usize, failure: Failure) {
+    pub fn fail_server(&self, server: usize, mut failure: Failure) {
+        self.note_services(&mut failure);
         self.failures.borrow_mut().push(((0, server), failure));
     }
 
+    /// From now on, a service that exits has died.
+    pub fn watch_service(&self, name: &str, exit: ExitWatch) {
+        self.watched.borrow_mut().push((name.to_owned(), exit));
+    }
+
+    /// What comes after the death of a service proves nothing.
+    fn note_services(&self, failure: &mut Failure) {
+        let watched = self.watched.borrow();
+        let others = watched
+            .iter()
+            .filter(|(name, _)| failure.server.as_ref() != Some(name));
+        let mut dead = others.filter(|(_, exit)| exit.has_exited());
+        failure.after_service_died = dead.next().is_some();
+    }
+
     /// Several failures of one step stay in the order in which they come here.
-    pub fn fail_step(&self, step: usize, failure: Failure) {
+    pub fn fail_step(&self, step: usize, mut failure: Failure) {
+        self.note_services(&mut failure);
         self.failures.borrow_mut().push(((1, step), failure));
     }
 
@@ -380,12 +435,15 @@ teardown:
             overrides: Rc::default(),
             store_unread: false,
             keep_outputs: false,
+            coverage: false,
             fail_fast,
+            known_steps: ["use".to_owned()].into(),
             skip_missing: false,
             wire_check: false,
             starts: Arc::new(Semaphore::new(1)),
             interrupt,
             events: Rc::new(|_| {}),
+            tells_messages: false,
             logins: None,
             redactor: Redactor::none(),
             recorder: None,
@@ -465,6 +523,8 @@ teardown:
         shared.ends("up2", StepState::Passed);
         shared.ends("make", StepState::Passed);
         assert_eq!(shared.hinders("use"), None);
+        shared.ends("use", StepState::Failed);
+        assert_eq!(shared.hinders("other"), None, "that one is known");
         shared.ends("other", StepState::Failed);
         let cut = (StepState::Skipped, Because::FailFast);
         assert_eq!(shared.hinders("use"), Some(cut));

@@ -48,7 +48,7 @@ pub async fn run(
     if !step.expects_error()
         && session.declares_tools()
         && let Some(tool) = &ready.tool
-        && let Some(mut issue) = schemas.issue(tool, ready.args())
+        && let Some(mut issue) = schemas.issue(tool, ready.args(), ready.shown_params.is_some())
     {
         if let PlanIssue::InvalidArgument { reason, .. } = &mut issue {
             *reason = shared.cleaner.quote(reason);
@@ -67,7 +67,7 @@ pub async fn run(
         &shared.cleaner,
     );
     let log = LogWatch::begin(session);
-    script.begin(std::mem::take(&mut ready.answers));
+    script.begin(ready.answers.clone());
     // What is cancelled has no output.
     let tool = ready.tool.clone().filter(|_| step.cancel.is_none());
     let tool = tool.as_deref();
@@ -77,7 +77,7 @@ pub async fn run(
     let mut waiting = None;
     let (sent, poll_end) = match &step.until {
         None => {
-            let sent = send(session, subscriptions, step, &mut ready, deadline).await;
+            let sent = send(context, subscriptions, step, &mut ready, deadline).await;
             (sent, PollEnd::Awaited)
         }
         Some(until) => {
@@ -97,6 +97,10 @@ pub async fn run(
         _ => step,
     };
     shared.keep_answer(step, &sent.reply.outcome);
+    if let Some(coverage) = &shared.coverage {
+        let request = (&*ready.method, &ready.params);
+        coverage.note(&step.server, request, &sent.reply.outcome);
+    }
     shared.keep_output(|| seen(step, tool?, &sent.reply.outcome, ladder_input));
     let ended = Ended {
         context,

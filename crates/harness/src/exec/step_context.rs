@@ -26,6 +26,8 @@ pub struct StepContext<'a> {
     pub is_strict: bool,
     /// For all that the step sends.
     pub limit: Duration,
+    /// The longest that its request may take, where progress begins the limit anew.
+    pub total: Option<Duration>,
     /// When that has run out.
     pub deadline: Instant,
 }

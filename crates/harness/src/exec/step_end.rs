@@ -3,6 +3,7 @@
 use super::settings::ExecSettings;
 use super::shared_state::SharedState;
 use jelly_base::model::{Because, Failure, Phase, Rung, StepReport, StepState};
+use jelly_base::text::truncate_middle;
 use jelly_plan::Step;
 use jelly_wire::HttpEnd;
 use std::time::Duration;
@@ -71,6 +72,14 @@ impl StepEnd {
         }
         shared.end(index, self.report);
     }
+}
+
+/// How much of a server's stderr a report shows.
+const REPORTED_STDERR: usize = 8 * 1024;
+
+/// What a server wrote on stderr, as a report shows it.
+pub fn shorten(stderr: &str) -> String {
+    truncate_middle(stderr, REPORTED_STDERR).into_owned()
 }
 
 /// Milliseconds, to a microsecond.

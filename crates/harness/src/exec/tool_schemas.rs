@@ -4,6 +4,7 @@
 use super::declared::Declared;
 use jelly_base::model::{PlanIssue, ToolInfo};
 use jelly_base::text::{close_names, json_type};
+use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -50,6 +51,17 @@ impl ToolSchemas {
         &self.names
     }
 
+    /// The arguments that the tool names.
+    #[must_use]
+    pub fn arguments(&self, tool: &str) -> Vec<String> {
+        let schema = self.tools.get(tool).and_then(|tool| tool.input.as_ref());
+        let named = schema.and_then(|schema| schema.schema.get("properties")?.as_object());
+        named
+            .into_iter()
+            .flat_map(|all| all.keys().cloned())
+            .collect()
+    }
+
     #[must_use]
     pub fn output_schema(&self, tool: &str) -> Option<&Declared> {
         self.tools.get(tool)?.output.as_ref()
@@ -63,9 +75,10 @@ impl ToolSchemas {
     }
 
     /// Why this call can't be meant, if it can't: the tool's name first, then
-    /// the names of its arguments, then what is missing, then their values.
+    /// the names of its arguments, then what is missing, then their values. These
+    /// are not told where it `hides` them.
     #[must_use]
-    pub fn issue(&self, tool: &str, args: &Value) -> Option<PlanIssue> {
+    pub fn issue(&self, tool: &str, args: &Value, hides: bool) -> Option<PlanIssue> {
         let Some(found) = self.tools.get(tool) else {
             return Some(PlanIssue::UnknownTool {
                 name: tool.to_owned(),
@@ -85,52 +98,129 @@ impl ToolSchemas {
         if schema.is_valid(args).ok()? {
             // What the schema lets pass may still be a slip: an argument
             // that the tool does not know, close to one it was not given.
-            return misspelt(tool, &schema.schema, args, true);
+            return misspelt(tool, &schema.schema, args, true)
+                .into_iter()
+                .next();
         }
-        if let Some(issue) = misspelt(tool, &schema.schema, args, false) {
+        let first = misspelt(tool, &schema.schema, args, false);
+        if let Some(issue) = first.into_iter().next() {
             return Some(issue);
         }
         let errors = schema.compiled().ok()?.errors(args, ERRORS).ok()?;
         let missing = errors.iter().find_map(|error| match error.kind() {
-            ValidationErrorKind::Required { property } => Some(PlanIssue::MissingArgument {
-                tool: tool.to_owned(),
-                name: dotted(
-                    &error.instance_path().to_string(),
-                    property.as_str().unwrap_or_default(),
-                ),
-            }),
+            ValidationErrorKind::Required { .. } => Some(wrong_argument(tool, error, hides)),
             _ => None,
         });
-        missing.or_else(|| {
-            let error = errors.first()?;
+        missing.or_else(|| Some(wrong_argument(tool, errors.first()?, hides)))
+    }
+
+    /// Everything that can't be meant in this call, where what stands at the
+    /// `unknown` places is not known yet.
+    #[must_use]
+    pub fn issues(
+        &self,
+        tool: &str,
+        args: &Value,
+        (unknown, hides): (&[String], bool),
+    ) -> Vec<PlanIssue> {
+        let Some(found) = self.tools.get(tool) else {
+            return self.issue(tool, args, hides).into_iter().collect();
+        };
+        let Some(schema) = &found.input else {
+            return Vec::new();
+        };
+        // What jelly can't judge, the call shows.
+        let valid = schema.is_valid(args).unwrap_or(true);
+        let mut issues = misspelt(tool, &schema.schema, args, valid);
+        if valid {
+            return issues;
+        }
+        let errors = schema.compiled().ok();
+        let errors = errors.and_then(|schema| schema.errors(args, ERRORS).ok());
+        for error in errors.iter().flatten() {
             let pointer = error.instance_path().to_string();
-            Some(match error.kind() {
-                ValidationErrorKind::Type { kind } => PlanIssue::ArgumentType {
-                    tool: tool.to_owned(),
-                    pointer,
-                    expected: type_names(kind),
-                    actual: json_type(error.instance()).to_owned(),
-                },
-                _ => PlanIssue::InvalidArgument {
-                    tool: tool.to_owned(),
-                    pointer,
-                    // Whole: to be cut only where secrets are known.
-                    reason: error.to_string(),
-                },
-            })
-        })
+            let is_within = |inner: &str, outer: &str| {
+                let rest = inner.strip_prefix(outer);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            let by_kind = match error.kind() {
+                ValidationErrorKind::Required { property } => {
+                    // Its misspelt name was told.
+                    let name = property.as_str().unwrap_or_default();
+                    let is_told = pointer.is_empty() && is_candidate(&issues, name);
+                    !is_told && !unknown.contains(&pointer)
+                }
+                ValidationErrorKind::AdditionalProperties { .. }
+                | ValidationErrorKind::UnevaluatedProperties { .. }
+                    if pointer.is_empty() =>
+                {
+                    !matches!(issues.last(), Some(PlanIssue::UnknownArgument { .. }))
+                }
+                ValidationErrorKind::Type { .. } => {
+                    !unknown.iter().any(|place| is_within(&pointer, place))
+                }
+                // It may be about what is not known.
+                _ => !unknown
+                    .iter()
+                    .any(|place| is_within(&pointer, place) || is_within(place, &pointer)),
+            };
+            if by_kind {
+                issues.push(wrong_argument(tool, error, hides));
+            }
+        }
+        issues
     }
 }
 
-/// An argument whose name the tool does not know. When the call is `valid`,
-/// only one that is surely meant for a known one that is absent.
-fn misspelt(tool: &str, schema: &Value, args: &Value, valid: bool) -> Option<PlanIssue> {
-    let properties = schema.get("properties")?.as_object()?;
+/// Whether an argument of this name is what another one was meant for.
+fn is_candidate(issues: &[PlanIssue], name: &str) -> bool {
+    issues.iter().any(|issue| match issue {
+        PlanIssue::UnknownArgument { candidates, .. } => {
+            candidates.iter().any(|candidate| candidate == name)
+        }
+        _ => false,
+    })
+}
+
+/// What is missing, or has a wrong value.
+fn wrong_argument(tool: &str, error: &ValidationError<'_>, hides: bool) -> PlanIssue {
+    let pointer = error.instance_path().to_string();
+    let tool = tool.to_owned();
+    match error.kind() {
+        ValidationErrorKind::Required { property } => PlanIssue::MissingArgument {
+            tool,
+            name: dotted(&pointer, property.as_str().unwrap_or_default()),
+        },
+        ValidationErrorKind::Type { kind } => PlanIssue::ArgumentType {
+            tool,
+            pointer,
+            expected: type_names(kind),
+            actual: json_type(error.instance()).to_owned(),
+        },
+        _ => PlanIssue::InvalidArgument {
+            tool,
+            pointer,
+            // Whole: to be cut only where secrets are known.
+            reason: match hides {
+                true => error.masked().to_string(),
+                false => error.to_string(),
+            },
+        },
+    }
+}
+
+/// The arguments whose names the tool does not know. When the call is `valid`,
+/// only those that are surely meant for a known one that is absent.
+fn misspelt(tool: &str, schema: &Value, args: &Value, valid: bool) -> Vec<PlanIssue> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let (Some(properties), Some(args)) = (properties, args.as_object()) else {
+        return Vec::new();
+    };
     if schema.get("patternProperties").is_some() {
-        return None;
+        return Vec::new();
     }
     let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
-    let args = args.as_object()?;
+    let mut issues = Vec::new();
     for name in args.keys().filter(|name| !properties.contains_key(*name)) {
         let absent = properties
             .keys()
@@ -138,14 +228,14 @@ fn misspelt(tool: &str, schema: &Value, args: &Value, valid: bool) -> Option<Pla
             .map(String::as_str);
         let candidates = close_names(name, absent);
         if (closed && !valid) || candidates.len() == 1 {
-            return Some(PlanIssue::UnknownArgument {
+            issues.push(PlanIssue::UnknownArgument {
                 tool: tool.to_owned(),
                 name: name.clone(),
                 candidates,
             });
         }
     }
-    None
+    issues
 }
 
 /// `/a/b` and `c` as `a.b.c`.
@@ -178,7 +268,7 @@ mod tests {
             repeatable: false,
         };
         let tools = [tool_info("echo", Some(schema)), tool_info("bare", None)];
-        ToolSchemas::new(&tools).issue(tool, &args)
+        ToolSchemas::new(&tools).issue(tool, &args, false)
     }
 
     fn open() -> Value {

@@ -9,11 +9,11 @@ use super::error::StoreError;
 use super::status::Status;
 use indexmap::IndexMap;
 use jelly_base::model::OutputSeen;
-use jelly_process::{LockError, lock_beside};
+use jelly_process::{LockError, lock_beside, replace_locked};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -149,7 +149,7 @@ impl Store {
                     bytes: text.len(),
                 });
             }
-            replace(&path, &text).map_err(|source| self.write_error(source))?;
+            replace_locked(&path, &text).map_err(|source| self.write_error(source))?;
         }
         Ok(changed)
     }
@@ -194,11 +194,6 @@ fn behind_links(path: &Path) -> PathBuf {
     path
 }
 
-fn folder_of(path: &Path) -> Option<&Path> {
-    path.parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-}
-
 fn read(path: &Path) -> Result<Document, StoreError> {
     let failed = |source| StoreError::Read {
         path: path.to_owned(),
@@ -220,29 +215,6 @@ fn read(path: &Path) -> Result<Document, StoreError> {
     }
     let text = String::from_utf8(bytes).map_err(|_| corrupt(path, "it is not UTF-8 text"))?;
     Document::parse(&text).map_err(|why| corrupt(path, why))
-}
-
-/// Replaces a file as a whole, so that whoever reads finds the old one or the
-/// new one, also after a crash.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let folder = folder_of(path).unwrap_or_else(|| Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".schemas-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder)?;
-    if let Ok(metadata) = fs::metadata(path) {
-        file.as_file().set_permissions(metadata.permissions())?;
-    }
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    // That it has this name now must outlive a crash too; a folder that can't
-    // be opened for that is no reason to call the file unwritten.
-    if let Ok(folder) = File::open(folder) {
-        let _ = folder.sync_all();
-    }
-    Ok(())
 }
 
 #[cfg(test)]

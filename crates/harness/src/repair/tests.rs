@@ -92,6 +92,18 @@ pub(super) fn plan(text: &str) -> Plan {
     jelly_plan::load(source).unwrap_or_else(|e| panic!("{e}"))
 }
 
+/// As triage has it: what ran out of time is a matter of time.
+pub(super) fn diagnosis_of(failure: &Failure, root_cause: &str) -> Diagnosis {
+    match failure.outcome {
+        Some(Outcome::Timeout) => Diagnosis {
+            error_category: Some(ErrorCategory::Timeout),
+            retryable: Some(true),
+            ..diagnosis(root_cause)
+        },
+        _ => diagnosis(root_cause),
+    }
+}
+
 pub(super) fn diagnosis(root_cause: &str) -> Diagnosis {
     Diagnosis {
         side: Side::Test,
@@ -127,6 +139,15 @@ fn issue(step: &str, issue: PlanIssue) -> Failure {
 }
 
 fn proposals(plan: &Plan, failure: &Failure, root_cause: &str, fs: &FakeFs) -> Vec<Proposal> {
+    proposals_of(plan, failure, &diagnosis_of(failure, root_cause), fs)
+}
+
+fn proposals_of(
+    plan: &Plan,
+    failure: &Failure,
+    diagnosis: &Diagnosis,
+    fs: &FakeFs,
+) -> Vec<Proposal> {
     let scope = Scope::new(
         PROJECT.into(),
         "/tmp/jelly".into(),
@@ -150,7 +171,7 @@ fn proposals(plan: &Plan, failure: &Failure, root_cause: &str, fs: &FakeFs) -> V
         tools: &tools,
         fs,
     };
-    propose(plan, failure, &diagnosis(root_cause), &facts)
+    propose(plan, failure, diagnosis, &facts)
 }
 
 pub(super) fn ids(proposals: &[Proposal]) -> Vec<RepairId> {
@@ -723,6 +744,9 @@ fn a_limit_is_doubled_for_a_server_that_showed_life_up_to_the_cap() {
     let capped = super::tests::plan(&text.replace("200s", "5m"));
     let failure = ran_out(Phase::Handshake, None, Some(true));
     assert!(proposals(&capped, &failure, "x", &FakeFs::new()).is_empty());
+    // More time gives nobody the variable that is missing.
+    let other = diagnosis("missing_env_var");
+    assert!(proposals_of(&plan, &failure, &other, &FakeFs::new()).is_empty());
     // A limit that the plan does not name is written into it.
     let unnamed = super::tests::plan(&text.replace("startup_timeout: 200s, ", ""));
     let found = proposals(&unnamed, &failure, "x", &FakeFs::new());

@@ -23,6 +23,8 @@ pub struct PlanReads {
     /// The settings of `jelly.yaml` that change what comes out, by name, and
     /// the rules of triage.
     pub settings: BTreeMap<String, String>,
+    /// What steps send of files: the digests, by path.
+    pub files: BTreeMap<String, String>,
     /// The ids of the steps that the filters of this call select.
     pub selected: BTreeSet<String>,
     /// The files that can't be used, with the reason.
@@ -40,6 +42,7 @@ impl PlanReads {
             snapshots: _,
             schemas: _,
             settings: _,
+            files: _,
             selected,
             unusable,
             texts: _,
@@ -64,6 +67,7 @@ impl PlanReads {
             .chain(self.snapshots(after))
             .chain(self.schemas(after))
             .chain(self.settings(after))
+            .chain(self.files(after))
             .chain(unselected)
             .collect()
     }
@@ -128,6 +132,15 @@ impl PlanReads {
                 (Some(_), Some(_)) => "has another value",
             };
             Some(change_of(kind, name, format!("the setting `{name}` {end}")))
+        })
+    }
+
+    /// A file that only one of the plans sends is no change of it.
+    fn files(&self, after: &Self) -> impl Iterator<Item = PlanChange> {
+        self.files.iter().filter_map(|(path, before)| {
+            let changed = after.files.get(path).is_some_and(|now| now != before);
+            let what = format!("the file `{path}`, which steps send, is another one");
+            changed.then(|| change_of(PlanChangeKind::Contract, path, what))
         })
     }
 

@@ -125,7 +125,9 @@ impl<'a> StepDependencies<'a> {
     /// [`not_done_before`]. None where it passed before with the very same left
     /// undone.
     pub fn gap_before(&self, step: &str, passed_before: &PassedBefore) -> Option<&EarlierStep> {
-        let gap = not_done_before(step, self.facts.get(step)?, &self.earlier)?;
+        let is_startup = |id: &str| self.facts.get(id).is_some_and(|facts| facts.is_startup);
+        let own = self.facts.get(step)?;
+        let gap = not_done_before(step, own, &self.earlier, is_startup)?;
         let passed = self.definition(step).is_some_and(|d| passed_before.has(d));
         (!passed).then_some(gap)
     }
@@ -133,17 +135,22 @@ impl<'a> StepDependencies<'a> {
 
 /// The first step that `step` builds on and that did not get far enough: of its
 /// server, of set-up, or a source of its captures. Steps that stand behind it
-/// in the plan are none of its affair.
+/// in the plan are none of its affair. To look at a start changes nothing, and a
+/// start comes before all steps.
 fn not_done_before<'a>(
     step: &str,
     facts: &StepFacts,
     earlier: &'a [EarlierStep],
+    is_startup: impl Fn(&str) -> bool,
 ) -> Option<&'a EarlierStep> {
+    if facts.is_startup {
+        return None;
+    }
     let own = earlier.iter().position(|other| other.id == step)?;
     let server = &earlier[own].server;
     earlier[..own].iter().find(|other| {
         let builds_on_it = other.section == Section::Setup
-            || other.server == *server
+            || other.server == *server && !is_startup(&other.id)
             || facts.steps.contains(&other.id);
         builds_on_it && !other.ran.can_be_built_on()
     })
@@ -177,7 +184,8 @@ mod tests {
                 step("it", "own", Section::Steps, Ran::Done),
                 step("later", "own", Section::Steps, Ran::NotRun),
             ];
-            not_done_before("it", &facts, &earlier).map(|step| step.id.clone())
+            let is_startup = |id: &str| id.starts_with("startup:");
+            not_done_before("it", &facts, &earlier, is_startup).map(|step| step.id.clone())
         };
         for ran in [Ran::NotRun, Ran::FailedTestSide] {
             assert_eq!(of("up", "other", Section::Setup, ran), Some("up".into()));
@@ -187,5 +195,7 @@ mod tests {
             assert_eq!(of("a", "other", Section::Steps, ran), None);
         }
         assert_eq!(of("up", "own", Section::Setup, Ran::Done), None);
+        let startup = of("startup:own", "own", Section::Steps, Ran::NotRun);
+        assert_eq!(startup, None);
     }
 }

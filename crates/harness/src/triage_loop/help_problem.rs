@@ -161,6 +161,7 @@ fn excused(word: &str, diagnosis: &Diagnosis, unconfirmable: bool) -> String {
         }
         "repair_ineffective" => "a repair had changed this step, so it proves nothing",
         "after_restart" => "its server had died and was restarted before",
+        "service_died" => "a service of the plan had died before, which the server may need",
         "error_answer" => {
             "the answer is an error as a whole, and the step was never seen to pass: what it asks \
              for may not be there"

@@ -9,6 +9,14 @@ use jelly_base::model::{AssertionTarget, Diagnosis, Failure, KnownMark, Repeated
 /// Why what jelly itself left out is held against nobody.
 const OWN_LIMIT: &str = "own_limit";
 
+/// Why nothing is held against a server that may have needed what died.
+const SERVICE_DIED: &str = "service_died";
+
+/// Whether code is blamed for what it did without a service that it may need.
+fn blames_for_a_service(failure: &Failure, diagnosis: &Diagnosis) -> bool {
+    failure.after_service_died && diagnosis.side == Side::Code
+}
+
 /// How far the question of blame has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Blame {
@@ -94,13 +102,16 @@ pub(super) fn judge(seen: &Seen, known: &Known<'_>) -> Judged {
             diagnosis.ambiguous = false;
             diagnosis.standing = Some(standing);
         }
-        Blame::Settled if failure.beyond().is_none() => {}
+        Blame::Settled
+            if failure.beyond().is_none() && !blames_for_a_service(&seen.failure, &diagnosis) => {}
         Blame::Settled | Blame::Open | Blame::Flaky => {
             diagnosis.side = Side::Test;
             diagnosis.ambiguous = true;
             diagnosis.flaky |= blame == Blame::Flaky;
             let own_limit = failure.beyond().map(|_| Excuse::from(OWN_LIMIT));
-            if let Some(Excuse { word, step }) = excused.or(own_limit) {
+            let service = seen.failure.after_service_died;
+            let service = service.then(|| Excuse::from(SERVICE_DIED));
+            if let Some(Excuse { word, step }) = excused.or(own_limit).or(service) {
                 diagnosis.excused = Some(word.to_owned());
                 diagnosis.excused_by = step;
             }
@@ -184,6 +195,8 @@ fn excuse(failure: &Failure) -> Option<&'static str> {
         Some(OWN_LIMIT)
     } else if target == Some(AssertionTarget::Duration) {
         Some("duration")
+    } else if failure.after_service_died {
+        Some(SERVICE_DIED)
     } else if failure.after_restart {
         Some("after_restart")
     } else if failure.assertion.as_ref().is_some_and(|a| a.made_by_jelly) {

@@ -15,7 +15,7 @@ use super::earlier::{EarlierStep, Ran};
 use super::seen::{Foundations, StepFacts};
 use definition::{InEffect, add_server, add_step, add_value};
 use hash::StableHash;
-use jelly_plan::{Plan, Server, Step};
+use jelly_plan::{Plan, Request, Server, Step};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -69,6 +69,8 @@ pub fn step_facts(plan: &Plan, beside: Beside<'_>) -> BTreeMap<String, StepFacts
         // What it says stands in the fields below, and comments say nothing.
         source: _,
         included: _,
+        // Their digests count for the steps that send them.
+        files: _,
         literal_secrets,
         name: _,
         // As far as steps and servers refer to them.
@@ -83,6 +85,7 @@ pub fn step_facts(plan: &Plan, beside: Beside<'_>) -> BTreeMap<String, StepFacts
         // The servers and revisions of this combination stand in its place.
         matrix: _,
         servers,
+        services,
         setup: _,
         steps: _,
         teardown: _,
@@ -92,9 +95,21 @@ pub fn step_facts(plan: &Plan, beside: Beside<'_>) -> BTreeMap<String, StepFacts
         .iter()
         .map(|(name, server)| (name.as_str(), hash_of_server(server, plan, &beside, &start)))
         .collect();
+    let services: Vec<u64> = services
+        .values()
+        .map(|service| hash_of_server(&service.server, plan, &beside, &start))
+        .collect();
     let mut known: BTreeMap<String, StepFacts> = BTreeMap::new();
     for step in plan.all_steps() {
-        let own = hash_of_step(step, plan, &beside, &servers, &start);
+        let mut own = hash_of_step(step, plan, &beside, &servers, &start);
+        // Where there are none, what was kept before there could be one still counts.
+        if !services.is_empty() {
+            let mut with = start.apart();
+            with.number(own).each(services.iter(), |hash, service| {
+                hash.number(*service);
+            });
+            own = with.finish();
+        }
         let mut revision = start.apart();
         revision.number(own);
         let mut all_steps = BTreeSet::from([step.id.clone()]);
@@ -110,6 +125,7 @@ pub fn step_facts(plan: &Plan, beside: Beside<'_>) -> BTreeMap<String, StepFacts
             own,
             steps: all_steps,
             servers: all_servers,
+            is_startup: step.request == Request::Startup,
         };
         known.insert(step.id.clone(), facts);
     }
@@ -197,7 +213,14 @@ pub fn definitions(steps: &Foundations, earlier: &[EarlierStep]) -> BTreeMap<Str
     let mut definitions = BTreeMap::new();
     for step in earlier {
         // A step that the plan does not have is like no other.
-        let own = steps.get(&step.id).map_or(0, |facts| facts.own);
+        let facts = steps.get(&step.id);
+        let own = facts.map_or(0, |facts| facts.own);
+        if facts.is_some_and(|facts| facts.is_startup) {
+            let mut alone = StableHash::new(&[]);
+            alone.text(&step.id).number(own);
+            definitions.insert(step.id.clone(), alone.finish());
+            continue;
+        }
         before.text(&step.id).number(own);
         definitions.insert(step.id.clone(), before.clone().finish());
         before.text(match step.ran {

@@ -144,6 +144,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             known,
             // Judged when all plans of the call have run.
             known_stale: Vec::new(),
+            coverage: None,
             warnings,
         }
     }

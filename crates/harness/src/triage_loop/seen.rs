@@ -119,6 +119,9 @@ pub struct StepFacts {
     pub steps: BTreeSet<String>,
     /// The servers of those steps.
     pub servers: BTreeSet<String>,
+    /// It sends nothing: no other step finds its server otherwise for it, and
+    /// nothing that ran before changes what it sees.
+    pub is_startup: bool,
 }
 
 impl StepFacts {

@@ -106,13 +106,17 @@ impl LoopSettings {
         // Of `${tmp}` nobody knows here where it will be; a path below it is
         // no repair's business, so any place will do.
         let tmp = self.project_dir.join(".jelly-tmp");
-        Scope::new(
+        let scope = Scope::new(
             self.project_dir.clone(),
             tmp,
             self.env.clone(),
             BTreeMap::new(),
             &plan.vars,
-        )
+        );
+        Scope {
+            files: plan.files.clone(),
+            ..scope
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 
 use super::spelled::SpelledNames;
 use crate::{
-    Answer, Auth, AuthGrant, AuthProof, Cancel, Command, Completion, CompletionOf, Give, LogLevel,
-    PackageUse, Raw, Request, Server, Step, Subscription, Template, Transport, Until,
+    Answer, Auth, AuthGrant, AuthProof, Cancel, Command, Completion, CompletionOf, Give, HttpCall,
+    LogLevel, PackageUse, Raw, Request, Server, Step, Subscription, Template, Transport, Until,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -31,6 +31,8 @@ pub(super) fn contract_of_server(server: &Server, names: SpelledNames<'_>) -> Co
         requires: _,
         startup_timeout,
         request_timeout,
+        progress_extends,
+        total_timeout,
         shutdown_timeout,
         pinned_at: _,
         at: _,
@@ -55,6 +57,8 @@ pub(super) fn contract_of_server(server: &Server, names: SpelledNames<'_>) -> Co
             "request_timeout",
             json!(request_timeout.as_nanos().to_string()),
         ),
+        ("progress", json!(progress_extends)),
+        ("total_timeout", json!(total_timeout.as_nanos().to_string())),
         (
             "shutdown_timeout",
             json!(shutdown_timeout.as_nanos().to_string()),
@@ -189,6 +193,8 @@ pub(super) fn contract_of_step(step: &Step, names: SpelledNames<'_>) -> Contract
         capture: _,
         tags: _,
         timeout,
+        progress_extends,
+        total_timeout,
         at: _,
         path: _,
         needs: _,
@@ -216,6 +222,11 @@ pub(super) fn contract_of_step(step: &Step, names: SpelledNames<'_>) -> Contract
         (
             "another `timeout`",
             json!(timeout.map(|t| t.as_nanos().to_string())),
+        ),
+        ("another `progress`", json!(progress_extends)),
+        (
+            "another `total_timeout`",
+            json!(total_timeout.map(|t| t.as_nanos().to_string())),
         ),
         ("other `answers`", gives(answers, names)),
         ("another `log_level`", json!(log_level.map(LogLevel::name))),
@@ -268,5 +279,17 @@ fn of_request(request: &Request, names: SpelledNames<'_>) -> Value {
         Request::Unsubscribe(id) => json!(["unsubscribe", id]),
         Request::Raw(Raw::Text(text)) => json!(["raw", names.text(text)]),
         Request::Raw(Raw::Bytes(bytes)) => json!(["raw_bytes", bytes]),
+        Request::Http(HttpCall {
+            method,
+            path,
+            headers,
+        }) => {
+            let headers: Vec<Value> = headers
+                .iter()
+                .map(|(name, value)| json!([name, names.text(value)]))
+                .collect();
+            json!(["http", method, names.text(path), headers])
+        }
+        Request::Startup => json!(["startup"]),
     }
 }

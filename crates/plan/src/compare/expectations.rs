@@ -4,8 +4,8 @@
 use super::spelled::SpelledNames;
 use crate::anything::{Surface, holds_of_anything};
 use crate::{
-    Answer, Capture, ErrorExpect, Expect, JsonExpect, NotificationExpect, Plan, Predicate,
-    Redaction, Request, Server, Step,
+    Answer, Capture, ErrorExpect, Expect, HeaderExpect, HttpExpect, JsonExpect, NotificationExpect,
+    Plan, Predicate, Redaction, RefusalExpect, Request, Server, StartupExpect, Step,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -62,8 +62,10 @@ pub(super) fn expectations(plan: &Plan, env: &BTreeMap<String, String>) -> Expec
     }
     for step in plan.all_steps() {
         let server = plan.servers.get(&step.server);
-        let usual = server.map_or(Duration::MAX, |server| server.request_timeout);
-        found.limit = step.timeout.unwrap_or(usual);
+        found.limit = server.map_or(Duration::MAX, |server| {
+            let total = step.total_limit(server);
+            total.unwrap_or_else(|| step.limit(server))
+        });
         found.step(step);
     }
     found.all
@@ -128,6 +130,8 @@ impl Collected<'_> {
             capture,
             tags: _,
             timeout: _,
+            progress_extends: _,
+            total_timeout: _,
             at: _,
             path: _,
             needs: _,
@@ -143,6 +147,17 @@ impl Collected<'_> {
         let owner = Owner::Step(id.clone());
         if cancel.is_some() {
             self.plain(&owner, "answer", "", "cancelled");
+        } else if let Request::Http(_) = request {
+            self.plain(&owner, "answer", "http", "form");
+            if expect
+                .http
+                .as_ref()
+                .is_none_or(|http| http.status.is_empty())
+            {
+                self.plain(&owner, "answer", "", "success");
+            }
+        } else if *request == Request::Startup {
+            self.plain(&owner, "startup", "", "looks");
         } else {
             // By whose form the answer is judged.
             self.plain(&owner, "answer", request.kind(), "form");
@@ -188,6 +203,8 @@ impl Collected<'_> {
             duration,
             stderr,
             notifications,
+            startup,
+            http,
         } = expect;
         if is_error.is_some_and(|flag| flag.value) {
             self.plain(owner, "is_error", "", "true");
@@ -209,6 +226,36 @@ impl Collected<'_> {
         self.predicates(owner, "stderr", Surface::Text, stderr);
         for wanted in notifications {
             self.notification(owner, wanted);
+        }
+        if let Some(http) = http {
+            let HttpExpect { status, headers } = http.as_ref();
+            self.predicates(owner, "status", Surface::ErrorCode, status);
+            for HeaderExpect {
+                name,
+                predicates,
+                at: _,
+            } in headers
+            {
+                for predicate in predicates {
+                    // That a header is there says something.
+                    let said = self.said(Surface::Json("$.header"), predicate);
+                    let name = name.to_ascii_lowercase();
+                    self.add(owner, "headers", &name, predicate.operator.name(), said);
+                }
+            }
+        }
+        if let Some(startup) = startup {
+            let StartupExpect {
+                server_info,
+                capabilities,
+                refuses,
+            } = startup.as_ref();
+            self.json(owner, "server_info", "", server_info);
+            self.json(owner, "capabilities", "", capabilities);
+            if let Some(RefusalExpect { exit, at: _ }) = refuses {
+                self.plain(owner, "startup", "", "refuses");
+                self.predicates(owner, "exit", Surface::ErrorCode, exit);
+            }
         }
     }
 

@@ -35,6 +35,7 @@ pub fn compare(before: &Plan, after: &Plan, env: &BTreeMap<String, String>) -> V
     };
     found.plans();
     found.servers();
+    found.services();
     found.steps();
     found.order();
     found.expectations(env);
@@ -75,6 +76,8 @@ impl<'p> Found<'p> {
             source: _,
             // Its servers and steps are among those below.
             included: _,
+            // What is in them is compared by their digests.
+            files: _,
             literal_secrets: _,
             name: _,
             // They count where they are used.
@@ -87,6 +90,8 @@ impl<'p> Found<'p> {
             contract_promised: _,
             matrix,
             servers: _,
+            // Likewise.
+            services: _,
             setup: _,
             steps: _,
             teardown: _,
@@ -129,6 +134,29 @@ impl<'p> Found<'p> {
                     let told = format!("the server `{name}` has another `{key}`");
                     self.of_server(name, PlanChangeKind::Contract, told);
                 }
+            }
+        }
+    }
+
+    /// What stands beside the servers is part of what they can do.
+    fn services(&mut self) {
+        let (ours, theirs) = self.names();
+        for (name, before) in &self.before.services {
+            let Some(after) = self.after.services.get(name) else {
+                let told = format!("the service `{name}` is gone");
+                self.of_server(name, PlanChangeKind::Contract, told);
+                continue;
+            };
+            let (before, after) = (&before.server, &after.server);
+            let kind = match other_program(before, ours, after, theirs) {
+                Some(_) => PlanChangeKind::OtherServer,
+                None => PlanChangeKind::Contract,
+            };
+            if contract_of_server(before, ours) != contract_of_server(after, theirs)
+                || kind == PlanChangeKind::OtherServer
+            {
+                let told = format!("the service `{name}` is another one");
+                self.of_server(name, kind, told);
             }
         }
     }
@@ -352,9 +380,12 @@ fn told(key: &ExpectationKey, kind: PlanChangeKind) -> String {
         ("answer", "as_declared") => {
             "fails on an output that breaks its declared schema".to_owned()
         }
+        ("answer", "success") => "fails on an HTTP status that is no success".to_owned(),
         ("answer", "cancelled") => "expects no answer to a cancelled request".to_owned(),
         ("answer", _) => format!("expects the answer to a request of the kind `{}`", key.path),
         ("error", _) => "expects an error".to_owned(),
+        ("startup", "refuses") => "expects that it does not start".to_owned(),
+        ("startup", _) => "looks at how it starts".to_owned(),
         ("contract", _) => "promises what its lock holds".to_owned(),
         ("wire", _) => "is held to every word of the specification".to_owned(),
         ("capture", _) => format!("captures `{}`", key.path),

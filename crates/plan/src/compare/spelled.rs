@@ -78,7 +78,12 @@ impl SpelledNames<'_> {
                 let value = self.env.and_then(|env| env.get(name));
                 value.map(|value| Value::from(value.as_str()))
             }
-            Part::Name(_) | Part::Workspace | Part::Tmp | Part::Port(_) => None,
+            Part::Name(_)
+            | Part::Workspace
+            | Part::Tmp
+            | Part::Port(_)
+            | Part::File(_)
+            | Part::Base64(_) => None,
         };
         // No text of a plan holds this character, so that a reference is never
         // taken for a text that looks like one.

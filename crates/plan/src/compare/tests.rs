@@ -579,6 +579,12 @@ fn lists(expect: &mut crate::Expect) -> Vec<&mut Vec<crate::Predicate>> {
     if let Some(error) = &mut expect.error {
         lists.extend([&mut error.code, &mut error.message]);
     }
+    if let Some(startup) = &mut expect.startup {
+        let json = startup.server_info.iter_mut();
+        let json = json.chain(&mut startup.capabilities);
+        lists.extend(json.map(|json| &mut json.predicates));
+        lists.extend(startup.refuses.iter_mut().map(|refusal| &mut refusal.exit));
+    }
     lists
 }
 
@@ -597,7 +603,12 @@ fn losses(plan: &Plan) -> Vec<Loss> {
                 plan.teardown.retain(|step| step.id != own);
             }),
         );
-        if !step.expects_error() && step.cancel.is_none() {
+        let is_answered = step.cancel.is_none()
+            && !matches!(
+                step.request,
+                crate::Request::Startup | crate::Request::Http(_)
+            );
+        if !step.expects_error() && is_answered {
             let own = id.clone();
             add(
                 format!("{id} wants an error"),
@@ -701,4 +712,30 @@ fn whatever_is_taken_from_any_plan_is_a_loss() {
         }
     }
     assert!(seen > 200, "{seen}");
+}
+
+#[test]
+fn a_start_that_is_looked_at_less_is_told() {
+    let starts = |startup: &str| {
+        plan(&format!(
+            "version: 1\nservers: {{ s: {{ command: x, startup: {startup} }} }}\nsteps: []\n"
+        ))
+    };
+    let before = starts("{ stderr: { contains: a }, server_info: [{ path: $.name, equals: n }] }");
+    let kinds = |before: &Plan, after: &Plan| -> Vec<Kind> {
+        let changes = compare(before, after, &env());
+        changes.iter().map(|change| change.kind).collect()
+    };
+    assert_eq!(kinds(&before, &before), []);
+    let less = starts("{ stderr: { contains: a } }");
+    assert_eq!(kinds(&before, &less), [Kind::Gone]);
+    let other = starts("{ stderr: { contains: b }, server_info: [{ path: $.name, equals: n }] }");
+    assert_eq!(kinds(&before, &other), [Kind::Operand]);
+    let refuses = starts("{ refuses: { exit: 2 } }");
+    let any = starts("{ refuses: {} }");
+    assert_eq!(kinds(&refuses, &any), [Kind::Gone]);
+    let none = plan("version: 1\nservers: { s: { command: x } }\nsteps: [{ tool: t }]\n");
+    assert_eq!(kinds(&refuses, &none), [Kind::Gone]);
+    let only_linux = starts("{ refuses: { exit: 2 }, if: { platform: linux } }");
+    assert_eq!(kinds(&refuses, &only_linux), [Kind::FewerConditions]);
 }

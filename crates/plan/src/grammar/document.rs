@@ -1,7 +1,8 @@
 //! The document as a whole.
 
 use super::mapping::{Key, Kind, Mapping, Rule, Words, mapping};
-use super::server::{REVISION, SERVER, WIRE};
+use super::server::{PROGRESS, REVISION, SERVER, WIRE};
+use super::service::SERVICE;
 use super::step::STEP;
 
 mapping! {
@@ -39,6 +40,8 @@ mapping! {
         servers: Kind::ByName(&Kind::Mapping(&SERVER), 1),
             required "`servers` is missing" "as in `servers: { mine: { command: ./server } }`",
             unless "include", also "mcpServers";
+        /// Processes beside the servers, by name, that are started before them.
+        services: Kind::ByName(&Kind::Mapping(&SERVICE), 0), also "service";
         /// Steps that run before the others, in every iteration. If one does not
         /// pass, the steps of its server are blocked.
         setup: Kind::List(&Kind::Mapping(&STEP), 0), also "before";
@@ -61,13 +64,17 @@ mapping! {
         /// The server of a step.
         server: Kind::Name("a server's name");
         /// The tags of a step.
-        tags: Kind::List(&Kind::Word, 1), also "tag";
+        tags: Kind::List(&Kind::Word, 0), also "tag";
         /// Timeout of a step's request. It goes before the server's request_timeout.
         timeout: Kind::Time;
         /// Timeout of a server for becoming ready.
         startup_timeout: Kind::Time;
         /// Timeout of a request to a server.
         request_timeout: Kind::Time;
+        /// Whether progress that a server reports begins the timeout of a request anew.
+        progress: Kind::Choice(&PROGRESS);
+        /// The longest that a request may take where progress extends its timeout.
+        total_timeout: Kind::Time, also "max_total_timeout";
         /// Timeout of a server for exiting.
         shutdown_timeout: Kind::Time;
     }
@@ -153,7 +160,7 @@ mapping! {
         teardown: Kind::List(&Kind::Mapping(&STEP), 0);
     }
     hints {
-        "vars" => "define it in the plan that includes the file",
+        "vars services" => "define it in the plan that includes the file",
         "defaults budgets hooks matrix wire name" => "it belongs into the plan that includes the file",
     }
 }

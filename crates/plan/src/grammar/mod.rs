@@ -7,21 +7,27 @@
 //! in the loader where it takes effect.
 
 mod document;
+mod http;
 mod mapping;
 mod operators;
 mod package;
 mod schema;
 mod server;
+mod service;
+mod startup;
 mod step;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use document::{BUDGETS, DEFAULTS, HOOKS, INCLUDED, MATRIX, PLAN};
+pub(crate) use http::HTTP;
 pub(crate) use mapping::{Kind, Mapping, Words};
 pub use operators::Operator;
 pub(crate) use operators::{OperandKind, OperatorGroup, REDACTION, Target, VALUE_TYPES};
 pub use schema::plan_schema;
 pub(crate) use server::{AUTH, CLIENT_CREDENTIALS, LOGIN, REVISION, RPC_ERROR, SERVER, WORKLOAD};
+pub(crate) use service::{READY, SERVICE};
+pub(crate) use startup::{REFUSES, STARTUP};
 pub(crate) use step::{
     ANSWER, COMPLETE, CONDITION, ERROR_EXPECT, EXPECT, NOTIFICATION, PLATFORMS, STEP, SUBSCRIPTION,
     UNTIL,

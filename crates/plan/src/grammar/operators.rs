@@ -7,6 +7,7 @@ use crate::words::has_word;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OperatorGroup {
     Equality,
+    Paths,
     Content,
     Order,
     Presence,
@@ -21,6 +22,8 @@ pub(crate) enum OperatorGroup {
 pub(crate) enum OperandKind {
     /// A value like that which it is compared with.
     Value,
+    /// A path into the same answer.
+    Path,
     /// A part: of a text a text, else any value.
     Part,
     Text,
@@ -115,6 +118,8 @@ operators! {
     Equals "equals", Equality, Value, "eq is equal == const", "to equal", true;
     /// The value does not equal this.
     NotEquals "not_equals", Equality, Value, "ne neq !=", "not to equal", false;
+    /// The value equals the one at this path of the same answer.
+    EqualsPath "equals_path", Paths, Path, "equals_json same_as path_equals", "to equal what stands at", false;
     /// A text contains this text; a list contains this item, or an object with these keys and values; an object has this key, or these keys with these values.
     Contains "contains", Content, Part, "includes include has", "to contain", true;
     /// `contains` does not hold.
@@ -169,6 +174,9 @@ pub(crate) enum Target {
     ErrorMessage,
     Duration,
     Count,
+    ExitCode,
+    Status,
+    Header,
 }
 
 impl Target {
@@ -207,6 +215,21 @@ impl Target {
             ),
             Self::Duration => ("duration", "Duration", "as in `duration: { lt: 500ms }`"),
             Self::Count => ("count", "Count", "as in `count: 2`, or `count: { ge: 2 }`"),
+            Self::Status => (
+                "status",
+                "Status",
+                "as in `status: 200`, or `status: { one_of: [401, 403] }`",
+            ),
+            Self::Header => (
+                "headers",
+                "Header",
+                "as in `content-type: { contains: json }`",
+            ),
+            Self::ExitCode => (
+                "exit",
+                "ExitCode",
+                "as in `exit: 2`, or `exit: { one_of: [1, 2] }`",
+            ),
         }
     }
 
@@ -224,8 +247,14 @@ impl Target {
 
     pub(crate) fn is_text(self) -> bool {
         match self {
-            Self::Text | Self::Stderr | Self::ErrorMessage => true,
-            Self::Json | Self::Structured | Self::ErrorCode | Self::Duration | Self::Count => false,
+            Self::Text | Self::Stderr | Self::ErrorMessage | Self::Header => true,
+            Self::Json
+            | Self::Structured
+            | Self::ErrorCode
+            | Self::Duration
+            | Self::Count
+            | Self::ExitCode
+            | Self::Status => false,
         }
     }
 
@@ -233,18 +262,23 @@ impl Target {
     pub(crate) fn takes(self, operator: Operator) -> Result<(), &'static str> {
         use OperatorGroup as Group;
         match (self, operator.group()) {
-            (Self::Json | Self::Structured, _) => Ok(()),
-            (Self::Text | Self::Stderr | Self::ErrorMessage, Group::Order) => {
+            (Self::Json, _) => Ok(()),
+            (_, Group::Paths) => Err(
+                "as in `json: [{ path: $.structuredContent.a, equals_path: $.structuredContent.b }]`",
+            ),
+            (Self::Structured, _) => Ok(()),
+            (Self::Text | Self::Stderr | Self::ErrorMessage | Self::Header, Group::Order) => {
                 Err("it is text; compare its `length`, or a number by `json` with a path")
             }
-            (Self::Text | Self::Stderr | Self::ErrorMessage, Group::Schema) => {
+            (Self::Text | Self::Stderr | Self::ErrorMessage | Self::Header, Group::Schema) => {
                 Err("it is text; use `structured`, or `json` with a path")
             }
-            (Self::Text | Self::Stderr | Self::ErrorMessage, _) => Ok(()),
-            (Self::ErrorCode | Self::Count, Group::Equality | Group::Order | Group::Presence) => {
-                Ok(())
-            }
-            (Self::ErrorCode | Self::Count, _) => {
+            (Self::Text | Self::Stderr | Self::ErrorMessage | Self::Header, _) => Ok(()),
+            (
+                Self::ErrorCode | Self::Count | Self::ExitCode | Self::Status,
+                Group::Equality | Group::Order | Group::Presence,
+            ) => Ok(()),
+            (Self::ErrorCode | Self::Count | Self::ExitCode | Self::Status, _) => {
                 Err("it is a number; use `equals`, `one_of` or a comparison")
             }
             (Self::Duration, Group::Order) => Ok(()),

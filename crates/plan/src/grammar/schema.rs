@@ -306,6 +306,7 @@ fn operand(operator: Operator, target: Target) -> Value {
             }]}))
         }
         OperandKind::JsonSchema => or_open(json!({"type": ["object", "boolean"]})),
+        OperandKind::Path => json!({"type": "string", "pattern": "^\\s*\\$"}),
         OperandKind::SnapshotName => {
             json!({"type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9_-]{0,79}$"})
         }
@@ -314,8 +315,12 @@ fn operand(operator: Operator, target: Target) -> Value {
 
 fn comparable(target: Target) -> Value {
     match target {
-        Target::Text | Target::Stderr | Target::ErrorMessage => json!({"type": "string"}),
-        Target::ErrorCode | Target::Count => or_open(json!({"type": "number"})),
+        Target::Text | Target::Stderr | Target::ErrorMessage | Target::Header => {
+            json!({"type": "string"})
+        }
+        Target::ErrorCode | Target::Count | Target::ExitCode | Target::Status => {
+            or_open(json!({"type": "number"}))
+        }
         Target::Json | Target::Structured | Target::Duration => json!({}),
     }
 }

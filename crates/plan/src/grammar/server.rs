@@ -2,6 +2,7 @@
 
 use super::mapping::{Key, Kind, Mapping, Rule, Words, mapping};
 use super::package::PACKAGE;
+use super::startup::STARTUP;
 use super::step::ANSWER;
 use crate::ALGORITHMS;
 use jelly_base::mcp::REVISIONS;
@@ -50,12 +51,20 @@ mapping! {
         /// What the client answers if the server asks it something, as often as it
         /// asks.
         answers: Kind::List(&Kind::Mapping(&ANSWER), 0);
+        /// What must hold as it starts, or that it must not.
+        startup: Kind::Mapping(&STARTUP), also "on_start start";
         /// What must be there for all of its steps; see the step's `requires`.
         requires: Kind::List(&Kind::Name("a requirement"), 1), also "require";
         /// Timeout for becoming ready. Default: 30s.
         startup_timeout: Kind::Time;
         /// Timeout of a request. Default: 30s.
         request_timeout: Kind::Time;
+        /// Whether progress that it reports begins the timeout of a request anew.
+        /// Default: ignored.
+        progress: Kind::Choice(&PROGRESS);
+        /// The longest that a request may take where progress extends its timeout.
+        /// Default: 10m.
+        total_timeout: Kind::Time, also "max_total_timeout";
         /// Timeout for exiting after its stdin is closed, and again after SIGTERM.
         /// Default: 2s.
         shutdown_timeout: Kind::Time;
@@ -157,6 +166,14 @@ pub(crate) static WIRE: Words = Words {
     about: "Whether messages are checked against the specification.",
     words: || vec!["strict", "lenient"],
     meanings: &["They are.", "They are not."],
+};
+
+pub(crate) static PROGRESS: Words = Words {
+    name: "Progress",
+    what: "progress",
+    about: "Whether progress that a server reports begins a timeout anew.",
+    words: || vec!["extends", "ignored"],
+    meanings: &["It does, up to the `total_timeout`.", "It does not."],
 };
 
 pub(crate) static ERA: Words = Words {

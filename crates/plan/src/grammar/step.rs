@@ -1,15 +1,16 @@
 //! `setup`, `steps` and `teardown`.
 
+use super::http::HTTP;
 use super::mapping::{Key, Kind, Mapping, Rule, Words, mapping};
 use super::operators::Target;
-use super::server::{ERA, RPC_ERROR};
+use super::server::{ERA, PROGRESS, RPC_ERROR};
 use crate::LogLevel;
 use jelly_base::mcp::ListKind;
 
 mapping! {
     /// One request to one server, and what is expected of the answer. The request
     /// is exactly one of `tool`, `list`, `read`, `prompt`, `request`,
-    /// `complete`, `subscribe`, `unsubscribe`, `raw` and `raw_base64`.
+    /// `complete`, `subscribe`, `unsubscribe`, `raw`, `raw_base64` and `http`.
     STEP = "Step", "a step" {
         /// Unique in the plan. Default: derived from the request.
         id: Kind::Name("an id");
@@ -40,6 +41,8 @@ mapping! {
         ), also "listen";
         /// Ends the subscription of the step with this id.
         unsubscribe: Kind::Name("the id of a step");
+        /// Asks for what stands beside the endpoint of a server with a URL.
+        http: Kind::Mapping(&HTTP);
         /// Sends this line unchanged.
         raw: Kind::Text;
         /// Sends these bytes unchanged.
@@ -72,6 +75,11 @@ mapping! {
         until: Kind::Mapping(&UNTIL), also "wait_for poll";
         /// Timeout of the request. Default: the server's request_timeout.
         timeout: Kind::Time;
+        /// Whether progress begins the timeout anew. Default: as the server says.
+        progress: Kind::Choice(&PROGRESS);
+        /// The longest that the request may take where progress extends its timeout.
+        /// Default: the server's total_timeout.
+        total_timeout: Kind::Time, also "max_total_timeout";
         /// Asks the server for log messages of this level and above.
         log_level: Kind::Choice(&LEVEL), also "loglevel";
         /// Cancels the request this long after it was sent. The step passes if no
@@ -80,12 +88,13 @@ mapping! {
         /// How long to wait for an answer that must not come after `cancel_after`.
         /// Default: 500ms.
         quiet_for: Kind::Time;
-        /// Sends the request with no parameters but `args`: without what the era adds.
+        /// Sends the request with no parameters but `args`: without what the era adds;
+        /// `http` without the headers and the token of its server.
         bare: Kind::Flag;
     }
     rule Rule::OneRequest(&[
         &["tool"], &["list"], &["read"], &["prompt"], &["request"], &["complete"],
-        &["subscribe"], &["unsubscribe"], &["raw"], &["raw_base64"],
+        &["subscribe"], &["unsubscribe"], &["raw"], &["raw_base64"], &["http"],
     ], "request");
     hints {
         "notifications" => "they belong into `expect`",
@@ -217,8 +226,16 @@ mapping! {
         /// Notifications that the server must send, or must not.
         notifications: Kind::List(&Kind::Mapping(&NOTIFICATION), 1),
             also "notification";
+        /// Of `http`: the status, as in 200, or operators. Default: any from 200 to 299.
+        status: Kind::Named("Status", "A status, or operators on it.", &Kind::Either(&[
+            ("Exactly this one.", Kind::Integer),
+            ("Operators.", Kind::Operators(Target::Status)),
+        ])), also "status_code";
+        /// Of `http`: headers, by name in any case.
+        headers: Kind::ByName(&Kind::Operators(Target::Header), 1), also "header";
     }
     hints {
+        "body" => "did you mean `text`, or `json` with a path?",
         "content" => "did you mean `text`, or `json` with a path?",
         "result" => "did you mean `json` with a path?",
         "equals" => "say of what, as in `text: { equals: … }`",

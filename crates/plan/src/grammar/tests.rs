@@ -17,13 +17,18 @@ static VALIDATOR: LazyLock<Validator> =
     LazyLock::new(|| jsonschema::validator_for(&SCHEMA).unwrap());
 
 /// The mappings that the loader reads.
-static READ: [&Mapping; 20] = [
+static READ: [&Mapping; 25] = [
     &PLAN,
     &BUDGETS,
     &HOOKS,
     &MATRIX,
     &DEFAULTS,
     &SERVER,
+    &STARTUP,
+    &SERVICE,
+    &READY,
+    &HTTP,
+    &REFUSES,
     &AUTH,
     &CLIENT_CREDENTIALS,
     &WORKLOAD,
@@ -181,6 +186,7 @@ fn is_free(at: &str) -> bool {
         "/headers",
         "/package_args",
         "/cases",
+        "/body",
     ];
     let by_name = ["/capture"];
     let held = |part: &str| at.contains(&format!("{part}/")) || at.ends_with(part);

@@ -54,19 +54,50 @@ impl<'t> Reader<'t> {
         };
         match request {
             Request::Raw(_) => {
-                let keys = ["answers", "log_level", "cancel_after", "bare"];
+                let keys = [
+                    "answers",
+                    "log_level",
+                    "cancel_after",
+                    "bare",
+                    "progress",
+                    "total_timeout",
+                ];
                 refuse(&keys, "a step of raw bytes", None);
             }
+            Request::Http(_) => {
+                let keys = [
+                    "answers",
+                    "log_level",
+                    "cancel_after",
+                    "progress",
+                    "total_timeout",
+                ];
+                refuse(&keys, "a plain HTTP request", None);
+            }
             Request::Unsubscribe(_) => {
-                let keys = ["answers", "log_level", "cancel_after", "bare", "capture"];
+                let keys = [
+                    "answers",
+                    "log_level",
+                    "cancel_after",
+                    "bare",
+                    "capture",
+                    "progress",
+                    "total_timeout",
+                ];
                 refuse(&keys, "`unsubscribe`", None);
             }
             Request::Subscribe(_) => {
-                let keys = ["log_level", "cancel_after", "bare"];
+                let keys = [
+                    "log_level",
+                    "cancel_after",
+                    "bare",
+                    "progress",
+                    "total_timeout",
+                ];
                 refuse(&keys, "`subscribe`", None);
             }
             Request::List(_) => refuse(
-                &["bare", "cancel_after"],
+                &["bare", "cancel_after", "progress", "total_timeout"],
                 "`list`",
                 Some("`request: METHOD` sends one request for one page"),
             ),
@@ -77,13 +108,13 @@ impl<'t> Reader<'t> {
                     Some("`request: METHOD` sends any parameters"),
                 );
             }
-            Request::Method(_) => {}
+            Request::Method(_) | Request::Startup => {}
         }
         if fields.get("cancel_after").is_none() {
             return;
         }
         refuse(
-            &["capture"],
+            &["capture", "progress", "total_timeout"],
             "a cancelled step",
             Some("it passes when no answer comes"),
         );

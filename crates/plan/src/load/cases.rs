@@ -18,7 +18,7 @@ use std::collections::{BTreeSet, HashMap};
 const LABEL: &str = "name";
 
 /// Keys of a step in which the variables of a case stand for their values.
-const FILLED: [&str; 13] = [
+const FILLED: [&str; 14] = [
     "name",
     "tool",
     "prompt",
@@ -27,6 +27,7 @@ const FILLED: [&str; 13] = [
     "complete",
     "subscribe",
     "raw",
+    "http",
     "args",
     "answers",
     "expect",
@@ -297,6 +298,8 @@ impl<'t> Filling<'_, 't> {
             Part::Text(_)
             | Part::Workspace
             | Part::Tmp
+            | Part::File(_)
+            | Part::Base64(_)
             | Part::Env(_)
             | Part::Secret(_)
             | Part::Port(_) => None,

@@ -213,11 +213,16 @@ impl<'t> Reader<'t> {
     ) -> Option<Box<Until>> {
         let entry = fields.entry("until")?;
         let (node, path) = (&entry.value, fields.path.key("until"));
-        if let Some(request @ (Request::Raw(_) | Request::Subscribe(_) | Request::Unsubscribe(_))) =
-            request
+        if let Some(
+            request @ (Request::Raw(_)
+            | Request::Subscribe(_)
+            | Request::Unsubscribe(_)
+            | Request::Http(_)),
+        ) = request
         {
             let message = format!("`{}` is sent once, and has no `until`", request.kind());
-            self.problem(entry.key_span, fields.path, message);
+            self.problem(entry.key_span, fields.path, message)
+                .hint("leave `until` out");
         }
         if fields.get("cancel_after").is_some() {
             let message = "a request that is cancelled has no answer to wait for";

@@ -14,6 +14,8 @@ pub(super) struct Defaults {
     pub startup_timeout: Option<Duration>,
     pub request_timeout: Option<Duration>,
     pub shutdown_timeout: Option<Duration>,
+    pub progress_extends: Option<bool>,
+    pub total_timeout: Option<Duration>,
 }
 
 impl<'t> Reader<'t> {
@@ -41,6 +43,8 @@ impl<'t> Reader<'t> {
             startup_timeout: self.read(fields, "startup_timeout"),
             request_timeout: self.read(fields, "request_timeout"),
             shutdown_timeout: self.read(fields, "shutdown_timeout"),
+            progress_extends: self.progress(fields),
+            total_timeout: self.read(fields, "total_timeout"),
         };
     }
 }

@@ -4,6 +4,7 @@ use super::path::Path;
 use super::reader::{Reader, entry, get};
 use super::references::Needs;
 use crate::grammar::{ERROR_EXPECT, EXPECT, Target};
+use crate::same_path::is_same_path;
 use crate::syntax::{Data, Entry, Node};
 use crate::{ErrorExpect, Expect, Flag, JsonExpect, Operator, Predicate};
 use jelly_base::text::close_names;
@@ -38,6 +39,7 @@ impl<'t> Reader<'t> {
                 _ => {}
             }
         }
+        expect.http = self.http_expect(fields, needs);
         if let (Some(error), Some(flag)) = (fields.entry("error"), &expect.is_error)
             && !flag.value
         {
@@ -86,6 +88,7 @@ impl<'t> Reader<'t> {
             };
             let before = self.problems_so_far();
             let predicates = self.operators(entries, path, Target::Json, needs);
+            self.refuse_own_path(entries, path);
             if self.problems_so_far() == before {
                 let place = get(entries, "path").and_then(|at| match &at.data {
                     Data::String(place) => Some(place.trim()),
@@ -114,6 +117,19 @@ impl<'t> Reader<'t> {
         }
         expects.shrink_to_fit();
         expects
+    }
+
+    /// A value always equals itself, whatever else is asked of it.
+    fn refuse_own_path(&mut self, entries: &[Entry<'t>], path: Path<'_>) {
+        let text = |key| get(entries, key).and_then(Node::as_str);
+        let (Some(own), Some(other)) = (text("path"), text("equals_path")) else {
+            return;
+        };
+        if let Some(at) = entry(entries, "equals_path").filter(|_| is_same_path(own, other)) {
+            let message = "a path is compared with itself, so nothing is tested";
+            self.problem(at.value.span, path.key("equals_path"), message)
+                .hint("name another path of the same answer; that there is a value at all is `exists: true`");
+        }
     }
 
     fn error_expect(

@@ -200,7 +200,7 @@ impl Gathering {
     }
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or_else(|| Path::new(""))
 }
 

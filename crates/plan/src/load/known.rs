@@ -48,7 +48,7 @@ pub fn read_known(source: PlanSource) -> Result<Vec<KnownEntry>, PlanError> {
 impl<'t> Reader<'t> {
     fn known(&mut self, root: &Node<'t>, source: &PlanSource) -> Vec<KnownEntry> {
         let path = Path::ROOT;
-        let mut known = Vec::new();
+        let mut known: Vec<KnownEntry> = Vec::new();
         let entries = self.entries(root, path, "`version` and `known`");
         let entries = entries.unwrap_or(&[]);
         self.refuse_others(entries, path, &["version", "known"]);
@@ -77,7 +77,17 @@ impl<'t> Reader<'t> {
             .iter()
             .enumerate()
         {
-            known.extend(self.known_entry(node, path.index(at), source));
+            let path = path.index(at);
+            let Some(entry) = self.known_entry(node, path, source) else {
+                continue;
+            };
+            if let Some(earlier) = known.iter().find(|it| names_the_same(it, &entry)) {
+                let message = format!("the same failure is listed at {}", earlier.at);
+                self.problem(node.span, path, message)
+                    .hint("leave one of the two: they may differ in reason, owner or expiry");
+                continue;
+            }
+            known.push(entry);
         }
         known
     }
@@ -93,8 +103,16 @@ impl<'t> Reader<'t> {
         self.refuse_others(entries, path, &KEYS);
         let mut text = |key: &'static str| {
             let entry = entries.iter().find(|entry| entry.key == key)?;
-            let value = self.fixed_string(&entry.value, path.key(key), key)?;
-            Some(value.to_owned())
+            let value = self
+                .fixed_string(&entry.value, path.key(key), key)?
+                .to_owned();
+            if value.trim().is_empty() {
+                let message = format!("the `{key}` is blank");
+                self.problem(entry.value.span, path.key(key), message)
+                    .hint("fill it in, or leave the key out where it is not needed");
+                return None;
+            }
+            Some(value)
         };
         let mut entry = KnownEntry {
             test: text("test"),
@@ -174,6 +192,18 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// Whether two entries stand for the same failures.
+fn names_the_same(one: &KnownEntry, other: &KnownEntry) -> bool {
+    let of = |it: &'_ KnownEntry| {
+        (
+            it.test.clone(),
+            it.test_fingerprint.clone(),
+            it.fingerprint.clone(),
+        )
+    };
+    of(one) == of(other)
+}
+
 fn is_day(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let [year, month, day] = parts.as_slice() else {
@@ -244,6 +274,19 @@ mod tests {
                 entry("reason: r, test_fingerprint: 'j2:1'"),
                 ":3:5",
                 "add `test:",
+            ),
+            (
+                entry("reason: ' ', test: a"),
+                ":3:15",
+                "the `reason` is blank",
+            ),
+            (
+                format!(
+                    "{}  - {{ test: a, reason: other }}\n",
+                    entry("test: a, reason: r")
+                ),
+                ":4:5",
+                "listed at known-failures.yaml:3:5",
             ),
             (
                 entry("reason: r, test: a, any_test: true"),

@@ -10,6 +10,8 @@ mod conditions;
 mod defaults;
 mod expect;
 mod features;
+mod found;
+mod http;
 mod include;
 mod keywords;
 mod known;
@@ -20,6 +22,7 @@ mod package;
 #[cfg(test)]
 mod package_tests;
 mod path;
+mod patience;
 mod plan;
 mod problem;
 mod project;
@@ -29,13 +32,16 @@ mod references;
 #[cfg(test)]
 mod repeat_tests;
 mod server;
+mod service;
 #[cfg(test)]
 mod slips_tests;
+mod startup;
 mod step;
 #[cfg(test)]
 mod tests;
 mod vacuous;
 
+pub use found::PlanFinding;
 pub use keywords::{UnknownKeyword, unknown_keyword};
 pub use known::read_known;
 pub use plan::{check, check_in, load, load_in, load_with};

@@ -29,7 +29,8 @@ impl<'t> Reader<'t> {
             return self.milliseconds(node, path);
         }
         // The name of a snapshot is that of a file, and never stands for another.
-        if operator != Operator::Snapshot {
+        // Nor does a path.
+        if !matches!(operator, Operator::Snapshot | Operator::EqualsPath) {
             self.templates(node, path, TemplatePlace::Step, needs);
             if is_open(node) && node.is_scalar() {
                 if operator == Operator::Schema {
@@ -69,16 +70,31 @@ impl<'t> Reader<'t> {
             OperandKind::Types => self.types(node, path)?,
             OperandKind::Bounds => self.length(node, path)?,
             OperandKind::JsonSchema => self.schema(node, path)?,
+            OperandKind::Path => self.other_path(node, path)?,
             OperandKind::SnapshotName => self.snapshot(node, path)?,
         }
         Some(node.to_value())
+    }
+
+    /// A path into the answer, which stands there as it is.
+    fn other_path(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<()> {
+        self.json_path(node, path)?;
+        if is_open(node) {
+            self.problem(node.span, path, "a path has no variables in it")
+                .hint("to compare with a variable, use `equals`");
+            return None;
+        }
+        Some(())
     }
 
     /// What is compared with text must be text, else it never holds.
     fn comparable(&mut self, node: &Node<'t>, path: Path<'_>, target: Target) -> Option<()> {
         if target.is_text() {
             self.string(node, path)?;
-        } else if matches!(target, Target::ErrorCode | Target::Count) {
+        } else if matches!(
+            target,
+            Target::ErrorCode | Target::Count | Target::ExitCode | Target::Status
+        ) {
             self.number(node, path)?;
         }
         Some(())

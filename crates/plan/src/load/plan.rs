@@ -1,18 +1,20 @@
 //! The document as a whole.
 
-use super::include::{Gathered, gather, in_file, place_in_file};
+use super::include::{Gathered, folder_of, gather, in_file, place_in_file};
 use super::misplaced;
 use super::path::Path;
 use super::problem::{PlanError, Problem};
 use super::reader::{Fields, Reader};
 use super::references::{Needs, TemplatePlace};
 use super::step::{UnreadStep, captured, ids};
+use crate::argument_files::{ArgumentFiles, FileReader};
 use crate::grammar::{BUDGETS, HOOKS, INCLUDED, PLAN};
 use crate::masked::{is_masked, literal_secrets};
 use crate::syntax::{self, Data, Node, Span, Trouble};
-use crate::{BudgetOverrides, Hooks, Matrix, Plan, PlanSource, Server, Step, Variant};
+use crate::{BudgetOverrides, Hooks, Matrix, Plan, PlanSource, Server, Service, Step, Variant};
 use indexmap::IndexMap;
 use jelly_base::model::Section;
+use jelly_base::text::redact::secrets_in_text;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::Path as FilePath;
@@ -70,19 +72,21 @@ pub fn check_in(source: PlanSource, project: Option<&FilePath>) -> Result<Plan, 
 
 /// What the parts of a document came to.
 #[derive(Default)]
-struct Parts {
+pub(super) struct Parts {
     name: Option<String>,
     vars: IndexMap<String, Value>,
     budgets: BudgetOverrides,
     hooks: Hooks,
     wire_check: bool,
     contract_promised: bool,
-    matrix: Option<Matrix>,
-    servers: IndexMap<String, Server>,
+    pub(super) matrix: Option<Matrix>,
+    pub(super) servers: IndexMap<String, Server>,
+    services: IndexMap<String, Service>,
     setup: Vec<Step>,
     steps: Vec<Step>,
     teardown: Vec<Step>,
     literal_secrets: Vec<(String, String)>,
+    files: ArgumentFiles,
 }
 
 fn read(
@@ -93,7 +97,9 @@ fn read(
 ) -> Result<Plan, PlanError> {
     let Gathered { files, troubles } = gather(&source, project);
     let included: Vec<PlanSource> = files;
-    let (parts, problems) = parse(&source, (&included, troubles), vars, strict);
+    let folder = project.unwrap_or_else(|| folder_of(&source.path));
+    let files = FileReader::of(folder);
+    let (parts, problems) = parse(&source, (&included, troubles), (vars, files), strict);
     if !problems.is_empty() {
         return Err(PlanError::new(source, problems).with_included(included));
     }
@@ -108,6 +114,7 @@ fn read(
     Ok(Plan {
         source,
         included,
+        files: parts.files,
         literal_secrets: parts.literal_secrets,
         name,
         matrix: parts.matrix,
@@ -117,6 +124,7 @@ fn read(
         wire_check: parts.wire_check,
         contract_promised: parts.contract_promised,
         servers: parts.servers,
+        services: parts.services,
         setup: parts.setup,
         steps: parts.steps,
         teardown: parts.teardown,
@@ -126,7 +134,7 @@ fn read(
 fn parse(
     source: &PlanSource,
     (files, include_troubles): (&[PlanSource], Vec<(usize, Trouble)>),
-    vars: &IndexMap<String, Value>,
+    (vars, argument_files): (&IndexMap<String, Value>, FileReader),
     strict: bool,
 ) -> (Parts, Vec<Problem>) {
     if is_masked(&source.text) {
@@ -157,6 +165,7 @@ fn parse(
     let mut reader = Reader::new(&source.text, troubles);
     reader.variant.clone_from(&source.variant);
     reader.strict = strict;
+    reader.names.argument_files = argument_files;
     let mut included: Vec<(usize, Node<'_>)> = Vec::new();
     for (index, file) in files.iter().enumerate() {
         let (root, troubles) = syntax::parse(file);
@@ -181,6 +190,11 @@ fn parse(
                 let more = literal_secrets(text, root, &IndexMap::new());
                 parts.literal_secrets.extend(more);
             }
+            parts.files = std::mem::take(&mut reader.names.argument_files).into_files();
+            // What a file holds may come back in any answer.
+            let found = parts.files.texts().flat_map(secrets_in_text);
+            let found = found.map(|found| (found.name.to_string(), found.value.to_string()));
+            parts.literal_secrets.extend(found.collect::<Vec<_>>());
         }
         Some(_) | None if !broken => {
             reader
@@ -235,6 +249,7 @@ impl<'t> Reader<'t> {
                 self.names.servers.extend(names);
             }
         }
+        self.name_services(fields);
         self.names.likely_servers = self.names.servers.iter().cloned().collect();
         let servers = fields.get("servers");
         if let Some(node) = fields.get("matrix") {
@@ -265,11 +280,23 @@ impl<'t> Reader<'t> {
 
         parts.vars = self.vars(fields.get("vars"), given, path.key("vars"));
         self.all_servers(&files, parts);
+        parts.services = self.services(fields);
         self.duplicate_ids(&raw);
         let (raw, ids) = self.expand(raw, ids);
-        self.name_steps(&raw, &ids);
+        let startups = self.all_startups(&files, parts);
+        let of_setup = raw.iter().filter(|raw| raw.section == Section::Setup);
+        let of_setup = of_setup.count();
+        // The starts stand between set-up and the steps.
+        let place = |position: usize| match position < of_setup {
+            true => position,
+            false => position + startups.len(),
+        };
+        self.name_startups(&startups, of_setup);
+        self.name_steps(&raw, &ids, place);
+        self.ids_of_startups(&raw, &ids, &startups);
         let steps = raw.iter().filter(|raw| raw.section == Section::Steps);
-        parts.steps.reserve_exact(steps.count());
+        parts.steps.reserve_exact(startups.len() + steps.count());
+        parts.steps.extend(startups.iter().cloned());
         for (position, (raw, id)) in raw.iter().zip(&ids).enumerate() {
             self.enter(raw.file);
             let list = path.key(raw.section_key());
@@ -277,7 +304,9 @@ impl<'t> Reader<'t> {
             if strict {
                 self.unknown_server(&raw.node, path);
             }
-            if let Some(mut step) = self.step(raw, id, position, path) {
+            if let Some(mut step) = self.step(raw, id, place(position), path) {
+                self.used_though_it_refuses(&step, &raw.node, path, &startups);
+                self.has_a_url(&step, &raw.node, path, &parts.servers);
                 place_in_file(&mut step, raw.file);
                 match raw.section {
                     Section::Setup => parts.setup.push(step),
@@ -289,17 +318,21 @@ impl<'t> Reader<'t> {
         self.enter(0);
         let in_any = |key: &str| files.iter().any(|(_, fields)| fields.get(key).is_some());
         match fields.entry("steps") {
-            Some(_)
-                if included
-                    .iter()
-                    .any(|(_, root)| root.entry("steps").is_some()) => {}
             Some(steps) if strict => {
-                if matches!(&steps.value.data, Data::List(items) if items.is_empty()) {
-                    self.problem(
-                        steps.key_span,
-                        path,
-                        "there are no steps, so nothing is tested",
-                    );
+                let has_others = |(_, root): &(usize, Node<'_>)| root.entry("steps").is_some();
+                let none = matches!(&steps.value.data, Data::List(items) if items.is_empty());
+                if none && startups.is_empty() {
+                    let (message, hint) = match included.iter().any(has_others) {
+                        true => (
+                            "there are no steps here",
+                            "leave `steps` out: those of the included files are enough",
+                        ),
+                        false => (
+                            "there are no steps, so nothing is tested",
+                            "add one, as in `- { tool: NAME }`",
+                        ),
+                    };
+                    self.problem(steps.key_span, path, message).hint(hint);
                 }
             }
             Some(_) => {}
@@ -502,12 +535,17 @@ impl<'t> Reader<'t> {
     }
 
     /// Takes note of all steps, for those that name one.
-    fn name_steps(&mut self, steps: &[UnreadStep<'_, 't>], ids: &[String]) {
+    fn name_steps(
+        &mut self,
+        steps: &[UnreadStep<'_, 't>],
+        ids: &[String],
+        place: impl Fn(usize) -> usize,
+    ) {
         for (position, (step, id)) in steps.iter().zip(ids).enumerate() {
             let of_all = step.case.as_ref().map(|case| &case.step);
             for name in [id].into_iter().chain(of_all) {
                 let named = self.names.steps.entry(name.clone()).or_default();
-                named.push((position, id.clone()));
+                named.push((place(position), id.clone()));
             }
         }
     }

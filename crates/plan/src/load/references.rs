@@ -3,6 +3,7 @@
 use super::path::Path;
 use super::reader::Reader;
 use crate::Requirement;
+use crate::argument_files::FileReader;
 use crate::syntax::{Data, Node, reference_meant};
 use crate::template::{PREFIXES, Part, RESERVED, Template, TemplateError, has_reference};
 use indexmap::{IndexMap, IndexSet};
@@ -10,6 +11,7 @@ use jelly_base::mcp::Revision;
 use jelly_base::text::close_names;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Duration;
 
 /// The names known so far, in the order of the plan.
 #[derive(Default)]
@@ -20,6 +22,7 @@ pub(super) struct KnownNames {
     /// Variables below the one that is read.
     pub later_vars: IndexSet<String>,
     pub servers: IndexSet<String>,
+    pub services: IndexSet<String>,
     /// What a step may mean that names no server: one of these, if there is
     /// only one.
     pub likely_servers: Vec<String>,
@@ -32,12 +35,24 @@ pub(super) struct KnownNames {
     pub steps: HashMap<String, Vec<(usize, String)>>,
     /// By server: what it requires for all of its steps.
     pub requires: HashMap<String, Vec<Requirement>>,
+    /// By server: how long its answers are waited for.
+    pub patience: HashMap<String, ServerPatience>,
     /// By id: the steps that subscribe, with position and server.
     pub subscriptions: HashMap<String, (usize, String)>,
     /// Of these, whose subscription a step before this one ends.
     pub unsubscribed: HashSet<String>,
     /// By server: what the plan itself holds it to, as written and as revisions.
     pub pins: HashMap<String, (String, Vec<&'static Revision>)>,
+    /// What is sent of files.
+    pub argument_files: FileReader,
+}
+
+/// How long the answers of a server are waited for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ServerPatience {
+    pub request_timeout: Duration,
+    pub extends: bool,
+    pub total: Duration,
 }
 
 impl KnownNames {
@@ -55,6 +70,14 @@ pub(super) enum TemplatePlace {
     Variable,
     Server,
     Step,
+    /// The `args` of a step.
+    Args,
+}
+
+impl TemplatePlace {
+    fn is_in_step(self) -> bool {
+        matches!(self, Self::Step | Self::Args)
+    }
 }
 
 /// Steps whose captures are used, by position.
@@ -152,7 +175,7 @@ impl<'t> Reader<'t> {
                 }
             }
             Part::Port(Some(server)) => {
-                if !self.names.servers.contains(server) {
+                if !self.names.servers.contains(server) && !self.names.services.contains(server) {
                     let span = self.within(node, &part.reference());
                     let close = self.close(server, &self.names.servers);
                     let message = format!("no server is called `{server}`");
@@ -162,7 +185,41 @@ impl<'t> Reader<'t> {
                     }
                 }
             }
+            Part::File(file) | Part::Base64(file) => self.file(node, (part, file), path, place),
             Part::Name(name) => self.name(node, name, path, place, needs),
+        }
+    }
+
+    /// A file that is sent, which only arguments are.
+    fn file(
+        &mut self,
+        node: &Node<'t>,
+        (part, file): (&Part, &str),
+        path: Path<'_>,
+        place: TemplatePlace,
+    ) {
+        let refused = match place {
+            TemplatePlace::Args => self
+                .names
+                .argument_files
+                .read(file, matches!(part, Part::File(_))),
+            TemplatePlace::Variable => Err((
+                "a variable holds no file".to_owned(),
+                "write it in the `args` of the step that sends it",
+            )),
+            TemplatePlace::Server => Err((
+                "a server is given no file".to_owned(),
+                "give it the path, as in `${workspace}/PATH`, and let it read the file; a secret is \
+                 `${secret:NAME}`",
+            )),
+            TemplatePlace::Step => Err((
+                "a file stands only in the `args` of a step".to_owned(),
+                "a long text that is expected is a `snapshot`",
+            )),
+        };
+        if let Err((message, hint)) = refused {
+            let span = self.within(node, &part.reference());
+            self.problem_at(span, path, message).hint(hint);
         }
     }
 
@@ -178,13 +235,13 @@ impl<'t> Reader<'t> {
             return;
         }
         let captured = self.names.captures.get(name).cloned();
-        if let (Some((position, step)), TemplatePlace::Step) = (&captured, place) {
+        if let Some((position, step)) = captured.as_ref().filter(|_| place.is_in_step()) {
             needs.insert(*position, step.clone());
             return;
         }
         let span = self.within(node, &format!("${{{name}}}"));
         let later = self.names.later_captures.get(name).cloned();
-        if captured.is_some() || (later.is_some() && place != TemplatePlace::Step) {
+        if captured.is_some() || (later.is_some() && !place.is_in_step()) {
             let message = format!("`{name}` is a capture, which only steps can use");
             self.problem_at(span, path, message);
             return;

@@ -71,9 +71,13 @@ impl<'t> Reader<'t> {
                 Part::Name(variable) => vars
                     .get(variable)
                     .is_some_and(|value| value.to_string().contains("${")),
-                Part::Text(_) | Part::Workspace | Part::Tmp | Part::Env(_) | Part::Secret(_) => {
-                    false
-                }
+                Part::Text(_)
+                | Part::Workspace
+                | Part::Tmp
+                | Part::Env(_)
+                | Part::Secret(_)
+                | Part::File(_)
+                | Part::Base64(_) => false,
             };
             let in_url = url
                 .parts
@@ -169,6 +173,10 @@ impl<'t> Reader<'t> {
             }
             None => Vec::new(),
         };
+        let request_timeout = request_timeout
+            .or(self.defaults.request_timeout)
+            .unwrap_or(DEFAULT_TIMEOUT);
+        let patience = self.patience_of_server(fields, name, request_timeout);
         Server {
             name: name.to_owned(),
             transport,
@@ -183,9 +191,9 @@ impl<'t> Reader<'t> {
             startup_timeout: startup_timeout
                 .or(self.defaults.startup_timeout)
                 .unwrap_or(DEFAULT_TIMEOUT),
-            request_timeout: request_timeout
-                .or(self.defaults.request_timeout)
-                .unwrap_or(DEFAULT_TIMEOUT),
+            request_timeout,
+            progress_extends: patience.extends,
+            total_timeout: patience.total,
             shutdown_timeout: shutdown_timeout
                 .or(self.defaults.shutdown_timeout)
                 .unwrap_or(DEFAULT_SHUTDOWN),
@@ -257,7 +265,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn command(&mut self, entries: &[Entry<'t>], path: Path<'_>) -> Option<Command> {
+    pub(super) fn command(&mut self, entries: &[Entry<'t>], path: Path<'_>) -> Option<Command> {
         let before = self.problems_so_far();
         let package = self.package(entries, path);
         let path_to = path.key("command");
@@ -391,7 +399,7 @@ impl<'t> Reader<'t> {
 
 /// A server's name becomes part of the name of its log file, and of
 /// `${port:NAME}`.
-fn is_server_name(name: &str) -> bool {
+pub(super) fn is_server_name(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with('.')
         && name.trim() == name

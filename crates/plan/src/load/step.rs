@@ -85,7 +85,7 @@ fn name_for(node: &Node<'_>) -> String {
         name.to_owned()
     } else if let Some(list) = of("list") {
         format!("list-{list}")
-    } else if let Some(kind) = ["complete", "subscribe", "unsubscribe", "raw"]
+    } else if let Some(kind) = ["complete", "subscribe", "unsubscribe", "raw", "http"]
         .into_iter()
         .find(|kind| node.entry(kind).is_some())
     {
@@ -168,6 +168,7 @@ impl<'t> Reader<'t> {
                 None => Expect::default(),
             },
         };
+        self.fits_http(fields, request.as_ref());
         if let (Some(entry), Some(until)) = (fields.entry("expect"), &until)
             && until.expect.wants_error() != expect.wants_error()
         {
@@ -185,6 +186,8 @@ impl<'t> Reader<'t> {
             None => self.defaults.tags.clone(),
         };
         let timeout = self.read(fields, "timeout").or(self.defaults.timeout);
+        let (progress_extends, total_timeout) =
+            self.patience_of_step(fields, server.as_deref(), timeout);
         let log_level = self.read(fields, "log_level");
         let log_level = log_level.and_then(|name| meaning(name, &LogLevel::ALL));
         let bare = self.read(fields, "bare").unwrap_or_default();
@@ -200,6 +203,8 @@ impl<'t> Reader<'t> {
             capture,
             tags,
             timeout,
+            progress_extends,
+            total_timeout,
             at: self.at(case.map_or(node.span, |case| case.span)),
             path: path.to_doc(),
             needs: needs.into_values().collect(),
@@ -276,7 +281,7 @@ impl<'t> Reader<'t> {
         let mut kinds = fields.alternatives();
         let Some(kind) = kinds.next() else {
             let message = "a step needs one of `tool`, `list`, `read`, `prompt`, `request`, \
-                           `complete`, `subscribe`, `unsubscribe` or `raw`";
+                           `complete`, `subscribe`, `unsubscribe`, `raw` or `http`";
             self.problem(node.span, path, message);
             return None;
         };
@@ -313,6 +318,7 @@ impl<'t> Reader<'t> {
             "unsubscribe" => self.unsubscription(value, to, needs),
             "raw" => self.raw_text(value, to, needs),
             "raw_base64" => self.raw_base64(value, to),
+            "http" => self.http_call(value, to, needs),
             _ => self.read(fields, "request").map(Request::Method),
         }
     }
@@ -325,8 +331,13 @@ impl<'t> Reader<'t> {
     ) -> Value {
         let path = fields.path;
         let Some(args) = fields.entry("args") else {
-            return Value::Null;
+            return self.http_body(fields);
         };
+        if let Some(Request::Http(_)) = request {
+            self.problem(args.key_span, path, "`http` takes no `args`")
+                .hint("what it sends is its `body`, as in `http: { post: /a, body: { b: 1 } }`");
+            return Value::Null;
+        }
         let takes_none = request
             .map(Request::kind)
             .filter(|kind| ["list", "read", "subscribe", "unsubscribe", "raw"].contains(kind));
@@ -338,7 +349,7 @@ impl<'t> Reader<'t> {
         let path = path.key("args");
         if let Some(Request::Method(_)) = request {
             // A negative test may well send a list or a number.
-            self.templates(&args.value, path, TemplatePlace::Step, needs);
+            self.templates(&args.value, path, TemplatePlace::Args, needs);
             return args.value.to_value();
         }
         if self
@@ -347,7 +358,7 @@ impl<'t> Reader<'t> {
         {
             return Value::Null;
         }
-        self.templates(&args.value, path, TemplatePlace::Step, needs);
+        self.templates(&args.value, path, TemplatePlace::Args, needs);
         args.value.to_value()
     }
 

@@ -4,6 +4,7 @@
 use super::path::Path;
 use super::reader::Reader;
 use crate::grammar::{OperandKind, Target};
+use crate::same_path::is_same_path;
 use crate::syntax::Node;
 use crate::{Operator, Part, Predicate, can_not_fail, each_reference};
 use jelly_base::text::roughly;
@@ -34,7 +35,13 @@ impl<'t> Reader<'t> {
                 "say what must stand there, as in `equals: 5` or `length: { ge: 1 }`; that it is \
                  there at all is `exists: true`, and what it is `type: array`",
             ),
-            Target::Text | Target::Stderr | Target::ErrorCode | Target::ErrorMessage => (
+            Target::ExitCode => ("any code is that", "as in `exit: 2`"),
+            Target::Status => ("any status is that", "as in `status: 200`"),
+            Target::Text
+            | Target::Stderr
+            | Target::ErrorCode
+            | Target::ErrorMessage
+            | Target::Header => (
                 "any text is that",
                 "say what must be in it, or `length: { ge: 1 }`",
             ),
@@ -70,6 +77,9 @@ fn is_true_of_anything(predicate: &Predicate, target: Target, place: &str) -> bo
             let least = roughly(operand).filter(|_| target == Target::Count);
             least.is_some_and(|least| least < 0.0)
         }
+        OperandKind::Path => operand
+            .as_str()
+            .is_some_and(|other| is_same_path(place, other)),
         OperandKind::Flag => operand == &Value::Bool(true) && (is_there || is_root),
         OperandKind::Types => {
             can_not_fail(operator, operand)

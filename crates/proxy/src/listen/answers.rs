@@ -7,7 +7,7 @@ use hyper::Response;
 use hyper::StatusCode;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -132,8 +132,12 @@ pub fn empty(status: StatusCode) -> HttpAnswer {
 
 /// An error to a request with this id, as it was written, or to nobody's.
 pub fn refusal(status: StatusCode, id: Option<&str>, code: i64, text: &str) -> HttpAnswer {
+    error(status, id, &json!({ "code": code, "message": text }))
+}
+
+/// The same with an error as it is to be sent.
+pub fn error(status: StatusCode, id: Option<&str>, error: &Value) -> HttpAnswer {
     let id = id.unwrap_or("null");
-    let error = json!({ "code": code, "message": text });
     let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}");
     message(status, Bytes::from(line))
 }

@@ -8,11 +8,13 @@
 //! | `server` | connections, and who may ask |
 //! | `post` | one request, from its body to its answer |
 //! | `sessions` | which servers run for whom, and until when |
+//! | `versions` | whether the server speaks the version of a request |
 //! | `answers` | what is answered, as bytes |
 
 mod answers;
 mod post;
 mod server;
 mod sessions;
+mod versions;
 
 pub use server::{ListenSettings, listen};

@@ -4,6 +4,7 @@
 
 use super::answers::{self, Departure, HttpAnswer};
 use super::sessions::{ClientSession, Sessions};
+use super::versions::refuse_version;
 use crate::message::{Line, peek};
 use crate::routing::{Arrival, FirstWord, ModernRequest, Outflow, PostedRequest, is_modern};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -342,6 +343,9 @@ async fn modern(
         Ok(session) => session,
         Err(error) => return bad(code::INTERNAL_ERROR, &error.to_string()),
     };
+    if let Some(error) = refuse_version(&session, &request).await {
+        return answers::error(StatusCode::BAD_REQUEST, Some(&request.request.id), &error);
+    }
     if let Err(text) = session.router.check_params(&request, line, header) {
         return bad(code::HEADER_MISMATCH, &text);
     }

@@ -87,8 +87,10 @@ impl<T: Tap> Relay<T> {
                             if let Some(asked) = self.pending.take(id.get()) {
                                 self.account(&asked, RequestOutcome::Cancelled, None);
                             }
+                            let held = self.let_held_go(id.get());
                             let id = key(id.get());
                             self.listening.retain(|(listening, _)| key(listening) != id);
+                            return !held;
                         }
                     }
                     _ => {}

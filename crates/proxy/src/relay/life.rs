@@ -329,12 +329,32 @@ impl<T: Tap> Relay<T> {
             human_duration(limit)
         );
         self.account(&asked, RequestOutcome::TimedOut, None);
-        self.cancel(id, &why);
+        let was_held = self.let_held_go(id);
+        if !was_held {
+            self.cancel(id, &why);
+        }
         let result = json!({ "content": [{ "type": "text", "text": why }], "isError": true });
         self.say_to_client(&format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}"
         ));
-        self.answered_here(id, asked);
+        if !was_held {
+            self.answered_here(id, asked);
+        }
+    }
+
+    /// Whether a request still waited for a server that takes it: then it is not
+    /// sent any more, and there is nothing to be cancelled.
+    pub(super) fn let_held_go(&mut self, id: &str) -> bool {
+        let before = self.held.len();
+        let wanted = key(id);
+        let is_it = |line: &Vec<u8>| match peek(line) {
+            Line::One(message) => {
+                message.kind() == Kind::Request && message.id().map(key).as_ref() == Some(&wanted)
+            }
+            Line::Many(_) | Line::Other | Line::Noise => false,
+        };
+        self.held.retain(|line| !is_it(line));
+        self.held.len() < before
     }
 
     fn cancel(&mut self, id: &str, why: &str) {

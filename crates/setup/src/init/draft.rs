@@ -42,6 +42,8 @@ pub struct Settings {
     pub folder: Option<Folder>,
     /// Call what may destroy something, too.
     pub call_all: bool,
+    /// Tools that are called whatever they may do, by name.
+    pub called: Vec<String>,
 }
 
 /// A folder that the server was given.
@@ -203,8 +205,9 @@ impl Draft {
     }
 
     fn tool(&mut self, id: String, tool: Tool) {
-        let (call_all, folder) = (self.settings.call_all, self.settings.folder.clone());
-        let chosen = choose(&tool, call_all);
+        let is_wanted = self.settings.call_all || self.settings.called.contains(&tool.name);
+        let folder = self.settings.folder.clone();
+        let chosen = choose(&tool, is_wanted);
         let (tries, open) = arguments(&tool, folder.as_ref());
         let left = match chosen {
             Err(why) => Some(why.to_owned()),
@@ -308,6 +311,14 @@ impl Draft {
                 step.tries = vec![required.iter().map(blank).collect()];
             }
         }
+    }
+
+    /// Why a tool, though it was to be called, is left to a person.
+    #[must_use]
+    pub fn left_of(&self, tool: &str) -> Option<&str> {
+        let mut steps = self.steps.iter();
+        let step = steps.find(|step| matches!(&step.what, What::Tool(it) if it.name == tool))?;
+        step.left.as_deref()
     }
 
     /// Takes over what came of running the plan; whether the plan is another

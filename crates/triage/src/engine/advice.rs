@@ -377,6 +377,12 @@ fn subject(target: Option<AssertionTarget>, tool: Option<&str>) -> Option<String
         Some(Of::Asked) => "What the server asked",
         Some(Of::Stderr) => "What the server wrote to stderr",
         Some(Of::Cancellation) => "What the server did after the request was cancelled",
+        Some(Of::ServerInfo) => "What the server says of itself",
+        Some(Of::Capabilities) => "What the server says that it offers",
+        Some(Of::Status) => return tool.map(|tool| format!("The HTTP status of `{tool}`")),
+        Some(Of::Header) => return tool.map(|tool| format!("A header of the answer to `{tool}`")),
+        Some(Of::Start) => "What the server did as it was started",
+        Some(Of::Exit) => "The exit code of the server",
         Some(Of::Duration) => return tool.map(|tool| format!("The time that `{tool}` took")),
         Some(
             Of::Text
@@ -478,6 +484,7 @@ fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
             ("reason", reason.clone()),
             ("lock", lock.clone()),
         ],
+        PlanIssue::ServiceDied { name } => vec![("name", name.clone())],
         PlanIssue::PinNotSpoken { pin, at } => vec![("pin", pin.clone()), ("at", at.clone())],
         PlanIssue::Unanswered { method } => {
             let gives = match method.as_str() {

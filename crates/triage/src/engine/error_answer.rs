@@ -35,6 +35,7 @@ pub(super) enum Reading {
 #[derive(Deserialize)]
 struct ErrorAnswerWords {
     of_what_was_asked: Vec<String>,
+    keeps_from_starting: Vec<String>,
     asks_for_no_text: Vec<String>,
     generic: Vec<String>,
     rights: Vec<String>,
@@ -58,6 +59,9 @@ impl Engine {
     pub(super) fn reading_of(&self, facts: &Facts<'_>) -> Option<Reading> {
         let failure = facts.failure;
         let promise = facts.promise?;
+        if let Some(instead) = as_start(failure) {
+            return self.keeps_from_starting(failure, instead);
+        }
         let (instead, declared) = as_error(failure)?;
         let diagnosis = self
             .diagnose_facts(&Facts::new(&instead), Audience::Plan, Algorithm::Second)
@@ -88,6 +92,20 @@ impl Engine {
             },
             AnswerKind::Path | AnswerKind::Surroundings => Reading::Path(Box::new(instead)),
         })
+    }
+
+    /// A server was to refuse to start, and exited otherwise than it should: that
+    /// may be for what is wrong around it, and not for what it is to refuse.
+    fn keeps_from_starting(&self, failure: &Failure, instead: Failure) -> Option<Reading> {
+        let diagnosis = self
+            .diagnose_facts(&Facts::new(&instead), Audience::Plan, Algorithm::Second)
+            .0;
+        let rule = self.rules().find(|rule| rule.id == diagnosis.rule);
+        let keeps = rule.is_some_and(|rule| rule.strength != Strength::Fallback)
+            && diagnosis.side == Side::Test
+            && WORDS.keeps_from_starting.contains(&diagnosis.root_cause);
+        (keeps && !self.asked_for(failure, &diagnosis))
+            .then(|| Reading::Surroundings(Box::new(instead)))
     }
 
     fn kind(&self, diagnosis: &Diagnosis, instead: &Failure) -> AnswerKind {
@@ -211,6 +229,17 @@ fn as_told(failure: &Failure, text: String) -> Failure {
         structured_content: None,
     });
     instead
+}
+
+/// The failure as it would be if the server had been meant to start; nothing where
+/// it did, or did not exit.
+fn as_start(failure: &Failure) -> Option<Failure> {
+    failure.exit.as_ref()?;
+    Some(Failure {
+        phase: Some(Phase::Handshake),
+        outcome: Some(Outcome::Eof),
+        ..unexpected(failure)
+    })
 }
 
 /// Without what was expected, and with nothing that the server said of other

@@ -680,3 +680,51 @@ fn what_differs_in_an_error_from_run_to_run_makes_no_other_failure() {
     let other = diagnosis(&failure("{\"error\": \"the shelf is full\"}"));
     assert_ne!(other.test_fingerprint, print("a"));
 }
+
+/// A server that was to refuse to start, and exited otherwise than it should.
+#[test]
+fn what_keeps_a_server_from_starting_is_no_wrong_refusal() {
+    let refusal = |stderr: &str, wanted: Value| Failure {
+        request: None,
+        tool_result: None,
+        outcome: Some(Outcome::Ok),
+        exit: Some(jelly_base::model::Exit {
+            code: Some(1),
+            ..jelly_base::model::Exit::default()
+        }),
+        stderr: Some(stderr.to_owned()),
+        assertion: Some(Assertion {
+            kind: "equals".into(),
+            target: Some(AssertionTarget::Exit),
+            expected: json!(2),
+            actual: json!(1),
+            ..Assertion::default()
+        }),
+        wanted: Some(Wanted {
+            error: true,
+            values: vec![json!(2), wanted],
+        }),
+        ..failure("")
+    };
+    let refused = "Error: connect ECONNREFUSED 127.0.0.1:5432";
+    let around = diagnosis(&refusal(refused, json!("no key")));
+    assert_eq!((around.side, around.ambiguous), (Side::Test, false));
+    assert_eq!(around.root_cause, "connection_refused");
+    // The plan asks for just that; or for an argument that is wrong.
+    for (stderr, wanted) in [
+        (refused, "ECONNREFUSED"),
+        (
+            "usage: server --root DIR\nserver: error: the following arguments are required: --root",
+            "x",
+        ),
+        (
+            "Error: ENOENT: no such file or directory, open '/nowhere'",
+            "x",
+        ),
+        ("", "x"),
+    ] {
+        let own = diagnosis(&refusal(stderr, json!(wanted)));
+        assert_eq!(own.root_cause, "assertion_mismatch", "{stderr}");
+        assert!(own.ambiguous, "{stderr}");
+    }
+}

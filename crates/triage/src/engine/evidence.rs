@@ -178,6 +178,7 @@ fn issue_text(issue: &PlanIssue, kind: Option<&str>) -> String {
         | PlanIssue::SchemaTooComplex { schema: name, .. }
         | PlanIssue::PinNotSpoken { pin: name, .. }
         | PlanIssue::Unanswered { method: name }
+        | PlanIssue::ServiceDied { name }
         | PlanIssue::UnknownServer { name, .. }
         | PlanIssue::UnknownTool { name, .. } => format!("{kind}: {name}"),
         // Of each change its own: who knows of one knows nothing of the next.

@@ -225,7 +225,13 @@ fn promise_of(failure: &Failure) -> Option<Promise> {
             | AssertionTarget::Stderr
             | AssertionTarget::Asked
             | AssertionTarget::Notification
-            | AssertionTarget::Cancellation,
+            | AssertionTarget::Cancellation
+            | AssertionTarget::ServerInfo
+            | AssertionTarget::Capabilities
+            | AssertionTarget::Start
+            | AssertionTarget::Exit
+            | AssertionTarget::Status
+            | AssertionTarget::Header,
         )
         | None => Some(Promise::Expectation),
     }

@@ -122,6 +122,24 @@ fn own_host(view: &FailureView<'_>) -> Option<String> {
     (host != THIS_MACHINE).then(|| host.to_owned())
 }
 
+/// The same, and of this machine the port, unless it is one of those that are
+/// handed out at random.
+fn own_server(view: &FailureView<'_>) -> Option<String> {
+    const RANDOM: std::ops::RangeInclusive<u16> = 32_768..=60_999;
+    let subject = subject(view)?;
+    let (host, _) = host_of(&subject);
+    let port = subject
+        .rsplit(':')
+        .next()
+        .and_then(|port| port.parse().ok());
+    match host {
+        THIS_MACHINE => port
+            .filter(|port| !RANDOM.contains(port))
+            .map(|port| format!("{THIS_MACHINE}:{port}")),
+        host => Some(host.to_owned()),
+    }
+}
+
 /// Those that fail since another does: place → place of that other.
 fn followers(views: &[FailureView<'_>]) -> HashMap<usize, usize> {
     let mut followers = parents_of_failed_parts(views);
@@ -312,7 +330,7 @@ const ALIKE: usize = 3;
 /// Joins groups whose reports differ only in the same places, and there only in
 /// numbers or in what was asked of one host.
 fn join_alike(views: &[FailureView<'_>], groups: &mut [Group]) {
-    type Words<'v> = (&'v str, Option<String>, String);
+    type Words<'v> = (&'v str, Option<String>, String, String);
     let mut alike: HashMap<Words<'_>, Vec<(usize, &str)>> = HashMap::new();
     for (at, group) in groups.iter().enumerate().take(COMPARED) {
         let Some(view) = group.victims.first().map(|first| &views[*first]) else {
@@ -328,13 +346,18 @@ fn join_alike(views: &[FailureView<'_>], groups: &mut [Group]) {
             "assertion_mismatch" | "snapshot_mismatch" | "mock_expectation" | "expected_error"
         );
         if !said.is_empty() && (!values || said.contains("://")) {
-            let alike = alike.entry((root_cause, own_host(view), skeleton(said)));
+            // A message that all failures of a writer have says nothing: what it
+            // was told by does.
+            let evidence = view.evidence.map(|(_, text)| text);
+            let evidence = evidence.filter(|text| !said.contains(text.trim()));
+            let evidence = evidence.map(skeleton).unwrap_or_default();
+            let alike = alike.entry((root_cause, own_server(view), skeleton(said), evidence));
             alike.or_default().push((at, said));
         }
     }
     let mut alike: Vec<_> = alike.into_iter().collect();
     alike.sort_unstable();
-    for ((root_cause, _, _), places) in alike {
+    for ((root_cause, ..), places) in alike {
         // A host that refuses one request for its own reasons refuses them all.
         let sure = outage(root_cause).is_some() || root_cause == "auth_failed";
         // The same words of two functions are two causes.

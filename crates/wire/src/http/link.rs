@@ -79,19 +79,10 @@ impl Link {
             let text = format!("its URL has the unsupported scheme `{scheme}`");
             return Err(refuse("InvalidURL", text));
         }
-        let mut own_headers = HeaderMap::new();
-        for (name, value) in &endpoint.headers {
-            let unfit = || {
-                refuse(
-                    "header",
-                    format!("the header `{name}` can't be sent as it is"),
-                )
-            };
-            let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unfit())?;
-            let mut value = HeaderValue::from_bytes(value.as_bytes()).map_err(|_| unfit())?;
-            value.set_sensitive(true);
-            own_headers.append(key, value);
-        }
+        let own_headers = checked_headers(&endpoint.headers).map_err(|name| {
+            let text = format!("the header `{name}` can't be sent as it is");
+            refuse("header", text)
+        })?;
         let client = client_for(is_loopback(&url))
             .map_err(|error| refuse("client", format!("no HTTP client can be had: {error}")))?;
         Ok(Self {
@@ -317,6 +308,18 @@ impl Link {
         }
         headers
     }
+}
+
+/// Headers of a plan, or the name of one that can't be sent as it is.
+pub(super) fn checked_headers(headers: &[(String, String)]) -> Result<HeaderMap, String> {
+    let mut checked = HeaderMap::new();
+    for (name, value) in headers {
+        let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| name.clone())?;
+        let mut value = HeaderValue::from_bytes(value.as_bytes()).map_err(|_| name.clone())?;
+        value.set_sensitive(true);
+        checked.append(key, value);
+    }
+    Ok(checked)
 }
 
 fn add_token(headers: &mut HeaderMap, bearer: Option<&Bearer>) {

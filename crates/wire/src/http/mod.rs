@@ -7,7 +7,8 @@
 //! that nobody asked for, `facts` says what went wrong, `lost_session` whether a
 //! session is over, `body` unpacks what was packed, `events` hears a stream,
 //! `driver` holds them together. `raw_http` and `raw_exchange` are a driver for
-//! messages that are passed on as they are; `poster` posts documents. `guard` is for servers of ours: whom
+//! messages that are passed on as they are; `poster` posts documents, and `plain` asks for
+//! what stands beside the endpoint. `guard` is for servers of ours: whom
 //! they answer.
 
 pub mod auth;
@@ -22,6 +23,7 @@ mod headers;
 mod link;
 mod listen;
 mod lost_session;
+mod plain;
 mod post;
 mod poster;
 mod raw_exchange;
@@ -33,6 +35,7 @@ pub(super) use driver::connect;
 pub use guard::{ListenGuard, ListenRefusal, RequestRefusal};
 pub use headers::{ParamHeaders, header_text};
 pub(super) use link::{Carrier, Link};
+pub use plain::{PlainAnswer, PlainHttp, PlainRequest};
 pub use poster::JsonPoster;
 pub use raw_http::{RawHttp, RawNews};
 pub use sse::{SseItem, SseParser};

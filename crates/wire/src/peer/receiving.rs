@@ -336,7 +336,11 @@ impl Peer {
                     None => self.suspect(),
                 };
                 if let Some(index) = index {
-                    self.pending[index].progress += 1;
+                    let pending = &mut self.pending[index];
+                    pending.progress += 1;
+                    if let Some(heard) = &pending.patient {
+                        heard.notify_one();
+                    }
                 }
             }
             "notifications/tools/list_changed" => self.observed.tools_changed = true,

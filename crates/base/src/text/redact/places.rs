@@ -37,6 +37,16 @@ impl Found<'_> {
     }
 }
 
+/// Whether what stands for a user in a URL is none that a person has: long, of
+/// letters and digits.
+fn is_key(user: &str) -> bool {
+    const SHORTEST: usize = 20;
+    user.len() >= SHORTEST
+        && user.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && user.bytes().any(|byte| byte.is_ascii_digit())
+        && user.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
 /// What is secret in the words of a command: behind flags, in variables and
 /// headers, in URLs, or by its form.
 #[must_use]
@@ -309,7 +319,8 @@ impl<'a> Scan<'a> {
         if let Some(at) = text[..host].rfind('@') {
             match text[..at].find(':') {
                 Some(colon) => drop(self.part(colon + 1, at).keep(URL_PASSWORD, found)),
-                None if has_secret_form(&text[..at]) => {
+                // The key of an account without a password, as in a DSN.
+                None if has_secret_form(&text[..at]) || is_key(&text[..at]) => {
                     self.part(0, at).keep(URL_PASSWORD, found);
                 }
                 None => {}

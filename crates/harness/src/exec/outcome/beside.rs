@@ -32,7 +32,11 @@ impl Ended<'_> {
         let shared = self.context.shared;
         let resolve = |predicate: &Predicate| self.resolve(predicate);
         for (index, expect) in self.step.expect.notifications.iter().enumerate() {
-            if findings.bad.is_some() {
+            if findings
+                .bad
+                .as_ref()
+                .is_some_and(|(error, _)| !error.is_new())
+            {
                 break;
             }
             let awaited = AwaitedNotification {

@@ -22,6 +22,9 @@ impl Ended<'_> {
             duration: _,
             stderr: _,
             notifications: _,
+            // Neither is about the answer to a message.
+            startup: _,
+            http: _,
         } = &self.step.expect;
         let error = error
             .iter()

@@ -11,11 +11,17 @@ use std::time::Duration;
 
 /// No limit is raised beyond this.
 const CAP: Duration = Duration::from_secs(5 * 60);
+/// Nor is what progress extends one to.
+const TOTAL_CAP: Duration = Duration::from_secs(15 * 60);
 
 pub(super) fn raise(case: &FailureCase<'_>) -> Option<Proposal> {
     let ran_out = case.failure.outcome == Some(Outcome::Timeout)
         || case.diagnosis.error_category == Some(ErrorCategory::Timeout);
-    if !ran_out || case.failure.showed_life != Some(true) {
+    // What no rerun mends, as a variable that is missing, is not a matter of time.
+    let category = case.diagnosis.error_category;
+    let has_other_cause = category.is_some_and(|category| category != ErrorCategory::Timeout)
+        && case.diagnosis.retryable == Some(false);
+    if !ran_out || has_other_cause || case.failure.showed_life != Some(true) {
         return None;
     }
     let server = case.server()?;
@@ -47,9 +53,26 @@ fn raise_request(server: &Server, step: &Step, ran_out: Option<f64>) -> Option<P
     // What was waited for in vain is not one answer, but the right one.
     let until = step.until.as_ref().map(|until| until.lasts);
     let until = until.filter(|lasts| ran_out == Some(lasts.as_secs_f64()));
-    let from = until.or(step.timeout).unwrap_or(server.request_timeout);
-    let to = doubled(from)?;
+    // Where progress extended the limit to its end, more of the limit is no help.
+    let total = step.total_limit(server);
+    let usual = step.limit(server);
+    let total = total.filter(|total| *total > usual && ran_out == Some(total.as_secs_f64()));
+    let from = until.or(total).unwrap_or(usual);
+    let to = match total {
+        Some(_) if until.is_none() => from.saturating_mul(2).min(TOTAL_CAP),
+        _ => from.saturating_mul(2).min(CAP),
+    };
+    if to <= from {
+        return None;
+    }
     let (target, path) = match step.timeout {
+        _ if until.is_none() && total.is_some() => match step.total_timeout {
+            Some(_) => (step_target(step), step.path.key("total_timeout")),
+            None => (
+                server_target(&server.name),
+                server.path.key("total_timeout"),
+            ),
+        },
         _ if until.is_some() => (step_target(step), step.path.key("until").key("for")),
         Some(_) => (step_target(step), step.path.key("timeout")),
         None => (

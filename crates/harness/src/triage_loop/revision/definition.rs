@@ -8,8 +8,9 @@ use super::hash::StableHash;
 use jelly_base::model::Section;
 use jelly_plan::{
     Answer, Auth, AuthGrant, AuthProof, Cancel, Capture, Command, Completion, CompletionOf,
-    ErrorExpect, Expect, Flag, Give, JsonExpect, NotificationExpect, PackageUse, Predicate, Raw,
-    Redaction, Request, Server, Step, Subscription, Template, Transport, Until,
+    ErrorExpect, Expect, Flag, Give, HeaderExpect, HttpCall, HttpExpect, JsonExpect,
+    NotificationExpect, PackageUse, Predicate, Raw, Redaction, RefusalExpect, Request, Server,
+    StartupExpect, Step, Subscription, Template, Transport, Until,
 };
 use serde_json::Value;
 use std::time::Duration;
@@ -32,6 +33,8 @@ pub(super) fn add_step(step: &Step, limit: Duration, hash: &mut StableHash<'_>) 
         capture,
         tags: _,
         timeout: _,
+        progress_extends: _,
+        total_timeout: _,
         at: _,
         path: _,
         needs,
@@ -124,6 +127,19 @@ fn add_request(request: &Request, hash: &mut StableHash<'_>) {
         Request::Unsubscribe(id) => hash.text("unsubscribe").text(id),
         Request::Raw(Raw::Text(text)) => hash.text("raw").text(text),
         Request::Raw(Raw::Bytes(bytes)) => hash.text("raw bytes").bytes(bytes),
+        Request::Startup => hash.text("startup"),
+        Request::Http(HttpCall {
+            method,
+            path,
+            headers,
+        }) => {
+            hash.text("http")
+                .text(method)
+                .text(path)
+                .each(headers.iter(), |hash, (name, value)| {
+                    hash.text(name).text(value);
+                })
+        }
     };
 }
 
@@ -137,6 +153,8 @@ fn add_expect(expect: &Expect, limit: Duration, hash: &mut StableHash<'_>) {
         duration,
         stderr,
         notifications,
+        startup,
+        http,
     } = expect;
     hash.maybe(is_error.as_ref(), |hash, flag| {
         let Flag { value, at: _ } = flag;
@@ -169,6 +187,33 @@ fn add_expect(expect: &Expect, limit: Duration, hash: &mut StableHash<'_>) {
         add_predicates(count, hash);
         add_duration(within.unwrap_or(limit), hash);
     });
+    // Where there is none, what was kept before there could be one still counts.
+    if let Some(http) = http {
+        let HttpExpect { status, headers } = http.as_ref();
+        add_predicates(status, hash.text("status"));
+        hash.each(headers.iter(), |hash, header| {
+            let HeaderExpect {
+                name,
+                predicates,
+                at: _,
+            } = header;
+            hash.text(name);
+            add_predicates(predicates, hash);
+        });
+    }
+    if let Some(startup) = startup {
+        let StartupExpect {
+            server_info,
+            capabilities,
+            refuses,
+        } = startup.as_ref();
+        add_json(server_info, hash.text("startup"));
+        add_json(capabilities, hash);
+        hash.maybe(refuses.as_ref(), |hash, refusal| {
+            let RefusalExpect { exit, at: _ } = refusal;
+            add_predicates(exit, hash);
+        });
+    }
 }
 
 fn add_json(expects: &[JsonExpect], hash: &mut StableHash<'_>) {
@@ -253,6 +298,8 @@ pub(super) fn add_server(server: &Server, in_effect: InEffect, hash: &mut Stable
         // How long one would wait, and not what comes.
         startup_timeout: _,
         request_timeout: _,
+        progress_extends: _,
+        total_timeout: _,
         shutdown_timeout: _,
         pinned_at: _,
         at: _,

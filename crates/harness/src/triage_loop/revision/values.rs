@@ -14,6 +14,7 @@ use std::path::Path;
 pub(super) struct References {
     vars: BTreeSet<String>,
     env: BTreeSet<String>,
+    files: BTreeSet<String>,
     /// Servers whose ports are named.
     pub servers: BTreeSet<String>,
 }
@@ -56,6 +57,9 @@ impl References {
             Part::Env(name) => {
                 self.env.insert(name.clone());
             }
+            Part::File(path) | Part::Base64(path) => {
+                self.files.insert(path.clone());
+            }
             Part::Port(Some(server)) => {
                 self.servers.insert(server.clone());
             }
@@ -92,6 +96,10 @@ impl References {
                 }
                 _ => add_value(value, hash),
             }
+        }
+        for path in &self.files {
+            let digest = plan.files.digest(path).unwrap_or_default();
+            hash.text("file").text(path).text(digest);
         }
         for name in &self.env {
             hash.text("env").text(name);

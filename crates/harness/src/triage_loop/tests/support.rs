@@ -185,6 +185,7 @@ impl World {
                 own: 1,
                 steps: BTreeSet::from([id.to_owned()]),
                 servers: BTreeSet::from(["files".to_owned()]),
+                is_startup: false,
             };
             (id.to_owned(), facts)
         });

@@ -7,6 +7,20 @@ use super::steps::Remedy;
 use jelly_base::text::shell_word as word;
 use std::path::{Path, PathBuf};
 
+/// What `python -m venv` and its likes put into a folder.
+const OF_AN_ENVIRONMENT: [&str; 10] = [
+    ".gitignore",
+    ".lock",
+    "CACHEDIR.TAG",
+    "bin",
+    "include",
+    "lib",
+    "lib64",
+    "man",
+    "pyvenv.cfg",
+    "share",
+];
+
 impl Doctor<'_> {
     /// Has a launcher fetch the server that is not installed.
     pub(super) fn fetching(&self, name: &str) -> Remedy {
@@ -46,10 +60,12 @@ impl Doctor<'_> {
             }
             let is_python = interpreter.file_name()?.to_str()?.starts_with("python");
             // Nothing else may be cleared: `/usr/bin/python3.9` lies in no
-            // environment, and another's is none of the entry's business.
-            let around = root.parent().filter(|around| around.parent().is_some());
-            let is_own = self.context.sight.is_there(&root.join("pyvenv.cfg"))
-                && (file.starts_with(root) || around.is_some_and(|it| file.starts_with(it)));
+            // environment, another's is none of the entry's business, and people
+            // make environments in folders that hold their work.
+            let names = self.context.sight.names(root);
+            let is_own = names.iter().any(|name| name == "pyvenv.cfg")
+                && names.iter().all(|name| OF_AN_ENVIRONMENT.contains(&name.as_str()))
+                && (file.starts_with(root) || file.parent() == root.parent());
             let folder = word(&root.display().to_string());
             let package = blank(&format!("package of {}", file.file_name()?.to_string_lossy()));
             (is_python && is_own).then(|| {

@@ -18,6 +18,8 @@ pub(in crate::engine) enum Origin {
     Test,
     /// The product's own code.
     Product,
+    /// A library that the product's code called.
+    Library,
     /// Surefire cuts stacks down to the lines of the test class.
     Trimmed,
     /// No stack tells.
@@ -29,7 +31,8 @@ const LINES: usize = 400;
 /// A stack of the JVM with fewer lines was cut.
 const WHOLE: usize = 3;
 
-/// Where the innermost line of the stack stands that belongs to no library.
+/// Where the innermost line of the stack stands that belongs to no library, and
+/// whether a library stands within it.
 pub(in crate::engine) fn origin(f: &Failure) -> Origin {
     let told = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
     let Some(text) = [&f.text, &f.message].into_iter().find(|text| told(text)) else {
@@ -47,7 +50,10 @@ pub(in crate::engine) fn origin(f: &Failure) -> Origin {
         None if is_of(Oddity::TrimmedStacks) => Origin::Trimmed,
         None if is_of(Oddity::TestScripts) => Origin::Test,
         None => Origin::Unknown,
-        Some(place) if !is_test(place) => Origin::Product,
+        Some(place) if !is_test(place) => match innermost(&text, |place| !place.is_empty()) {
+            Some(raised) if !is_own(raised, f) => Origin::Library,
+            Some(_) | None => Origin::Product,
+        },
         Some(place) if place.contains(".java:") && is_cut() => Origin::Trimmed,
         Some(_) => Origin::Test,
     }
@@ -406,7 +412,7 @@ mod tests {
             ),
             (
                 "Traceback (most recent call last):\n  File \"t/test_x.py\", line 1, in a\n  File \"/srv/shop.py\", line 2, in b\n  File \"/usr/lib/python3.11/json/decoder.py\", line 3, in c\nValueError: x",
-                Origin::Product,
+                Origin::Library,
             ),
             (
                 "java.lang.X: y\n\tat shop.CartTest.npe(CartTest.java:9)",

@@ -1,0 +1,123 @@
+//! `services`.
+
+use super::path::Path;
+use super::reader::{Fields, Reader};
+use super::server::is_server_name;
+use crate::grammar::{READY, SERVICE};
+use crate::syntax::{Data, Entry, Node};
+use crate::{Server, Service, ServiceReady, Transport};
+use indexmap::IndexMap;
+use std::time::Duration;
+
+const STARTUP: Duration = Duration::from_secs(30);
+const SHUTDOWN: Duration = Duration::from_secs(2);
+
+impl<'t> Reader<'t> {
+    /// Takes note of the services, whose ports servers may name.
+    pub(super) fn name_services(&mut self, fields: Fields<'_, 't, '_>) {
+        if let Some(Data::Map(named)) = fields.get("services").map(|node| &node.data) {
+            let names = named.iter().map(|entry| entry.key.clone().into_owned());
+            self.names.services.extend(names);
+        }
+    }
+
+    pub(super) fn services(&mut self, fields: Fields<'_, 't, '_>) -> IndexMap<String, Service> {
+        let mut services = IndexMap::new();
+        let Some(node) = fields.get("services") else {
+            return services;
+        };
+        let path = fields.path.key("services");
+        for Entry {
+            key,
+            key_span,
+            value,
+            ..
+        } in self.entries(node, path, "services by name").unwrap_or(&[])
+        {
+            let path = path.key(key);
+            if !is_server_name(key) {
+                self.problem(
+                    *key_span,
+                    path,
+                    format!("a service can't be called `{key}`"),
+                )
+                .hint("no slashes, braces or dots in front");
+            }
+            if self.names.servers.contains(key.as_ref()) {
+                let message = format!("a server is called `{key}` already");
+                self.problem(*key_span, path, message)
+                    .hint("give the service a name of its own");
+            }
+            if let Some(fields) = self.fields(value, path, &SERVICE)
+                && let Some(service) = self.service(fields, key, *key_span)
+            {
+                services.insert(key.clone().into_owned(), service);
+            }
+        }
+        services
+    }
+
+    fn service(
+        &mut self,
+        fields: Fields<'_, 't, '_>,
+        name: &str,
+        key_span: crate::syntax::Span,
+    ) -> Option<Service> {
+        let path = fields.path;
+        let startup_timeout = self.read(fields, "startup_timeout").unwrap_or(STARTUP);
+        let shutdown_timeout = self.read(fields, "shutdown_timeout").unwrap_or(SHUTDOWN);
+        let ready = self.required(fields, "ready");
+        let ready = ready.and_then(|node| self.ready(node, path.key("ready")));
+        self.required(fields, "command")?;
+        let command = self.command(fields.entries, path)?;
+        let at = self.at(key_span);
+        Some(Service {
+            server: Server {
+                startup_timeout,
+                shutdown_timeout,
+                ..Server::new(name, Transport::Stdio(command), at, path.to_doc())
+            },
+            ready: ready?,
+        })
+    }
+
+    fn ready(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<ServiceReady> {
+        let fields = self.fields(node, path, &READY)?;
+        let mut signs = fields.alternatives();
+        let (Some(sign), None) = (signs.next(), signs.next()) else {
+            self.problem(
+                node.span,
+                path,
+                "`ready` is one of `line`, `port` and `url`",
+            )
+            .hint("as in `ready: { port: \"${port}\" }`");
+            return None;
+        };
+        let (value, path) = (&sign.value, path.key(&sign.key));
+        match sign.key.as_ref() {
+            "line" => {
+                if self.string(value, path)?.trim().is_empty() {
+                    self.problem(value.span, path, "any line has this in it");
+                    return None;
+                }
+                self.server_template(value, path).map(ServiceReady::Line)
+            }
+            "port" => {
+                let port = self.server_template(value, path)?;
+                if port.is_literal() && port.raw.parse::<u16>().map_or(true, |port| port == 0) {
+                    self.problem(value.span, path, "a port is a number from 1 to 65535")
+                        .hint("as in `port: 5432`, or `port: \"${port}\"` for a free one");
+                }
+                Some(ServiceReady::Port(port))
+            }
+            _ => {
+                let url = self.string(value, path)?;
+                if !url.starts_with("http://") && !url.starts_with("https://") {
+                    self.problem(value.span, path, "no URL that a service could have")
+                        .hint("it begins with `http://` or `https://`");
+                }
+                self.server_template(value, path).map(ServiceReady::Url)
+            }
+        }
+    }
+}

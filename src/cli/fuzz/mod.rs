@@ -1,0 +1,10 @@
+//! `jelly fuzz`: calls that nobody wrote down, and what they show of a server.
+
+mod command;
+mod confirm;
+mod entry;
+mod hunt;
+mod live;
+mod probes;
+
+pub use command::fuzz;

@@ -1,0 +1,224 @@
+//! `jelly fuzz`: inputs that nobody wrote down.
+
+use crate::support::{Ended, Project, fixtures};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// What a call printed and wrote.
+struct Tried {
+    ended: Ended,
+    report: Value,
+}
+
+impl Tried {
+    /// `kind tool` of each finding with this status.
+    fn found(&self, status: &str) -> BTreeSet<String> {
+        let findings = self.report["findings"].as_array().into_iter().flatten();
+        findings
+            .filter(|it| it["status"] == status)
+            .map(|it| format!("{} {}", it["kind"], it["tool"]).replace('"', ""))
+            .collect()
+    }
+
+    /// The calls of the finding of this kind at this tool.
+    fn calls(&self, kind: &str, tool: &str) -> Vec<Value> {
+        let mut findings = self.report["findings"].as_array().into_iter().flatten();
+        let finding = findings.find(|it| it["kind"] == kind && it["tool"] == tool);
+        let calls = finding.and_then(|it| it["calls"].as_array());
+        calls.map_or_else(Vec::new, |calls| {
+            calls.iter().map(|call| call["arguments"].clone()).collect()
+        })
+    }
+}
+
+fn tried(project: &Project, flags: &[&str], server: &[&str]) -> Tried {
+    let mut args = vec!["fuzz", "--format", "json"];
+    args.extend(flags);
+    args.push("--");
+    args.extend(server);
+    let call = project.jelly(&args).limit(Duration::from_secs(170));
+    let ended = call.output();
+    let report = serde_json::from_str(&ended.stdout).unwrap_or_default();
+    Tried { ended, report }
+}
+
+fn fixture(name: &str) -> String {
+    fixtures().join("fuzz").join(name).display().to_string()
+}
+
+/// A dozen planted bugs, each found, confirmed, and as small as a person would write
+/// it; and the plan of them fails as they did.
+#[test]
+fn planted_bugs_are_found_and_shrunk_and_the_plan_shows_them_again() {
+    let project = Project::empty();
+    let server = fixture("planted.py");
+    let flags = ["--call-timeout", "1s", "--max-calls", "360"];
+    let tried = tried(&project, &flags, &["python3", &server]);
+    assert_eq!(tried.ended.code, Some(1), "{}", tried.ended.stderr);
+    let wanted: BTreeSet<String> = [
+        "died shout",
+        "died measure",
+        "died reverse",
+        "hung countdown",
+        "output_schema area",
+        "internal_error paint",
+        "state_changed lookup",
+        "bound_refused page",
+        "lost_request ping_me",
+        "accepted_invalid register",
+        "traceback parse",
+        "answered_twice repeat",
+    ]
+    .map(str::to_owned)
+    .into();
+    assert_eq!(tried.found("confirmed"), wanted, "{}", tried.ended.stdout);
+    assert_eq!(tried.found("flaky"), BTreeSet::new());
+    for (kind, tool, arguments) in [
+        ("died", "shout", r#"{"text":""}"#),
+        ("died", "reverse", r#"{"text":"é"}"#),
+        ("hung", "countdown", r#"{"start":-1}"#),
+        ("output_schema", "area", r#"{"width":0,"height":0}"#),
+        ("internal_error", "paint", r#"{"color":"blue"}"#),
+        ("bound_refused", "page", r#"{"number":5}"#),
+        ("traceback", "parse", r#"{"date":""}"#),
+        ("answered_twice", "repeat", r#"{"text":"","twice":true}"#),
+    ] {
+        let calls = tried.calls(kind, tool);
+        let calls: Vec<String> = calls.iter().map(Value::to_string).collect();
+        assert_eq!(calls, [arguments], "{kind} {tool}");
+    }
+    let long = &tried.calls("died", "measure")[0]["text"];
+    assert_eq!(long.as_str().map(str::len), Some(65_536));
+
+    let plan = tried.report["plan"].as_str().unwrap();
+    let checked = project.jelly(&["check", plan]).output();
+    assert_eq!(checked.code, Some(0), "{}", checked.stderr);
+    let run = ["run", plan, "--no-history", "--format", "json"];
+    let run = project.jelly(&run).limit(Duration::from_secs(60)).output();
+    let run: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(run["exit_code"], 1, "{}", run["verdict"]);
+    let steps = run["iterations"][0]["steps"].as_array().unwrap();
+    let servers = run["iterations"][0]["failures"].as_array().unwrap();
+    for finding in tried.report["findings"].as_array().unwrap() {
+        let Some(id) = finding["step"].as_str() else {
+            assert!(finding["command"].is_string(), "{finding}");
+            continue;
+        };
+        let step = steps.iter().find(|step| step["id"] == id).unwrap();
+        // A breach of the protocol is the server's, not the step's.
+        let broke = servers.iter().any(|it| it["server"] == id);
+        assert!(step["state"] == "failed" || broke, "{step}");
+    }
+}
+
+/// The same servers without their bugs: nothing is found, in hundreds of cases.
+#[test]
+fn nothing_is_found_in_a_server_that_is_sound() {
+    let project = Project::empty();
+    for (program, script) in [("python3", "planted.py"), ("node", "notes.mjs")] {
+        let script = fixture(script);
+        let tried = tried(&project, &[], &[program, &script, "--clean"]);
+        assert_eq!(tried.ended.code, Some(0), "{}", tried.ended.stdout);
+        assert_eq!(tried.report["findings"], Value::Array(Vec::new()));
+        assert_eq!(tried.report["totals"]["cases"], 1000);
+        assert_eq!(tried.report["plan"], Value::Null);
+    }
+}
+
+/// Other bugs, at other places: nested arguments, lists, defaults, unions, ids that
+/// another tool returned, an answer that comes twice and late.
+#[test]
+fn bugs_behind_nested_and_optional_arguments_are_found() {
+    let project = Project::empty();
+    let server = fixture("notes.mjs");
+    let flags = ["--call-timeout", "1s", "--max-calls", "450"];
+    let tried = tried(&project, &flags, &["node", &server]);
+    let found = tried.found("confirmed");
+    for wanted in [
+        "died list_notes",
+        "died render",
+        "hung search",
+        "traceback search",
+        "internal_error get_note",
+        "internal_error list_notes",
+        "output_schema list_notes",
+        "state_changed weather",
+        "answered_twice status",
+        "lost_request stats",
+        "accepted_invalid user",
+    ] {
+        assert!(found.contains(wanted), "{wanted}: {found:?}");
+    }
+    let nested = r#"{"filter":{"tags":[]}}"#;
+    assert_eq!(tried.calls("died", "list_notes")[0].to_string(), nested);
+    let fed = r#"{"note_id":"n-1","format":"html"}"#;
+    assert_eq!(
+        tried.calls("internal_error", "get_note")[0].to_string(),
+        fed
+    );
+}
+
+/// What may be called, and what may not, and how the command ends.
+#[test]
+fn only_what_reads_is_called_unless_it_is_named() {
+    let project = Project::empty();
+    project.write(
+        "desk.yaml",
+        "name: desk\ntools:\n  \
+         - name: look\n    annotations: { readOnlyHint: true }\n    inputSchema: { type: object }\n    response: { text: seen }\n  \
+         - name: wipe\n    inputSchema: { type: object }\n    response: { text: gone }\n",
+    );
+    project.write(
+        "writes.yaml",
+        "name: writes\ntools:\n  - name: wipe\n    inputSchema: { type: object }\n    response: { text: gone }\n",
+    );
+    let desk = ["jelly", "mock", "--script", "desk.yaml"];
+    let all = tried(&project, &[], &desk);
+    assert_eq!(all.ended.code, Some(0), "{}", all.ended.stderr);
+    assert_eq!(all.report["tools"][0]["name"], "look");
+    assert_eq!(all.report["left_out"][0]["name"], "wipe");
+    assert_eq!(all.report["totals"]["left_out"], 1);
+    let named = tried(&project, &["--tool", "wipe"], &desk);
+    assert_eq!(named.report["totals"]["tools"], 2);
+    for (flags, server, code, says) in [
+        (
+            &[][..],
+            &["jelly", "mock", "--script", "writes.yaml"][..],
+            2,
+            "--call-all",
+        ),
+        (&["--tool", "wip"], &desk, 2, "did you mean `wipe`?"),
+        (&["--max-calls", "0"], &desk, 2, "max-calls"),
+        (&[], &["no-such-program"], 3, "command_not_found"),
+        (&["--deadline", "1ms"], &desk, 3, ""),
+    ] {
+        let ended = tried(&project, flags, server).ended;
+        assert_eq!(ended.code, Some(code), "{flags:?} {}", ended.stderr);
+        assert!(ended.stderr.contains(says), "{flags:?} {}", ended.stderr);
+    }
+    let remote = ["fuzz", "--url", "https://example.com/mcp"];
+    let remote = project.jelly(&remote).output();
+    assert_eq!(remote.code, Some(2), "{}", remote.stderr);
+    assert!(
+        remote.stderr.contains("--allow-remote"),
+        "{}",
+        remote.stderr
+    );
+    // Where one call ends another goes on: together they are the whole.
+    let most = |flags: &[&str]| {
+        let tried = tried(&project, flags, &desk);
+        (
+            tried.report["totals"]["cases"].clone(),
+            tried.report["next"].clone(),
+        )
+    };
+    let (whole, end) = most(&[]);
+    let (first, next) = most(&["--max-calls", "2"]);
+    let (second, same) = most(&["--skip", &next.to_string()]);
+    assert_eq!(
+        first.as_u64().zip(second.as_u64()).map(|(a, b)| a + b),
+        whole.as_u64()
+    );
+    assert_eq!(end, same);
+}
