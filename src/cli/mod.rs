@@ -62,6 +62,7 @@ mod tools;
 mod triage;
 mod verbose;
 mod watch;
+mod wire_record;
 mod write_back;
 
 use args::{Cli, ColorChoice, Command, Format};

@@ -18,6 +18,7 @@ use super::schema_store::SchemaStore;
 use super::settings::{budgets, hooks, inherited_secrets, project_dir};
 use super::shard::relative_path;
 use super::verbose::Verbose;
+use super::wire_record::recorder;
 use super::write_back::WriteBack;
 use crate::cli::args::RunFormat;
 use crate::report::{Extras, ReportDir, RunDir, TerminalOptions, TerminalReporter};
@@ -565,20 +566,6 @@ impl<'a> PlanRun<'a> {
 
     fn warn(&self, message: String) {
         self.warnings.warn(message);
-    }
-}
-
-fn recorder(report_dir: &ReportDir, warnings: &Warnings) -> Option<Recorder> {
-    let opened = report_dir
-        .wire_file()
-        .map_err(|error| chain(&error))
-        .and_then(|_| Recorder::create(&report_dir.wire_path()).map_err(|error| error.to_string()));
-    match opened {
-        Ok(recorder) => Some(recorder),
-        Err(error) => {
-            warnings.warn(format!("nothing is recorded: failed to {error}"));
-            None
-        }
     }
 }
 

@@ -53,6 +53,22 @@ fn a_lock_tells_what_a_new_release_breaks() {
         .jelly(&["tools", "lock", "--plan", "plan.yaml"])
         .output();
     assert_eq!(locked.code, Some(0), "{}", locked.stderr);
+    let nowhere = [
+        "tools",
+        "lock",
+        "--plan",
+        "plan.yaml",
+        "--output",
+        "new/it.lock",
+    ];
+    let refused = project.jelly(&nowhere).output();
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("there is no folder"),
+        "{}",
+        refused.stderr
+    );
+    assert!(!project.exists("new"));
     assert!(
         locked
             .stdout

@@ -424,3 +424,54 @@ steps: [{ id: s, server: s, list: tools }, { id: t, server: t, list: tools }]
     ];
     assert_eq!(causes, expected.map(|(s, c)| (s.to_owned(), c.to_owned())));
 }
+
+/// A launcher that does not find the version the first two times.
+#[test]
+fn a_version_that_is_not_there_yet_is_waited_for() {
+    let launcher = |says: &str, times: u32| {
+        format!(
+            "#!/bin/sh\necho x >> tries\nif [ $(wc -l < tries) -le {times} ]; then\n  \
+             printf '{says}' >&2; exit 1\nfi\nexec '{}' mock\n",
+            env!("CARGO_BIN_EXE_jelly")
+        )
+    };
+    let no_version =
+        "npm error code ETARGET\\nnpm error notarget No matching version found for a@9.9.9.\\n";
+    let unknown =
+        "npm error code E404\\nnpm error 404  The requested resource a@9.9.9 could not be found\\n";
+    let plan = |wait: &str| {
+        format!(
+            "version: 1\nservers: {{ s: {{ command: ./npx, args: [-y, a@9.9.9], wait_for_package: \
+             {wait} }} }}\nsteps: [{{ list: tools }}]\n"
+        )
+    };
+    for (says, times, wait, code, tries) in [
+        (no_version, 1, "1m", 0, 2),
+        (no_version, 9, "1500ms", 3, 2),
+        (unknown, 1, "1m", 3, 1),
+    ] {
+        let project = Project::with(&plan(wait));
+        project.script("npx", &launcher(says, times));
+        let run = project.run(&["--no-repair", "--retries", "0"]);
+        assert_eq!(run.code, Some(code), "{}", run.stdout);
+        assert_eq!(project.read("tries").lines().count(), tries, "{says}");
+        let waits = run.stdout.contains("its package is not there yet")
+            || run.stderr.contains("its package is not there yet");
+        assert_eq!(waits, says == no_version, "{}\n{}", run.stdout, run.stderr);
+        if code == 0 {
+            let notes = run.last().server("s")["notes"].to_string();
+            assert!(notes.contains("for its package"), "{notes}");
+        } else if says == no_version {
+            let failure = &run.last().0["failures"][0];
+            let message = failure["message"].to_string();
+            assert!(message.contains("(wait_for_package)"), "{message}");
+            assert_eq!(failure["diagnosis"]["root_cause"], "package_not_found");
+        }
+    }
+    let project = Project::with(&plan("1m").replace("./npx", "./server"));
+    let err = project.jelly(&["check", "plan.yaml"]).output().stderr;
+    assert!(
+        err.contains("this is none") && err.contains("the launchers are"),
+        "{err}"
+    );
+}

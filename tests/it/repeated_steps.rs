@@ -112,6 +112,9 @@ fn a_plan_of_which_if_leaves_nothing_is_not_green() {
     let run = run(&plan(left_out));
     run.ends(3, "needs_user_help");
     assert!(run.help().contains("No step ran"), "{}", run.help());
+    // The same call would leave it out again.
+    assert!(run.help().contains("--var NAME=VALUE"), "{}", run.help());
+    assert!(!run.help().contains("$ jelly run"), "{}", run.help());
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn kinds(value: &Value, at: &str, found: &mut Vec<String>) {
         Value::Bool(_) => "boolean",
         Value::Number(number) => match number.as_f64().unwrap_or_default() {
             n if n < 0.0 => "negative",
-            n if n == 0.0 => "zero",
+            0.0 => "zero",
             n if n.fract() != 0.0 => "fraction",
             _ => "number",
         },

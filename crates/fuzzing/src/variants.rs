@@ -205,10 +205,9 @@ fn of_number(schema: &Map<String, Value>, is_waiting: bool, all: &mut Vec<Varian
             push("out_of_bounds", Input::Invalid(Way::Bound), far, 3);
         }
     }
-    for bound in [read("exclusiveMinimum"), read("exclusiveMaximum")] {
-        if let Some(bound) = bound {
-            push("out_of_bounds", Input::Invalid(Way::Bound), bound, 1);
-        }
+    let exclusive = [read("exclusiveMinimum"), read("exclusiveMaximum")];
+    for bound in exclusive.into_iter().flatten() {
+        push("out_of_bounds", Input::Invalid(Way::Bound), bound, 1);
     }
     for (number, rank) in [
         (0.0, 1),

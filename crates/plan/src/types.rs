@@ -162,6 +162,8 @@ pub struct Server {
     pub requires: Vec<Requirement>,
     /// From spawn to ready. Default 30 s.
     pub startup_timeout: Duration,
+    /// How long a version is waited for that a registry does not have yet.
+    pub wait_for_package: Option<Duration>,
     /// For one request. Default 30 s.
     pub request_timeout: Duration,
     /// Progress that it reports begins the timeout of a request anew.
@@ -219,6 +221,7 @@ impl Server {
             answers: Vec::new(),
             requires: Vec::new(),
             startup_timeout: Duration::ZERO,
+            wait_for_package: None,
             request_timeout: Duration::ZERO,
             progress_extends: false,
             total_timeout: Duration::ZERO,

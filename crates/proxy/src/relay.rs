@@ -106,6 +106,8 @@ pub struct Relay<T = ()> {
     adopted: BTreeMap<String, String>,
     /// Requests of the server that the client has not answered.
     asked_by_server: HashSet<String>,
+    /// Those of them that a person has to answer.
+    asks_a_person: HashSet<String>,
     /// Lines of the client that wait for a process.
     held: Vec<Vec<u8>>,
     /// Requests of our own.
@@ -163,6 +165,7 @@ impl<T: Tap> Relay<T> {
             opening_kept: None,
             adopted: BTreeMap::new(),
             asked_by_server: HashSet::new(),
+            asks_a_person: HashSet::new(),
             held: Vec::new(),
             own: HashMap::new(),
             own_count: 0,

@@ -21,7 +21,7 @@ Exit codes:
   1  the server died in the call, or its answer breaks the tool's own contract
   2  invalid input: an unknown tool, or a value that does not fit
   3  the tool answered with an error, or not in time; or the server could not be started
-  0  otherwise"
+  0  otherwise; with --as-step, whenever there is an answer that a step can expect, be it an error"
 )]
 pub struct CallArgs {
     /// The tool to call

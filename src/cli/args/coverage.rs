@@ -5,7 +5,7 @@ use jelly_base::model::CoverageKind;
 use std::str::FromStr;
 
 /// What is counted, and what is enough.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct CoverageArgs {
     /// Count which tools, prompts, resources, arguments, enum values and error paths are exercised
     #[arg(long)]
@@ -22,7 +22,7 @@ impl CoverageArgs {
 }
 
 /// What is enough.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct LeastCoverage {
     /// Exit with 3 if less of a kind is covered, as in tools=80%
     #[arg(long, value_name = "KIND=PERCENT", value_delimiter = ',')]

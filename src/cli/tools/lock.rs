@@ -19,6 +19,19 @@ use std::path::Path;
 pub fn lock(args: &LockArgs, world: &World) -> Result<ExitCode, Refusal> {
     let path = world.cwd.join(&args.output);
     let is_stdout = args.output == Path::new("-");
+    if let Some(folder) = path
+        .parent()
+        .filter(|folder| !is_stdout && !folder.is_dir())
+    {
+        return Err(Refusal::with_help(
+            format!(
+                "{}: there is no folder {}",
+                args.output.display(),
+                folder.display()
+            ),
+            "make it first, or name another file by --output",
+        ));
+    }
     // Nothing that is no lock is written over.
     let before = match !is_stdout && path.exists() {
         true => Some(read_lock(&path)?),

@@ -34,6 +34,7 @@ mod operators;
 mod outcome;
 mod output;
 mod outsider;
+mod package_wait;
 mod phrase;
 mod pin_proof;
 mod plain;

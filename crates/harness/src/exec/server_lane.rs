@@ -5,6 +5,7 @@ use super::ladder::ServerLadder;
 use super::launch::Prepared;
 use super::left_out::lack;
 use super::life::Running;
+use super::package_wait::{looking_again, missing_version, next_pause};
 use super::pin_proof::speaks_without_pin;
 use super::script::Script;
 use super::services;
@@ -19,13 +20,14 @@ use jelly_base::model::{
     Because, Event, Failure, Names, Offers, Outcome, Phase, PlanIssue, RequestFacts, ServerReport,
     ServerState, StepState, ToolInfo,
 };
+use jelly_base::text::human_duration;
 use jelly_plan::{Request, Server, Step};
 use jelly_wire::{self as wire, Answers, Launch, Reach, ReplyOutcome, Session, StartFailure};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 /// How long a server may take to say what it offers instead.
 const LOOK_UP: Duration = Duration::from_secs(2);
@@ -225,13 +227,69 @@ impl ServerLane {
                 // closed, so there is always a permit in the end.
                 let _permit = self.settings.starts.acquire().await;
                 report.started_ms.get_or_insert_with(|| self.shared.elapsed_ms());
-                wire::start(launch).await
+                self.start_in_time(launch, report).await
             } => Ok(started),
             stop = self.shared.stop() => {
                 report.state = ServerState::Failed;
                 report.notes.push("stopped before it was ready".to_owned());
                 Err(stop.because())
             }
+        }
+    }
+
+    /// Starts the server, again and again while its package is not there yet and the
+    /// plan waits for that.
+    async fn start_in_time(
+        &self,
+        launch: &Launch,
+        report: &mut ServerReport,
+    ) -> Result<Session, Box<StartFailure>> {
+        let begun = Instant::now();
+        let mut started = wire::start(launch).await;
+        let Some(limit) = self.server.wait_for_package else {
+            return started;
+        };
+        let again = looking_again(launch);
+        let mut pause = None;
+        loop {
+            let failure = match started {
+                Err(failure) => failure,
+                ready @ Ok(_) => {
+                    if pause.is_some() {
+                        let took = human_duration(begun.elapsed());
+                        report.notes.push(format!("waited {took} for its package"));
+                    }
+                    return ready;
+                }
+            };
+            let Some(line) = missing_version(&failure) else {
+                return Err(failure);
+            };
+            let next = next_pause(pause);
+            if begun.elapsed() + next > limit {
+                let message = format!(
+                    "{}; the version was waited for {} (wait_for_package)",
+                    failure.message,
+                    human_duration(limit)
+                );
+                return Err(Box::new(StartFailure {
+                    message,
+                    ..*failure
+                }));
+            }
+            if pause.replace(next).is_none() {
+                let line = self.shared.cleaner.quote(line);
+                self.emit(Event::Warning {
+                    message: format!(
+                        "{}: its package is not there yet and is waited for, {} at most \
+                         (wait_for_package): {line}",
+                        self.server.name,
+                        human_duration(limit)
+                    ),
+                });
+            }
+            sleep(next).await;
+            started = wire::start(&again).await;
         }
     }
 

@@ -356,7 +356,15 @@ fn unexplained(
             totals.total,
             last.action.reason
         ),
-        next: vec![context.run_again(&[])],
+        next: match names.is_empty() && none_was_due {
+            // The same call would leave them out again.
+            true => vec![
+                "give the variables that their `if` asks for (`--var NAME=VALUE`), or run them \
+                 where it holds"
+                    .to_owned(),
+            ],
+            false => vec![context.run_again(&[])],
+        },
         ..HelpProblem::default()
     }
 }

@@ -30,6 +30,7 @@ pub(super) fn contract_of_server(server: &Server, names: SpelledNames<'_>) -> Co
         // Counts at each step.
         requires: _,
         startup_timeout,
+        wait_for_package,
         request_timeout,
         progress_extends,
         total_timeout,
@@ -58,6 +59,10 @@ pub(super) fn contract_of_server(server: &Server, names: SpelledNames<'_>) -> Co
             json!(request_timeout.as_nanos().to_string()),
         ),
         ("progress", json!(progress_extends)),
+        (
+            "wait_for_package",
+            json!(wait_for_package.map(|limit| limit.as_nanos().to_string())),
+        ),
         ("total_timeout", json!(total_timeout.as_nanos().to_string())),
         (
             "shutdown_timeout",

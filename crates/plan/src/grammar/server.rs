@@ -57,6 +57,9 @@ mapping! {
         requires: Kind::List(&Kind::Name("a requirement"), 1), also "require";
         /// Timeout for becoming ready. Default: 30s.
         startup_timeout: Kind::Time;
+        /// How long a version is waited for that npx, uvx or pipx does not find yet,
+        /// as after a release: the start is tried again until then.
+        wait_for_package: Kind::Time;
         /// Timeout of a request. Default: 30s.
         request_timeout: Kind::Time;
         /// Whether progress that it reports begins the timeout of a request anew.

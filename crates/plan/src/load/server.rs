@@ -17,6 +17,9 @@ use std::time::Duration;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 const DEFAULT_SHUTDOWN: Duration = Duration::from_secs(2);
 
+/// Commands that fetch a package from a registry and run it.
+const LAUNCHERS: [&str; 8] = ["npx", "npm", "pnpm", "yarn", "bunx", "uvx", "uv", "pipx"];
+
 /// What clients declare, up to 2026-07-28.
 const CAPABILITIES: [&str; 6] = [
     "roots",
@@ -176,6 +179,8 @@ impl<'t> Reader<'t> {
         let request_timeout = request_timeout
             .or(self.defaults.request_timeout)
             .unwrap_or(DEFAULT_TIMEOUT);
+        let wait_for_package = self.read(fields, "wait_for_package");
+        self.fetches_a_package(fields, &transport);
         let patience = self.patience_of_server(fields, name, request_timeout);
         Server {
             name: name.to_owned(),
@@ -191,6 +196,7 @@ impl<'t> Reader<'t> {
             startup_timeout: startup_timeout
                 .or(self.defaults.startup_timeout)
                 .unwrap_or(DEFAULT_TIMEOUT),
+            wait_for_package,
             request_timeout,
             progress_extends: patience.extends,
             total_timeout: patience.total,
@@ -199,6 +205,33 @@ impl<'t> Reader<'t> {
                 .unwrap_or(DEFAULT_SHUTDOWN),
             at,
             path: path.to_doc(),
+        }
+    }
+
+    /// Only what a launcher fetches may not be there yet.
+    fn fetches_a_package(&mut self, fields: Fields<'_, 't, '_>, transport: &Transport) {
+        let Some(entry) = fields.entry("wait_for_package") else {
+            return;
+        };
+        let command = match transport {
+            Transport::Stdio(command) => Some(command),
+            Transport::Http { command, .. } => command.as_ref(),
+        };
+        let named = command.map(|command| command.command.as_ref());
+        let fetches = match named {
+            // A package alone, or a command that a variable says.
+            Some(None) => true,
+            Some(Some(word)) if !word.is_literal() => true,
+            Some(Some(word)) => {
+                let name = word.raw.rsplit('/').next().unwrap_or_default();
+                LAUNCHERS.contains(&name)
+            }
+            None => false,
+        };
+        if !fetches {
+            let message = "`wait_for_package` is for what a launcher fetches, and this is none";
+            self.problem(entry.key_span, fields.path, message)
+                .hint(format!("the launchers are `{}`", LAUNCHERS.join("`, `")));
         }
     }
 

@@ -71,10 +71,7 @@ impl<T: Tap> Relay<T> {
         match (message.kind(), message.id()) {
             (Kind::Request, Some(id)) => self.takes_request(message, id, line, now),
             (Kind::Response, Some(id)) => {
-                let is_asked = self.asked_by_server.remove(&key(id));
-                if is_asked && self.asked_by_server.is_empty() {
-                    self.pending.wind(now, |_| true);
-                }
+                let is_asked = self.question_is_over(&key(id), now);
                 // What an earlier process asked is nothing to this one.
                 is_asked || self.restart_count == 0
             }

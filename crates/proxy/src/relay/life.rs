@@ -146,6 +146,7 @@ impl<T: Tap> Relay<T> {
         self.answered.clear();
         self.opening_kept = None;
         self.asked_by_server.clear();
+        self.asks_a_person.clear();
         self.held.clear();
         self.own.clear();
         self.server_era = None;
@@ -212,6 +213,7 @@ impl<T: Tap> Relay<T> {
         self.restart_count += 1;
         self.trouble = Some(trouble);
         self.asked_by_server.clear();
+        self.asks_a_person.clear();
         self.own.clear();
         self.state = State::Starting(Starting::ASKED_FOR);
         self.hold(line);
@@ -303,7 +305,7 @@ impl<T: Tap> Relay<T> {
             return false;
         }
         // A question to the user stops the clock.
-        if !self.asked_by_server.is_empty() {
+        if !self.asks_a_person.is_empty() {
             self.pending
                 .wind(now, |clock| clock.end.is_none_or(|end| end > now));
         }

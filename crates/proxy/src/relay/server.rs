@@ -55,23 +55,46 @@ impl<T: Tap> Relay<T> {
             (Kind::Response, Some(id)) => self.takes_response(message, id, line, now),
             (Kind::Request, Some(id)) => {
                 self.asked_by_server.insert(key(id));
+                // Only a person takes longer than a limit means.
+                if message.method() == "elicitation/create" {
+                    self.asks_a_person.insert(key(id));
+                }
                 true
             }
             (Kind::Notification, _) => {
+                // A question that is taken back has no answer.
+                if message.method() == "notifications/cancelled" {
+                    let params: NoticeParams<'_> = message.read_params();
+                    let id = params.request_id.map(|id| key(id.get()));
+                    if let Some(id) = id {
+                        self.question_is_over(&id, now);
+                    }
+                }
                 if message.method() == "notifications/progress"
                     && self.settings.call_timeout.is_some()
                 {
                     let params: NoticeParams<'_> = message.read_params();
                     if let Some(token) = params.progress_token {
-                        let token = token.get();
-                        self.pending
-                            .wind(now, |clock| clock.token.as_deref() == Some(token));
+                        let token = key(token.get());
+                        self.pending.wind(now, |clock| {
+                            clock.token.as_deref().map(key).as_ref() == Some(&token)
+                        });
                     }
                 }
                 true
             }
             (Kind::Request | Kind::Response | Kind::Unknown, _) => true,
         }
+    }
+
+    /// A question of the server is answered or taken back; whether it was asked.
+    /// The clock of calls goes on, where it stood for a person.
+    pub(super) fn question_is_over(&mut self, id: &str, now: Instant) -> bool {
+        let was_asked = self.asked_by_server.remove(id);
+        if self.asks_a_person.remove(id) && self.asks_a_person.is_empty() {
+            self.pending.wind(now, |_| true);
+        }
+        was_asked
     }
 
     fn takes_response(

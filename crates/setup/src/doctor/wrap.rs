@@ -292,7 +292,10 @@ fn wrapped(
     changed_entry(
         (place, text, config, entry),
         |at| at.wrapped(place.jelly, &entry.name),
-        |after| wrapped_words(after) == Some(before.as_slice()),
+        |after| {
+            let is_ours = after.first().map(String::as_str) == Some(place.jelly);
+            is_ours && wrapped_words(after) == Some(before.as_slice())
+        },
         "its command is not written in one line",
     )
 }

@@ -297,6 +297,7 @@ pub(super) fn add_server(server: &Server, in_effect: InEffect, hash: &mut Stable
         requires: _,
         // How long one would wait, and not what comes.
         startup_timeout: _,
+        wait_for_package: _,
         request_timeout: _,
         progress_extends: _,
         total_timeout: _,
