@@ -293,7 +293,7 @@ fn wrapped(
         (place, text, config, entry),
         |at| at.wrapped(place.jelly, &entry.name),
         |after| {
-            let is_ours = after.first().map(String::as_str) == Some(place.jelly);
+            let is_ours = after.first().map(|word| &**word) == Some(place.jelly);
             is_ours && wrapped_words(after) == Some(before.as_slice())
         },
         "its command is not written in one line",
