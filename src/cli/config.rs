@@ -8,8 +8,10 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 use comfy_table::{ContentArrangement, Table, presets};
 use jelly_base::model::{ExitCode, SCHEMA_VERSION};
+use jelly_base::text::redact::show_url;
 use jelly_base::text::sanitize;
 use jelly_plan::SettingKind;
+use jelly_triage::history::is_database;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::env;
@@ -149,6 +151,11 @@ fn one(setting: &Setting, matches: &ArgMatches, layers: &Layers) -> ConfigSettin
         (_, SettingKind::Flag) => Some(on.to_string()),
         // As the variable has them.
         (_, SettingKind::PathsByWord(_)) => raw.map(|raw| raw.replace('\n', ",")),
+        // It may hold a password, for which it will be refused.
+        (_, SettingKind::Path) => raw.map(|raw| match is_database(&raw) {
+            true => show_url(&raw),
+            false => raw,
+        }),
         (_, _) => raw,
     };
     // What is no value, but words about one, is for people.

@@ -282,7 +282,7 @@ fn from_passfile(file: &Path, config: &Config, warnings: &mut Vec<String>) -> Op
         let fields = fields_of(line)?;
         let [host, of_port, of_database, of_user, password] = fields;
         let fits = |field: &str, value: &str| field == "*" || field == value;
-        let here = host == "*" || hosts.iter().any(|name| *name == host);
+        let here = host == "*" || hosts.contains(&host);
         let all =
             here && fits(&of_port, &port) && fits(&of_database, database) && fits(&of_user, user);
         all.then_some(password)

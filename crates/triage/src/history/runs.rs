@@ -316,12 +316,8 @@ impl Runs {
     }
 
     /// Failures by cause, those of one cause in the order of their runs.
-    fn sightings<'r>(
-        &'r self,
-        scope: &'r FleetScope,
-        prefix: &str,
-    ) -> BTreeMap<(Option<&'r str>, &'r str), Vec<(&'r PastRun, &'r PastFailure)>> {
-        let mut causes: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    fn sightings<'r>(&'r self, scope: &'r FleetScope, prefix: &str) -> SightingsByCause<'r> {
+        let mut causes = SightingsByCause::new();
         for (_, run) in self.within(scope) {
             for failure in &run.failures {
                 let fingerprint = failure.fingerprint.as_str();
@@ -371,6 +367,10 @@ fn results_of(
     let passed = run.passed.iter();
     failed.chain(passed.map(|pass| (&pass.test, ResultOutcome::Passed, None)))
 }
+
+/// By project and fingerprint.
+type SightingsByCause<'r> =
+    BTreeMap<(Option<&'r str>, &'r str), Vec<(&'r PastRun, &'r PastFailure)>>;
 
 type Sightings<'r> = [(&'r PastRun, &'r PastFailure)];
 
