@@ -76,6 +76,7 @@ pub struct AgentPlan<'r> {
 /// What kept a plan from being run.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AgentProblem<'r> {
+    /// What is wrong.
     pub what: &'r str,
     /// `file:line:column`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -502,8 +502,17 @@ fn only_an_environment_of_the_entrys_own_is_cleared() {
         fn is_folder(&self, _: &Path) -> bool {
             false
         }
-        fn names(&self, _: &Path) -> Vec<String> {
-            Vec::new()
+        fn names(&self, folder: &Path) -> Vec<String> {
+            let below = self
+                .0
+                .iter()
+                .filter_map(|(own, _)| Path::new(own).strip_prefix(folder).ok());
+            let mut names: Vec<String> = below
+                .filter_map(|path| path.iter().next())
+                .map(|name| name.to_string_lossy().into_owned())
+                .collect();
+            names.dedup();
+            names
         }
         fn text(&self, file: &Path) -> Option<String> {
             let own = self.0.iter().find(|(own, _)| file == Path::new(own));
@@ -532,6 +541,25 @@ fn only_an_environment_of_the_entrys_own_is_cleared() {
                 ("/work/.venv/pyvenv.cfg", ""),
             ],
             true,
+        ),
+        // Somebody's work lies in it.
+        (
+            "/work/bin/srv",
+            &[
+                ("/work/bin/srv", "#!/work/bin/python3\n"),
+                ("/work/pyvenv.cfg", ""),
+                ("/work/server.py", ""),
+            ],
+            false,
+        ),
+        // The environment of a neighbour.
+        (
+            "/work/other/srv",
+            &[
+                ("/work/other/srv", "#!/work/bad/bin/python3\n"),
+                ("/work/bad/pyvenv.cfg", ""),
+            ],
+            false,
         ),
         // Nothing says that it was an environment.
         ("/work/.venv/bin/srv", &own[..1], false),

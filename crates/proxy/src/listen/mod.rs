@@ -17,4 +17,5 @@ mod server;
 mod sessions;
 mod versions;
 
-pub use server::{ListenSettings, listen};
+pub use server::listen;
+pub use sessions::ListenSettings;

@@ -4,7 +4,7 @@
 
 use super::answers;
 use super::post;
-use super::sessions::Sessions;
+use super::sessions::{ListenSettings, Sessions};
 use crate::driver::{ProxyEnd, SharedEngine};
 use crate::pass_on::PassOn;
 use crate::run::{LAST_WORDS, spans_of};
@@ -31,15 +31,6 @@ const HEADERS_TAKE: Duration = Duration::from_secs(20);
 const SWEEP: Duration = Duration::from_secs(1);
 /// Where messages are taken.
 const PATH: &str = "/mcp";
-
-/// How clients over HTTP are served.
-#[derive(Debug, Clone, Copy)]
-pub struct ListenSettings {
-    /// So many sessions of the legacy era, each with a server of its own.
-    pub max_sessions: usize,
-    /// A session that nobody has used for so long is ended.
-    pub idle: Duration,
-}
 
 /// Serves clients over HTTP until somebody asks it to end.
 ///

@@ -4,7 +4,6 @@
 //! a server of its own. Those of the modern era share one, which is started when
 //! the first of them asks.
 
-use super::server::ListenSettings;
 use crate::client::{Client, MessagesClient};
 use crate::driver::{GRACE, Proxy, SharedEngine};
 use crate::pass_on::PassOn;
@@ -16,6 +15,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io;
 use std::rc::Rc;
+use std::time::Duration;
 use tokio::sync::mpsc::{Sender, channel};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
@@ -23,6 +23,15 @@ use tokio::time::{Instant, timeout};
 
 /// Messages of a client that wait; whoever has another one waits.
 const INBOX: usize = 64;
+
+/// How clients over HTTP are served.
+#[derive(Debug, Clone, Copy)]
+pub struct ListenSettings {
+    /// So many sessions of the legacy era, each with a server of its own.
+    pub max_sessions: usize,
+    /// A session that nobody has used for so long is ended.
+    pub idle: Duration,
+}
 
 /// One client of the legacy era, or all of the modern one.
 pub struct ClientSession {

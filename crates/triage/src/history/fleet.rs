@@ -130,6 +130,7 @@ pub struct TestSighting {
 /// A commit at which a cause was seen.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CommitSighting {
+    /// Its hash.
     pub commit: String,
     /// Failures by it there.
     pub failures: u32,
@@ -184,6 +185,7 @@ pub struct SlowTest {
     pub median_ms: u64,
     /// Nineteen of twenty took no longer.
     pub p95_ms: u64,
+    /// The longest.
     pub max_ms: u64,
 }
 
@@ -216,21 +218,28 @@ pub struct ExportedResult {
     /// RFC 3339, where known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+    /// Such as `acme/shop`, where known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
+    /// A branch, or a pull request such as `pull/7`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
+    /// The commit that was checked out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// What all jobs of the run have in common.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_key: Option<String>,
+    /// Of the run in the CI, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u64>,
+    /// From 1; absent where one job did all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<u32>,
     #[serde(flatten)]
     pub test: TestName,
     pub outcome: ResultOutcome,
+    /// How long it took, where known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
     /// Of the cause, where it did not simply pass.

@@ -19,6 +19,7 @@ pub struct RunOrigin {
     /// What all jobs of the run have in common.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_key: Option<String>,
+    /// Of the run in the CI, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u64>,
     /// From 1; absent where one job did all.

@@ -132,12 +132,11 @@ fn own_server(view: &FailureView<'_>) -> Option<String> {
         .rsplit(':')
         .next()
         .and_then(|port| port.parse().ok());
-    match host {
-        THIS_MACHINE => port
-            .filter(|port| !RANDOM.contains(port))
-            .map(|port| format!("{THIS_MACHINE}:{port}")),
-        host => Some(host.to_owned()),
+    if host != THIS_MACHINE {
+        return Some(host.to_owned());
     }
+    let port = port.filter(|port| !RANDOM.contains(port))?;
+    Some(format!("{THIS_MACHINE}:{port}"))
 }
 
 /// Those that fail since another does: place → place of that other.
