@@ -54,7 +54,7 @@ const PLANS: &[(&str, &str)] = &[
         "servers: { s: { command: ./plain } }\nsteps: [{ id: a, tool: add }]",
     ),
     (
-        "process/spawn-enoent",
+        "process/interpreter-missing",
         "servers: { s: { command: ./orphan } }\nsteps: [{ id: a, tool: add }]",
     ),
     (
@@ -138,6 +138,18 @@ const CHECKED: &str = "a run looks before it starts or sends anything, so only a
 
 /// Why no run of the binary shows the rule.
 const EXCUSED: &[(&str, &str)] = &[
+    (
+        "process/spawn-enoent",
+        "a run says what is not there: the command, its folder or its interpreter",
+    ),
+    (
+        "process/no-program",
+        "what the file is can be seen where it lies, and says more",
+    ),
+    (
+        "timeout/until",
+        "the answers have to change, as in tests/it/repeated_steps.rs",
+    ),
     (
         "mcp/definition-changed",
         "a run is held to a lock by --locked alone; `contracts` has a test of it",
