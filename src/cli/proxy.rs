@@ -20,7 +20,9 @@ use jelly_proxy::{
     traces_url, trial,
 };
 use jelly_wire::{JsonPoster, Reach, Recorder};
+use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::rc::Rc;
 
 /// Counts up from proxy to proxy, each in the environment of the next.
@@ -163,14 +165,10 @@ async fn settings(
             )
         })?;
     }
-    let recorder = args.record_to.as_ref().map(|path| {
-        Recorder::create(&world.cwd.join(path)).map_err(|error| {
-            Refusal::with_help(
-                format!("{} can't be written: {error}", path.display()),
-                "name a file in a folder that is there, by --record-to",
-            )
-        })
-    });
+    let recorder = match &args.record_to {
+        Some(path) => record_to(path, world)?,
+        None => None,
+    };
     let name = args.name.clone().unwrap_or_else(|| named.name.clone());
     let faults = match args.faults.as_slice() {
         [] => None,
@@ -209,10 +207,29 @@ async fn settings(
         refused: None,
         reach: named.reach.clone(),
         redactor,
-        recorder: recorder.transpose()?,
+        recorder,
         otlp,
     };
     Ok((settings, named))
+}
+
+/// The record that is gone on with. One that another proxy writes to, as that of
+/// a client's second window, costs the record and not the server.
+fn record_to(path: &Path, world: &World) -> Result<Option<Recorder>, Refusal> {
+    match Recorder::resume(&world.cwd.join(path)) {
+        Ok(recorder) => Ok(Some(recorder)),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+            let path = path.display();
+            complain(&format!(
+                "warning: nothing is recorded here: {path}: {error}"
+            ));
+            Ok(None)
+        }
+        Err(error) => Err(Refusal::with_help(
+            format!("{} can't be written: {error}", path.display()),
+            "name another file, in a folder that is there, by --record-to",
+        )),
+    }
 }
 
 /// What a proxy can do for its server beyond what names it.

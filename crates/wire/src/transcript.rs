@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Bytes of a record: a server that never stops talking must not fill the disk.
 const RECORD_BYTES: u64 = 256 * 1024 * 1024;
@@ -132,25 +132,118 @@ struct TranscriptState {
     failure: Option<io::Error>,
 }
 
+/// What a record that is resumed holds.
+#[derive(Debug, Default)]
+struct Earlier {
+    /// Of whole lines.
+    bytes: u64,
+    seq: u64,
+    sessions: u64,
+    at_ms: u64,
+}
+
+/// What of a line tells where the record had got to.
+#[derive(Deserialize)]
+struct EarlierLine {
+    seq: u64,
+    #[serde(default)]
+    session: Option<u64>,
+    at_ms: u64,
+    #[serde(rename = "direction")]
+    _direction: Direction,
+}
+
+impl Earlier {
+    fn read(file: &mut File) -> io::Result<Self> {
+        let mut earlier = Self::default();
+        let mut lines = BufReader::new(file);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let read = lines
+                .by_ref()
+                .take(RECORD_BYTES)
+                .read_until(b'\n', &mut line)?;
+            // Of a last line without an end, its writer was killed.
+            if read == 0 || !line.ends_with(b"\n") {
+                if earlier.bytes == 0 && read > 0 {
+                    return Err(no_record());
+                }
+                return Ok(earlier);
+            }
+            let entry: EarlierLine = serde_json::from_slice(&line).map_err(|_| no_record())?;
+            earlier.bytes += u64::try_from(read).unwrap_or(u64::MAX);
+            earlier.seq = earlier.seq.max(entry.seq);
+            earlier.sessions = earlier.sessions.max(entry.session.unwrap_or_default());
+            earlier.at_ms = earlier.at_ms.max(entry.at_ms);
+        }
+    }
+}
+
+fn no_record() -> io::Error {
+    io::Error::other("it holds something else than a recording, and stays as it is")
+}
+
 impl Recorder {
     /// Creates the file, or empties it.
     pub fn create(path: &Path) -> io::Result<Self> {
         Self::of_at_most(path, RECORD_BYTES)
     }
 
+    /// Goes on with the record in the file, or begins one: a client starts its
+    /// servers anew each day, and two of its windows start two. Nobody else
+    /// writes to it meanwhile.
+    ///
+    /// # Errors
+    /// Another process records to it ([`io::ErrorKind::WouldBlock`]), what is in it is no record, or it can't be
+    /// written.
+    pub fn resume(path: &Path) -> io::Result<Self> {
+        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            return Self::create(path);
+        }
+        let mut file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let why = "another jelly records to it";
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, why));
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        let earlier = Earlier::read(&mut file)?;
+        file.set_len(earlier.bytes)?;
+        let now = Instant::now();
+        let since = Duration::from_millis(earlier.at_ms);
+        Ok(Self::of(TranscriptState {
+            file: Some(file),
+            left: RECORD_BYTES.saturating_sub(earlier.bytes),
+            seq: earlier.seq,
+            sessions: earlier.sessions,
+            began: now.checked_sub(since).unwrap_or(now),
+            failure: None,
+        }))
+    }
+
     fn of_at_most(path: &Path, bytes: u64) -> io::Result<Self> {
-        let state = TranscriptState {
+        Ok(Self::of(TranscriptState {
             file: Some(File::create(path)?),
             left: bytes,
             seq: 0,
             sessions: 0,
             began: Instant::now(),
             failure: None,
-        };
-        Ok(Self {
+        }))
+    }
+
+    fn of(state: TranscriptState) -> Self {
+        Self {
             state: Arc::new(Mutex::new(state)),
             session: None,
-        })
+        }
     }
 
     /// For the messages of one connection; how it comes to be is recorded.
@@ -319,6 +412,51 @@ mod tests {
             (&json!(4), &json!({}))
         );
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_record_is_gone_on_with_by_one_at_a_time_and_nothing_else_is_touched() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("wire.jsonl");
+        let reach = Reach::from(CommandSpec {
+            argv: vec!["srv".to_owned()],
+            cwd: "/w".into(),
+            env: Vec::new(),
+        });
+        let none = Redactor::none();
+        let first = Recorder::resume(&path).unwrap();
+        first
+            .session("s", &reach, &none)
+            .record("s", Direction::Sent, b"{}", &none);
+        let busy = Recorder::resume(&path).unwrap_err();
+        assert_eq!(busy.kind(), std::io::ErrorKind::WouldBlock, "{busy}");
+        drop(first);
+        // Of a line that its writer was killed over nothing stays.
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{text}{{\"seq\":3,\"ser")).unwrap();
+        let second = Recorder::resume(&path).unwrap();
+        second
+            .session("s", &reach, &none)
+            .record("s", Direction::Sent, b"{}", &none);
+        drop(second);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let of = |key: &str| -> Vec<u64> {
+            let values = lines.iter().filter_map(|line| line[key].as_u64());
+            values.collect()
+        };
+        assert_eq!(of("seq"), [1, 2, 3, 4], "{text}");
+        assert_eq!(of("session"), [1, 1, 2, 2], "{text}");
+
+        for other in ["my notes\n", "{\"a\":1}\n", "half"] {
+            std::fs::write(&path, other).unwrap();
+            let refused = Recorder::resume(&path).unwrap_err();
+            assert!(refused.to_string().contains("stays as it is"), "{refused}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), other);
+        }
     }
 
     #[test]

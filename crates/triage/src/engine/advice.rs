@@ -226,6 +226,9 @@ fn fill<'v>(text: &str, value_of: impl Fn(&str) -> Option<Cow<'v, str>>) -> Opti
     Some(filled)
 }
 
+/// What jelly's own reports are called.
+const OWN_DIALECT: &str = "jelly";
+
 /// The advice of a rule for one failure, which `dialect` reports. Commands of
 /// other frameworks are left out.
 pub(super) fn render(
@@ -241,7 +244,12 @@ pub(super) fn render(
         let text = worded(text, audience);
         fill(&text, said).unwrap_or_else(|| text.replace("{evidence}", ""))
     };
+    // The report of another framework has no plan behind it.
+    let has_plan = dialect.is_empty() || dialect == OWN_DIALECT;
     let step = |step: &FixText| {
+        if step.only == Some(Audience::Plan) && !has_plan {
+            return None;
+        }
         let mut fix = step.worded(audience)?;
         fix.text = match fix.kind {
             FixKind::Command if is_foreign(&fix.text, dialect) => return None,

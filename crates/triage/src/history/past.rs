@@ -19,7 +19,7 @@ pub const TIMED: usize = 10;
 /// Earlier runs, oldest first, by test and by cause.
 ///
 /// Pure: the same runs in the same order give the same answers, whether they
-/// come from a [`Store`](super::Store) or from reports of a baseline.
+/// come from a [`HistoryStore`](super::HistoryStore) or from reports of a baseline.
 #[derive(Debug, Clone, Default)]
 pub struct Past {
     runs: Vec<RunMark>,
