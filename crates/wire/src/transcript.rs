@@ -102,6 +102,8 @@ impl RecordedStart {
             cwd: command.map(|spec| shown(&spec.cwd.display().to_string())),
             env: env
                 .iter()
+                // How many proxies stand before a server is nothing of its own.
+                .filter(|(name, _)| name != "JELLY_PROXY_DEPTH")
                 .map(|(name, value)| (name.clone(), shown(&show_value(name, value))))
                 .collect(),
             url: url.as_deref().map(shown),

@@ -42,6 +42,16 @@ fn change(args: &WrapArgs, world: &World, way: WrapWay) -> Result<ExitCode, Refu
     let jelly = jelly.ok_or_else(|| {
         Refusal::with_help("the path of jelly itself is not known", "reinstall jelly")
     })?;
+    // To open what is no file, as a pipe that nobody writes to, might never end.
+    if std::fs::metadata(&args.file).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        return Err(Refusal::with_help(
+            format!(
+                "{} is no regular file",
+                sanitize(&args.file.display().to_string())
+            ),
+            "name a client's configuration, as `jelly doctor` does",
+        ));
+    }
     let before = PlanSource::read(&args.file).map_err(|error| {
         Refusal::invalid(format!(
             "error: {}\nhelp: name a client's configuration, as `jelly doctor` does",

@@ -193,10 +193,20 @@ fn wrapped_by_url(
     url: &str,
 ) -> Result<String, Hold> {
     let left = |why: &str| Hold::Left(why.to_owned());
+    let scheme = url.split("://").next().unwrap_or_default();
+    if !url.contains('$') && !["http", "https"].contains(&scheme) {
+        return Err(left("jelly proxy reaches servers by http and https alone"));
+    }
     let format = config.client.format();
     let root = root(text, format).ok_or_else(|| left("it can't be read again"))?;
     let server = member_at(&root, entry.place, &entry.name)
         .ok_or_else(|| left("its place in the file was not found"))?;
+    if server.value.member("headersHelper").is_some() {
+        return Err(left(
+            "a program of the client's makes its headers (`headersHelper`), which jelly proxy does \
+             not run",
+        ));
+    }
     let wrap = UrlWrap {
         jelly: place.jelly,
         flags: flags(format, &server.value, &entry.name),
@@ -248,8 +258,12 @@ fn flags(format: &ClientFormat, server: &Node, name: &str) -> Vec<String> {
     if !name.contains(['$', '{']) && !name.starts_with('-') {
         flags.extend(["--name".to_owned(), name.to_owned()]);
     }
-    let limit = startup_seconds(format, server);
-    flags.extend(["--startup-timeout".to_owned(), format!("{limit}s")]);
+    let limit = startup_limit(format, server);
+    let limit = match limit % 1000 {
+        0 => format!("{}s", limit / 1000),
+        _ => format!("{limit}ms"),
+    };
+    flags.extend(["--startup-timeout".to_owned(), limit]);
     flags
 }
 
@@ -491,16 +505,28 @@ impl<'t> Located<'t> {
 
 /// How long the proxy lets the client wait: less than the client does, so that
 /// the proxy's answer comes first, and not longer than a person does.
-fn startup_seconds(format: &ClientFormat, server: &Node) -> u64 {
+fn startup_limit(format: &ClientFormat, server: &Node) -> u64 {
     let limit = format.startup_limit;
     let own = limit.members.iter().find_map(|(name, parts)| {
         let Data::Number(number) = &server.member(name)?.data else {
             return None;
         };
-        Some(number.parse::<u64>().ok()? / parts)
+        let number = number.parse::<f64>().ok().filter(|it| it.is_finite())?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "a limit of a start, and what is out of range is a bound of it"
+        )]
+        Some((number * 1000.0 / *parts as f64) as u64)
     });
-    let seconds = own.unwrap_or(limit.seconds);
-    (seconds * 4 / 5).clamp(1, LONGEST_START)
+    let millis = own.unwrap_or(limit.seconds * 1000);
+    let within = (millis * 4 / 5).clamp(100, LONGEST_START * 1000);
+    // Whole seconds are what people write, where they have some.
+    match within >= 2000 {
+        true => within / 1000 * 1000,
+        false => within,
+    }
 }
 
 /// The member of this name that stands at a place, wherever it is.

@@ -108,6 +108,7 @@ impl Doctor<'_> {
         let name = found(
             &[
                 r"AttributeError: (?:partially initialized )?module '(?P<it>\w+)' has no attribute",
+                r"ModuleNotFoundError: No module named '[\w.]+'; '(?P<it>\w+)' is not a package",
                 r"ImportError: cannot import name '\w+' from (?:partially initialized module )?'(?P<it>\w+)'",
             ],
             self.stderr,
