@@ -234,7 +234,10 @@ fn a_run_is_held_to_its_lock() {
     assert!(stderr.contains("tools/gone"), "{stderr}");
     let message = refused["error"]["message"].as_str().unwrap();
     assert!(message.contains("tools/gone"), "{message}");
-    assert!(message.contains("jelly tools lock --output jelly.lock"));
+    assert!(
+        message.contains("renew the lock by `jelly tools lock`"),
+        "{message}"
+    );
     let data = &refused["error"]["data"];
     assert_eq!(data["error_type"], "definition_changed", "{data}");
     assert_eq!(data["root_cause"], "tool_definition_changed", "{data}");

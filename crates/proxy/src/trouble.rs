@@ -66,7 +66,8 @@ impl Trouble {
             0 | 1 => String::new(),
             all => format!(" (and {})", plural(all - 1, "more breaking change")),
         };
-        let renew = format!("`jelly tools lock --output {lock}`");
+        // How the server was named when the lock was made nobody knows here.
+        let renew = "`jelly tools lock`, as it was made";
         Self {
             message: one_line(
                 &format!(
@@ -89,8 +90,8 @@ impl Trouble {
                 evidence: None,
                 fix_instructions: vec![
                     format!(
-                        "If the change is meant, renew the lock by {renew}, with the server named \
-                         as it is here, and start the proxy again."
+                        "If the change is meant, renew the lock by {renew}, and start the proxy \
+                         again."
                     ),
                     "If it is not, bring the old definition back.".to_owned(),
                 ],

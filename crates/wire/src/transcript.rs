@@ -134,6 +134,9 @@ struct TranscriptState {
     failure: Option<io::Error>,
 }
 
+/// How each line begins.
+const BEGINS: &[u8] = b"{\"seq\":";
+
 /// What a record that is resumed holds.
 #[derive(Debug, Default)]
 struct Earlier {
@@ -166,12 +169,13 @@ impl Earlier {
                 .by_ref()
                 .take(RECORD_BYTES)
                 .read_until(b'\n', &mut line)?;
-            // Of a last line without an end, its writer was killed.
-            if read == 0 || !line.ends_with(b"\n") {
-                if earlier.bytes == 0 && read > 0 {
-                    return Err(no_record());
-                }
+            if read == 0 {
                 return Ok(earlier);
+            }
+            if !line.ends_with(b"\n") {
+                // Its writer was killed over it, be it the first.
+                let is_ours = earlier.bytes > 0 || line.starts_with(BEGINS);
+                return is_ours.then_some(earlier).ok_or_else(no_record);
             }
             let entry: EarlierLine = serde_json::from_slice(&line).map_err(|_| no_record())?;
             earlier.bytes += u64::try_from(read).unwrap_or(u64::MAX);
@@ -197,8 +201,8 @@ impl Recorder {
     /// writes to it meanwhile.
     ///
     /// # Errors
-    /// Another process records to it ([`io::ErrorKind::WouldBlock`]), what is in it is no record, or it can't be
-    /// written.
+    /// Another process records to it ([`io::ErrorKind::WouldBlock`]), what is in it
+    /// is no record, or it can't be written.
     pub fn resume(path: &Path) -> io::Result<Self> {
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             return Self::create(path);
@@ -441,6 +445,10 @@ mod tests {
             .session("s", &reach, &none)
             .record("s", Direction::Sent, b"{}", &none);
         drop(second);
+        let cut = dir.path().join("cut.jsonl");
+        std::fs::write(&cut, "{\"seq\":1,\"ser").unwrap();
+        drop(Recorder::resume(&cut).unwrap());
+        assert_eq!(std::fs::read_to_string(&cut).unwrap(), "");
         let text = std::fs::read_to_string(&path).unwrap();
         let lines: Vec<Value> = text
             .lines()

@@ -2,7 +2,7 @@
 //!
 //! Main function: [`answer`].
 
-use super::answers::{self, Departure, HttpAnswer};
+use super::answers::{self, HttpAnswer};
 use super::sessions::{ClientSession, Sessions};
 use super::versions::refuse_version;
 use crate::message::{Line, peek};
@@ -188,7 +188,7 @@ async fn in_session(
     }
     let id = requests.first().map(|request| request.id.clone());
     let outflow = session.router.open(requests, cut);
-    let departure = departure(session, &outflow);
+    let departure = session.departure(&outflow);
     if !session.say(line).await {
         return not_found(id.as_deref());
     }
@@ -198,17 +198,8 @@ async fn in_session(
     }
 }
 
-/// What is done when a stream is over, or was never begun.
-fn departure(session: &Rc<ClientSession>, outflow: &Rc<Outflow>) -> Departure {
-    let (session, outflow) = (Rc::clone(session), Rc::clone(outflow));
-    Departure::new(move || {
-        session.router.left(&outflow);
-        session.touch();
-    })
-}
-
 fn streamed(session: &Rc<ClientSession>, outflow: Rc<Outflow>) -> HttpAnswer {
-    let departure = departure(session, &outflow);
+    let departure = session.departure(&outflow);
     answers::events(outflow, departure)
 }
 
@@ -240,7 +231,7 @@ async fn opening(
         SpareUnlessKept(Some((sessions, session)))
     };
     let outflow = session.router.open(requests, cut);
-    let departure = departure(&session, &outflow);
+    let departure = session.departure(&outflow);
     if !session.say(line).await {
         return fail("jelly proxy can't reach its own session");
     }
@@ -355,7 +346,7 @@ async fn modern(
     let Some((line, outflow)) = opened else {
         return bad(code::INVALID_REQUEST, "the message can't be passed on");
     };
-    let departure = departure(&session, &outflow);
+    let departure = session.departure(&outflow);
     if !session.say(line).await {
         return bad(
             code::INTERNAL_ERROR,

@@ -4,10 +4,11 @@
 //! a server of its own. Those of the modern era share one, which is started when
 //! the first of them asks.
 
+use super::answers::Departure;
 use crate::client::{Client, MessagesClient};
 use crate::driver::{GRACE, Proxy, SharedEngine};
 use crate::pass_on::PassOn;
-use crate::routing::{Router, is_modern};
+use crate::routing::{Outflow, Router, is_modern};
 use crate::settings::ProxySettings;
 use crate::spans::SpanTap;
 use ring::rand::{SecureRandom, SystemRandom};
@@ -60,6 +61,15 @@ impl ClientSession {
     pub fn speaks(&self, version: Option<&str>) -> bool {
         let is_own = |version: &str| self.version.borrow().as_deref() == Some(version);
         version.is_none_or(|version| is_own(version) || !is_modern(version))
+    }
+
+    /// What is done when a stream is over, or was never begun.
+    pub fn departure(self: &Rc<Self>, outflow: &Rc<Outflow>) -> Departure {
+        let (session, outflow) = (Rc::clone(self), Rc::clone(outflow));
+        Departure::new(move || {
+            session.router.left(&outflow);
+            session.touch();
+        })
     }
 
     pub fn touch(&self) {

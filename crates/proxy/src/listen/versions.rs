@@ -72,10 +72,11 @@ async fn supported(session: &Rc<ClientSession>) -> Option<Vec<String>> {
     let (line, outflow) = session
         .router
         .open_shared(asked, question.as_bytes(), nobody)?;
+    // Also where the client leaves before the server has said it.
+    let _departure = session.departure(&outflow);
     let answered = session.say(line).await && timeout(PATIENCE, outflow.ended()).await.is_ok();
-    let versions = answered.then(|| outflow.look_at_last(read)).flatten();
-    session.router.left(&outflow);
-    versions.flatten()
+    let versions = answered.then(|| outflow.look_at_last(read));
+    versions.flatten().flatten()
 }
 
 fn read(line: &[u8]) -> Option<Vec<String>> {

@@ -126,17 +126,11 @@ fn own_host(view: &FailureView<'_>) -> Option<String> {
 /// handed out at random.
 fn own_server(view: &FailureView<'_>) -> Option<String> {
     const RANDOM: std::ops::RangeInclusive<u16> = 32_768..=60_999;
-    let subject = subject(view)?;
-    let (host, _) = host_of(&subject);
-    let port = subject
-        .rsplit(':')
-        .next()
-        .and_then(|port| port.parse().ok());
-    if host != THIS_MACHINE {
-        return Some(host.to_owned());
-    }
-    let port = port.filter(|port| !RANDOM.contains(port))?;
-    Some(format!("{THIS_MACHINE}:{port}"))
+    own_host(view).or_else(|| {
+        let subject = subject(view)?;
+        let port: u16 = subject.rsplit(':').next()?.parse().ok()?;
+        (!RANDOM.contains(&port)).then_some(subject)
+    })
 }
 
 /// Those that fail since another does: place → place of that other.
