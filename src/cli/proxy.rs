@@ -92,7 +92,7 @@ pub fn proxy(args: &ProxyArgs, world: &World) -> Result<ExitCode, Refusal> {
             }
             None => run(shared, engine, interrupted).await,
         };
-        if let Some(warning) = settings.recorder.as_ref().and_then(Recorder::warning) {
+        if let Some(warning) = settings.recorder.as_ref().and_then(Recorder::new_warning) {
             complain(&format!("warning: {warning}"));
         }
         match end {
@@ -217,7 +217,14 @@ async fn settings(
 /// a client's second window, costs the record and not the server.
 fn record_to(path: &Path, world: &World) -> Result<Option<Recorder>, Refusal> {
     match Recorder::resume(&world.cwd.join(path)) {
-        Ok(recorder) => Ok(Some(recorder)),
+        Ok(recorder) => {
+            if let Some(warning) = recorder.new_warning() {
+                complain(&format!(
+                    "warning: {warning}; give --record-to another file"
+                ));
+            }
+            Ok(Some(recorder))
+        }
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
             let path = path.display();
             complain(&format!(
