@@ -189,7 +189,9 @@ impl Proxy {
     fn hand_over(&mut self) {
         self.client.take_messages(self.relay.to_client());
         if let Some(http) = self.upstream.as_mut().and_then(Upstream::by_url) {
-            self.relay.to_server().take_lines(|line| http.send(line));
+            let client = &self.client;
+            let send = |line: &[u8]| http.send(line, &client.carried(line));
+            self.relay.to_server().take_lines(send);
         }
     }
 
