@@ -10,7 +10,9 @@ use super::document::{Data, Member, Node, parse};
 use super::entry::{Config, Entry, Place, Reached};
 use super::read::{ConfigError, command_holder, read};
 use super::splices::{TextList, is_flow, member_range, offset, scalar, spliced};
-use super::wrap_url::{UrlWrap, WrappedUrl, unwrapped_url, wrapped_url};
+use super::unwrap_url::unwrapped_url;
+use super::url_members::{of_url_alone, unknown_members};
+use super::wrap_url::{UrlWrap, WrappedUrl, wrapped_url};
 use jelly_base::text::without_mark;
 use std::ops::Range;
 use std::path::Path;
@@ -35,6 +37,8 @@ pub struct Rewrapped {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Turn {
     Changed,
+    /// With what is to be known of it, as a sentence without its full stop.
+    ChangedWith(String),
     /// It is so already.
     Already,
     /// Why it is left as it is, as a fragment.
@@ -61,14 +65,14 @@ pub fn wrap(
     wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Rewrapped, ConfigError> {
     each(place, text, wanted, &|text, config, entry| {
-        let after = wrapped(place, text, config, entry)?;
+        let (after, note) = wrapped(place, text, config, entry)?;
         // What can't be taken back is not done.
         let restored = config_of(place, &after).ok().and_then(|config| {
             let same = same_entry(&config, entry)?;
             unwrapped(place, &after, &config, same).ok()
         });
         match restored {
-            Some(restored) if restored == text => Ok(after),
+            Some((restored, None)) if restored == text => Ok((after, note)),
             Some(_) | None => Err(Hold::Left(
                 "the way in which it is written could not be restored later".to_owned(),
             )),
@@ -116,7 +120,10 @@ enum Hold {
     Left(String),
 }
 
-type WrapChange<'f> = &'f dyn Fn(&str, &Config, &Entry) -> Result<String, Hold>;
+/// The text after a change, and what is to be known of that.
+type Changed = (String, Option<String>);
+
+type WrapChange<'f> = &'f dyn Fn(&str, &Config, &Entry) -> Result<Changed, Hold>;
 
 /// Changes entry by entry: each change moves what follows it.
 fn each(
@@ -138,9 +145,9 @@ fn each(
             continue;
         };
         let turn = match change(&text, &config, entry) {
-            Ok(after) => {
+            Ok((after, note)) => {
                 text = after;
-                Turn::Changed
+                note.map_or(Turn::Changed, Turn::ChangedWith)
             }
             Err(Hold::Already) => Turn::Already,
             Err(Hold::Left(why)) => Turn::Left(why),
@@ -191,7 +198,7 @@ fn wrapped_by_url(
     config: &Config,
     entry: &Entry,
     url: &str,
-) -> Result<String, Hold> {
+) -> Result<Changed, Hold> {
     let left = |why: &str| Hold::Left(why.to_owned());
     let scheme = url.split("://").next().unwrap_or_default();
     if !url.contains('$') && !["http", "https"].contains(&scheme) {
@@ -207,6 +214,9 @@ fn wrapped_by_url(
              not run",
         ));
     }
+    if let Some(why) = of_url_alone(&server.value, url) {
+        return Err(Hold::Left(why));
+    }
     let wrap = UrlWrap {
         jelly: place.jelly,
         flags: flags(format, &server.value, &entry.name),
@@ -218,7 +228,7 @@ fn wrapped_by_url(
         same.is_some_and(|same| goes_to_url(same, url)) && others_are_the_same(config, after, entry)
     });
     match meant {
-        Some(_) => Ok(after),
+        Some(_) => Ok((after, unknown_members(format, &server.value))),
         None => Err(left(
             "its URL and its headers can't be told apart as they are written",
         )),
@@ -231,22 +241,18 @@ fn unwrapped_by_url(
     config: &Config,
     entry: &Entry,
     words: &[String],
-) -> Result<String, Hold> {
+) -> Result<Changed, Hold> {
     let left = |why: &str| Hold::Left(why.to_owned());
     let format = config.client.format();
-    let root = root(text, format).ok_or_else(|| left("it can't be read again"))?;
-    let server = member_at(&root, entry.place, &entry.name)
-        .ok_or_else(|| left("its place in the file was not found"))?;
     let was = WrappedUrl::of(words).ok_or(Hold::Already)?;
-    let after = unwrapped_url(text, format, &server.value, &was)
-        .ok_or_else(|| left("it is not written as `wrap` writes it"))?;
+    let (after, note) = unwrapped_url(text, format, entry, &was).map_err(left)?;
     let meant = config_of(place, &after).ok().filter(|after| {
         let reached = same_entry(after, entry).and_then(|entry| entry.reached.as_ref());
         let is_url = matches!(reached, Some(Reached::Url { url, .. }) if url.text == was.url);
         is_url && others_are_the_same(config, after, entry)
     });
     match meant {
-        Some(_) => Ok(after),
+        Some(_) => Ok((after, note)),
         None => Err(left("it can't be told apart as it is written now")),
     }
 }
@@ -282,7 +288,7 @@ fn wrapped(
     text: &str,
     config: &Config,
     entry: &Entry,
-) -> Result<String, Hold> {
+) -> Result<Changed, Hold> {
     let left = |why: &str| Hold::Left(why.to_owned());
     let before = match (&entry.reached, words(entry)) {
         (_, Some(words)) => words,
@@ -312,6 +318,7 @@ fn wrapped(
         },
         "its command is not written in one line",
     )
+    .map(|after| (after, None))
 }
 
 fn unwrapped(
@@ -319,7 +326,7 @@ fn unwrapped(
     text: &str,
     config: &Config,
     entry: &Entry,
-) -> Result<String, Hold> {
+) -> Result<Changed, Hold> {
     if let Some((_, words)) = words_of_url(entry) {
         return unwrapped_by_url(place, text, config, entry, &words);
     }
@@ -331,6 +338,7 @@ fn unwrapped(
         |after| after == inner,
         "its arguments are not written as `wrap` writes them",
     )
+    .map(|after| (after, None))
 }
 
 /// The text with an entry changed, where the entry then says what is `meant`
@@ -530,7 +538,7 @@ fn startup_limit(format: &ClientFormat, server: &Node) -> u64 {
 }
 
 /// The member of this name that stands at a place, wherever it is.
-fn member_at<'n>(node: &'n Node, place: Place, name: &str) -> Option<&'n Member> {
+pub(super) fn member_at<'n>(node: &'n Node, place: Place, name: &str) -> Option<&'n Member> {
     let mut todo = vec![node];
     while let Some(node) = todo.pop() {
         for member in node.members() {
