@@ -252,7 +252,10 @@ elif method == "tools/call":
     // What a server counts is still held.
     let plan = project.read("real.yaml");
     assert!(plan.contains("call 2$"), "{plan}");
-    let other = plan.replace("call 2$", "call 3$");
+    let other = plan.replace(
+        "structuredContent.call, equals: 2",
+        "structuredContent.call, equals: 3",
+    );
     project.write("real.yaml", other);
     let (code, told) = run(&project, "real.yaml");
     assert_eq!(code, Some(1), "{told}");

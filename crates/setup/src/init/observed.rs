@@ -64,8 +64,9 @@ pub fn observed_plan(
         0,
         &format!(
             "A plan made by `jelly init` of the recording {recording}. It expects what was \
-             answered then, but for times, ids, temporary folders and secrets. It is yours now: \
-             change what you like."
+             answered then, but for times, ids, numbers of processes, temporary folders and \
+             secrets, and what was another from session to session. It is yours now: change what \
+             you like."
         ),
     );
     text.comment(0, &format!("Run it: {}", settings.run));

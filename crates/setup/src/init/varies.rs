@@ -126,8 +126,13 @@ fn differing(text: &str, other: &str) -> Vec<(Range<usize>, &'static str)> {
         let digits = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
         return differ
             .map(|(own, its)| {
-                let both = digits(&text[own.clone()]) && digits(&other[its.clone()]);
-                (own.clone(), if both { NUMBER } else { r"\S*" })
+                let both = [&text[own.clone()], &other[its.clone()]];
+                let form = match () {
+                    () if both.iter().all(|word| digits(word)) => NUMBER,
+                    () if both.iter().all(|word| !word.contains(char::is_whitespace)) => r"\S+",
+                    () => ANYTHING,
+                };
+                (own.clone(), form)
             })
             .collect();
     }
