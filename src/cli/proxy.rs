@@ -187,6 +187,13 @@ async fn settings(
     }
     let schemas = store.and_then(|store| {
         let store = store.into_store();
+        if !store.path().exists() {
+            complain(&format!(
+                "warning: the schema store {} does not exist yet; it is made with the first output \
+                 that is learnt",
+                sanitize(&store.path().display().to_string())
+            ));
+        }
         let known = schemas_of(&store, &name).ok()?;
         Some((store, known))
     });
