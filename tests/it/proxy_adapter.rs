@@ -120,7 +120,11 @@ fn what_is_learnt_last_is_kept_and_nothing_is_told_where_no_list_changes() {
     assert_eq!(tools["report"]["last_adapter"], "json_text", "{store}");
     assert_eq!(tools["plain"], Value::Null, "{store}");
     assert!(!ended.stdout.contains("list_changed"), "{}", ended.stdout);
-    assert!(ended.stderr.contains("does not exist yet"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("does not exist yet"),
+        "{}",
+        ended.stderr
+    );
     assert!(!ended.stderr.contains("anew"), "{}", ended.stderr);
 }
 

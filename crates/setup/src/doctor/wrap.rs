@@ -64,11 +64,11 @@ pub fn wrap(
     text: &str,
     wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Rewrapped, ConfigError> {
-    each(place, text, wanted, &|text, config, entry| {
-        let (after, note) = wrapped(place, text, config, entry)?;
+    each(place, text, wanted, &|text, before, entry| {
+        let (after, note) = wrapped(place, text, before, entry)?;
         // What can't be taken back is not done.
         let restored = config_of(place, &after).ok().and_then(|config| {
-            let same = same_entry(&config, entry)?;
+            let same = same_entry(before, &config, entry)?;
             unwrapped(place, &after, &config, same).ok()
         });
         match restored {
@@ -164,13 +164,16 @@ fn config_of(place: WrapPlace<'_>, text: &str) -> Result<Config, ConfigError> {
     read(place.path, text, place.project)
 }
 
-/// The entry in another state of the file: they keep their order.
-fn same_entry<'c>(config: &'c Config, entry: &Entry) -> Option<&'c Entry> {
-    let same = config
-        .entries
-        .iter()
-        .filter(|other| other.name == entry.name);
-    same.min_by_key(|other| other.place.line.abs_diff(entry.place.line))
+/// The entry in another state of the file: they keep their order, and one name may
+/// stand in several projects.
+fn same_entry<'c>(before: &Config, after: &'c Config, entry: &Entry) -> Option<&'c Entry> {
+    let same = after.entries.get(index_of(before, entry)?)?;
+    (same.name == entry.name).then_some(same)
+}
+
+fn index_of(config: &Config, entry: &Entry) -> Option<usize> {
+    let mut entries = config.entries.iter();
+    entries.position(|other| other.place == entry.place && other.name == entry.name)
 }
 
 /// The words of an entry that goes through the proxy to a URL.
@@ -224,7 +227,7 @@ fn wrapped_by_url(
     let after = wrapped_url(text, format, &server.value, &wrap)
         .map_err(|why| Hold::Left(format!("it is reached by a URL, and {why}")))?;
     let meant = config_of(place, &after).ok().filter(|after| {
-        let same = same_entry(after, entry);
+        let same = same_entry(config, after, entry);
         same.is_some_and(|same| goes_to_url(same, url)) && others_are_the_same(config, after, entry)
     });
     match meant {
@@ -247,7 +250,7 @@ fn unwrapped_by_url(
     let was = WrappedUrl::of(words).ok_or(Hold::Already)?;
     let (after, note) = unwrapped_url(text, format, entry, &was).map_err(left)?;
     let meant = config_of(place, &after).ok().filter(|after| {
-        let reached = same_entry(after, entry).and_then(|entry| entry.reached.as_ref());
+        let reached = same_entry(config, after, entry).and_then(|entry| entry.reached.as_ref());
         let is_url = matches!(reached, Some(Reached::Url { url, .. }) if url.text == was.url);
         is_url && others_are_the_same(config, after, entry)
     });
@@ -356,7 +359,7 @@ fn changed_entry(
         .ok_or_else(|| left("its place in the file was not found"))?;
     let after = change(&at).ok_or_else(|| left(unwritable))?;
     let is_meant = config_of(place, &after).is_ok_and(|after| {
-        let same = same_entry(&after, entry).and_then(words);
+        let same = same_entry(config, &after, entry).and_then(words);
         same.is_some_and(|same| meant(&same)) && others_are_the_same(config, &after, entry)
     });
     match is_meant {
@@ -369,14 +372,13 @@ fn changed_entry(
 
 /// Whether every other entry says what it said.
 fn others_are_the_same(before: &Config, after: &Config, changed: &Entry) -> bool {
-    let said = |config: &Config| -> Vec<(String, Option<Vec<String>>)> {
-        let others = config
-            .entries
-            .iter()
-            .filter(|entry| entry.name != changed.name);
-        let texts = |entry: &Entry| {
-            let spots: Vec<String> = entry.spots().map(|spot| spot.text.clone()).collect();
-            (entry.name.clone(), Some(spots))
+    let changed = index_of(before, changed);
+    let said = |config: &Config| -> Vec<(String, Vec<String>)> {
+        let entries = config.entries.iter().enumerate();
+        let others = entries.filter(|(index, _)| Some(*index) != changed);
+        let texts = |(_, entry): (usize, &Entry)| {
+            let spots = entry.spots().map(|spot| spot.text.clone());
+            (entry.name.clone(), spots.collect())
         };
         others.map(texts).collect()
     };

@@ -358,6 +358,23 @@ fn what_a_client_does_with_a_url_alone_is_not_lost_without_a_word() {
 }
 
 #[test]
+fn servers_of_one_name_in_several_projects_are_told_apart() {
+    let entry = |args: &str| {
+        format!("{{\"mcpServers\": {{\"a\": {{\"command\": \"npx\",\n\"args\": [{args}]}}}}}}")
+    };
+    let text = format!(
+        "{{\"projects\": {{\"/p\": {},\n\"/q\": {}}},\n\"mcpServers\": {{\"a\": {{\"command\": \"uvx\"}}}}}}",
+        entry("\"one\""),
+        entry("\"two\"")
+    );
+    let once = wrapped(".claude.json", &text);
+    assert!(changed(&once) >= 1, "{once:?}");
+    let back = unwrap(place(".claude.json"), &once.text, &|_| true).unwrap();
+    assert_eq!(back.text, text, "{}", once.text);
+    assert_eq!(changed(&back), changed(&once), "{back:?}");
+}
+
+#[test]
 fn codex_gets_no_member_with_a_url_that_it_refuses_there() {
     let text = "[mcp_servers.a]\nurl = \"https://h/\"\nbearer_token_env_var = \"T\"\n\n[mcp_servers.a.http_headers]\nX-Team = \"red\"\n";
     let done = wrapped(".codex/config.toml", text).text;
