@@ -263,6 +263,7 @@ fn as_step(
         method: "tools/call".to_owned(),
         params: params.as_object().cloned().unwrap_or_default(),
         answer,
+        before: Vec::new(),
         answers: Vec::new(),
     };
     say(observed_step(&observation, &named.name), ExitCode::Passed)

@@ -66,6 +66,12 @@ pub fn recorded(file: &Path, server: Option<&str>) -> Result<Vec<RecordedSession
              --record`, or a file of `jelly proxy --record-to`"
         ))
     })?;
+    if let Some(why) = &recording.stopped {
+        complain(&format!(
+            "warning: {shown} stops before the end of what it recorded: {}",
+            one_line(why, 80)
+        ));
+    }
     let names = recording.servers();
     let listed = names.iter().map(|name| format!("`{}`", one_line(name, 80)));
     let listed = listed.collect::<Vec<_>>().join(", ");

@@ -75,6 +75,7 @@ mod proxy_clients;
 mod proxy_conformance;
 mod proxy_deaths;
 mod proxy_faults;
+mod proxy_headers;
 mod proxy_kills;
 mod proxy_listen;
 mod proxy_spans;
