@@ -131,7 +131,14 @@ fn what(case: &Case<'_>, iterations: &[IterationReport]) -> String {
     if let Some(word) = &diagnosis.excused {
         add(excused(word, diagnosis, unconfirmable(iterations)));
     }
-    if diagnosis.standing == Some(Standing::NeverPassed) {
+    let of_snapshot = failure
+        .assertion
+        .as_ref()
+        .is_some_and(|assertion| assertion.kind == "snapshot");
+    if diagnosis.standing == Some(Standing::NeverPassed) && of_snapshot {
+        // A person has looked at it.
+        add("either the server changed, or the snapshot was accepted of another answer: no run is remembered in which it held".to_owned());
+    } else if diagnosis.standing == Some(Standing::NeverPassed) {
         add("either the server is wrong, or the plan expects the wrong value: this expectation was never seen to hold".to_owned());
     }
     what
