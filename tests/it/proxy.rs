@@ -2,7 +2,9 @@
 
 use crate::support::client::{Client, opening};
 use crate::support::{Project, procs};
-use serde_json::json;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{ChildStdin, Stdio};
 use std::time::Duration;
 
 /// `jelly proxy` before this server, with these flags.
@@ -187,6 +189,38 @@ fn a_server_that_does_not_heed_the_end_is_gone_within_the_client_s_two_seconds()
         assert_eq!(ended.code, Some(0), "{faults:?}: {}", ended.stderr);
         procs::none_within(&project, Duration::from_secs(5));
     }
+}
+
+#[test]
+fn a_client_that_is_gone_is_waited_for_no_more_whatever_it_had_asked() {
+    let project = Project::empty();
+    let jelly = env!("CARGO_BIN_EXE_jelly");
+    let server = [jelly, "mock", "--era", "legacy", "--fault", "slow@call=40s"];
+    let call = project.jelly(&["proxy", "--"]).args(&server);
+    let mut proxy = procs::marked(&project, call)
+        .into_command()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = proxy.stdin.take().unwrap();
+    let mut stdout = BufReader::new(proxy.stdout.take().unwrap());
+    let ask = |stdin: &mut ChildStdin, id: u8, method: &str, params: &Value| {
+        let line = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        writeln!(stdin, "{line}").unwrap();
+    };
+    ask(&mut stdin, 1, "initialize", &opening());
+    stdout.read_line(&mut String::new()).unwrap();
+    ask(
+        &mut stdin,
+        2,
+        "tools/call",
+        &json!({ "name": "echo", "arguments": {} }),
+    );
+    drop((stdin, stdout));
+    procs::none_within(&project, Duration::from_secs(10));
+    assert_eq!(proxy.wait().unwrap().code(), Some(0));
 }
 
 #[test]

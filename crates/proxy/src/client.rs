@@ -68,7 +68,14 @@ impl Client {
                     splitter,
                 } = &mut **client;
                 tokio::select! {
-                    wrote = output.write(unsent), if !unsent.is_empty() => FromClient::Wrote(wrote),
+                    wrote = async {
+                        if unsent.is_empty() {
+                            // It has closed its end, and may be gone.
+                            output.abandoned().await;
+                            return Err(io::ErrorKind::BrokenPipe.into());
+                        }
+                        output.write(unsent).await
+                    }, if !unsent.is_empty() || !reads => FromClient::Wrote(wrote),
                     read = input.read(splitter.room()), if reads => FromClient::Read(read),
                     else => pending().await,
                 }

@@ -9,7 +9,7 @@ use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdUnixStream;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
@@ -111,6 +111,17 @@ impl ClientOutput {
             _restore: Restore::of(stdout)?,
             end: End::new(stdout.as_fd(), Sender::from_owned_fd)?,
         })
+    }
+
+    /// Waits until nobody reads it any more, where that can be seen. Cancel safe.
+    pub async fn abandoned(&self) {
+        if let End::Pipe(pipe) = &self.end
+            && let Ok(ready) = pipe.ready(Interest::ERROR).await
+            && (ready.is_error() || ready.is_write_closed())
+        {
+            return;
+        }
+        std::future::pending().await
     }
 
     /// Writes some. Cancel safe.
