@@ -105,7 +105,7 @@ impl Call {
     }
 
     /// The command, for who talks to it.
-    pub(super) fn into_command(self) -> Command {
+    pub fn into_command(self) -> Command {
         self.command
     }
 
