@@ -132,10 +132,12 @@ fn differing(text: &str, other: &str) -> Vec<(Range<usize>, &'static str)> {
         return differ
             .map(|(own, its)| {
                 let both = [&text[own.clone()], &other[its.clone()]];
-                let form = match () {
-                    () if both.iter().all(|word| digits(word)) => NUMBER,
-                    () if both.iter().all(|word| !word.contains(char::is_whitespace)) => r"\S+",
-                    () => ANYTHING,
+                let form = if both.iter().all(|word| digits(word)) {
+                    NUMBER
+                } else if both.iter().any(|word| word.contains(char::is_whitespace)) {
+                    ANYTHING
+                } else {
+                    r"\S+"
                 };
                 (own.clone(), form)
             })
