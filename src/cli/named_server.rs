@@ -23,9 +23,11 @@
 //!
 //! Main type: [`NamedServer`].
 
+mod asking;
 mod in_plan;
 mod not_ready;
 
+pub use asking::Asking;
 pub use in_plan::NamedPlan;
 pub use not_ready::{alone, in_words_of_commands, not_started, spot, trouble_in_plan};
 
@@ -291,12 +293,6 @@ fn by_url(
                 sanitize(&redactor.redact(url))
             ),
             "write it with `https://`, or put a command behind `--`",
-        ));
-    }
-    if source.place.project_dir.is_some() && source.command.is_empty() {
-        return Err(Refusal::with_help(
-            "--project-dir is for a server that is started, and a URL is reached",
-            "leave it out",
         ));
     }
     let headers = source
