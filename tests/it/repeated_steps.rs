@@ -290,6 +290,18 @@ fn a_folder_stands_for_its_plans_and_a_dash_for_stdin() {
 
     let ran = project.jelly(&["run", "-"]).stdin(plan(steps)).output();
     assert_eq!(ran.code, Some(0), "{}\n{}", ran.stdout, ran.stderr);
+
+    // What is printed as the next command finds its plan.
+    let wrong = plan("  - { id: a, tool: work, expect: { text: { equals: other } } }\n");
+    let ran = project.jelly(&["run", "-"]).stdin(wrong).output();
+    let mut lines = ran.stdout.lines().map(str::trim);
+    let next = lines.find(|line| line.contains("jelly run - "));
+    let next = next.unwrap_or_else(|| panic!("{}", ran.stdout));
+    let (call, file) = next.split_once(" < ").unwrap();
+    let words: Vec<&str> = call.split(' ').skip_while(|word| *word != "run").collect();
+    assert!(words.contains(&"--only"), "{next}");
+    let again = project.jelly(&words).stdin(project.read(file)).output();
+    assert_eq!(again.code, ran.code, "{}\n{}", again.stdout, again.stderr);
     let hooked = plan(steps).replace("version: 1", "version: 1\nhooks: { fix_tests: [./x] }");
     let refused = project.jelly(&["run", "-"]).stdin(hooked).output();
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);

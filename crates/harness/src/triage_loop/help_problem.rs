@@ -356,8 +356,13 @@ fn compared(assertion: &Assertion) -> String {
     }
     let actual = match &assertion.nearest {
         Some(nearest) => format!("nothing (nearest: {nearest})"),
+        None if assertion.absent => "nothing".to_owned(),
         None => one_line(&assertion.actual.to_string(), QUOTE),
     };
+    if assertion.kind == "capture" {
+        let place = place.unwrap_or_default();
+        return format!("expected something at {place} to capture, got {actual}");
+    }
     format!(
         "expected {}{} {}, got {actual}",
         assertion.kind,
@@ -490,7 +495,9 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
         line.extend(profile.map(|profile| format!(" {profile}")));
     }
     let is_of_start = matches!(failure.phase, Phase::Spawn | Phase::Handshake | Phase::List);
-    if is_of_start && !failure.argv.is_empty() {
+    // What is another folder or port in each iteration, nobody can start by hand.
+    let is_of_iteration = |word: &String| word.contains("${tmp}") || word.contains("${port");
+    if is_of_start && !failure.argv.is_empty() && !failure.argv.iter().any(is_of_iteration) {
         let here = &context.call_flags.folder;
         let folder = failure.cwd.as_deref().filter(|folder| folder != here);
         let line = shell_command_in(folder, &failure.argv);

@@ -432,7 +432,7 @@ fn held_text(text: &str) -> Map<String, Value> {
     let (mut pattern, mut at) = ("^".to_owned(), 0);
     for (range, what) in found {
         pattern.push_str(&regex::escape(&text[at..range.start]));
-        pattern.push_str(form(&what));
+        pattern.push_str(&form(&what, &text[range.clone()]));
         at = range.end;
     }
     pattern.push_str(&regex::escape(&text[at..end]));
@@ -442,16 +442,40 @@ fn held_text(text: &str) -> Map<String, Value> {
     one("matches", written(&pattern))
 }
 
-/// What another value of the kind looks like.
-fn form(what: &Varying) -> &'static str {
-    match what {
-        Varying::Form(Volatile::Timestamp) => r"[\w:.,/+() -]+",
+/// What another value of the kind looks like that was written by the same hand.
+fn form(what: &Varying, text: &str) -> String {
+    let form = match what {
+        Varying::Form(Volatile::Timestamp) => return form_of_moment(text),
         Varying::Form(Volatile::Uuid) => "[0-9a-fA-F-]{36}",
         Varying::Form(Volatile::Duration) => r"[\d.]+\s?[a-zµ]+",
         Varying::Form(Volatile::Hash) => "[0-9a-fA-F]{32,}",
         Varying::TempFolder => r"\S+",
         Varying::Secret(_) => ".+",
+    };
+    form.to_owned()
+}
+
+/// Digits and letters where this moment has them, and all else as it is.
+fn form_of_moment(text: &str) -> String {
+    let kind = |c: char| match c {
+        c if c.is_ascii_digit() => Some(r"\d+"),
+        c if c.is_ascii_alphabetic() => Some("[A-Za-z]+"),
+        c if c.is_whitespace() => Some(r"\s+"),
+        // On which side of Greenwich somebody is.
+        '+' | '-' => Some("[+-]"),
+        _ => None,
+    };
+    let (mut form, mut last) = (String::new(), None);
+    for c in text.chars() {
+        let own = kind(c);
+        match own {
+            Some(piece) if own != last => form.push_str(piece),
+            Some(_) => {}
+            None => form.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
+        }
+        last = own;
     }
+    form
 }
 
 /// Whether nothing in a value differs in another run.
