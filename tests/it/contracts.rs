@@ -252,6 +252,13 @@ fn what_can_not_be_compared_is_refused() {
     let project = project();
     project.write("a.lock", "{\n  \"schema_version\": 1,\n  oops\n}\n");
     project.write("keep.txt", "mine\n");
+    let lock = ["tools", "lock", "-o", "named.lock", "--plan", "plan.yaml"];
+    let locked = project.jelly(&lock).output();
+    assert_eq!(locked.code, Some(0), "{}", locked.stderr);
+    project.write(
+        "other.yaml",
+        "version: 1\nservers: { stranger: { command: jelly, args: [mock] } }\nsteps: [{ list: tools }]\n",
+    );
     for (args, code, says) in [
         (
             &["tools", "diff", "a.lock"][..],
@@ -260,6 +267,11 @@ fn what_can_not_be_compared_is_refused() {
         ),
         (&["tools", "diff", "a.lock", "a.lock"], 2, "a.lock:3:3"),
         (&["tools", "diff", "no.lock", "a.lock"], 2, "no.lock"),
+        (
+            &["tools", "diff", "named.lock", "--plan", "other.yaml"],
+            2,
+            "named.lock has no server `stranger`",
+        ),
         (
             &["tools", "lock", "-o", "keep.txt", "--plan", "plan.yaml"],
             2,

@@ -1,6 +1,7 @@
 //! One problem of the help summary, from the failures that share its cause.
 
 use super::help::HelpContext;
+use super::help_compared::compared;
 use super::reason::{NAMED, times};
 use jelly_base::model::{
     ActionKind, Assertion, Because, Diagnosis, Exit, FailureReport, HelpProblem, IterationReport,
@@ -346,29 +347,6 @@ fn exit_status(exit: &Exit) -> Option<String> {
         (None, Some(signal)) => Some(format!("ended by {signal}")),
         (None, None) => None,
     }
-}
-
-fn compared(assertion: &Assertion) -> String {
-    let place = assertion.place();
-    if let Some(difference) = &assertion.difference {
-        let place = place.map_or(String::new(), |place| format!(" at {place}"));
-        return format!("expected {}{place}; {}", assertion.kind, difference.first);
-    }
-    let actual = match &assertion.nearest {
-        Some(nearest) => format!("nothing (nearest: {nearest})"),
-        None if assertion.absent => "nothing".to_owned(),
-        None => one_line(&assertion.actual.to_string(), QUOTE),
-    };
-    if assertion.kind == "capture" {
-        let place = place.unwrap_or_default();
-        return format!("expected something at {place} to capture, got {actual}");
-    }
-    format!(
-        "expected {}{} {}, got {actual}",
-        assertion.kind,
-        place.map_or(String::new(), |place| format!(" at {place}")),
-        one_line(&assertion.expected.to_string(), QUOTE)
-    )
 }
 
 /// What the loop did about it, iteration by iteration.
