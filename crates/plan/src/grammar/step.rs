@@ -237,7 +237,7 @@ mapping! {
             also "structuredContent structured_content";
         /// Expects an error; {} for any.
         error: Kind::Mapping(&ERROR_EXPECT);
-        /// How long the answer took.
+        /// How long the answer took: a time, as in `lt: 5s`, or milliseconds.
         duration: Kind::Operators(Target::Duration), also "time";
         /// What the server wrote on stderr during the step.
         stderr: Kind::Operators(Target::Stderr);
