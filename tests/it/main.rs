@@ -15,6 +15,7 @@ mod alike;
 mod apply;
 mod argument_files;
 mod asked;
+mod at_once;
 mod auth;
 mod beside_endpoint;
 mod blame;

@@ -464,7 +464,7 @@ fn held_text(text: &str, others: &[&str]) -> Map<String, Value> {
     let (mut pattern, mut at) = ("^".to_owned(), 0);
     for (range, form) in found {
         pattern.push_str(&regex::escape(&text[at..range.start]));
-        pattern.push_str(form);
+        pattern.push_str(&form);
         at = range.end;
     }
     pattern.push_str(&regex::escape(&text[at..end]));
