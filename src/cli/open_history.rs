@@ -267,21 +267,25 @@ impl OpenHistory {
     #[must_use]
     pub fn passed_before(self: &Rc<Self>) -> PassedBefore {
         if let Some(past) = self.whole.clone() {
-            return passed_before(move |definition| past.passed_as(definition));
+            return passed_before(move |definition, code| past.passed_as(definition, code));
         }
         let history = self.clone();
-        let known: RefCell<HashMap<String, bool>> = RefCell::default();
-        passed_before(move |definition| {
+        let known: RefCell<HashMap<(String, Option<String>), bool>> = RefCell::default();
+        passed_before(move |definition, code| {
             let mut known = known.borrow_mut();
-            if let Some(passed) = known.get(definition) {
+            let asked = (definition.to_owned(), code.map(str::to_owned));
+            if let Some(passed) = known.get(&asked) {
                 return *passed;
             }
-            let passed = history.store.passed_as(definition).unwrap_or_else(|error| {
-                history.go_blind(&error);
-                // In doubt it never passed.
-                false
-            });
-            known.insert(definition.to_owned(), passed);
+            let passed = history
+                .store
+                .passed_as(definition, code)
+                .unwrap_or_else(|error| {
+                    history.go_blind(&error);
+                    // In doubt it never passed.
+                    false
+                });
+            known.insert(asked, passed);
             passed
         })
     }

@@ -16,6 +16,7 @@ use super::proposals::{Proposals, stored};
 use super::record::{self, RestedOn};
 use super::run_secrets::secrets;
 use super::schema_store::SchemaStore;
+use super::server_code::ServerCodeReader;
 use super::settings::{budgets, hooks, project_dir};
 use super::shard::relative_path;
 use super::verbose::Verbose;
@@ -255,6 +256,7 @@ impl<'a> PlanRun<'a> {
             ports: BTreeMap::new(),
             rest: None,
             alone: !self.call.several,
+            code: self.call.checkouts.clone().map(ServerCodeReader::new),
         };
         let mut hooks = CommandHooks {
             project_dir: self.project.clone(),
@@ -319,6 +321,7 @@ impl<'a> PlanRun<'a> {
                 accepted: snapshots
                     .map(|snapshots| foundations(&outcome.final_plan, &settings, snapshots)),
                 ran: &outcome.ran,
+                code: &outcome.code,
                 place: relative_path(&path, &self.call.root, &self.call.world),
                 shard: self.call.shard.as_ref().map(|shard| &shard.record),
             };

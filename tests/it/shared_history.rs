@@ -226,7 +226,7 @@ fn a_database_answers_as_the_file_does() {
         assert_eq!(durations["plans/plan.yaml"], 1002, "{kind}");
 
         for (test, passed) in [("a", true), ("b", true), ("c", false), ("defined", false)] {
-            let passed_as = store.passed_as(&format!("defined as {test}")).unwrap();
+            let passed_as = store.passed_as(&format!("defined as {test}"), None).unwrap();
             assert_eq!(passed_as, passed, "{kind}: {test}");
         }
     }

@@ -178,6 +178,14 @@ fn excused(word: &str, diagnosis: &Diagnosis, unconfirmable: bool) -> String {
                  against the code"
             );
         }
+        "same_code" => {
+            let code = diagnosis.same_code.join(", ");
+            return format!(
+                "seen {}, but it passed before on the very same code ({code}), so something else \
+                 has changed since",
+                times(seen)
+            );
+        }
         "environment" => "the environment explains the same answer",
         "own_limit" => "a limit of jelly's own stands in the way, which proves nothing",
         other => other,
@@ -461,9 +469,17 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
+    let same_code = diagnosis.excused.as_deref() == Some("same_code");
+    if same_code {
+        next.push(
+            "find what else differs from the run in which it passed: data, installed \
+             dependencies, services that the server uses, the machine, the time"
+                .to_owned(),
+        );
+    }
     // To mend the server is no advice for what is not its fault, and of two
     // readings enough is said above.
-    let readings_said = doubtful || outlives;
+    let readings_said = doubtful || outlives || same_code;
     let many_new = case.is_new_snapshot() && case.steps.len() > 1;
     let advice = diagnosis.advice.fix.iter();
     let advice = advice.filter(|fix| match fix.is_command() {

@@ -320,8 +320,8 @@ impl HistoryStore for HistoryFile {
         Ok(read)
     }
 
-    fn passed_as(&self, definition: &str) -> Result<bool, HistoryError> {
-        Ok(self.load()?.past.passed_as(definition))
+    fn passed_as(&self, definition: &str, code: Option<&str>) -> Result<bool, HistoryError> {
+        Ok(self.load()?.past.passed_as(definition, code))
     }
 
     fn look(&self) -> Result<Vec<String>, HistoryError> {

@@ -27,6 +27,8 @@ pub use fleet::{
 pub use offenders::{CauseRecord, OffenderOrder, TestRecord};
 pub use origin::RunOrigin;
 pub use past::{CausePast, Fixed, Past, PastEnd, PastMark, PastMiss, PastParts};
-pub use record::{PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName};
+pub use record::{
+    PastCause, PastFailure, PastPass, PastReport, PastRun, ProvenPasses, RunKind, TestName,
+};
 pub use runs::Runs;
 pub use store::{HistoryStore, PastScope, ReadPast, Recorded, is_database};

@@ -3,7 +3,7 @@
 mod parts;
 
 use super::origin::RunOrigin;
-use super::record::{PastCause, PastPass, PastRun, TestName};
+use super::record::{PastCause, PastPass, PastRun, ProvenPasses, TestName};
 use super::recurrence::{End, WINDOW, recurrence};
 use indexmap::{IndexMap, IndexSet};
 use jelly_base::model::{FailureHistory, FailureStatus};
@@ -37,6 +37,8 @@ pub struct Past {
     /// The first run in which a test of this definition passed, where
     /// definitions are known.
     definitions: HashMap<String, usize>,
+    /// The same by the code that it passed on, where that is proved.
+    proven: HashMap<String, HashMap<String, usize>>,
     viewer: RunOrigin,
     /// Runs that are remembered, and of which nothing was asked for.
     besides: usize,
@@ -206,6 +208,12 @@ impl Past {
         }
         for definition in run.passed_if_accepted {
             self.definitions.entry(definition).or_insert(index);
+        }
+        for ProvenPasses { code, definitions } in run.proven {
+            let known = self.proven.entry(code).or_default();
+            for definition in definitions {
+                known.entry(definition).or_insert(index);
+            }
         }
         for (fingerprint, cause) in run.causes {
             let failures = counts.get(&fingerprint).copied().unwrap_or_default();
@@ -377,11 +385,16 @@ impl Past {
         })
     }
 
-    /// Whether a test passed once that was `defined` so. What defines a test
-    /// says which one it is, whatever it was called then.
+    /// Whether a test passed once that was `defined` so, on this proven `code` where
+    /// one is named. What defines a test says which one it is, whatever it was
+    /// called then.
     #[must_use]
-    pub fn passed_as(&self, defined: &str) -> bool {
-        let first = self.definitions.get(defined);
+    pub fn passed_as(&self, defined: &str, code: Option<&str>) -> bool {
+        let passed = match code {
+            None => Some(&self.definitions),
+            Some(code) => self.proven.get(code),
+        };
+        let first = passed.and_then(|passed| passed.get(defined));
         first.is_some_and(|run| *run < self.end)
     }
 

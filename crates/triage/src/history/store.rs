@@ -129,9 +129,10 @@ pub trait HistoryStore: std::fmt::Debug {
     -> Result<Option<String>, HistoryError>;
 
     /// Whether a test passed once that was [defined](super::PastPass::definition)
-    /// so, on whatever branch and machine.
+    /// so, on whatever branch and machine; where a code is named, on
+    /// [that](super::ProvenPasses::code).
     ///
     /// # Errors
     /// It can't be read.
-    fn passed_as(&self, definition: &str) -> Result<bool, HistoryError>;
+    fn passed_as(&self, definition: &str, code: Option<&str>) -> Result<bool, HistoryError>;
 }
