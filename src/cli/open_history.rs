@@ -234,11 +234,28 @@ impl OpenHistory {
         self.asked(&PastScope::Tests { tests, before })
     }
 
-    fn asked(&self, scope: &PastScope<'_>) -> Rc<Past> {
-        if let Some(whole) = &self.whole {
-            return whole.clone();
+    /// Asks for the past of these tests, and goes on: what comes of it is waited for
+    /// when it is wanted.
+    pub fn begin_past_of<'t>(&'t self, tests: &'t [TestName]) -> impl FnOnce() -> Rc<Past> + 't {
+        let asked = self.whole.is_none().then(|| {
+            let before = &[];
+            self.store.begin_past(&PastScope::Tests { tests, before })
+        });
+        move || match asked {
+            Some(asked) => self.came(asked()),
+            None => self.asked(&PastScope::All),
         }
-        match self.store.past(scope) {
+    }
+
+    fn asked(&self, scope: &PastScope<'_>) -> Rc<Past> {
+        match &self.whole {
+            Some(whole) => whole.clone(),
+            None => self.came(self.store.past(scope)),
+        }
+    }
+
+    fn came(&self, read: Result<ReadPast, HistoryError>) -> Rc<Past> {
+        match read {
             Ok(read) => Rc::new(warned(read)),
             Err(error) => {
                 self.go_blind(&error);

@@ -8,6 +8,7 @@ use jelly_harness::code_identity::ServerCode;
 use jelly_harness::triage_loop::{
     EarlierStep, Foundations, PassedBefore, ProvenCode, Ran, definitions, proven_code,
 };
+use jelly_plan::Plan;
 use jelly_triage::history::{
     PastCause, PastFailure, PastPass, PastReport, PastRun, ProvenPasses, RunKind, TestName,
 };
@@ -56,7 +57,7 @@ pub fn past_run(
 ) -> PastRun {
     let mut run = PastRun::new(RunKind::Run, Some(report.started_at.clone()));
     if let Some(shard) = rested_on.shard {
-        run.origin.run_key = Some(shard.run_key.clone());
+        run.origin.run_key = shard.is_named().then(|| shard.run_key.clone());
         run.origin.attempt = Some(shard.attempt);
         run.origin.shard = Some(shard.index);
         run.origin.shards = Some(shard.total);
@@ -186,12 +187,12 @@ fn took(step: &StepReport) -> Option<u64> {
 }
 
 /// What is recorded once. Of an attempt of a shard it is the same, whoever
-/// repeats it.
+/// repeats it; where nobody named the run, its plans may be run again on any day.
 #[must_use]
 pub fn identity_of_run(report: &RunReport, shard: Option<&ShardRecord>) -> String {
     // The combinations of a matrix share run and path.
     let plan = format!("{}/{}", report.plan.path, report.plan.name);
-    match shard {
+    match shard.filter(|shard| shard.is_named()) {
         None => format!("{}/{plan}", report.run_id),
         Some(shard) => format!(
             "{}/{}/{}of{}/{plan}",
@@ -258,14 +259,13 @@ pub fn well(server: &ServerReport, failures: &[FailureReport]) -> Vec<&'static s
     well.map(|(name, _)| name).collect()
 }
 
-/// The names under which its servers fail or work by themselves.
+/// The names under which the servers of a plan fail or work by themselves.
 #[must_use]
-pub fn own_tests(report: &RunReport) -> Vec<TestName> {
-    let last = report.iterations.last().into_iter();
-    let servers = last.flat_map(|last| &last.servers);
+pub fn own_tests(plan: &Plan) -> Vec<TestName> {
+    let servers = plan.servers.keys().chain(plan.services.keys());
     let names = servers.flat_map(|server| [START, SERVER, STOP, WIRE].map(|name| (server, name)));
     names
-        .map(|(server, name)| TestName::new(&report.plan.name, &server.name, name))
+        .map(|(server, name)| TestName::new(&plan.name, server, name))
         .collect()
 }
 

@@ -5,11 +5,11 @@ use crate::error::DatabaseError;
 use crate::fleet;
 use crate::migrations::{Migrated, migrate};
 use crate::past::{self, OwnedScope};
-use crate::session::{Asked, Purpose, Worker};
+use crate::session::{Asked, PendingAnswer, Purpose, Worker};
 use crate::write::{cut, document, record};
 use jelly_triage::history::{
     CauseAccount, ExportedResult, FlakyTest, FleetScope, HistoryError, HistoryLimits, HistoryStore,
-    NewCause, PastRun, PastScope, ReadPast, Recorded, RunOrigin, SlowTest,
+    NewCause, PastLater, PastRun, PastScope, ReadPast, Recorded, RunOrigin, SlowTest,
 };
 use jiff::Timestamp;
 use std::path::Path;
@@ -168,15 +168,22 @@ impl HistoryStore for PostgresHistory {
     }
 
     fn past(&self, scope: &PastScope<'_>) -> Result<ReadPast, HistoryError> {
+        self.begin_past(scope)()
+    }
+
+    fn begin_past<'s>(&'s self, scope: &PastScope<'s>) -> PastLater<'s> {
         let (scope, viewer) = (OwnedScope::new(scope), self.viewer.clone());
-        let past = self
-            .worker
-            .ask(move |client| Box::pin(async move { past::read(client, &viewer, &scope).await }));
-        past.map(|past| ReadPast {
-            past,
-            warnings: Vec::new(),
+        let begun = self.worker.begin(self.worker.limit(), move |client| {
+            Box::pin(async move { past::read(client, &viewer, &scope).await })
+        });
+        Box::new(move || {
+            let past = begun.and_then(PendingAnswer::wait);
+            past.map(|past| ReadPast {
+                past,
+                warnings: Vec::new(),
+            })
+            .map_err(|error| error.in_history("read", &self.name))
         })
-        .map_err(|error| error.in_history("read", &self.name))
     }
 
     fn passed_as(&self, definition: &str, code: Option<&str>) -> Result<bool, HistoryError> {

@@ -13,7 +13,7 @@ use super::origin::RunOrigin;
 use super::past::Past;
 use super::record::{PastReport, PastRun, SCHEMA_VERSION};
 use super::runs::Runs;
-use super::store::{HistoryStore, PastScope, ReadPast, Recorded};
+use super::store::{HistoryStore, PastLater, PastScope, ReadPast, Recorded};
 use jelly_base::text::{Notation, disarmed, plural};
 use jelly_process::{LockError, lock_beside};
 use serde::Deserialize;
@@ -318,6 +318,11 @@ impl HistoryStore for HistoryFile {
             read.past.end_before(before.iter().map(String::as_str));
         }
         Ok(read)
+    }
+
+    fn begin_past<'s>(&'s self, scope: &PastScope<'s>) -> PastLater<'s> {
+        let scope = *scope;
+        Box::new(move || self.past(&scope))
     }
 
     fn passed_as(&self, definition: &str, code: Option<&str>) -> Result<bool, HistoryError> {
