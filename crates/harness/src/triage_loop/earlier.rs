@@ -1,10 +1,8 @@
 //! How far the steps of an iteration got, as far as the steps behind them rest
 //! on that.
 
-use super::proven_code::{ProvenCode, proven_code};
 use super::revision::definitions;
 use super::seen::{Foundations, Observation, PassedBefore, Seen, StepFacts, needs_proof};
-use crate::code_identity::ServerCode;
 use jelly_base::model::{IterationRecord, Outcome, Section, Side, StepReport, StepState};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,7 +103,6 @@ pub fn earlier_steps(record: &IterationRecord, failures: &[Seen]) -> Vec<Earlier
 pub(super) struct StepDependencies<'a> {
     earlier: Vec<EarlierStep>,
     facts: &'a Foundations,
-    code: &'a ServerCode,
     definitions: OnceCell<BTreeMap<String, u64>>,
 }
 
@@ -114,7 +111,6 @@ impl<'a> StepDependencies<'a> {
         Self {
             earlier: earlier_steps(observation.record, observation.failures),
             facts: observation.steps,
-            code: observation.code,
             definitions: OnceCell::new(),
         }
     }
@@ -125,9 +121,9 @@ impl<'a> StepDependencies<'a> {
         self.definitions.get_or_init(all).get(step).copied()
     }
 
-    /// What is proved of the code that the step rested on.
-    pub fn code(&self, step: &str) -> Option<ProvenCode> {
-        proven_code(self.facts, &self.earlier, self.code).remove(step)
+    /// How far each step of the iteration got.
+    pub fn earlier(&self) -> &[EarlierStep] {
+        &self.earlier
     }
 
     /// The step that keeps what was seen of this one from being proof: see
