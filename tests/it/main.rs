@@ -86,6 +86,8 @@ mod repeated_steps;
 mod reruns;
 mod resources;
 mod rules;
+#[cfg(feature = "postgres")]
+mod same_code;
 mod schemas;
 mod secret_forms;
 mod secrets;
