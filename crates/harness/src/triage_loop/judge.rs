@@ -3,7 +3,7 @@
 
 use super::earlier::StepDependencies;
 use super::memory::Memory;
-use super::proven_code::{ProvenCode, proven_code};
+
 use super::seen::{Observation, Policy, Seen, needs_proof};
 use jelly_base::model::{AssertionTarget, Diagnosis, Failure, KnownMark, Repeated, Side, Standing};
 
@@ -190,7 +190,7 @@ fn prove(seen: &Seen, known: &Known<'_>) -> (Blame, Option<Excuse>) {
     let passed = definition.is_some_and(|d| passed_before.has(d) || memory.passed_as_defined(d));
     // Then something else has changed since, whatever it is.
     if passed
-        && let Some((definition, code)) = definition.zip(code_of(step, known))
+        && let Some((definition, code)) = definition.zip(known.dependencies.code(step))
         && passed_before.has_on(definition, code.key())
     {
         let excuse = Excuse {
@@ -208,12 +208,6 @@ fn prove(seen: &Seen, known: &Known<'_>) -> (Blame, Option<Excuse>) {
         Standing::NeverPassed
     };
     (Blame::Confirmed(standing), None)
-}
-
-/// What is proved of the code that the step rested on.
-fn code_of(step: &str, known: &Known<'_>) -> Option<ProvenCode> {
-    let Observation { steps, code, .. } = known.observation;
-    proven_code(steps, known.dependencies.earlier(), code).remove(step)
 }
 
 /// What excuses a mismatch however often it comes.
