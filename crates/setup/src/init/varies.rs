@@ -78,7 +78,12 @@ static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// A date, or a time of day, by itself. In what a client asks for they mean
 /// something; in an answer they are mostly today's.
 static DAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\b(?:20\d\d-(?:0\d|1[0-2])-[0-3]\d|[0-2]\d:[0-5]\d:[0-5]\d(?:\.\d+)?)\b").ok()
+    // The last as `ls` has it.
+    Regex::new(
+        r"(?x) \b (?: 20\d\d-(?:0\d|1[0-2])-[0-3]\d | [0-2]\d:[0-5]\d:[0-5]\d(?:\.\d+)?
+           | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ {1,2}[0-3]?\d\ {1,2}(?:[0-2]\d:[0-5]\d|20\d\d) ) \b",
+    )
+    .ok()
 });
 
 /// What of a text differs in another run, in order, each with what another of its
@@ -99,10 +104,8 @@ pub(super) fn varying_parts(text: &str, others: &[&str]) -> Vec<(Range<usize>, F
         }
     }
     if let Some(day) = &*DAY {
-        found.extend(
-            day.find_iter(text)
-                .map(|day| (day.range(), r"[\d:.-]+".into())),
-        );
+        let form = || r"[\w :.-]+".into();
+        found.extend(day.find_iter(text).map(|day| (day.range(), form())));
     }
     for other in others.iter().filter(|other| **other != text) {
         found.extend(differing(text, other));
@@ -361,6 +364,10 @@ mod tests {
             (
                 "today is 2026-11-26, 14:03:09",
                 vec!["2026-11-26", "14:03:09"],
+            ),
+            (
+                "-rw-r--r-- 1 root 6 Nov 26 05:51 a.txt",
+                vec!["Nov 26 05:51"],
             ),
             ("version 2.10.3 of 12:30", vec![]),
         ] {
