@@ -14,6 +14,7 @@ use jelly_triage::history::{
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
+use std::rc::Rc;
 
 /// What the history says of steps that passed.
 #[must_use]
@@ -166,7 +167,7 @@ pub fn past_run(
 struct Proven(BTreeMap<u64, BTreeSet<u64>>);
 
 impl Proven {
-    fn add(&mut self, code: Option<&ProvenCode>, definition: u64) {
+    fn add(&mut self, code: Option<&Rc<ProvenCode>>, definition: u64) {
         if let Some(code) = code {
             self.0.entry(code.key()).or_default().insert(definition);
         }

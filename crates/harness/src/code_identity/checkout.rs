@@ -66,8 +66,9 @@ impl Checkout {
         &self.commit
     }
 
-    /// Whether all that is started is part of the commit.
-    pub(super) fn holds(&self, started: &Started) -> bool {
+    /// Whether all that is started is part of the commit, with the `folders` that code
+    /// is loaded from besides.
+    pub(super) fn holds(&self, started: &Started, folders: &[PathBuf]) -> bool {
         let Started { files, interpreter } = started;
         // One that dependencies were installed with is as known as these are.
         let runs = interpreter.as_ref().is_none_or(|path| {
@@ -76,7 +77,8 @@ impl Checkout {
             };
             self.tracked.contains(below) || below.ancestors().any(holds_dependencies)
         });
-        runs && files.iter().all(|file| self.is_in_commit(file))
+        let mut loaded = files.iter().chain(folders);
+        runs && loaded.all(|path| self.is_in_commit(path))
     }
 
     /// Whether it is a file of the commit, or a folder with some.

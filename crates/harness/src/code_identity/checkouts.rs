@@ -1,7 +1,7 @@
 //! The edge of this room: commands and the disk → what is proved of their code.
 
 use super::checkout::Checkout;
-use super::started::{Lies, started};
+use super::started::{Lies, load_folders, started};
 use super::types::CodeIdentity;
 use jelly_package::exact_version;
 use jelly_process::{CommandSpec, program_of};
@@ -43,15 +43,20 @@ impl Checkouts {
     /// What proves which code a command starts, as the disk is now; none where
     /// nothing does.
     pub async fn identify(&self, command: &CommandSpec) -> Option<CodeIdentity> {
+        let folders = load_folders(&command.env, &command.cwd)?;
         if let Some(version) = exact_version(&command.argv) {
-            return Some(CodeIdentity::Published(version));
+            return folders
+                .is_empty()
+                .then_some(CodeIdentity::Published(version));
         }
         let program = program_of(command)?;
         let started = started(&program, command.argv.get(1..)?, &command.cwd, &lies)?;
         let root = root_of(started.files.first()?)?;
         let look = self.look_at(&root);
         let found = look.get_or_init(|| Checkout::look(&root, &self.own)).await;
-        let checkout = found.as_ref().filter(|tree| tree.holds(&started))?;
+        let checkout = found
+            .as_ref()
+            .filter(|tree| tree.holds(&started, &folders))?;
         Some(CodeIdentity::Commit(checkout.commit().to_owned()))
     }
 

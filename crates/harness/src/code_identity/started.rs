@@ -18,6 +18,14 @@ const INLINE: WordList = WordList("- -c -e --eval -p --print -lc -ec -s");
 /// Flags with the folder behind them that other words are relative to.
 const FOLDERS: WordList = WordList("--directory --project --cwd --prefix -C");
 
+/// Variables with folders that code is loaded from.
+const LOAD_PATHS: WordList = WordList("PYTHONPATH NODE_PATH RUBYLIB PERL5LIB CLASSPATH");
+
+/// Variables that may have code loaded before any other, by the words that do so.
+const LOADERS: WordList = WordList(
+    "NODE_OPTIONS BASH_ENV LD_PRELOAD DYLD_INSERT_LIBRARIES JAVA_TOOL_OPTIONS RUBYOPT PERL5OPT",
+);
+
 /// What lies at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lies {
@@ -67,6 +75,27 @@ pub(super) fn started(
     })
 }
 
+/// The folders that the variables of a command have code loaded from; none where they
+/// may have any other code run.
+pub(super) fn load_folders(env: &[(String, String)], cwd: &Path) -> Option<Vec<PathBuf>> {
+    let mut folders = Vec::new();
+    for (name, value) in env {
+        let loads = |word: &str| value.contains(word);
+        if LOADERS.has(name)
+            && ["/", "-r", "import", "loader", "agent"]
+                .into_iter()
+                .any(loads)
+        {
+            return None;
+        }
+        if LOAD_PATHS.has(name) {
+            let paths = std::env::split_paths(value).filter(|path| path != Path::new(""));
+            folders.extend(paths.map(|path| cwd.join(path)));
+        }
+    }
+    Some(folders)
+}
+
 /// The file or folder that an interpreter is told to run, the words behind it, and
 /// the folder that words are relative to.
 fn file_of<'a>(
@@ -96,6 +125,11 @@ fn file_of<'a>(
         } else if INLINE.has(word) {
             return None;
         } else if word == "-m" || word == "--module" {
+            // Isolated, it does not look where it is called.
+            let isolates = |flag: &String| !flag.starts_with("--") && flag.contains(['I', 'P']);
+            if args[..at].iter().any(isolates) {
+                return None;
+            }
             let module = args.get(at)?.replace('.', "/");
             let file = base.join(format!("{module}.py"));
             let main = base.join(&module).join("__main__.py");
@@ -120,7 +154,7 @@ fn file_of<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Lies, started};
+    use super::{Lies, load_folders, started};
     use std::path::{Path, PathBuf};
 
     /// Of `/w/server.js`, `/w/pkg/__main__.py`, `/w/cmd/` and the like.
@@ -189,6 +223,23 @@ mod tests {
     }
 
     #[test]
+    fn variables_may_have_other_code_loaded() {
+        let of = |name: &str, value: &str| {
+            let env = [(name.to_owned(), value.to_owned())];
+            load_folders(&env, Path::new("/w"))
+        };
+        let folders = ["/w/src", "/opt/lib"].map(PathBuf::from).to_vec();
+        assert_eq!(of("PYTHONPATH", "src:/opt/lib:"), Some(folders));
+        assert_eq!(
+            of("NODE_OPTIONS", "--max-old-space-size=4096"),
+            Some(vec![])
+        );
+        assert_eq!(of("NODE_OPTIONS", "--require=./hook.js"), None);
+        assert_eq!(of("LD_PRELOAD", "/opt/x.so"), None);
+        assert_eq!(of("KEY", "--require /x"), Some(vec![]));
+    }
+
+    #[test]
     fn what_names_no_file_starts_none() {
         for line in [
             "node",
@@ -196,6 +247,7 @@ mod tests {
             "node missing.js",
             "python3 -c pass",
             "python3 -m missing",
+            "python3 -I -m mod",
             "uv run my-server",
             "sh -c server.js",
             "sh -s server.js",

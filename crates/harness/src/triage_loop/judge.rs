@@ -3,9 +3,12 @@
 
 use super::earlier::StepDependencies;
 use super::memory::Memory;
-
+use super::proven_code::{ProvenCode, proven_code};
 use super::seen::{Observation, Policy, Seen, needs_proof};
 use jelly_base::model::{AssertionTarget, Diagnosis, Failure, KnownMark, Repeated, Side, Standing};
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Why what jelly itself left out is held against nobody.
 const OWN_LIMIT: &str = "own_limit";
@@ -84,6 +87,9 @@ pub(super) struct Known<'a> {
     pub memory: &'a Memory,
     pub code_revision: u32,
     pub policy: &'a Policy,
+    /// What is proved of the code that steps rested on, by step; worked out when it
+    /// is first asked for.
+    pub proven_code: &'a OnceCell<BTreeMap<String, Rc<ProvenCode>>>,
 }
 
 /// Judges one failure by what is remembered of the iterations before.
@@ -190,7 +196,7 @@ fn prove(seen: &Seen, known: &Known<'_>) -> (Blame, Option<Excuse>) {
     let passed = definition.is_some_and(|d| passed_before.has(d) || memory.passed_as_defined(d));
     // Then something else has changed since, whatever it is.
     if passed
-        && let Some((definition, code)) = definition.zip(known.dependencies.code(step))
+        && let Some((definition, code)) = definition.zip(code_of(step, known))
         && passed_before.has_on(definition, code.key())
     {
         let excuse = Excuse {
@@ -208,6 +214,15 @@ fn prove(seen: &Seen, known: &Known<'_>) -> (Blame, Option<Excuse>) {
         Standing::NeverPassed
     };
     (Blame::Confirmed(standing), None)
+}
+
+/// What is proved of the code that the step rested on.
+fn code_of<'k>(step: &str, known: &Known<'k>) -> Option<&'k ProvenCode> {
+    let Observation { steps, code, .. } = known.observation;
+    let earlier = known.dependencies.earlier();
+    let proven = known.proven_code;
+    let proven = proven.get_or_init(|| proven_code(steps, earlier, code));
+    proven.get(step).map(|code| &**code)
 }
 
 /// What excuses a mismatch however often it comes.

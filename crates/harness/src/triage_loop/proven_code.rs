@@ -6,22 +6,31 @@ use super::revision::StableHash;
 use super::seen::Foundations;
 use crate::code_identity::{CodeIdentity, ServerCode};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// The code of all servers that a step rested on; each is proved.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct ProvenCode {
     servers: ServerCode,
+    key: u64,
 }
 
 impl ProvenCode {
+    fn new(servers: ServerCode) -> Self {
+        let mut hash = StableHash::new(&[]);
+        hash.each(servers.iter(), |hash, (server, code)| {
+            hash.text(server).text(&code.to_string());
+        });
+        Self {
+            key: hash.finish(),
+            servers,
+        }
+    }
+
     /// Equal for equal code, on every machine and from every build.
     #[must_use]
     pub fn key(&self) -> u64 {
-        let mut hash = StableHash::new(&[]);
-        hash.each(self.servers.iter(), |hash, (server, code)| {
-            hash.text(server).text(&code.to_string());
-        });
-        hash.finish()
+        self.key
     }
 
     /// What proves it, as in `commit 0123…`, each proof once.
@@ -39,9 +48,14 @@ pub fn proven_code(
     steps: &Foundations,
     earlier: &[EarlierStep],
     code: &ServerCode,
-) -> BTreeMap<String, ProvenCode> {
-    let mut before: BTreeSet<&str> = BTreeSet::new();
+) -> BTreeMap<String, Rc<ProvenCode>> {
     let mut proven = BTreeMap::new();
+    if code.is_empty() {
+        return proven;
+    }
+    let mut before: BTreeSet<&str> = BTreeSet::new();
+    // Of a thousand steps most rest on the same servers.
+    let mut known: BTreeMap<BTreeSet<&str>, Option<Rc<ProvenCode>>> = BTreeMap::new();
     for step in earlier {
         let facts = steps.get(&step.id);
         let alone = facts.is_some_and(|facts| facts.is_startup);
@@ -52,12 +66,15 @@ pub fn proven_code(
         servers.insert(&step.server);
         let captured = facts.into_iter().flat_map(|facts| &facts.servers);
         servers.extend(captured.map(String::as_str));
-        let known: Option<ServerCode> = servers
-            .into_iter()
-            .map(|server| Some((server.to_owned(), code.get(server)?.clone())))
-            .collect();
-        if let Some(servers) = known {
-            proven.insert(step.id.clone(), ProvenCode { servers });
+        let of_servers = known.entry(servers).or_insert_with_key(|servers| {
+            let servers = servers.iter();
+            let all: Option<ServerCode> = servers
+                .map(|server| Some(((*server).to_owned(), code.get(*server)?.clone())))
+                .collect();
+            all.map(|servers| Rc::new(ProvenCode::new(servers)))
+        });
+        if let Some(code) = of_servers {
+            proven.insert(step.id.clone(), code.clone());
         }
         // What was not sent has touched no server.
         if !alone && step.ran != Ran::NotRun {
@@ -102,12 +119,9 @@ mod tests {
         assert_eq!(known, ["first", "second"]);
         assert_eq!(proven["second"].proofs(), ["commit 1", "commit 2"]);
         assert_ne!(proven["first"].key(), proven["second"].key());
-        let same = ProvenCode {
-            servers: code.clone(),
-        };
-        assert_eq!(proven["second"].key(), same.key());
+        assert_eq!(proven["second"].key(), ProvenCode::new(code).key());
         let other =
             ServerCode::from([("a".to_owned(), commit("2")), ("b".to_owned(), commit("2"))]);
-        assert_ne!(same.key(), ProvenCode { servers: other }.key());
+        assert_ne!(proven["second"].key(), ProvenCode::new(other).key());
     }
 }
