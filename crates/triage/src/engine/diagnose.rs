@@ -245,6 +245,7 @@ impl Engine {
             repair: rule.repair_of(failure),
             excused: None,
             excused_by: None,
+            same_code: Vec::new(),
             advice,
         };
         (diagnosis, prints.parts)
