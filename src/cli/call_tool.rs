@@ -293,6 +293,7 @@ fn as_step(
         method: "tools/call".to_owned(),
         params: params.as_object().cloned().unwrap_or_default(),
         answer,
+        before: Vec::new(),
         answers: Vec::new(),
     };
     say(

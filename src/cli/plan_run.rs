@@ -17,6 +17,7 @@ use super::proposals::{Proposals, stored};
 use super::record::{self, RestedOn};
 use super::run_secrets::secrets;
 use super::schema_store::SchemaStore;
+use super::server_code::ServerCodeReader;
 use super::settings::{budgets, hooks, project_dir};
 use super::shard::relative_path;
 use super::verbose::Verbose;
@@ -245,6 +246,10 @@ impl<'a> PlanRun<'a> {
                 "no step uses the server `{server}`, so that nothing of it is tested"
             ));
         }
+        // The answer is there when the plan has run.
+        let own_tests = record::own_tests(&plan);
+        let history = self.call.history.as_ref();
+        let own_past = history.map(|history| history.begin_past_of(&own_tests));
         let settings = self.loop_settings(&plan);
         let in_matrix = InMatrix::locate(&plan);
         let wants_tokens = plan.servers.values().any(Server::wants_tokens);
@@ -261,6 +266,7 @@ impl<'a> PlanRun<'a> {
             ports: BTreeMap::new(),
             rest: None,
             alone: !self.call.several,
+            code: self.call.checkouts.clone().map(ServerCodeReader::new),
         };
         let mut hooks = CommandHooks {
             project_dir: self.project.clone(),
@@ -326,10 +332,11 @@ impl<'a> PlanRun<'a> {
                 accepted: snapshots
                     .map(|snapshots| foundations(&outcome.final_plan, &settings, snapshots)),
                 ran: &outcome.ran,
+                code: &outcome.code,
                 place: relative_path(&path, &self.call.root, &self.call.world),
                 shard: self.call.shard.as_ref().map(|shard| &shard.record),
             };
-            let past = history.past_of(&record::own_tests(&outcome.report), &[]);
+            let past = own_past.map_or_else(Rc::default, |wait| wait());
             let run = record::past_run(&outcome.report, &rested_on, &templates.borrow(), |test| {
                 past.watches(&test.suite, &test.classname, &test.name)
             });

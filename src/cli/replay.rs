@@ -60,12 +60,19 @@ fn read(file: &Path) -> Result<Recording, Refusal> {
             "error: the recording {shown} can't be read: {error}"
         ))
     })?;
-    Recording::read(BufReader::new(opened)).map_err(|error| {
+    let recording = Recording::read(BufReader::new(opened)).map_err(|error| {
         Refusal::invalid(format!(
             "error: {shown}: failed to {error}\nhelp: give a whole `wire.jsonl` of `jelly run \
              --record`, or a file of `jelly proxy --record-to`"
         ))
-    })
+    })?;
+    if let Some(why) = &recording.stopped {
+        complain(&format!(
+            "warning: {shown} stops before the end of what it recorded: {}",
+            one_line(why, 80)
+        ));
+    }
+    Ok(recording)
 }
 
 /// The sessions with each server of a recording; with one alone where it is named.

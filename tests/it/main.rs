@@ -76,6 +76,7 @@ mod proxy_clients;
 mod proxy_conformance;
 mod proxy_deaths;
 mod proxy_faults;
+mod proxy_headers;
 mod proxy_kills;
 mod proxy_listen;
 mod proxy_spans;
@@ -85,6 +86,8 @@ mod repeated_steps;
 mod reruns;
 mod resources;
 mod rules;
+#[cfg(feature = "postgres")]
+mod same_code;
 mod schemas;
 mod secret_forms;
 mod secrets;

@@ -80,6 +80,13 @@ pub(super) fn failure(
     if let Some(excused) = &diagnosis.excused {
         out.push_str(&format!("- Not held against the code: {}\n", code(excused)));
     }
+    if !diagnosis.same_code.is_empty() {
+        let shown: Vec<String> = diagnosis.same_code.iter().map(|c| code(c)).collect();
+        out.push_str(&format!(
+            "- The code that passed before: {}\n",
+            shown.join(", ")
+        ));
+    }
     if let Some(repair) = &diagnosis.repair {
         out.push_str(&format!("- Repair that applies: {}\n", code(repair)));
     }

@@ -68,7 +68,7 @@ pub use against_lists::ServerLists;
 pub use checkup::{CheckupSettings, Examined, ReadyServer, examine, preflight, take_stock};
 pub use declared::Declared;
 pub use ladder::{LadderInput, Overrides, climb};
-pub use launch::reach_of;
+pub use launch::{command_of, reach_of};
 pub use open_server::{OpenServer, ToolCall, redact_inventory};
 pub use outsider::Outsider;
 pub use run::{Executed, Iteration, Unfinished, choose_ports, execute};
