@@ -88,7 +88,7 @@ static DAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// What of a text differs in another run, in order, each with what another of its
 /// kind looks like; `others` were said in answer to the same.
-pub(super) fn varying_parts(text: &str, others: &[&str]) -> Vec<(Range<usize>, Form)> {
+pub(super) fn varying_parts(text: &str, others: &[&str]) -> Vec<(Range<usize>, FormPattern)> {
     let known = varying(text).into_iter();
     let mut found: Vec<_> = known
         .map(|(range, what)| (range.clone(), form(&what, &text[range])))
@@ -114,10 +114,10 @@ pub(super) fn varying_parts(text: &str, others: &[&str]) -> Vec<(Range<usize>, F
 }
 
 /// A pattern for what stands in a place in another run.
-type Form = Cow<'static, str>;
+type FormPattern = Cow<'static, str>;
 
 /// What another value of the kind looks like that was written by the same hand.
-fn form(what: &Varying, text: &str) -> Form {
+fn form(what: &Varying, text: &str) -> FormPattern {
     let form = match what {
         Varying::Form(Volatile::Timestamp) => return form_of_moment(text).into(),
         Varying::Form(Volatile::Uuid) => "[0-9a-fA-F-]{36}",
@@ -154,7 +154,7 @@ fn form_of_moment(text: &str) -> String {
 
 /// The parts of a text that another one has otherwise: words, where both have as
 /// many, else all between what they have in common.
-fn differing(text: &str, other: &str) -> Vec<(Range<usize>, Form)> {
+fn differing(text: &str, other: &str) -> Vec<(Range<usize>, FormPattern)> {
     let (own, others) = (words(text), words(other));
     if own.len() == others.len() {
         let pairs = own.iter().zip(&others);
@@ -203,9 +203,9 @@ fn words(text: &str) -> Vec<Range<usize>> {
 }
 
 /// In order, and none over another.
-fn merged(mut found: Vec<(Range<usize>, Form)>) -> Vec<(Range<usize>, Form)> {
+fn merged(mut found: Vec<(Range<usize>, FormPattern)>) -> Vec<(Range<usize>, FormPattern)> {
     found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
-    let mut merged: Vec<(Range<usize>, Form)> = Vec::new();
+    let mut merged: Vec<(Range<usize>, FormPattern)> = Vec::new();
     for (range, form) in found {
         match merged.last_mut() {
             // What holds another is of its form.
@@ -323,17 +323,17 @@ fn with_fractions_of(value: &Value, other: &Value, depth: usize) -> Value {
 }
 
 /// The same place in answers to the same; where one has none, nothing.
-pub(super) fn below<'v>(others: &[&'v Value], step: Step<'_>) -> Option<Vec<&'v Value>> {
+pub(super) fn below<'v>(others: &[&'v Value], step: PathStep<'_>) -> Option<Vec<&'v Value>> {
     let place = |other: &&'v Value| match step {
-        Step::Member(name) => other.get(name),
-        Step::Item(at) => other.get(at),
+        PathStep::Member(name) => other.get(name),
+        PathStep::Item(at) => other.get(at),
     };
     others.iter().map(place).collect()
 }
 
 /// One step down in a structure.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Step<'n> {
+pub(super) enum PathStep<'n> {
     Member(&'n str),
     Item(usize),
 }

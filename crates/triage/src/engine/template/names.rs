@@ -27,7 +27,7 @@ impl<'t> Walk<'t> {
             return self.note(name);
         }
         if let Some(at) = made_up_from(name) {
-            self.out.push_str(&name[..at]);
+            self.parts(&name[..at]);
             self.out.push_str("<addr>");
             let more = &self.text[end..];
             let made_up = |b: &u8| is_word(*b) || b"/@.-".contains(b);
@@ -332,6 +332,8 @@ fn parts_of(name: &str) -> Vec<NamePart<'_>> {
         let len = match (uuid, day) {
             (Some(_), _) => 36,
             (None, Some(day)) => day.len,
+            // Kubernetes glues its word to the id in the names of control groups.
+            (None, None) if is_pod_group(rest) => "pod".len(),
             (None, None) => rest.bytes().position(is_joint).unwrap_or(rest.len()),
         };
         let text = &rest[..len.min(rest.len())];
@@ -354,8 +356,14 @@ fn parts_of(name: &str) -> Vec<NamePart<'_>> {
     parts
 }
 
+fn is_pod_group(text: &str) -> bool {
+    let id = text.strip_prefix("pod");
+    id.is_some_and(|id| uuid(id.as_bytes()).is_some())
+}
+
 /// What is known of a word, or of the one before its number.
 fn kinds_of(word: &str) -> WordKinds {
+    let word = word.trim_start_matches('$');
     let found = kinds(word);
     let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
     match found == WordKinds::default() && stem.len() < word.len() {
@@ -379,7 +387,7 @@ fn is_mixed(part: &str) -> bool {
 
 /// Whether so many digits behind a word count something.
 fn is_counting(word: &str, digits: usize) -> bool {
-    let found = kinds(word);
+    let found = kinds(word.trim_start_matches('$'));
     if found.is(WordKinds::COUNTER | WordKinds::MACHINE) {
         return true;
     }

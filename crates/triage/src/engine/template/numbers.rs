@@ -21,7 +21,9 @@ impl Walk<'_> {
             return true;
         }
         if let Some(fraction) = fraction_of(name) {
-            let chance = self.is_measured(digits, fraction);
+            // A moment so fine is nobody's value.
+            let moment = is_epoch(digits) && fraction.len() >= 3;
+            let chance = moment || self.is_measured(digits, fraction);
             self.put_number(name.len(), chance.then_some(ID));
             return true;
         }
@@ -102,8 +104,7 @@ impl Walk<'_> {
         if gap.ends_with('*') {
             return Some(ID);
         }
-        let epoch = matches!(n.len(), 10 | 13) && ("14".."20").contains(&&n[..2]);
-        if epoch || n.len() >= 15 {
+        if is_epoch(n) || n.len() >= 15 {
             return Some(ID);
         }
         if self.before == Preceding::Counted && gap.len() <= 2 && !gap.contains('=') {
@@ -274,6 +275,11 @@ fn split_number(text: &str) -> (&str, &str) {
         .map_or(0, |rest| split_digits(rest).0.len());
     let len = digits.len() + if fraction > 0 { fraction + 1 } else { 0 };
     text.split_at(len)
+}
+
+/// Seconds or milliseconds since 1970, in this century's first half.
+fn is_epoch(n: &str) -> bool {
+    matches!(n.len(), 10 | 13) && ("14".."20").contains(&&n[..2])
 }
 
 /// The fraction of a number that has one, or an exponent.

@@ -59,6 +59,32 @@ fn chance_is_replaced() {
         ("at cart.c:12:4: bad", "at cart.c<line>: bad"),
         ("response took 690 of 100", "response took <id> of 100"),
         (
+            "Job JID-21e07be5442ad219929dca23 is gone",
+            "Job JID-<id> is gone",
+        ),
+        (
+            "Job JID-a11754d685b1eb42297cdbc3 is gone",
+            "Job JID-<id> is gone",
+        ),
+        (
+            "key py-Linux-X64-0528a133835bd363bbd5cf9c699b9dba102b961a041ed04b",
+            "key py-Linux-<id>",
+        ),
+        ("pod0bcce247_3fad_be64_f546_55405bbecf0a", "pod<id>"),
+        (
+            "jdk.proxy2.$Proxy38 is no mock",
+            "jdk.proxy<id>.<addr> is no mock",
+        ),
+        (
+            "see 2026-11-22T10_10_03_924Z-debug-0.log",
+            "see <time>-debug-0.log",
+        ),
+        ("no label with id :r1f:", "no label with id :<id>:"),
+        (
+            "received {\"created\":\"@1728964310.287033258\",\"file_line\":335}",
+            "received {\"created\":\"@<id>\",\"file_line\":<line>}",
+        ),
+        (
             "Timed out receiving message: -0.002",
             "Timed out receiving message: <id>",
         ),
