@@ -25,7 +25,7 @@ pub(super) fn is_own(rule: &Rule, facts: &Facts<'_>, said: &str) -> bool {
 /// Whether the class, where one is told, is of the language or the product.
 fn is_own_class(facts: &Facts<'_>, said: &str) -> bool {
     let told = said.trim_start_matches(['E', ' ']);
-    let class = clues::class(told).or_else(|| facts.failure.type_.as_deref());
+    let class = clues::class(told).or(facts.failure.type_.as_deref());
     let Some(class) = class else {
         return true;
     };

@@ -236,7 +236,7 @@ mod tests {
     /// With blanks at the end to whole groups of three, which need no padding.
     fn base64(bytes: &[u8]) -> String {
         let mut bytes = bytes.to_vec();
-        while bytes.len() % 3 > 0 {
+        while !bytes.len().is_multiple_of(3) {
             bytes.push(b' ');
         }
         base64_within(&bytes, 0)
