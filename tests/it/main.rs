@@ -15,6 +15,7 @@ mod alike;
 mod apply;
 mod argument_files;
 mod asked;
+mod at_once;
 mod auth;
 mod beside_endpoint;
 mod blame;
@@ -85,6 +86,8 @@ mod repeated_steps;
 mod reruns;
 mod resources;
 mod rules;
+#[cfg(feature = "postgres")]
+mod same_code;
 mod schemas;
 mod secret_forms;
 mod secrets;

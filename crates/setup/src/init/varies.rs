@@ -8,6 +8,7 @@ use super::observed::{Observation, Observed};
 use jelly_base::text::{Varying, Volatile, varying};
 use regex::Regex;
 use serde_json::{Number, Value};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -87,21 +88,24 @@ static DAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// What of a text differs in another run, in order, each with what another of its
 /// kind looks like; `others` were said in answer to the same.
-pub(super) fn varying_parts(text: &str, others: &[&str]) -> Vec<(Range<usize>, &'static str)> {
+pub(super) fn varying_parts(text: &str, others: &[&str]) -> Vec<(Range<usize>, FormPattern)> {
     let known = varying(text).into_iter();
-    let mut found: Vec<_> = known.map(|(range, what)| (range, form(&what))).collect();
+    let mut found: Vec<_> = known
+        .map(|(range, what)| (range.clone(), form(&what, &text[range])))
+        .collect();
     if let Some(named) = &*NAMED {
         for one in named.captures_iter(text) {
             if let Some(number) = one.name("number") {
-                found.push((number.range(), NUMBER));
+                found.push((number.range(), NUMBER.into()));
             }
             let port = one.name("port");
             let port = port.filter(|port| port.as_str().parse().is_ok_and(is_free_port));
-            found.extend(port.map(|port| (port.range(), NUMBER)));
+            found.extend(port.map(|port| (port.range(), NUMBER.into())));
         }
     }
     if let Some(day) = &*DAY {
-        found.extend(day.find_iter(text).map(|day| (day.range(), r"[\w :.-]+")));
+        let form = || r"[\w :.-]+".into();
+        found.extend(day.find_iter(text).map(|day| (day.range(), form())));
     }
     for other in others.iter().filter(|other| **other != text) {
         found.extend(differing(text, other));
@@ -109,21 +113,48 @@ pub(super) fn varying_parts(text: &str, others: &[&str]) -> Vec<(Range<usize>, &
     merged(found)
 }
 
-/// What another value of the kind looks like.
-fn form(what: &Varying) -> &'static str {
-    match what {
-        Varying::Form(Volatile::Timestamp) => r"[\w:.,/+() -]+",
+/// A pattern for what stands in a place in another run.
+type FormPattern = Cow<'static, str>;
+
+/// What another value of the kind looks like that was written by the same hand.
+fn form(what: &Varying, text: &str) -> FormPattern {
+    let form = match what {
+        Varying::Form(Volatile::Timestamp) => return form_of_moment(text).into(),
         Varying::Form(Volatile::Uuid) => "[0-9a-fA-F-]{36}",
         Varying::Form(Volatile::Duration) => r"[\d.]+\s?[a-zµ]+",
         Varying::Form(Volatile::Hash) => "[0-9a-fA-F]{32,}",
         Varying::TempFolder => r"\S+",
         Varying::Secret(_) => ".+",
+    };
+    form.into()
+}
+
+/// Digits and letters where this moment has them, and all else as it is.
+fn form_of_moment(text: &str) -> String {
+    let kind = |c: char| match c {
+        c if c.is_ascii_digit() => Some(r"\d+"),
+        c if c.is_ascii_alphabetic() => Some("[A-Za-z]+"),
+        c if c.is_whitespace() => Some(r"\s+"),
+        // On which side of Greenwich somebody is.
+        '+' | '-' => Some("[+-]"),
+        _ => None,
+    };
+    let (mut form, mut last) = (String::new(), None);
+    for c in text.chars() {
+        let own = kind(c);
+        match own {
+            Some(piece) if own != last => form.push_str(piece),
+            Some(_) => {}
+            None => form.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
+        }
+        last = own;
     }
+    form
 }
 
 /// The parts of a text that another one has otherwise: words, where both have as
 /// many, else all between what they have in common.
-fn differing(text: &str, other: &str) -> Vec<(Range<usize>, &'static str)> {
+fn differing(text: &str, other: &str) -> Vec<(Range<usize>, FormPattern)> {
     let (own, others) = (words(text), words(other));
     if own.len() == others.len() {
         let pairs = own.iter().zip(&others);
@@ -139,7 +170,7 @@ fn differing(text: &str, other: &str) -> Vec<(Range<usize>, &'static str)> {
                 } else {
                     r"\S+"
                 };
-                (own.clone(), form)
+                (own.clone(), form.into())
             })
             .collect();
     }
@@ -154,7 +185,7 @@ fn differing(text: &str, other: &str) -> Vec<(Range<usize>, &'static str)> {
         0 => 0,
         last => own[last - 1].end,
     };
-    vec![(start..end.max(start), ANYTHING)]
+    vec![(start..end.max(start), ANYTHING.into())]
 }
 
 /// Runs of letters and digits, and each other character.
@@ -174,16 +205,16 @@ fn words(text: &str) -> Vec<Range<usize>> {
 }
 
 /// In order, and none over another.
-fn merged(mut found: Vec<(Range<usize>, &'static str)>) -> Vec<(Range<usize>, &'static str)> {
+fn merged(mut found: Vec<(Range<usize>, FormPattern)>) -> Vec<(Range<usize>, FormPattern)> {
     found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
-    let mut merged: Vec<(Range<usize>, &'static str)> = Vec::new();
+    let mut merged: Vec<(Range<usize>, FormPattern)> = Vec::new();
     for (range, form) in found {
         match merged.last_mut() {
             // What holds another is of its form.
             Some((last, _)) if range.end <= last.end && range.start < last.end => {}
             Some((last, is)) if range.start < last.end => {
                 last.end = range.end;
-                *is = ANYTHING;
+                *is = ANYTHING.into();
             }
             _ => merged.push((range, form)),
         }
@@ -294,17 +325,17 @@ fn with_fractions_of(value: &Value, other: &Value, depth: usize) -> Value {
 }
 
 /// The same place in answers to the same; where one has none, nothing.
-pub(super) fn below<'v>(others: &[&'v Value], step: Step<'_>) -> Option<Vec<&'v Value>> {
+pub(super) fn below<'v>(others: &[&'v Value], step: PathStep<'_>) -> Option<Vec<&'v Value>> {
     let place = |other: &&'v Value| match step {
-        Step::Member(name) => other.get(name),
-        Step::Item(at) => other.get(at),
+        PathStep::Member(name) => other.get(name),
+        PathStep::Item(at) => other.get(at),
     };
     others.iter().map(place).collect()
 }
 
 /// One step down in a structure.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Step<'n> {
+pub(super) enum PathStep<'n> {
     Member(&'n str),
     Item(usize),
 }
