@@ -130,9 +130,11 @@ impl RunCall {
             return Ok(());
         }
         let vars = self.vars();
-        let plans: Result<Vec<Plan>, _> = paths
+        // A server that takes turns is called by its own name in its combinations alone.
+        let jobs = matrix::jobs(paths, &vars, self.project());
+        let plans: Result<Vec<Plan>, _> = jobs
             .iter()
-            .map(|p| read(p, None, &vars, self.args.project_dir.as_deref()))
+            .map(|job| read(&job.path, job.variant.clone(), &vars, self.project()))
             .collect();
         // A plan that can't be read says so itself when it is due; what it
         // holds nobody knows.

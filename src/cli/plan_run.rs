@@ -11,6 +11,7 @@ use super::invalid::{Invalid, chain, read};
 use super::known::day_of;
 use super::matrix::{InMatrix, Job};
 use super::out::Out;
+use super::plan_files::PlanCopy;
 use super::plan_reads::look_at_reads;
 use super::proposals::{Proposals, stored};
 use super::record::{self, RestedOn};
@@ -55,6 +56,8 @@ struct PlanRun<'a> {
     report_dir: Rc<ReportDir>,
     proposals: Rc<Proposals>,
     redactor: Redactor,
+    /// Of a plan that came from stdin, what another run takes in its place.
+    plan_copy: Option<PlanCopy>,
     logins: Option<TokenStore>,
     reporter: Rc<RefCell<TerminalReporter<Out>>>,
     /// Where it writes.
@@ -96,7 +99,7 @@ impl RunCall {
             return Err(Invalid::hook(path, hook));
         }
         let hook = hooks(&plan, &self.args).first_named();
-        Invalid::of_stdin(path, hook, self.args.write_repairs).map_or(Ok(()), Err)?;
+        Invalid::of_stdin(&plan, hook, self.args.write_repairs).map_or(Ok(()), Err)?;
         let selection = self.selection();
         // Of several plans, each takes what it has a place for.
         if !self.several {
@@ -202,6 +205,8 @@ impl<'a> PlanRun<'a> {
         let (schemas, schema_warning) = call.args.ladder.open();
         let store_unread = schema_warning.is_some();
         schema_warning.into_iter().for_each(|w| warnings.warn(w));
+        let redactor = secrets(plan, &call.world.env);
+        let report_path = report_dir.path().to_owned();
         Self {
             recorder: call
                 .args
@@ -215,7 +220,8 @@ impl<'a> PlanRun<'a> {
             project,
             proposals: Rc::new(Proposals::new(&plan.source.path, report_dir.clone())),
             report_dir,
-            redactor: secrets(plan, &call.world.env),
+            plan_copy: PlanCopy::of_stdin(&plan.source, &report_path, &redactor),
+            redactor,
             logins: call.world.logins(),
             reporter,
             out,
@@ -268,6 +274,7 @@ impl<'a> PlanRun<'a> {
         };
         let templates = RefCell::new(HashMap::new());
         let path = plan.source.path.clone();
+        let copy = self.plan_copy.as_ref().map(PlanCopy::shown);
         let places: BTreeMap<String, Location> = plan
             .servers
             .iter()
@@ -279,7 +286,7 @@ impl<'a> PlanRun<'a> {
             diagnose: &|failure| {
                 let (mut diagnosis, template) = self.call.rules.diagnose_with_template(failure);
                 self.look(&mut diagnosis, failure, &path, &places);
-                name_plan(&mut diagnosis.advice.fix, &path);
+                name_plan(&mut diagnosis.advice.fix, &path, copy.as_deref());
                 run_here(&mut diagnosis.advice.fix, &self.call.world.cwd);
                 templates
                     .borrow_mut()
@@ -463,6 +470,7 @@ impl<'a> PlanRun<'a> {
             reports_dir: args.reports.unusual(),
             call_flags: CallFlags {
                 folder: call.world.cwd.display().to_string(),
+                plan_copy: self.plan_copy.as_ref().map(PlanCopy::shown),
                 ..args.again.clone()
             },
             project_dir: self.project.clone(),
@@ -541,9 +549,11 @@ impl<'a> PlanRun<'a> {
 
     /// Writes the reports as they stand.
     fn write(&self, report: &RunReport, texts: PlanTexts<'_>) -> Result<(), String> {
+        let kept = texts.kept.iter().cloned();
+        let copy = self.plan_copy.as_ref().map(PlanCopy::file);
         let extras = Extras {
             repaired_plan: texts.repaired,
-            plans: texts.kept,
+            plans: &kept.chain(copy).collect::<Vec<_>>(),
         };
         self.report_dir
             .write(report, extras)

@@ -55,6 +55,11 @@ steps:
     assert_eq!(servers[0]["state"], "not_started", "{servers}");
     assert_eq!(servers[1]["state"], "ready", "{servers}");
 
+    // One that takes turns is selected by its own name.
+    let (code, one) = run(&project, &["--only", "server:new"]);
+    assert_eq!(code, Some(0), "{one:#}");
+    assert_eq!(one["totals"]["passed"], 3, "{one:#}");
+
     let matrix = &all["matrix"][0];
     assert_eq!(matrix["axes"], json!({ "servers.it": ["old", "new"] }));
     assert_eq!(

@@ -7,6 +7,7 @@ use super::launch::Reach;
 use jelly_base::text::redact::{Redactor, show_argv, show_url, show_value};
 use jelly_base::text::{Notation, disarmed, is_too_large};
 use schemars::JsonSchema;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -59,6 +60,8 @@ enum Content {
     Text(String),
     /// How the server was started or reached, before its first message.
     Start(RecordedStart),
+    /// Why nothing more is recorded: the last line.
+    Stopped(String),
 }
 
 /// How a server was started or reached, redacted.
@@ -131,7 +134,11 @@ struct TranscriptState {
     /// How many sessions were begun.
     sessions: u64,
     began: Instant,
+    /// Of whole lines.
+    bytes: u64,
     failure: Option<io::Error>,
+    /// Somebody was told of the failure.
+    told: bool,
 }
 
 /// How each line begins.
@@ -145,6 +152,8 @@ struct Earlier {
     seq: u64,
     sessions: u64,
     at_ms: u64,
+    /// Nothing is to come any more.
+    stopped: bool,
 }
 
 /// What of a line tells where the record had got to.
@@ -156,6 +165,8 @@ struct EarlierLine {
     at_ms: u64,
     #[serde(rename = "direction")]
     _direction: Direction,
+    #[serde(default)]
+    stopped: Option<IgnoredAny>,
 }
 
 impl Earlier {
@@ -182,6 +193,7 @@ impl Earlier {
             earlier.seq = earlier.seq.max(entry.seq);
             earlier.sessions = earlier.sessions.max(entry.session.unwrap_or_default());
             earlier.at_ms = earlier.at_ms.max(entry.at_ms);
+            earlier.stopped = entry.stopped.is_some();
         }
     }
 }
@@ -224,13 +236,17 @@ impl Recorder {
         file.set_len(earlier.bytes)?;
         let now = Instant::now();
         let since = Duration::from_millis(earlier.at_ms);
+        let failure = earlier.stopped.then(|| io::Error::other(FULL));
         Ok(Self::of(TranscriptState {
-            file: Some(file),
+            file: failure.is_none().then_some(file),
             left: RECORD_BYTES.saturating_sub(earlier.bytes),
-            seq: earlier.seq,
+            // The one that says so is no message.
+            seq: earlier.seq - u64::from(earlier.stopped),
             sessions: earlier.sessions,
             began: now.checked_sub(since).unwrap_or(now),
-            failure: None,
+            bytes: earlier.bytes,
+            failure,
+            told: false,
         }))
     }
 
@@ -241,7 +257,9 @@ impl Recorder {
             seq: 0,
             sessions: 0,
             began: Instant::now(),
+            bytes: 0,
             failure: None,
+            told: false,
         }))
     }
 
@@ -282,49 +300,101 @@ impl Recorder {
 
     fn write(&self, server: &str, direction: Direction, content: Content) {
         let mut state = self.lock();
-        if state.file.is_none() {
+        let Some(line) = self.line(&state, server, direction, content) else {
             return;
+        };
+        match state.left.checked_sub(bytes_of(&line)) {
+            Some(left) => {
+                state.left = left;
+                if let Err(error) = state.append(&line) {
+                    state.stop(error);
+                }
+            }
+            None => {
+                // Who reads it is to know that there was more.
+                let why = Content::Stopped(FULL.to_owned());
+                let last = self.line(&state, server, direction, why);
+                let written = last.map_or(Ok(()), |last| {
+                    state.append(&last)?;
+                    // It is no message.
+                    state.seq -= 1;
+                    Ok(())
+                });
+                state.stop(written.err().unwrap_or_else(|| io::Error::other(FULL)));
+            }
         }
-        state.seq += 1;
+    }
+
+    /// The next line, where one is to be written.
+    fn line(
+        &self,
+        state: &TranscriptState,
+        server: &str,
+        direction: Direction,
+        content: Content,
+    ) -> Option<String> {
+        state.file.as_ref()?;
         let entry = serde_json::to_string(&RecordedLine {
-            seq: state.seq,
+            seq: state.seq + 1,
             server,
             session: self.session,
             at_ms: u64::try_from(state.began.elapsed().as_millis()).unwrap_or(u64::MAX),
             direction,
             content,
         });
-        let Ok(entry) = entry else {
-            return;
-        };
-        // One write per message, so that a killed run leaves whole lines.
-        let line = format!("{}\n", disarmed(&entry, Notation::Json));
-        let length = u64::try_from(line.len()).unwrap_or(u64::MAX);
-        let written = match (state.left.checked_sub(length), &mut state.file) {
-            (Some(left), Some(file)) => {
-                let written = file.write_all(line.as_bytes());
-                state.left = left;
-                written
-            }
-            (Some(_), None) => Ok(()),
-            (None, _) => Err(io::Error::other("it is too long for more")),
-        };
-        if let Err(error) = written {
-            state.file = None;
-            state.failure = Some(error);
-        }
+        let entry = entry.ok()?;
+        Some(format!("{}\n", disarmed(&entry, Notation::Json)))
     }
 
     /// Why the record is not whole, if it is not.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
-        let state = self.lock();
-        state.failure.as_ref().map(|error| {
-            format!(
-                "the wire record stops after message {}: {error}",
-                state.seq.saturating_sub(1)
-            )
-        })
+        self.lock().warning()
+    }
+
+    /// The same, once: for who wants to hear of it when it happens.
+    #[must_use]
+    pub fn new_warning(&self) -> Option<String> {
+        let mut state = self.lock();
+        let warning = state.warning().filter(|_| !state.told)?;
+        state.told = true;
+        Some(warning)
+    }
+}
+
+/// Why a record has no more.
+const FULL: &str = "it is full (256 MiB)";
+
+fn bytes_of(line: &str) -> u64 {
+    u64::try_from(line.len()).unwrap_or(u64::MAX)
+}
+
+impl TranscriptState {
+    /// One write per message, so that a killed run leaves whole lines.
+    fn append(&mut self, line: &str) -> io::Result<()> {
+        if let Some(file) = &mut self.file {
+            file.write_all(line.as_bytes())?;
+            self.bytes += bytes_of(line);
+            self.seq += 1;
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self, error: io::Error) {
+        if let Some(file) = self.file.take() {
+            // What was begun of a line goes; where even that can't be done, who
+            // reads it says where it is cut off.
+            let _ = file.set_len(self.bytes);
+        }
+        self.failure = Some(error);
+    }
+
+    fn warning(&self) -> Option<String> {
+        let error = self.failure.as_ref()?;
+        let seq = self.seq;
+        Some(format!(
+            "the wire record stops after message {seq}: {error}"
+        ))
     }
 }
 
@@ -539,13 +609,25 @@ mod tests {
             recorder.record("a", Direction::Received, b"{}", &Redactor::none());
         }
         let text = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(text.lines().count(), 2, "{text}");
-        assert!(text.ends_with("}\n"));
+        assert_eq!(text.lines().count(), 3, "{text}");
+        let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        assert_eq!(last["stopped"], "it is full (256 MiB)", "{text}");
         let warning = recorder.warning().unwrap();
         assert!(
             warning.starts_with("the wire record stops after message 2"),
             "{warning}"
         );
+        // Whoever wants to hear of it at once hears of it once.
+        assert_eq!(recorder.new_warning(), Some(warning.clone()));
+        assert_eq!(recorder.new_warning(), None);
+        let read = crate::Recording::read(text.as_bytes()).unwrap();
+        assert_eq!(read.stopped.as_deref(), Some("it is full (256 MiB)"));
+        assert_eq!(read.sessions[0].messages.len(), 2);
+        // Nothing is added to it, which is said at once.
+        let resumed = Recorder::resume(&path).unwrap();
+        assert_eq!(resumed.new_warning(), Some(warning));
+        resumed.record("a", Direction::Received, b"{}", &Redactor::none());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     }
 
     #[cfg(target_os = "linux")]

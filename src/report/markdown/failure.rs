@@ -119,6 +119,7 @@ pub(super) fn failure(
         } else {
             let got = match &assertion.nearest {
                 Some(nearest) => format!(" nothing; the nearest path is {}\n", code(nearest)),
+                None if assertion.absent => " nothing\n".to_owned(),
                 None => format!("\n\n{}", fence(&words::value(&assertion.actual), "")),
             };
             out.push_str(&format!(

@@ -64,15 +64,24 @@ fn is_steering(c: char) -> bool {
 
 /// Takes no room, or changes the order in which others are shown.
 ///
-/// Source: Unicode Technical Report 36, and the `Bidi_Control` and
-/// `Default_Ignorable_Code_Point` properties.
+/// Source: Unicode Technical Report 36, and the `Bidi_Control` property.
 fn may_hide(c: char) -> bool {
+    is_ignorable(c) || matches!(c, '\u{2028}' | '\u{2029}' | '\u{fff9}'..='\u{fffb}')
+}
+
+/// Whether a character is shown by nothing of its own.
+///
+/// Source: the `Default_Ignorable_Code_Point` property of Unicode 16,
+/// `DerivedCoreProperties.txt`.
+#[must_use]
+pub fn is_ignorable(c: char) -> bool {
     matches!(
         c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
     )
 }
 
@@ -82,6 +91,12 @@ fn hides(before: char, c: char, after: char) -> bool {
     match c {
         '\u{200c}' | '\u{200d}' => before.is_ascii() || after.is_ascii() || may_hide(after),
         '\u{e0020}'..='\u{e007f}' => before.is_ascii(),
+        // They choose between two forms of what stands before: of letters of some
+        // writings, of symbols, and of digits on a key.
+        '\u{180b}'..='\u{180d}'
+        | '\u{180f}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{e0100}'..='\u{e01ef}' => before.is_ascii() && after != '\u{20e3}',
         _ => may_hide(c),
     }
 }
@@ -105,6 +120,8 @@ mod tests {
         assert_eq!(sanitize("pass\u{200b}word"), "pass<U+200B>word");
         assert_eq!(sanitize("a\u{200d}b \u{feff}"), "a<U+200D>b <U+FEFF>");
         assert_eq!(sanitize("x\u{e0041}"), "x<U+E0041>");
+        assert_eq!(sanitize("x\u{fe0f}y\u{e0100}"), "x<U+FE0F>y<U+E0100>");
+        assert_eq!(sanitize("x\u{1d173}\u{180b}"), "x<U+1D173><U+180B>");
     }
 
     #[test]
@@ -114,6 +131,7 @@ mod tests {
             "👩\u{200d}💻",
             "🏴\u{e0067}\u{e0062}\u{e007f}",
             "❤\u{fe0f}",
+            "1\u{fe0f}\u{20e3}",
         ] {
             assert_eq!(sanitize(text), text);
         }

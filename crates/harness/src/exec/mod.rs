@@ -8,6 +8,7 @@
 
 mod against_lists;
 mod asked;
+mod at_once;
 mod auth;
 mod beside_endpoint;
 mod bound;
@@ -24,6 +25,7 @@ mod ladder;
 mod launch;
 mod left_out;
 mod life;
+mod line_watch;
 mod locked;
 mod logs;
 mod misfit;

@@ -17,12 +17,15 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
 /// What npm, pnpm, Yarn, uv and pip say of a version that is not there.
-const NO_VERSION: [&str; 7] = [
+const NO_VERSION: [&str; 9] = [
     "code ETARGET",
     "No matching version found for",
     "ERR_PNPM_NO_MATCHING_VERSION",
     "there is no version of",
     "there are no versions of",
+    // Where a range is asked for.
+    "is available and you require",
+    "only the following versions of",
     "Could not find a version that satisfies the requirement",
     "No matching distribution found for",
 ];
@@ -154,6 +157,10 @@ mod tests {
         );
         let uv = "  ╰─▶ Because there is no version of a==9.9.9 and you require a==9.9.9";
         assert!(said(uv).is_some());
+        // As uv 0.11 and uvx say it of a range.
+        let range =
+            "  cause: Because only a==1.0.0 is available and you require a>=1.1, we can conclude";
+        assert!(said(range).is_some());
         for other in [
             "npm error code E404\nnpm error 404 'x@*' is not in this registry.",
             "Error: connect ECONNREFUSED 127.0.0.1:4873",

@@ -5,7 +5,7 @@ use super::revision::definitions;
 use super::seen::{Foundations, Observation, PassedBefore, Seen, StepFacts, needs_proof};
 use jelly_base::model::{IterationRecord, Outcome, Section, Side, StepReport, StepState};
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How far a step got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,7 +101,7 @@ pub fn earlier_steps(record: &IterationRecord, failures: &[Seen]) -> Vec<Earlier
 /// What the steps of one iteration rested on, worked out when it is first asked
 /// for.
 pub(super) struct StepDependencies<'a> {
-    earlier: Vec<EarlierStep>,
+    earlier: EarlierSteps,
     facts: &'a Foundations,
     definitions: OnceCell<BTreeMap<String, u64>>,
 }
@@ -109,7 +109,7 @@ pub(super) struct StepDependencies<'a> {
 impl<'a> StepDependencies<'a> {
     pub fn new(observation: &Observation<'a>) -> Self {
         Self {
-            earlier: earlier_steps(observation.record, observation.failures),
+            earlier: EarlierSteps::new(earlier_steps(observation.record, observation.failures)),
             facts: observation.steps,
             definitions: OnceCell::new(),
         }
@@ -117,53 +117,74 @@ impl<'a> StepDependencies<'a> {
 
     /// What the step rested on, all of it.
     pub fn definition(&self, step: &str) -> Option<u64> {
-        let all = || definitions(self.facts, &self.earlier);
+        let all = || definitions(self.facts, &self.earlier.steps);
         self.definitions.get_or_init(all).get(step).copied()
     }
 
     /// How far each step of the iteration got.
     pub fn earlier(&self) -> &[EarlierStep] {
-        &self.earlier
+        &self.earlier.steps
     }
 
     /// The step that keeps what was seen of this one from being proof: see
-    /// [`not_done_before`]. None where it passed before with the very same left
+    /// [`EarlierSteps::not_done_before`]. None where it passed before with the very same left
     /// undone.
     pub fn gap_before(&self, step: &str, passed_before: &PassedBefore) -> Option<&EarlierStep> {
         let is_startup = |id: &str| self.facts.get(id).is_some_and(|facts| facts.is_startup);
         let own = self.facts.get(step)?;
-        let gap = not_done_before(step, own, &self.earlier, is_startup)?;
+        let gap = self.earlier.not_done_before(step, own, is_startup)?;
         let passed = self.definition(step).is_some_and(|d| passed_before.has(d));
         (!passed).then_some(gap)
     }
 }
 
-/// The first step that `step` builds on and that did not get far enough: of its
-/// server, of set-up, or a source of its captures. Steps that stand behind it
-/// in the plan are none of its affair. To look at a start changes nothing, and a
-/// start comes before all steps.
-fn not_done_before<'a>(
-    step: &str,
-    facts: &StepFacts,
-    earlier: &'a [EarlierStep],
-    is_startup: impl Fn(&str) -> bool,
-) -> Option<&'a EarlierStep> {
-    if facts.is_startup {
-        return None;
+/// The steps of one iteration, and where those are that can't be built on: few,
+/// of what may be thousands.
+struct EarlierSteps {
+    steps: Vec<EarlierStep>,
+    places: HashMap<String, usize>,
+    gaps: Vec<usize>,
+}
+
+impl EarlierSteps {
+    fn new(steps: Vec<EarlierStep>) -> Self {
+        let with_places = || steps.iter().enumerate();
+        let places = with_places().map(|(at, step)| (step.id.clone(), at));
+        let gaps = with_places().filter(|(_, step)| !step.ran.can_be_built_on());
+        Self {
+            places: places.collect(),
+            gaps: gaps.map(|(at, _)| at).collect(),
+            steps,
+        }
     }
-    let own = earlier.iter().position(|other| other.id == step)?;
-    let server = &earlier[own].server;
-    earlier[..own].iter().find(|other| {
-        let builds_on_it = other.section == Section::Setup
-            || other.server == *server && !is_startup(&other.id)
-            || facts.steps.contains(&other.id);
-        builds_on_it && !other.ran.can_be_built_on()
-    })
+
+    /// The first step that `step` builds on and that did not get far enough: of
+    /// its server, of set-up, or a source of its captures. Steps that stand
+    /// behind it in the plan are none of its affair. To look at a start changes
+    /// nothing, and a start comes before all steps.
+    fn not_done_before(
+        &self,
+        step: &str,
+        facts: &StepFacts,
+        is_startup: impl Fn(&str) -> bool,
+    ) -> Option<&EarlierStep> {
+        if facts.is_startup {
+            return None;
+        }
+        let own = *self.places.get(step)?;
+        let server = &self.steps[own].server;
+        let before = self.gaps.iter().take_while(|at| **at < own);
+        before.map(|at| &self.steps[*at]).find(|other| {
+            other.section == Section::Setup
+                || other.server == *server && !is_startup(&other.id)
+                || facts.steps.contains(&other.id)
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{EarlierStep, Ran, not_done_before};
+    use super::{EarlierStep, EarlierSteps, Ran};
     use crate::triage_loop::StepFacts;
     use jelly_base::model::Section;
     use std::collections::BTreeSet;
@@ -184,13 +205,14 @@ mod tests {
             ..StepFacts::default()
         };
         let of = |id: &str, server: &str, section, ran| {
-            let earlier = [
+            let earlier = EarlierSteps::new(vec![
                 step(id, server, section, ran),
                 step("it", "own", Section::Steps, Ran::Done),
                 step("later", "own", Section::Steps, Ran::NotRun),
-            ];
+            ]);
             let is_startup = |id: &str| id.starts_with("startup:");
-            not_done_before("it", &facts, &earlier, is_startup).map(|step| step.id.clone())
+            let gap = earlier.not_done_before("it", &facts, is_startup);
+            gap.map(|step| step.id.clone())
         };
         for ran in [Ran::NotRun, Ran::FailedTestSide] {
             assert_eq!(of("up", "other", Section::Setup, ran), Some("up".into()));

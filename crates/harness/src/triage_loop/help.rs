@@ -14,7 +14,7 @@ use jelly_base::model::{
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{human_duration, plural, shell_word};
 use jelly_plan::Plan;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 /// What the summary is told besides the iterations.
@@ -75,6 +75,9 @@ impl HelpContext<'_> {
             command.push(' ');
             command.push_str(word);
         }
+        if let Some(copy) = &self.call_flags.plan_copy {
+            command.push_str(&format!(" < {}", shell_word(copy)));
+        }
         command
     }
 }
@@ -111,7 +114,8 @@ pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>)
             problems.push(problem(&case, iterations, context));
         }
         let is_late = |step: &StepReport| step.because == Some(Because::Deadline);
-        let steps = last.steps.iter().filter(|s| is_loose(s, last, before));
+        let told = Told::new(last, before);
+        let steps = last.steps.iter().filter(|s| told.is_loose(s));
         // The deadline explains what it cut off.
         let (by_deadline, loose): (_, Vec<&StepReport>) =
             steps.partition(|s| deadline.is_some() && is_late(s));
@@ -257,49 +261,67 @@ fn add<'a>(
     }
 }
 
-/// A step that is not fine, and for which no failure speaks: not its own, not
-/// its server's, not that of the step it waited for.
-fn is_loose(step: &StepReport, last: &IterationReport, before: &[IterationReport]) -> bool {
-    let spoken_for = |id: &str| last.failures.iter().any(|f| f.step.as_deref() == Some(id));
-    let server_failed = |name: &str| {
-        last.failures
-            .iter()
-            .any(|f| f.server.as_deref() == Some(name))
-    };
-    let was_diagnosed = before
-        .iter()
-        .flat_map(|i| &i.failures)
-        .any(|f| f.step.as_ref() == Some(&step.id));
-    match step.state {
-        StepState::Passed => false,
-        StepState::Failed => !spoken_for(&step.id) && !server_failed(&step.server),
-        StepState::Quarantined => {
-            // Some causes concern no step and no server alone.
-            let of_all = |reason: &String| {
-                let mut all = last.failures.iter();
-                all.any(|f| f.step.is_none() && f.server.is_none() && f.message == *reason)
-            };
-            let is_told = matches!(&step.because, Some(Because::Plan(reason)) if of_all(reason));
-            !is_told && !spoken_for(&step.id) && !was_diagnosed
+/// What speaks for steps: the failures of the last iteration and of those before
+/// it, looked up once for what may be thousands of steps.
+struct Told<'a> {
+    last: &'a IterationReport,
+    steps: HashSet<&'a str>,
+    servers: HashSet<&'a str>,
+    earlier: HashSet<&'a str>,
+}
+
+impl<'a> Told<'a> {
+    fn new(last: &'a IterationReport, before: &'a [IterationReport]) -> Self {
+        let of_step = |failure: &'a FailureReport| failure.step.as_deref();
+        let of_server = |failure: &'a FailureReport| failure.server.as_deref();
+        let earlier = before.iter().flat_map(|i| &i.failures);
+        Self {
+            last,
+            steps: last.failures.iter().filter_map(of_step).collect(),
+            servers: last.failures.iter().filter_map(of_server).collect(),
+            earlier: earlier.filter_map(of_step).collect(),
         }
-        StepState::Blocked | StepState::Skipped => match &step.because {
-            Some(
-                Because::NotSelected
-                | Because::If
-                | Because::Requires(_)
-                | Because::Step(_)
-                | Because::FailFast,
-            ) => false,
-            Some(Because::Server(name)) => !server_failed(name),
-            // What kept the set-up step from passing kept this one from running.
-            Some(Because::Setup(id)) => {
-                let setup = last.steps.iter().find(|s| s.id == *id && s.id != step.id);
-                !spoken_for(id) && setup.is_none_or(|setup| is_loose(setup, last, before))
+    }
+
+    /// A step that is not fine, and for which no failure speaks: not its own, not
+    /// its server's, not that of the step it waited for.
+    fn is_loose(&self, step: &StepReport) -> bool {
+        let spoken_for = |id: &str| self.steps.contains(id);
+        let server_failed = |name: &str| self.servers.contains(name);
+        match step.state {
+            StepState::Passed => false,
+            StepState::Failed => !spoken_for(&step.id) && !server_failed(&step.server),
+            StepState::Quarantined => {
+                // Some causes concern no step and no server alone.
+                let of_all = |reason: &String| {
+                    let mut all = self.last.failures.iter();
+                    all.any(|f| f.step.is_none() && f.server.is_none() && f.message == *reason)
+                };
+                let is_told =
+                    matches!(&step.because, Some(Because::Plan(reason)) if of_all(reason));
+                let was_diagnosed = self.earlier.contains(step.id.as_str());
+                !is_told && !spoken_for(&step.id) && !was_diagnosed
             }
-            Some(Because::Deadline | Because::Interrupted | Because::Plan(_)) | None => {
-                !spoken_for(&step.id) && !server_failed(&step.server)
-            }
-        },
+            StepState::Blocked | StepState::Skipped => match &step.because {
+                Some(
+                    Because::NotSelected
+                    | Because::If
+                    | Because::Requires(_)
+                    | Because::Step(_)
+                    | Because::FailFast,
+                ) => false,
+                Some(Because::Server(name)) => !server_failed(name),
+                // What kept the set-up step from passing kept this one from running.
+                Some(Because::Setup(id)) => {
+                    let mut steps = self.last.steps.iter();
+                    let setup = steps.find(|s| s.id == *id && s.id != step.id);
+                    !spoken_for(id) && setup.is_none_or(|setup| self.is_loose(setup))
+                }
+                Some(Because::Deadline | Because::Interrupted | Because::Plan(_)) | None => {
+                    !spoken_for(&step.id) && !server_failed(&step.server)
+                }
+            },
+        }
     }
 }
 

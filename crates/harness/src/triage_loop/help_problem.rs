@@ -1,6 +1,7 @@
 //! One problem of the help summary, from the failures that share its cause.
 
 use super::help::HelpContext;
+use super::help_compared::compared;
 use super::help_excuse::excused;
 use super::reason::NAMED;
 use jelly_base::model::{
@@ -133,7 +134,14 @@ fn what(case: &Case<'_>, iterations: &[IterationReport]) -> String {
         let seen = sightings(diagnosis);
         add(excused(word, diagnosis, seen, unconfirmable(iterations)));
     }
-    if diagnosis.standing == Some(Standing::NeverPassed) {
+    let of_snapshot = failure
+        .assertion
+        .as_ref()
+        .is_some_and(|assertion| assertion.kind == "snapshot");
+    if diagnosis.standing == Some(Standing::NeverPassed) && of_snapshot {
+        // A person has looked at it.
+        add("either the server changed, or the snapshot was accepted of another answer: no run is remembered in which it held".to_owned());
+    } else if diagnosis.standing == Some(Standing::NeverPassed) {
         add("either the server is wrong, or the plan expects the wrong value: this expectation was never seen to hold".to_owned());
     }
     what
@@ -310,24 +318,6 @@ fn exit_status(exit: &Exit) -> Option<String> {
     }
 }
 
-fn compared(assertion: &Assertion) -> String {
-    let place = assertion.place();
-    if let Some(difference) = &assertion.difference {
-        let place = place.map_or(String::new(), |place| format!(" at {place}"));
-        return format!("expected {}{place}; {}", assertion.kind, difference.first);
-    }
-    let actual = match &assertion.nearest {
-        Some(nearest) => format!("nothing (nearest: {nearest})"),
-        None => one_line(&assertion.actual.to_string(), QUOTE),
-    };
-    format!(
-        "expected {}{} {}, got {actual}",
-        assertion.kind,
-        place.map_or(String::new(), |place| format!(" at {place}")),
-        one_line(&assertion.expected.to_string(), QUOTE)
-    )
-}
-
 /// What the loop did about it, iteration by iteration.
 fn tried(
     case: &Case<'_>,
@@ -460,7 +450,9 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
         line.extend(profile.map(|profile| format!(" {profile}")));
     }
     let is_of_start = matches!(failure.phase, Phase::Spawn | Phase::Handshake | Phase::List);
-    if is_of_start && !failure.argv.is_empty() {
+    // What is another folder or port in each iteration, nobody can start by hand.
+    let is_of_iteration = |word: &String| word.contains("${tmp}") || word.contains("${port");
+    if is_of_start && !failure.argv.is_empty() && !failure.argv.iter().any(is_of_iteration) {
         let here = &context.call_flags.folder;
         let folder = failure.cwd.as_deref().filter(|folder| folder != here);
         let line = shell_command_in(folder, &failure.argv);

@@ -91,17 +91,23 @@ pub fn step_facts(plan: &Plan, beside: Beside<'_>) -> BTreeMap<String, StepFacts
         teardown: _,
     } = plan;
     let start = StableHash::new(literal_secrets);
+    let ground = Ground {
+        plan,
+        beside,
+        secrets: plan.secret_names().into_iter().collect(),
+        start: &start,
+    };
     let servers: BTreeMap<&str, u64> = servers
         .iter()
-        .map(|(name, server)| (name.as_str(), hash_of_server(server, plan, &beside, &start)))
+        .map(|(name, server)| (name.as_str(), hash_of_server(server, &ground)))
         .collect();
     let services: Vec<u64> = services
         .values()
-        .map(|service| hash_of_server(&service.server, plan, &beside, &start))
+        .map(|service| hash_of_server(&service.server, &ground))
         .collect();
     let mut known: BTreeMap<String, StepFacts> = BTreeMap::new();
     for step in plan.all_steps() {
-        let mut own = hash_of_step(step, plan, &beside, &servers, &start);
+        let mut own = hash_of_step(step, &ground, &servers);
         // Where there are none, what was kept before there could be one still counts.
         if !services.is_empty() {
             let mut with = start.apart();
@@ -132,15 +138,19 @@ pub fn step_facts(plan: &Plan, beside: Beside<'_>) -> BTreeMap<String, StepFacts
     known
 }
 
+/// What all steps and servers of a plan rest on, looked up once for all of them.
+struct Ground<'a> {
+    plan: &'a Plan,
+    beside: Beside<'a>,
+    /// Names of variables whose values never count, by the whole plan.
+    secrets: BTreeSet<String>,
+    start: &'a StableHash<'a>,
+}
+
 /// A step with its server and all that it refers to.
-fn hash_of_step(
-    step: &Step,
-    plan: &Plan,
-    beside: &Beside<'_>,
-    servers: &BTreeMap<&str, u64>,
-    start: &StableHash<'_>,
-) -> u64 {
-    let mut hash = start.apart();
+fn hash_of_step(step: &Step, ground: &Ground<'_>, servers: &BTreeMap<&str, u64>) -> u64 {
+    let Ground { plan, beside, .. } = ground;
+    let mut hash = ground.start.apart();
     hash.text(beside.plan);
     let server = plan.servers.get(&step.server);
     let limit = step
@@ -149,7 +159,7 @@ fn hash_of_step(
         .unwrap_or(Duration::ZERO);
     add_step(step, limit, &mut hash);
     let references = References::of_step(step, plan);
-    references.add_values(plan, beside, &mut hash);
+    references.add_values(ground, &mut hash);
     let named = references.servers.iter().map(String::as_str);
     for name in [step.server.as_str()].into_iter().chain(named) {
         hash.maybe(servers.get(name), |hash, server| {
@@ -168,12 +178,8 @@ fn hash_of_step(
 }
 
 /// A server with all that it refers to, and with what the settings say of it.
-fn hash_of_server(
-    server: &Server,
-    plan: &Plan,
-    beside: &Beside<'_>,
-    start: &StableHash<'_>,
-) -> u64 {
+fn hash_of_server(server: &Server, ground: &Ground<'_>) -> u64 {
+    let Ground { plan, beside, .. } = ground;
     let ResultSettings {
         adapt,
         wire_check,
@@ -181,13 +187,13 @@ fn hash_of_server(
         store_unread,
         rules,
     } = beside.settings;
-    let mut hash = start.apart();
+    let mut hash = ground.start.apart();
     let in_effect = InEffect {
         adapt: *adapt && server.adapt,
         wire_check: *wire_check || server.wire_check.unwrap_or(plan.wire_check),
     };
     add_server(server, in_effect, &mut hash);
-    References::of_server(server, plan).add_values(plan, beside, &mut hash);
+    References::of_server(server, plan).add_values(ground, &mut hash);
     let none = BTreeMap::new();
     let set = schemas.get(&server.name).unwrap_or(&none);
     hash.each(set.iter(), |hash, (tool, schema)| {

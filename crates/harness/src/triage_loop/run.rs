@@ -351,7 +351,12 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
                     applied.proposals.push(proposal.clone());
                 }
                 Err(why) => {
-                    self.pass_over(proposal, &why);
+                    // Of a step with cases, the first has done it for all of them.
+                    let is_done =
+                        |other: &Proposal| other.id == proposal.id && other.edits == proposal.edits;
+                    if !applied.proposals.iter().any(is_done) {
+                        self.pass_over(proposal, &why);
+                    }
                     refused.push(proposal.clone());
                 }
             }

@@ -5,6 +5,7 @@ use super::judge::Judged;
 use jelly_base::model::{
     Because, Failure, IterationRecord, Section, ServerReport, ServerState, StepReport, StepState,
 };
+use std::collections::HashSet;
 
 /// What stands when an iteration is over.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,8 +27,8 @@ pub struct Standings {
 /// the code, now or earlier, and still is.
 pub(super) fn standings(record: &IterationRecord, judged: &[Judged], proven: bool) -> Standings {
     let code = proven || judged.iter().any(Judged::is_code);
-    let unexplained = record.steps.iter().any(|s| is_unexplained(s, record))
-        || record.servers.iter().any(|s| is_silent_loss(s, record));
+    let unexplained =
+        any_unexplained(record) || record.servers.iter().any(|s| is_silent_loss(s, record));
     let unable = record.steps.iter().any(could_not_run);
     let looked = record
         .steps
@@ -95,13 +96,24 @@ fn could_not_run(step: &StepReport) -> bool {
     }
 }
 
-/// It failed, and no record says why.
-fn is_unexplained(step: &StepReport, record: &IterationRecord) -> bool {
-    let explains = |f: &Failure| match &f.step {
-        Some(id) => *id == step.id,
-        None => f.server.as_ref() == Some(&step.server),
-    };
-    step.state == StepState::Failed && !record.failures.iter().any(explains)
+/// Whether a step failed and no record says why.
+fn any_unexplained(record: &IterationRecord) -> bool {
+    let of_step: HashSet<&str> = record
+        .failures
+        .iter()
+        .filter_map(|f| f.step.as_deref())
+        .collect();
+    let of_server: HashSet<&str> = record
+        .failures
+        .iter()
+        .filter(|f| f.step.is_none())
+        .filter_map(|f| f.server.as_deref())
+        .collect();
+    record.steps.iter().any(|step| {
+        step.state == StepState::Failed
+            && !of_step.contains(step.id.as_str())
+            && !of_server.contains(step.server.as_str())
+    })
 }
 
 /// A server was lost, and no record says why.

@@ -6,7 +6,8 @@ use super::draft::Settings;
 use super::names::Ids;
 use super::text::Text;
 use super::values::{all_written, item, member, one, one_path, written};
-use jelly_base::text::{Varying, Volatile, one_line, plural, variable_name, varying};
+use super::varies::{Step, below, is_of_a_run, varying_parts};
+use jelly_base::text::{Varying, one_line, plural, variable_name, varying};
 use jelly_plan::Template;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -23,8 +24,6 @@ const MAX_VALUES: usize = 20;
 const MAX_LISTED: usize = 50;
 /// So deep a structure is looked into.
 const MAX_DEPTH: usize = 24;
-/// The moments since 1970 that a server may have said, in seconds.
-const MOMENTS: std::ops::Range<f64> = 1.4e9..2.2e9;
 
 /// A request, and what came of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +33,9 @@ pub struct Observation {
     pub method: String,
     pub params: Map<String, Value>,
     pub answer: Observed,
+    /// How the same was answered in other sessions with the server that had come as
+    /// far: what differs there, differs in the next run.
+    pub before: Vec<Observed>,
     /// What the server asked meanwhile, with the client's answer: `result` or
     /// `error`.
     pub answers: Vec<(String, Map<String, Value>)>,
@@ -62,8 +64,9 @@ pub fn observed_plan(
         0,
         &format!(
             "A plan made by `jelly init` of the recording {recording}. It expects what was \
-             answered then, but for times, ids, temporary folders and secrets. It is yours now: \
-             change what you like."
+             answered then, but for times, ids, numbers of processes, temporary folders and \
+             secrets, and what was another from session to session. It is yours now: change what \
+             you like."
         ),
     );
     text.comment(0, &format!("Run it: {}", settings.run));
@@ -303,9 +306,21 @@ impl Sent<'_> {
 type ListNames = (&'static str, &'static str, &'static str);
 
 fn expect(observation: &Observation, list: Option<ListNames>) -> Map<String, Value> {
+    let others: Vec<&Value> = observation
+        .before
+        .iter()
+        .filter_map(|other| match (other, &observation.answer) {
+            (Observed::Result(other), Observed::Result(_))
+            | (Observed::Error(other), Observed::Error(_)) => Some(other),
+            // What a server does now and then is no expectation's business.
+            (Observed::Result(_), Observed::Error(_))
+            | (Observed::Error(_), Observed::Result(_)) => None,
+        })
+        .collect();
+    let others = others.as_slice();
     let result = match &observation.answer {
         Observed::Result(result) => result,
-        Observed::Error(error) => return expect_error(error),
+        Observed::Error(error) => return expect_error(error, others),
     };
     if let Some((_, path, member)) = list {
         let items = result.get(path).and_then(Value::as_array);
@@ -329,10 +344,10 @@ fn expect(observation: &Observation, list: Option<ListNames>) -> Map<String, Val
         };
     }
     match observation.method.as_str() {
-        "tools/call" => expect_of_tool(result),
+        "tools/call" => expect_of_tool(result, others),
         _ => {
             let mut held = Vec::new();
-            leaves(result, &mut "$".to_owned(), 0, &mut held);
+            leaves((result, others), "", (&mut "$".to_owned(), 0), &mut held);
             held.truncate(MAX_VALUES);
             match held.is_empty() {
                 true => Map::new(),
@@ -342,29 +357,44 @@ fn expect(observation: &Observation, list: Option<ListNames>) -> Map<String, Val
     }
 }
 
-fn expect_error(error: &Value) -> Map<String, Value> {
+fn expect_error(error: &Value, others: &[&Value]) -> Map<String, Value> {
     let mut held = Map::new();
     if let Some(code) = error.get("code").filter(|code| code.is_i64()) {
         held.insert("code".to_owned(), code.clone());
     }
     if let Some(message) = error.get("message").and_then(Value::as_str) {
-        held.insert("message".to_owned(), Value::Object(held_text(message)));
+        let others = texts_at(others, "/message");
+        held.insert(
+            "message".to_owned(),
+            Value::Object(held_text(message, &others)),
+        );
     }
     one("error", Value::Object(held))
 }
 
-fn expect_of_tool(result: &Value) -> Map<String, Value> {
+/// The texts at this place of other answers.
+fn texts_at<'v>(others: &[&'v Value], pointer: &str) -> Vec<&'v str> {
+    let texts = others.iter();
+    texts
+        .filter_map(|other| other.pointer(pointer)?.as_str())
+        .collect()
+}
+
+fn expect_of_tool(result: &Value, others: &[&Value]) -> Map<String, Value> {
     let is_error = result.get("isError") == Some(&Value::Bool(true));
     let mut expect = one("is_error", Value::Bool(is_error));
     let mut held = Vec::new();
     let structured = result.get("structuredContent");
     if let Some(structured) = structured {
-        if structured.to_string().len() <= WHOLE_JSON && stays(structured, 0) {
+        let step = Step::Member("structuredContent");
+        let others = below(others, step).unwrap_or_default();
+        let is_same = others.iter().all(|other| *other == structured);
+        if structured.to_string().len() <= WHOLE_JSON && is_same && stays(structured, "", 0) {
             let whole = all_written(structured, &[]);
             expect.insert("structured".to_owned(), json!({ "equals": whole }));
         } else {
             let mut path = "$.structuredContent".to_owned();
-            leaves(structured, &mut path, 0, &mut held);
+            leaves((structured, &others), "", (&mut path, 0), &mut held);
             held.truncate(MAX_VALUES);
         }
     }
@@ -379,9 +409,10 @@ fn expect_of_tool(result: &Value) -> Map<String, Value> {
     match only {
         Some(text) if structured.is_some() && says_again(text) => {}
         Some(text) => {
-            expect.insert("text".to_owned(), Value::Object(held_text(text)));
+            let others = texts_at(others, "/content/0/text");
+            expect.insert("text".to_owned(), Value::Object(held_text(text, &others)));
         }
-        None => held.extend(held_blocks(blocks)),
+        None => held.extend(held_blocks(blocks, others)),
     }
     if !held.is_empty() {
         expect.insert("json".to_owned(), Value::Array(held));
@@ -389,13 +420,14 @@ fn expect_of_tool(result: &Value) -> Map<String, Value> {
     expect
 }
 
-fn held_blocks(blocks: &[Value]) -> Vec<Value> {
+fn held_blocks(blocks: &[Value], others: &[&Value]) -> Vec<Value> {
     let mut held = Vec::new();
     for (at, block) in blocks.iter().take(MAX_VALUES).enumerate() {
         for member in ["type", "text", "mimeType", "uri"] {
             if let Some(text) = block.get(member).and_then(Value::as_str) {
                 let mut path = one("path", Value::from(format!("$.content[{at}].{member}")));
-                path.extend(held_text(text));
+                let others = texts_at(others, &format!("/content/{at}/{member}"));
+                path.extend(held_text(text, &others));
                 held.push(Value::Object(path));
             }
         }
@@ -404,8 +436,8 @@ fn held_blocks(blocks: &[Value]) -> Vec<Value> {
 }
 
 /// Operators that hold a text, but for what differs in another run.
-fn held_text(text: &str) -> Map<String, Value> {
-    let found = varying(text);
+fn held_text(text: &str, others: &[&str]) -> Map<String, Value> {
+    let found = varying_parts(text, others);
     if text.len() <= WHOLE_TEXT && found.is_empty() {
         return one("equals", written(text));
     }
@@ -430,9 +462,9 @@ fn held_text(text: &str) -> Map<String, Value> {
         };
     }
     let (mut pattern, mut at) = ("^".to_owned(), 0);
-    for (range, what) in found {
+    for (range, form) in found {
         pattern.push_str(&regex::escape(&text[at..range.start]));
-        pattern.push_str(form(&what));
+        pattern.push_str(&form);
         at = range.end;
     }
     pattern.push_str(&regex::escape(&text[at..end]));
@@ -442,38 +474,27 @@ fn held_text(text: &str) -> Map<String, Value> {
     one("matches", written(&pattern))
 }
 
-/// What another value of the kind looks like.
-fn form(what: &Varying) -> &'static str {
-    match what {
-        Varying::Form(Volatile::Timestamp) => r"[\w:.,/+() -]+",
-        Varying::Form(Volatile::Uuid) => "[0-9a-fA-F-]{36}",
-        Varying::Form(Volatile::Duration) => r"[\d.]+\s?[a-zµ]+",
-        Varying::Form(Volatile::Hash) => "[0-9a-fA-F]{32,}",
-        Varying::TempFolder => r"\S+",
-        Varying::Secret(_) => ".+",
-    }
-}
-
 /// Whether nothing in a value differs in another run.
-fn stays(value: &Value, depth: usize) -> bool {
+fn stays(value: &Value, name: &str, depth: usize) -> bool {
     match value {
-        Value::String(text) => varying(text).is_empty(),
-        Value::Number(number) => !is_moment(number.as_f64().unwrap_or_default()),
-        Value::Array(items) => depth < MAX_DEPTH && items.iter().all(|i| stays(i, depth + 1)),
+        Value::String(text) => varying_parts(text, &[]).is_empty(),
+        Value::Number(number) => !is_of_a_run(name, number),
+        Value::Array(items) => depth < MAX_DEPTH && items.iter().all(|i| stays(i, name, depth + 1)),
         Value::Object(members) => {
-            depth < MAX_DEPTH && members.values().all(|i| stays(i, depth + 1))
+            depth < MAX_DEPTH && members.iter().all(|(name, i)| stays(i, name, depth + 1))
         }
         Value::Null | Value::Bool(_) => true,
     }
 }
 
-fn is_moment(number: f64) -> bool {
-    MOMENTS.contains(&number) || MOMENTS.contains(&(number / 1000.0))
-}
-
-/// The values in a structure, each with its path. What differs in another run
-/// is held by its form.
-fn leaves(value: &Value, path: &mut String, depth: usize, held: &mut Vec<Value>) {
+/// The values in a structure that has this name, each with its path. What differs
+/// in another run is held by its form, and what others have not, not at all.
+fn leaves(
+    (value, others): (&Value, &[&Value]),
+    name: &str,
+    (path, depth): (&mut String, usize),
+    held: &mut Vec<Value>,
+) {
     if held.len() >= MAX_VALUES || depth > MAX_DEPTH {
         return;
     }
@@ -482,26 +503,45 @@ fn leaves(value: &Value, path: &mut String, depth: usize, held: &mut Vec<Value>)
         Value::Object(members) => {
             let named = members.iter().filter(|(name, _)| *name != "_meta");
             for (name, inner) in named {
+                let Some(others) = below(others, Step::Member(name)) else {
+                    continue;
+                };
                 path.push_str(&member(name));
-                leaves(inner, path, depth + 1, held);
+                leaves((inner, &others), name, (path, depth + 1), held);
                 path.truncate(length);
             }
         }
         Value::Array(items) => {
+            let lengths = others.iter().map(|other| other.as_array().map(Vec::len));
+            if lengths
+                .into_iter()
+                .any(|length| length != Some(items.len()))
+            {
+                held.push(one_path(path, "type", Value::from("array")));
+                return;
+            }
             for (at, inner) in items.iter().enumerate().take(MAX_VALUES) {
+                let others = below(others, Step::Item(at)).unwrap_or_default();
                 path.push_str(&format!("[{at}]"));
-                leaves(inner, path, depth + 1, held);
+                leaves((inner, &others), name, (path, depth + 1), held);
                 path.truncate(length);
             }
         }
         Value::String(text) => {
+            let others: Vec<&str> = others.iter().filter_map(|other| other.as_str()).collect();
             let mut entry = one("path", Value::from(path.as_str()));
-            entry.extend(held_text(text));
+            entry.extend(held_text(text, &others));
             held.push(Value::Object(entry));
         }
-        Value::Number(number) if is_moment(number.as_f64().unwrap_or_default()) => {
+        Value::Number(number) if is_of_a_run(name, number) => {
             held.push(one_path(path, "type", Value::from("number")));
         }
+        Value::Number(_) if others.iter().any(|other| *other != value) => {
+            if others.iter().all(|other| other.is_number()) {
+                held.push(one_path(path, "type", Value::from("number")));
+            }
+        }
+        other if others.iter().any(|before| *before != other) => {}
         other => held.push(one_path(path, "equals", other.clone())),
     }
 }

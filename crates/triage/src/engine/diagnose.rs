@@ -1,6 +1,7 @@
 //! The engine: which rules hold for a failure, and what the strongest says.
 
 use super::advice::{self, Values};
+use super::aggregate::is_of_surroundings;
 use super::answered;
 use super::clues;
 use super::error_answer::Reading;
@@ -126,14 +127,27 @@ impl Engine {
                 diagnose(&facts)
             }
             None => {
-                let whole = diagnose(&facts);
-                match self.part_of_surroundings(&facts, &whole.0) {
-                    Some(part) => {
+                let mut whole = diagnose(&facts);
+                match (
+                    self.carried(&facts, &whole.0),
+                    self.part_of_surroundings(&facts, &whole.0),
+                ) {
+                    (Some((part, of)), _) if is_of_surroundings(&of) => {
+                        diagnose(&Facts::new(&part))
+                    }
+                    // Whose error it is the product says itself.
+                    (Some((_, of)), None) => {
+                        if of.side == Side::Code {
+                            (whole.0.side, whole.0.ambiguous) = (Side::Code, false);
+                        }
+                        whole
+                    }
+                    (_, Some(part)) => {
                         let (mut diagnosis, parts) = diagnose(&Facts::new(&part));
                         diagnosis.ambiguous = true;
                         (diagnosis, parts)
                     }
-                    None => whole,
+                    (None, None) => whole,
                 }
             }
         };

@@ -6,6 +6,7 @@
 //! [`show_argv`], [`show_url`] and [`show_value`] mask it, [`secrets_in_argv`]
 //! and the like name it.
 
+mod decoded;
 mod forms;
 mod names;
 mod places;

@@ -7,7 +7,7 @@
 //! [`MIN_ANY_CASE`] bytes on whatever the case.
 
 use super::forms::{MIN_LINE, forms_of};
-use super::views::{ESCAPE, may_go_on, views};
+use super::views::{ESCAPE, ViewKind, may_go_on, views};
 use crate::text::truncate;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use serde_json::{Number, Value};
@@ -294,7 +294,9 @@ impl Inner {
                     let Range { start, end } = view.origin(range);
                     all.push((begin + start..begin + end, mark));
                 };
-                self.exact.find(&view.bytes, &mut found);
+                if view.kind == ViewKind::Strict {
+                    self.exact.find(&view.bytes, &mut found);
+                }
                 self.any_case.find(&view.bytes, &mut found);
             }
             if end == bytes.len() {
@@ -365,7 +367,16 @@ impl Inner {
         };
         look(recent, &|range| range);
         for view in views(recent) {
-            look(&view.bytes, &|range| view.origin(range));
+            let counts = match view.kind {
+                ViewKind::Strict => true,
+                // What may have stood apart is a beginning only where more comes.
+                ViewKind::Joined => follows,
+                // Their bytes begin anything by chance.
+                ViewKind::Decoded => false,
+            };
+            if counts {
+                look(&view.bytes, &|range| view.origin(range));
+            }
         }
         from + begin
     }

@@ -6,12 +6,14 @@
 //! `&#x27;`, `\u0026`. So it is looked for in each of these readings, and
 //! masked where it stands in the text itself. Main function: [`views`].
 
+use super::decoded::loose_views;
+use crate::text::is_unseen;
 use std::ops::Range;
 
 /// How often escapes are undone: JSON within JSON, within a URL.
 const ROUNDS: usize = 3;
 /// Bytes of the longest escape that is undone.
-pub(super) const ESCAPE: usize = 12;
+pub(super) const ESCAPE: usize = 17;
 
 /// A reading of a text.
 #[derive(Debug, Clone, Default)]
@@ -19,6 +21,20 @@ pub(super) struct View {
     pub(super) bytes: Vec<u8>,
     /// For each byte, where in the text stands what it was read from.
     origins: Vec<(u32, u32)>,
+    pub(super) kind: ViewKind,
+}
+
+/// How near a reading is to the text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum ViewKind {
+    /// Character by character what others make of it.
+    #[default]
+    Strict,
+    /// It brings together what may have stood apart: short forms would be found
+    /// in it by chance.
+    Joined,
+    /// What numbers and Base64 stand for: as above, and its bytes may be anything.
+    Decoded,
 }
 
 impl View {
@@ -28,6 +44,7 @@ impl View {
         Self {
             bytes: text.to_vec(),
             origins: (0..text.len()).map(|n| (at(n), at(n + 1))).collect(),
+            kind: ViewKind::Strict,
         }
     }
 
@@ -39,13 +56,28 @@ impl View {
         begin as usize..end as usize
     }
 
-    fn push(&mut self, byte: u8, origin: (u32, u32)) {
+    pub(super) fn push(&mut self, byte: u8, origin: (u32, u32)) {
         self.bytes.push(byte);
         self.origins.push(origin);
     }
 
+    /// Takes over a byte of another reading.
+    pub(super) fn push_from(&mut self, other: &Self, at: usize) {
+        self.push(other.bytes[at], other.origins[at]);
+    }
+
+    /// Where these bytes, of which there is one, were read from, in one.
+    pub(super) fn origins_of(&self, bytes: Range<usize>) -> (u32, u32) {
+        (self.origins[bytes.start].0, self.origins[bytes.end - 1].1)
+    }
+
+    pub(super) fn truncate(&mut self, length: usize) {
+        self.bytes.truncate(length);
+        self.origins.truncate(length);
+    }
+
     /// Without control characters and the marks that nobody sees.
-    fn without_controls(&self) -> Self {
+    pub(super) fn without_controls(&self) -> Self {
         let mut kept = Self::default();
         let mut at = 0;
         while at < self.bytes.len() {
@@ -55,6 +87,21 @@ impl View {
                     at += 1;
                 }
                 skip => at += skip,
+            }
+        }
+        kept
+    }
+
+    /// As a terminal shows it where a backspace goes back over a character.
+    fn without_overstrikes(&self) -> Self {
+        let mut kept = Self::default();
+        for at in 0..self.bytes.len() {
+            if self.bytes[at] == 0x08 {
+                let is_rest = |byte: &u8| byte & 0xc0 == 0x80;
+                let rest = kept.bytes.iter().rev().take_while(|b| is_rest(b)).count();
+                kept.truncate(kept.bytes.len().saturating_sub(rest + 1));
+            } else {
+                kept.push_from(self, at);
             }
         }
         kept
@@ -108,19 +155,21 @@ impl View {
     }
 }
 
-/// The readings of a text that differ from it.
+/// The readings of a text that differ from it, the loose ones last.
 pub(super) fn views(text: &[u8]) -> Vec<View> {
-    let has_controls = has_unseen(text);
-    if !has_controls && !may_escape(text) {
-        return Vec::new();
-    }
     let mut views = Vec::new();
+    let has_controls = has_unseen(text);
     let mut last = View::of_text(text);
+    let mut first = None;
     if has_controls {
         let plain = last.without_sequences().without_controls();
         let seen = last.without_controls();
         if seen.bytes != plain.bytes {
             views.push(seen);
+        }
+        if text.contains(&0x08) {
+            let shown = last.without_overstrikes().without_sequences();
+            views.push(shown.without_controls());
         }
         last = plain;
         views.push(last.clone());
@@ -138,8 +187,10 @@ pub(super) fn views(text: &[u8]) -> Vec<View> {
             false => read,
         };
         views.push(plain.clone());
-        last = plain;
+        let before = std::mem::replace(&mut last, plain);
+        first.get_or_insert(before);
     }
+    views.extend(loose_views(first.as_ref(), &last));
     views
 }
 
@@ -178,17 +229,22 @@ fn unseen(bytes: &[u8]) -> usize {
     match bytes {
         [b'\n' | b'\t', ..] => 0,
         [0..=0x1f | 0x7f, ..] => 1,
-        // The other control characters; soft hyphen.
-        [0xc2, 0x80..=0x9f | 0xad, ..] => 2,
-        // Arabic letter mark.
-        [0xd8, 0x9c, ..] => 2,
-        // Zero width, marks of direction; joiners and isolates.
-        [0xe2, 0x80, 0x8b..=0x8f | 0xaa..=0xae, ..] => 3,
-        [0xe2, 0x81, 0xa0..=0xaf, ..] => 3,
-        // Byte order mark, in three bytes; variation selectors.
-        [0xef, 0xbb, 0xbf, ..] | [0xef, 0xb8, 0x80..=0x8f, ..] => 3,
+        [0xc2..=0xf4, ..] => first_char(bytes)
+            .filter(|c| is_unseen(*c))
+            .map_or(0, char::len_utf8),
         _ => 0,
     }
+}
+
+/// The character of several bytes that the bytes begin with.
+fn first_char(bytes: &[u8]) -> Option<char> {
+    let length = match bytes.first()? {
+        0xc2..=0xdf => 2,
+        0xe0..=0xef => 3,
+        _ => 4,
+    };
+    let text = std::str::from_utf8(bytes.get(..length)?).ok()?;
+    text.chars().next()
 }
 
 enum Meant {
@@ -199,6 +255,7 @@ enum Meant {
 /// What an escape at the beginning means, and its length.
 fn escape(bytes: &[u8]) -> Option<(Meant, usize)> {
     match bytes {
+        [b'%', b'u' | b'U', rest @ ..] => Some((Meant::Char(char::from_u32(hex(rest, 4)?)?), 6)),
         [b'%', rest @ ..] => Some((Meant::Byte(hex(rest, 2)? as u8), 3)),
         [b'&', rest @ ..] => entity(rest),
         // As some writers of reports spell out what XML can't hold.
@@ -297,38 +354,74 @@ const ENTITIES: &[(&[u8], u8)] = &[
     (b"nbsp", b' '),
     (b"Tab", b'\t'),
     (b"NewLine", b'\n'),
+    (b"UnderBar", b'_'),
+    (b"VerticalLine", b'|'),
+    (b"midast", b'*'),
+    (b"DiacriticalGrave", b'`'),
 ];
 
-/// What follows `&`: `amp;`, `#39;`, `#x27;`.
+/// Names of characters in HTML that nobody sees.
+const UNSEEN_ENTITIES: &[&[u8]] = &[
+    b"shy",
+    b"zwj",
+    b"zwnj",
+    b"lrm",
+    b"rlm",
+    b"ZeroWidthSpace",
+    b"NoBreak",
+    b"ApplyFunction",
+    b"af",
+    b"InvisibleTimes",
+    b"it",
+    b"InvisibleComma",
+    b"ic",
+];
+
+/// What follows `&`: `amp;`, `#39;`, `#x27;`, and `#39` without an end, which
+/// browsers read as well.
 fn entity(rest: &[u8]) -> Option<(Meant, usize)> {
+    let (radix, digits) = match rest {
+        [b'#', b'x' | b'X', digits @ ..] => (16, digits),
+        [b'#', digits @ ..] => (10, digits),
+        name => return named_entity(name),
+    };
+    let digit = |byte: &&u8| char::from(**byte).is_digit(radix);
+    let count = digits.iter().take(ESCAPE - 4).take_while(digit).count();
+    let text = std::str::from_utf8(&digits[..count]).ok()?;
+    let meant = char::from_u32(u32::from_str_radix(text, radix).ok()?)?;
+    let end = usize::from(digits.get(count) == Some(&b';'));
+    if end == 0 && meant.is_control() {
+        return None;
+    }
+    let length = 1 + (rest.len() - digits.len()) + count + end;
+    Some((Meant::Char(meant), length))
+}
+
+fn named_entity(rest: &[u8]) -> Option<(Meant, usize)> {
     let end = rest
         .iter()
-        .take(ESCAPE - 2)
+        .take(ESCAPE - 1)
         .position(|byte| *byte == b';')?;
-    let length = end + 2;
-    let code = |digits: &[u8], radix| {
-        let digits = std::str::from_utf8(digits).ok()?;
-        char::from_u32(u32::from_str_radix(digits, radix).ok()?)
+    let name = &rest[..end];
+    let known = ENTITIES.iter().find(|(known, _)| *known == name);
+    let meant = match known {
+        Some((_, byte)) => *byte,
+        // As a control character, which is taken out.
+        None if UNSEEN_ENTITIES.contains(&name) => 0,
+        None => return None,
     };
-    let meant = match &rest[..end] {
-        [b'#', b'x' | b'X', digits @ ..] => Meant::Char(code(digits, 16)?),
-        [b'#', digits @ ..] => Meant::Char(code(digits, 10)?),
-        name => {
-            let known = ENTITIES.iter().find(|(known, _)| *known == name);
-            Meant::Byte(known?.1)
-        }
-    };
-    Some((meant, length))
+    Some((Meant::Byte(meant), end + 2))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::views;
+    use super::{ViewKind, views};
 
     fn readings(text: &str) -> Vec<String> {
         let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         views(text.as_bytes())
             .iter()
+            .filter(|view| view.kind == ViewKind::Strict)
             .map(|view| lossy(&view.bytes))
             .collect()
     }
@@ -339,6 +432,7 @@ mod tests {
             ("a\x1b[31mb\x1b[0mc", "abc"),
             ("a\x1b]8;;http://x\x07b", "ab"),
             ("a\rb\x08c\x7fd\0e", "abcde"),
+            ("xä\x08\x08ay\x08b", "ab"),
             ("a\u{200b}b\u{202e}c\u{feff}d\u{85}e", "abcde"),
             ("a%2Bb", "a+b"),
             ("a%252Bb", "a+b"),
@@ -349,6 +443,12 @@ mod tests {
             (r"a\u001b[31mb", "ab"),
             (r"a\bb\fc\ad\ve\0f", "abcdef"),
             ("a#x1B[31mb", "ab"),
+            ("a&#90&#113b", "aZqb"),
+            ("a&UnderBar;b&shy;c&ZeroWidthSpace;d%u005ae", "a_bcdZe"),
+            (
+                "a\u{e0100}b\u{180b}c\u{1bca0}d\u{1d173}e\u{34f}f\u{fff9}g\u{2028}h",
+                "abcdefgh",
+            ),
             (r#"a\\\"b"#, "a\\\"b"),
         ] {
             assert!(
@@ -368,7 +468,10 @@ mod tests {
     #[test]
     fn what_was_read_is_found_in_the_text() {
         let text = "x\x1b[1ma\x1b[0m%2b\x1b[2m";
-        let view = views(text.as_bytes()).pop().unwrap();
+        let strict = views(text.as_bytes())
+            .into_iter()
+            .filter(|view| view.kind == ViewKind::Strict);
+        let view = strict.last().unwrap();
         assert_eq!(view.bytes, b"xa+");
         assert_eq!(&text[view.origin(1..3)], "a\x1b[0m%2b");
     }

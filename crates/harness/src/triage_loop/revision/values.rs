@@ -1,6 +1,6 @@
 //! What the references of steps and servers stand for.
 
-use super::Beside;
+use super::Ground;
 use super::definition::add_value;
 use super::hash::StableHash;
 use jelly_base::text::redact::{looks_secret, may_be_secret};
@@ -81,8 +81,8 @@ impl References {
     }
 
     /// What they stand for.
-    pub fn add_values(&self, plan: &Plan, beside: &Beside<'_>, hash: &mut StableHash<'_>) {
-        let declared = plan.secret_names();
+    pub fn add_values(&self, ground: &Ground<'_>, hash: &mut StableHash<'_>) {
+        let Ground { plan, beside, .. } = ground;
         for name in &self.vars {
             // What is no variable is a capture, whose step is known.
             let Some(value) = plan.vars.get(name) else {
@@ -103,7 +103,7 @@ impl References {
         }
         for name in &self.env {
             hash.text("env").text(name);
-            if looks_secret(name) || declared.contains(name) {
+            if looks_secret(name) || ground.secrets.contains(name) {
                 continue;
             }
             hash.maybe(beside.env.get(name), |hash, value| {

@@ -65,6 +65,15 @@ impl<'t> Walk<'t> {
                 rest.starts_with('-') && !rest[1..].starts_with(|c: char| c.is_alphanumeric());
             return self.put(len + usize::from(tail), Some(ID));
         }
+        if let Some(kept) = invented(name).or_else(|| self.of_worker(name)) {
+            self.out.push_str(&name[..kept]);
+            self.push_id();
+            self.at = end;
+            self.ended = end;
+            self.word = WordKinds::default();
+            self.before = Preceding::Other;
+            return;
+        }
         let counted = self.parts(name);
         self.at = end;
         self.ended = end;
@@ -72,6 +81,19 @@ impl<'t> Walk<'t> {
         if counted {
             self.before = Preceding::Counted;
         }
+    }
+
+    /// Where the number begins in the name of a database that each of several
+    /// workers has one of: `shop_test_9`, `test_shop-3`.
+    fn of_worker(&self, name: &str) -> Option<usize> {
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let number = name.len() - stem.len();
+        let parts = || stem.split(['_', '-']);
+        let numbered = (1..=3).contains(&number) && stem.ends_with(['_', '-']);
+        let of_tests = self.word.is(WordKinds::STORE) && numbered && parts().count() > 2;
+        (of_tests
+            && parts().any(|part| matches!(part, "test" | "tests" | "testing" | "spec" | "ci")))
+        .then_some(stem.len())
     }
 
     /// What this name says of what follows it.
@@ -187,7 +209,9 @@ impl<'t> Walk<'t> {
         if machine {
             return true;
         }
-        if last.is(WordKinds::CODE | WordKinds::VERSION) {
+        // A year in the name of a table is chosen.
+        let year = n.len() == 4 && ("1990".."2040").contains(&n) && !self.in_path;
+        if last.is(WordKinds::CODE | WordKinds::VERSION) || year && !counted {
             return false;
         }
         counted
@@ -195,6 +219,41 @@ impl<'t> Walk<'t> {
             || last.is(WordKinds::COUNTER | WordKinds::ID)
             || n.len() >= (if self.in_path { 3 } else { 4 }) && !self.compares && self.version == 0
     }
+}
+
+/// Where what is made up begins in a name that a program invents: all of
+/// Docker's `quirky_darwin`, what follows `runnervm`, and the hash of a class
+/// of styles.
+fn invented(name: &str) -> Option<usize> {
+    if let Some((first, second)) = name.split_once('_') {
+        let second = second.trim_end_matches(|c: char| c.is_ascii_digit());
+        let docker = kinds(first).is(WordKinds::QUALITY) && kinds(second).is(WordKinds::SURNAME);
+        return docker.then_some(0);
+    }
+    if let Some(hash) = name.strip_prefix("css-") {
+        let of_hash = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+        let odd = has_digit(hash) || !is_wordlike(hash.as_bytes());
+        let is_hash = (5..=8).contains(&hash.len()) && hash.bytes().all(of_hash) && odd;
+        return is_hash.then_some("css-".len());
+    }
+    machine_prefix(name)
+}
+
+/// How much of a name is words for machines that are written as one, with what
+/// tells this machine from others behind them.
+fn machine_prefix(name: &str) -> Option<usize> {
+    const LONGEST: usize = 12;
+    let is_part = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    if !name.bytes().all(is_part) {
+        return None;
+    }
+    let longest = |from: usize, shortest: usize| {
+        let ends = (from + shortest..=name.len().min(from + LONGEST)).rev();
+        ends.into_iter()
+            .find(|end| kinds(&name[from..*end]).is(WordKinds::MACHINE))
+    };
+    let end = longest(longest(0, 4)?, 2)?;
+    (3..=LONGEST).contains(&(name.len() - end)).then_some(end)
 }
 
 /// A part of a name, with what stands before it.

@@ -104,7 +104,9 @@ impl Walk<'_> {
             return None;
         }
         let counting = WordKinds::COUNTER | WordKinds::RECORD | WordKinds::MACHINE | WordKinds::ID;
-        let counted = self.word.is(counting);
+        // `node:20` is a version of an image.
+        let tag = gap == ":" && n.len() < 4 && self.word.is(WordKinds::MACHINE);
+        let counted = self.word.is(counting) && !tag;
         if counted && !(self.compares && n.len() < 4 && gap.contains(' ')) {
             return Some(ID);
         }

@@ -268,9 +268,41 @@ fn near_misses_stay_apart() {
         ("Failed asserting that 690 is less than {}.", "100", "200"),
         ("getaddrinfo ENOTFOUND {}.acme.test", "db1", "db2"),
         ("index {} out of bounds for length 9", "10", "12"),
+        ("image node:{} not found", "20", "22"),
+        ("table users_{} missing", "2023", "2024"),
+        ("getByTestId('row-{}') not found", "1", "2"),
+        ("the {}_path of the depot is closed", "happy", "sad"),
+        ("step {}_test_9 is missing", "buy", "sell"),
+        ("css-{} can't be loaded", "loader", "parser"),
+        ("the node{} is closed", "jsx", "manager"),
     ] {
         let of = |means: &str| template(&failure.replace("{}", means));
         assert_ne!(of(one), of(other), "{failure}");
+    }
+}
+
+#[test]
+fn names_that_programs_invent_are_chance() {
+    for (failure, one, other) in [
+        ("lock held by runnervm{} pid 24193", "naeff", "wb3k7"),
+        (
+            "container {} exited with code 137",
+            "quirky_darwin",
+            "nifty_noether3",
+        ),
+        ("database \"app_test_{}\" does not exist", "1", "16"),
+        ("Unknown database 'test_shop-{}'", "2", "9"),
+        (
+            "No such payment_intent: 'pi_{}'",
+            "s1jZ43Kjr2ZZJRX6FwIfIJFZ",
+            "3Lm0pQ7rStUvWxYz12AbCdEf",
+        ),
+        ("image acme/web:sha-{} not found", "abc1234", "0f3d9b2"),
+        ("image acme/web:{} not found", "20240611", "20251102"),
+        ("element .css-{} not visible", "83rwzk", "1qk2wz"),
+    ] {
+        let of = |chance: &str| template(&failure.replace("{}", chance));
+        assert_eq!(of(one), of(other), "{failure}");
     }
 }
 
