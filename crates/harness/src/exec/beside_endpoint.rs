@@ -52,7 +52,7 @@ enum Came {
 }
 
 /// The last exchange of a step, and how the step's waiting ended with it.
-struct Asked {
+struct LastExchange {
     came: Came,
     took: Duration,
     end: PollEnd,
@@ -159,7 +159,7 @@ impl ServerLane {
                 return (end, Aftermath::Alive);
             }
         };
-        let Asked { came, took, end } = asked;
+        let LastExchange { came, took, end } = asked;
         // What is judged is whether the answer came, or what the last one was.
         let judged = match (end, &waiting) {
             (PollEnd::Awaited, _) | (_, None) => step,
@@ -234,7 +234,7 @@ impl ServerLane {
         request: &PlainRequest,
         exit: Option<ExitWatch>,
         limit: Duration,
-    ) -> Asked {
+    ) -> LastExchange {
         let mut wrong = waiting.map(|(_, until)| WrongAnswers::new(until));
         loop {
             let begun = Instant::now();
@@ -242,7 +242,7 @@ impl ServerLane {
             let took = begun.elapsed();
             let (Some((step, until)), Some(wrong)) = (waiting, &mut wrong) else {
                 let end = PollEnd::Awaited;
-                return Asked { came, took, end };
+                return LastExchange { came, took, end };
             };
             let is_awaited = match &came {
                 Came::Answer(answer) => self.is_awaited(step, answer),
@@ -250,7 +250,7 @@ impl ServerLane {
                 Came::TimedOut | Came::Exited(_) => None,
             };
             if let Some(end) = wrong.end(is_awaited, || same_of(&came)) {
-                return Asked { came, took, end };
+                return LastExchange { came, took, end };
             }
             sleep(until.every).await;
         }

@@ -15,6 +15,8 @@ use tokio::time::{Instant, sleep};
 /// The first pause between two starts, and the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+/// With less time than this left, it is not looked again.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 
 /// What npm, pnpm, Yarn, uv and pip say of a version that is not there.
 const NO_VERSION: [&str; 9] = [
@@ -66,8 +68,10 @@ impl ServerLane {
             let Some(line) = missing_version(&failure) else {
                 return Err(failure);
             };
-            let next = next_pause(pause);
-            if begun.elapsed() + next > limit {
+            // The last pause ends with the time that there is.
+            let left = limit.saturating_sub(begun.elapsed());
+            let next = next_pause(pause).min(left);
+            if left < SHORTEST_PAUSE {
                 let message = format!(
                     "{}; the version was waited for {} (wait_for_package)",
                     failure.message,

@@ -6,7 +6,7 @@ use super::draft::Settings;
 use super::names::Ids;
 use super::text::Text;
 use super::values::{all_written, item, member, one, one_path, written};
-use super::varies::{Step, below, is_of_a_run, varying_parts};
+use super::varies::{PathStep, below, is_of_a_run, varying_parts};
 use jelly_base::text::{Varying, one_line, plural, variable_name, varying};
 use jelly_plan::Template;
 use serde_json::{Map, Value, json};
@@ -386,7 +386,7 @@ fn expect_of_tool(result: &Value, others: &[&Value]) -> Map<String, Value> {
     let mut held = Vec::new();
     let structured = result.get("structuredContent");
     if let Some(structured) = structured {
-        let step = Step::Member("structuredContent");
+        let step = PathStep::Member("structuredContent");
         let others = below(others, step).unwrap_or_default();
         let is_same = others.iter().all(|other| *other == structured);
         if structured.to_string().len() <= WHOLE_JSON && is_same && stays(structured, "", 0) {
@@ -503,7 +503,7 @@ fn leaves(
         Value::Object(members) => {
             let named = members.iter().filter(|(name, _)| *name != "_meta");
             for (name, inner) in named {
-                let Some(others) = below(others, Step::Member(name)) else {
+                let Some(others) = below(others, PathStep::Member(name)) else {
                     continue;
                 };
                 path.push_str(&member(name));
@@ -521,7 +521,7 @@ fn leaves(
                 return;
             }
             for (at, inner) in items.iter().enumerate().take(MAX_VALUES) {
-                let others = below(others, Step::Item(at)).unwrap_or_default();
+                let others = below(others, PathStep::Item(at)).unwrap_or_default();
                 path.push_str(&format!("[{at}]"));
                 leaves((inner, &others), name, (path, depth + 1), held);
                 path.truncate(length);

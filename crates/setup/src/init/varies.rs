@@ -78,12 +78,17 @@ static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// A date, or a time of day, by itself. In what a client asks for they mean
 /// something; in an answer they are mostly today's.
 static DAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\b(?:20\d\d-(?:0\d|1[0-2])-[0-3]\d|[0-2]\d:[0-5]\d:[0-5]\d(?:\.\d+)?)\b").ok()
+    // The last as `ls` has it.
+    Regex::new(
+        r"(?x) \b (?: 20\d\d-(?:0\d|1[0-2])-[0-3]\d | [0-2]\d:[0-5]\d:[0-5]\d(?:\.\d+)?
+           | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ {1,2}[0-3]?\d\ {1,2}(?:[0-2]\d:[0-5]\d|20\d\d) ) \b",
+    )
+    .ok()
 });
 
 /// What of a text differs in another run, in order, each with what another of its
 /// kind looks like; `others` were said in answer to the same.
-pub(super) fn varying_parts(text: &str, others: &[&str]) -> Vec<(Range<usize>, Form)> {
+pub(super) fn varying_parts(text: &str, others: &[&str]) -> Vec<(Range<usize>, FormPattern)> {
     let known = varying(text).into_iter();
     let mut found: Vec<_> = known
         .map(|(range, what)| (range.clone(), form(&what, &text[range])))
@@ -99,10 +104,8 @@ pub(super) fn varying_parts(text: &str, others: &[&str]) -> Vec<(Range<usize>, F
         }
     }
     if let Some(day) = &*DAY {
-        found.extend(
-            day.find_iter(text)
-                .map(|day| (day.range(), r"[\d:.-]+".into())),
-        );
+        let form = || r"[\w :.-]+".into();
+        found.extend(day.find_iter(text).map(|day| (day.range(), form())));
     }
     for other in others.iter().filter(|other| **other != text) {
         found.extend(differing(text, other));
@@ -111,10 +114,10 @@ pub(super) fn varying_parts(text: &str, others: &[&str]) -> Vec<(Range<usize>, F
 }
 
 /// A pattern for what stands in a place in another run.
-type Form = Cow<'static, str>;
+type FormPattern = Cow<'static, str>;
 
 /// What another value of the kind looks like that was written by the same hand.
-fn form(what: &Varying, text: &str) -> Form {
+fn form(what: &Varying, text: &str) -> FormPattern {
     let form = match what {
         Varying::Form(Volatile::Timestamp) => return form_of_moment(text).into(),
         Varying::Form(Volatile::Uuid) => "[0-9a-fA-F-]{36}",
@@ -151,7 +154,7 @@ fn form_of_moment(text: &str) -> String {
 
 /// The parts of a text that another one has otherwise: words, where both have as
 /// many, else all between what they have in common.
-fn differing(text: &str, other: &str) -> Vec<(Range<usize>, Form)> {
+fn differing(text: &str, other: &str) -> Vec<(Range<usize>, FormPattern)> {
     let (own, others) = (words(text), words(other));
     if own.len() == others.len() {
         let pairs = own.iter().zip(&others);
@@ -200,9 +203,9 @@ fn words(text: &str) -> Vec<Range<usize>> {
 }
 
 /// In order, and none over another.
-fn merged(mut found: Vec<(Range<usize>, Form)>) -> Vec<(Range<usize>, Form)> {
+fn merged(mut found: Vec<(Range<usize>, FormPattern)>) -> Vec<(Range<usize>, FormPattern)> {
     found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
-    let mut merged: Vec<(Range<usize>, Form)> = Vec::new();
+    let mut merged: Vec<(Range<usize>, FormPattern)> = Vec::new();
     for (range, form) in found {
         match merged.last_mut() {
             // What holds another is of its form.
@@ -320,17 +323,17 @@ fn with_fractions_of(value: &Value, other: &Value, depth: usize) -> Value {
 }
 
 /// The same place in answers to the same; where one has none, nothing.
-pub(super) fn below<'v>(others: &[&'v Value], step: Step<'_>) -> Option<Vec<&'v Value>> {
+pub(super) fn below<'v>(others: &[&'v Value], step: PathStep<'_>) -> Option<Vec<&'v Value>> {
     let place = |other: &&'v Value| match step {
-        Step::Member(name) => other.get(name),
-        Step::Item(at) => other.get(at),
+        PathStep::Member(name) => other.get(name),
+        PathStep::Item(at) => other.get(at),
     };
     others.iter().map(place).collect()
 }
 
 /// One step down in a structure.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Step<'n> {
+pub(super) enum PathStep<'n> {
     Member(&'n str),
     Item(usize),
 }
@@ -361,6 +364,10 @@ mod tests {
             (
                 "today is 2026-11-26, 14:03:09",
                 vec!["2026-11-26", "14:03:09"],
+            ),
+            (
+                "-rw-r--r-- 1 root 6 Nov 26 05:51 a.txt",
+                vec!["Nov 26 05:51"],
             ),
             ("version 2.10.3 of 12:30", vec![]),
         ] {

@@ -106,7 +106,7 @@ impl Engine {
     }
 }
 
-pub(super) fn is_of_surroundings(diagnosis: &Diagnosis) -> bool {
+fn is_of_surroundings(diagnosis: &Diagnosis) -> bool {
     let machine = matches!(
         diagnosis.error_category,
         Some(ErrorCategory::Infrastructure | ErrorCategory::Timeout)

@@ -1,7 +1,6 @@
 //! The engine: which rules hold for a failure, and what the strongest says.
 
 use super::advice::{self, Values};
-use super::aggregate::is_of_surroundings;
 use super::answered;
 use super::clues;
 use super::error_answer::Reading;
@@ -12,6 +11,7 @@ use super::fingerprint::{self, Algorithm, FingerprintParts};
 use super::launchers::launchers;
 use super::load::{RuleError, builtin_rules};
 use super::matcher::RuleMatcher;
+use super::own_words;
 use super::pattern::{BUILTIN_TURN, RankedRule};
 use super::reading::is_syntax;
 use super::rule::{Audience, Rule, unknown};
@@ -132,12 +132,12 @@ impl Engine {
                     self.carried(&facts, &whole.0),
                     self.part_of_surroundings(&facts, &whole.0),
                 ) {
-                    (Some((part, of)), _) if is_of_surroundings(&of) => {
+                    (Some((part, of)), _) if of.side == Side::Test && !of.ambiguous => {
                         diagnose(&Facts::new(&part))
                     }
-                    // Whose error it is the product says itself.
+                    // What the product raises itself is its own.
                     (Some((_, of)), None) => {
-                        if of.side == Side::Code {
+                        if of.side == Side::Code || of.root_cause == "code_exception" {
                             (whole.0.side, whole.0.ambiguous) = (Side::Code, false);
                         }
                         whole
@@ -166,6 +166,15 @@ impl Engine {
             }
         }
         (diagnosis, parts)
+    }
+
+    /// The rule for what the product raised, in place of one that took its words
+    /// for those of a machine.
+    fn of_product<'r>(&'r self, rule: &'r Rule) -> &'r Rule {
+        const RAISED: &str = "exception/in-product";
+        let own = self.matcher.is_asked_first(&rule.id);
+        let raised = self.rules().find(|rule| rule.id == RAISED);
+        raised.filter(|_| !own).unwrap_or(rule)
     }
 
     /// Takes over what jelly said where it saw more than its report holds.
@@ -209,6 +218,10 @@ impl Engine {
                 evidence.map(|said| with_values(said, facts))
             }
             Some(_) | None => evidence,
+        };
+        let rule = match &evidence {
+            Some(said) if own_words::is_own(rule, facts, &said.text) => self.of_product(rule),
+            Some(_) | None => rule,
         };
         let (side, ambiguous) = side(rule, facts);
         let prints = fingerprint::of_facts(facts, &rule.root_cause, evidence.as_ref(), algorithm);

@@ -20,6 +20,7 @@ mod form;
 mod hold;
 mod identity;
 mod kept;
+mod labels;
 mod limits;
 mod lines;
 mod machine;

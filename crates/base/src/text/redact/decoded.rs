@@ -195,8 +195,11 @@ fn base64(view: &View) -> Option<View> {
         let length = bytes[at..].iter().map_while(|byte| sextet(*byte)).count();
         if length * 6 / 8 >= MIN_RUN {
             let (mut bits, mut count) = (0u32, 0);
-            for next in at..at + length {
-                bits = bits << 6 | sextet(bytes[next]).unwrap_or(0);
+            let sextets = bytes[at..at + length]
+                .iter()
+                .filter_map(|byte| sextet(*byte));
+            for (next, sextet) in (at..).zip(sextets) {
+                bits = bits << 6 | sextet;
                 count += 6;
                 if count >= 8 {
                     count -= 8;
@@ -233,7 +236,7 @@ mod tests {
     /// With blanks at the end to whole groups of three, which need no padding.
     fn base64(bytes: &[u8]) -> String {
         let mut bytes = bytes.to_vec();
-        while bytes.len() % 3 > 0 {
+        while !bytes.len().is_multiple_of(3) {
             bytes.push(b' ');
         }
         base64_within(&bytes, 0)

@@ -470,8 +470,8 @@ mod tests {
         let text = "x\x1b[1ma\x1b[0m%2b\x1b[2m";
         let strict = views(text.as_bytes())
             .into_iter()
-            .filter(|view| view.kind == ViewKind::Strict);
-        let view = strict.last().unwrap();
+            .rfind(|view| view.kind == ViewKind::Strict);
+        let view = strict.unwrap();
         assert_eq!(view.bytes, b"xa+");
         assert_eq!(&text[view.origin(1..3)], "a\x1b[0m%2b");
     }

@@ -25,7 +25,7 @@ const MONTHS: &str =
     "January February March April May June July August September October November December";
 const DAY_NAMES: &str = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday";
 const JOINTS: [&str; 6] = ["T", " ", ", ", ":", "_", "-"];
-const CLOCKS: [&str; 3] = ["?:##:##", "##-##-##", "?:##"];
+const CLOCKS: [&str; 4] = ["?:##:##", "##-##-##", "##_##_##", "?:##"];
 const ZONES: [&str; 12] = [
     "Z", " Z", " AM", " PM", " UTC", " GMT", " CET", "+##:##", "-##:##", "+####", " +####",
     " -####",
@@ -101,7 +101,7 @@ fn clock(text: &str) -> Option<(&str, bool)> {
     let (form, len) = form?;
     let mut rest = &text[len..];
     let mut round = form.len() < CLOCKS[0].len() || text[..len].ends_with("00");
-    if let Some(fraction) = rest.strip_prefix(['.', ',']) {
+    if let Some(fraction) = rest.strip_prefix(['.', ',', '_']) {
         let after = fraction.trim_start_matches(|c: char| c.is_ascii_digit());
         if after.len() < fraction.len() {
             round &= fraction[..fraction.len() - after.len()]

@@ -27,7 +27,7 @@ impl<'t> Walk<'t> {
             return self.note(name);
         }
         if let Some(at) = made_up_from(name) {
-            self.out.push_str(&name[..at]);
+            self.parts(&name[..at]);
             self.out.push_str("<addr>");
             let more = &self.text[end..];
             let made_up = |b: &u8| is_word(*b) || b"/@.-".contains(b);
@@ -37,7 +37,9 @@ impl<'t> Walk<'t> {
         }
         if let Some(hex) = name.strip_prefix("0x") {
             let counted = self.word.is(WordKinds::COUNTER);
-            let chance = (counted || hex.len() >= 6) && !is_status(name);
+            // The arguments of a call, of which one is an address.
+            let beside = self.out.ends_with("<id>, ");
+            let chance = (counted || beside || hex.len() >= 6) && !is_status(name);
             return self.put(name.len(), chance.then_some(ID));
         }
         let asked = self.coarse && name.bytes().all(|b| b.is_ascii_uppercase());
@@ -52,6 +54,15 @@ impl<'t> Walk<'t> {
         if goes_on && rest.starts_with(['=', '+']) {
             let padding = rest.len() - rest.trim_start_matches('=').len();
             return self.put(name.len() + padding, Some(ID));
+        }
+        if let Some((from, to)) = hash_of_file(name) {
+            self.out.push_str(&name[..from]);
+            self.push_id();
+            self.out.push_str(&name[to..]);
+            self.at = end;
+            self.ended = end;
+            self.before = Preceding::File;
+            return;
         }
         // `req_`, `amq.gen-`: what people put before an id.
         let prefix = prefix_len(name);
@@ -89,8 +100,10 @@ impl<'t> Walk<'t> {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let number = name.len() - stem.len();
         let parts = || stem.split(['_', '-']);
-        let numbered = (1..=3).contains(&number) && stem.ends_with(['_', '-']);
-        let of_tests = self.word.is(WordKinds::STORE) && numbered && parts().count() > 2;
+        let joined = stem.ends_with(['_', '-']);
+        let shortest = if joined { 3 } else { 2 };
+        let numbered = (1..=3).contains(&number) && (joined || stem.ends_with("test"));
+        let of_tests = self.word.is(WordKinds::STORE) && numbered && parts().count() >= shortest;
         (of_tests
             && parts().any(|part| matches!(part, "test" | "tests" | "testing" | "spec" | "ci")))
         .then_some(stem.len())
@@ -172,7 +185,11 @@ impl<'t> Walk<'t> {
                 }
                 PartShape::Numbered(at) => {
                     stem = at;
-                    counted = machine || local || is_counting(&text[..at], text.len() - at);
+                    let means = kinds(&text[..at]).is(WordKinds::VERSION | WordKinds::CODE);
+                    counted = machine
+                        || local
+                        || beside && !means
+                        || is_counting(&text[..at], text.len() - at);
                     if beside && is_mixed(text) {
                         stem = 0;
                     }
@@ -219,6 +236,24 @@ impl<'t> Walk<'t> {
             || last.is(WordKinds::COUNTER | WordKinds::ID)
             || n.len() >= (if self.in_path { 3 } else { 4 }) && !self.compares && self.version == 0
     }
+}
+
+/// Where in the name of a built file the hash of its content stands, as in
+/// `Cart-ZYD2sJn5.js`.
+fn hash_of_file(name: &str) -> Option<(usize, usize)> {
+    const HASH: usize = 8;
+    let (stem, ending) = name.rsplit_once('.')?;
+    if !matches!(ending, "js" | "mjs" | "cjs" | "css" | "map" | "wasm") {
+        return None;
+    }
+    let stem = stem.strip_suffix(".js").unwrap_or(stem);
+    let from = stem.len().checked_sub(HASH)?;
+    let hash = stem.get(from..)?;
+    let joined = from > 1 && stem[..from].ends_with(['-', '.']);
+    let has = |is: fn(&u8) -> bool| hash.as_bytes().iter().filter(|b| is(b)).count();
+    let mixed = has(u8::is_ascii_uppercase) > 1 && has(u8::is_ascii_lowercase) > 0;
+    let odd = (has_digit(hash) || mixed) && 2 * in_words(hash.as_bytes()) < HASH;
+    (joined && hash.bytes().all(is_word) && odd).then_some((from, stem.len()))
 }
 
 /// Where what is made up begins in a name that a program invents: all of
@@ -297,6 +332,8 @@ fn parts_of(name: &str) -> Vec<NamePart<'_>> {
         let len = match (uuid, day) {
             (Some(_), _) => 36,
             (None, Some(day)) => day.len,
+            // Kubernetes glues its word to the id in the names of control groups.
+            (None, None) if is_pod_group(rest) => "pod".len(),
             (None, None) => rest.bytes().position(is_joint).unwrap_or(rest.len()),
         };
         let text = &rest[..len.min(rest.len())];
@@ -319,8 +356,14 @@ fn parts_of(name: &str) -> Vec<NamePart<'_>> {
     parts
 }
 
+fn is_pod_group(text: &str) -> bool {
+    let id = text.strip_prefix("pod");
+    id.is_some_and(|id| uuid(id.as_bytes()).is_some())
+}
+
 /// What is known of a word, or of the one before its number.
 fn kinds_of(word: &str) -> WordKinds {
+    let word = word.trim_start_matches('$');
     let found = kinds(word);
     let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
     match found == WordKinds::default() && stem.len() < word.len() {
@@ -344,7 +387,7 @@ fn is_mixed(part: &str) -> bool {
 
 /// Whether so many digits behind a word count something.
 fn is_counting(word: &str, digits: usize) -> bool {
-    let found = kinds(word);
+    let found = kinds(word.trim_start_matches('$'));
     if found.is(WordKinds::COUNTER | WordKinds::MACHINE) {
         return true;
     }

@@ -21,7 +21,9 @@ impl Walk<'_> {
             return true;
         }
         if let Some(fraction) = fraction_of(name) {
-            let chance = self.is_measured(digits, fraction);
+            // A moment so fine is nobody's value.
+            let moment = is_epoch(digits) && fraction.len() >= 3;
+            let chance = moment || self.is_measured(digits, fraction);
             self.put_number(name.len(), chance.then_some(ID));
             return true;
         }
@@ -85,6 +87,15 @@ impl Walk<'_> {
         if gap == ":" && kinds(n).is(WordKinds::SERVICE) {
             return None;
         }
+        // `OperationalError: (2003)`, `(1049, "…")`
+        let behind = self.byte(self.at + n.len());
+        if gap.ends_with(": (") && n.len() <= 5 && matches!(behind, Some(b')' | b',')) {
+            return None;
+        }
+        // The version of what an ARN names.
+        if gap == ":" && n.len() < 12 && self.in_arn() {
+            return Some(ID);
+        }
         let key = self.word.is(WordKinds::KEY) && gap.starts_with("\":");
         if self.word.is(WordKinds::PLACE) || key {
             return Some(LINE);
@@ -93,8 +104,7 @@ impl Walk<'_> {
         if gap.ends_with('*') {
             return Some(ID);
         }
-        let epoch = matches!(n.len(), 10 | 13) && ("14".."20").contains(&&n[..2]);
-        if epoch || n.len() >= 15 {
+        if is_epoch(n) || n.len() >= 15 {
             return Some(ID);
         }
         if self.before == Preceding::Counted && gap.len() <= 2 && !gap.contains('=') {
@@ -137,6 +147,13 @@ impl Walk<'_> {
             !self.compares && (self.coarse || n.len() >= 4)
         };
         chance.then_some(ID)
+    }
+
+    /// Whether this stands in a name of a resource of AWS.
+    fn in_arn(&self) -> bool {
+        let before = &self.text[..self.at];
+        let begin = before.rfind([' ', '\'', '"', '(', '\n']);
+        before[begin.map_or(0, |at| at + 1)..].starts_with("arn:")
     }
 
     /// Whether a line of a log begins with this number of a process, however
@@ -189,6 +206,16 @@ impl Walk<'_> {
         if unit.is_empty() {
             if after.starts_with('%') {
                 return Some(name.len() + 1);
+            }
+            // `89.6/91.0 MB`: so much of the whole.
+            if let Some(whole) = after.strip_prefix('/') {
+                let (number, rest) = split_number(whole);
+                let space = usize::from(rest.starts_with(' '));
+                let unit = &rest[space..];
+                let unit = &unit[..unit.bytes().take_while(|b| is_word(*b)).count()];
+                let known = unit.len() > 1 && kinds(unit).is(WordKinds::UNIT);
+                return (known && !number.is_empty())
+                    .then(|| name.len() + 1 + number.len() + space + unit.len());
             }
             let word = after.strip_prefix(' ')?;
             let word = &word[..word.bytes().take_while(|b| is_word(*b)).count()];
@@ -248,6 +275,11 @@ fn split_number(text: &str) -> (&str, &str) {
         .map_or(0, |rest| split_digits(rest).0.len());
     let len = digits.len() + if fraction > 0 { fraction + 1 } else { 0 };
     text.split_at(len)
+}
+
+/// Seconds or milliseconds since 1970, in this century's first half.
+fn is_epoch(n: &str) -> bool {
+    matches!(n.len(), 10 | 13) && ("14".."20").contains(&&n[..2])
 }
 
 /// The fraction of a number that has one, or an exponent.

@@ -86,7 +86,15 @@ pub(super) fn is_random_whole(name: &str) -> bool {
     let bytes = name.as_bytes();
     let n = bytes.len();
     let has = |is: fn(&u8) -> bool| bytes.iter().any(is);
-    if n < 8 || !has(u8::is_ascii_lowercase) || !has(u8::is_ascii_uppercase) {
+    // Capitals that are a word of their own say nothing of the rest: `JID-0c1d`.
+    let mixes = |part: &[u8]| {
+        let pairs = part.windows(2);
+        let mut pairs = pairs.map(|pair| (pair[0], pair[1]));
+        pairs.any(|(a, b)| b.is_ascii_uppercase() && !a.is_ascii_uppercase())
+            && part.iter().any(u8::is_ascii_lowercase)
+    };
+    let mut parts = bytes.split(|b| matches!(b, b'-' | b'_' | b'.'));
+    if n < 8 || !has(u8::is_ascii_lowercase) || !parts.any(mixes) {
         return false;
     }
     let few = if has(u8::is_ascii_digit) { 40 } else { 25 };
@@ -174,10 +182,15 @@ pub(super) fn is_pod_suffix(part: &str) -> bool {
 /// that a person wrote has few different digits.
 pub(super) fn uuid(text: &[u8]) -> Option<bool> {
     let uuid = text.get(..36)?;
+    // systemd writes it with underscores.
+    let joint = uuid[8];
+    if !matches!(joint, b'-' | b'_') {
+        return None;
+    }
     let mut seen = 0u32;
     for (at, b) in uuid.iter().enumerate() {
         let hyphen = matches!(at, 8 | 13 | 18 | 23);
-        if hyphen != (*b == b'-') || !hyphen && !b.is_ascii_hexdigit() {
+        if hyphen != (*b == joint) || !hyphen && !b.is_ascii_hexdigit() {
             return None;
         }
         if !hyphen {

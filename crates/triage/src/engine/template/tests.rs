@@ -59,6 +59,32 @@ fn chance_is_replaced() {
         ("at cart.c:12:4: bad", "at cart.c<line>: bad"),
         ("response took 690 of 100", "response took <id> of 100"),
         (
+            "Job JID-21e07be5442ad219929dca23 is gone",
+            "Job JID-<id> is gone",
+        ),
+        (
+            "Job JID-a11754d685b1eb42297cdbc3 is gone",
+            "Job JID-<id> is gone",
+        ),
+        (
+            "key py-Linux-X64-0528a133835bd363bbd5cf9c699b9dba102b961a041ed04b",
+            "key py-Linux-<id>",
+        ),
+        ("pod0bcce247_3fad_be64_f546_55405bbecf0a", "pod<id>"),
+        (
+            "jdk.proxy2.$Proxy38 is no mock",
+            "jdk.proxy<id>.<addr> is no mock",
+        ),
+        (
+            "see 2026-11-22T10_10_03_924Z-debug-0.log",
+            "see <time>-debug-0.log",
+        ),
+        ("no label with id :r1f:", "no label with id :<id>:"),
+        (
+            "received {\"created\":\"@1728964310.287033258\",\"file_line\":335}",
+            "received {\"created\":\"@<id>\",\"file_line\":<line>}",
+        ),
+        (
             "Timed out receiving message: -0.002",
             "Timed out receiving message: <id>",
         ),
@@ -274,6 +300,10 @@ fn near_misses_stay_apart() {
         ("the {}_path of the depot is closed", "happy", "sad"),
         ("step {}_test_9 is missing", "buy", "sell"),
         ("css-{} can't be loaded", "loader", "parser"),
+        ("OperationalError: ({}) can't connect", "2003", "2006"),
+        ("cannot load cart-{}.js", "settings", "products"),
+        ("cannot load cart.{}.js", "getTotal", "getPrice"),
+        ("relation \"orders_{}\" does not exist", "2025", "2026"),
         ("the node{} is closed", "jsx", "manager"),
     ] {
         let of = |means: &str| template(&failure.replace("{}", means));
@@ -300,6 +330,36 @@ fn names_that_programs_invent_are_chance() {
         ("image acme/web:sha-{} not found", "abc1234", "0f3d9b2"),
         ("image acme/web:{} not found", "20240611", "20251102"),
         ("element .css-{} not visible", "83rwzk", "1qk2wz"),
+        (
+            "failed to fetch http://localhost:41256/assets/Cart-{}.js",
+            "ZYD2sJn5",
+            "GZTYsDYD",
+        ),
+        ("dist/index-{}.css is broken", "PJ9s3rHp", "uG1GsUtx"),
+        ("Unknown database 'shop_test{}'", "3", "4"),
+        ("BadDigest: part {} does not match", "390", "73"),
+        (
+            "leaked goroutine 209: acme/gw.(*Pool).loop(0xca0558524f, 0x{})",
+            "81",
+            "c0",
+        ),
+        (
+            "denied on arn:aws:lambda:eu-west-1:123456789012:function:rates:{}",
+            "141",
+            "9",
+        ),
+        ("download stalled at 3% ({}/91.0 MB, 2.6MB/s)", "89.6", "7"),
+        (
+            "trace /tmp/pw/traces/4bca21362fb95ec8ed87-recording{}.trace is broken",
+            "8",
+            "6",
+        ),
+        ("Request charge: {}", "79.39", "2.11"),
+        (
+            "[signal SIGSEGV: code=0x1 addr=0x{} pc=0x01b932]",
+            "2b",
+            "8",
+        ),
     ] {
         let of = |chance: &str| template(&failure.replace("{}", chance));
         assert_eq!(of(one), of(other), "{failure}");

@@ -79,6 +79,14 @@ fn name_len(text: &str) -> usize {
     at
 }
 
+/// How long the id is that React's `useId` made, as in `:r1f:`.
+fn react_id(text: &str) -> Option<usize> {
+    let id = text.strip_prefix(":r")?;
+    let end = id.find(':')?;
+    let is_digit = |b: u8| b.is_ascii_digit() || b.is_ascii_lowercase();
+    ((1..=3).contains(&end) && id[..end].bytes().all(is_digit)).then_some(end + 3)
+}
+
 pub(super) fn has_digit(text: &str) -> bool {
     text.bytes().any(|b| b.is_ascii_digit())
 }
@@ -153,6 +161,16 @@ impl<'t> Walk<'t> {
                 let is_path = address.parse::<Ipv4Addr>().is_err();
                 if let Some(len) = path_len(rest, false).filter(|_| is_path) {
                     self.path(len);
+                    return;
+                }
+            }
+            // React numbers what it renders so, in base 36.
+            b':' if !after_word => {
+                if let Some(len) = react_id(rest) {
+                    self.out.push(':');
+                    self.push_id();
+                    self.out.push(':');
+                    self.at += len;
                     return;
                 }
             }
