@@ -2,7 +2,6 @@
 
 use super::help::HelpContext;
 use super::help_compared::compared;
-
 use super::help_excuse::excused;
 use super::reason::NAMED;
 use jelly_base::model::{
