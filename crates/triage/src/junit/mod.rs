@@ -7,6 +7,7 @@
 //!
 //! The module must not know what a failure means.
 
+mod attempts_said;
 mod attributes;
 mod case;
 mod cases;
