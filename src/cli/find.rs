@@ -284,6 +284,7 @@ fn looks_like_report(path: &Path) -> bool {
     let Some(stem) = name
         .strip_suffix(".xml")
         .or_else(|| name.strip_suffix(".xml.gz"))
+        .or_else(|| name.strip_suffix(".junit"))
     else {
         return false;
     };

@@ -1,5 +1,6 @@
 //! Cases and what went wrong in them, as their elements come and go.
 
+use super::attempts_said::{may_be_rows, without_ports};
 use super::attributes::{Tag, each, seconds, set};
 use super::case::{Case, CaseOutcome};
 use super::counts::count;
@@ -9,12 +10,11 @@ use super::form::{self, Form, Says};
 use super::hold::HeldCase;
 use super::identity::{Failed, hash, join};
 use super::kept::{Kept, bare};
-use super::labels::label;
 use super::machine::{BETWEEN, Machine};
 use super::open::{OpenCase, OpenSuite, OpenWrong};
 use crate::frameworks::is_odd;
 use crate::frameworks::spec::Oddity;
-use jelly_base::model::{Failure, Label};
+use jelly_base::model::{Failure, Label, Side};
 
 /// Cases inside cases that are followed; some converters write one.
 const NESTED_CASES: usize = 8;
@@ -515,33 +515,50 @@ impl Machine<'_> {
     }
 }
 
-/// Whether several rows of a table may have this name: no method without
-/// parameters has such.
-fn may_be_rows(name: &str) -> bool {
-    let name = name.strip_suffix("()").unwrap_or(name);
-    !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+/// Takes from a report of jelly's own what it said of these failures: by the
+/// properties of the case or the first line of its output, of which the first
+/// failure is the last attempt, or by the first line of each text. Why that of
+/// the case can't be, where it contradicts the case itself.
+fn label(
+    failures: &mut [Failure],
+    case: &OpenCase,
+    outcome: CaseOutcome,
+    output: Option<Label>,
+) -> Option<&'static str> {
+    for failure in failures.iter_mut() {
+        let text = failure.text.as_deref().and_then(Label::from_text);
+        let message = || failure.message.as_deref().and_then(Label::from_message);
+        failure.label = text.or_else(message);
+    }
+    let properties = case.properties.iter();
+    let said = Label::from_properties(properties.map(|(name, value)| (&**name, &**value)));
+    let said = said.or(output)?;
+    let first = failures.first_mut()?;
+    let doubt = contradiction(&said, first, &case.name, outcome);
+    if doubt.is_none() {
+        first.label = Some(said);
+    }
+    doubt
 }
 
-/// A text without the numbers of ports, which the system gives out anew for
-/// each attempt: four or five digits behind a colon or the word.
-fn without_ports(said: &str) -> String {
-    let mut kept = String::with_capacity(said.len());
-    let mut rest = said;
-    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
-        let (before, from) = rest.split_at(at);
-        let end = from.find(|c: char| !c.is_ascii_digit());
-        let (number, behind) = from.split_at(end.unwrap_or(from.len()));
-        kept.push_str(before);
-        let word = kept.trim_end_matches([' ', '=', ':', '"', '\'']);
-        let named = word.len() < kept.len()
-            && word
-                .get(word.len().saturating_sub(4)..)
-                .is_some_and(|word| word.eq_ignore_ascii_case("port"));
-        let is_port = (4..=5).contains(&number.len()) && (kept.ends_with(':') || named);
-        kept.push_str(if is_port { "<port>" } else { number });
-        rest = behind;
+/// What of a case its label can't be true beside.
+fn contradiction(
+    said: &Label,
+    failure: &Failure,
+    name: &str,
+    outcome: CaseOutcome,
+) -> Option<&'static str> {
+    if said.side() == Side::Code && name.starts_with("(start ") {
+        return Some("a server that does not start is no fault of the code under test");
     }
-    kept + rest
+    if outcome == CaseOutcome::Flaky && !said.is_flaky() {
+        return Some("the test passed in the end, and it says nothing of that");
+    }
+    // The text says the same cause, unless somebody changed one of them.
+    let text = failure.text.as_deref().and_then(Label::from_text);
+    let other =
+        text.filter(|text| (text.side(), text.root_cause()) != (said.side(), said.root_cause()));
+    other.map(|_| "the failure's text says another cause")
 }
 
 /// Which case it is, and what it says of its failures: their messages, or the

@@ -7,6 +7,7 @@
 //!
 //! The module must not know what a failure means.
 
+mod attempts_said;
 mod attributes;
 mod case;
 mod cases;
@@ -20,7 +21,6 @@ mod form;
 mod hold;
 mod identity;
 mod kept;
-mod labels;
 mod limits;
 mod lines;
 mod machine;
