@@ -15,14 +15,14 @@ use std::time::Duration;
     after_help = "\
 Exit codes:
   2  invalid input
-  3  the server could not be started, or a list did not come
+  3  the server could not be started, or did not return a list
   0  otherwise"
 )]
 pub struct ListServerArgs {
     #[command(flatten)]
     pub server: ServerArgs,
 
-    /// Timeout of each list
+    /// Timeout for each list
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "30s")]
     pub call_timeout: Duration,
 
