@@ -189,7 +189,7 @@ fn write_text(
                 }
                 if !good.held_against.is_empty() {
                     let names = good.held_against.join("`, `");
-                    holds.push_str(&format!("; held against the lists of `{names}`"));
+                    holds.push_str(&format!("; checked against the lists of `{names}`"));
                 }
                 writeln!(out, "ok {} ({holds})", path.display())?;
                 for orphan in &good.orphans {

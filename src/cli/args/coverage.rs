@@ -41,9 +41,12 @@ impl FromStr for MinCoverage {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let names = || CoverageKind::ALL.map(CoverageKind::name).join(", ");
-        let (name, percent) = text
-            .split_once('=')
-            .ok_or_else(|| format!("write KIND=PERCENT, for example tools=80%; kinds are {}", names()))?;
+        let (name, percent) = text.split_once('=').ok_or_else(|| {
+            format!(
+                "write KIND=PERCENT, for example tools=80%; kinds are {}",
+                names()
+            )
+        })?;
         let kind = CoverageKind::ALL.into_iter().find(|it| it.name() == name);
         let kind = kind.ok_or_else(|| format!("there is no kind `{name}`: {}", names()))?;
         let percent = percent.strip_suffix('%').unwrap_or(percent);

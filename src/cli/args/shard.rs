@@ -53,7 +53,8 @@ fn parse_shard(text: &str) -> Result<ShardChoice, String> {
     }
     let index = part.parse::<u32>().ok();
     let shard = index.and_then(|index| Shard::new(index, total.get()));
-    let shard = shard.ok_or_else(|| format!("no such shard: the first number must be from 1 to {total}"))?;
+    let shard = shard
+        .ok_or_else(|| format!("no such shard: the first number must be from 1 to {total}"))?;
     Ok(ShardChoice::Given(shard))
 }
 

@@ -135,7 +135,9 @@ fn parse_report(text: &str) -> Result<NamedReport, String> {
         )
     })?;
     if file == "-" {
-        return Err("a report must go to a file; use --format to choose what is printed".to_owned());
+        return Err(
+            "a report must go to a file; use --format to choose what is printed".to_owned(),
+        );
     }
     Ok(NamedReport {
         format,

@@ -147,7 +147,7 @@ fn unconfirmable(iterations: &[IterationReport]) -> bool {
 fn excused(word: &str, diagnosis: &Diagnosis, unconfirmable: bool) -> String {
     let seen = sightings(diagnosis);
     let why = match word {
-        "unconfirmed" if seen < 2 => "seen once only, which proves nothing",
+        "unconfirmed" if seen < 2 => "seen only once, which is not proof",
         "unconfirmed" => {
             let times = times(seen);
             return if unconfirmable {
@@ -401,12 +401,12 @@ fn tried(
         }
         let again = match action.kind {
             ActionKind::Retry if concerned(|f| f.diagnosis.retryable == Some(true)) => {
-                "ran the plan again"
+                "reran the plan"
             }
             ActionKind::Confirm
                 if concerned(|f| f.assertion.is_some() && f.diagnosis.side == Side::Test) =>
             {
-                "ran the plan again on fresh servers to make sure"
+                "reran the plan on fresh servers to confirm"
             }
             _ => continue,
         };
