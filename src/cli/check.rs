@@ -220,7 +220,7 @@ fn write_text(
         let servers = jelly_base::text::plural(broken, "server");
         writeln!(
             err,
-            "{servers} could not be started, so that nothing of theirs was checked"
+            "{servers} could not be started, so they were not checked"
         )?;
     }
     if bad > 0 {

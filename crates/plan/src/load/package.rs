@@ -21,7 +21,7 @@ impl<'t> Reader<'t> {
                     path,
                     "`package_args` are of a server with a `package`",
                 )
-                .hint("the words behind a `command` stand in `args`");
+                .hint("put the arguments of a `command` in `args`");
             }
             return None;
         };

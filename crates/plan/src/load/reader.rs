@@ -514,7 +514,7 @@ impl<'t> Reader<'t> {
                     let problem = self.problem(node.span, path, message);
                     problem.hint(format!("write a number with its unit, {examples}"));
                     if variables {
-                        problem.hint("variables can't stand here");
+                        problem.hint("variables can't be used here");
                     }
                     None
                 }
