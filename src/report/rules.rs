@@ -402,8 +402,8 @@ fn says(held: &MatchInfo, ambiguous: bool) -> String {
 fn held_text(text: &mut String, number: usize, held: &MatchInfo, ambiguous: bool) {
     let own = match held.asked {
         Asked::Builtin => "",
-        Asked::Before => ", yours, asked before",
-        Asked::After => ", yours, asked after",
+        Asked::Before => ", yours, evaluated before",
+        Asked::After => ", yours, evaluated after",
     };
     let _ = writeln!(
         text,
