@@ -12,7 +12,7 @@ use jelly_base::model::{FailureStatus, Side, Template};
 use jelly_history_postgres::{DatabaseAddress, PostgresHistory};
 use jelly_triage::history::{
     FleetScope, HistoryStore, PastCause, PastFailure, PastPass, PastReport, PastRun, PastScope,
-    RunKind, RunOrigin, TestName,
+    ProvenPasses, RunKind, RunOrigin, TestName,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::io;
@@ -131,6 +131,7 @@ pub fn measure(options: &Options) -> io::Result<()> {
         "tests",
         "causes",
         "definitions",
+        "proven",
     ] {
         let size = number(
             &url,
@@ -224,14 +225,21 @@ fn made(at: usize, runs: usize, rng: &mut Rng) -> io::Result<PastRun> {
         path,
         duration_ms: Some(rng.u64(1000..60_000)),
     });
+    // Each run is of another commit, which is what takes most room.
+    let mut passed_on = ProvenPasses {
+        code: format!("{:016x}", at / PLANS),
+        ..ProvenPasses::default()
+    };
     for step in 0..STEPS {
         let test = test(plan, step);
         let duration_ms = Some(rng.u64(1..2000));
         let chance = rng.u32(0..1000);
         if chance >= FAILED + FLAKY {
+            let definition = format!("{:016x}", plan * STEPS + step);
+            passed_on.definitions.push(definition.clone());
             run.passed.push(PastPass {
                 report: 0,
-                definition: Some(format!("{:016x}", plan * STEPS + step)),
+                definition: Some(definition),
                 test,
                 duration_ms,
             });
@@ -264,6 +272,7 @@ fn made(at: usize, runs: usize, rng: &mut Rng) -> io::Result<PastRun> {
             duration_ms,
         });
     }
+    run.proven.push(passed_on);
     Ok(run)
 }
 

@@ -26,6 +26,7 @@ pub fn call_flags(matches: &ArgMatches) -> CallFlags {
         hooks: flags_of(FlagRepeat::OfHooks),
         same: flags_of(FlagRepeat::OfTheSame),
         folder: String::new(),
+        plan_copy: None,
     }
 }
 
@@ -40,13 +41,19 @@ pub fn run_here(fix: &mut [Fix], folder: &Path) {
     }
 }
 
-/// Names the plan where a rule, which does not know it, says `PLAN`.
-pub fn name_plan(fix: &mut [Fix], plan: &Path) {
+/// Names the plan where a rule, which does not know it, says `PLAN`. One that came from
+/// stdin comes from its `copy` then.
+pub fn name_plan(fix: &mut [Fix], plan: &Path, copy: Option<&str>) {
+    let word = shell_word(&plan.display().to_string());
+    let word = match copy {
+        Some(copy) => format!("{word} < {}", shell_word(copy)),
+        None => word,
+    };
     for step in fix.iter_mut().filter(|step| step.is_command()) {
         if step.text.starts_with("jelly ")
             && let Some(before) = step.text.strip_suffix(" PLAN")
         {
-            step.text = format!("{before} {}", shell_word(&plan.display().to_string()));
+            step.text = format!("{before} {word}");
         }
     }
 }

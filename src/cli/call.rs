@@ -28,6 +28,7 @@ use indicatif::MultiProgress;
 use jelly_base::model::{Coverage, ExitCode, Interrupt, RunReport, ShardRecord, StepAnswers};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{Notation, sanitize};
+use jelly_harness::code_identity::Checkouts;
 use jelly_harness::exec::{Locked, NoSuchFilter, Selection};
 use jelly_plan::Plan;
 use jelly_triage::history::{Past, TestName};
@@ -63,6 +64,9 @@ pub struct RunCall {
     pub locked: Option<Rc<Locked>>,
     /// What earlier runs left, where a history is kept.
     pub history: Option<Rc<OpenHistory>>,
+    /// The work trees that servers are started from, where the history is to know
+    /// what is proved of their code.
+    pub checkouts: Option<Rc<Checkouts>>,
     pub several: bool,
     /// The list of known failures, where there is one.
     pub known: Option<KnownList>,
@@ -126,9 +130,11 @@ impl RunCall {
             return Ok(());
         }
         let vars = self.vars();
-        let plans: Result<Vec<Plan>, _> = paths
+        // A server that takes turns is called by its own name in its combinations alone.
+        let jobs = matrix::jobs(paths, &vars, self.project());
+        let plans: Result<Vec<Plan>, _> = jobs
             .iter()
-            .map(|p| read(p, None, &vars, self.args.project_dir.as_deref()))
+            .map(|job| read(&job.path, job.variant.clone(), &vars, self.project()))
             .collect();
         // A plan that can't be read says so itself when it is due; what it
         // holds nobody knows.

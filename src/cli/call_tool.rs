@@ -1,5 +1,6 @@
 //! `jelly call`: one call of one tool.
 
+use super::init::name_of_command;
 use super::named_server::{NamedServer, named_server, world_redactor};
 use super::out::{say, say_json};
 use super::refusal::{Refusal, complain};
@@ -11,7 +12,7 @@ use jelly_base::model::{CallReport, Diagnosis, ExitCode, Failure, SCHEMA_VERSION
 use jelly_base::text::redact::{Redactor, secrets_in_variable};
 use jelly_base::text::{capitalised, did_you_mean, json_type, one_line, sanitize};
 use jelly_harness::exec::{OpenServer, ToolCall};
-use jelly_setup::init::{Observation, Observed, observed_step};
+use jelly_setup::init::{Observation, Observed, observed_step, server_name};
 use jelly_triage::engine::Engine;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
@@ -26,13 +27,15 @@ const FIXES: usize = 6;
 struct Done {
     arguments: Map<String, Value>,
     call: ToolCall,
+    /// What the server calls itself.
+    server_name: Option<String>,
 }
 
 /// Calls a tool.
 pub fn call(args: &CallArgs, world: &World) -> Result<ExitCode, Refusal> {
-    with_runtime(&args.own_rules, world, async |context| {
+    with_runtime(&args.ask.own_rules, world, async |context| {
         let redactor = world_redactor(world);
-        let named = named_server(&args.server.source, world, &redactor).await?;
+        let named = named_server(&args.ask.server.source, world, &redactor).await?;
         let given = args.arguments.iter().filter_map(|one| one.split_once('='));
         // What stands in a file is learnt once it is read.
         let given = given.filter(|(_, value)| !value.starts_with('@'));
@@ -63,7 +66,7 @@ async fn done(
     around: (&Engine, &World, &Redactor),
 ) -> Result<Done, Refusal> {
     let (_, world, redactor) = around;
-    let launch = named.launch(args.server.timeout, redactor);
+    let launch = named.launch(args.ask.server.timeout, redactor);
     let mut words = vec!["jelly", "call", args.tool.as_str()];
     words.extend(args.arguments.iter().map(String::as_str));
     let server = OpenServer::start(&launch)
@@ -84,10 +87,16 @@ async fn done(
     redactor.learn(secrets.map(|found| (found.name, found.value)));
     let sent = Value::Object(arguments.clone());
     let call = server
-        .call(&args.tool, &sent, schema.as_ref(), args.call_timeout)
+        .call(&args.tool, &sent, schema.as_ref(), args.ask.call_timeout)
         .await;
+    let name = server.session().server_info().get("name");
+    let server_name = name.and_then(Value::as_str).map(str::to_owned);
     server.stop(GRACE).await;
-    Ok(Done { arguments, call })
+    Ok(Done {
+        arguments,
+        call,
+        server_name,
+    })
 }
 
 /// The arguments, and the schema of the output, of the tool that is meant.
@@ -133,7 +142,9 @@ fn report(
     code: ExitCode,
     redactor: &Redactor,
 ) -> CallReport {
-    let Done { arguments, call } = done;
+    let Done {
+        arguments, call, ..
+    } = done;
     let redacted = |mut value: Value| {
         redactor.redact_json(&mut value);
         value
@@ -160,13 +171,19 @@ fn tell(report: &CallReport, code: ExitCode) -> Result<ExitCode, Refusal> {
         say(sanitize(&answer).as_bytes(), code)?;
     }
     if let (Some(message), Some(diagnosis)) = (&report.message, &report.diagnosis) {
-        complain(&trouble(message, diagnosis));
+        let is_told = report.result.is_some() || report.error.is_some();
+        let is_told = is_told && code == ExitCode::NeedsUserHelp;
+        complain(&trouble(message, diagnosis, is_told));
     }
     Ok(code)
 }
 
-fn trouble(message: &str, diagnosis: &Diagnosis) -> String {
+fn trouble(message: &str, diagnosis: &Diagnosis, is_told: bool) -> String {
     let mut text = format!("error: {} ({})", sanitize(message), diagnosis.root_cause);
+    if is_told {
+        // Its own words say what it did not like; there is no plan to correct.
+        return text;
+    }
     let advice = &diagnosis.advice;
     for line in [&advice.what, &advice.why] {
         if !line.is_empty() && !message.contains(line.as_str()) {
@@ -200,10 +217,23 @@ fn answer(result: &Value) -> String {
         let _ = writeln!(text, "[{kind} {what}{size}]");
     }
     if let Some(structured) = result.get("structuredContent") {
-        // The same once more, for clients that read no structure.
-        let said = texts
-            .iter()
-            .any(|said| serde_json::from_str::<Value>(said).ok().as_ref() == Some(structured));
+        // The same once more, for clients that read no structure; SDKs of Python wrap
+        // what is no object.
+        let wrapped = structured.get("result").filter(|_| {
+            let members = structured.as_object();
+            members.is_some_and(|members| members.len() == 1)
+        });
+        let is_same = |value: &Value| value == structured || Some(value) == wrapped;
+        let one = |said: &&str| {
+            let read = serde_json::from_str::<Value>(said).ok();
+            read.is_some_and(|value| is_same(&value)) || is_same(&Value::from(*said))
+        };
+        // A list may be a block for each item.
+        let blocks = texts.iter().map(|said| {
+            let read = serde_json::from_str::<Value>(said).ok();
+            read.unwrap_or_else(|| Value::from(*said))
+        });
+        let said = texts.iter().any(one) || is_same(&blocks.collect());
         if !said {
             let pretty = serde_json::to_string_pretty(structured).unwrap_or_default();
             let _ = writeln!(text, "{pretty}");
@@ -237,7 +267,7 @@ fn as_step(
         (_, failure) => {
             let message = failure.and_then(|failure| failure.message.clone());
             let message = message.unwrap_or_else(|| "there is no answer".to_owned());
-            let told = diagnosis.map(|diagnosis| trouble(&message, diagnosis));
+            let told = diagnosis.map(|diagnosis| trouble(&message, diagnosis, false));
             let text = format!(
                 "{}\nhelp: there is no answer that a step could expect",
                 told.unwrap_or(message)
@@ -263,7 +293,27 @@ fn as_step(
         method: "tools/call".to_owned(),
         params: params.as_object().cloned().unwrap_or_default(),
         answer,
+        before: Vec::new(),
         answers: Vec::new(),
     };
-    say(observed_step(&observation, &named.name), ExitCode::Passed)
+    say(
+        observed_step(&observation, &name_in_plan(named, done)),
+        ExitCode::Passed,
+    )
+}
+
+/// What a plan that `jelly init` makes calls the server.
+fn name_in_plan(named: &NamedServer, done: &Done) -> String {
+    if !named.is_typed() {
+        return named.name.clone();
+    }
+    let words = named.reach.command().map(|command| command.argv.as_slice());
+    let by_command = words.and_then(|words| {
+        let (command, args) = words.split_first()?;
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        name_of_command(command, &args)
+    });
+    let by_itself = || done.server_name.as_deref().and_then(server_name);
+    let name = by_command.or_else(by_itself);
+    name.unwrap_or_else(|| named.name.clone())
 }

@@ -396,6 +396,7 @@ impl<'w> Stacks<'w> {
         }
         let data = failure.rpc_error.as_ref().and_then(|e| e.data.as_ref());
         let mut told: Vec<&str> = data.map(texts_in).unwrap_or_default();
+        told.extend(failure.error_text.as_deref());
         // A server that lives printed the stacks of other calls, too.
         let evidence = diagnosis.evidence.as_ref().map(|one| one.text.trim());
         let tells = |text: &str| !text.is_empty() && failure.stderr_tail.contains(text);

@@ -2,9 +2,11 @@
 
 use super::invalid::chain;
 use super::proposals::Proposals;
+use super::server_code::ServerCodeReader;
 use jelly_base::model::{
     CoverageItem, Interrupt, IterationRecord, OutputSeen, Signal, StepAnswers, Warnings,
 };
+use jelly_harness::code_identity::ServerCode;
 use jelly_harness::exec::{self, ExecSettings, Iteration};
 use jelly_harness::triage_loop::{Executor, IterationContext};
 use jelly_plan::Plan;
@@ -32,6 +34,8 @@ pub struct PlanExecutor {
     /// No other plan has servers running: whatever is still a child of ours
     /// after an iteration was left behind by a server.
     pub alone: bool,
+    /// Finds out what is proved of the code of servers, where that is asked for.
+    pub code: Option<ServerCodeReader>,
 }
 
 impl PlanExecutor {
@@ -68,13 +72,25 @@ impl Executor for PlanExecutor {
             quarantined: context.quarantined,
             ports_in_use: &not_again,
         };
+        if let Some(code) = &mut self.code {
+            code.begin(plan, &self.settings, context.after_hook);
+        }
         let executed = exec::execute(plan, &self.settings, &iteration).await;
+        // What it started is a child of ours too.
+        if let Some(code) = &mut self.code {
+            code.end(executed.record.interrupted.is_some()).await;
+        }
         self.ports = executed.scope.ports;
         self.rest = executed.rest;
         match self.rest {
             Some(_) => executed.record,
             None => self.ended(executed.record),
         }
+    }
+
+    fn code(&self) -> ServerCode {
+        let reader = self.code.as_ref();
+        reader.map_or_else(ServerCode::new, ServerCodeReader::found)
     }
 
     async fn rest(&mut self) -> Option<IterationRecord> {

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Where test frameworks leave their reports.
-const USUAL: [&str; 46] = [
+const USUAL: [&str; 60] = [
     "**/TEST-*.xml",
     "**/build/test-results/**/*.xml",
     "**/target/surefire-reports/*.xml",
@@ -54,6 +54,20 @@ const USUAL: [&str; 46] = [
     "**/test-results/**/*.xml",
     "**/test-reports/**/*.xml",
     "**/TestResults/**/*.xml",
+    "**/test_output/**/*.xml",
+    "**/test_output/*.junit",
+    "**/spec/reports/**/*.xml",
+    "**/cypress/results/**/*.xml",
+    "**/cypress/reports/**/*.xml",
+    "**/reports/junit/**/*.xml",
+    "**/reports/tests/**/*.xml",
+    "**/build/reports/**/*.xml",
+    "**/reports/*.xml",
+    "**/junit/**/*.xml",
+    "**/junit-results/**/*.xml",
+    "**/testng-results.xml",
+    "**/TestResult.xml",
+    "**/TestResults.xml",
     "**/*.trx",
     "**/*.tap",
     "**/ctrf/*.json",

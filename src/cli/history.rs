@@ -171,7 +171,7 @@ fn tests_table(records: &[TestRecord], world: &World) -> String {
             number(record.runs),
             number(format!("{:.0} %", record.flaky_rate * 100.0)),
             words(if record.passes_now { "passes" } else { "fails" }),
-            moment(&record.last_seen),
+            moment(&record.seen.last_seen),
             words(record.root_cause.as_deref().unwrap_or("-")),
             words(&record.fingerprint),
         ]);
@@ -191,7 +191,7 @@ fn causes_table(records: &[CauseRecord], world: &World) -> String {
             number(record.failures),
             number(record.runs),
             number(record.tests.len()),
-            moment(&record.last_seen),
+            moment(&record.seen.last_seen),
             words(&record.fingerprint),
             words(record.evidence.as_deref().unwrap_or("-")),
         ]);

@@ -16,6 +16,8 @@ mod unwell;
 mod way;
 mod written;
 
+pub use meant::name_of_command;
+
 use super::busy::Busy;
 use super::out;
 use super::refusal::{Refusal, complain};

@@ -148,12 +148,18 @@ impl Invalid {
     }
 
     /// A plan from stdin has no file that could be changed.
-    pub fn of_stdin(plan: &Path, hook: Option<&str>, writes: bool) -> Option<Self> {
-        let why = match hook {
-            _ if !is_stdin(plan) => return None,
-            Some(hook) => format!("the hook `{hook}` is set, and the plan has no file to look at"),
-            None if writes => "--write-repairs has no file to write into".to_owned(),
-            None => return None,
+    pub fn of_stdin(plan: &Plan, hook: Option<&str>, writes: bool) -> Option<Self> {
+        let snapshots = plan.snapshot_names();
+        let why = match (hook, snapshots.first()) {
+            _ if !is_stdin(&plan.source.path) => return None,
+            (Some(hook), _) => {
+                format!("the hook `{hook}` is set, and the plan has no file to look at")
+            }
+            (None, _) if writes => "--write-repairs has no file to write into".to_owned(),
+            (None, Some(name)) => format!(
+                "it expects the snapshot `{name}`, and has no file beside which that could lie"
+            ),
+            (None, None) => return None,
         };
         let next = "write the plan into a file, and name that".to_owned();
         let what = format!("a plan from stdin: {why}");

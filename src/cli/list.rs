@@ -1,22 +1,16 @@
 //! `jelly list`: what a server has, as it lists it.
 
-use super::named_server::{NamedServer, named_server, world_redactor};
+use super::named_server::{Asking, named_server, world_redactor};
 use super::out::{say, say_json};
 use super::refusal::Refusal;
 use super::runtime::{unless_interrupted, with_runtime};
 use super::settings::World;
 use crate::cli::args::{Format, ListServerArgs};
 use jelly_base::model::{ExitCode, ServerListing};
-use jelly_base::text::redact::Redactor;
 use jelly_base::text::{one_line, plural};
-use jelly_harness::exec::{OpenServer, redact_inventory};
-use jelly_triage::engine::Engine;
 use serde_json::Value;
 use std::fmt::Write as _;
-use std::time::Duration;
 
-/// How long a server may take to stop.
-pub const GRACE: Duration = Duration::from_secs(2);
 /// How much of a description is shown, in columns.
 const ABOUT: usize = 100;
 
@@ -25,34 +19,26 @@ const WORDS: [&str; 2] = ["jelly", "list"];
 
 /// Lists what a server has.
 pub fn list(args: &ListServerArgs, world: &World) -> Result<ExitCode, Refusal> {
-    with_runtime(&args.own_rules, world, async |context| {
+    with_runtime(&args.ask.own_rules, world, async |context| {
         let redactor = world_redactor(world);
-        let named = named_server(&args.server.source, world, &redactor).await?;
-        let around = (&*context.rules, world, &redactor);
-        let work = listing(&named, args, around);
-        let listing = unless_interrupted(&context.interrupt, work).await??;
+        let source = &args.ask.server.source;
+        let named = named_server(source, world, &redactor).await?;
+        let asking = Asking {
+            ask: &args.ask,
+            engine: &context.rules,
+            world,
+            redactor: &redactor,
+            words: &WORDS,
+        };
+        let launch = named.launch(args.ask.server.timeout, &redactor);
+        let work = asking.inventory(&named, &launch);
+        let inventory = unless_interrupted(&context.interrupt, work).await??;
+        let listing = ServerListing::of(&named.name, inventory);
         match args.format {
             Format::Human => say(text(&listing), ExitCode::Passed),
             Format::Json => say_json(&listing, ExitCode::Passed),
         }
     })
-}
-
-async fn listing(
-    named: &NamedServer,
-    args: &ListServerArgs,
-    (engine, world, redactor): (&Engine, &World, &Redactor),
-) -> Result<ServerListing, Refusal> {
-    let launch = named.launch(args.server.timeout, redactor);
-    let unwell = |failure: &_| named.not_ready(failure, (engine, world, redactor), &WORDS);
-    let server = OpenServer::start(&launch)
-        .await
-        .map_err(|failure| unwell(&failure))?;
-    let inventory = server.inventory(args.call_timeout).await;
-    server.stop(GRACE).await;
-    let mut inventory = inventory.map_err(|failure| unwell(&failure))?;
-    redact_inventory(&mut inventory, redactor);
-    Ok(ServerListing::of(&named.name, inventory))
 }
 
 /// For people.

@@ -54,6 +54,7 @@ mod schema;
 mod schema_store;
 #[cfg(feature = "serve")]
 mod serve;
+mod server_code;
 mod settings;
 mod shard;
 mod snapshot;

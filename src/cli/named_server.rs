@@ -23,9 +23,11 @@
 //!
 //! Main type: [`NamedServer`].
 
+mod asking;
 mod in_plan;
 mod not_ready;
 
+pub use asking::Asking;
 pub use in_plan::NamedPlan;
 pub use not_ready::{alone, in_words_of_commands, not_started, spot, trouble_in_plan};
 
@@ -293,12 +295,6 @@ fn by_url(
             "write it with `https://`, or put a command behind `--`",
         ));
     }
-    if source.place.project_dir.is_some() && source.command.is_empty() {
-        return Err(Refusal::with_help(
-            "--project-dir is for a server that is started, and a URL is reached",
-            "leave it out",
-        ));
-    }
     let headers = source
         .header
         .iter()
@@ -412,15 +408,19 @@ async fn of_config(
         None => folder.clone(),
     };
     let around = (folder.as_path(), found.home.as_deref());
-    let Some(reach) = reach_of(config, entry, around, world, redactor).await else {
-        return Err(Refusal::with_help(
-            format!(
-                "{}: a blank in the entry of `{wanted}` has no value",
-                config.at(entry.place)
-            ),
-            format!("`jelly doctor {shown}` names it; set it in the environment"),
-        ));
-    };
+    let reach = reach_of(config, entry, around, world, redactor).await;
+    let reach = reach.map_err(|mut blanks| {
+        blanks.sort();
+        blanks.dedup();
+        let what = match blanks.is_empty() {
+            true => "says neither a command nor a URL".to_owned(),
+            false => format!("needs values for {}", sanitize(&blanks.join(", "))),
+        };
+        Refusal::with_help(
+            format!("{}: the entry of `{wanted}` {what}", config.at(entry.place)),
+            format!("set what is missing in the environment; `jelly doctor {shown}` says more"),
+        )
+    })?;
     let alone = Config {
         entries: vec![entry.clone()],
         ..config.clone()

@@ -234,11 +234,28 @@ impl OpenHistory {
         self.asked(&PastScope::Tests { tests, before })
     }
 
-    fn asked(&self, scope: &PastScope<'_>) -> Rc<Past> {
-        if let Some(whole) = &self.whole {
-            return whole.clone();
+    /// Asks for the past of these tests, and goes on: what comes of it is waited for
+    /// when it is wanted.
+    pub fn begin_past_of<'t>(&'t self, tests: &'t [TestName]) -> impl FnOnce() -> Rc<Past> + 't {
+        let asked = self.whole.is_none().then(|| {
+            let before = &[];
+            self.store.begin_past(&PastScope::Tests { tests, before })
+        });
+        move || match asked {
+            Some(asked) => self.came(asked()),
+            None => self.asked(&PastScope::All),
         }
-        match self.store.past(scope) {
+    }
+
+    fn asked(&self, scope: &PastScope<'_>) -> Rc<Past> {
+        match &self.whole {
+            Some(whole) => whole.clone(),
+            None => self.came(self.store.past(scope)),
+        }
+    }
+
+    fn came(&self, read: Result<ReadPast, HistoryError>) -> Rc<Past> {
+        match read {
             Ok(read) => Rc::new(warned(read)),
             Err(error) => {
                 self.go_blind(&error);
@@ -267,21 +284,25 @@ impl OpenHistory {
     #[must_use]
     pub fn passed_before(self: &Rc<Self>) -> PassedBefore {
         if let Some(past) = self.whole.clone() {
-            return passed_before(move |definition| past.passed_as(definition));
+            return passed_before(move |definition, code| past.passed_as(definition, code));
         }
         let history = self.clone();
-        let known: RefCell<HashMap<String, bool>> = RefCell::default();
-        passed_before(move |definition| {
+        let known: RefCell<HashMap<(String, Option<String>), bool>> = RefCell::default();
+        passed_before(move |definition, code| {
             let mut known = known.borrow_mut();
-            if let Some(passed) = known.get(definition) {
+            let asked = (definition.to_owned(), code.map(str::to_owned));
+            if let Some(passed) = known.get(&asked) {
                 return *passed;
             }
-            let passed = history.store.passed_as(definition).unwrap_or_else(|error| {
-                history.go_blind(&error);
-                // In doubt it never passed.
-                false
-            });
-            known.insert(definition.to_owned(), passed);
+            let passed = history
+                .store
+                .passed_as(definition, code)
+                .unwrap_or_else(|error| {
+                    history.go_blind(&error);
+                    // In doubt it never passed.
+                    false
+                });
+            known.insert(asked, passed);
             passed
         })
     }

@@ -1,7 +1,9 @@
 //! Which plans are meant: files, folders, stdin, or those of `plans/`.
 
-use super::refusal::Refusal;
-use jelly_plan::{PlanSource, ReadError};
+use super::refusal::{Refusal, complain};
+use jelly_base::text::redact::Redactor;
+use jelly_base::text::sanitize;
+use jelly_plan::{PlanSource, ReadError, shown_plan};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -16,6 +18,9 @@ const STDIN: &str = "-";
 /// Folders in which nobody keeps plans, besides those whose names begin with a
 /// dot.
 const FOREIGN: [&str; 3] = ["node_modules", "snapshots", "target"];
+
+/// Files that are passed over and named.
+const NAMED: usize = 5;
 
 /// What a run writes beside its reports.
 const REPAIRED: &str = "repaired-plan";
@@ -59,24 +64,82 @@ pub fn read_source(path: &Path) -> Result<PlanSource, ReadError> {
     }
 }
 
+/// A plan that came from stdin, as it is kept beside the reports of its run.
+pub struct PlanCopy {
+    path: PathBuf,
+    text: String,
+}
+
+impl PlanCopy {
+    const NAME: &str = "plan.yaml";
+
+    /// Of a plan that came from stdin, in the folder of its reports.
+    pub fn of_stdin(source: &PlanSource, reports: &Path, redactor: &Redactor) -> Option<Self> {
+        is_stdin(&source.path).then(|| Self {
+            path: reports.join(Self::NAME),
+            text: shown_plan(source, redactor),
+        })
+    }
+
+    pub fn shown(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// The name of the file, and what is in it.
+    pub fn file(&self) -> (String, String) {
+        (Self::NAME.to_owned(), self.text.clone())
+    }
+}
+
 /// The plans that are meant: as named, with those below a folder in its place;
 /// or those of `plans/`.
 ///
 /// # Errors
 /// There are none.
 pub fn plans(named: &[PathBuf], command: &str) -> Result<Vec<PathBuf>, Refusal> {
-    if named.is_empty() {
-        return usual(command);
+    let (found, others) = plans_and_others(named, command)?;
+    if !others.is_empty() {
+        let shown = others
+            .iter()
+            .take(NAMED)
+            .map(|path| path.display().to_string());
+        let shown: Vec<String> = shown.collect();
+        let more = match others.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let what = match others.len() {
+            1 => "1 file is no plan and is".to_owned(),
+            many => format!("{many} files are no plans and are"),
+        };
+        let text = format!("note: {what} passed over: {}{more}", shown.join(", "));
+        complain(&sanitize(&text));
     }
+    Ok(found)
+}
+
+/// The same, with the files of folders that could be plans and are none.
+///
+/// # Errors
+/// There are none.
+pub fn plans_and_others(
+    named: &[PathBuf],
+    command: &str,
+) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Refusal> {
+    if named.is_empty() {
+        return Ok((usual(command)?, Vec::new()));
+    }
+    let mut passed_over = Vec::new();
     let mut found: Vec<PathBuf> = Vec::new();
     for path in named {
         if !path.is_dir() {
             found.push(path.clone());
             continue;
         }
-        let below = plans_below(path).map_err(|error| {
+        let (below, others) = plans_below(path).map_err(|error| {
             Refusal::invalid(format!("error: {}: can't be read: {error}", path.display()))
         })?;
+        passed_over.extend(others);
         if below.is_empty() {
             return Err(Refusal::with_help(
                 format!("there is no plan below {}", path.display()),
@@ -88,7 +151,7 @@ pub fn plans(named: &[PathBuf], command: &str) -> Result<Vec<PathBuf>, Refusal> 
         let others: BTreeSet<PathBuf> = named.iter().chain(&found).map(|one| real(one)).collect();
         found.extend(below.into_iter().filter(|one| !others.contains(&real(one))));
     }
-    Ok(found)
+    Ok((found, passed_over))
 }
 
 fn real(path: &Path) -> PathBuf {
@@ -117,9 +180,10 @@ fn usual(command: &str) -> Result<Vec<PathBuf>, Refusal> {
     }
 }
 
-/// Every plan below a folder, sorted. Links to folders are not followed.
-fn plans_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = BTreeSet::new();
+/// Every plan below a folder, sorted, and every other file that could be one. Links to
+/// folders are not followed.
+fn plans_below(folder: &Path) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let (mut found, mut others) = (BTreeSet::new(), BTreeSet::new());
     let mut rest = vec![folder.to_owned()];
     while let Some(folder) = rest.pop() {
         for entry in fs::read_dir(&folder)? {
@@ -135,14 +199,17 @@ fn plans_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
                 }
             } else if may_be_plan(&path)
                 && path.file_stem() != Some(OsStr::new(REPAIRED))
-                && path.is_file()
-                && is_plan(&path)
+                // A link to nothing says so when it is read.
+                && (path.is_file() || !path.exists())
             {
-                found.insert(path);
+                match is_plan(&path) {
+                    true => found.insert(path),
+                    false => others.insert(path),
+                };
             }
         }
     }
-    Ok(found.into_iter().collect())
+    Ok((found.into_iter().collect(), others.into_iter().collect()))
 }
 
 fn may_be_plan(path: &Path) -> bool {
@@ -150,7 +217,7 @@ fn may_be_plan(path: &Path) -> bool {
     matches!(extension, Some("yaml" | "yml" | "json"))
 }
 
-/// Whether a file among others is meant as a plan: it has the keys that only a
+/// Whether a file among others is meant as a plan: it has two of the keys that only a
 /// plan has together, be there what else there may be wrong with it. A file
 /// that can't be read is one, so that this is said.
 ///
@@ -161,9 +228,17 @@ fn is_plan(path: &Path) -> bool {
         return true;
     };
     const OWN: [&str; 3] = ["steps", "include", "servers"];
+    // `version` with one of the others; or servers with steps, whose version is missing.
+    let is_plan = |has: &dyn Fn(&str) -> bool| {
+        has("version") && OWN.iter().any(|key| has(key)) || has("servers") && has("steps")
+    };
     let text = source.text.trim_start_matches('\u{feff}');
     if let Ok(value) = serde_json::from_str::<Value>(text) {
-        return value.get("version").is_some() && OWN.iter().any(|key| value.get(key).is_some());
+        return is_plan(&|key| value.get(key).is_some());
+    }
+    if path.extension() == Some(OsStr::new("json")) {
+        // JSON with a slip in it, on however many lines.
+        return is_plan(&|key| text.contains(&format!("\"{key}\"")));
     }
     let has = |key: &str, before: &[char]| {
         text.lines().any(|line| {
@@ -176,7 +251,9 @@ fn is_plan(path: &Path) -> bool {
         })
     };
     let quotes = ['{', '"', '\''];
-    has("version", &quotes) && OWN.iter().any(|key| has(key, &['{', ' ', '"', '\'']))
+    let inside = ['{', ' ', '"', '\''];
+    has("version", &quotes) && OWN.iter().any(|key| has(key, &inside))
+        || has("servers", &quotes) && has("steps", &quotes)
 }
 
 #[cfg(test)]
@@ -210,19 +287,34 @@ mod tests {
         write("node_modules/x/plan.yaml", plan);
         write(".hidden/plan.yaml", plan);
         write("reports/1/repaired-plan.yaml", plan);
-        let found = plans_below(folder.path()).unwrap();
-        let shown: Vec<String> = found
-            .iter()
-            .map(|path| {
-                path.strip_prefix(folder.path())
-                    .unwrap()
-                    .display()
-                    .to_string()
-            })
-            .collect();
+        // What only lacks its version, or has a slip in it, is told and not left out.
+        write("late.yaml", &plan.replace("version", "verson"));
+        write(
+            "trailing.json",
+            r#"{"version": 1, "servers": {}, "steps": [],}"#,
+        );
+        let (found, others) = plans_below(folder.path()).unwrap();
+        let shown = |paths: &[std::path::PathBuf]| -> Vec<String> {
+            let short = |path: &std::path::PathBuf| {
+                let path = path.strip_prefix(folder.path()).unwrap();
+                path.display().to_string()
+            };
+            paths.iter().map(short).collect()
+        };
         assert_eq!(
-            shown,
-            ["a/deep/one.yml", "a/two.json", "b.yaml", "broken.yaml"]
+            shown(&found),
+            [
+                "a/deep/one.yml",
+                "a/two.json",
+                "b.yaml",
+                "broken.yaml",
+                "late.yaml",
+                "trailing.json"
+            ]
+        );
+        assert_eq!(
+            shown(&others),
+            ["package.json", "part.yaml", "results.json", "workflow.yaml"]
         );
     }
 }

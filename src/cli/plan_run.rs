@@ -11,11 +11,13 @@ use super::invalid::{Invalid, chain, read};
 use super::known::day_of;
 use super::matrix::{InMatrix, Job};
 use super::out::Out;
+use super::plan_files::PlanCopy;
 use super::plan_reads::look_at_reads;
 use super::proposals::{Proposals, stored};
 use super::record::{self, RestedOn};
 use super::run_secrets::secrets;
 use super::schema_store::SchemaStore;
+use super::server_code::ServerCodeReader;
 use super::settings::{budgets, hooks, project_dir};
 use super::shard::relative_path;
 use super::verbose::Verbose;
@@ -54,6 +56,8 @@ struct PlanRun<'a> {
     report_dir: Rc<ReportDir>,
     proposals: Rc<Proposals>,
     redactor: Redactor,
+    /// Of a plan that came from stdin, what another run takes in its place.
+    plan_copy: Option<PlanCopy>,
     logins: Option<TokenStore>,
     reporter: Rc<RefCell<TerminalReporter<Out>>>,
     /// Where it writes.
@@ -95,7 +99,7 @@ impl RunCall {
             return Err(Invalid::hook(path, hook));
         }
         let hook = hooks(&plan, &self.args).first_named();
-        Invalid::of_stdin(path, hook, self.args.write_repairs).map_or(Ok(()), Err)?;
+        Invalid::of_stdin(&plan, hook, self.args.write_repairs).map_or(Ok(()), Err)?;
         let selection = self.selection();
         // Of several plans, each takes what it has a place for.
         if !self.several {
@@ -201,6 +205,8 @@ impl<'a> PlanRun<'a> {
         let (schemas, schema_warning) = call.args.ladder.open();
         let store_unread = schema_warning.is_some();
         schema_warning.into_iter().for_each(|w| warnings.warn(w));
+        let redactor = secrets(plan, &call.world.env);
+        let report_path = report_dir.path().to_owned();
         Self {
             recorder: call
                 .args
@@ -214,7 +220,8 @@ impl<'a> PlanRun<'a> {
             project,
             proposals: Rc::new(Proposals::new(&plan.source.path, report_dir.clone())),
             report_dir,
-            redactor: secrets(plan, &call.world.env),
+            plan_copy: PlanCopy::of_stdin(&plan.source, &report_path, &redactor),
+            redactor,
             logins: call.world.logins(),
             reporter,
             out,
@@ -239,6 +246,10 @@ impl<'a> PlanRun<'a> {
                 "no step uses the server `{server}`, so it is not tested"
             ));
         }
+        // The answer is there when the plan has run.
+        let own_tests = record::own_tests(&plan);
+        let history = self.call.history.as_ref();
+        let own_past = history.map(|history| history.begin_past_of(&own_tests));
         let settings = self.loop_settings(&plan);
         let in_matrix = InMatrix::locate(&plan);
         let wants_tokens = plan.servers.values().any(Server::wants_tokens);
@@ -255,6 +266,7 @@ impl<'a> PlanRun<'a> {
             ports: BTreeMap::new(),
             rest: None,
             alone: !self.call.several,
+            code: self.call.checkouts.clone().map(ServerCodeReader::new),
         };
         let mut hooks = CommandHooks {
             project_dir: self.project.clone(),
@@ -262,6 +274,7 @@ impl<'a> PlanRun<'a> {
         };
         let templates = RefCell::new(HashMap::new());
         let path = plan.source.path.clone();
+        let copy = self.plan_copy.as_ref().map(PlanCopy::shown);
         let places: BTreeMap<String, Location> = plan
             .servers
             .iter()
@@ -273,7 +286,7 @@ impl<'a> PlanRun<'a> {
             diagnose: &|failure| {
                 let (mut diagnosis, template) = self.call.rules.diagnose_with_template(failure);
                 self.look(&mut diagnosis, failure, &path, &places);
-                name_plan(&mut diagnosis.advice.fix, &path);
+                name_plan(&mut diagnosis.advice.fix, &path, copy.as_deref());
                 run_here(&mut diagnosis.advice.fix, &self.call.world.cwd);
                 templates
                     .borrow_mut()
@@ -319,10 +332,11 @@ impl<'a> PlanRun<'a> {
                 accepted: snapshots
                     .map(|snapshots| foundations(&outcome.final_plan, &settings, snapshots)),
                 ran: &outcome.ran,
+                code: &outcome.code,
                 place: relative_path(&path, &self.call.root, &self.call.world),
                 shard: self.call.shard.as_ref().map(|shard| &shard.record),
             };
-            let past = history.past_of(&record::own_tests(&outcome.report), &[]);
+            let past = own_past.map_or_else(Rc::default, |wait| wait());
             let run = record::past_run(&outcome.report, &rested_on, &templates.borrow(), |test| {
                 past.watches(&test.suite, &test.classname, &test.name)
             });
@@ -456,6 +470,7 @@ impl<'a> PlanRun<'a> {
             reports_dir: args.reports.unusual(),
             call_flags: CallFlags {
                 folder: call.world.cwd.display().to_string(),
+                plan_copy: self.plan_copy.as_ref().map(PlanCopy::shown),
                 ..args.again.clone()
             },
             project_dir: self.project.clone(),
@@ -534,9 +549,11 @@ impl<'a> PlanRun<'a> {
 
     /// Writes the reports as they stand.
     fn write(&self, report: &RunReport, texts: PlanTexts<'_>) -> Result<(), String> {
+        let kept = texts.kept.iter().cloned();
+        let copy = self.plan_copy.as_ref().map(PlanCopy::file);
         let extras = Extras {
             repaired_plan: texts.repaired,
-            plans: texts.kept,
+            plans: &kept.chain(copy).collect::<Vec<_>>(),
         };
         self.report_dir
             .write(report, extras)

@@ -92,7 +92,7 @@ pub fn proxy(args: &ProxyArgs, world: &World) -> Result<ExitCode, Refusal> {
             }
             None => run(shared, engine, interrupted).await,
         };
-        if let Some(warning) = settings.recorder.as_ref().and_then(Recorder::warning) {
+        if let Some(warning) = settings.recorder.as_ref().and_then(Recorder::new_warning) {
             complain(&format!("warning: {warning}"));
         }
         match end {
@@ -187,6 +187,13 @@ async fn settings(
     }
     let schemas = store.and_then(|store| {
         let store = store.into_store();
+        if !store.path().exists() {
+            complain(&format!(
+                "warning: the schema store {} does not exist yet; it is made with the first output \
+                 that is learnt",
+                sanitize(&store.path().display().to_string())
+            ));
+        }
         let known = schemas_of(&store, &name).ok()?;
         Some((store, known))
     });
@@ -217,7 +224,14 @@ async fn settings(
 /// a client's second window, costs the record and not the server.
 fn record_to(path: &Path, world: &World) -> Result<Option<Recorder>, Refusal> {
     match Recorder::resume(&world.cwd.join(path)) {
-        Ok(recorder) => Ok(Some(recorder)),
+        Ok(recorder) => {
+            if let Some(warning) = recorder.new_warning() {
+                complain(&format!(
+                    "warning: {warning}; give --record-to another file"
+                ));
+            }
+            Ok(Some(recorder))
+        }
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
             let path = path.display();
             complain(&format!(

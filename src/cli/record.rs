@@ -4,17 +4,25 @@ use jelly_base::model::{
     ActionKind, Assertion, Failure, FailureReport, FailureStatus, IterationReport, Phase,
     RunReport, ServerReport, ServerState, ShardRecord, StepReport, StepState, Template, deciding,
 };
-use jelly_harness::triage_loop::{EarlierStep, Foundations, PassedBefore, Ran, definitions};
-use jelly_triage::history::{
-    PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName,
+use jelly_harness::code_identity::ServerCode;
+use jelly_harness::triage_loop::{
+    EarlierStep, Foundations, PassedBefore, ProvenCode, Ran, definitions, proven_code,
 };
-use std::collections::HashMap;
+use jelly_plan::Plan;
+use jelly_triage::history::{
+    PastCause, PastFailure, PastPass, PastReport, PastRun, ProvenPasses, RunKind, TestName,
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
+use std::rc::Rc;
 
 /// What the history says of steps that passed.
 #[must_use]
-pub fn passed_before(passed_as: impl Fn(&str) -> bool + 'static) -> PassedBefore {
-    PassedBefore::new(move |definition| passed_as(&written(definition)))
+pub fn passed_before(passed_as: impl Fn(&str, Option<&str>) -> bool + 'static) -> PassedBefore {
+    PassedBefore::new(move |definition, code| {
+        let code = code.map(written);
+        passed_as(&written(definition), code.as_deref())
+    })
 }
 
 /// A definition as the history keeps it. Another version of jelly may give a
@@ -31,6 +39,8 @@ pub struct RestedOn<'o> {
     pub accepted: Option<Foundations>,
     /// How far each of them got.
     pub ran: &'o [Ran],
+    /// What is proved of the code of its servers.
+    pub code: &'o ServerCode,
     /// The plan's path in the project, where it lies there.
     pub place: Option<String>,
     /// The part of a larger run that it was in.
@@ -48,7 +58,7 @@ pub fn past_run(
 ) -> PastRun {
     let mut run = PastRun::new(RunKind::Run, Some(report.started_at.clone()));
     if let Some(shard) = rested_on.shard {
-        run.origin.run_key = Some(shard.run_key.clone());
+        run.origin.run_key = shard.is_named().then(|| shard.run_key.clone());
         run.origin.attempt = Some(shard.attempt);
         run.origin.shard = Some(shard.index);
         run.origin.shards = Some(shard.total);
@@ -73,10 +83,21 @@ pub fn past_run(
             ran: *ran,
         })
         .collect();
+    let mut proven = Proven::default();
     if let Some(accepted) = &rested_on.accepted {
-        run.passed_if_accepted = passed_if_accepted(last, earlier.clone(), accepted);
+        let mut earlier = earlier.clone();
+        let held = held_if_accepted(last, &mut earlier);
+        let definitions = definitions(accepted, &earlier);
+        let code = proven_code(accepted, &earlier, rested_on.code);
+        for (id, definition) in definitions {
+            if held.contains(id.as_str()) {
+                run.passed_if_accepted.push(written(definition));
+                proven.add(code.get(&id), definition);
+            }
+        }
     }
     let definitions = definitions(rested_on.steps, &earlier);
+    let code = proven_code(rested_on.steps, &earlier, rested_on.code);
     // What a step failed by is one entry of its history.
     for failure in last.failures_by_step().filter_map(deciding) {
         let of_step = |step: &&StepReport| failure.step.as_ref() == Some(&step.id);
@@ -95,12 +116,18 @@ pub fn past_run(
                     let failure = (plan, failure, took(step));
                     add(&mut run, failure, FailureStatus::Flaky, templates);
                 }
-                None => run.passed.push(PastPass {
-                    report: 0,
-                    test: TestName::new(plan, &step.server, &step.id),
-                    definition: definitions.get(&step.id).map(|known| written(*known)),
-                    duration_ms: took(step),
-                }),
+                None => {
+                    let definition = definitions.get(&step.id).copied();
+                    if let Some(definition) = definition {
+                        proven.add(code.get(&step.id), definition);
+                    }
+                    run.passed.push(PastPass {
+                        report: 0,
+                        test: TestName::new(plan, &step.server, &step.id),
+                        definition: definition.map(written),
+                        duration_ms: took(step),
+                    });
+                }
             },
             StepState::Failed
             | StepState::Blocked
@@ -108,6 +135,7 @@ pub fn past_run(
             | StepState::Skipped => {}
         }
     }
+    run.proven = proven.listed();
     for server in &last.servers {
         for name in well(server, &last.failures) {
             let test = TestName::new(plan, &server.name, name);
@@ -134,18 +162,38 @@ pub fn past_run(
     run
 }
 
+/// By what stands for the code: the definitions of what passed on it.
+#[derive(Default)]
+struct Proven(BTreeMap<u64, BTreeSet<u64>>);
+
+impl Proven {
+    fn add(&mut self, code: Option<&Rc<ProvenCode>>, definition: u64) {
+        if let Some(code) = code {
+            self.0.entry(code.key()).or_default().insert(definition);
+        }
+    }
+
+    fn listed(self) -> Vec<ProvenPasses> {
+        let passes = |(code, definitions): (u64, BTreeSet<u64>)| ProvenPasses {
+            code: written(code),
+            definitions: definitions.into_iter().map(written).collect(),
+        };
+        self.0.into_iter().map(passes).collect()
+    }
+}
+
 fn took(step: &StepReport) -> Option<u64> {
     // Nothing takes so long that it would not fit.
     step.duration_ms.map(|took| took.round() as u64)
 }
 
 /// What is recorded once. Of an attempt of a shard it is the same, whoever
-/// repeats it.
+/// repeats it; where nobody named the run, its plans may be run again on any day.
 #[must_use]
 pub fn identity_of_run(report: &RunReport, shard: Option<&ShardRecord>) -> String {
     // The combinations of a matrix share run and path.
     let plan = format!("{}/{}", report.plan.path, report.plan.name);
-    match shard {
+    match shard.filter(|shard| shard.is_named()) {
         None => format!("{}/{plan}", report.run_id),
         Some(shard) => format!(
             "{}/{}/{}of{}/{plan}",
@@ -154,13 +202,13 @@ pub fn identity_of_run(report: &RunReport, shard: Option<&ShardRecord>) -> Strin
     }
 }
 
-/// What the steps are that passed, or that failed by nothing but snapshots, once
-/// these are accepted: their answers are what will be expected then.
-fn passed_if_accepted(
-    last: &IterationReport,
-    mut earlier: Vec<EarlierStep>,
-    accepted: &Foundations,
-) -> Vec<String> {
+/// The steps that passed, or that failed by nothing but snapshots: once these are
+/// accepted, their answers are what is expected. `earlier` says then that they are
+/// done.
+fn held_if_accepted<'r>(
+    last: &'r IterationReport,
+    earlier: &mut [EarlierStep],
+) -> BTreeSet<&'r str> {
     let by_snapshots = |step: &StepReport| {
         let mut failures = last
             .failures
@@ -172,23 +220,17 @@ fn passed_if_accepted(
             && failures.peek().is_some()
             && failures.all(is_of_snapshot)
     };
-    let held: Vec<&StepReport> = last
-        .steps
+    last.steps
         .iter()
-        .zip(&mut earlier)
+        .zip(earlier)
         .filter_map(|(step, earlier)| {
             if by_snapshots(step) {
                 earlier.ran = Ran::Done;
-                return Some(step);
+                return Some(step.id.as_str());
             }
-            (step.state == StepState::Passed && !step.flaky).then_some(step)
+            (step.state == StepState::Passed && !step.flaky).then_some(step.id.as_str())
         })
-        .collect();
-    let definitions = definitions(accepted, &earlier);
-    let known = held
-        .into_iter()
-        .filter_map(|step| definitions.get(&step.id));
-    known.map(|definition| written(*definition)).collect()
+        .collect()
 }
 
 /// The answer was held against a snapshot, and this is all that was wrong.
@@ -218,14 +260,13 @@ pub fn well(server: &ServerReport, failures: &[FailureReport]) -> Vec<&'static s
     well.map(|(name, _)| name).collect()
 }
 
-/// The names under which its servers fail or work by themselves.
+/// The names under which the servers of a plan fail or work by themselves.
 #[must_use]
-pub fn own_tests(report: &RunReport) -> Vec<TestName> {
-    let last = report.iterations.last().into_iter();
-    let servers = last.flat_map(|last| &last.servers);
+pub fn own_tests(plan: &Plan) -> Vec<TestName> {
+    let servers = plan.servers.keys().chain(plan.services.keys());
     let names = servers.flat_map(|server| [START, SERVER, STOP, WIRE].map(|name| (server, name)));
     names
-        .map(|(server, name)| TestName::new(&report.plan.name, &server.name, name))
+        .map(|(server, name)| TestName::new(&plan.name, server, name))
         .collect()
 }
 

@@ -52,8 +52,8 @@ fn say(lines: &[String]) -> io::Result<()> {
     out.flush()
 }
 
-/// The sessions with one server of a recording.
-pub fn recorded(file: &Path, server: Option<&str>) -> Result<Vec<RecordedSession>, Refusal> {
+/// What a recording holds.
+fn read(file: &Path) -> Result<Recording, Refusal> {
     let shown = file.display();
     let opened = File::open(file).map_err(|error| {
         Refusal::invalid(format!(
@@ -66,6 +66,37 @@ pub fn recorded(file: &Path, server: Option<&str>) -> Result<Vec<RecordedSession
              --record`, or a file of `jelly proxy --record-to`"
         ))
     })?;
+    if let Some(why) = &recording.stopped {
+        complain(&format!(
+            "warning: {shown} stops before the end of what it recorded: {}",
+            one_line(why, 80)
+        ));
+    }
+    Ok(recording)
+}
+
+/// The sessions with each server of a recording; with one alone where it is named.
+pub fn recorded_of_all(
+    file: &Path,
+    server: Option<&str>,
+) -> Result<Vec<(String, Vec<RecordedSession>)>, Refusal> {
+    if let Some(server) = server {
+        return Ok(vec![(server.to_owned(), recorded(file, Some(server))?)]);
+    }
+    let mut all: Vec<(String, Vec<RecordedSession>)> = Vec::new();
+    for session in read(file)?.sessions {
+        match all.iter_mut().find(|(name, _)| *name == session.server) {
+            Some((_, sessions)) => sessions.push(session),
+            None => all.push((session.server.clone(), vec![session])),
+        }
+    }
+    Ok(all)
+}
+
+/// The sessions with one server of a recording.
+pub fn recorded(file: &Path, server: Option<&str>) -> Result<Vec<RecordedSession>, Refusal> {
+    let shown = file.display();
+    let recording = read(file)?;
     let names = recording.servers();
     let listed = names.iter().map(|name| format!("`{}`", one_line(name, 80)));
     let listed = listed.collect::<Vec<_>>().join(", ");

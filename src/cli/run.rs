@@ -14,6 +14,7 @@ use super::report_files::{ReportFiles, Taken};
 use super::rules::open_rules;
 use super::run_list::list;
 use super::runtime::runtime;
+use super::server_code::checkouts;
 use super::settings::{World, inherited_secrets};
 use super::shard::{ShardCall, project_root};
 use super::tools::read_lock;
@@ -105,6 +106,7 @@ fn open_call(
         let run_id = dir.run_id().to_owned();
         Announcement::Run { run_id }.announce();
     }
+    let checkouts = checkouts(&args, history.as_deref(), world);
     let root = project_root(args.project_dir.as_deref(), world);
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
     // A line among bars that are drawn would tear them.
@@ -135,6 +137,7 @@ fn open_call(
         report_files,
         rules,
         locked,
+        checkouts,
         history,
         // What is merged later always is a result of several plans.
         several: jobs_to_run.len() > 1 || shard.is_some(),

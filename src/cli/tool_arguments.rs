@@ -182,7 +182,7 @@ fn refuse_misfit(arguments: &Map<String, Value>, root: &Value) -> Result<(), Ref
             shown(&expected),
             shown(&misfit.actual.to_string())
         ),
-        "`jelly list --format json` shows the schema; a plan can send what does not fit",
+        "`jelly list --format json`, with the same server, shows the schema; a plan can send what does not fit",
     ))
 }
 

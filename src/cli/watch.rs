@@ -7,7 +7,7 @@
 mod files;
 
 use super::interrupt;
-use super::plan_files::{is_stdin, plans};
+use super::plan_files::{is_stdin, plans, plans_and_others};
 use super::refusal::{Refusal, complain};
 use super::run::{Signals, run_all};
 use super::runtime::runtime;
@@ -66,11 +66,7 @@ async fn watching(args: &RunArgs, world: &World) -> Result<ExitCode, Refusal> {
     let mut watched = WatchedPlans::default();
     let mut codes: BTreeMap<PathBuf, ExitCode> = BTreeMap::new();
     loop {
-        watched.look(
-            &plans(&args.plans, "run").unwrap_or_else(|_| due.clone()),
-            args,
-            world,
-        );
+        watched.look(&plans_now(args).unwrap_or_else(|| due.clone()), args, world);
         notices.listen(&watched.folders())?;
         // What changes while it runs counts, unless the run itself changes it.
         let before = watched.stamps();
@@ -91,13 +87,17 @@ async fn watching(args: &RunArgs, world: &World) -> Result<ExitCode, Refusal> {
         let files = plural(watched.files(), "file");
         complain(&format!("watching {files} for changes; Ctrl-C leaves"));
         due = loop {
-            let all = plans(&args.plans, "run").unwrap_or_default();
+            let mut all = plans_now(args).unwrap_or_default();
             watched.look(&all, args, world);
             notices.listen(&watched.folders())?;
-            let changed = watched.changed(&stamps);
-            if !changed.is_empty() {
+            if !watched.changed(&stamps).is_empty() {
                 notices.settle(&mut signals).await;
+                // Plans may have come and gone meanwhile.
+                all = plans_now(args).unwrap_or_default();
+                watched.look(&all, args, world);
+                notices.listen(&watched.folders())?;
             }
+            codes.retain(|path, _| all.contains(path));
             let changed = watched.changed(&stamps);
             if !changed.is_empty() && signals.borrow().is_none() {
                 tell(&changed);
@@ -112,6 +112,12 @@ async fn watching(args: &RunArgs, world: &World) -> Result<ExitCode, Refusal> {
             }
         };
     }
+}
+
+/// The plans that there are by now, where there are any.
+fn plans_now(args: &RunArgs) -> Option<Vec<PathBuf>> {
+    let plans = plans_and_others(&args.plans, "run").ok();
+    plans.map(|(plans, _)| plans)
 }
 
 fn tell(changed: &BTreeSet<PathBuf>) {

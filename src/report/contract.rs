@@ -164,14 +164,15 @@ pub fn changes_md(changes: &[Change]) -> String {
 #[must_use]
 pub fn lint_text(report: &LintReport, color: bool) -> String {
     let mut text = String::new();
-    let mut counts = [0, 0];
+    let mut counts = [0, 0, 0];
     for finding in &report.findings {
         let (style, at) = match finding.level {
             LintLevel::Error => (RED, 0),
             LintLevel::Warning => (YELLOW, 1),
+            LintLevel::Notice => (BOLD, 2),
         };
         counts[at] += 1;
-        let level = ["error", "warning"][at];
+        let level = ["error", "warning", "notice"][at];
         let level = toned(color, style, &format!("{level}[{}]", finding.rule));
         let place = format!("{} {}{}", finding.server, finding.item, finding.pointer);
         let place = sanitize(&one_line(place.trim(), 200)).into_owned();
@@ -179,9 +180,13 @@ pub fn lint_text(report: &LintReport, color: bool) -> String {
     }
     let _ = writeln!(
         text,
-        "{}, {}; the lists of tools have {} bytes, about {} tokens",
+        "{}, {}{}; the lists of tools have {} bytes, about {} tokens",
         plural(counts[0], "error"),
         plural(counts[1], "warning"),
+        match counts[2] {
+            0 => String::new(),
+            notices => format!(", {}", plural(notices, "notice")),
+        },
         report.totals.bytes,
         report.totals.tokens
     );

@@ -223,7 +223,15 @@ fn story(server: &Checkup, diagnosis: &Diagnosis) -> (Option<String>, Vec<String
             .message
             .as_deref()
             .filter(|message| !is_silence(diagnosis) && !says_the_same(message, diagnosis))
-            .map(|message| format!("It {}.", line(message).trim_end_matches('.'))),
+            .map(|message| {
+                let message = line(message);
+                let message = message.trim_end_matches('.');
+                // What the system says is a sentence of its own.
+                match message.starts_with(char::is_uppercase) {
+                    true => format!("{message}."),
+                    false => format!("It {message}."),
+                }
+            }),
     );
     lines.push(line(&diagnosis.advice.what));
     lines.push(line(&diagnosis.advice.why));

@@ -3,6 +3,7 @@
 
 mod failure;
 
+use super::coverage::coverage_md;
 use super::quote::{cell, code, code_cell, command_block, fence, prose, table};
 use super::{view, words};
 use failure::output;
@@ -39,6 +40,9 @@ pub fn test_results_md(report: &RunReport) -> String {
                 .to_owned()
         });
         out.push_str(&fence(diff, "diff"));
+    }
+    if let Some(coverage) = &report.coverage {
+        out.push_str(&coverage_md(coverage));
     }
     for iteration in &report.iterations {
         out.push_str(&iteration_md(iteration));

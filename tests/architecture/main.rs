@@ -17,17 +17,23 @@ use std::fs;
 /// Which modules at the root of a package may use which others, where a package
 /// has several that could use each other. As strict as the code is: to use one
 /// more is a decision, made here.
-const ROOMS: [(&str, &str, &[&str]); 16] = [
+const ROOMS: [(&str, &str, &[&str]); 18] = [
     ("jelly-mcp", "cli", &["report"]),
     ("jelly-mcp", "report", &[]),
     ("jelly-base", "mcp", &[]),
     ("jelly-base", "model", &["mcp"]),
     ("jelly-base", "text", &[]),
+    ("jelly-harness", "code_identity", &["git"]),
     ("jelly-harness", "exec", &[]),
+    ("jelly-harness", "git", &[]),
     ("jelly-harness", "learned", &[]),
     ("jelly-harness", "repair", &[]),
     ("jelly-harness", "shards", &[]),
-    ("jelly-harness", "triage_loop", &["repair"]),
+    (
+        "jelly-harness",
+        "triage_loop",
+        &["code_identity", "git", "repair"],
+    ),
     ("jelly-setup", "doctor", &[]),
     ("jelly-setup", "init", &[]),
     ("jelly-triage", "engine", &["frameworks"]),

@@ -3,7 +3,9 @@
 use crate::support::http::{Http, Request, json_answer, legacy, respond, result, text};
 use crate::support::{Project, Run, run};
 use serde_json::json;
+use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// An endpoint with some pages beside it, and what of a request they saw.
 fn server() -> Http {
@@ -23,6 +25,12 @@ fn server() -> Http {
                 respond(out, 200, &headers, body.to_string());
             }
             ("POST", "/echo") => respond(out, 201, &["content-type: text/plain"], &request.body),
+            (_, "/stream") => {
+                let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: 1\n\n";
+                out.write_all(head.as_bytes()).unwrap();
+                // Until who asked has gone.
+                let _ = out.read(&mut [0]);
+            }
             (_, "/old") => respond(out, 302, &["location: /new"], ""),
             (_, "/busy") => respond(out, 503, &["content-type: text/plain"], "no upstream"),
             (_, "/private") => respond(out, 401, &["www-authenticate: Bearer"], "no"),
@@ -62,6 +70,7 @@ const GOOD: &str = "
     expect: { json: [{ path: $.token, equals: '' }] }
   - { id: post, http: { post: /echo, body: { r: \"${resource}\" } }, expect: { json: [{ path: $.r, equals: r1 }] } }
   - { id: moved, http: { get: /old }, expect: { status: 302, headers: { location: { equals: /new } } } }
+  - { id: stream, http: { get: /stream }, expect: { status: 200, text: { contains: 'data: 1' } } }
   - { id: private, http: { head: /private }, expect: { status: { one_of: [401, 403] }, headers: { www-authenticate: { starts_with: Bearer } } } }
 ";
 
@@ -113,6 +122,8 @@ fn a_wrong_answer_is_a_mismatch_and_shows_no_secret() {
     }
     let message = run.last().failure("no-json")["message"].to_string();
     assert!(message.contains("the body is no JSON"), "{message}");
+    let told = project.read("reports/latest/test_results.md");
+    assert!(told.contains("Got: nothing"), "{told}");
     for file in ["results.json", "junit.xml", "test_results.md"] {
         let written = project.read(&format!("reports/latest/{file}"));
         assert!(!written.contains("swordfish"), "{file}");
@@ -153,6 +164,51 @@ fn what_is_refused_or_out_of_reach_is_told_as_of_the_transport() {
     nobody.ends(3, "needs_user_help");
     let cause = &nobody.last().failure("a")["diagnosis"]["root_cause"];
     assert_eq!(cause, "connection_refused");
+}
+
+/// What is not there yet is asked for again, be the server up or not.
+#[test]
+fn an_answer_beside_the_endpoint_is_waited_for() {
+    let asked = AtomicUsize::new(0);
+    let here = Http::serve(move |request, out| {
+        let count = asked.fetch_add(1, Ordering::SeqCst);
+        match request.path.as_str() {
+            "/health" if count < 2 => respond(out, 503, &["content-type: text/plain"], "soon"),
+            "/health" => json_answer(out, &[], &json!({"state": "up", "asked": count})),
+            "/count" => respond(out, 200, &["content-type: text/plain"], count.to_string()),
+            _ => respond(out, 404, &["content-type: text/plain"], "none"),
+        }
+    });
+    let steps = "
+  - id: health
+    http: { get: /health }
+    until: { expect: { status: 200, json: [{ path: $.state, equals: up }] }, every: 20ms, for: 10s }
+    capture: { n: $.asked }
+  - { id: same, http: { get: /nowhere }, until: { expect: { status: 200 }, every: 20ms, for: 100ms } }
+  - { id: changes, http: { get: /count }, until: { expect: { text: { equals: up } }, every: 20ms, for: 100ms } }
+";
+    let (_, run) = with_token(&plan(&here, steps), &["--no-repair", "--retries", "0"]);
+    let last = run.last();
+    assert_eq!(last.state("health"), "passed", "{}", run.stdout);
+    let same = last.failure("same");
+    assert_eq!(same["assertion"]["target"], "status", "{same:#}");
+    let changes = last.failure("changes");
+    assert_eq!(changes["outcome"], "timeout", "{changes:#}");
+    let message = changes["message"].as_str().unwrap();
+    assert!(
+        message.contains("GET /count did not give the answer that `until` waits for within 100 ms"),
+        "{message}"
+    );
+
+    // One that takes no connection yet is waited for, too, and then told as such.
+    let nobody = "version: 1\nservers: { s: { url: \"http://127.0.0.1:9/mcp\" } }\nsteps: \
+                  [{ id: a, http: { get: /a }, until: { expect: { status: 200 }, every: 20ms, for: 200ms } }]\n";
+    let nobody = Project::with(nobody).run(&["--retries", "0", "--no-repair"]);
+    nobody.ends(3, "needs_user_help");
+    let cause = &nobody.last().failure("a")["diagnosis"]["root_cause"];
+    assert_eq!(cause, "connection_refused");
+    let took = nobody.last().step("a")["duration_ms"].as_f64().unwrap();
+    assert!(took >= 150.0, "{took}");
 }
 
 /// Of a server that jelly starts, one that dies of the request is a crash.
@@ -214,8 +270,16 @@ fn what_http_can_not_mean_is_said_with_its_line() {
         ("http: { url: /a }", "write the method with the path"),
         ("http: { get: /a }, args: {}", "what it sends is its `body`"),
         (
-            "http: { get: /a }, until: { expect: { text: { equals: a } } }",
-            "has no `until`",
+            "http: { get: /a }, until: { expect: { is_error: false } }",
+            "has no `is_error`",
+        ),
+        (
+            "http: { get: /a }, until: { expect: { duration: { lt: 1s } } }",
+            "`until` looks at answers alone",
+        ),
+        (
+            "tool: t, until: { expect: { status: 200 } }",
+            "only a step with `http` expects a `status`",
         ),
         (
             "http: { get: /a }, expect: { is_error: true }",

@@ -139,7 +139,7 @@ fn a_call_as_a_step_passes_in_a_plan() {
         }
     }
     let plan = format!(
-        "version: 1\nservers:\n  jelly: {{ command: jelly, args: [mock, --script, desk.yaml] }}\n\
+        "version: 1\nservers:\n  desk: {{ command: jelly, args: [mock, --script, desk.yaml] }}\n\
          steps:\n{steps}"
     );
     project.write("plan.yaml", &plan);

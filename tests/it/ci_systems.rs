@@ -495,6 +495,12 @@ def call(tool):
         except KeyError:
             traceback.print_exc()
             return {"isError": True, "content": [{"type": "text", "text": "KeyError: 'price'"}]}
+    if tool == "tells":
+        try:
+            total({})
+        except KeyError:
+            text = "internal error\n" + traceback.format_exc()
+            return {"isError": True, "content": [{"type": "text", "text": text}]}
     if tool == "wrong":
         return {"content": [{"type": "text", "text": "3"}]}
     return total({})
@@ -508,7 +514,7 @@ for line in sys.stdin:
     if method == "initialize":
         answer["result"] = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "shop", "version": "1"}}
     elif method == "tools/list":
-        answer["result"] = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ["dies", "logs", "wrong"]]}
+        answer["result"] = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ["dies", "logs", "tells", "wrong"]]}
     elif method == "tools/call":
         answer["result"] = call(asked["params"]["name"])
     else:
@@ -528,6 +534,7 @@ for line in sys.stdin:
             "version: 1\nservers:\n  shop: {}\n  start: {}\n  unset: {}\nsteps:\n\
              \x20 - {{ id: dies, server: shop, tool: dies }}\n\
              \x20 - {{ id: logs, server: shop, tool: logs }}\n\
+             \x20 - {{ id: tells, server: shop, tool: tells }}\n\
              \x20 - {{ id: wrong, server: shop, tool: wrong, expect: {{ text: {{ equals: '4' }} }} }}\n\
              \x20 - {{ id: s, server: start, tool: x }}\n\
              \x20 - {{ id: u, server: unset, tool: x }}\n",
@@ -546,8 +553,9 @@ for line in sys.stdin:
     for (title, place) in [
         ("shop/dies", "src/shop.py,line=4"),
         ("shop/logs", "src/shop.py,line=4"),
+        ("shop/tells", "src/shop.py,line=4"),
         // Nothing tells of it but the plan.
-        ("shop/wrong", "p.yaml,line=9"),
+        ("shop/wrong", "p.yaml,line=10"),
         ("(start start)", "src/start.py,line=2"),
         // Its variable belongs into the plan.
         ("(start unset)", "p.yaml,line=5"),

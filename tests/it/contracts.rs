@@ -1,6 +1,6 @@
 //! `jelly tools`: what servers promise, locked, compared and checked.
 
-use crate::support::Project;
+use crate::support::{Project, python};
 use serde_json::Value;
 
 const OLD: &str = "\
@@ -252,6 +252,13 @@ fn what_can_not_be_compared_is_refused() {
     let project = project();
     project.write("a.lock", "{\n  \"schema_version\": 1,\n  oops\n}\n");
     project.write("keep.txt", "mine\n");
+    let lock = ["tools", "lock", "-o", "named.lock", "--plan", "plan.yaml"];
+    let locked = project.jelly(&lock).output();
+    assert_eq!(locked.code, Some(0), "{}", locked.stderr);
+    project.write(
+        "other.yaml",
+        "version: 1\nservers: { stranger: { command: jelly, args: [mock] } }\nsteps: [{ list: tools }]\n",
+    );
     for (args, code, says) in [
         (
             &["tools", "diff", "a.lock"][..],
@@ -260,6 +267,11 @@ fn what_can_not_be_compared_is_refused() {
         ),
         (&["tools", "diff", "a.lock", "a.lock"], 2, "a.lock:3:3"),
         (&["tools", "diff", "no.lock", "a.lock"], 2, "no.lock"),
+        (
+            &["tools", "diff", "named.lock", "--plan", "other.yaml"],
+            2,
+            "named.lock has no server `stranger`",
+        ),
         (
             &["tools", "lock", "-o", "keep.txt", "--plan", "plan.yaml"],
             2,
@@ -307,4 +319,74 @@ fn the_linter_ends_with_1_for_errors_and_over_its_ceiling() {
         (Some(1), &"name-refused".into())
     );
     assert_eq!(report["findings"][0]["server"], "bad", "{report}");
+}
+
+/// What a recording shows beside what the tools declare.
+#[test]
+fn the_linter_holds_what_a_recording_shows_against_annotations() {
+    let project = Project::with(&format!(
+        "version: 1\nservers:\n  s: {}\nsteps:\n  - {{ id: before, list: resources }}\n  - {{ tool: \
+         peek }}\n  - {{ id: after, list: resources }}\n  - {{ id: one, tool: set }}\n  - {{ id: two, \
+         tool: set, expect: {{ is_error: true }} }}\n  - {{ tool: area, expect: {{ text: {{ \
+         equals: \"9\" }} }} }}\n",
+        python(
+            "
+hits = []
+tools = [
+  {'name': 'peek', 'description': 'Peeks', 'inputSchema': {'type': 'object'}, 'annotations': {'readOnlyHint': True}},
+  {'name': 'set', 'description': 'Sets', 'inputSchema': {'type': 'object'}, 'annotations': {'idempotentHint': True}},
+  {'name': 'area', 'description': 'Measures', 'inputSchema': {'type': 'object'}, 'outputSchema': {'type': 'object'}},
+]
+while (message := read()) is not None:
+    method = message.get('method')
+    if 'id' not in message:
+        continue
+    if method == 'initialize':
+        answer(message, {**hello(message), 'capabilities': {'tools': {}, 'resources': {}}})
+    elif method == 'tools/list':
+        answer(message, {'tools': tools})
+    elif method == 'resources/list':
+        all = range(1 + len(hits))
+        answer(message, {'resources': [{'uri': f'a://{n}', 'name': 'a', 'description': 'A'} for n in all]})
+    elif method == 'tools/call':
+        hits.append(message['params']['name'])
+        again = hits[-1] == 'set' and hits.count('set') > 1
+        answer(message, text('exists' if again else '9', again))
+    else:
+        refuse(message)
+"
+        )
+    ));
+    let run = project.run(&["--record", "--no-confirm", "--no-repair"]);
+    assert_eq!(run.last().state("after"), "passed", "{}", run.stdout);
+    let record = "reports/latest/wire.jsonl";
+    let lint = ["tools", "lint", "--recording", record];
+    let ended = project
+        .jelly(&[&lint[..], &["--format", "json"]].concat())
+        .output();
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let found = report["findings"].as_array().unwrap().iter();
+    let found =
+        found.map(|it| format!("{} {} {}", it["level"], it["rule"], it["item"]).replace('"', ""));
+    let found: Vec<String> = found.collect();
+    assert_eq!(
+        found,
+        [
+            "notice read-only-changed tools/peek",
+            "notice idempotent-differs tools/set",
+            "error output-not-structured tools/area",
+        ],
+        "{report:#}"
+    );
+    let told = project.jelly(&lint).output().stdout;
+    assert!(told.contains("1 error, 0 warnings, 2 notices;"), "{told}");
+    for (args, says) in [
+        (&["--server", "t"][..], "has no server `t`"),
+        (&["--url", "http://h/"], "--recording"),
+    ] {
+        let ended = project.jelly(&[&lint[..], args].concat()).output();
+        assert_eq!(ended.code, Some(2), "{args:?}");
+        assert!(ended.stderr.contains(says), "{}", ended.stderr);
+    }
 }

@@ -60,7 +60,14 @@ fn what_is_exercised_is_counted_over_plans_and_shards_and_held_to_a_limit() {
     assert_eq!(totals(&report["coverage"]), whole);
     let kept: Value = serde_json::from_str(&project.read("r/latest/results.json")).unwrap();
     assert_eq!(kept["coverage"], report["coverage"]);
-    let (_, less) = run(&["b.yaml", "--coverage"]);
+    let told = project.read("r/latest/test_results.md");
+    assert!(told.contains("| tools       |  2 of 2 | 100 % |"), "{told}");
+    assert!(told.contains("`paint/color=blue`"), "{told}");
+    let (_, less) = run(&["b.yaml", "--coverage", "--report", "html=page.html"]);
+    let page = project.read("page.html");
+    for shown in ["1 of 2", "50 %", "<code>paint</code>"] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
     assert_eq!(
         totals(&less["coverage"])[..2],
         ["tools: 1 of 2", "arguments: 0 of 3"]

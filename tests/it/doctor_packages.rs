@@ -52,6 +52,7 @@ fn the_servers_own_metadata_says_which_version_it_was_written_for() {
     let asks = |range: &str| format!("Requires-Dist: other>=1\nRequires-Dist: dep[x]{range}");
     let mut servers = json!({
         "open": environment(&project, "open", &asks(">=1.6.0"), ""),
+        "early": environment(&project, "early", &asks(">=0.1.0"), ""),
         "broken": environment(&project, "broken", &asks("<2,>=1.6"), ""),
         "inside": environment(&project, "inside", &asks(">=2.1"), ""),
         "silent": environment(&project, "silent", "", ""),
@@ -73,6 +74,8 @@ fn the_servers_own_metadata_says_which_version_it_was_written_for() {
     let uv = "$ uv pip install --python python3 'dep";
     tells(&report, "open", cause, &format!("{uv}<2'"));
     tells(&report, "open", cause, "`srv` was written for `dep>=1.6.0`");
+    // Nobody wrote for 0.1, which may never have been published.
+    tells(&report, "early", cause, &format!("{uv}<2'"));
     tells(&report, "broken", cause, &format!("{uv}<2,>=1.6'"));
     tells(&report, "inside", cause, &format!("{uv}<2.3'"));
     tells(&report, "silent", cause, &format!("{uv}<2'"));

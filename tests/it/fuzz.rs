@@ -32,6 +32,29 @@ impl Tried {
     }
 }
 
+impl Tried {
+    /// Each finding has a step, which fails.
+    fn shown_by_their_plan(&self, project: &Project) {
+        let plan = self.report["plan"].as_str().unwrap();
+        let checked = project.jelly(&["check", plan]).output();
+        assert_eq!(checked.code, Some(0), "{}", checked.stderr);
+        let run = ["run", plan, "--no-history", "--format", "json"];
+        let run = project.jelly(&run).limit(Duration::from_secs(60)).output();
+        let run: Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(run["exit_code"], 1, "{}", run["verdict"]);
+        let steps = run["iterations"][0]["steps"].as_array().unwrap();
+        let servers = run["iterations"][0]["failures"].as_array().unwrap();
+        for finding in self.report["findings"].as_array().unwrap() {
+            let id = finding["step"].as_str();
+            let id = id.unwrap_or_else(|| panic!("it has no step: {finding}"));
+            let step = steps.iter().find(|step| step["id"] == id).unwrap();
+            // A breach of the protocol is the server's, not the step's.
+            let broke = servers.iter().any(|it| it["server"] == id);
+            assert!(step["state"] == "failed" || broke, "{step}");
+        }
+    }
+}
+
 fn tried(project: &Project, flags: &[&str], server: &[&str]) -> Tried {
     let mut args = vec!["fuzz", "--format", "json"];
     args.extend(flags);
@@ -91,24 +114,35 @@ fn planted_bugs_are_found_and_shrunk_and_the_plan_shows_them_again() {
     let long = &tried.calls("died", "measure")[0]["text"];
     assert_eq!(long.as_str().map(str::len), Some(65_536));
 
-    let plan = tried.report["plan"].as_str().unwrap();
-    let checked = project.jelly(&["check", plan]).output();
-    assert_eq!(checked.code, Some(0), "{}", checked.stderr);
-    let run = ["run", plan, "--no-history", "--format", "json"];
-    let run = project.jelly(&run).limit(Duration::from_secs(60)).output();
-    let run: Value = serde_json::from_str(&run.stdout).unwrap();
-    assert_eq!(run["exit_code"], 1, "{}", run["verdict"]);
-    let steps = run["iterations"][0]["steps"].as_array().unwrap();
-    let servers = run["iterations"][0]["failures"].as_array().unwrap();
-    for finding in tried.report["findings"].as_array().unwrap() {
-        let Some(id) = finding["step"].as_str() else {
-            assert!(finding["command"].is_string(), "{finding}");
-            continue;
-        };
-        let step = steps.iter().find(|step| step["id"] == id).unwrap();
-        // A breach of the protocol is the server's, not the step's.
-        let broke = servers.iter().any(|it| it["server"] == id);
-        assert!(step["state"] == "failed" || broke, "{step}");
+    tried.shown_by_their_plan(&project);
+    // Two requests at once are one step.
+    let at_once = project.read("reports/fuzz/plan.yaml");
+    let at_once = at_once.lines().find(|line| line.contains("at_once: "));
+    assert!(at_once.unwrap().contains("tool: ping_me"), "{at_once:?}");
+}
+
+/// Ids of one start mean nothing to the next: what shows with those of a fresh server is
+/// confirmed, and the plan asks for them.
+#[test]
+fn ids_that_are_made_anew_at_each_start_are_asked_for_again() {
+    let project = Project::empty();
+    let server = fixture("fresh_ids.py");
+    for form in [&[][..], &["--text"]] {
+        let words = [&["python3", &server][..], form].concat();
+        let tried = tried(&project, &["--max-calls", "150"], &words);
+        let wanted = ["died item_age", "internal_error get_item"].map(str::to_owned);
+        let found = tried.found("confirmed");
+        assert_eq!(found, wanted.into(), "{}", tried.ended.stdout);
+        assert_eq!(tried.found("flaky"), BTreeSet::new());
+        for finding in tried.report["findings"].as_array().unwrap() {
+            let calls = finding["calls"].as_array().unwrap();
+            assert_eq!(calls.len(), 2, "{finding}");
+            assert_eq!(calls[0]["tool"], "list_items", "{finding}");
+            let taken = &calls[1]["taken"][0];
+            assert_eq!(taken["argument"], "item_id", "{finding}");
+            assert_eq!(taken["call"], 0, "{finding}");
+        }
+        tried.shown_by_their_plan(&project);
     }
 }
 
@@ -205,6 +239,15 @@ fn only_what_reads_is_called_unless_it_is_named() {
         "{}",
         remote.stderr
     );
+    // What an earlier call found is not left for this one's; what is nobody's plan of ours is.
+    let old = "version: 1\nname: what jelly fuzz --seed 0 found in x\nservers: {}\nsteps: []\n";
+    for (text, stays) in [(old, false), ("version: 1\nname: mine\n", true)] {
+        project.write("kept.yaml", text);
+        let flags = ["-o", "kept.yaml", "--max-calls", "2"];
+        let none = tried(&project, &flags, &desk);
+        assert_eq!(none.ended.code, Some(0), "{}", none.ended.stderr);
+        assert_eq!(project.exists("kept.yaml"), stays, "{text}");
+    }
     // Where one call ends another goes on: together they are the whole.
     let most = |flags: &[&str]| {
         let tried = tried(&project, flags, &desk);

@@ -569,3 +569,40 @@ fn the_published_schema_refuses_what_is_no_store() {
         &json!({"mine": 1, "servers": {"s": {"mine": 2}}}),
     );
 }
+
+/// What a step keeps of the structured output is there too where a server puts it into
+/// its text.
+#[test]
+fn what_stands_as_json_in_a_text_can_be_captured() {
+    let project = Project::with(
+        "version: 1
+servers: { m: { command: jelly, args: [mock, --script, tasks.yaml] } }
+steps:
+  - { id: make, tool: make, capture: { id: $.structuredContent.data.task.id } }
+  - { id: use, tool: show, args: { id: \"${id}\" }, expect: { text: { equals: \"It is t-7\" } } }
+",
+    );
+    project.write(
+        "tasks.yaml",
+        r#"
+name: tasks
+tools:
+  - name: make
+    inputSchema: { type: object }
+    response: { text: '{"data": {"task": {"id": "t-7"}}}' }
+  - name: show
+    inputSchema: { type: object, properties: { id: { type: string } } }
+    response: { text: "It is ${args.id}" }
+"#,
+    );
+    project.run(&[]).ends(0, "passed");
+    let run = project.run(&["--no-adapt", "--no-confirm", "--no-repair"]);
+    assert_eq!(run.last().state("make"), "failed");
+    let told = &run.stdout;
+    assert!(
+        told.contains(
+            "expected something at $.structuredContent.data.task.id to capture, got nothing"
+        ),
+        "{told}"
+    );
+}

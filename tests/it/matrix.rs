@@ -79,6 +79,11 @@ steps:
     let written: Value =
         serde_json::from_str(&project.read("reports/latest/results.json")).unwrap();
     assert_eq!(written["matrix"][0], *matrix);
+
+    // One that takes turns is selected by its own name.
+    let (code, one) = run(&project, &["--only", "server:new"]);
+    assert_eq!(code, Some(0), "{one:#}");
+    assert_eq!(one["totals"]["passed"], 3, "{one:#}");
 }
 
 #[test]

@@ -166,3 +166,17 @@ fn a_server_that_does_not_start_is_diagnosed_where_it_is_named() {
     );
     assert!(ended.stderr.contains("broken.yaml:3:"), "{}", ended.stderr);
 }
+
+#[test]
+fn what_an_entry_leaves_open_is_named() {
+    let project = Project::empty();
+    let entry = json!({ "command": "x", "args": ["${NO_SUCH_DIR}", "${env:NO_SUCH_KEY}"] });
+    project.write(
+        "mcp.json",
+        json!({ "mcpServers": { "a": entry } }).to_string(),
+    );
+    let ended = project.jelly(&["list", "--config", "mcp.json"]).output();
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    let told = "needs values for ${NO_SUCH_DIR}, ${env:NO_SUCH_KEY}";
+    assert!(ended.stderr.contains(told), "{}", ended.stderr);
+}

@@ -447,7 +447,7 @@ fn a_version_that_is_not_there_yet_is_waited_for() {
     };
     for (says, times, wait, code, tries) in [
         (no_version, 1, "1m", 0, 2),
-        (no_version, 9, "1500ms", 3, 2),
+        (no_version, 9, "1500ms", 3, 3),
         (unknown, 1, "1m", 3, 1),
     ] {
         let project = Project::with(&plan(wait));

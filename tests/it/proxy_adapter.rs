@@ -103,6 +103,32 @@ fn what_is_learnt_is_kept_shown_and_told() {
 }
 
 #[test]
+fn what_is_learnt_last_is_kept_and_nothing_is_told_where_no_list_changes() {
+    let project = Project::empty();
+    let server = texts(&project);
+    let flags = ["--schema-store", "schemas.json", "--name", "small"];
+    let mut client = proxy(&project, &flags, &["python3", &server]);
+    client.open();
+    // Nobody has listed it, so that nothing is learnt of it.
+    client.call("plain", json!({ "text": "words" }));
+    client.ask("tools/list", json!({}));
+    let n = output(&mut client, "report", json!({ "text": "{\"n\": 7}" }));
+    assert_eq!(n, json!({ "n": 7 }));
+    let ended = client.close();
+    let store: Value = serde_json::from_str(&project.read("schemas.json")).unwrap();
+    let tools = &store["servers"]["small"]["tools"];
+    assert_eq!(tools["report"]["last_adapter"], "json_text", "{store}");
+    assert_eq!(tools["plain"], Value::Null, "{store}");
+    assert!(!ended.stdout.contains("list_changed"), "{}", ended.stdout);
+    assert!(
+        ended.stderr.contains("does not exist yet"),
+        "{}",
+        ended.stderr
+    );
+    assert!(!ended.stderr.contains("anew"), "{}", ended.stderr);
+}
+
+#[test]
 fn a_corrupt_store_warns_and_hides_no_tool() {
     let project = Project::empty();
     let server = texts(&project);

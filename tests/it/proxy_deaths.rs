@@ -601,3 +601,32 @@ fn nothing_is_left_whoever_is_killed() {
         procs::none_within(&project, Duration::from_secs(5));
     }
 }
+
+#[test]
+fn a_death_in_a_call_is_told_with_the_cause_that_lies_outside() {
+    let project = Project::empty();
+    let server = python_server(
+        &project,
+        "dies.py",
+        r#"
+if method == "initialize": opened(message)
+elif method == "tools/call": sys.exit(message["params"]["arguments"]["says"])"#,
+    );
+    for (says, cause) in [
+        ("OSError: [Errno 28] No space left on device", "disk_full"),
+        (
+            "ConnectionRefusedError: [Errno 111] connect ECONNREFUSED 127.0.0.1:5432",
+            "connection_refused",
+        ),
+        ("KeyError: 'API_KEY'", "missing_env_var"),
+        ("ZeroDivisionError: division by zero", "crashed_during_call"),
+    ] {
+        let mut client = proxy(&project, &["--no-restart"], &["python3", &server]);
+        client.open();
+        let told = client.call("t", json!({ "says": says }));
+        let error = trouble(&told);
+        assert_eq!(error["data"]["error_type"], "died", "{told}");
+        assert_eq!(error["data"]["root_cause"], cause, "{says}: {told}");
+        client.close();
+    }
+}

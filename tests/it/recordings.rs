@@ -1,5 +1,6 @@
 //! What was recorded is served again, and made a plan of.
 
+use crate::proxy::{proxy, python_server};
 use crate::support::{Ended, Project, python, real};
 use serde_json::{Value, json};
 
@@ -209,6 +210,55 @@ fn times_ids_and_secrets_of_a_recording_are_not_expected_again() {
         let (code, told) = run(&project, plan);
         assert_eq!(code, Some(0), "{plan}: {told}");
     }
+}
+
+#[test]
+fn values_of_one_run_are_not_expected_of_the_next() {
+    let project = Project::empty();
+    let server = python_server(
+        &project,
+        "own.py",
+        r#"
+import random, socket, time
+if method == "initialize": opened(message)
+elif method == "tools/list": answer(message, {"tools": [{"name": "work", "inputSchema": {"type": "object"}}]})
+elif method == "tools/call":
+    globals()["n"] = globals().get("n", 0) + 1
+    s = socket.socket(); s.bind(("127.0.0.1", 0)); port = s.getsockname()[1]
+    token = "".join(random.choices("bcdfghklmnpqrst", k=12))
+    text = f"pid {os.getpid()} at 127.0.0.1:{port}, worker {token}, load {random.random()}, call {n}"
+    own = {"pid": os.getpid(), "port": port, "uptime": time.monotonic(), "worker": token, "load": random.random(), "call": n}
+    answer(message, {"content": [{"type": "text", "text": text}], "structuredContent": own})"#,
+    );
+    for _ in 0..2 {
+        let flags = ["--record-to", "r.jsonl", "--name", "s"];
+        let mut client = proxy(&project, &flags, &["python3", &server]);
+        client.open();
+        client.ask("tools/list", json!({}));
+        client.call("work", json!({}));
+        client.call("work", json!({}));
+        client.close();
+    }
+    init(&project, "real.yaml", &[]);
+    init(
+        &project,
+        "replay.yaml",
+        &["--", "jelly", "replay", "r.jsonl"],
+    );
+    for plan in ["real.yaml", "replay.yaml"] {
+        let (code, told) = run(&project, plan);
+        assert_eq!(code, Some(0), "{plan}: {told}");
+    }
+    // What a server counts is still held.
+    let plan = project.read("real.yaml");
+    assert!(plan.contains("call 2$"), "{plan}");
+    let other = plan.replace(
+        "structuredContent.call, equals: 2",
+        "structuredContent.call, equals: 3",
+    );
+    project.write("real.yaml", other);
+    let (code, told) = run(&project, "real.yaml");
+    assert_eq!(code, Some(1), "{told}");
 }
 
 #[test]

@@ -290,6 +290,18 @@ fn a_folder_stands_for_its_plans_and_a_dash_for_stdin() {
 
     let ran = project.jelly(&["run", "-"]).stdin(plan(steps)).output();
     assert_eq!(ran.code, Some(0), "{}\n{}", ran.stdout, ran.stderr);
+
+    // What is printed as the next command finds its plan.
+    let wrong = plan("  - { id: a, tool: work, expect: { text: { equals: other } } }\n");
+    let ran = project.jelly(&["run", "-"]).stdin(wrong).output();
+    let mut lines = ran.stdout.lines().map(str::trim);
+    let next = lines.find(|line| line.contains("jelly run - "));
+    let next = next.unwrap_or_else(|| panic!("{}", ran.stdout));
+    let (call, file) = next.split_once(" < ").unwrap();
+    let words: Vec<&str> = call.split(' ').skip_while(|word| *word != "run").collect();
+    assert!(words.contains(&"--only"), "{next}");
+    let again = project.jelly(&words).stdin(project.read(file)).output();
+    assert_eq!(again.code, ran.code, "{}\n{}", again.stdout, again.stderr);
     let hooked = plan(steps).replace("version: 1", "version: 1\nhooks: { fix_tests: [./x] }");
     let refused = project.jelly(&["run", "-"]).stdin(hooked).output();
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
@@ -298,4 +310,34 @@ fn a_folder_stands_for_its_plans_and_a_dash_for_stdin() {
         "{}",
         refused.stderr
     );
+    let held = plan("  - { id: a, tool: work, expect: { text: { snapshot: words } } }\n");
+    let refused = project.jelly(&["run", "-"]).stdin(held).output();
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("it expects the snapshot `words`"),
+        "{}",
+        refused.stderr
+    );
+
+    // What is no plan is passed over and named; what is one with a slip in it is told.
+    project.write("suite/package.json", "{\"version\": \"1.0.0\"}");
+    let told = project.jelly(&["check", "suite"]).output();
+    assert_eq!(told.code, Some(0), "{}", told.stderr);
+    let note = "note: 1 file is no plan and is passed over: suite/package.json";
+    assert!(told.stderr.contains(note), "{}", told.stderr);
+    project.write("suite/late.yaml", plan(steps).replace("version", "verson"));
+    let told = project.jelly(&["check", "suite"]).output();
+    assert_eq!(told.code, Some(2), "{}", told.stderr);
+    assert!(told.stderr.contains("verson"), "{}", told.stderr);
+}
+
+/// A repair of a step with cases is made once, for all of them.
+#[test]
+fn a_repair_of_all_cases_is_no_failure_of_the_second_one() {
+    let run = run(&plan(
+        "  - { id: a, tool: wrok, cases: [{ t: x }, { t: y }], args: { op: echo, text: \"${t}\" } }\n",
+    ));
+    run.ends(4, "passed_after_repair");
+    let told = format!("{}{}", run.stdout, run.stderr);
+    assert!(!told.contains("passed over"), "{told}");
 }

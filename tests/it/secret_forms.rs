@@ -108,6 +108,17 @@ fn hex(text: &str, between: &str) -> String {
     bytes.join(between)
 }
 
+/// As the debug forms of languages print bytes.
+fn listed(text: &str, number: impl Fn(u8) -> String) -> String {
+    text.bytes().map(number).collect::<Vec<String>>().join(", ")
+}
+
+/// Broken over two lines, the second with an indent, in a text in JSON.
+fn wrapped_json(text: &str) -> String {
+    let (head, tail) = text.split_at(text.floor_char_boundary(text.len() / 2));
+    format!("{}\\n    {}", json(head), json(tail))
+}
+
 /// With this before each character at an odd place.
 fn broken_by(text: &str, mark: &str) -> String {
     let odd = |(at, c): (usize, char)| match at % 2 {
@@ -190,6 +201,15 @@ fn forms(secret: &str) -> Vec<(&'static str, String)> {
         ("NULs, as UTF-16 has them", broken_by(secret, "\0")),
         ("marks of direction", broken_by(secret, "\u{202e}")),
         ("no width", broken_by(secret, "\u{200b}")),
+        ("selectors", broken_by(secret, "\u{e0100}")),
+        ("fillers", broken_by(secret, "\u{3164}")),
+        (
+            "a list of hex",
+            listed(secret, |byte| format!("0x{byte:02x}")),
+        ),
+        ("a list of bytes", listed(secret, |byte| byte.to_string())),
+        ("Base64 twice", base64(base64(secret.as_bytes()).as_bytes())),
+        ("wrapped, as JSON", wrapped_json(secret)),
         (
             "escape sequences as JSON",
             json(&with_coloured_digits(secret)),
@@ -209,7 +229,7 @@ fn seen(text: &str) -> String {
                 _ => {}
             },
             '\n' | '\t' => kept.push(c),
-            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' => {}
+            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{3164}' | '\u{e0100}' => {}
             // As jelly names what is not seen.
             '<' if rest.clone().take(2).eq("U+".chars()) => {
                 while rest.next().is_some_and(|c| c != '>') {}
@@ -340,6 +360,11 @@ fn needles() -> Vec<(&'static str, String)> {
         needles.push((secret, whole_groups(&base64(secret.as_bytes()), 0)));
         let pair = base64(format!("user:{secret}").as_bytes());
         needles.push((secret, whole_groups(&pair, 8)));
+        needles.push((secret, listed(secret, |byte| format!("0x{byte:02x}"))));
+        needles.push((secret, listed(secret, |byte| byte.to_string())));
+        let twice = base64(base64(secret.as_bytes()).as_bytes());
+        needles.push((secret, whole_groups(&twice, 0)));
+        needles.push((secret, wrapped_json(secret).to_lowercase()));
     }
     needles
 }

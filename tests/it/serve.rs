@@ -390,6 +390,10 @@ fn only_unknown_tools_and_arguments_are_errors_of_the_protocol() {
         ("check_plan", json!({"path": "a", "other": 1})),
         ("triage_report", json!({"paths": ["a"], "mode": "all"})),
         ("run_plan", json!({"path": "a", "wait_s": "long"})),
+        ("run_plan", json!({"path": "a", "wait_s": -1})),
+        ("run_plan", json!({"path": "a", "max_iterations": 0})),
+        ("triage_report", json!({"paths": []})),
+        ("list_runs", json!({"max_bytes": 10})),
     ];
     for (name, arguments) in calls {
         let answer = agent.request("tools/call", json!({"name": name, "arguments": arguments}));
@@ -398,6 +402,14 @@ fn only_unknown_tools_and_arguments_are_errors_of_the_protocol() {
             "{name} {arguments}: {answer}"
         );
     }
+    let arguments = json!({"name": "list_runs", "arguments": {"max_bytes": 10}});
+    let answer = agent.request("tools/call", arguments);
+    let error = &answer["error"];
+    assert_eq!(
+        error["data"]["errors"][0]["pointer"], "/max_bytes",
+        "{answer}"
+    );
+    assert!(error["message"].to_string().contains("1024"), "{answer}");
     let refused = agent.refusal("check_plan", json!({"path": "none.yaml"}));
     assert_eq!(refused["where"], "none.yaml");
     let two = agent.refusal("explain", json!({"rule": "a", "run": "b"}));

@@ -66,6 +66,50 @@ fn a_service_is_there_before_the_servers_and_gone_after_them() {
     assert!(!project.exists("pid"));
 }
 
+/// Nor for steps that are left out: a plan says by `${port:NAME}` who needs a service.
+#[test]
+fn a_service_that_nothing_selected_needs_is_not_started() {
+    let service = |name: &str, ready: &str| {
+        format!(
+            "  {name}: {{ command: sh, args: [-c, \"echo {name} >> started; echo up; exec sleep \
+             600\"], ready: {ready} }}\n"
+        )
+    };
+    let services = service("stub", "{ line: up }") + &service("db", "{ line: up }");
+    let plan = format!(
+        "version: 1\nservers:\n  s: {{ command: jelly, args: [mock, --tool, a=b], env: {{ API: \
+         \"${{port:stub}}\" }} }}\n  t: {{ command: jelly, args: [mock, --tool, a=b], env: {{ DB: \
+         \"${{port:db}}\" }} }}\nservices:\n{services}steps:\n  - {{ id: one, server: s, tool: a \
+         }}\n  - {{ id: two, server: t, tool: a }}\n"
+    );
+    for (args, started) in [
+        (&["--only", "one"][..], "stub\n"),
+        (&["--skip", "server:s"], "db\n"),
+        (&[], "db\nstub\n"),
+    ] {
+        let project = Project::with(&plan);
+        project.run(args).ends(0, "passed");
+        let told = project.read("started");
+        let mut told: Vec<&str> = told.lines().collect();
+        told.sort_unstable();
+        assert_eq!(told.join("\n") + "\n", started, "{args:?}");
+    }
+}
+
+/// A line counts wherever it stands in what a service writes.
+#[test]
+fn a_line_that_scrolls_by_shows_that_a_service_is_ready() {
+    let talk = "import sys, time\\nsys.stderr.write('x' * 40000 + '\\\\nnow listening\\\\n' + 'y' * \
+                900000 + '\\\\n')\\nsys.stderr.flush()\\ntime.sleep(600)";
+    let run = run(&format!(
+        "version: 1\nservers: {{ s: {{ command: jelly, args: [mock, --tool, a=b] }} }}\nservices:\n  \
+         talker: {{ command: python3, args: [-c, \"{talk}\"], ready: {{ line: now listening }}, \
+         startup_timeout: 10s }}\nsteps: [{{ tool: a }}]\n"
+    ));
+    run.ends(0, "passed");
+    assert_eq!(run.last().server("talker")["state"], "ready");
+}
+
 #[test]
 fn a_service_that_does_not_get_ready_is_named_with_what_it_said() {
     for (service, told, cause) in [

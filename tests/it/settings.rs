@@ -625,7 +625,11 @@ fn what_holds_is_shown_as_a_table_with_its_places() {
 fn other_commands_do_not_mind_a_broken_file() {
     let project = Project::with(PLAN);
     project.write("jelly.yaml", "jobs: [\n");
-    for args in [&["check", "plan.yaml"][..], &["schema"], &["run", "--help"]] {
+    for args in [
+        &["completions", "bash"][..],
+        &["schema"],
+        &["run", "--help"],
+    ] {
         let ended = project.jelly(args).output();
         assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.stderr);
     }
@@ -774,5 +778,44 @@ fn reports_and_the_ci_system_come_from_the_file_the_environment_or_a_flag() {
         ended.stderr.contains("jelly.yaml:1:18") && ended.stderr.contains("`junit`"),
         "{}",
         ended.stderr
+    );
+}
+
+/// What `jelly.yaml` says of the project folder holds for every command that has the flag.
+#[test]
+fn the_project_folder_is_the_same_for_all_commands() {
+    let project = Project::empty();
+    project.write(
+        "sub/plan.yaml",
+        "version: 1\nservers: { s: { command: ./srv } }\nsteps:\n  - { tool: echo, args: { text: \
+         \"${file:data.txt}\" } }\n",
+    );
+    project.write("data.txt", "words");
+    project.write("jelly.yaml", "project_dir: .\n");
+    let mock = env!("CARGO_BIN_EXE_jelly");
+    project.script(
+        "srv",
+        &format!("#!/bin/sh\nexec '{mock}' mock --tool echo=hello\n"),
+    );
+    for args in [
+        &["check", "sub/plan.yaml"][..],
+        &["check", "--live", "sub/plan.yaml"],
+        &["list", "--plan", "sub/plan.yaml"],
+        &["call", "echo", "--plan", "sub/plan.yaml"],
+        &["tools", "lint", "--plan", "sub/plan.yaml"],
+        &["tools", "lock", "--plan", "sub/plan.yaml"],
+    ] {
+        let ended = project.jelly(args).output();
+        assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.stderr);
+    }
+    // A server that is reached has no folder, whatever the project's is.
+    let reached = project
+        .jelly(&["list", "--url", "http://127.0.0.1:9/mcp"])
+        .output();
+    assert_eq!(reached.code, Some(3), "{}", reached.stderr);
+    assert!(
+        reached.stderr.contains("could not be used"),
+        "{}",
+        reached.stderr
     );
 }

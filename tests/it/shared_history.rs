@@ -9,7 +9,7 @@ use jelly_base::model::{FailureStatus, Recurrence, Side, Template};
 use jelly_history_postgres::{DatabaseAddress, PostgresHistory};
 use jelly_triage::history::{
     FleetScope, HistoryFile, HistoryStore, Past, PastCause, PastFailure, PastPass, PastReport,
-    PastRun, PastScope, Recorded, RunKind, RunOrigin, TestName,
+    PastRun, PastScope, ProvenPasses, Recorded, RunKind, RunOrigin, TestName,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -225,8 +225,30 @@ fn a_database_answers_as_the_file_does() {
         let durations = all.durations();
         assert_eq!(durations["plans/plan.yaml"], 1002, "{kind}");
 
+        let mut proven = run(5, "main", &[], &["a"]);
+        proven.proven = vec![ProvenPasses {
+            code: "one code".into(),
+            definitions: vec!["defined as a".into(), "defined as b".into()],
+        }];
+        let passed_on = |test: &str, code: &str| {
+            let defined = format!("defined as {test}");
+            store.passed_as(&defined, Some(code)).unwrap()
+        };
+        assert!(!passed_on("a", "one code"), "{kind}: not yet");
+        assert_eq!(record(proven), new, "{kind}");
+        for (test, code, passed) in [
+            ("a", "one code", true),
+            ("b", "one code", true),
+            ("c", "one code", false),
+            ("a", "another", false),
+        ] {
+            assert_eq!(passed_on(test, code), passed, "{kind}: {test} on {code}");
+        }
+
         for (test, passed) in [("a", true), ("b", true), ("c", false), ("defined", false)] {
-            let passed_as = store.passed_as(&format!("defined as {test}")).unwrap();
+            let passed_as = store
+                .passed_as(&format!("defined as {test}"), None)
+                .unwrap();
             assert_eq!(passed_as, passed, "{kind}: {test}");
         }
     }
@@ -303,6 +325,124 @@ fn a_shard_that_is_repeated_counts_once() {
                 order by id) from jelly.runs";
     assert_eq!(database.value(kept), "r 1 1/1, r 2 1/1");
     assert_eq!(database.value("select count(*) from jelly.results"), "2");
+}
+
+/// Nobody named the run: the same plans are run again, on another day, it may be.
+#[test]
+fn a_shard_of_a_run_without_a_name_counts_each_time() {
+    let project = project("3");
+    for _ in 0..2 {
+        let args = ["run", "plan.yaml", "--shard", "1/1", "--history", "h.jsonl"];
+        assert_eq!(project.jelly(&args).output().code, Some(0));
+    }
+    let lines = project.read("h.jsonl");
+    assert_eq!(lines.lines().count(), 2, "{lines}");
+    assert!(!lines.contains("run_key"), "{lines}");
+}
+
+/// As long as this is held, each writer is stopped in the middle of a run: before its
+/// results, or behind them.
+const STOPPING: [&str; 2] = ["results", "definitions"];
+
+#[test]
+fn writers_that_are_killed_in_the_middle_leave_no_half_run_and_no_lock() {
+    const WRITERS: usize = 8;
+    const RUNS: usize = 3;
+    const RESULTS: usize = 4;
+    let Some(database) = database() else { return };
+    let project = Project::empty();
+    for writer in 0..WRITERS {
+        let file = HistoryFile::new(project.path(&format!("{writer}.jsonl")));
+        for at in 0..RUNS {
+            let failed = [("a", "dns"), ("b", "tls")];
+            let mut run = run(1, "main", &failed, &["c", "d"]);
+            run.reports[0].digest = format!("{writer}/{at}");
+            file.record(run).unwrap();
+        }
+    }
+    let push = |writer: usize| {
+        let file = format!("{writer}.jsonl");
+        with_history(&project, &["history", "push", &file], &database.url()).start()
+    };
+    let others = "from pg_stat_activity where datname = current_database() \
+                  and pid <> pg_backend_pid()";
+    let half = format!(
+        "select count(*) from (select from jelly.runs r left join jelly.results x \
+         on x.run_id = r.id group by r.id having count(*) <> {RESULTS}) half"
+    );
+    for table in STOPPING {
+        let held = database.hold(&format!("lock table jelly.{table} in exclusive mode"));
+        let writers: Vec<_> = (0..WRITERS).map(push).collect();
+        let stopped = format!("select count(*) {others} and wait_event_type = 'Lock'");
+        database.wait_for(&stopped, &WRITERS.to_string());
+        for writer in writers {
+            writer.signal(rustix::process::Signal::KILL);
+            assert_ne!(writer.wait().code, Some(0), "it was in the middle");
+        }
+        assert_eq!(database.value(&half), "0", "{table}");
+        drop(held);
+        // What they had begun comes to an end without them, one way or the other.
+        database.wait_for(&format!("select count(*) {others}"), "0");
+        assert_eq!(database.value(&half), "0", "{table}");
+    }
+    // All of it is repeated, once more than is needed.
+    for _ in 0..2 {
+        let writers: Vec<_> = (0..WRITERS).map(push).collect();
+        for writer in writers {
+            let ended = writer.wait();
+            assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        }
+    }
+    let count = |table: &str| database.value(&format!("select count(*) from jelly.{table}"));
+    assert_eq!(count("runs"), (WRITERS * RUNS).to_string());
+    assert_eq!(count("reports"), (WRITERS * RUNS).to_string());
+    assert_eq!(count("results"), (WRITERS * RUNS * RESULTS).to_string());
+    assert_eq!(count("tests"), "4");
+    assert_eq!(database.value(&half), "0");
+    let locks = "select count(*) from pg_locks l join pg_class c on c.oid = l.relation \
+                 where c.relnamespace = 'jelly'::regnamespace";
+    assert_eq!(database.value(locks), "0");
+}
+
+#[test]
+fn a_full_disk_costs_a_warning_and_what_it_did_not_take_is_delivered_once() {
+    let Some(mut server) = PostgresServer::start() else {
+        return;
+    };
+    let database = server.database();
+    database.migrate();
+    let file = database.value("select pg_relation_filepath('jelly.results')");
+    server.stop();
+    server.fill_up(&file);
+    server.resume();
+    let project = project("3");
+    for kept in 1..=2 {
+        let (full, said) = run_with(&project, &[], &database.url());
+        full.ends(0, "passed");
+        assert!(said.contains("No space left on device"), "{said}");
+        assert!(said.contains("jelly history push"), "{said}");
+        assert_eq!(spools(&project).len(), kept);
+    }
+    for table in ["runs", "reports", "tests", "definitions", "projects"] {
+        let count = format!("select count(*) from jelly.{table}");
+        assert_eq!(database.value(&count), "0", "half a run in {table}");
+    }
+    let push = || with_history(&project, &["history", "push", "reports"], &database.url()).output();
+    let early = push();
+    assert_eq!(early.code, Some(2), "{}", early.stderr);
+    assert!(early.stderr.contains("No space left"), "{}", early.stderr);
+    assert_eq!(spools(&project).len(), 2, "they are still there");
+
+    server.stop();
+    server.make_room(&file);
+    server.resume();
+    let delivered = push();
+    assert_eq!(delivered.code, Some(0), "{}", delivered.stderr);
+    assert!(delivered.stdout.starts_with("2 runs delivered"));
+    assert!(spools(&project).is_empty());
+    let counts = "select concat((select count(*) from jelly.runs), ' ', \
+                  (select count(*) from jelly.results))";
+    assert_eq!(database.value(counts), "2 2");
 }
 
 #[test]

@@ -353,6 +353,14 @@ fn reports_are_found_under_the_names_that_projects_give_them() {
         "reports/rspec.xml",
         "bazel-testlogs/cart/test.xml",
         "out/e2e-results.xml",
+        "spec/reports/SPEC-Cart.xml",
+        "cypress/results/cart-3f2a.xml",
+        "fastlane/test_output/report.junit",
+        "fastlane/test_output/cart.xml",
+        "reports/junit/js.xml",
+        "build/reports/cart.xml",
+        "logs/junit/cart.xml",
+        "TestResult.xml",
     ] {
         let project = Project::empty();
         if let Some((folder, _)) = place.rsplit_once('/') {

@@ -194,6 +194,26 @@ fn what_a_change_touches_is_run_again_until_it_is_left() {
     assert_eq!(watching.leave(), Some(0), "the last of each plan counts");
 }
 
+/// A folder stands for the plans that are in it now.
+#[test]
+fn a_plan_that_is_renamed_in_its_folder_is_run_under_its_new_name() {
+    let project = project();
+    let (old, new) = (project.path("all/b.yaml"), project.path("all/c.yaml"));
+    project.write("all/a.yaml", project.read("b.yaml"));
+    project.write(
+        "all/b.yaml",
+        project.read("b.yaml").replace("plan-b", "plan-c"),
+    );
+    let mut watching = Watching::start(&project, &["all"]);
+    watching.until("watching ");
+    std::fs::rename(old, new).unwrap();
+    watching.until("changed: ");
+    let said = watching.until("watching ");
+    let has = |word: &str| said.iter().any(|line| line.contains(word));
+    assert!(has("plan-c") && !has("there is no such file"), "{said:#?}");
+    assert_eq!(watching.leave(), Some(0));
+}
+
 #[test]
 fn who_leaves_is_told_how_it_stands_and_misuse_is_refused() {
     let project = project();

@@ -93,6 +93,26 @@ fn a_client_that_writes_its_file_meanwhile_gets_its_servers_back() {
 }
 
 #[test]
+fn what_a_client_does_by_itself_for_a_url_is_not_lost_without_a_word() {
+    let project = Project::empty();
+    let config = json!({"mcpServers": {
+        "own": {"url": "https://h/mcp", "oauth": {"clientId": "x"}},
+        "odd": {"url": "https://h/mcp", "flavour": "x"},
+    }});
+    project.write(FILE, config.to_string());
+    let ended = project.jelly(&["proxy", "wrap", FILE, "-y"]).output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    for said in [
+        "own: is left as it is: its client logs in to the URL by itself (`oauth`)",
+        "odd: goes through jelly; `flavour` stays as it is",
+    ] {
+        assert!(ended.stdout.contains(said), "{}", ended.stdout);
+    }
+    let now: Value = serde_json::from_str(&project.read(FILE)).unwrap();
+    assert_eq!(now["mcpServers"]["own"], config["mcpServers"]["own"]);
+}
+
+#[test]
 fn what_is_no_configuration_or_has_no_such_server_is_refused() {
     let project = project();
     project.write("broken.json", "{\n  \"mcpServers\": {,}\n}");

@@ -2,7 +2,7 @@
 //!
 //! Pure: inventories in, changes out. [`Lock`] is what sessions showed of servers,
 //! as it is kept in a file, [`compare`] makes [`Change`]s of two locks, [`lint`] looks
-//! at one server alone. What a change means stands in `rules.yaml`.
+//! at one server alone, [`lint_seen`] at what its calls did besides. What a change means stands in `rules.yaml`.
 //!
 //! Must not know how a server is started, nor where a lock is kept.
 
@@ -18,6 +18,7 @@ mod lock;
 mod mutation_tests;
 mod rules;
 mod schema;
+mod seen;
 
 pub use canonical::{canonical, digest};
 pub use change::{Change, ChangeKind, Changes, SchemaChange};
@@ -28,3 +29,4 @@ pub use lint::{LintFinding, LintLevel, LintReport, LintTotals, TOKEN_BYTES, lint
 pub use lock::{EraLock, Items, LOCK_VERSION, Lock, LockError, LockedItem, ServerLock};
 pub use rules::Rules;
 pub use schema::compare_schemas;
+pub use seen::{SeenRequest, lint_seen};

@@ -38,6 +38,8 @@ pub enum LintLevel {
     Error,
     /// Models do worse with it.
     Warning,
+    /// What was seen is not what is declared; it may have other reasons.
+    Notice,
 }
 
 /// One finding.

@@ -7,7 +7,7 @@ use super::fault_texts::{mistake_line, stack_line};
 use super::observe::{Answer, Observation};
 use super::report::FindingKind;
 use jelly_base::mcp::code;
-use jelly_base::text::one_line;
+use jelly_base::text::{Volatile, one_line, without_volatile};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -59,7 +59,9 @@ fn without_values(text: &str) -> String {
         Regex::new(r#"'[^'\n]*'|"[^"\n]*"|`[^`\n]*`|\d+"#).expect("the pattern compiles")
     });
     let cut = &text[..text.floor_char_boundary(2_000)];
-    let text = QUOTES.replace_all(cut, "…");
+    let kinds = [Volatile::Timestamp, Volatile::Uuid, Volatile::Hash];
+    let text = without_volatile(cut, &kinds);
+    let text = QUOTES.replace_all(&text, "…");
     one_line(&text, 160)
 }
 

@@ -27,14 +27,14 @@ mod variants;
 
 pub use case::{Act, BY_CHANCE, Case, CaseSequence, Input, Way};
 pub use cause::fingerprint;
-pub use feed::Feed;
+pub use feed::{FedArgument, FedSource, Feed};
 pub use inside::one_step_inside;
 pub use judge::{Sighting, judge, judge_bound, judge_pair};
 pub use observe::{Answer, Observation, WireSlip};
-pub use plan_text::{ServerEntry, plan_text};
+pub use plan_text::{ServerEntry, is_written_by_fuzz, plan_text};
 pub use report::{
     FindingKind, FindingStatus, FuzzCall, FuzzEnd, FuzzFinding, FuzzNotice, FuzzProbe, FuzzReport,
-    FuzzTotals, FuzzedTool, LeftOutTool, shown_arguments,
+    FuzzTaken, FuzzTotals, FuzzedTool, LeftOutTool, shown_arguments,
 };
 pub use shrink::{long_text, simpler, with_length};
 pub use target::{Target, TargetError};

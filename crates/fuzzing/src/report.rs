@@ -84,9 +84,25 @@ pub struct FuzzCall {
     /// Whether it is made at the same time as the one before it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_once: bool,
+    /// Arguments that are another one at each start of the server: what an earlier call
+    /// gives takes the place of the value here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub taken: Vec<FuzzTaken>,
     /// Whether the tool refuses it.
     #[serde(skip)]
     pub is_refused: bool,
+}
+
+/// An argument that an earlier call of the same finding gives.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct FuzzTaken {
+    /// Its name.
+    pub argument: String,
+    /// Index of the call that gives it.
+    pub call: usize,
+    /// JSON pointer into that call's structured output, or into what its text says as
+    /// JSON.
+    pub pointer: String,
 }
 
 impl FuzzCall {
@@ -96,6 +112,7 @@ impl FuzzCall {
             tool: tool.to_owned(),
             arguments,
             at_once: false,
+            taken: Vec::new(),
             is_refused: false,
         }
     }

@@ -1,6 +1,8 @@
 //! Executes plans, repairs them, and decides what an iteration does next.
 
+pub mod code_identity;
 pub mod exec;
+mod git;
 pub mod learned;
 pub mod repair;
 pub mod shards;

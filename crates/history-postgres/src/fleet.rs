@@ -6,7 +6,8 @@ use crate::write::{cut, outcome_of};
 use jelly_base::model::Side;
 use jelly_triage::history::{
     BranchSighting, CauseAccount, CauseCount, CommitSighting, ExportedResult, FlakyTest,
-    FleetScope, MOST_LISTED, NewCause, PastCause, SlowTest, TestName, TestSighting,
+    FleetScope, MOST_LISTED, NewCause, PastCause, RunOrigin, SeenSpan, SlowTest, TestName,
+    TestSighting,
 };
 use serde_json::Value;
 use tokio_postgres::types::{ToSql, Type};
@@ -15,7 +16,8 @@ use tokio_postgres::{Client, Row};
 /// The runs of a scope: `$1` is the project, `$2` the branch, `$3` the moment.
 const SCOPE: &str = "
     scope as (
-        select u.id, u.project_id, u.branch_id, u.at, u.commit, u.run_key, u.attempt, u.shard
+        select u.id, u.project_id, u.branch_id, u.at, u.commit, u.run_key, u.attempt, u.shard,
+            u.shards
         from jelly.runs u
         where ($1::text is null
                 or u.project_id = (select id from jelly.projects where name = $1))
@@ -76,6 +78,11 @@ fn text(row: &Row, at: usize) -> String {
 fn number(row: &Row, at: usize) -> u32 {
     let number: Option<i64> = row.get(at);
     number.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+fn shard_number(row: &Row, at: usize) -> Option<u32> {
+    let number: Option<i32> = row.get(at);
+    number.and_then(|number| u32::try_from(number).ok())
 }
 
 fn milliseconds(duration: Option<i32>) -> Option<u64> {
@@ -365,8 +372,10 @@ fn account(row: &Row) -> CauseAccount {
         branch: row.first().and_then(Value::as_str).map(str::to_owned),
         runs: amount(row.get(1)),
         failures: amount(row.get(2)),
-        first_seen: at_moment(row.get(3)),
-        last_seen: at_moment(row.get(4)),
+        seen: SeenSpan {
+            first_seen: at_moment(row.get(3)),
+            last_seen: at_moment(row.get(4)),
+        },
     });
     let tests = listed(row.get(10)).into_iter().map(|row| TestSighting {
         test: TestName::new(&word(row.first()), &word(row.get(1)), &word(row.get(2))),
@@ -384,8 +393,10 @@ fn account(row: &Row) -> CauseAccount {
         root_cause: text(row, 2),
         side: side(&text(row, 3)),
         evidence: evidence(&text(row, 4)),
-        first_seen: moment(row.get(5)),
-        last_seen: moment(row.get(6)),
+        seen: SeenSpan {
+            first_seen: moment(row.get(5)),
+            last_seen: moment(row.get(6)),
+        },
         runs: number(row, 7),
         failures: number(row, 8),
         branches: branches.collect(),
@@ -443,7 +454,7 @@ pub(crate) async fn results_after(
         lot as materialized (select * from scope where id > $4 order by id limit $5)
         select s.id, (extract(epoch from s.at) * 1000000)::bigint, p.name, b.name, s.commit,
             s.run_key, s.attempt, s.shard, t.suite, t.classname, t.name, x.outcome, x.duration_ms,
-            c.fingerprint, x.print, c.root_cause
+            c.fingerprint, x.print, c.root_cause, s.shards
         from lot s join jelly.projects p on p.id = s.project_id
         left join jelly.branches b on b.id = s.branch_id
         left join (
@@ -462,16 +473,17 @@ pub(crate) async fn results_after(
         let outcome = outcome_of(row.get::<_, Option<i16>>(11)?.into());
         Some(ExportedResult {
             at: moment(row.get(1)),
-            project: named(row, 2),
-            branch: named(row, 3),
-            commit: named(row, 4),
-            run_key: named(row, 5),
-            attempt: row
-                .get::<_, Option<i64>>(6)
-                .and_then(|n| u64::try_from(n).ok()),
-            shard: row
-                .get::<_, Option<i32>>(7)
-                .and_then(|n| u32::try_from(n).ok()),
+            origin: RunOrigin {
+                project: named(row, 2),
+                branch: named(row, 3),
+                commit: named(row, 4),
+                run_key: named(row, 5),
+                attempt: row
+                    .get::<_, Option<i64>>(6)
+                    .and_then(|n| u64::try_from(n).ok()),
+                shard: shard_number(row, 7),
+                shards: shard_number(row, 16),
+            },
             test: name_at(row, 8),
             outcome,
             duration_ms: milliseconds(row.get(12)),

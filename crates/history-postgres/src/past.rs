@@ -114,11 +114,30 @@ mod row_kind {
     pub(super) const REPORT: i32 = 7;
 }
 
+/// What is told besides what is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Besides {
+    Nothing,
+    /// How many runs the project has in all: each of them is looked at for that, so
+    /// that nobody waits for it whom it does not concern.
+    Count,
+    /// That, and how long plans took.
+    Reports,
+}
+
 /// All that is known of what is wanted. What could be many rows comes as arrays.
-fn query(wanted: &str, with_reports: bool) -> String {
-    let reports = match with_reports {
-        false => "",
-        true => {
+fn query(wanted: &str, besides: Besides) -> String {
+    let count = match besides {
+        Besides::Nothing => "",
+        Besides::Count | Besides::Reports => {
+            "UNION ALL
+             select 6, 0, 0, 0, count(*), null, null, null, null, null, null
+             from jelly.runs u where u.project_id in (select id from project)"
+        }
+    };
+    let reports = match besides {
+        Besides::Nothing | Besides::Count => "",
+        Besides::Reports => {
             "UNION ALL
              select 7, p.run_id, p.duration_ms, 0, null::bigint, p.plan, null, null, null::int[],
                 null::bigint[], null::int[]
@@ -159,9 +178,7 @@ fn query(wanted: &str, with_reports: bool) -> String {
         UNION ALL
         select 5, b.id, 0, 0, null, b.name, null, null, null, null, null
             from jelly.branches b where b.id in (select branch_id from runs)
-        UNION ALL
-        select 6, 0, 0, 0, count(*), null, null, null, null, null, null
-            from jelly.runs u where u.project_id in (select id from project)
+        {count}
         {reports}"
     )
 }
@@ -177,14 +194,14 @@ pub(crate) async fn read(
     let text = match scope {
         OwnedScope::All => {
             values.push((&RUNS, Type::INT8));
-            query(OF_RUNS, true)
+            query(OF_RUNS, Besides::Reports)
         }
         OwnedScope::Failing => {
             values.extend([
                 (&WINDOW as &(dyn ToSql + Sync), Type::INT8),
                 (&WATCHED, Type::INT8),
             ]);
-            query(OF_FAILING, false)
+            query(OF_FAILING, Besides::Nothing)
         }
         OwnedScope::Tests { keys, before } => {
             values.extend([
@@ -193,14 +210,14 @@ pub(crate) async fn read(
                 (&MISSES, Type::INT8),
                 (before, Type::TEXT_ARRAY),
             ]);
-            query(OF_TESTS, false)
+            query(OF_TESTS, Besides::Nothing)
         }
         OwnedScope::Fingerprints(prefixes) => {
             values.extend([
                 (prefixes as &(dyn ToSql + Sync), Type::TEXT_ARRAY),
                 (&SIGHTINGS, Type::INT8),
             ]);
-            query(OF_CAUSES, false)
+            query(OF_CAUSES, Besides::Count)
         }
     };
     let rows = client.query_typed(&text, &values).await?;
@@ -306,9 +323,6 @@ fn assemble(rows: &[Row]) -> PastParts {
     }
 
     parts.failed = vec![Vec::new(); parts.runs.len()];
-    parts.ran = vec![Vec::new(); parts.runs.len()];
-    // What a test missed in a run, it did not pass.
-    let mut missed: BTreeSet<(usize, usize)> = BTreeSet::new();
     for row in of_kind(row_kind::MISSED) {
         let (Some(run), Some(test), Some(cause)) = (
             places.get(&id(row)),
@@ -317,7 +331,6 @@ fn assemble(rows: &[Row]) -> PastParts {
         ) else {
             continue;
         };
-        missed.insert((*run, *test));
         let kept: Option<i64> = row.get(4);
         let kept = kept.and_then(|kept| i32::try_from(kept).ok());
         let miss = PastMiss {
@@ -332,14 +345,10 @@ fn assemble(rows: &[Row]) -> PastParts {
         let Some(test) = tests.get(&id(row)) else {
             continue;
         };
-        for run in runs.unwrap_or_default() {
-            if let Some(run) = places
-                .get(&run)
-                .filter(|run| !missed.contains(&(**run, *test)))
-            {
-                parts.ran[*run].push(*test);
-            }
-        }
+        let runs = runs.unwrap_or_default();
+        let mut runs: Vec<usize> = runs.iter().filter_map(|r| places.get(r).copied()).collect();
+        runs.sort_unstable();
+        parts.ran.push((*test, runs));
     }
     let count: Option<i64> = of_kind(row_kind::COUNT).find_map(|row| row.get(4));
     let all = count.and_then(|count| usize::try_from(count).ok());

@@ -8,7 +8,7 @@ use crate::migrations::check_version;
 use crate::tls::Rustls;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -103,6 +103,19 @@ impl Worker {
         T: Send + 'static,
         F: for<'a> FnOnce(&'a mut Client) -> Asked<'a, T> + Send + 'static,
     {
+        self.begin(limit, question)?.wait()
+    }
+
+    /// Has it asked, and goes on: the answer is waited for later.
+    pub(crate) fn begin<T, F>(
+        &self,
+        limit: Duration,
+        question: F,
+    ) -> Result<PendingAnswer<T>, DatabaseError>
+    where
+        T: Send + 'static,
+        F: for<'a> FnOnce(&'a mut Client) -> Asked<'a, T> + Send + 'static,
+    {
         let (reply, answer): (SyncSender<Result<T, DatabaseError>>, _) = sync_channel(1);
         let job: Job = Box::new(move |session| {
             Box::pin(async move {
@@ -115,9 +128,26 @@ impl Worker {
         self.jobs.send(job).map_err(|_| stopped())?;
         // The thread keeps the limit; it may first have to finish connecting.
         let patience = self.limit.saturating_add(limit) + Duration::from_secs(1);
-        answer
-            .recv_timeout(patience)
-            .unwrap_or_else(|_| Err(DatabaseError::TooSlow(patience)))
+        Ok(PendingAnswer { answer, patience })
+    }
+
+    /// The limit of one question of a run.
+    pub(crate) fn limit(&self) -> Duration {
+        self.limit
+    }
+}
+
+/// An answer that may still come.
+pub(crate) struct PendingAnswer<T> {
+    answer: Receiver<Result<T, DatabaseError>>,
+    patience: Duration,
+}
+
+impl<T> PendingAnswer<T> {
+    pub(crate) fn wait(self) -> Result<T, DatabaseError> {
+        self.answer
+            .recv_timeout(self.patience)
+            .unwrap_or_else(|_| Err(DatabaseError::TooSlow(self.patience)))
     }
 }
 

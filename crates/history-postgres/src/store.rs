@@ -5,17 +5,17 @@ use crate::error::DatabaseError;
 use crate::fleet;
 use crate::migrations::{Migrated, migrate};
 use crate::past::{self, OwnedScope};
-use crate::session::{Asked, Purpose, Worker};
+use crate::session::{Asked, PendingAnswer, Purpose, Worker};
 use crate::write::{cut, document, record};
 use jelly_triage::history::{
     CauseAccount, ExportedResult, FlakyTest, FleetScope, HistoryError, HistoryLimits, HistoryStore,
-    NewCause, PastRun, PastScope, ReadPast, Recorded, RunOrigin, SlowTest,
+    NewCause, PastLater, PastRun, PastScope, ReadPast, Recorded, RunOrigin, SlowTest,
 };
 use jiff::Timestamp;
 use std::path::Path;
 use std::time::Duration;
 use tokio_postgres::Client;
-use tokio_postgres::types::Type;
+use tokio_postgres::types::{ToSql, Type};
 
 /// What changes tables, or takes out what is old, may take longer.
 const MAINTENANCE_LIMIT: Duration = Duration::from_secs(3600);
@@ -25,6 +25,19 @@ const QUESTION_LIMIT: Duration = Duration::from_secs(120);
 
 /// Runs that are taken out at once, each lot in a transaction of its own.
 const PRUNED_AT_ONCE: i32 = 500;
+
+/// Whether something passed; a project that is not known, here or there, may be any.
+const PASSED: &str = "select from jelly.definitions d
+    join jelly.projects p on p.id = d.project_id
+    where (p.name in ($1, '') or $1 = '') and d.definition = $2
+    limit 1";
+
+/// The same on proven code.
+const PASSED_ON: &str = "select from jelly.proven v
+    join jelly.projects p on p.id = v.project_id
+    where (p.name in ($1, '') or $1 = '') and v.code = $3
+        and jelly.short($2) = any (v.definitions)
+    limit 1";
 
 /// A history in a database, seen from one project and branch. It connects by
 /// itself, when it is first asked or told to.
@@ -155,27 +168,38 @@ impl HistoryStore for PostgresHistory {
     }
 
     fn past(&self, scope: &PastScope<'_>) -> Result<ReadPast, HistoryError> {
-        let (scope, viewer) = (OwnedScope::new(scope), self.viewer.clone());
-        let past = self
-            .worker
-            .ask(move |client| Box::pin(async move { past::read(client, &viewer, &scope).await }));
-        past.map(|past| ReadPast {
-            past,
-            warnings: Vec::new(),
-        })
-        .map_err(|error| error.in_history("read", &self.name))
+        self.begin_past(scope)()
     }
 
-    fn passed_as(&self, definition: &str) -> Result<bool, HistoryError> {
-        let definition = cut(definition);
+    fn begin_past<'s>(&'s self, scope: &PastScope<'s>) -> PastLater<'s> {
+        let (scope, viewer) = (OwnedScope::new(scope), self.viewer.clone());
+        let begun = self.worker.begin(self.worker.limit(), move |client| {
+            Box::pin(async move { past::read(client, &viewer, &scope).await })
+        });
+        Box::new(move || {
+            let past = begun.and_then(PendingAnswer::wait);
+            past.map(|past| ReadPast {
+                past,
+                warnings: Vec::new(),
+            })
+            .map_err(|error| error.in_history("read", &self.name))
+        })
+    }
+
+    fn passed_as(&self, definition: &str, code: Option<&str>) -> Result<bool, HistoryError> {
+        let (definition, code) = (cut(definition), code.map(cut));
         let project = self.viewer.project.clone().unwrap_or_default();
         let known = self.worker.ask(move |client| {
             Box::pin(async move {
-                let question = "select from jelly.definitions d
-                    join jelly.projects p on p.id = d.project_id
-                    where (p.name in ($1, '') or $1 = '') and d.definition = $2";
-                let values: [(&(dyn tokio_postgres::types::ToSql + Sync), Type); 2] =
-                    [(&project, Type::TEXT), (&definition, Type::TEXT)];
+                let mut values: Vec<(&(dyn ToSql + Sync), Type)> =
+                    vec![(&project, Type::TEXT), (&definition, Type::TEXT)];
+                let question = match &code {
+                    None => PASSED,
+                    Some(code) => {
+                        values.push((code, Type::TEXT));
+                        PASSED_ON
+                    }
+                };
                 Ok(!client.query_typed(question, &values).await?.is_empty())
             })
         });

@@ -3,7 +3,9 @@
 use crate::error::DatabaseError;
 use jelly_base::model::FailureStatus;
 use jelly_base::text::stable_name;
-use jelly_triage::history::{PastCause, PastRun, ResultOutcome, RunKind, RunOrigin, TestName};
+use jelly_triage::history::{
+    PastCause, PastRun, ProvenPasses, ResultOutcome, RunKind, RunOrigin, TestName,
+};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -79,6 +81,7 @@ pub(crate) fn document(run: &PastRun) -> Result<Value, serde_json::Error> {
         failures,
         passed,
         passed_if_accepted,
+        proven,
     } = run;
     let RunOrigin {
         project,
@@ -123,6 +126,13 @@ pub(crate) fn document(run: &PastRun) -> Result<Value, serde_json::Error> {
     });
     let definitions = definitions.chain(passed_if_accepted.iter().map(String::as_str));
     let definitions: Vec<String> = definitions.map(cut).collect();
+    let proven: Vec<Value> = proven
+        .iter()
+        .map(|ProvenPasses { code, definitions }| {
+            let definitions: BTreeSet<String> = definitions.iter().map(|d| cut(d)).collect();
+            json!({ "code": cut(code), "definitions": definitions })
+        })
+        .collect();
     let reports: Vec<Value> = reports
         .iter()
         .map(|report| {
@@ -183,6 +193,7 @@ pub(crate) fn document(run: &PastRun) -> Result<Value, serde_json::Error> {
         "causes": causes?,
         "results": results,
         "definitions": definitions,
+        "proven": proven,
     })))
 }
 

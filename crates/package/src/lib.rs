@@ -8,6 +8,7 @@
 //! processes.
 
 mod cleaning;
+mod exact;
 mod fields;
 mod given;
 mod inputs;
@@ -25,6 +26,7 @@ mod types;
 mod values;
 mod write;
 
+pub use exact::exact_version;
 pub use given::{Given, Values};
 pub use inputs::{AskedInput, named_key};
 pub use launch::{Launch, Origin, Piece};

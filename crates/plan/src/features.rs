@@ -99,6 +99,14 @@ pub struct Subscription {
     pub resources_list: bool,
 }
 
+/// A call of a tool that is sent together with that of its step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallAtOnce {
+    pub tool: String,
+    /// May hold variables; null where there are none.
+    pub args: Value,
+}
+
 /// Bytes that are sent as they are.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Raw {

@@ -6,6 +6,7 @@ mod argument_files;
 mod auth;
 mod compare;
 mod condition;
+mod due_services;
 mod edit;
 mod features;
 mod grammar;
@@ -31,8 +32,9 @@ pub use compare::compare;
 pub use edit::witness;
 pub use edit::{EditError, PlanEdit, apply, diff, yaml_flow, yaml_key};
 pub use features::{
-    Answer, Cancel, Completion, CompletionOf, Give, HeaderExpect, HttpCall, HttpExpect, LogLevel,
-    NotificationExpect, Raw, RefusalExpect, Service, ServiceReady, StartupExpect, Subscription,
+    Answer, CallAtOnce, Cancel, Completion, CompletionOf, Give, HeaderExpect, HttpCall, HttpExpect,
+    LogLevel, NotificationExpect, Raw, RefusalExpect, Service, ServiceReady, StartupExpect,
+    Subscription,
 };
 pub use grammar::{Operator, plan_schema};
 pub use jelly_base::text::Volatile;

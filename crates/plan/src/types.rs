@@ -3,8 +3,8 @@
 use super::argument_files::ArgumentFiles;
 use super::auth::Auth;
 use super::features::{
-    Answer, Cancel, Completion, HttpCall, HttpExpect, LogLevel, NotificationExpect, Raw, Service,
-    StartupExpect, Subscription,
+    Answer, CallAtOnce, Cancel, Completion, HttpCall, HttpExpect, LogLevel, NotificationExpect,
+    Raw, Service, StartupExpect, Subscription,
 };
 use super::grammar::Operator;
 use super::matrix::Matrix;
@@ -310,6 +310,8 @@ pub struct Step {
     pub request: Request,
     /// Raw: templates are resolved when the step is due. `Null` if absent.
     pub args: Value,
+    /// What is called at the same time.
+    pub at_once: Vec<CallAtOnce>,
     pub expect: Expect,
     pub capture: IndexMap<String, Capture>,
     pub tags: Vec<String>,

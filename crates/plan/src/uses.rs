@@ -304,6 +304,9 @@ impl Step {
     /// URI, its answers and its expectations.
     pub fn each_reference(&self, see: &mut dyn FnMut(&Part)) {
         each_reference(&self.args, see);
+        for call in &self.at_once {
+            each_reference(&call.args, see);
+        }
         match &self.request {
             Request::Read(text) | Request::Raw(Raw::Text(text)) => in_text(text, see),
             Request::Complete(completion) => in_text(&completion.value, see),

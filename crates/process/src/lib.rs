@@ -41,7 +41,7 @@ mod tests;
 pub use drain::{DRAIN_MAX, DRAIN_QUIET, ExitBoundReader};
 pub use exit::ExitWatch;
 pub use lock::{Held, LockError, lock_beside};
-pub use lookup::check;
+pub use lookup::{check, program_of};
 pub use replace::replace_locked;
 pub use room::{Shortage, check_room, let_large_writes_fail};
 pub use scratch::{Scratch, clear_scratch};

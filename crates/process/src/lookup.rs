@@ -64,6 +64,14 @@ pub fn check(spec: &CommandSpec) -> Result<(), SpawnError> {
     Err(explain(&refused, spec, &target.path))
 }
 
+/// Where the program of a command lies, by the name that it is found under: what
+/// links lead to is not looked at.
+#[must_use]
+pub fn program_of(spec: &CommandSpec) -> Option<PathBuf> {
+    let target = resolve(spec).ok()?;
+    Some(spec.cwd.join(target.path))
+}
+
 fn child_env(delta: &[(String, String)]) -> Vec<(OsString, OsString)> {
     let latest: HashMap<&OsStr, &OsStr> = delta
         .iter()

@@ -31,8 +31,8 @@ pub struct StoreSchemas {
 #[derive(Debug, Default)]
 pub struct Adapter {
     server: String,
-    /// What the server declares, by tool.
-    declared: HashMap<String, Declared>,
+    /// What the server declares, by tool; none of a tool that it lists without.
+    declared: HashMap<String, Option<Declared>>,
     /// What a person set in the store, by tool: outputs are read by it.
     set: HashMap<String, Declared>,
     /// What stands in the store, be it learnt: clients are shown it.
@@ -75,8 +75,9 @@ impl Adapter {
         }
     }
 
-    /// There is a store, and this stands in it now.
-    pub fn set(&mut self, schemas: &StoreSchemas) {
+    /// There is a store, and this stands in it now. Whether tools that were listed
+    /// are to be listed with another schema.
+    pub fn set(&mut self, schemas: &StoreSchemas) -> bool {
         let usable = |set: &Overrides| {
             set.iter()
                 .map(|(tool, schema)| (tool.clone(), Declared::new(schema.clone())))
@@ -84,8 +85,15 @@ impl Adapter {
                 .collect()
         };
         self.set = usable(&schemas.set);
-        self.shown = usable(&schemas.shown);
+        let before = std::mem::replace(&mut self.shown, usable(&schemas.shown));
         self.learns = true;
+        self.declared.iter().any(|(tool, declared)| {
+            let listed = |shown: &HashMap<String, Declared>| {
+                let shown = shown.get(tool).or(declared.as_ref());
+                shown.map(|shown| shown.schema.clone())
+            };
+            listed(&before) != listed(&self.shown)
+        })
     }
 
     /// What was seen since it was last asked.
@@ -105,12 +113,9 @@ impl Adapter {
         let mut is_set = false;
         for tool in list.tools {
             is_set |= self.shown.contains_key(&tool.name);
-            match tool.output_schema {
-                Some(schema) if self.declared.len() < TOOLS => {
-                    self.declared.insert(tool.name, Declared::new(schema));
-                }
-                Some(_) => {}
-                None => drop(self.declared.remove(&tool.name)),
+            if self.declared.len() < TOOLS || self.declared.contains_key(&tool.name) {
+                let declared = tool.output_schema.map(Declared::new);
+                self.declared.insert(tool.name, declared);
             }
         }
         is_set.then(|| self.merged(result)).flatten()
@@ -135,9 +140,12 @@ impl Adapter {
     /// place, if that is another one.
     pub fn adapted(&mut self, tool: &str, result: &str) -> Option<String> {
         self.last_rung = None;
-        let declared = self.declared.get(tool);
+        let listed = self.declared.get(tool);
+        let declared = listed.and_then(Option::as_ref);
         let schema = self.set.get(tool).or(declared);
-        if schema.is_none() && !self.learns {
+        // What a tool declares that nobody has listed here is not known.
+        let learns = self.learns && listed.is_some();
+        if schema.is_none() && !learns && !self.shown.contains_key(tool) {
             return None;
         }
         let glance: Glance<'_> = serde_json::from_str(result).ok()?;
@@ -168,7 +176,7 @@ impl Adapter {
                 output.is_some_and(|output| shown.is_valid(output) == Ok(true))
             }),
         };
-        if self.learns {
+        if learns {
             self.learnt.push(OutputSeen {
                 server: self.server.clone(),
                 tool: tool.to_owned(),
@@ -244,6 +252,9 @@ mod tests {
             set: Overrides::new(),
             shown: shown.clone(),
         });
+        // Nobody has listed it, so that it may declare something.
+        assert_eq!(adapter.adapted("report", &text("words")), None);
+        assert!(adapter.take_learnt().is_empty());
         let list = adapter.listed(LIST).unwrap();
         assert!(
             list.contains("\"x\":1e400") && list.contains("nextCursor"),
@@ -261,6 +272,19 @@ mod tests {
         let seen = adapter.take_learnt();
         let seen: Vec<(&str, Rung)> = seen.iter().map(|s| (s.tool.as_str(), s.rung)).collect();
         assert_eq!(seen, [("plain", Rung::Generic), ("report", Rung::Generic)]);
+
+        // That what is declared stands in the store now changes no list.
+        let mut with_declared = shown.clone();
+        let n = json!({"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]});
+        with_declared.insert("report".to_owned(), n);
+        let store = |shown: &Overrides| StoreSchemas {
+            set: Overrides::new(),
+            shown: shown.clone(),
+        };
+        assert!(!adapter.set(&store(&with_declared)));
+        assert!(adapter.set(&store(&Overrides::new())));
+        assert!(!adapter.set(&store(&Overrides::new())));
+        assert!(adapter.set(&store(&shown)));
 
         // The one required text is the form that a person's schema asks for.
         let set = shown.clone();

@@ -93,6 +93,14 @@ impl Client {
         }
     }
 
+    /// Headers that came with a message of it, to be passed on.
+    pub fn carried(&self, line: &[u8]) -> Vec<(String, String)> {
+        match self {
+            Self::Streams(_) => Vec::new(),
+            Self::Messages(client) => client.router.carried(line),
+        }
+    }
+
     /// No more can be taken for now.
     pub fn is_full(&self) -> bool {
         match self {

@@ -129,9 +129,18 @@ impl Proxy {
             end = self.work() => end.map(|()| ProxyEnd::Closed),
             () = interrupted => Ok(ProxyEnd::Interrupted),
         };
-        if let Some(upstream) = &mut self.upstream {
-            upstream.stop(GRACE).await;
-        }
+        let learner = self.learner.take();
+        let written = async {
+            if let Some(learner) = learner {
+                learner.finish().await;
+            }
+        };
+        let stopped = async {
+            if let Some(upstream) = &mut self.upstream {
+                upstream.stop(GRACE).await;
+            }
+        };
+        tokio::join!(written, stopped);
         end
     }
 
@@ -171,7 +180,7 @@ impl Proxy {
                 News::ByUrl(None) => self.server_ended().await,
                 News::Due => self.due().await,
                 News::Tried(failure) => self.tried(failure),
-                News::Schemas(schemas) => self.relay.schemas_changed(&schemas),
+                News::Schemas(schemas) => self.schemas_changed(&schemas),
             }
         }
     }
@@ -180,7 +189,9 @@ impl Proxy {
     fn hand_over(&mut self) {
         self.client.take_messages(self.relay.to_client());
         if let Some(http) = self.upstream.as_mut().and_then(Upstream::by_url) {
-            self.relay.to_server().take_lines(|line| http.send(line));
+            let client = &self.client;
+            let send = |line: &[u8]| http.send(line, &client.carried(line));
+            self.relay.to_server().take_lines(send);
         }
     }
 
@@ -392,6 +403,17 @@ impl Proxy {
     fn learn(&mut self) {
         if let Some(learner) = &self.learner {
             learner.learn(self.relay.take_learnt());
+        }
+    }
+
+    fn schemas_changed(&mut self, schemas: &StoreSchemas) {
+        if self.relay.schemas_changed(schemas) {
+            let _ = writeln!(
+                self.pass_on,
+                "jelly proxy: the output schemas of {} have changed; clients have to list its tools \
+                 anew",
+                self.settings.name
+            );
         }
     }
 

@@ -13,11 +13,14 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, SystemTime};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::time::timeout;
 
 /// Outputs that wait to be written; what comes on top is not learnt.
 const WAITING: usize = 1000;
 /// How often the file is looked at.
 const LOOK: Duration = Duration::from_secs(1);
+/// What the last outputs may take to be written, when the client has gone.
+const LAST_WRITE: Duration = Duration::from_secs(2);
 
 /// See the module.
 #[derive(Debug)]
@@ -84,14 +87,9 @@ impl Learner {
                     };
                     if now != known {
                         known.clone_from(&now);
-                        let _ = writeln!(
-                            pass_on,
-                            "jelly proxy: the output schemas of {server} have changed; clients \
-                             have to list its tools anew"
-                        );
-                        if tell.send(now).is_err() {
-                            return;
-                        }
+                        // Whoever is told may have gone before the last output is
+                        // written.
+                        let _ = tell.send(now);
                     }
                 }
             })?;
@@ -103,6 +101,18 @@ impl Learner {
         if !outputs.is_empty() {
             let _ = self.outputs.try_send(outputs);
         }
+    }
+
+    /// Waits until all is written, yet not for long: others may have the store.
+    pub async fn finish(self) {
+        let Self {
+            outputs,
+            mut changed,
+        } = self;
+        drop(outputs);
+        // The thread has the only sender.
+        let written = async { while changed.recv().await.is_some() {} };
+        let _ = timeout(LAST_WRITE, written).await;
     }
 
     /// What the store says, when that has changed. Cancel safe.

@@ -73,6 +73,43 @@ pub fn peek(line: &[u8]) -> Line<'_> {
     }
 }
 
+/// The messages of a batch, each as it is written.
+#[must_use]
+pub fn parts_of(batch: &[u8]) -> Vec<&[u8]> {
+    let parts: Vec<&RawValue> = serde_json::from_slice(batch).unwrap_or_default();
+    parts
+        .into_iter()
+        .map(|part| part.get().as_bytes())
+        .collect()
+}
+
+/// What is left of a batch without some of its messages, each as it was written;
+/// `keeps` has a word for each. Nothing where none is left.
+#[must_use]
+pub fn batch_of(line: &[u8], keeps: &[bool]) -> Option<Vec<u8>> {
+    let messages: Vec<&RawValue> = serde_json::from_slice(line).ok()?;
+    let kept = messages.iter().zip(keeps).filter(|(_, keeps)| **keeps);
+    let kept: Vec<&str> = kept.map(|(message, _)| message.get()).collect();
+    (!kept.is_empty()).then(|| format!("[{}]", kept.join(",")).into_bytes())
+}
+
+/// A line, be it a batch, without the messages for which this does not hold;
+/// nothing where none is left.
+#[must_use]
+pub fn line_of(line: &[u8], keeps: impl Fn(&Peek<'_>) -> bool) -> Option<Vec<u8>> {
+    match peek(line) {
+        Line::One(message) => keeps(&message).then(|| line.to_vec()),
+        Line::Many(messages) => {
+            let keeps: Vec<bool> = messages.iter().map(keeps).collect();
+            match keeps.iter().all(|keeps| *keeps) {
+                true => Some(line.to_vec()),
+                false => batch_of(line, &keeps),
+            }
+        }
+        Line::Other | Line::Noise => Some(line.to_vec()),
+    }
+}
+
 impl<'a> Peek<'a> {
     #[must_use]
     pub fn kind(&self) -> Kind {
@@ -180,7 +217,20 @@ pub struct SubscriptionParams {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Line, RequestParams, peek};
+    use super::{Kind, Line, Peek, RequestParams, line_of, peek};
+
+    #[test]
+    fn messages_of_a_batch_are_left_out_and_the_others_stay_as_they_are() {
+        let batch = br#"[ {"id":1.0,"method":"a"}, {"method":"b"},{"id":2,"method":"c"} ]"#;
+        let left = |keeps: &dyn Fn(&Peek<'_>) -> bool| {
+            line_of(batch, keeps).map(|line| String::from_utf8(line).unwrap())
+        };
+        assert_eq!(left(&|_| true).unwrap().as_bytes(), batch);
+        let without = left(&|message| message.id() != Some("2")).unwrap();
+        assert_eq!(without, r#"[{"id":1.0,"method":"a"},{"method":"b"}]"#);
+        assert_eq!(left(&|_| false), None);
+        assert_eq!(line_of(b"noise", |_| false).unwrap(), b"noise");
+    }
 
     #[test]
     fn a_line_is_known_by_its_members_alone() {

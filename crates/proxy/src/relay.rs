@@ -129,6 +129,8 @@ pub struct Relay<T = ()> {
     stood_in: bool,
     /// Subscriptions of the modern era, each with its id and its request.
     listening: Vec<(String, Vec<u8>)>,
+    /// Those that are open and that the client knows to be taken.
+    acknowledged: HashSet<String>,
     /// The client has closed its end.
     closed: bool,
     wishes: VecDeque<Wish>,
@@ -178,6 +180,7 @@ impl<T: Tap> Relay<T> {
             mark: None,
             stood_in: false,
             listening: Vec::new(),
+            acknowledged: HashSet::new(),
             closed: false,
             wishes: VecDeque::from([Wish::Start]),
             to_client: Outbox::default(),
@@ -215,7 +218,7 @@ impl<T: Tap> Relay<T> {
     /// The client waits for an answer.
     #[must_use]
     pub fn is_asked(&self) -> bool {
-        !self.pending.is_empty()
+        self.pending.wait_for_answers()
     }
 
     /// The method of the oldest request that waits.
@@ -242,19 +245,25 @@ impl<T: Tap> Relay<T> {
         adapter.map(Adapter::take_learnt).unwrap_or_default()
     }
 
-    /// The schema store says something else now.
-    pub fn schemas_changed(&mut self, schemas: &StoreSchemas) {
+    /// The schema store says something else now; whether that makes another list
+    /// of tools than the client has.
+    pub fn schemas_changed(&mut self, schemas: &StoreSchemas) -> bool {
         let Some(adapter) = &mut self.adapter else {
-            return;
+            return false;
         };
-        adapter.set(schemas);
-        let is_told = self.session.era == Some(Era::Legacy)
-            && self.state == State::Ready
-            && self.session.can("/tools/listChanged");
-        if is_told {
+        if !adapter.set(schemas) {
+            return false;
+        }
+        let is_told = self.state == State::Ready;
+        if is_told && self.session.era == Some(Era::Modern) {
+            let mut open = self.pending.subscriptions();
+            open.extend(self.listening.clone());
+            self.tell_listeners(&open, &["tools"]);
+        } else if is_told && self.session.can("/tools/listChanged") {
             let method = "notifications/tools/list_changed";
             self.tell_client(&serde_json::json!({ "jsonrpc": "2.0", "method": method }));
         }
+        true
     }
 
     fn say_to_client(&mut self, line: &str) {
@@ -309,11 +318,15 @@ impl<T: Tap> Relay<T> {
             {
                 self.session.opened(result);
             }
+            if let Some(word) = &asked.word {
+                self.session.accepted(word);
+            }
             for line in answer.lines(id) {
                 self.say_to_client(&line);
             }
             if let Waiting::Listens(line) = &asked.waiting {
                 self.listening.push((id.to_owned(), line.clone()));
+                self.acknowledged.insert(key(id));
             }
             return;
         }

@@ -116,6 +116,9 @@ impl Tap for Onlookers {
             recording
                 .recorder
                 .record(&recording.server, direction, line, &recording.redactor);
+            if let Some(warning) = recording.recorder.new_warning() {
+                let _ = writeln!(self.log, "jelly proxy: warning: {warning}");
+            }
         }
     }
 

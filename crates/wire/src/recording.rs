@@ -18,6 +18,8 @@ const LINE_BYTES: u64 = 400 * 1024 * 1024;
 pub struct Recording {
     /// In the order in which they began.
     pub sessions: Vec<RecordedSession>,
+    /// Why there was more than was recorded, as a sentence about the record.
+    pub stopped: Option<String>,
 }
 
 /// The messages of one connection to one server.
@@ -151,6 +153,10 @@ impl LineReader {
             let start = RecordedStart::deserialize(&start)
                 .map_err(|error| plain(format!("its `start` is not one: {error}")))?;
             self.begin(key, Some(start));
+            return Ok(());
+        }
+        if let Some(Value::String(why)) = entry.remove("stopped") {
+            self.recording.stopped = Some(why);
             return Ok(());
         }
         let said = said(&mut entry)

@@ -7,6 +7,7 @@ use super::launch::Reach;
 use jelly_base::text::redact::{Redactor, show_argv, show_url, show_value};
 use jelly_base::text::{Notation, disarmed, is_too_large};
 use schemars::JsonSchema;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -59,6 +60,8 @@ enum Content {
     Text(String),
     /// How the server was started or reached, before its first message.
     Start(RecordedStart),
+    /// Why nothing more is recorded: the last line.
+    Stopped(String),
 }
 
 /// How a server was started or reached, redacted.
@@ -131,7 +134,11 @@ struct TranscriptState {
     /// How many sessions were begun.
     sessions: u64,
     began: Instant,
+    /// Of whole lines.
+    bytes: u64,
     failure: Option<io::Error>,
+    /// Somebody was told of the failure.
+    told: bool,
 }
 
 /// How each line begins.
@@ -145,6 +152,8 @@ struct Earlier {
     seq: u64,
     sessions: u64,
     at_ms: u64,
+    /// Nothing is to come any more.
+    stopped: bool,
 }
 
 /// What of a line tells where the record had got to.
@@ -156,6 +165,8 @@ struct EarlierLine {
     at_ms: u64,
     #[serde(rename = "direction")]
     _direction: Direction,
+    #[serde(default)]
+    stopped: Option<IgnoredAny>,
 }
 
 impl Earlier {
@@ -182,6 +193,7 @@ impl Earlier {
             earlier.seq = earlier.seq.max(entry.seq);
             earlier.sessions = earlier.sessions.max(entry.session.unwrap_or_default());
             earlier.at_ms = earlier.at_ms.max(entry.at_ms);
+            earlier.stopped = entry.stopped.is_some();
         }
     }
 }
@@ -224,13 +236,17 @@ impl Recorder {
         file.set_len(earlier.bytes)?;
         let now = Instant::now();
         let since = Duration::from_millis(earlier.at_ms);
+        let failure = earlier.stopped.then(|| io::Error::other(FULL));
         Ok(Self::of(TranscriptState {
-            file: Some(file),
+            file: failure.is_none().then_some(file),
             left: RECORD_BYTES.saturating_sub(earlier.bytes),
-            seq: earlier.seq,
+            // The one that says so is no message.
+            seq: earlier.seq - u64::from(earlier.stopped),
             sessions: earlier.sessions,
             began: now.checked_sub(since).unwrap_or(now),
-            failure: None,
+            bytes: earlier.bytes,
+            failure,
+            told: false,
         }))
     }
 
@@ -241,7 +257,9 @@ impl Recorder {
             seq: 0,
             sessions: 0,
             began: Instant::now(),
+            bytes: 0,
             failure: None,
+            told: false,
         }))
     }
 
@@ -282,49 +300,101 @@ impl Recorder {
 
     fn write(&self, server: &str, direction: Direction, content: Content) {
         let mut state = self.lock();
-        if state.file.is_none() {
+        let Some(line) = self.line(&state, server, direction, content) else {
             return;
+        };
+        match state.left.checked_sub(bytes_of(&line)) {
+            Some(left) => {
+                state.left = left;
+                if let Err(error) = state.append(&line) {
+                    state.stop(error);
+                }
+            }
+            None => {
+                // Who reads it is to know that there was more.
+                let why = Content::Stopped(FULL.to_owned());
+                let last = self.line(&state, server, direction, why);
+                let written = last.map_or(Ok(()), |last| {
+                    state.append(&last)?;
+                    // It is no message.
+                    state.seq -= 1;
+                    Ok(())
+                });
+                state.stop(written.err().unwrap_or_else(|| io::Error::other(FULL)));
+            }
         }
-        state.seq += 1;
+    }
+
+    /// The next line, where one is to be written.
+    fn line(
+        &self,
+        state: &TranscriptState,
+        server: &str,
+        direction: Direction,
+        content: Content,
+    ) -> Option<String> {
+        state.file.as_ref()?;
         let entry = serde_json::to_string(&RecordedLine {
-            seq: state.seq,
+            seq: state.seq + 1,
             server,
             session: self.session,
             at_ms: u64::try_from(state.began.elapsed().as_millis()).unwrap_or(u64::MAX),
             direction,
             content,
         });
-        let Ok(entry) = entry else {
-            return;
-        };
-        // One write per message, so that a killed run leaves whole lines.
-        let line = format!("{}\n", disarmed(&entry, Notation::Json));
-        let length = u64::try_from(line.len()).unwrap_or(u64::MAX);
-        let written = match (state.left.checked_sub(length), &mut state.file) {
-            (Some(left), Some(file)) => {
-                let written = file.write_all(line.as_bytes());
-                state.left = left;
-                written
-            }
-            (Some(_), None) => Ok(()),
-            (None, _) => Err(io::Error::other("it is too long for more")),
-        };
-        if let Err(error) = written {
-            state.file = None;
-            state.failure = Some(error);
-        }
+        let entry = entry.ok()?;
+        Some(format!("{}\n", disarmed(&entry, Notation::Json)))
     }
 
     /// Why the record is not whole, if it is not.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
-        let state = self.lock();
-        state.failure.as_ref().map(|error| {
-            format!(
-                "the wire record stops after message {}: {error}",
-                state.seq.saturating_sub(1)
-            )
-        })
+        self.lock().warning()
+    }
+
+    /// The same, once: for who wants to hear of it when it happens.
+    #[must_use]
+    pub fn new_warning(&self) -> Option<String> {
+        let mut state = self.lock();
+        let warning = state.warning().filter(|_| !state.told)?;
+        state.told = true;
+        Some(warning)
+    }
+}
+
+/// Why a record has no more.
+const FULL: &str = "it is full (256 MiB)";
+
+fn bytes_of(line: &str) -> u64 {
+    u64::try_from(line.len()).unwrap_or(u64::MAX)
+}
+
+impl TranscriptState {
+    /// One write per message, so that a killed run leaves whole lines.
+    fn append(&mut self, line: &str) -> io::Result<()> {
+        if let Some(file) = &mut self.file {
+            file.write_all(line.as_bytes())?;
+            self.bytes += bytes_of(line);
+            self.seq += 1;
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self, error: io::Error) {
+        if let Some(file) = self.file.take() {
+            // What was begun of a line goes; where even that can't be done, who
+            // reads it says where it is cut off.
+            let _ = file.set_len(self.bytes);
+        }
+        self.failure = Some(error);
+    }
+
+    fn warning(&self) -> Option<String> {
+        let error = self.failure.as_ref()?;
+        let seq = self.seq;
+        Some(format!(
+            "the wire record stops after message {seq}: {error}"
+        ))
     }
 }
 
@@ -379,186 +449,5 @@ fn redacted(line: &[u8], redactor: &Redactor) -> Content {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Direction, Recorder, redact_record};
-    use crate::Reach;
-    use jelly_base::text::redact::Redactor;
-    use jelly_process::CommandSpec;
-    use serde_json::{Value, json};
-
-    #[test]
-    fn what_is_known_as_a_secret_later_is_taken_out_of_the_record() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("wire.jsonl");
-        let redactor = Redactor::none();
-        let recorder = Recorder::create(&path).unwrap();
-        for line in [
-            r#"{"b":"sword\"fish","a":1}"#,
-            r#"{"x":48151623}"#,
-            "48151623!",
-            "{}",
-        ] {
-            recorder.record("a", Direction::Received, line.as_bytes(), &redactor);
-        }
-        redactor.learn([("T", "sword\"fish"), ("N", "48151623")]);
-        redact_record(&path, &redactor).unwrap();
-        let text = std::fs::read_to_string(&path).unwrap();
-        let lines: Vec<Value> = text
-            .lines()
-            .map(|l| serde_json::from_str(l).unwrap())
-            .collect();
-        assert_eq!(lines.len(), 4);
-        assert!(
-            !text.contains("fish") && !text.contains("48151623"),
-            "{text}"
-        );
-        assert_eq!(lines[0]["message"], json!({"b": "[secret T]", "a": 1}));
-        assert_eq!(
-            (&lines[3]["seq"], &lines[3]["message"]),
-            (&json!(4), &json!({}))
-        );
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn a_record_is_gone_on_with_by_one_at_a_time_and_nothing_else_is_touched() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("wire.jsonl");
-        let reach = Reach::from(CommandSpec {
-            argv: vec!["srv".to_owned()],
-            cwd: "/w".into(),
-            env: Vec::new(),
-        });
-        let none = Redactor::none();
-        let first = Recorder::resume(&path).unwrap();
-        first
-            .session("s", &reach, &none)
-            .record("s", Direction::Sent, b"{}", &none);
-        let busy = Recorder::resume(&path).unwrap_err();
-        assert_eq!(busy.kind(), std::io::ErrorKind::WouldBlock, "{busy}");
-        drop(first);
-        // Of a line that its writer was killed over nothing stays.
-        let text = std::fs::read_to_string(&path).unwrap();
-        std::fs::write(&path, format!("{text}{{\"seq\":3,\"ser")).unwrap();
-        let second = Recorder::resume(&path).unwrap();
-        second
-            .session("s", &reach, &none)
-            .record("s", Direction::Sent, b"{}", &none);
-        drop(second);
-        let cut = dir.path().join("cut.jsonl");
-        std::fs::write(&cut, "{\"seq\":1,\"ser").unwrap();
-        drop(Recorder::resume(&cut).unwrap());
-        assert_eq!(std::fs::read_to_string(&cut).unwrap(), "");
-        let text = std::fs::read_to_string(&path).unwrap();
-        let lines: Vec<Value> = text
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
-        let of = |key: &str| -> Vec<u64> {
-            let values = lines.iter().filter_map(|line| line[key].as_u64());
-            values.collect()
-        };
-        assert_eq!(of("seq"), [1, 2, 3, 4], "{text}");
-        assert_eq!(of("session"), [1, 1, 2, 2], "{text}");
-
-        for other in ["my notes\n", "{\"a\":1}\n", "half"] {
-            std::fs::write(&path, other).unwrap();
-            let refused = Recorder::resume(&path).unwrap_err();
-            assert!(refused.to_string().contains("stays as it is"), "{refused}");
-            assert_eq!(std::fs::read_to_string(&path).unwrap(), other);
-        }
-    }
-
-    #[test]
-    fn messages_are_numbered_and_redacted() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("wire.jsonl");
-        let recorder = Recorder::create(&path).unwrap();
-        let redactor = Redactor::new([("KEY", "48151623"), ("WORD", "swordfish")]);
-        recorder.record("a", Direction::Sent, br#"{"x":"swordfish"}"#, &redactor);
-        recorder
-            .clone()
-            .record("b", Direction::Received, b"hello swordfish", &redactor);
-        recorder.record("b", Direction::Received, br#"{"x":48151623}"#, &redactor);
-        let text = std::fs::read_to_string(&path).unwrap();
-        let lines: Vec<Value> = text
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
-        let mut first = lines[0].clone();
-        assert!(first["at_ms"].take().is_u64());
-        assert_eq!(
-            first,
-            json!({"seq": 1, "server": "a", "at_ms": null, "direction": "sent",
-                   "message": {"x": "[secret WORD]"}})
-        );
-        assert_eq!(lines[1]["seq"], 2);
-        assert_eq!(lines[1]["direction"], "received");
-        assert_eq!(lines[1]["text"], "hello [secret WORD]");
-        assert!(!text.contains("48151623"));
-        assert_eq!(recorder.warning(), None);
-    }
-
-    #[test]
-    fn each_session_says_how_its_server_was_started_without_secrets() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("wire.jsonl");
-        let recorder = Recorder::create(&path).unwrap();
-        let redactor = Redactor::new([("WORD", "swordfish")]);
-        let spec = CommandSpec {
-            argv: ["x", "--token", "t0psecret", "swordfish"]
-                .map(String::from)
-                .to_vec(),
-            cwd: "/w".into(),
-            env: vec![("API_KEY".to_owned(), "hidden-value".to_owned())],
-        };
-        let reach = Reach::from(spec);
-        let _first = recorder.session("a", &reach, &redactor);
-        let second = recorder.session("a", &reach, &redactor);
-        second.record("a", Direction::Sent, b"{}", &redactor);
-        let text = std::fs::read_to_string(&path).unwrap();
-        for secret in ["t0psecret", "swordfish", "hidden-value"] {
-            assert!(!text.contains(secret), "{text}");
-        }
-        let lines: Vec<Value> = text
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
-        let sessions: Vec<&Value> = lines.iter().map(|line| &line["session"]).collect();
-        assert_eq!(sessions, [&json!(1), &json!(2), &json!(2)]);
-        assert_eq!(lines[0]["start"]["argv"][3], "[secret WORD]");
-        assert_eq!(lines[0]["start"]["cwd"], "/w");
-    }
-
-    #[test]
-    fn a_record_stops_after_a_whole_line_and_says_so() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("wire.jsonl");
-        let recorder = Recorder::of_at_most(&path, 150).unwrap();
-        for _ in 0..5 {
-            recorder.record("a", Direction::Received, b"{}", &Redactor::none());
-        }
-        let text = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(text.lines().count(), 2, "{text}");
-        assert!(text.ends_with("}\n"));
-        let warning = recorder.warning().unwrap();
-        assert!(
-            warning.starts_with("the wire record stops after message 2"),
-            "{warning}"
-        );
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_full_disk_is_a_warning() {
-        let recorder = Recorder::create(std::path::Path::new("/dev/full")).unwrap();
-        recorder.record("a", Direction::Sent, b"{}", &Redactor::none());
-        recorder.record("a", Direction::Sent, b"{}", &Redactor::none());
-        assert!(
-            recorder
-                .warning()
-                .unwrap()
-                .starts_with("the wire record stops after message 0")
-        );
-    }
-}
+#[path = "transcript_tests.rs"]
+mod tests;

@@ -1,17 +1,12 @@
 //! What can be typed behind `jelly call`.
 
-use super::rules::RuleFiles;
-use super::server::ServerArgs;
-use super::shared::{Format, parse_duration};
+use super::server::{AskArgs, server_usage};
+use super::shared::Format;
 use clap::Args;
-use std::time::Duration;
 
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "jelly call [OPTIONS] TOOL [ARG=VALUE]... -- COMMAND [ARGS]...\n       \
-                      jelly call [OPTIONS] TOOL [ARG=VALUE]... --url URL\n       \
-                      jelly call [OPTIONS] TOOL [ARG=VALUE]... --config CONFIG --server NAME\n       \
-                      jelly call [OPTIONS] TOOL [ARG=VALUE]... --plan PLAN --server NAME",
+    override_usage = server_usage!("jelly call [OPTIONS] TOOL [ARG=VALUE]..."),
     after_help = "\
 Values are converted according to the tool's input schema: ARG=5 is a number if the tool expects
 one, a string otherwise. ARG:=JSON passes a value as JSON, ARG=@FILE the text of a file. Repeat an
@@ -37,16 +32,9 @@ pub struct CallArgs {
     pub as_step: bool,
 
     #[command(flatten)]
-    pub server: ServerArgs,
-
-    /// Timeout for the call
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "30s")]
-    pub call_timeout: Duration,
+    pub ask: AskArgs,
 
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
-
-    #[command(flatten)]
-    pub own_rules: RuleFiles,
 }

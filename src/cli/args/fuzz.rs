@@ -1,7 +1,7 @@
 //! What can be typed behind `jelly fuzz`.
 
 use super::rules::RuleFiles;
-use super::server::ServerArgs;
+use super::server::{ServerArgs, server_usage};
 use super::shared::{Format, parse_duration};
 use clap::Args;
 use std::path::PathBuf;
@@ -9,10 +9,7 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "jelly fuzz [OPTIONS] -- COMMAND [ARGS]...\n       \
-                      jelly fuzz [OPTIONS] --url URL\n       \
-                      jelly fuzz [OPTIONS] --config CONFIG --server NAME\n       \
-                      jelly fuzz [OPTIONS] --plan PLAN --server NAME",
+    override_usage = server_usage!("jelly fuzz [OPTIONS]"),
     after_help = "\
 Only tools that declare themselves read-only are called, unless --tool or --call-all says otherwise.
 Tools really write and delete.

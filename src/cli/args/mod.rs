@@ -55,14 +55,12 @@ pub use run::{BudgetArgs, FlagRepeat, LadderArgs, RUN_FLAGS, RunArgs, RunFormat}
 pub use schema::SchemaArgs;
 #[cfg(feature = "serve")]
 pub use serve::ServeArgs;
-pub use server::{ServerPlace, ServerSource};
+pub use server::{AskArgs, ServerPlace, ServerSource};
 pub use shard::{ShardArgs, ShardChoice};
 pub use shared::REPORTS;
 pub use shared::{Argv, CiChoice, ColorChoice, Format, NamedReport};
 pub use snapshot::{SnapshotArgs, SnapshotCommand};
-pub use tools::{
-    DiffArgs, DiffFormat, FailOn, LintArgs, LockArgs, ReadingArgs, ToolsArgs, ToolsCommand,
-};
+pub use tools::{DiffArgs, DiffFormat, FailOn, LintArgs, LockArgs, ToolsArgs, ToolsCommand};
 pub use triage::TriageArgs;
 
 use clap::{Parser, Subcommand};

@@ -1,5 +1,6 @@
 //! How a server is named, in every command that needs one.
 
+use super::rules::RuleFiles;
 use super::shared::parse_duration;
 use clap::Args;
 use std::path::PathBuf;
@@ -67,3 +68,38 @@ pub struct ServerArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "60s")]
     pub timeout: Duration,
 }
+
+/// The same for a command that asks it something: how long each answer may take, and by
+/// which rules what goes wrong is told.
+#[derive(Debug, Args)]
+pub struct AskArgs {
+    #[command(flatten)]
+    pub server: ServerArgs,
+
+    /// Timeout for each request to the server
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "30s")]
+    pub call_timeout: Duration,
+
+    #[command(flatten)]
+    pub own_rules: RuleFiles,
+}
+
+/// The usage of a command that takes a server. With `all`, a plan without `--server` means
+/// all of its servers.
+macro_rules! server_usage {
+    ($call:literal) => {
+        crate::cli::args::server::server_usage!(@ $call, " --server NAME")
+    };
+    ($call:literal, all) => {
+        crate::cli::args::server::server_usage!(@ $call, " [--server NAME]")
+    };
+    (@ $call:literal, $server:literal) => {
+        concat!(
+            $call, " -- COMMAND [ARGS]...\n       ",
+            $call, " --url URL\n       ",
+            $call, " --config CONFIG --server NAME\n       ",
+            $call, " --plan PLAN", $server
+        )
+    };
+}
+pub(super) use server_usage;

@@ -1,11 +1,9 @@
 //! What can be typed behind `jelly tools`.
 
-use super::rules::RuleFiles;
-use super::server::ServerArgs;
-use super::shared::{Format, parse_duration};
+use super::server::{AskArgs, server_usage};
+use super::shared::Format;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Where a lock lies unless somebody says otherwise.
 pub const LOCK: &str = "jelly.lock";
@@ -26,26 +24,9 @@ pub enum ToolsCommand {
     Lint(LintArgs),
 }
 
-/// How the lists of servers are read.
-#[derive(Debug, Args)]
-pub struct ReadingArgs {
-    #[command(flatten)]
-    pub server: ServerArgs,
-
-    /// Timeout for each list
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "30s")]
-    pub call_timeout: Duration,
-
-    #[command(flatten)]
-    pub own_rules: RuleFiles,
-}
-
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "jelly tools lock [OPTIONS] -- COMMAND [ARGS]...\n       \
-                      jelly tools lock [OPTIONS] --url URL\n       \
-                      jelly tools lock [OPTIONS] --config CONFIG --server NAME\n       \
-                      jelly tools lock [OPTIONS] --plan PLAN [--server NAME]",
+    override_usage = server_usage!("jelly tools lock [OPTIONS]", all),
     after_help = "\
 With a plan and no --server, the lock contains exactly the plan's servers. Otherwise the one server
 is added to the lock, or replaced in it.
@@ -65,7 +46,7 @@ pub struct LockArgs {
     pub name: Option<String>,
 
     #[command(flatten)]
-    pub reading: ReadingArgs,
+    pub ask: AskArgs,
 }
 
 #[derive(Debug, Args)]
@@ -98,15 +79,15 @@ pub struct DiffArgs {
     pub format: DiffFormat,
 
     #[command(flatten)]
-    pub reading: ReadingArgs,
+    pub ask: AskArgs,
 }
 
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "jelly tools lint [OPTIONS] -- COMMAND [ARGS]...\n       \
-                      jelly tools lint [OPTIONS] --url URL\n       \
-                      jelly tools lint [OPTIONS] --config CONFIG --server NAME\n       \
-                      jelly tools lint [OPTIONS] --plan PLAN [--server NAME]",
+    override_usage = concat!(
+        server_usage!("jelly tools lint [OPTIONS]", all),
+        "\n       jelly tools lint [OPTIONS] --recording FILE [--server NAME]"
+    ),
     after_help = "\
 Tokens are estimated: one for every four bytes of the list of tools.
 
@@ -117,6 +98,11 @@ Exit codes:
   0  otherwise; warnings do not count"
 )]
 pub struct LintArgs {
+    /// Check what a recording of `jelly run --record` or `jelly proxy --record-to` lists, and what
+    /// its calls did; starts nothing
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "url", "config", "plan"])]
+    pub recording: Option<PathBuf>,
+
     /// Maximum estimated number of tokens that the lists of tools may take of a model's context
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<usize>,
@@ -126,7 +112,7 @@ pub struct LintArgs {
     pub format: Format,
 
     #[command(flatten)]
-    pub reading: ReadingArgs,
+    pub ask: AskArgs,
 }
 
 /// Which changes of a contract fail a pipeline.

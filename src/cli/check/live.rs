@@ -202,7 +202,7 @@ impl LiveCheck<'_> {
     fn trouble(&self, plan: &Plan, server: &jelly_plan::Server, failure: &Failure) -> Checkup {
         let mut checkup = trouble_in_plan(&server.name, &plan.at(server.at), failure, self.engine);
         if let Some(diagnosis) = &mut checkup.diagnosis {
-            name_plan(&mut diagnosis.advice.fix, &plan.source.path);
+            name_plan(&mut diagnosis.advice.fix, &plan.source.path, None);
             run_here(&mut diagnosis.advice.fix, &self.world.cwd);
         }
         checkup

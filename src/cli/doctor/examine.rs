@@ -33,14 +33,17 @@ use tokio::task::JoinSet;
 const STDERR_LINES: usize = 20;
 
 /// How a server of a configuration is reached, with values for what it leaves
-/// open; none where one has none, or where nothing says how.
+/// open.
+///
+/// # Errors
+/// What has no value, as it is written; nothing where nothing says how.
 pub async fn reach_of(
     config: &Config,
     entry: &Entry,
     (folder, home): (&Path, Option<&Path>),
     world: &World,
     redactor: &Redactor,
-) -> Option<Reach> {
+) -> Result<Reach, Vec<String>> {
     redactor.learn(secrets_of(entry));
     let inputs = answers_of(config, false, world, redactor).await;
     let mut filler = Filler {
@@ -52,10 +55,14 @@ pub async fn reach_of(
         },
         redactor,
         logins: world.logins(),
-        left: false,
+        left: Vec::new(),
     };
-    let reach = filler.reach(entry.reached.as_ref()?, folder, &mut Vec::new());
-    (!filler.left).then_some(reach)
+    let reached = entry.reached.as_ref().ok_or_else(Vec::new)?;
+    let reach = filler.reach(reached, folder, &mut Vec::new());
+    match filler.left.is_empty() {
+        true => Ok(reach),
+        false => Err(filler.left),
+    }
 }
 
 /// What a person's login to the server at this URL gives.
@@ -201,7 +208,7 @@ impl Examiner<'_> {
             around,
             redactor: &self.settings.redactor,
             logins: self.world.logins(),
-            left: false,
+            left: Vec::new(),
         };
         let mut notes = entry.notes.clone();
         let reach = entry
@@ -216,7 +223,7 @@ impl Examiner<'_> {
                 .filter(|finding| self.starts(config) || !is_to_be_asked(finding, config))
                 .collect(),
             notes,
-            reach: reach.filter(|_| !filler.left),
+            reach: reach.filter(|_| filler.left.is_empty()),
         }
     }
 
@@ -464,19 +471,19 @@ fn last_lines(text: &str) -> String {
     lines[lines.len().saturating_sub(STDERR_LINES)..].join("\n")
 }
 
-/// Fills blanks, and remembers whether one was left.
+/// Fills blanks, and remembers those that were left.
 struct Filler<'a> {
     around: Surroundings<'a>,
     redactor: &'a Redactor,
     /// Where logins are kept.
     logins: Option<TokenStore>,
-    left: bool,
+    left: Vec<String>,
 }
 
 impl Filler<'_> {
     fn text(&mut self, spot: &Spot, secret: bool) -> String {
         let filled = fill(&spot.text, &self.around);
-        self.left |= !filled.left.is_empty();
+        self.left.extend(filled.left.iter().cloned());
         let taken = filled.taken.iter();
         self.redactor.learn(
             taken

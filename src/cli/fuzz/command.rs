@@ -15,7 +15,8 @@ use jelly_base::model::{ExitCode, Failure, SCHEMA_VERSION};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{did_you_mean, one_line, plural, sanitize, shell_command};
 use jelly_fuzzing::{
-    CaseSequence, FindingStatus, FuzzEnd, FuzzReport, LeftOutTool, Target, TargetError, plan_text,
+    CaseSequence, FindingStatus, FuzzEnd, FuzzReport, LeftOutTool, Target, TargetError,
+    is_written_by_fuzz, plan_text,
 };
 use jelly_harness::exec::OpenServer;
 use jelly_wire::{Launch, Reach};
@@ -272,6 +273,14 @@ fn written(
                 ))
             })?;
         report.plan = Some(path.display().to_string());
+    } else if fs::read_to_string(&place).is_ok_and(|text| is_written_by_fuzz(&text)) {
+        // That of an earlier call shows what another server, or this one once, had.
+        fs::remove_file(&place).map_err(|error| {
+            Refusal::needs_help(format!(
+                "error: failed to remove {}, which shows earlier findings: {error}\nhelp: remove it",
+                path.display()
+            ))
+        })?;
     }
     for finding in &mut report.findings {
         if finding.step.is_none() {

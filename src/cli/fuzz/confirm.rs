@@ -24,8 +24,6 @@ const SHORTEST: Duration = Duration::from_millis(700);
 const SUSPECTS: usize = 8;
 /// So many timeouts a call that hangs is waited for, before that is said of it.
 const HANG: u32 = 3;
-/// So often two at once are tried again.
-const PAIRS: u32 = 3;
 
 /// The label of a case of which something came later than its answer.
 const LATER: &str = "later";
@@ -62,17 +60,24 @@ impl Hunt<'_> {
         history: &[FuzzCall],
         probe: Option<usize>,
     ) -> Result<Option<FuzzFinding>, Stop> {
+        let finding = self.confirm(case, sighting, seen, history, probe).await;
+        self.renews = false;
+        finding
+    }
+
+    async fn confirm(
+        &mut self,
+        case: &Case,
+        sighting: &Sighting,
+        seen: &Observation,
+        history: &[FuzzCall],
+        probe: Option<usize>,
+    ) -> Result<Option<FuzzFinding>, Stop> {
         let Some(target) = self.targets.get(case.tool) else {
             return Ok(None);
         };
         let arguments = match &case.act {
-            Act::Pair(first, other, second) => {
-                let name = self.targets.get(*other).map(|it| it.name.clone());
-                let mut at_once = FuzzCall::new(&name.unwrap_or_default(), second.clone());
-                at_once.at_once = true;
-                let calls = vec![FuzzCall::new(&target.name, first.clone()), at_once];
-                return self.confirmed_pair(case, sighting, calls).await.map(Some);
-            }
+            Act::Pair(..) => return self.confirmed_pair(case, sighting).await.map(Some),
             Act::Call(arguments) => arguments.clone(),
         };
         if sighting.kind == FindingKind::StateChanged
@@ -89,14 +94,20 @@ impl Hunt<'_> {
             until: Instant::now() + TIME,
         };
         let begun = Instant::now();
-        let alone = self.surely_again(&[], case, &arguments, sighting).await?;
+        let mut alone = self.surely_again(&[], case, &arguments, sighting).await?;
+        if !alone && !self.fed.is_empty() {
+            // An id that the server made may be another one by now.
+            self.renews = true;
+            alone = self.surely_again(&[], case, &arguments, sighting).await?;
+            self.renews = alone;
+        }
         if !alone && may_be_late(sighting.kind) {
             let culprit = self
                 .culprit(history, case, &arguments, sighting.kind)
                 .await?;
             if let Some((case, sighting, seen)) = culprit {
                 // Its own history is not known, and was not needed.
-                return Box::pin(self.confirmed(&case, &sighting, &seen, &[], None)).await;
+                return Box::pin(self.confirm(&case, &sighting, &seen, &[], None)).await;
             }
         }
         // It took its time again, and was answered, or told of its progress.
@@ -157,6 +168,7 @@ impl Hunt<'_> {
         let told = probe.and_then(|index| self.probes.told(index, self.targets));
         let mut last = FuzzCall::new(&target.name, small.clone());
         last.is_refused = seen.answer.is_refusal();
+        self.note_givers(&mut last, &mut before);
         before.push(last);
         let stderr = match (&seen.answer, &seen.afterwards) {
             (Answer::Died { stderr, .. }, _) | (_, Some(Answer::Died { stderr, .. })) => {
@@ -235,45 +247,6 @@ impl Hunt<'_> {
         Ok(None)
     }
 
-    async fn confirmed_pair(
-        &mut self,
-        case: &Case,
-        sighting: &Sighting,
-        calls: Vec<FuzzCall>,
-    ) -> Result<FuzzFinding, Stop> {
-        let mut status = FindingStatus::Flaky;
-        for _ in 0..PAIRS {
-            self.live.totals.repeats += 1;
-            self.live.fresh().await?;
-            let again = self.pair_once(case).await?;
-            if again.is_some_and(|again| again.is_like(sighting)) {
-                status = FindingStatus::Confirmed;
-                break;
-            }
-        }
-        self.live.discard();
-        self.unsettled = true;
-        let target = &self.targets[case.tool];
-        let cause = fingerprint(target, sighting, (Input::Valid, ""), &Value::Null);
-        Ok(FuzzFinding {
-            kind: sighting.kind,
-            status,
-            tool: target.name.clone(),
-            pointer: String::new(),
-            tried: case.label.to_owned(),
-            case: case.number,
-            valid_input: true,
-            what: sighting.what.clone(),
-            calls,
-            probe: None,
-            fingerprint: cause,
-            count: 1,
-            stderr_tail: String::new(),
-            step: None,
-            command: None,
-        })
-    }
-
     /// Breaches of the protocol that the start alone shows.
     pub(super) async fn start_broke(&mut self, slips: Vec<WireSlip>) -> Result<(), Stop> {
         let again = self.live.fresh().await?;
@@ -321,7 +294,7 @@ impl Hunt<'_> {
         let Some(probe) = probe else { return Ok(true) };
         let plain = target.plain().clone();
         self.live.fresh().await?;
-        self.probes.settle(&mut self.live).await?;
+        self.probes.settle(&mut self.live, None).await?;
         self.live.totals.repeats += 1;
         if plain != *arguments {
             let (answer, _) = self.live.call(case.tool, &plain, self.live.limit).await?;
@@ -368,7 +341,7 @@ impl Hunt<'_> {
             return Ok(false);
         }
         if sighting.kind == FindingKind::StateChanged {
-            self.probes.settle(&mut self.live).await?;
+            self.probes.settle(&mut self.live, None).await?;
         }
         let found = self.shows(case, arguments, sighting, limit).await?;
         self.live.discard();
@@ -409,6 +382,11 @@ impl Hunt<'_> {
         limit: Duration,
     ) -> Result<bool, Stop> {
         self.live.totals.repeats += 1;
+        let renewed = self.renewed(arguments).await?;
+        let arguments = renewed.as_ref().unwrap_or(arguments);
+        if !self.live.is_up() {
+            return Ok(false);
+        }
         let mut seen = match may_be_late(sighting.kind) && case.label == LATER {
             true => {
                 self.live

@@ -5,9 +5,9 @@
 use super::live::{Live, Stop};
 use super::probes::Probes;
 use jelly_fuzzing::{
-    Act, Answer, BY_CHANCE, Case, CaseSequence, Feed, FindingKind, FindingStatus, FuzzEnd,
-    FuzzFinding, FuzzNotice, FuzzedTool, Input, Observation, Sighting, Target, judge, judge_bound,
-    judge_pair, one_step_inside,
+    Act, Answer, BY_CHANCE, Case, CaseSequence, FedArgument, Feed, FindingKind, FindingStatus,
+    FuzzEnd, FuzzFinding, FuzzNotice, FuzzedTool, Input, Observation, Sighting, Target, judge,
+    judge_bound, one_step_inside,
 };
 use serde_json::Value;
 use std::collections::HashMap;
@@ -34,6 +34,10 @@ pub struct Hunt<'a> {
     pub targets: &'a [Target],
     pub probes: Probes,
     pub feed: Feed,
+    /// The arguments of the case that an earlier answer gave.
+    pub fed: Vec<FedArgument>,
+    /// They are asked for anew before each call that has them.
+    pub renews: bool,
     pub findings: Vec<FuzzFinding>,
     pub notices: Vec<FuzzNotice>,
     pub tools: Vec<FuzzedTool>,
@@ -60,6 +64,8 @@ impl<'a> Hunt<'a> {
             targets,
             probes: Probes::default(),
             feed: Feed::default(),
+            fed: Vec::new(),
+            renews: false,
             findings: Vec::new(),
             notices: Vec::new(),
             tools: tools.collect(),
@@ -124,16 +130,19 @@ impl<'a> Hunt<'a> {
             self.unsettled = true;
         }
         if self.unsettled && !self.probes.is_empty() {
-            self.probes.settle(&mut self.live).await?;
+            self.probes
+                .settle(&mut self.live, Some(&mut self.feed))
+                .await?;
             self.unsettled = false;
         }
         let Some(target) = self.targets.get(case.tool) else {
             return Ok(());
         };
-        let arguments = match &case.act {
+        let (arguments, fed) = match &case.act {
             Act::Pair(..) => return self.try_pair(case).await,
             Act::Call(arguments) => self.feed.fill(target, &case, arguments),
         };
+        self.fed = fed;
         let history = self.live.history.clone();
         let mut seen = self
             .live
@@ -141,7 +150,7 @@ impl<'a> Hunt<'a> {
             .await?;
         self.count(&case, &seen.answer);
         if let Some(good) = seen.answer.good() {
-            self.feed.learn(good);
+            self.feed.learn((&target.name, &arguments), good);
         }
         let (changed, probe) = self.health(&case, &seen).await?;
         seen.changed = seen.changed.take().or(changed);
@@ -248,42 +257,9 @@ impl<'a> Hunt<'a> {
         Ok(None)
     }
 
-    /// Two calls one after the other, and then at once.
-    pub async fn pair_once(&mut self, case: &Case) -> Result<Option<Sighting>, Stop> {
-        let Act::Pair(first, other, second) = &case.act else {
-            return Ok(None);
-        };
-        let limit = self.live.limit;
-        let (one, _) = self.live.call(case.tool, first, limit).await?;
-        if super::live::is_over(&one) {
-            self.live.discard();
-            return Ok(None);
-        }
-        let (two, _) = self.live.call(*other, second, limit).await?;
-        if super::live::is_over(&two) {
-            self.live.discard();
-            return Ok(None);
-        }
-        let at_once = self.live.pair((case.tool, first), (*other, second)).await?;
-        Ok(judge_pair([&at_once[0], &at_once[1]], [&one, &two]))
-    }
-
-    async fn try_pair(&mut self, case: Case) -> Result<(), Stop> {
-        let found = self.pair_once(&case).await?;
-        self.unsettled = true;
-        if let Some(tool) = self.tools.get_mut(case.tool) {
-            tool.cases += 1;
-        }
-        if let Some(sighting) = found {
-            let seen = Observation::of(Answer::Unjudged(String::new()));
-            self.take(&case, &sighting, &seen, &[], None).await?;
-        }
-        Ok(())
-    }
-
     /// A sighting: a notice, one more of what is known, or something new that is
     /// confirmed and shrunk.
-    async fn take(
+    pub(super) async fn take(
         &mut self,
         case: &Case,
         sighting: &Sighting,

@@ -3,8 +3,10 @@
 mod command;
 mod confirm;
 mod entry;
+mod fed;
 mod hunt;
 mod live;
+mod pairs;
 mod probes;
 
 pub use command::fuzz;

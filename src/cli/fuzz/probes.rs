@@ -28,6 +28,7 @@ const KINDS: [Volatile; 4] = [
 #[derive(Debug, Clone)]
 struct Probe {
     tool: usize,
+    name: String,
     arguments: Value,
     /// What it gave last, while all was well.
     before: Option<String>,
@@ -76,11 +77,12 @@ impl Probes {
                 false => asked(live, tool, arguments).await?,
             };
             if let Some(good) = first.good() {
-                feed.learn(good);
+                feed.learn((&target.name, arguments), good);
             }
             if first.good().is_some() && shown(&first) == shown(&second) {
                 all.push(Probe {
                     tool,
+                    name: target.name.clone(),
                     arguments: arguments.clone(),
                     before: None,
                     text: None,
@@ -91,16 +93,24 @@ impl Probes {
             all,
             ..Self::default()
         };
-        probes.settle(live).await?;
+        probes.settle(live, None).await?;
         Ok(probes)
     }
 
-    /// What they give now is what they are to give.
-    pub async fn settle(&mut self, live: &mut Live<'_>) -> Result<(), Stop> {
+    /// What they give now is what they are to give. A feed takes it in the place of what
+    /// they gave on another server.
+    pub async fn settle(
+        &mut self,
+        live: &mut Live<'_>,
+        mut feed: Option<&mut Feed>,
+    ) -> Result<(), Stop> {
         self.turn = 0;
         for probe in &mut self.all {
             live.ensure().await?;
             let answer = asked(live, probe.tool, &probe.arguments).await?;
+            if let (Some(feed), Some(good)) = (feed.as_deref_mut(), answer.good()) {
+                feed.learn((&probe.name, &probe.arguments), good);
+            }
             let text = answer.good().map(|_| answer.text());
             let is_plain = |text: &String| {
                 let settled = matches!(without_volatile(text, &KINDS), Cow::Borrowed(_));

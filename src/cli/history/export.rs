@@ -8,7 +8,7 @@ use crate::cli::refusal::Refusal;
 use crate::cli::settings::World;
 use jelly_base::model::ExitCode;
 use jelly_base::text::Notation;
-use jelly_triage::history::ExportedResult;
+use jelly_triage::history::{ExportedResult, RunOrigin};
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 
@@ -69,12 +69,7 @@ fn write_line(out: &mut impl Write, result: &ExportedResult) -> io::Result<()> {
 fn row(result: &ExportedResult) -> [Cow<'_, str>; 15] {
     let ExportedResult {
         at,
-        project,
-        branch,
-        commit,
-        run_key,
-        attempt,
-        shard,
+        origin,
         test,
         outcome,
         duration_ms,
@@ -82,6 +77,16 @@ fn row(result: &ExportedResult) -> [Cow<'_, str>; 15] {
         test_fingerprint,
         root_cause,
     } = result;
+    let RunOrigin {
+        project,
+        branch,
+        commit,
+        run_key,
+        attempt,
+        shard,
+        // Of how many says nothing of a result.
+        shards: _,
+    } = origin;
     fn known(text: &Option<String>) -> Cow<'_, str> {
         Cow::Borrowed(text.as_deref().unwrap_or_default())
     }

@@ -370,8 +370,8 @@ fn account(cause: &CauseAccount, format: FleetFormat, world: &World) -> String {
             text(&cause.root_cause),
             text(side(cause.side)),
             known(cause.project.as_deref()),
-            moment(Some(&seen(&cause.first_seen))),
-            moment(Some(&seen(&cause.last_seen))),
+            moment(Some(&seen(&cause.seen.first_seen))),
+            moment(Some(&seen(&cause.seen.last_seen))),
             amount(cause.failures),
             amount(cause.runs),
             known(cause.evidence.as_deref()),
@@ -383,8 +383,8 @@ fn account(cause: &CauseAccount, format: FleetFormat, world: &World) -> String {
             known(branch.branch.as_deref()),
             amount(branch.failures),
             amount(branch.runs),
-            moment(branch.first_seen.as_deref()),
-            moment(branch.last_seen.as_deref()),
+            moment(branch.seen.first_seen.as_deref()),
+            moment(branch.seen.last_seen.as_deref()),
         ]
     });
     let tests = cause.tests.iter().map(|test| {

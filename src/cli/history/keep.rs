@@ -1,6 +1,6 @@
 //! What is done to a history: tables made, runs delivered, old ones taken out.
 
-use crate::cli::args::{HistoryArgs, MigrateArgs, PruneArgs, PushArgs};
+use crate::cli::args::{MigrateArgs, PruneArgs, PushArgs};
 use crate::cli::open_history::{SPOOL, not_kept, unread};
 use crate::cli::out::say;
 use crate::cli::refusal::{Refusal, complain};
@@ -25,8 +25,9 @@ fn no_database(what: &str) -> Refusal {
 
 #[cfg(feature = "postgres")]
 mod of_database {
-    use super::{ExitCode, HistoryArgs, MigrateArgs, PruneArgs, Refusal, World};
+    use super::{ExitCode, MigrateArgs, PruneArgs, Refusal, World};
     use super::{no_database, not_kept, plural, say, unread};
+    use crate::cli::args::HistoryArgs;
     use crate::cli::open_history::{HistoryPlace, database_address};
     use jelly_history_postgres::PostgresHistory;
     use jelly_triage::history::is_database;

@@ -15,7 +15,8 @@ use jelly_plan::{PlanSource, load};
 use jelly_replay::{Exchange, exchanges, main_session};
 use jelly_setup::doctor::Reached;
 use jelly_setup::init::{
-    Observation, Observed, Settings, described, observed_plan, sent_again, server_name,
+    Observation, Observed, Settings, compare_sessions, described, observed_plan, sent_again,
+    server_name,
 };
 use jelly_wire::{RecordedSession, RecordedStart};
 use serde_json::{Map, Value};
@@ -31,7 +32,10 @@ pub async fn make(shared: &Shared<'_>, file: &Path) -> Result<ExitCode, Refusal>
         return Err(Refusal::invalid("error: there is no session in it"));
     };
     let shown = file.display().to_string();
-    let (observations, left_out) = observe(session);
+    let (mut observations, left_out) = observe(session);
+    let others = sessions.iter().enumerate().filter(|(at, _)| *at != main);
+    let others: Vec<_> = others.map(|(_, other)| observe(other).0).collect();
+    compare_sessions(&mut observations, &others);
     if observations.is_empty() {
         return Err(Refusal::invalid(format!(
             "error: {shown} has no request with an answer, so there is nothing to expect\nhelp: \
@@ -224,6 +228,7 @@ fn observe(session: &RecordedSession) -> (Vec<Observation>, Vec<String>) {
                 method,
                 params,
                 answer,
+                before: Vec::new(),
                 answers,
             }),
             Err(why) => {

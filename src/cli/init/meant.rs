@@ -64,18 +64,23 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
     let name = match &reached {
         Reached::Command { command, args, .. } => {
             let args: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();
-            let words = || std::iter::once(command.text.as_str()).chain(args.iter().copied());
-            let installed = || words().find_map(installed_package);
-            package_name(&command.text, &args)
-                .or_else(installed)
-                .or_else(|| words().find(|word| is_server(word)))
-                .and_then(server_name)
+            name_of_command(&command.text, &args)
         }
         Reached::Url { .. } => None,
     };
     let mut env = shared.world.env.clone();
     ask_left(shared, typed_blanks(&reached), &mut env).await?;
     Ok(vec![Origin::typed(shared, name, reached, env)])
+}
+
+/// What a plan calls the server that a command starts, where the command tells.
+pub fn name_of_command(command: &str, args: &[&str]) -> Option<String> {
+    let words = || std::iter::once(command).chain(args.iter().copied());
+    let installed = || words().find_map(installed_package);
+    package_name(command, args)
+        .or_else(installed)
+        .or_else(|| words().find(|word| is_server(word)))
+        .and_then(server_name)
 }
 
 /// The package that a path of npm's belongs to.

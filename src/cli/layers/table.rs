@@ -152,7 +152,20 @@ pub const SETTINGS: &[Setting] = &[
         "by the number of processors",
     ),
     setting(
-        ("", &["run", "init"]),
+        (
+            "",
+            &[
+                "run",
+                "init",
+                "check",
+                "list",
+                "call",
+                "fuzz",
+                "tools lock",
+                "tools diff",
+                "tools lint",
+            ],
+        ),
         "project_dir",
         Path,
         "JELLY_PROJECT_DIR",

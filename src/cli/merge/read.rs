@@ -3,6 +3,8 @@
 use crate::cli::results::{RESULTS, read_bytes};
 use jelly_base::model::{MatrixReport, RunReport, ShardRecord};
 use jelly_harness::shards::ShardResult;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use std::cell::RefCell;
@@ -63,6 +65,7 @@ pub fn read_shard(dir: &Path) -> Result<(PathBuf, ShardResult), String> {
     }
     let result = ShardResult {
         folder: folder.display().to_string(),
+        began: began(&run_id),
         run_id,
         exit_code,
         in_progress,
@@ -100,6 +103,12 @@ fn run_folder(dir: &Path) -> Result<PathBuf, String> {
             several.len()
         )),
     }
+}
+
+/// When a run began, by its id: `20261126-052353-3516`.
+fn began(run_id: &str) -> Option<i64> {
+    let moment = DateTime::strptime("%Y%m%d-%H%M%S", run_id.get(..15)?).ok()?;
+    Some(moment.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second())
 }
 
 /// The report of a plan lies elsewhere than on the runner that wrote it.
@@ -144,7 +153,13 @@ fn record_of(bytes: &[u8]) -> Option<ShardRecord> {
 
 #[cfg(test)]
 mod tests {
-    use super::record_of;
+    use super::{began, record_of};
+
+    #[test]
+    fn the_id_of_a_run_tells_when_it_began() {
+        assert_eq!(began("19700102-000001-3516"), Some(86_401));
+        assert_eq!(began("mine"), None);
+    }
 
     #[test]
     fn a_cut_file_may_still_tell_its_shard() {

@@ -132,7 +132,12 @@ pub fn trouble_in_plan(name: &str, at: &str, failure: &Failure, engine: &Engine)
 
 /// For people, on stderr.
 pub fn not_started(checkup: &Checkup, world: &World) -> String {
-    let mut text = format!("error: the server `{}` could not be started", checkup.name);
+    // What nobody starts here may well be running.
+    let what = match checkup.url.is_some() && checkup.argv.is_empty() {
+        true => "used",
+        false => "started",
+    };
+    let mut text = format!("error: the server `{}` could not be {what}", checkup.name);
     if let Some(diagnosis) = &checkup.diagnosis {
         text.push_str(&format!(" ({})", diagnosis.root_cause));
     }
@@ -206,6 +211,11 @@ fn without_place(line: &str, nowhere: &str) -> String {
         (format!("Write at {nowhere}:"), "Try:"),
         (format!(", at {nowhere}:"), ":"),
         (format!(" at {nowhere}"), ""),
+        (
+            ", and write in place of `command`, `args` and `env`:".to_owned(),
+            ", and name its URL:",
+        ),
+        ("`args` in the configuration".to_owned(), "arguments"),
     ] {
         line = line.replace(&written, said);
     }
@@ -309,6 +319,14 @@ mod tests {
                 "Name an existing folder:",
             ),
             ("$ mkdir x", "$ mkdir x"),
+            (
+                "Or start it yourself, and write in place of `command`, `args` and `env`:",
+                "Or start it yourself, and name its URL:",
+            ),
+            (
+                "Compare the server's `args` in the configuration with its usage.",
+                "Compare the server's arguments with its usage.",
+            ),
         ] {
             assert_eq!(without_place(line, "x:0:0"), said);
         }

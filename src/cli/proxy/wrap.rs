@@ -90,7 +90,7 @@ fn change(args: &WrapArgs, world: &World, way: WrapWay) -> Result<ExitCode, Refu
     let changed = done
         .entries
         .iter()
-        .filter(|(_, turn)| *turn == Turn::Changed);
+        .filter(|(_, turn)| matches!(turn, Turn::Changed | Turn::ChangedWith(_)));
     let changed = changed.count();
     if changed == 0 {
         say(&format!("{shown}: nothing to change"))?;
@@ -138,6 +138,10 @@ fn told(done: &Rewrapped, way: WrapWay) -> Vec<String> {
         match (turn, way) {
             (Turn::Changed, WrapWay::In) => format!("{name}: goes through jelly"),
             (Turn::Changed, WrapWay::Out) => format!("{name}: is started by the client itself"),
+            (Turn::ChangedWith(note), WrapWay::In) => format!("{name}: goes through jelly; {note}"),
+            (Turn::ChangedWith(note), WrapWay::Out) => {
+                format!("{name}: goes through jelly no more; {note}")
+            }
             (Turn::Already, WrapWay::In) => format!("{name}: goes through jelly already"),
             (Turn::Already, WrapWay::Out) => format!("{name}: does not go through jelly"),
             (Turn::Left(why), _) => format!("{name}: is left as it is: {why}"),

@@ -2,6 +2,7 @@
 //!
 //! Main type: [`ServeHandler`].
 
+use super::arguments::fitting;
 use super::document::Document;
 use super::fault::ToolFault;
 use super::pace::MOST_UNANSWERED;
@@ -331,9 +332,10 @@ fn result(document: Map<String, Value>, is_error: bool) -> CallToolResult {
     result
 }
 
-/// The arguments of a call.
+/// The arguments of a call, which meet the schema that the tool is listed with.
 fn read<T: DeserializeOwned>(row: &ToolRow, arguments: Map<String, Value>) -> Result<T, ErrorData> {
-    serde_json::from_value(Value::Object(arguments)).map_err(|error| {
+    let arguments = fitting(row, arguments)?;
+    serde_json::from_value(arguments).map_err(|error| {
         let what = format!("the arguments of {} can't be used: {error}", row.name);
         ErrorData::invalid_params(what, None)
     })

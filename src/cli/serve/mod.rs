@@ -7,6 +7,7 @@
 //! may read, `work` what they do, `document` and `page` what is shown of it,
 //! `handler` puts them together for the SDK, `http` listens.
 
+mod arguments;
 mod child;
 mod document;
 mod fault;

@@ -82,7 +82,7 @@ impl ShardCall {
             run_key: run_key
                 .clone()
                 .or(key)
-                .unwrap_or_else(|| format!("plans/{plans_sha256}")),
+                .unwrap_or_else(|| ShardRecord::key_of_plans(&plans_sha256)),
             attempt: run_attempt.or(attempt).unwrap_or(1),
             index: shard.index(),
             total: shard.total(),

@@ -1,19 +1,20 @@
 //! `jelly tools diff`: what changed of what servers promise.
 
-use super::super::named_server::world_redactor;
+use super::super::named_server::{Asking, world_redactor};
 use super::super::out::{say, say_json};
 use super::super::refusal::Refusal;
 use super::super::runtime::{unless_interrupted, with_runtime};
 use super::super::settings::World;
-use super::promised::{Asking, Promised};
+use super::promised::Promised;
 use crate::cli::args::{DiffArgs, DiffFormat, FailOn};
 use crate::report::{changes_md, changes_text};
 use jelly_base::model::{ExitCode, SCHEMA_VERSION};
+use jelly_base::text::sanitize;
 use jelly_contract::{Change, ChangeKind, Changes, Lock, compare};
 
 /// Compares both sides.
 pub fn diff(args: &DiffArgs, world: &World) -> Result<ExitCode, Refusal> {
-    let source = &args.reading.server.source;
+    let source = &args.ask.server.source;
     let place = &source.place;
     let names_one = !source.command.is_empty()
         || place.url.is_some()
@@ -25,11 +26,11 @@ pub fn diff(args: &DiffArgs, world: &World) -> Result<ExitCode, Refusal> {
             "name a second lock, recording, plan or URL, or put the server's command behind `--`",
         ));
     }
-    with_runtime(&args.reading.own_rules, world, async |context| {
+    with_runtime(&args.ask.own_rules, world, async |context| {
         let redactor = world_redactor(world);
         let words = ["jelly", "tools", "diff", args.old.as_str()];
         let asking = Asking {
-            reading: &args.reading,
+            ask: &args.ask,
             engine: &context.rules,
             world,
             redactor: &redactor,
@@ -44,6 +45,10 @@ pub fn diff(args: &DiffArgs, world: &World) -> Result<ExitCode, Refusal> {
             Ok::<_, Refusal>((old, new))
         };
         let (old, new) = unless_interrupted(&context.interrupt, work).await??;
+        let in_file = place.plan.is_some() || place.config.is_some();
+        if in_file && args.new.is_none() && old.is_lock {
+            refuse_strangers(&args.old, &old, &new)?;
+        }
         let is_one = place.server.is_some() || args.new.is_none() && place.plan.is_none();
         let changes = changes(&old, &new, is_one);
         let code = code_of(&changes, args.fail_on);
@@ -59,6 +64,25 @@ pub fn diff(args: &DiffArgs, world: &World) -> Result<ExitCode, Refusal> {
             ),
         }
     })
+}
+
+/// Servers that a file names are not those of a lock that has none of their names.
+fn refuse_strangers(shown: &str, old: &Promised, new: &Promised) -> Result<(), Refusal> {
+    let (old, new) = (&old.lock.servers, &new.lock.servers);
+    let Some(first) = new.keys().next() else {
+        return Ok(());
+    };
+    if old.is_empty() || new.keys().any(|name| old.contains_key(name)) {
+        return Ok(());
+    }
+    let names: Vec<&str> = old.keys().map(String::as_str).collect();
+    Err(Refusal::with_help(
+        format!("{shown} has no server `{}`", sanitize(first)),
+        format!(
+            "it has: {}; `jelly tools lock` adds one",
+            sanitize(&names.join(", "))
+        ),
+    ))
 }
 
 /// Beside one server that was named, the others of a lock are not gone.

@@ -3,12 +3,12 @@
 use super::super::named_server::NamedServer;
 use super::super::refusal::{Refusal, complain};
 use super::super::settings::World;
-use super::promised::{known_name, read_lock, redacted};
+use super::promised::{known_name, read_lock};
 use crate::report::changes_text;
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::sanitize;
 use jelly_contract::{Change, ChangeKind, Lock, compare};
-use jelly_harness::exec::OpenServer;
+use jelly_harness::exec::{OpenServer, redact_inventory};
 use std::path::Path;
 use std::time::Duration;
 
@@ -39,7 +39,11 @@ pub async fn hold_to_lock(
         Err(failure) => Err(failure),
     };
     let inventory = match inventory {
-        Ok(inventory) => [redacted(inventory, redactor)],
+        Ok(mut inventory) => {
+            // What is told has no secrets.
+            redact_inventory(&mut inventory, redactor);
+            [inventory]
+        }
         Err(failure) => {
             let why = failure.message.unwrap_or_default();
             let name = sanitize(&named.name);

@@ -1,12 +1,12 @@
 //! `jelly tools lock`: what servers promise, to a file.
 
-use super::super::named_server::world_redactor;
+use super::super::named_server::{Asking, world_redactor};
 use super::super::out::{print_in, say, unless_unsaid};
 use super::super::refusal::Refusal;
 use super::super::runtime::{unless_interrupted, with_runtime};
 use super::super::settings::World;
 use super::super::target::Target;
-use super::promised::{Asking, read_lock};
+use super::promised::read_lock;
 use crate::cli::args::LockArgs;
 use crate::report::summary;
 use jelly_base::model::ExitCode;
@@ -37,16 +37,16 @@ pub fn lock(args: &LockArgs, world: &World) -> Result<ExitCode, Refusal> {
         true => Some(read_lock(&path)?),
         false => None,
     };
-    with_runtime(&args.reading.own_rules, world, async |context| {
+    with_runtime(&args.ask.own_rules, world, async |context| {
         let redactor = world_redactor(world);
         let asking = Asking {
-            reading: &args.reading,
+            ask: &args.ask,
             engine: &context.rules,
             world,
             redactor: &redactor,
             words: &["jelly", "tools", "lock"],
         };
-        let source = &args.reading.server.source;
+        let source = &args.ask.server.source;
         let work = asking.servers(source, args.name.as_deref());
         let promised = unless_interrupted(&context.interrupt, work).await??;
         let is_whole = source.place.plan.is_some() && source.place.server.is_none();

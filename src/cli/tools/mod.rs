@@ -5,6 +5,7 @@ mod held;
 mod lint;
 mod lock;
 mod promised;
+mod recorded;
 
 pub use held::hold_to_lock;
 pub use promised::{MAX_LOCK, read_lock};

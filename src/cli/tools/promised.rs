@@ -2,45 +2,28 @@
 //! the servers themselves.
 
 use super::super::files::text_within;
-use super::super::named_server::{NamedServer, is_url, named_servers};
+use super::super::named_server::{Asking, NamedServer, is_url};
 use super::super::refusal::Refusal;
 use super::super::replay::recorded;
-use super::super::settings::World;
-use crate::cli::args::{ReadingArgs, ServerPlace, ServerSource};
-use jelly_base::mcp::{DISCOVER, Era, INITIALIZE, ListKind};
+use super::recorded::recorded_inventory;
+use crate::cli::args::{ServerPlace, ServerSource};
 use jelly_base::model::Inventory;
-use jelly_base::text::redact::Redactor;
 use jelly_base::text::sanitize;
 use jelly_contract::Lock;
-use jelly_harness::exec::{OpenServer, redact_inventory};
 use jelly_replay::{exchanges, main_session};
 use jelly_setup::init::server_name;
-use jelly_triage::engine::Engine;
-use jelly_wire::Launch;
-use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The largest lock, in bytes.
 pub const MAX_LOCK: u64 = 64 << 20;
-/// How long a server may take to stop.
-const GRACE: Duration = Duration::from_secs(2);
 
 /// A lock, and whether it has all servers and eras that there are: what is not in
 /// one that does not may be there all the same.
 pub struct Promised {
     pub lock: Lock,
     pub is_complete: bool,
-}
-
-/// How servers are asked.
-pub struct Asking<'a> {
-    pub reading: &'a ReadingArgs,
-    pub engine: &'a Engine,
-    pub world: &'a World,
-    pub redactor: &'a Redactor,
-    /// The command, before what names the server.
-    pub words: &'a [&'a str],
+    /// It was kept in a file, so that its names are those that somebody gave.
+    pub is_lock: bool,
 }
 
 /// The lock in a file.
@@ -91,11 +74,12 @@ impl Asking<'_> {
         Ok(Promised {
             lock: read_lock(&path)?,
             is_complete: true,
+            is_lock: true,
         })
     }
 
     fn source(&self, place: ServerPlace) -> ServerSource {
-        let own = &self.reading.server.source;
+        let own = &self.ask.server.source;
         ServerSource {
             command: Vec::new(),
             place: ServerPlace {
@@ -131,66 +115,8 @@ impl Asking<'_> {
         Ok(Promised {
             lock,
             is_complete: true,
+            is_lock: false,
         })
-    }
-
-    /// The lists of each server that is named: of one session, or of one in each
-    /// era that it speaks.
-    pub async fn inventories(
-        &self,
-        source: &ServerSource,
-        in_all_eras: bool,
-    ) -> Result<Vec<(NamedServer, Vec<Inventory>)>, Refusal> {
-        let mut all = Vec::new();
-        for server in named_servers(source, self.world, self.redactor).await? {
-            let launch = server.launch(self.reading.server.timeout, self.redactor);
-            let first = self.inventory(&server, &launch).await?;
-            // A server that speaks the modern era is met in it. One that was met
-            // in the other has been asked for it in vain.
-            let other = in_all_eras && first.era == Era::Modern.to_string();
-            let is_pinned = launch.era.is_some() || launch.version.is_some();
-            let mut inventories = vec![first];
-            if other && !is_pinned {
-                let legacy = Launch {
-                    era: Some(Era::Legacy),
-                    ..launch
-                };
-                inventories.extend(self.legacy(&server, &legacy).await?);
-            }
-            all.push((server, inventories));
-        }
-        Ok(all)
-    }
-
-    async fn inventory(&self, server: &NamedServer, launch: &Launch) -> Result<Inventory, Refusal> {
-        let around = (self.engine, self.world, self.redactor);
-        let unwell = |failure: &_| server.not_ready(failure, around, self.words);
-        let open = OpenServer::start(launch)
-            .await
-            .map_err(|failure| unwell(&failure))?;
-        self.lists(open).await.map_err(|failure| unwell(&failure))
-    }
-
-    /// In the legacy era; nothing where the server does not speak it.
-    async fn legacy(
-        &self,
-        server: &NamedServer,
-        launch: &Launch,
-    ) -> Result<Option<Inventory>, Refusal> {
-        let Ok(open) = OpenServer::start(launch).await else {
-            return Ok(None);
-        };
-        let around = (self.engine, self.world, self.redactor);
-        let lists = self.lists(open).await;
-        lists
-            .map(Some)
-            .map_err(|failure| server.not_ready(&failure, around, self.words))
-    }
-
-    async fn lists(&self, open: OpenServer) -> Result<Inventory, Box<jelly_base::model::Failure>> {
-        let inventory = open.inventory(self.reading.call_timeout).await;
-        open.stop(GRACE).await;
-        inventory.map(|inventory| redacted(inventory, self.redactor))
     }
 }
 
@@ -203,12 +129,6 @@ pub fn known_name(server: &NamedServer, inventories: &[Inventory]) -> String {
     told.unwrap_or_else(|| server.name.clone())
 }
 
-/// What is kept has no secrets.
-pub fn redacted(mut inventory: Inventory, redactor: &Redactor) -> Inventory {
-    redact_inventory(&mut inventory, redactor);
-    inventory
-}
-
 /// What a recorded session showed. A list that nobody asked for is not known.
 fn of_recording(path: &Path) -> Result<Promised, Refusal> {
     let sessions = recorded(path, None)?;
@@ -216,45 +136,7 @@ fn of_recording(path: &Path) -> Result<Promised, Refusal> {
     let Some(session) = sessions.get(main_session(&sessions)) else {
         return Err(Refusal::invalid(format!("error: {shown} has no session")));
     };
-    let mut inventory = Inventory::default();
-    for exchange in exchanges(session).list {
-        let Some(result) = exchange
-            .answer()
-            .and_then(|(_, it)| it.get("result").cloned())
-        else {
-            continue;
-        };
-        let method = exchange.method();
-        let era = match method {
-            DISCOVER => Some(Era::Modern),
-            INITIALIZE => Some(Era::Legacy),
-            _ => None,
-        };
-        if let Some(era) = era {
-            let word = |key: &str| result.get(key).and_then(Value::as_str).map(str::to_owned);
-            inventory.era = era.to_string();
-            inventory.protocol_version = word("protocolVersion").unwrap_or_default();
-            inventory.server_info = result.get("serverInfo").cloned().unwrap_or_default();
-            inventory.capabilities = result.get("capabilities").cloned().unwrap_or_default();
-            inventory.instructions = word("instructions");
-        }
-        let Some(kind) = ListKind::listed_by(method) else {
-            continue;
-        };
-        let list = match kind {
-            ListKind::Tools => &mut inventory.tools,
-            ListKind::Resources => &mut inventory.resources,
-            ListKind::ResourceTemplates => &mut inventory.resource_templates,
-            ListKind::Prompts => &mut inventory.prompts,
-        };
-        let cursor = exchange.message.pointer("/params/cursor");
-        if cursor.is_none() {
-            *list = Some(Vec::new());
-        }
-        if let (Some(items), Some(Value::Array(page))) = (list, result.get(kind.key())) {
-            items.extend(page.iter().cloned());
-        }
-    }
+    let inventory = recorded_inventory(&exchanges(session).list);
     if inventory.tools.is_none() && inventory.prompts.is_none() && inventory.resources.is_none() {
         return Err(Refusal::with_help(
             format!("{shown}: nothing was listed in it, so there is nothing to compare"),
@@ -266,5 +148,6 @@ fn of_recording(path: &Path) -> Result<Promised, Refusal> {
     Ok(Promised {
         lock,
         is_complete: false,
+        is_lock: false,
     })
 }

@@ -56,7 +56,10 @@ pub(super) fn compared(assertion: &Assertion) -> Markup {
             }
         };
     }
-    let actual = words::value(&assertion.actual);
+    let actual = match assertion.absent {
+        true => "nothing".to_owned(),
+        false => words::value(&assertion.actual),
+    };
     side_by_side(&format!("{kind}{place}"), &expected, &actual)
 }
 

@@ -7,6 +7,7 @@ use super::parts::{self, section, section_of};
 use super::room::{PageRoom, ToldBlocks};
 use super::spark::PastEnds;
 use super::{causes, iterations, matrix};
+use crate::report::coverage::coverage_html;
 use crate::report::json::Results;
 use crate::report::{view, words};
 use jelly_base::model::{Fix, HelpSummary, RunReport, Verdict};
@@ -54,6 +55,10 @@ pub fn run_html(results: &Results<'_>, links: &PageLinks, past: &PastEnds<'_>) -
     let head = html! {
         h1 { (plural(plans.len() as u64, "plan")) ", exit code " (results.exit_code) }
         (overview(plans))
+        @if let Some(coverage) = &results.coverage {
+            p { "All plans together:" }
+            (coverage_html(coverage))
+        }
     };
     let main = html! {
         (filter)
@@ -180,6 +185,9 @@ impl PlanParts {
         let mut after = Vec::new();
         if let Some(body) = repaired(plan, links) {
             after.push((id("repair"), "The repaired plan", body));
+        }
+        if let Some(coverage) = &plan.coverage {
+            after.push((id("coverage"), "Coverage", coverage_html(coverage)));
         }
         if !plan.iterations.is_empty() {
             let body = iterations::iterations(plan, level + 1, past, &mut room);

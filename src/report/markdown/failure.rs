@@ -80,6 +80,13 @@ pub(super) fn failure(
     if let Some(excused) = &diagnosis.excused {
         out.push_str(&format!("- Not held against the code: {}\n", code(excused)));
     }
+    if !diagnosis.same_code.is_empty() {
+        let shown: Vec<String> = diagnosis.same_code.iter().map(|c| code(c)).collect();
+        out.push_str(&format!(
+            "- The code that passed before: {}\n",
+            shown.join(", ")
+        ));
+    }
     if let Some(repair) = &diagnosis.repair {
         out.push_str(&format!("- Repair that applies: {}\n", code(repair)));
     }
@@ -112,6 +119,7 @@ pub(super) fn failure(
         } else {
             let got = match &assertion.nearest {
                 Some(nearest) => format!(" nothing; the nearest path is {}\n", code(nearest)),
+                None if assertion.absent => " nothing\n".to_owned(),
                 None => format!("\n\n{}", fence(&words::value(&assertion.actual), "")),
             };
             out.push_str(&format!(

@@ -23,5 +23,5 @@ pub mod talker;
 pub use call::{Call, Ended, Running};
 pub use project::{Project, run};
 pub use run::{Iteration, Run};
-pub use servers::{fixtures, python, real, started};
+pub use servers::{fixtures, python, python_program, real, started};
 pub use slice::slice;

@@ -8,15 +8,16 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use tokio::sync::oneshot;
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
 /// Whom it runs as, where that is to be another: nobody.
@@ -190,6 +191,20 @@ impl PostgresServer {
         running.wait().unwrap();
     }
 
+    /// Leaves no room for more of a table's file, which has to be empty: what is
+    /// written to it finds the disk full. The server must not run.
+    pub fn fill_up(&self, file: &str) {
+        let path = self.path("data").join(file);
+        fs::rename(&path, path.with_extension("kept")).unwrap();
+        symlink("/dev/full", &path).unwrap();
+    }
+
+    /// There is room again. The server must not run.
+    pub fn make_room(&self, file: &str) {
+        let path = self.path("data").join(file);
+        fs::rename(path.with_extension("kept"), &path).unwrap();
+    }
+
     fn admin(&self, database: &str) -> String {
         format!(
             "host={} port={} user=postgres dbname={database}",
@@ -261,6 +276,43 @@ impl Database {
         query(&self.address(), text).unwrap();
     }
 
+    /// Does something in a transaction that stays open until what is given back is
+    /// dropped.
+    pub fn hold(&self, text: &str) -> HeldTransaction {
+        let (address, begin) = (self.address(), format!("begin; {text}"));
+        let (release, released) = oneshot::channel::<()>();
+        let (tell, told) = mpsc::channel();
+        let thread = thread::spawn(move || {
+            runtime().block_on(async {
+                let (client, connection) = tokio_postgres::connect(&address, NoTls).await.unwrap();
+                tokio::spawn(connection);
+                client.batch_execute(&begin).await.unwrap();
+                tell.send(()).unwrap();
+                // Its sender is dropped for that.
+                released.await.ok();
+                client.batch_execute("rollback").await.unwrap();
+            });
+        });
+        told.recv_timeout(WAIT).unwrap();
+        HeldTransaction {
+            release: Some(release),
+            thread: Some(thread),
+        }
+    }
+
+    /// Asks again and again until the first value is this.
+    #[track_caller]
+    pub fn wait_for(&self, text: &str, wanted: &str) {
+        let until = Instant::now() + WAIT;
+        loop {
+            let value = self.value(text);
+            if value == wanted {
+                return;
+            }
+            assert!(Instant::now() < until, "{text}: {value}, and not {wanted}");
+        }
+    }
+
     /// The first value of the first row.
     pub fn value(&self, text: &str) -> String {
         query(&self.address(), text).unwrap()
@@ -276,6 +328,28 @@ impl Database {
     }
 }
 
+/// A transaction that is open.
+pub struct HeldTransaction {
+    release: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for HeldTransaction {
+    fn drop(&mut self) {
+        drop(self.release.take());
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+}
+
 /// A call with this history, which says the password where one is asked for.
 pub fn with_history(project: &Project, args: &[&str], url: &str) -> Call {
     project
@@ -285,11 +359,7 @@ pub fn with_history(project: &Project, args: &[&str], url: &str) -> Call {
 }
 
 fn query(address: &str, text: &str) -> Result<String, tokio_postgres::Error> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(async {
+    runtime().block_on(async {
         let (client, connection) = tokio_postgres::connect(address, NoTls).await?;
         let client: Client = client;
         let drive = tokio::spawn(connection);

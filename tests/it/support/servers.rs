@@ -24,12 +24,17 @@ pub fn fixtures() -> PathBuf {
 /// `answer(request, result)` replies; `hello(request)` is what `initialize`
 /// gets, and `serve(call)` does everything but the tools' calls.
 pub fn python(body: &str) -> String {
-    let program = format!("{PRELUDE}\n{body}");
+    let program = python_program(body);
     let program = serde_json::to_string(&program).expect("text is JSON");
     format!(
         "{{ command: python3, args: [\"-u\", \"-c\", {}] }}",
         escape(&program)
     )
+}
+
+/// The same program, to stand in a file.
+pub fn python_program(body: &str) -> String {
+    format!("{PRELUDE}\n{body}")
 }
 
 /// In a plan, `${` begins a reference.

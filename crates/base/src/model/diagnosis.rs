@@ -134,13 +134,18 @@ pub struct Diagnosis {
     /// Why a mismatch is not held against the code, in a snake_case word:
     /// `not_repeatable`, `repair_ineffective`, `after_restart`, `duration`,
     /// `environment` (of another mismatch over the same answer), `unconfirmed`,
-    /// `earlier_step_not_done`, `made_by_jelly`, `error_answer`, `own_limit`.
+    /// `earlier_step_not_done`, `made_by_jelly`, `error_answer`, `own_limit`,
+    /// `same_code`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excused: Option<String>,
     /// Id of the step that excuses it: with `earlier_step_not_done`, the one
     /// that did not run, or failed for a cause that is not its server's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excused_by: Option<String>,
+    /// With `same_code`: what proves that the step passed before on the very code
+    /// that fails it now, as in `commit 0123…` or `npm server@1.2.3`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub same_code: Vec<String>,
     pub advice: Advice,
 }
 
@@ -164,6 +169,7 @@ impl Diagnosis {
         repair: None,
         excused: None,
         excused_by: None,
+        same_code: Vec::new(),
         advice: Advice {
             what: String::new(),
             why: String::new(),

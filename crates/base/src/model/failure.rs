@@ -215,8 +215,11 @@ pub struct Assertion {
     pub pointer: Option<String>,
     /// What was expected.
     pub expected: Value,
-    /// What came.
+    /// What came; null where nothing did.
     pub actual: Value,
+    /// Nothing stood where it was looked for.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub absent: bool,
     /// jelly itself made what was looked at, out of text that is no output, or
     /// made it without a schema store that it was told to use: what does not
     /// fit says nothing of the server.

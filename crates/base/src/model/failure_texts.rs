@@ -163,6 +163,7 @@ impl Failure {
             pointer,
             expected,
             actual,
+            absent: _,
             made_by_jelly: _,
             difference,
             nearest,

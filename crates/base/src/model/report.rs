@@ -284,6 +284,10 @@ pub struct FailureReport {
     /// server that did not answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
+    /// The text that a tool answered as an error, where it has several lines:
+    /// mostly a stack. The message has the begin of it, in one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_text: Option<String>,
     /// The limit of jelly's own for which nothing can be said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_limit: Option<super::OwnLimit>,

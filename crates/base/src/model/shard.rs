@@ -80,6 +80,18 @@ pub struct ShardRecord {
 }
 
 impl ShardRecord {
+    /// The key of a run that nobody named: every run of the same plans has it.
+    #[must_use]
+    pub fn key_of_plans(plans_sha256: &str) -> String {
+        format!("plans/{plans_sha256}")
+    }
+
+    /// Whether the key is that of one run, by `--run-key` or the CI.
+    #[must_use]
+    pub fn is_named(&self) -> bool {
+        self.run_key != Self::key_of_plans(&self.plans_sha256)
+    }
+
     /// None where it counts what can't be.
     #[must_use]
     pub fn shard(&self) -> Option<Shard> {

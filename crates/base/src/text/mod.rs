@@ -2,6 +2,7 @@
 //!
 //! Pure functions on strings. Must know nothing of failures, plans or servers.
 
+mod code_file;
 mod difference;
 mod disarm;
 mod harmless;
@@ -20,6 +21,7 @@ mod volatile;
 mod word_list;
 mod words;
 
+pub use code_file::is_code_file;
 pub use difference::{first_difference, hunks, is_long};
 pub use disarm::{Disarmer, Disarming, Notation, disarmed};
 pub use harmless::{is_blank, is_ignorable, is_unseen, sanitize, strip_ansi};

@@ -141,9 +141,9 @@ fn grade(line: &str) -> Option<u8> {
             r"(?i)\b(?:fail(?:ed|ure)?|cannot|can't|could not|unable|refused|error|not)\b",
         ])
     });
-    if !SAYS.iter().any(|pattern| pattern.is_match(line))
-        || SIDE.iter().any(|pattern| pattern.is_match(line))
-    {
+    let said = SAYS.iter().filter_map(|pattern| pattern.find(line));
+    let said = said.min_by_key(regex::Match::start)?;
+    if SIDE.iter().any(|pattern| pattern.is_match(line)) || is_of_another(line, said.start()) {
         return None;
     }
     let folded = line.to_ascii_lowercase();
@@ -155,6 +155,28 @@ fn grade(line: &str) -> Option<u8> {
     } else {
         0
     })
+}
+
+/// Whether a line tells of another program, which the server needs or looks
+/// for, as `Ollama is running at http://localhost:11434`: by the words before
+/// it says so, by its name, or by a host that is not this machine.
+fn is_of_another(line: &str, at: usize) -> bool {
+    static BEFORE: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+        compiled(&[
+            r"(?i)\b(?:make sure|ensure|check(?:ing|ed)?|verify|expect(?:s|ed|ing)?|wait(?:s|ing)?|connect(?:s|ed|ing)?|found|detected|discovered|us(?:e|es|ing)|prox(?:y|ying)|forward(?:s|ing)?|assum(?:e|es|ing)|requires?|needs?|looking|is (?:the|your|an?)|talk(?:s|ing)? to|attach(?:ed|ing)?)\b",
+            r"(?i)\b(?:backend|ollama|lm ?studio|llama|vllm|elastic(?:search)?|opensearch|solr|kafka|rabbitmq|nats|jupyter|notebook|chrom(?:e|ium|a)|firefox|selenium|webdriver|docker|qdrant|milvus|weaviate|neo4j|keycloak|vault|consul|etcd|grafana|jaeger|otel|collector|minio|localstack|ngrok|tunnel|kubernetes|home ?assistant|obsidian|comfyui|blender|unity|figma|emulator)\b",
+        ])
+    });
+    static ELSEWHERE: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+        compiled(&[r"(?i)^(?:running|available|ready)\b[^\n]{0,60}?https?://(?P<host>[\w.-]+)"])
+    });
+    let (before, said) = line.split_at(at);
+    let own = ["localhost", "127.0.0.1", "0.0.0.0"];
+    let elsewhere = |pattern: &Regex| {
+        let found = pattern.captures(said);
+        found.is_some_and(|found| !own.contains(&&found["host"]) && !found["host"].contains('.'))
+    };
+    BEFORE.iter().any(|pattern| pattern.is_match(before)) || ELSEWHERE.iter().any(elsewhere)
 }
 
 fn compiled(patterns: &[&str]) -> Vec<Regex> {
@@ -278,6 +300,12 @@ mod tests {
             "Connecting to postgres at db:5432",
             "loading model",
             "Starting default (STDIO) server...",
+            "Ollama is running at http://localhost:11434",
+            "Backend available at http://backend:8080",
+            "Make sure the API is running on http://localhost:4000",
+            "Connecting to the service running at http://localhost:4000",
+            "Waiting for Chrome running on port 9222",
+            "Found Jupyter server running at http://127.0.0.1:8888/",
         ] {
             assert_eq!(listening_line(line), None, "{line}");
         }

@@ -8,6 +8,7 @@ use super::judge::{Findings, Judge, Mismatch};
 use super::launch::issue_of;
 use super::life::Running;
 use super::outcome::{captured, mismatched, resolve};
+use super::polling::{self, PollEnd, WrongAnswers};
 use super::request::look_up;
 use super::server_lane::ServerLane;
 use super::step_end::{Aftermath, StepEnd, at_step};
@@ -18,12 +19,12 @@ use jelly_base::model::{
 };
 use jelly_base::text::redact::holds_secret;
 use jelly_base::text::{human_duration, read_json};
-use jelly_plan::{HttpCall, Predicate, Request, Step, Template, Unresolved};
+use jelly_plan::{HttpCall, Predicate, Request, Step, Template, Unresolved, Until};
 use jelly_process::ExitWatch;
 use jelly_wire::{Endpoint, HttpEnd, PlainAnswer, PlainHttp, PlainRequest, Reach, describe_exit};
 use serde_json::Value;
 use std::time::Duration;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 /// What is noted of a server that was asked by plain HTTP alone.
 const NO_SESSION: &str = "only plain HTTP was asked of it, so that no session was opened";
@@ -48,6 +49,22 @@ enum Came {
     Lost(Box<HttpEnd>),
     TimedOut,
     Exited(Exit),
+}
+
+/// The last exchange of a step, and how the step's waiting ended with it.
+struct Asked {
+    came: Came,
+    took: Duration,
+    end: PollEnd,
+}
+
+/// What of an exchange makes it the same as another one: headers tell the time.
+fn same_of(came: &Came) -> Result<(u16, Vec<u8>), String> {
+    match came {
+        Came::Answer(answer) => Ok((answer.status, answer.body.clone())),
+        Came::Lost(end) => Err(end.message.clone()),
+        Came::TimedOut | Came::Exited(_) => Err(String::new()),
+    }
 }
 
 impl ServerLane {
@@ -131,20 +148,29 @@ impl ServerLane {
             }
         };
         let limit = step.limit(&self.server);
-        let came = tokio::select! {
-            came = self.exchange(&request, exit, limit) => came,
+        let waiting = step
+            .until
+            .as_ref()
+            .map(|until| (polling::waiting(step, until), until.as_ref()));
+        let asked = tokio::select! {
+            asked = self.ask(waiting.as_ref(), &request, exit, limit) => asked,
             stop = self.shared.stop_of(step.section) => {
                 let end = StepEnd::not_run(step, StepState::Skipped, stop.because());
                 return (end, Aftermath::Alive);
             }
         };
-        let took = begun.elapsed();
+        let Asked { came, took, end } = asked;
+        // What is judged is whether the answer came, or what the last one was.
+        let judged = match (end, &waiting) {
+            (PollEnd::Awaited, _) | (_, None) => step,
+            (_, Some((waiting, _))) => waiting,
+        };
         let aftermath = match &came {
             Came::Answer(_) | Came::Lost(_) | Came::TimedOut => Aftermath::Alive,
             Came::Exited(_) => Aftermath::Died,
         };
         let failures = match came {
-            Came::Answer(answer) => match self.answered(step, &request, &answer, took) {
+            Came::Answer(answer) => match self.answered(judged, &request, &answer, took) {
                 Ok(failures) => failures,
                 Err(end) => return (*end, aftermath),
             },
@@ -178,17 +204,65 @@ impl ServerLane {
                 )
             }],
         };
-        let mut end = StepEnd::executed(step, failures, took);
+        let mut executed = StepEnd::executed(step, failures, took);
+        if let (PollEnd::StillChanging, Some((_, until))) = (end, &waiting) {
+            let request = (&*shown(&request), self.facts_of(step, &request));
+            executed = polling::still_changing(step, request, until, executed);
+        }
+        let mut end = executed.after(begun.elapsed());
         end.report.started_ms = Some(started_ms);
         for failure in &mut end.failures {
             self.prepared.facts.describe(failure);
             failure.elapsed_ms = u64::try_from(took.as_millis()).ok();
-            failure.request = Some(RequestFacts {
-                method: shown(&request),
-                params: (!step.args.is_null()).then(|| step.args.clone()),
-            });
+            failure.request = Some(self.facts_of(step, &request));
         }
         (end, aftermath)
+    }
+
+    fn facts_of(&self, step: &Step, request: &PlainRequest) -> RequestFacts {
+        RequestFacts {
+            method: shown(request),
+            params: (!step.args.is_null()).then(|| step.args.clone()),
+        }
+    }
+
+    /// Sends the request, again and again where the step waits for an answer. One that
+    /// can't be reached yet is waited for like one that gives another answer.
+    async fn ask(
+        &self,
+        waiting: Option<&(Step, &Until)>,
+        request: &PlainRequest,
+        exit: Option<ExitWatch>,
+        limit: Duration,
+    ) -> Asked {
+        let mut wrong = waiting.map(|(_, until)| WrongAnswers::new(until));
+        loop {
+            let begun = Instant::now();
+            let came = self.exchange(request, exit.clone(), limit).await;
+            let took = begun.elapsed();
+            let (Some((step, until)), Some(wrong)) = (waiting, &mut wrong) else {
+                let end = PollEnd::Awaited;
+                return Asked { came, took, end };
+            };
+            let is_awaited = match &came {
+                Came::Answer(answer) => self.is_awaited(step, answer),
+                Came::Lost(end) => end.own_limit.is_none().then_some(false),
+                Came::TimedOut | Came::Exited(_) => None,
+            };
+            if let Some(end) = wrong.end(is_awaited, || same_of(&came)) {
+                return Asked { came, took, end };
+            }
+            sleep(until.every).await;
+        }
+    }
+
+    /// Whether an answer is the one that `step`, which waits, expects; none where that
+    /// can't be judged.
+    fn is_awaited(&self, step: &Step, answer: &PlainAnswer) -> Option<bool> {
+        let text = String::from_utf8_lossy(&answer.body).into_owned();
+        let body = read_json(&text);
+        let findings = self.judge_answer(step, answer, (&text, body.as_ref()), Duration::ZERO);
+        findings.bad.is_none().then(|| findings.is_clean())
     }
 
     /// There is no endpoint for it to stand beside, as after a repair of the plan.

@@ -451,9 +451,11 @@ impl<'a> Judge<'a> {
             relation(predicate.operator, &operand),
         );
         let actual = actual.map(|actual| copied(actual, self.cleaner));
+        let absent = actual.is_none();
         let compared = (operand, actual.unwrap_or_default());
         let kind = predicate.operator.name();
         let mut mismatch = Mismatch::new(kind, target, compared, message, predicate.at);
+        mismatch.assertion.absent = absent;
         mismatch.assertion.difference = difference;
         self.add(mismatch.at_path(path));
     }

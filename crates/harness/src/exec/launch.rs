@@ -140,6 +140,15 @@ pub fn reach_of(
     preparation.run(server).reach
 }
 
+/// What a server would be started with; none where it is not started here, or where
+/// something has no value.
+#[must_use]
+pub fn command_of(server: &Server, scope: &Scope, settings: &ExecSettings) -> Option<CommandSpec> {
+    let mut preparation = Preparation::new(server, scope, settings);
+    let spec = preparation.command(server.command()?, &mut ServerFacts::default());
+    (preparation.missing.is_empty() && preparation.troubles.is_empty()).then_some(spec)
+}
+
 struct Preparation<'a> {
     server: &'a str,
     scope: &'a Scope,

@@ -8,6 +8,7 @@
 
 mod against_lists;
 mod asked;
+mod at_once;
 mod auth;
 mod beside_endpoint;
 mod bound;
@@ -24,6 +25,7 @@ mod ladder;
 mod launch;
 mod left_out;
 mod life;
+mod line_watch;
 mod locked;
 mod logs;
 mod misfit;
@@ -66,7 +68,7 @@ pub use against_lists::ServerLists;
 pub use checkup::{CheckupSettings, Examined, ReadyServer, examine, preflight, take_stock};
 pub use declared::Declared;
 pub use ladder::{LadderInput, Overrides, climb};
-pub use launch::reach_of;
+pub use launch::{command_of, reach_of};
 pub use open_server::{OpenServer, ToolCall, redact_inventory};
 pub use outsider::Outsider;
 pub use run::{Executed, Iteration, Unfinished, choose_ports, execute};

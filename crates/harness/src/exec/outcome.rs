@@ -9,7 +9,7 @@ mod wanted;
 use super::declared::{self, text_of};
 use super::issue::describe;
 use super::judge::{Findings, Judge, Observed, is_unexpected_error};
-use super::ladder::LadderInput;
+use super::ladder::{LadderInput, climb};
 use super::notifications::NotificationWatch;
 use super::operators::OperandError;
 use super::output::malformed;
@@ -21,7 +21,7 @@ use super::step_context::StepContext;
 use super::step_end::{Aftermath, StepEnd, at_step};
 use super::subscriptions::Subscriptions;
 use super::unasked::{misplanned_operand, propose};
-use jelly_base::model::{Exit, Failure, Outcome, OwnLimit, Phase, PlanIssue, RpcError};
+use jelly_base::model::{Exit, Failure, Outcome, OwnLimit, Phase, PlanIssue, RpcError, Rung};
 use jelly_base::text::{human_duration, plural};
 use jelly_plan::{Location, Operator, Predicate, Step};
 use jelly_process::{Mark, Said};
@@ -29,6 +29,7 @@ use jelly_wire::{Beyond, CancelEnd, HttpEnd, Life, Reply, ReplyOutcome, describe
 use mismatched::tool_result;
 pub use mismatched::{captured, mismatched};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -465,7 +466,7 @@ impl Ended<'_> {
             // steps behind it, so that all new ones come in one run.
             if bad.0.is_new()
                 && mismatches.is_empty()
-                && let Ok(values) = captured(shared, step, result)
+                && let Ok(values) = captured(shared, step, &self.with_structure(result))
             {
                 shared.scope.borrow_mut().captures.extend(values);
                 shared.hold_for_now(&step.id);
@@ -483,13 +484,31 @@ impl Ended<'_> {
             let end = self.fail_by(mismatched(shared, step, result, mismatches));
             return end.adapted_by(adapter);
         }
-        match captured(shared, step, result) {
+        match captured(shared, step, &self.with_structure(result)) {
             Ok(values) => {
                 shared.scope.borrow_mut().captures.extend(values);
                 StepEnd::executed(step, Vec::new(), self.took()).adapted_by(adapter)
             }
             Err(missing) => self.fail_by(mismatched(shared, step, result, missing)),
         }
+    }
+}
+
+impl Ended<'_> {
+    /// The answer for captures: its structured output is what stands as JSON in its
+    /// text, as for `structured`, where the server sends none.
+    fn with_structure<'r>(&self, result: &'r Value) -> Cow<'r, Value> {
+        const OWN: &str = "structuredContent";
+        let mut captures = self.step.capture.values();
+        if result.get(OWN).is_some() || !captures.any(|capture| capture.raw.contains(OWN)) {
+            return Cow::Borrowed(result);
+        }
+        let Some((read, Rung::JsonText)) = climb(result, self.ladder_input) else {
+            return Cow::Borrowed(result);
+        };
+        let mut answer = result.clone();
+        answer[OWN] = read.into_owned();
+        Cow::Owned(answer)
     }
 }
 

@@ -15,14 +15,19 @@ use tokio::time::{Instant, sleep};
 /// The first pause between two starts, and the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+/// With less time than this left, it is not looked again.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 
 /// What npm, pnpm, Yarn, uv and pip say of a version that is not there.
-const NO_VERSION: [&str; 7] = [
+const NO_VERSION: [&str; 9] = [
     "code ETARGET",
     "No matching version found for",
     "ERR_PNPM_NO_MATCHING_VERSION",
     "there is no version of",
     "there are no versions of",
+    // Where a range is asked for.
+    "is available and you require",
+    "only the following versions of",
     "Could not find a version that satisfies the requirement",
     "No matching distribution found for",
 ];
@@ -63,8 +68,10 @@ impl ServerLane {
             let Some(line) = missing_version(&failure) else {
                 return Err(failure);
             };
-            let next = next_pause(pause);
-            if begun.elapsed() + next > limit {
+            // The last pause ends with the time that there is.
+            let left = limit.saturating_sub(begun.elapsed());
+            let next = next_pause(pause).min(left);
+            if left < SHORTEST_PAUSE {
                 let message = format!(
                     "{}; the version was waited for {} (wait_for_package)",
                     failure.message,
@@ -154,6 +161,10 @@ mod tests {
         );
         let uv = "  ╰─▶ Because there is no version of a==9.9.9 and you require a==9.9.9";
         assert!(said(uv).is_some());
+        // As uv 0.11 and uvx say it of a range.
+        let range =
+            "  cause: Because only a==1.0.0 is available and you require a>=1.1, we can conclude";
+        assert!(said(range).is_some());
         for other in [
             "npm error code E404\nnpm error 404 'x@*' is not in this registry.",
             "Error: connect ECONNREFUSED 127.0.0.1:4873",

@@ -6,10 +6,11 @@ use super::sending::{Sent, send};
 use super::step_context::StepContext;
 use super::step_end::{StepEnd, at_step};
 use super::subscriptions::Subscriptions;
-use jelly_base::model::{Failure, Outcome, Phase};
+use jelly_base::model::{Failure, Outcome, Phase, RequestFacts};
 use jelly_base::text::human_duration;
 use jelly_plan::{Step, Until};
 use jelly_wire::ReplyOutcome;
+use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 /// What came of asking again and again.
@@ -32,6 +33,50 @@ pub enum PollEnd {
     StillChanging,
 }
 
+/// The answers so far, of which none was the right one. `A` is what makes two of them
+/// the same.
+pub struct WrongAnswers<A> {
+    over: Instant,
+    every: Duration,
+    first: Option<A>,
+    changed: bool,
+    count: u32,
+}
+
+impl<A: PartialEq> WrongAnswers<A> {
+    pub fn new(until: &Until) -> Self {
+        Self {
+            over: Instant::now() + until.lasts,
+            every: until.every,
+            first: None,
+            changed: false,
+            count: 0,
+        }
+    }
+
+    /// Whether it ends with this answer, and how. `is_awaited` where it is the right
+    /// one; none where it can't be judged.
+    pub fn end(&mut self, is_awaited: Option<bool>, answer: impl FnOnce() -> A) -> Option<PollEnd> {
+        match is_awaited {
+            Some(true) => return Some(PollEnd::Awaited),
+            None => return Some(PollEnd::Broken),
+            Some(false) => {}
+        }
+        let answer = answer();
+        match &self.first {
+            Some(first) => self.changed |= *first != answer,
+            None => self.first = Some(answer),
+        }
+        self.count += 1;
+        // One answer, however late, is not the same to the end.
+        let is_late = self.count > 1 && Instant::now() + self.every >= self.over;
+        is_late.then_some(match self.changed {
+            true => PollEnd::StillChanging,
+            false => PollEnd::SameToTheEnd,
+        })
+    }
+}
+
 /// Asks until `is_awaited` says yes, or can't say, or time is up.
 pub async fn poll(
     context: &StepContext<'_>,
@@ -40,34 +85,14 @@ pub async fn poll(
     (ready, until): (&mut Ready, &Until),
     is_awaited: impl Fn(&ReplyOutcome) -> Option<bool>,
 ) -> Polled {
-    let over = Instant::now() + until.lasts;
-    let mut first: Option<ReplyOutcome> = None;
-    let mut changed = false;
-    let mut wrong = 0_u32;
+    let mut wrong = WrongAnswers::new(until);
     loop {
         let deadline = Instant::now() + context.limit;
         // Each request may be asked in return, and the last one is judged.
         context.script.begin(ready.answers.clone());
         let sent = send(context, subscriptions, step, ready, deadline).await;
         let outcome = &sent.reply.outcome;
-        let end = match is_awaited(outcome) {
-            Some(true) => Some(PollEnd::Awaited),
-            None => Some(PollEnd::Broken),
-            Some(false) => {
-                match &first {
-                    Some(first) => changed |= first != outcome,
-                    None => first = Some(outcome.clone()),
-                }
-                wrong += 1;
-                // One answer, however late, is not the same to the end.
-                let is_late = wrong > 1 && Instant::now() + until.every >= over;
-                is_late.then_some(match changed {
-                    true => PollEnd::StillChanging,
-                    false => PollEnd::SameToTheEnd,
-                })
-            }
-        };
-        if let Some(end) = end {
+        if let Some(end) = wrong.end(is_awaited(outcome), || outcome.clone()) {
             return Polled { sent, end };
         }
         sleep(until.every).await;
@@ -87,12 +112,17 @@ pub fn waiting(step: &Step, until: &Until) -> Step {
 
 /// Answers that still change when time is up are no wrong answer yet; `end` is
 /// what would be said of the last one.
-pub fn still_changing(step: &Step, ready: &Ready, until: &Until, end: StepEnd) -> StepEnd {
+pub fn still_changing(
+    step: &Step,
+    (shown, request): (&str, RequestFacts),
+    until: &Until,
+    end: StepEnd,
+) -> StepEnd {
     let last = end.failures.first().and_then(|f| f.message.as_deref());
     let message = format!(
         "{} did not give the answer that `until` waits for within {}, and its answers were still \
          changing; of the last one: {}",
-        ready.shown(),
+        shown,
         human_duration(until.lasts),
         last.unwrap_or_default(),
     );
@@ -100,7 +130,7 @@ pub fn still_changing(step: &Step, ready: &Ready, until: &Until, end: StepEnd) -
         outcome: Some(Outcome::Timeout),
         timeout_s: Some(until.lasts.as_secs_f64()),
         showed_life: Some(true),
-        request: Some(ready.facts()),
+        request: Some(request),
         elapsed_ms: end.failures.first().and_then(|failure| failure.elapsed_ms),
         ..at_step(step, Phase::Call, message)
     };

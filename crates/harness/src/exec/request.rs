@@ -25,6 +25,8 @@ pub struct Ready {
     pub tool: Option<String>,
     /// What is answered to the server meanwhile.
     pub answers: Vec<PreparedAnswer>,
+    /// The params of calls that are sent at the same time.
+    pub at_once: Vec<Value>,
 }
 
 /// How a step's request goes out.
@@ -89,6 +91,7 @@ impl Ready {
         self.params = params;
         self.shown_params = None;
         self.tool = None;
+        self.at_once = Vec::new();
         self.sends = Sends::Request;
     }
 }
@@ -111,6 +114,13 @@ pub fn prepare(shared: &SharedState, step: &Step, era: Era) -> Result<Ready, Box
     }
     let mut ready = request(step, args, era, &scope).map_err(unresolved)?;
     ready.answers = answers;
+    for call in &step.at_once {
+        let args = match &call.args {
+            Value::Null => Value::Object(Map::new()),
+            args => jelly_plan::resolve_json(args, &scope, &step.server).map_err(unresolved)?,
+        };
+        ready.at_once.push(named(&call.tool, args));
+    }
     if let Some(shown) = scope.files.shown(&step.args) {
         let args = jelly_plan::resolve_json(&shown, &scope, &step.server).map_err(unresolved)?;
         let shown = request(step, args, era, &scope).map_err(unresolved)?;
@@ -170,6 +180,7 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
         sends: Sends::Request,
         tool: None,
         answers: Vec::new(),
+        at_once: Vec::new(),
     };
     Ok(match &step.request {
         Request::Tool(name) => Ready {

@@ -228,19 +228,20 @@ fn start_lanes(shared: &Rc<SharedState>, settings: &Rc<ExecSettings>) -> Lanes {
     }
 }
 
-/// The processes beside the servers, if anything is to run at all.
+/// The processes beside the servers that what runs needs.
 fn start_services(
     shared: &Rc<SharedState>,
     settings: &Rc<ExecSettings>,
     over: &watch::Sender<bool>,
 ) -> JoinSet<(usize, LaneEnd)> {
     let mut tasks = JoinSet::new();
-    if !shared.plan.all_steps().any(|step| shared.is_wanted(step)) {
-        shared.services.send_modify(|state| state.open = 0);
-        return tasks;
-    }
+    let due = shared.plan.due_services(|step| shared.is_wanted(step));
+    shared.services.send_modify(|state| state.open = due.len());
     let first = shared.plan.servers.len();
     for (index, service) in shared.plan.services.values().enumerate() {
+        if !due.contains(service.server.name.as_str()) {
+            continue;
+        }
         let task = ServiceTask {
             shared: shared.clone(),
             settings: settings.clone(),

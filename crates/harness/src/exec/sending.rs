@@ -1,5 +1,6 @@
 //! A step's request on its way: as a call, a list, a subscription, bytes.
 
+use super::at_once::send_at_once;
 use super::request::{Ready, Sends};
 use super::step_context::StepContext;
 use super::subscriptions::Subscriptions;
@@ -67,7 +68,8 @@ async fn sent(
     }
     let before = begun.elapsed();
     let limit = left();
-    let method = &*ready.method;
+    let method = ready.method.clone();
+    let method = &*method;
     let params = ready.params.clone();
     let mut reply = match &ready.sends {
         Sends::List(kind) => session.list(*kind, params, limit).await,
@@ -94,6 +96,9 @@ async fn sent(
                     total: context.total.map(|total| total.saturating_sub(before)),
                 };
                 match step.bare {
+                    _ if !ready.at_once.is_empty() => {
+                        send_at_once(context, step, ready, patience).await
+                    }
                     true => session.request_bare(method, params, patience).await,
                     false => session.request(method, params, patience).await,
                 }

@@ -5,6 +5,7 @@
 //! told as what is wrong around the servers.
 
 use super::launch::{Prepared, ServerFacts, prepare};
+use super::line_watch::LineWatch;
 use super::settings::ExecSettings;
 use super::shared_state::SharedState;
 use super::step_end::shorten;
@@ -158,12 +159,16 @@ impl ServiceTask {
         let (spec, sign) = spec?;
         report.started_ms = Some(self.shared.elapsed_ms());
         let begun = Instant::now();
-        let redactor = || self.settings.redactor.clone();
-        let capture = |redactor| Capture {
-            redactor,
+        let (seen, line_seen) = watch::channel(false);
+        let capture = || Capture {
+            redactor: self.settings.redactor.clone(),
+            sink: match &sign {
+                Sign::Line(line) => Some(Box::new(LineWatch::new(line, seen.clone()))),
+                Sign::Port(_) | Sign::Url(..) => None,
+            },
             ..Capture::default()
         };
-        let mut process = match spawn(spec, capture(redactor())).await {
+        let mut process = match spawn(spec, capture()).await {
             Ok(process) => process,
             Err(error) => {
                 let text = error.text.clone().or_else(|| error.name.clone());
@@ -177,14 +182,14 @@ impl ServiceTask {
                 return None;
             }
         };
-        let stdout = process.capture_stdout(capture(redactor()));
+        let stdout = process.capture_stdout(capture());
         let stderr = process.stderr();
         let exit = process.exit_watch();
         let limit = service.server.startup_timeout;
         let ended = tokio::select! {
             biased;
             exit = exit.wait() => Some(Ok(exit)),
-            ready = timeout(limit, is_ready(&sign, &stdout, &stderr)) => ready.err().map(Err),
+            ready = timeout(limit, is_ready(&sign, line_seen)) => ready.err().map(Err),
             _ = self.shared.stop() => {
                 report.notes.push("stopped before it was ready".to_owned());
                 let _ = process.terminate(HASTY_GRACE).await;
@@ -297,12 +302,16 @@ fn died_of(
 }
 
 /// Resolves when the sign was seen.
-async fn is_ready(sign: &Sign, stdout: &StderrHandle, stderr: &StderrHandle) {
+async fn is_ready(sign: &Sign, mut line_seen: watch::Receiver<bool>) {
     loop {
         let seen = match sign {
-            Sign::Line(line) => [stdout, stderr]
-                .iter()
-                .any(|stream| stream.tail().lines().any(|said| said.contains(line))),
+            Sign::Line(_) => {
+                if line_seen.wait_for(|seen| *seen).await.is_err() {
+                    // Nobody reads its output any more, so that no line can come.
+                    std::future::pending::<()>().await;
+                }
+                return;
+            }
             Sign::Port(port) => {
                 let connected = TcpStream::connect((Ipv4Addr::LOCALHOST, *port));
                 matches!(timeout(ONE_LOOK, connected).await, Ok(Ok(_)))

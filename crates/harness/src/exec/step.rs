@@ -118,7 +118,8 @@ pub async fn run(
     let (mut end, aftermath) = ended.conclude(sent.reply, sent.cancel).await;
     if let Some(until) = &step.until {
         if poll_end == PollEnd::StillChanging {
-            end = polling::still_changing(step, &ready, until, end);
+            let request = (&*ready.shown(), ready.facts());
+            end = polling::still_changing(step, request, until, end);
         }
         end = end.after(begun.elapsed());
     }

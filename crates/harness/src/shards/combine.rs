@@ -17,6 +17,8 @@ pub struct ShardResult {
     /// Where it was read, as a person named it.
     pub folder: String,
     pub run_id: String,
+    /// When its call began, in seconds of Unix time, where that is known.
+    pub began: Option<i64>,
     pub exit_code: u8,
     /// Its call did not end.
     pub in_progress: bool,
@@ -76,9 +78,15 @@ pub enum MergeProblem {
 pub fn combine(results: Vec<ShardResult>) -> Result<Combined, Vec<MergeProblem>> {
     let mut problems = Vec::new();
     let run = run_of(&results);
+    let latest = results.iter().filter_map(|result| result.began).max();
     let mut shards: BTreeMap<Shard, BTreeMap<u64, ShardResult>> = BTreeMap::new();
     for result in results {
-        let shard = match fitting(&result, &run) {
+        let fitting = fitting(&result, &run);
+        let fitting = fitting.and_then(|shard| match out_of_time(&result, latest) {
+            Some(why) => Err(why),
+            None => Ok(shard),
+        });
+        let shard = match fitting {
             Ok(shard) => shard,
             Err(why) => {
                 problems.push(MergeProblem::Foreign {
@@ -163,6 +171,25 @@ fn run_of(results: &[ShardResult]) -> RunIdentity {
     let most = counts.values().max().copied().unwrap_or_default();
     let mut wanted = identities().filter(|one| counts.get(one) == Some(&most));
     wanted.next().unwrap_or_default()
+}
+
+/// Shards that only their plans hold together are of one run for so long: the same
+/// plans are run again on another day.
+const SAME_RUN_SECONDS: i64 = 12 * 60 * 60;
+
+/// Why a result is of another run than the latest of them, where nobody named the run.
+fn out_of_time(result: &ShardResult, latest: Option<i64>) -> Option<String> {
+    if result.record.is_named() {
+        return None;
+    }
+    let earlier = latest?.saturating_sub(result.began?);
+    (earlier > SAME_RUN_SECONDS).then(|| {
+        format!(
+            "it began {} hours before the latest of them, and nothing but the plans says that \
+             both are of one run; give all shards of a run the same --run-key",
+            earlier / 3600
+        )
+    })
 }
 
 /// The shard that a result is of, where it is one of this run.
@@ -306,8 +333,10 @@ impl CountedShard {
         let seen: BTreeSet<String> = prints(report.iterations.iter()).collect();
         let mut earlier: Vec<IterationReport> = Vec::new();
         for (attempt, result) in &self.earlier {
+            // Each attempt may have been given the same path in its own way.
+            let place = place_of(&self.result, &report).to_owned();
             let same = |other: &&RunReport| {
-                (&other.plan.path, &other.plan.name) == (&report.plan.path, &report.plan.name)
+                place_of(result, other) == place && other.plan.name == report.plan.name
             };
             for iteration in result.plans.iter().filter(same).flat_map(|r| &r.iterations) {
                 if prints([iteration]).any(|print| !seen.contains(&print)) {
@@ -406,6 +435,13 @@ fn gone(
         ..ActionReport::default()
     };
     iteration
+}
+
+/// The path of a report's plan in the project, however it was named.
+fn place_of<'r>(result: &'r ShardResult, report: &'r RunReport) -> &'r str {
+    let mut plans = result.record.plans.iter();
+    let listed = plans.find(|plan| plan.named == report.plan.path);
+    listed.map_or(&report.plan.path, |plan| &plan.path)
 }
 
 /// The reports of a plan, one for each combination of its matrix.
@@ -627,6 +663,53 @@ mod tests {
         };
         let all = merged(results.into_iter().map(strict).collect());
         assert_eq!(all.exit_code, ExitCode::UnacceptedChange);
+    }
+
+    #[test]
+    fn an_attempt_that_named_its_plans_otherwise_is_of_the_same_plans() {
+        let mut first = shard(1, 1, &["two"]);
+        for plan in &mut first.record.plans {
+            plan.named = format!("/ci/{}", plan.path);
+        }
+        for report in &mut first.plans {
+            report.plan.path = report.plan.path.replace("./", "/ci/");
+        }
+        let all = merged(vec![first, shard(1, 2, &[]), shard(2, 1, &[])]);
+        assert_eq!(all.plans[0].verdict, Verdict::PassedAfterRetry);
+        assert_eq!(all.plans[0].iterations.len(), 2);
+    }
+
+    #[test]
+    fn what_only_plans_hold_together_is_no_run_of_several_days() {
+        let of = |index: u32, began: Option<i64>, named: bool| {
+            let mut result = shard(index, 1, &[]);
+            result.began = began;
+            if !named {
+                result.record.run_key = ShardRecord::key_of_plans(&result.record.plans_sha256);
+            }
+            result
+        };
+        let day = 24 * 60 * 60;
+        for (began, named) in [
+            (Some(day), false),
+            (Some(day), true),
+            (Some(2 * day - 3600), false),
+            (None, false),
+        ] {
+            let results = vec![of(1, Some(2 * day), named), of(2, began, named)];
+            let stale = began == Some(day) && !named;
+            assert_eq!(combine(results).is_err(), stale, "{began:?} {named}");
+        }
+        let told = refused(vec![of(1, Some(2 * day), false), of(2, Some(day), false)]);
+        assert!(
+            told[0].starts_with("s2-1: shard 2/2 is of another run"),
+            "{told:?}"
+        );
+        assert!(
+            told[0].contains("24 hours") && told[0].contains("--run-key"),
+            "{told:?}"
+        );
+        assert!(told[1].contains("shard 2/2 is missing"), "{told:?}");
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use super::decide::{Decision, Flaky};
 use super::judge::Judged;
 use jelly_base::model::{
-    ActionReport, Diagnosis, FailureReport, IterationRecord, IterationReport, Phase, StepReport,
-    Totals, deciding,
+    ActionReport, Diagnosis, Failure, FailureReport, IterationRecord, IterationReport, Phase,
+    StepReport, Totals, deciding,
 };
 use jelly_plan::Plan;
 use std::collections::BTreeMap;
@@ -96,10 +96,21 @@ fn failure(judged: &Judged, plan: &Plan) -> FailureReport {
         assertion: failure.assertion.clone(),
         mismatch: failure.mismatch,
         outcome: failure.outcome,
+        error_text: error_text(failure),
         own_limit: failure.beyond(),
         known: judged.known.clone(),
         diagnosis: judged.diagnosis.clone(),
     }
+}
+
+/// What a tool told of its error in several lines, and no more of it than a
+/// stack takes.
+fn error_text(failure: &Failure) -> Option<String> {
+    const LONGEST: usize = 4 * 1024;
+    let result = failure.tool_result.as_ref()?;
+    let text = result.text.trim_end();
+    let told = result.is_error && failure.mismatch.is_none() && text.contains('\n');
+    told.then(|| text[..text.floor_char_boundary(LONGEST)].to_owned())
 }
 
 /// Where the plan speaks of a step, or else of a server.

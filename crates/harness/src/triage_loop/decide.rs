@@ -21,6 +21,7 @@ use crate::repair::Proposal;
 use jelly_base::model::{
     ActionKind, BeforeAfter, BudgetsReport, Side, Spent, StepReport, StepState, Track,
 };
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -117,6 +118,7 @@ impl LoopState {
         let mut next = self.clone();
         next.memory.mark_ineffective(observation);
         let dependencies = StepDependencies::new(observation);
+        let proven_code = OnceCell::new();
         let mut judged: Vec<Judged> = observation
             .failures
             .iter()
@@ -127,6 +129,7 @@ impl LoopState {
                     memory: &next.memory,
                     code_revision: self.code_revision,
                     policy: &self.policy,
+                    proven_code: &proven_code,
                 };
                 judge(seen, &known)
             })

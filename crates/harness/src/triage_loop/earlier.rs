@@ -121,6 +121,11 @@ impl<'a> StepDependencies<'a> {
         self.definitions.get_or_init(all).get(step).copied()
     }
 
+    /// How far each step of the iteration got.
+    pub fn earlier(&self) -> &[EarlierStep] {
+        &self.earlier.steps
+    }
+
     /// The step that keeps what was seen of this one from being proof: see
     /// [`EarlierSteps::not_done_before`]. None where it passed before with the very same left
     /// undone.

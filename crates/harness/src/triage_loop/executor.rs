@@ -1,6 +1,7 @@
 //! How the loop reaches execution: through a small trait, so that it can be
 //! tested with a scripted fake.
 
+use crate::code_identity::ServerCode;
 use jelly_base::model::{IterationRecord, Signal};
 use jelly_plan::Plan;
 use std::collections::BTreeSet;
@@ -19,6 +20,8 @@ pub struct IterationContext<'a> {
     pub quarantined: &'a BTreeSet<String>,
     /// Servers whose `${port}` must be another one than last time.
     pub new_ports_for: &'a BTreeSet<String>,
+    /// A hook ran since the last iteration: the code may be another.
+    pub after_hook: bool,
 }
 
 /// Executes one plan, once, on fresh servers.
@@ -33,6 +36,12 @@ pub trait Executor {
     /// signal or the deadline ends it early, and the record says so.
     async fn execute(&mut self, plan: &Rc<Plan>, context: &IterationContext<'_>)
     -> IterationRecord;
+
+    /// What is proved of the code that the servers of the last iteration were
+    /// started from; where nobody asks for it, nothing.
+    fn code(&self) -> ServerCode {
+        ServerCode::new()
+    }
 
     /// The whole record of an iteration whose record was unfinished, once
     /// teardown and the servers have come to their end.

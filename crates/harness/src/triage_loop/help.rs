@@ -75,6 +75,9 @@ impl HelpContext<'_> {
             command.push(' ');
             command.push_str(word);
         }
+        if let Some(copy) = &self.call_flags.plan_copy {
+            command.push_str(&format!(" < {}", shell_word(copy)));
+        }
         command
     }
 }

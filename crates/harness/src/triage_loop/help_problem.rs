@@ -1,7 +1,10 @@
 //! One problem of the help summary, from the failures that share its cause.
 
 use super::help::HelpContext;
-use super::reason::{NAMED, times};
+use super::help_compared::compared;
+
+use super::help_excuse::excused;
+use super::reason::NAMED;
 use jelly_base::model::{
     ActionKind, Assertion, Because, Diagnosis, Exit, FailureReport, HelpProblem, IterationReport,
     Phase, Side, Standing, StepReport, StepState, Unlisted,
@@ -129,9 +132,17 @@ fn what(case: &Case<'_>, iterations: &[IterationReport]) -> String {
         (false, _) => {}
     }
     if let Some(word) = &diagnosis.excused {
-        add(excused(word, diagnosis, unconfirmable(iterations)));
+        let seen = sightings(diagnosis);
+        add(excused(word, diagnosis, seen, unconfirmable(iterations)));
     }
-    if diagnosis.standing == Some(Standing::NeverPassed) {
+    let of_snapshot = failure
+        .assertion
+        .as_ref()
+        .is_some_and(|assertion| assertion.kind == "snapshot");
+    if diagnosis.standing == Some(Standing::NeverPassed) && of_snapshot {
+        // A person has looked at it.
+        add("either the server changed, or the snapshot was accepted of another answer: no run is remembered in which it held".to_owned());
+    } else if diagnosis.standing == Some(Standing::NeverPassed) {
         add("either the server is wrong, or the plan expects the wrong value: this expectation was never seen to hold".to_owned());
     }
     what
@@ -141,48 +152,6 @@ fn what(case: &Case<'_>, iterations: &[IterationReport]) -> String {
 fn unconfirmable(iterations: &[IterationReport]) -> bool {
     let first = iterations.first().map(|i| i.budgets.before.confirms);
     first == Some(0)
-}
-
-/// Why a mismatch is not held against the code.
-fn excused(word: &str, diagnosis: &Diagnosis, unconfirmable: bool) -> String {
-    let seen = sightings(diagnosis);
-    let why = match word {
-        "unconfirmed" if seen < 2 => "seen only once, which is not proof",
-        "unconfirmed" => {
-            let times = times(seen);
-            return if unconfirmable {
-                format!("seen {times}, and confirmation is switched off")
-            } else {
-                format!("seen {times}, but not on the same plan and code, which proves nothing")
-            };
-        }
-        "not_repeatable" => {
-            "it passed earlier on the same plan and code, so something outlives an iteration"
-        }
-        "repair_ineffective" => "a repair had changed this step, so it proves nothing",
-        "after_restart" => "its server had died and was restarted before",
-        "service_died" => "a service of the plan had died before, which the server may need",
-        "error_answer" => {
-            "the answer is an error as a whole, and the step was never seen to pass: what it asks \
-             for may not be there"
-        }
-        "duration" => "a matter of time, which the machine decides too",
-        "made_by_jelly" => {
-            "jelly itself made the value, since the server sent no structured output, so it proves \
-             nothing against the code"
-        }
-        "earlier_step_not_done" => {
-            let step = diagnosis.excused_by.as_deref().unwrap_or("a step");
-            return format!(
-                "{step}, which comes before it, did not run to its end, so it proves nothing \
-                 against the code"
-            );
-        }
-        "environment" => "the environment explains the same answer",
-        "own_limit" => "a limit of jelly's own stands in the way, which proves nothing",
-        other => other,
-    };
-    why.to_owned()
 }
 
 /// Steps that never ran because this server was not there, or because these
@@ -289,7 +258,9 @@ fn also(other: &FailureReport) -> String {
         asides.push("another value each time".to_owned());
     }
     let word = other.diagnosis.excused.as_deref();
-    asides.extend(word.map(|word| excused(word, &other.diagnosis, false)));
+    asides.extend(
+        word.map(|word| excused(word, &other.diagnosis, sightings(&other.diagnosis), false)),
+    );
     match asides.as_slice() {
         [] => format!("also {told}"),
         asides => format!("also {told} ({})", asides.join("; ")),
@@ -346,24 +317,6 @@ fn exit_status(exit: &Exit) -> Option<String> {
         (None, Some(signal)) => Some(format!("ended by {signal}")),
         (None, None) => None,
     }
-}
-
-fn compared(assertion: &Assertion) -> String {
-    let place = assertion.place();
-    if let Some(difference) = &assertion.difference {
-        let place = place.map_or(String::new(), |place| format!(" at {place}"));
-        return format!("expected {}{place}; {}", assertion.kind, difference.first);
-    }
-    let actual = match &assertion.nearest {
-        Some(nearest) => format!("nothing (nearest: {nearest})"),
-        None => one_line(&assertion.actual.to_string(), QUOTE),
-    };
-    format!(
-        "expected {}{} {}, got {actual}",
-        assertion.kind,
-        place.map_or(String::new(), |place| format!(" at {place}")),
-        one_line(&assertion.expected.to_string(), QUOTE)
-    )
 }
 
 /// What the loop did about it, iteration by iteration.
@@ -461,9 +414,17 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
                 .to_owned(),
         );
     }
+    let same_code = diagnosis.excused.as_deref() == Some("same_code");
+    if same_code {
+        next.push(
+            "find what else differs from the run in which it passed: data, installed \
+             dependencies, services that the server uses, the machine, the time"
+                .to_owned(),
+        );
+    }
     // To mend the server is no advice for what is not its fault, and of two
     // readings enough is said above.
-    let readings_said = doubtful || outlives;
+    let readings_said = doubtful || outlives || same_code;
     let many_new = case.is_new_snapshot() && case.steps.len() > 1;
     let advice = diagnosis.advice.fix.iter();
     let advice = advice.filter(|fix| match fix.is_command() {
@@ -490,7 +451,9 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
         line.extend(profile.map(|profile| format!(" {profile}")));
     }
     let is_of_start = matches!(failure.phase, Phase::Spawn | Phase::Handshake | Phase::List);
-    if is_of_start && !failure.argv.is_empty() {
+    // What is another folder or port in each iteration, nobody can start by hand.
+    let is_of_iteration = |word: &String| word.contains("${tmp}") || word.contains("${port");
+    if is_of_start && !failure.argv.is_empty() && !failure.argv.iter().any(is_of_iteration) {
         let here = &context.call_flags.folder;
         let folder = failure.cwd.as_deref().filter(|folder| folder != here);
         let line = shell_command_in(folder, &failure.argv);

@@ -3,14 +3,21 @@
 
 use super::earlier::StepDependencies;
 use super::memory::Memory;
+use super::proven_code::{ProvenCode, proven_code};
 use super::seen::{Observation, Policy, Seen, needs_proof};
 use jelly_base::model::{AssertionTarget, Diagnosis, Failure, KnownMark, Repeated, Side, Standing};
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Why what jelly itself left out is held against nobody.
 const OWN_LIMIT: &str = "own_limit";
 
 /// Why nothing is held against a server that may have needed what died.
 const SERVICE_DIED: &str = "service_died";
+
+/// Why nothing is held against code that is, as is proved, the same that passed.
+const SAME_CODE: &str = "same_code";
 
 /// Whether code is blamed for what it did without a service that it may need.
 fn blames_for_a_service(failure: &Failure, diagnosis: &Diagnosis) -> bool {
@@ -80,6 +87,9 @@ pub(super) struct Known<'a> {
     pub memory: &'a Memory,
     pub code_revision: u32,
     pub policy: &'a Policy,
+    /// What is proved of the code that steps rested on, by step; worked out when it
+    /// is first asked for.
+    pub proven_code: &'a OnceCell<BTreeMap<String, Rc<ProvenCode>>>,
 }
 
 /// Judges one failure by what is remembered of the iterations before.
@@ -111,9 +121,11 @@ pub(super) fn judge(seen: &Seen, known: &Known<'_>) -> Judged {
             let own_limit = failure.beyond().map(|_| Excuse::from(OWN_LIMIT));
             let service = seen.failure.after_service_died;
             let service = service.then(|| Excuse::from(SERVICE_DIED));
-            if let Some(Excuse { word, step }) = excused.or(own_limit).or(service) {
+            if let Some(excuse) = excused.or(own_limit).or(service) {
+                let Excuse { word, step, code } = excuse;
                 diagnosis.excused = Some(word.to_owned());
                 diagnosis.excused_by = step;
+                diagnosis.same_code = code;
             }
         }
     }
@@ -132,11 +144,17 @@ struct Excuse {
     word: &'static str,
     /// As of [`Diagnosis::excused_by`].
     step: Option<String>,
+    /// As of [`Diagnosis::same_code`].
+    code: Vec<String>,
 }
 
 impl From<&'static str> for Excuse {
     fn from(word: &'static str) -> Self {
-        Self { word, step: None }
+        Self {
+            word,
+            step: None,
+            code: Vec::new(),
+        }
     }
 }
 
@@ -152,8 +170,8 @@ fn prove(seen: &Seen, known: &Known<'_>) -> (Blame, Option<Excuse>) {
     let gap = || {
         let gap = known.dependencies.gap_before(step, &policy.passed_before)?;
         Some(Excuse {
-            word: "earlier_step_not_done",
             step: Some(gap.id.clone()),
+            ..Excuse::from("earlier_step_not_done")
         })
     };
     if let Some(excuse) = excuse(&seen.failure)
@@ -173,10 +191,20 @@ fn prove(seen: &Seen, known: &Known<'_>) -> (Blame, Option<Excuse>) {
     if !earlier.iter().all(|same| same.contains(fingerprint)) {
         return (Blame::Flaky, None);
     }
-    let passed = known
-        .dependencies
-        .definition(step)
-        .is_some_and(|d| policy.passed_before.has(d) || memory.passed_as_defined(d));
+    let definition = known.dependencies.definition(step);
+    let passed_before = &policy.passed_before;
+    let passed = definition.is_some_and(|d| passed_before.has(d) || memory.passed_as_defined(d));
+    // Then something else has changed since, whatever it is.
+    if passed
+        && let Some((definition, code)) = definition.zip(code_of(step, known))
+        && passed_before.has_on(definition, code.key())
+    {
+        let excuse = Excuse {
+            code: code.proofs(),
+            ..Excuse::from(SAME_CODE)
+        };
+        return (Blame::Open, Some(excuse));
+    }
     let standing = if passed {
         Standing::PassedBefore
     } else if seen.diagnosis.error_answer {
@@ -186,6 +214,15 @@ fn prove(seen: &Seen, known: &Known<'_>) -> (Blame, Option<Excuse>) {
         Standing::NeverPassed
     };
     (Blame::Confirmed(standing), None)
+}
+
+/// What is proved of the code that the step rested on.
+fn code_of<'k>(step: &str, known: &Known<'k>) -> Option<&'k ProvenCode> {
+    let Observation { steps, code, .. } = known.observation;
+    let earlier = known.dependencies.earlier();
+    let proven = known.proven_code;
+    let proven = proven.get_or_init(|| proven_code(steps, earlier, code));
+    proven.get(step).map(|code| &**code)
 }
 
 /// What excuses a mismatch however often it comes.

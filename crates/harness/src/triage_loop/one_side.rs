@@ -49,4 +49,5 @@ fn excuse(judged: &mut Judged) {
     diagnosis.flaky = false;
     diagnosis.excused = Some("environment".to_owned());
     diagnosis.excused_by = None;
+    diagnosis.same_code.clear();
 }

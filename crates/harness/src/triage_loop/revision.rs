@@ -14,7 +14,7 @@ mod values;
 use super::earlier::{EarlierStep, Ran};
 use super::seen::{Foundations, StepFacts};
 use definition::{InEffect, add_server, add_step, add_value};
-use hash::StableHash;
+pub(super) use hash::StableHash;
 use jelly_plan::{Plan, Request, Server, Step};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

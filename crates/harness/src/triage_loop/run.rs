@@ -14,6 +14,7 @@ use super::seen::{Foundations, Observation, Policy, Seen};
 use super::settings::{LoopSettings, Surroundings};
 use super::standing::Standings;
 use super::verdict::{Course, Ending};
+use crate::code_identity::ServerCode;
 use crate::repair::{Facts, Proposal, propose};
 use jelly_base::model::{
     ActionKind, Event, IterationRecord, IterationReport, RepairReport, RunReport, Signal,
@@ -38,6 +39,8 @@ pub struct Outcome {
     pub steps: Rc<Foundations>,
     /// … and how far each of them got.
     pub ran: Vec<Ran>,
+    /// What is proved of the code that its servers ran.
+    pub code: ServerCode,
 }
 
 /// Runs a plan in the loop until it passes, fails, or needs help.
@@ -104,6 +107,9 @@ pub(super) struct Run<'a, E, H> {
     /// What the steps of the last iteration rested on.
     pub(super) steps: Rc<Foundations>,
     pub(super) ran: Vec<Ran>,
+    pub(super) code: ServerCode,
+    /// A hook ran since the last iteration.
+    pub(super) after_hook: bool,
     pub(super) passed_over: Vec<PassedOver>,
     /// By test fingerprint, what keeps the failures of the last iteration from
     /// their next step.
@@ -144,6 +150,8 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             last: Standings::default(),
             steps: Rc::default(),
             ran: Vec::new(),
+            code: ServerCode::new(),
+            after_hook: false,
             passed_over: Vec::new(),
             loop_limits: BTreeMap::new(),
             settings,
@@ -165,12 +173,14 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             deadline: self.deadline,
             quarantined: &self.quarantined,
             new_ports_for: &self.new_ports_for,
+            after_hook: std::mem::take(&mut self.after_hook),
         };
         // Before it runs, since it is what the answers are held against.
         let snapshots = (self.around.stored)(&self.plan);
         self.steps = Rc::new(foundations(&self.plan, self.settings, snapshots));
         let mut record = self.around.executor.execute(&self.plan, &context).await;
         self.new_ports_for.clear();
+        self.code = self.around.executor.code();
         self.course.interrupted = record.interrupted;
         if record.unfinished {
             self.publish_unfinished(record.clone(), began);
@@ -301,6 +311,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
                 record: &pass.record,
                 failures: &pass.seen,
                 steps: &self.steps,
+                code: &self.code,
                 time_left: Instant::now() < self.deadline,
             };
             let (decision, next) = pass.before.decide(&observation);
@@ -340,7 +351,12 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
                     applied.proposals.push(proposal.clone());
                 }
                 Err(why) => {
-                    self.pass_over(proposal, &why);
+                    // Of a step with cases, the first has done it for all of them.
+                    let is_done =
+                        |other: &Proposal| other.id == proposal.id && other.edits == proposal.edits;
+                    if !applied.proposals.iter().any(is_done) {
+                        self.pass_over(proposal, &why);
+                    }
                     refused.push(proposal.clone());
                 }
             }

@@ -39,6 +39,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     /// Runs a hook and takes its effect in; says whether the run goes on.
     pub(super) async fn hook(&mut self, hook: Hook, pass: &mut Pass) -> bool {
         self.publish_progress();
+        self.after_hook = true;
         let before = self.before(hook).await;
         let Some(report) = self.call(hook).await else {
             return false;

@@ -169,6 +169,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             ending,
             steps: self.steps,
             ran: self.ran,
+            code: self.code,
         }
     }
 

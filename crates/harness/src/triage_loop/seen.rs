@@ -1,5 +1,6 @@
 //! What the decision looks at: one iteration, triaged.
 
+use crate::code_identity::ServerCode;
 use crate::repair::Proposal;
 use jelly_base::model::{
     Budgets, Diagnosis, ErrorCategory, Failure, IterationRecord, KnownMark, Side,
@@ -43,23 +44,32 @@ pub struct Means {
 
 /// Which [definitions](super::definitions) of steps passed in earlier runs.
 #[derive(Clone)]
-pub struct PassedBefore(Rc<dyn Fn(u64) -> bool>);
+pub struct PassedBefore(Rc<FindPass>);
+
+type FindPass = dyn Fn(u64, Option<u64>) -> bool;
 
 impl PassedBefore {
-    /// `passed` has to say the same for as long as the run goes on.
-    pub fn new(passed: impl Fn(u64) -> bool + 'static) -> Self {
+    /// `passed` has to say the same for as long as the run goes on. It is asked for
+    /// a definition, and where that is given, for a pass on proven code with this
+    /// [key](super::ProvenCode::key).
+    pub fn new(passed: impl Fn(u64, Option<u64>) -> bool + 'static) -> Self {
         Self(Rc::new(passed))
     }
 
+    /// On whatever code.
     pub(super) fn has(&self, definition: u64) -> bool {
-        (self.0)(definition)
+        (self.0)(definition, None)
+    }
+
+    pub(super) fn has_on(&self, definition: u64, code: u64) -> bool {
+        (self.0)(definition, Some(code))
     }
 }
 
 impl Default for PassedBefore {
     /// Nothing is known of earlier runs.
     fn default() -> Self {
-        Self::new(|_| false)
+        Self::new(|_, _| false)
     }
 }
 
@@ -171,6 +181,8 @@ pub struct Observation<'a> {
     /// One for each failure of the record, in its order.
     pub failures: &'a [Seen],
     pub steps: &'a Foundations,
+    /// What is proved of the code that its servers ran.
+    pub code: &'a ServerCode,
     /// The run's deadline has not passed yet.
     pub time_left: bool,
 }

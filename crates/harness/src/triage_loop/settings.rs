@@ -70,6 +70,8 @@ pub struct CallFlags {
     pub same: Vec<String>,
     /// Where it was called.
     pub folder: String,
+    /// The file that holds the plan, where that came from stdin.
+    pub plan_copy: Option<String>,
 }
 
 impl LoopSettings {

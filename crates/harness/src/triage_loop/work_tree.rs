@@ -1,18 +1,12 @@
 //! The git work tree that a project lies in: which of its files a hook
 //! changed. Where there is no git, or no answer in time, nothing is said.
 
-use jelly_process::{Capture, CommandSpec, ExitBoundReader, spawn};
+use crate::git::{git, path_of};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-use tokio::io::AsyncReadExt;
 
-/// So long git may take to say one thing.
-const LIMIT: Duration = Duration::from_secs(5);
-/// What it is given to end, twice.
-const GRACE: Duration = Duration::from_millis(200);
 /// More than this of an answer is not read: such a tree is not looked at.
 const MAX_OUTPUT: usize = 8 * 1024 * 1024;
 /// Files that differ from the last commit; of more, nothing is said.
@@ -33,9 +27,14 @@ pub struct WorkTree {
 impl WorkTree {
     /// Looks at the work tree that `folder` lies in.
     pub async fn look(folder: &Path) -> Option<Self> {
-        let root = git(folder, &["rev-parse", "--show-toplevel"]).await?;
+        let root = git(folder, &["rev-parse", "--show-toplevel"], MAX_OUTPUT).await?;
         let root = PathBuf::from(String::from_utf8(root).ok()?.trim_end_matches('\n'));
-        let head = git(folder, &["rev-parse", "--verify", "--quiet", "HEAD"]).await;
+        let head = git(
+            folder,
+            &["rev-parse", "--verify", "--quiet", "HEAD"],
+            MAX_OUTPUT,
+        )
+        .await;
         let head = head.and_then(|head| Some(String::from_utf8(head).ok()?.trim().to_owned()));
         let status = [
             "status",
@@ -45,7 +44,7 @@ impl WorkTree {
             "--no-renames",
             "--ignore-submodules=none",
         ];
-        let listed = git(folder, &status).await?;
+        let listed = git(folder, &status, MAX_OUTPUT).await?;
         let mut files = BTreeMap::new();
         // As in `?? name`, where the two letters are the state.
         for entry in listed.split(|byte| *byte == 0) {
@@ -75,7 +74,7 @@ impl WorkTree {
         {
             let commits = format!("{before}..{after}");
             let args = ["diff", "--name-only", "-z", "--no-renames", &commits, "--"];
-            let listed = git(folder, &args).await.unwrap_or_default();
+            let listed = git(folder, &args, MAX_OUTPUT).await.unwrap_or_default();
             let committed = listed.split(|byte| *byte == 0);
             changed.extend(committed.filter(|name| !name.is_empty()).map(path_of));
         }
@@ -88,17 +87,6 @@ impl WorkTree {
         let below = path.strip_prefix(&self.root).unwrap_or(path);
         below.display().to_string()
     }
-}
-
-#[cfg(unix)]
-fn path_of(name: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt;
-    std::ffi::OsStr::from_bytes(name).into()
-}
-
-#[cfg(not(unix))]
-fn path_of(name: &[u8]) -> PathBuf {
-    String::from_utf8_lossy(name).into_owned().into()
 }
 
 /// What tells a file from what it was.
@@ -116,46 +104,4 @@ fn content(path: &Path) -> String {
         Ok(bytes) => format!("{:x?}", Sha256::digest(&bytes)),
         Err(error) => error.kind().to_string(),
     }
-}
-
-/// What git prints, where it succeeds in time. Nothing that the repository
-/// configures is run.
-async fn git(folder: &Path, args: &[&str]) -> Option<Vec<u8>> {
-    let options = [
-        "--no-pager",
-        "-c",
-        "core.fsmonitor=false",
-        "-c",
-        "core.quotePath=false",
-    ];
-    let mut argv = vec!["git".to_owned()];
-    argv.extend(options.iter().chain(args).map(|word| (*word).to_owned()));
-    let spec = CommandSpec {
-        argv,
-        cwd: folder.to_owned(),
-        env: [("GIT_OPTIONAL_LOCKS", "0"), ("GIT_TERMINAL_PROMPT", "0")]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .to_vec(),
-    };
-    let mut process = spawn(&spec, Capture::default()).await.ok()?;
-    process.close_stdin();
-    let watch = process.exit_watch();
-    let stdout = process.stdout.take();
-    let read = async {
-        let mut output = Vec::new();
-        if let Some(stdout) = stdout {
-            let most = u64::try_from(MAX_OUTPUT).unwrap_or(u64::MAX);
-            let mut reader = ExitBoundReader::new(stdout, &watch).take(most);
-            reader.read_to_end(&mut output).await.ok()?;
-        }
-        (output.len() < MAX_OUTPUT).then_some(output)
-    };
-    let output = tokio::time::timeout(LIMIT, read).await.ok().flatten();
-    // What is read to its end has ended, or is about to.
-    let exit = match output {
-        Some(_) => tokio::time::timeout(LIMIT, watch.wait()).await.ok(),
-        None => None,
-    };
-    process.shutdown(GRACE).await;
-    output.filter(|_| exit.is_some_and(|exit| exit.code == Some(0)))
 }

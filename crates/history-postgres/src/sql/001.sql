@@ -86,6 +86,22 @@ create table jelly.definitions (
     primary key (definition, project_id)
 );
 
+-- 8 bytes that stand for a text.
+create function jelly.short(text) returns bigint
+language sql immutable strict parallel safe
+return ('x' || left(md5($1), 16))::bit(64)::bigint;
+
+-- What passed on code of which is proved which it is: all steps of a plan in one
+-- row, which many runs of the same share. A definition is kept by its short form.
+create table jelly.proven (
+    project_id int not null,
+    seen_on date not null,
+    passes uuid not null,
+    code text not null,
+    definitions bigint[] not null,
+    primary key (code, passes, project_id)
+);
+
 -- Adds a run, without the reports that are recorded already. Gives back its id;
 -- 0 where all of it was there. What is written by several tables at once is
 -- written in the order of its keys, so that no two writers wait for each other.
@@ -180,6 +196,16 @@ begin
     order by d
     on conflict (definition, project_id) do update set seen_on = excluded.seen_on
         where definitions.seen_on < excluded.seen_on - 7;
+
+    insert into jelly.proven (project_id, seen_on, passes, code, definitions)
+    select distinct on (code, passes) project, current_date, md5(p->>'definitions')::uuid as passes,
+        p->>'code' as code, array(
+            select jelly.short(d) from jsonb_array_elements_text(p->'definitions') d
+        )
+    from jsonb_array_elements(run->'proven') p
+    order by code, passes
+    on conflict (code, passes, project_id) do update set seen_on = excluded.seen_on
+        where proven.seen_on < excluded.seen_on - 7;
     return this;
 end
 $$;
@@ -196,6 +222,7 @@ begin
     ) r;
     if old is null then
         delete from jelly.definitions where seen_on < before::date;
+        delete from jelly.proven where seen_on < before::date;
         return 0;
     end if;
     delete from jelly.results
@@ -206,5 +233,7 @@ begin
 end
 $$;
 
+-- For who may read the tables.
+grant execute on function jelly.short(text) to public;
 revoke execute on function jelly.record_1(jsonb) from public;
 revoke execute on function jelly.prune_1(timestamptz, int) from public;

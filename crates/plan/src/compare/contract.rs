@@ -3,8 +3,9 @@
 
 use super::spelled::SpelledNames;
 use crate::{
-    Answer, Auth, AuthGrant, AuthProof, Cancel, Command, Completion, CompletionOf, Give, HttpCall,
-    LogLevel, PackageUse, Raw, Request, Server, Step, Subscription, Template, Transport, Until,
+    Answer, Auth, AuthGrant, AuthProof, CallAtOnce, Cancel, Command, Completion, CompletionOf,
+    Give, HttpCall, LogLevel, PackageUse, Raw, Request, Server, Step, Subscription, Template,
+    Transport, Until,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -193,6 +194,7 @@ pub(super) fn contract_of_step(step: &Step, names: SpelledNames<'_>) -> Contract
         server: _,
         request,
         args,
+        at_once,
         // Among the expectations.
         expect: _,
         capture: _,
@@ -224,6 +226,18 @@ pub(super) fn contract_of_step(step: &Step, names: SpelledNames<'_>) -> Contract
     Contract::from([
         ("another request", of_request(request, names)),
         ("other arguments", names.value(args)),
+        (
+            "other calls `at_once`",
+            json!(
+                at_once
+                    .iter()
+                    .map(|call| {
+                        let CallAtOnce { tool, args } = call;
+                        json!([tool, names.value(args)])
+                    })
+                    .collect::<Vec<_>>()
+            ),
+        ),
         (
             "another `timeout`",
             json!(timeout.map(|t| t.as_nanos().to_string())),

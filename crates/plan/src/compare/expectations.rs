@@ -126,6 +126,7 @@ impl Collected<'_> {
             server: _,
             request,
             args: _,
+            at_once,
             expect,
             capture,
             tags: _,
@@ -145,6 +146,9 @@ impl Collected<'_> {
             case: _,
         } = step;
         let owner = Owner::Step(id.clone());
+        for call in at_once {
+            self.plain(&owner, "at_once", &call.tool, "answered");
+        }
         if cancel.is_some() {
             self.plain(&owner, "answer", "", "cancelled");
         } else if let Request::Http(_) = request {

@@ -6,6 +6,7 @@
 use super::spelled::SpelledNames;
 use crate::words::has_word;
 use crate::{Command, PackageUse, Server, Transport};
+use jelly_base::text::is_code_file;
 use jelly_package::Package;
 use serde_json::{Value, json};
 
@@ -124,11 +125,6 @@ const STEERING: &str = "\
     LD_PRELOAD LD_LIBRARY_PATH DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH RUBYOPT \
     RUBYLIB PERL5OPT PERL5LIB JAVA_TOOL_OPTIONS CLASSPATH VIRTUAL_ENV";
 
-/// Endings of files that hold code.
-const CODE: &str = "\
-    .js .mjs .cjs .ts .mts .tsx .jsx .py .pyz .rb .sh .bash .php .pl .lua .jar \
-    .dll .exe .bat .cmd .ps1 .wasm .r";
-
 /// What a server is, by the keys that plans write it with.
 pub(super) fn program(server: &Server, names: SpelledNames<'_>) -> Vec<(&'static str, Value)> {
     let (url, command) = match &server.transport {
@@ -223,12 +219,6 @@ fn launcher(command: &str) -> Option<&'static Launcher> {
     LAUNCHERS.iter().find(|l| has_word(l.names, name))
 }
 
-fn is_code(word: &str) -> bool {
-    let lower = word.to_ascii_lowercase();
-    CODE.split_whitespace()
-        .any(|ending| lower.ends_with(ending))
-}
-
 fn is_address(word: &str) -> bool {
     ["http://", "https://", "ws://", "wss://"]
         .iter()
@@ -247,7 +237,7 @@ fn identifying(command: &str, args: &[String]) -> Vec<String> {
     // Some programs run what another word names.
     let rest = args.iter().skip(reach);
     own.extend(
-        rest.filter(|word| is_code(word) || is_address(word))
+        rest.filter(|word| is_code_file(word) || is_address(word))
             .cloned(),
     );
     own

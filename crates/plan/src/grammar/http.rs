@@ -21,7 +21,8 @@ mapping! {
         delete: Kind::Filled;
         /// Headers of this request, over those of the server.
         headers: Kind::ByName(&Kind::Word, 1), also "header";
-        /// A text, sent as it is, or a value, sent as JSON.
+        /// A text, sent as it is (`text/plain`, unless a header sets another type), or
+        /// a value, sent as JSON.
         body: Kind::Anything, also "json data";
     }
     rule Rule::OneOf(&[&["get"], &["head"], &["options"], &["post"], &["put"], &["delete"]]);

@@ -49,6 +49,9 @@ mapping! {
         raw_base64: Kind::Base64;
         /// Arguments by name; for `request`, any JSON. Text may contain variables.
         args: Kind::Anything, also "arguments params input";
+        /// Calls of tools that are sent at the same time as the step's own. Each must
+        /// be answered; only the step's own answer is held against `expect`.
+        at_once: Kind::List(&Kind::Mapping(&AT_ONCE), 1), also "concurrent parallel";
         /// What the client answers if the server asks it something during this
         /// step, in this order, once each.
         answers: Kind::List(&Kind::Mapping(&ANSWER), 0);
@@ -103,6 +106,21 @@ mapping! {
 }
 
 mapping! {
+    /// A call that is sent together with the step's own, on the same session.
+    AT_ONCE = "AtOnce", "a call" {
+        /// The tool that is called.
+        tool: Kind::ForeignName("a tool's name"),
+            required "a call needs a `tool`" "as in `at_once: [{ tool: count }]`", also "call name";
+        /// Its arguments by name.
+        args: Kind::AnyMap, also "arguments params input";
+    }
+    hints {
+        "expect" => "it must be answered, be it with an error; what else is expected needs a step",
+        "server" => "it is a call to the step's own server",
+    }
+}
+
+mapping! {
     /// When a step runs: all of it must hold. Nothing here depends on what a
     /// server answers.
     CONDITION = "Condition", "`if`" {
@@ -128,7 +146,7 @@ mapping! {
     /// The expected answer. The request is repeated until it comes.
     UNTIL = "Until", "`until`" {
         /// What the answer must be: `text`, `json`, `structured`, `is_error` and
-        /// `error`.
+        /// `error`; of `http`, `status`, `headers`, `text` and `json`.
         expect: Kind::Mapping(&EXPECT),
             required "`until` needs an `expect`" "as in `until: { expect: { text: { contains: done } } }`";
         /// How long to wait between requests. Default: 500ms.
@@ -137,7 +155,7 @@ mapping! {
         for: Kind::Time, also "timeout within";
     }
     hints {
-        "text json structured is_error error" => "put it into `expect`",
+        "text json structured is_error error status headers" => "put it into `expect`",
     }
 }
 
@@ -219,7 +237,7 @@ mapping! {
             also "structuredContent structured_content";
         /// Expects an error; {} for any.
         error: Kind::Mapping(&ERROR_EXPECT);
-        /// How long the answer took.
+        /// How long the answer took: a time, as in `lt: 5s`, or milliseconds.
         duration: Kind::Operators(Target::Duration), also "time";
         /// What the server wrote on stderr during the step.
         stderr: Kind::Operators(Target::Stderr);

@@ -18,7 +18,7 @@ use std::collections::{BTreeSet, HashMap};
 const LABEL: &str = "name";
 
 /// Keys of a step in which the variables of a case stand for their values.
-const FILLED: [&str; 14] = [
+const FILLED: [&str; 15] = [
     "name",
     "tool",
     "prompt",
@@ -29,6 +29,7 @@ const FILLED: [&str; 14] = [
     "raw",
     "http",
     "args",
+    "at_once",
     "answers",
     "expect",
     "until",

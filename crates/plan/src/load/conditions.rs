@@ -213,12 +213,8 @@ impl<'t> Reader<'t> {
     ) -> Option<Box<Until>> {
         let entry = fields.entry("until")?;
         let (node, path) = (&entry.value, fields.path.key("until"));
-        if let Some(
-            request @ (Request::Raw(_)
-            | Request::Subscribe(_)
-            | Request::Unsubscribe(_)
-            | Request::Http(_)),
-        ) = request
+        if let Some(request @ (Request::Raw(_) | Request::Subscribe(_) | Request::Unsubscribe(_))) =
+            request
         {
             let message = format!("`{}` is sent once, and has no `until`", request.kind());
             self.problem(entry.key_span, fields.path, message)
@@ -240,7 +236,13 @@ impl<'t> Reader<'t> {
         }
         let expect = self.required(own, "expect")?;
         let path = path.key("expect");
-        for key in ["duration", "stderr", "notifications"] {
+        self.fits_request(expect, path, request);
+        let of_answers: &[&str] = match request {
+            // Of the others it was told that plain HTTP has none.
+            Some(Request::Http(_)) => &["duration"],
+            _ => &["duration", "stderr", "notifications"],
+        };
+        for key in of_answers {
             if let Some(entry) = expect.entry(key) {
                 let message = format!("`until` looks at answers alone, and not at `{key}`");
                 self.problem(entry.key_span, path, message).hint(

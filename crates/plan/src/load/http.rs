@@ -154,10 +154,21 @@ impl<'t> Reader<'t> {
 
     /// What is expected fits what is sent.
     pub(super) fn fits_http(&mut self, fields: Fields<'_, 't, '_>, request: Option<&Request>) {
-        let (Some(expect), Some(request)) = (fields.get("expect"), request) else {
+        if let Some(expect) = fields.get("expect") {
+            self.fits_request(expect, fields.path.key("expect"), request);
+        }
+    }
+
+    /// The same of an `expect`, be it the step's or that of its `until`.
+    pub(super) fn fits_request(
+        &mut self,
+        expect: &Node<'t>,
+        path: Path<'_>,
+        request: Option<&Request>,
+    ) {
+        let Some(request) = request else {
             return;
         };
-        let path = fields.path.key("expect");
         let is_http = matches!(request, Request::Http(_));
         let (keys, told): (&[&str], _) = match is_http {
             true => (&OF_MESSAGES, "the answer to a plain HTTP request has no"),
@@ -169,7 +180,7 @@ impl<'t> Reader<'t> {
                 problem.hint(match is_http {
                     true => {
                         "it has a `status`, `headers`, a `text` and a `duration`, and its \
-                             `json` begins at the body"
+                         `json` begins at the body"
                     }
                     false => "an answer to a message is no HTTP answer of its own",
                 });

@@ -191,6 +191,30 @@ fn a_key_without_its_colon_and_a_bracket_without_its_end_are_said() {
         "never closed",
         "write `\"`",
     );
+    let step = |args: &str| {
+        format!(
+            "version: 1\nservers: {{ m: {{ command: x }} }}\nsteps:\n  - tool: t\n    args: {args}\n    timeout: 1s\n"
+        )
+    };
+    let closes_nothing = "so that the `}` in it closes nothing";
+    slip(
+        &step("{ channel: #general }"),
+        "5:22",
+        closes_nothing,
+        "write \"#general\"",
+    );
+    slip(
+        &step("{ text: issue #7, n: 1 }"),
+        "5:25",
+        closes_nothing,
+        "write \"issue #7\"",
+    );
+    slip(
+        &step("{ text: 'a' # }"),
+        "5:23",
+        closes_nothing,
+        "before the `#`",
+    );
 }
 
 #[test]

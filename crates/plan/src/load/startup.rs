@@ -146,6 +146,7 @@ impl<'t> Reader<'t> {
             server: server.name.clone(),
             request: Request::Startup,
             args: Value::Null,
+            at_once: Vec::new(),
             expect,
             capture: IndexMap::new(),
             tags,

@@ -153,6 +153,7 @@ impl<'t> Reader<'t> {
         requires.extend(of_server.into_iter().flatten().cloned());
         let until = self.until(fields, request.as_ref(), &mut needs);
         let args = self.args(fields, request.as_ref(), &mut needs);
+        let at_once = self.at_once(fields, request.as_ref(), &mut needs);
         let answers = match fields.get("answers") {
             Some(node) => {
                 let of = (Of::Step, server.as_deref());
@@ -199,6 +200,7 @@ impl<'t> Reader<'t> {
             server: server?,
             request: request?,
             args,
+            at_once,
             expect,
             capture,
             tags,

@@ -4,6 +4,7 @@
 //! is why a plan is not deserialized straight into its types. Must not know
 //! what a plan means.
 
+mod in_comment;
 mod json;
 mod node;
 mod scalar;

@@ -3,6 +3,7 @@
 //! Main function: [`explain`]. Judges by the line that the parser stopped at and those
 //! around it, since one slip makes several errors, and one error has several causes.
 
+use super::in_comment::closed_in_comment;
 use super::node::Trouble;
 use std::ops::Range;
 
@@ -245,6 +246,9 @@ fn bracket_left_open(text: &str, at: usize, said: &str) -> Option<Trouble> {
     let goes_on = at != open && at <= line.end() || Line::at(text, at).depth() > line.depth();
     if goes_on && !text[at..].trim().is_empty() {
         return None;
+    }
+    if let Some(trouble) = closed_in_comment(text, open) {
+        return Some(trouble);
     }
     let bracket = &text[open..=open];
     let close = if bracket == "[" { ']' } else { '}' };

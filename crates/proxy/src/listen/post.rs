@@ -342,7 +342,7 @@ async fn modern(
     }
     let opened = session
         .router
-        .open_shared(request.request.clone(), line, cut);
+        .open_shared((request.request.clone(), carried(headers)), line, cut);
     let Some((line, outflow)) = opened else {
         return bad(code::INVALID_REQUEST, "the message can't be passed on");
     };
@@ -360,6 +360,17 @@ async fn modern(
         }
         FirstWord::Stream => answers::events(outflow, departure),
     }
+}
+
+/// Headers of MCP that came along: those that jelly does not know are passed on to
+/// a server behind a URL.
+fn carried(headers: &HeaderMap) -> Vec<(String, String)> {
+    let of_mcp = headers
+        .iter()
+        .filter(|(name, _)| name.as_str().starts_with("mcp-"));
+    of_mcp
+        .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
+        .collect()
 }
 
 #[derive(Default, Deserialize)]

@@ -69,9 +69,10 @@ async fn supported(session: &Rc<ClientSession>) -> Option<Vec<String>> {
     };
     let nobody = Rc::new(Notify::new());
     let question = question.to_string();
-    let (line, outflow) = session
-        .router
-        .open_shared(asked, question.as_bytes(), nobody)?;
+    let (line, outflow) =
+        session
+            .router
+            .open_shared((asked, Vec::new()), question.as_bytes(), nobody)?;
     // Also where the client leaves before the server has said it.
     let _departure = session.departure(&outflow);
     let answered = session.say(line).await && timeout(PATIENCE, outflow.ended()).await.is_ok();

@@ -4,7 +4,7 @@ use super::pending::{Asked, Asking, CallClock, Waiting, key};
 use super::session::era_of;
 use super::{Relay, Starting, State, Wish};
 use crate::account::{RequestOutcome, TraceParent};
-use crate::message::{Kind, Line, NoticeParams, Peek, RequestParams, peek};
+use crate::message::{Kind, Line, NoticeParams, Peek, RequestParams, batch_of, parts_of, peek};
 use crate::settings::Tap;
 use crate::trouble::Trouble;
 use jelly_base::mcp::{DISCOVER, Era, code};
@@ -12,6 +12,8 @@ use tokio::time::Instant;
 
 /// Lines that are kept for a server which is starting.
 pub(super) const HELD: usize = 10_000;
+/// And of them together.
+pub(super) const HELD_BYTES: usize = 64 * 1024 * 1024;
 
 /// A longer call is not kept to be made again.
 const KEPT_CALL: usize = 256 * 1024;
@@ -44,12 +46,15 @@ impl<T: Tap> Relay<T> {
                 }
             }
             Line::Many(messages) => {
-                let mut is_to_pass = true;
-                for message in &messages {
-                    is_to_pass &= self.takes(message, line, now);
-                }
-                if is_to_pass {
+                let parts = messages.iter().zip(parts_of(line));
+                let keeps: Vec<bool> = parts
+                    .map(|(message, part)| self.takes(message, part, now))
+                    .collect();
+                if keeps.iter().all(|keeps| *keeps) {
                     self.pass_to_server(line);
+                } else if let Some(rest) = batch_of(line, &keeps) {
+                    // Each of them is a message of its own.
+                    self.pass_to_server(&rest);
                 }
             }
             // A server may have its own word for it.
@@ -85,8 +90,7 @@ impl<T: Tap> Relay<T> {
                                 self.account(&asked, RequestOutcome::Cancelled, None);
                             }
                             let held = self.let_held_go(id.get());
-                            let id = key(id.get());
-                            self.listening.retain(|(listening, _)| key(listening) != id);
+                            self.ends_listening(&key(id.get()));
                             return !held;
                         }
                     }
@@ -99,7 +103,7 @@ impl<T: Tap> Relay<T> {
     }
 
     fn takes_request(&mut self, message: &Peek<'_>, id: &str, line: &[u8], now: Instant) -> bool {
-        self.session.note(message);
+        let word = self.session.note(message);
         let method = Asking::of(message.method());
         if self.server_era == Some(Era::Legacy) && self.refuses_modern(message, id) {
             return false;
@@ -107,7 +111,10 @@ impl<T: Tap> Relay<T> {
         if method == Asking::Initialize && self.adopts_opening(id, now) {
             return false;
         }
-        let asked = self.asked(message, method, line, now);
+        let asked = Asked {
+            word,
+            ..self.asked(message, method, line, now)
+        };
         match self.state {
             State::Ready | State::Starting(_) => {
                 self.pending.add(id, asked);
@@ -180,6 +187,7 @@ impl<T: Tap> Relay<T> {
             modern: self.session.era == Some(Era::Modern),
             is_sound_probe: method == Asking::Discover && is_complete(message),
             parent: parent_of(message),
+            word: None,
         }
     }
 

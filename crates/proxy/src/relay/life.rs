@@ -1,15 +1,16 @@
 //! Starts, deaths and what is due.
 
-use super::client::HELD;
+use super::client::{HELD, HELD_BYTES};
 use super::pending::{Asked, Asking, Waiting, earlier, key};
 use super::{OwnRequest, Relay, Starting, State, Wish};
 use crate::account::RequestOutcome;
-use crate::message::{Kind, Line, peek};
+use crate::message::{Kind, Line, line_of, peek};
 use crate::settings::Tap;
 use crate::trouble::Trouble;
-use jelly_base::mcp::{Era, INITIALIZE};
+use jelly_base::mcp::{Era, INITIALIZE, code};
 use jelly_base::text::human_duration;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -93,7 +94,8 @@ impl<T: Tap> Relay<T> {
     /// in it, may be gone.
     fn announce(&mut self, restarted: bool) {
         if self.session.era == Some(Era::Modern) {
-            self.announce_to_listeners();
+            let open = self.listening.clone();
+            self.tell_listeners(&open, &["tools", "resources", "prompts"]);
         } else {
             for kind in ["tools", "resources", "prompts"] {
                 if self.session.can(&format!("/{kind}/listChanged")) {
@@ -122,11 +124,12 @@ impl<T: Tap> Relay<T> {
         self.mark = Some(json!({ "count": self.restart_count, "root_cause": root_cause }));
     }
 
-    fn announce_to_listeners(&mut self) {
-        for (id, line) in self.listening.clone() {
-            let line: Value = serde_json::from_slice(&line).unwrap_or_default();
-            let id: Value = serde_json::from_str(&id).unwrap_or_default();
-            for kind in ["tools", "resources", "prompts"] {
+    /// Tells those who subscribed to it that these lists have changed.
+    pub(super) fn tell_listeners(&mut self, open: &[(String, Vec<u8>)], kinds: &[&str]) {
+        for (id, line) in open {
+            let line: Value = serde_json::from_slice(line).unwrap_or_default();
+            let id: Value = serde_json::from_str(id).unwrap_or_default();
+            for kind in kinds {
                 let asked = line.pointer(&format!("/params/notifications/{kind}ListChanged"));
                 if asked == Some(&Value::Bool(true)) {
                     self.tell_client(&json!({
@@ -175,6 +178,13 @@ impl<T: Tap> Relay<T> {
                 }
             }
         }
+        if !restarts && !self.settings.stands_in {
+            // Nobody serves them any more.
+            for (id, _) in std::mem::take(&mut self.listening) {
+                self.acknowledged.remove(&key(&id));
+                self.say_to_client(&trouble.answer(&id));
+            }
+        }
         if restarts {
             let pause = self.restart_pause();
             self.restarts.push_back(now);
@@ -219,10 +229,23 @@ impl<T: Tap> Relay<T> {
         self.hold(line);
     }
 
-    /// Keeps a line until there is a server that takes it.
+    /// Keeps a line until there is a server that takes it; where there is no
+    /// room, whoever waits for its answer is told so.
     pub fn hold(&mut self, line: &[u8]) {
-        if self.held.len() < HELD {
+        let bytes: usize = self.held.iter().map(Vec::len).sum();
+        if self.held.len() < HELD && bytes + line.len() <= HELD_BYTES {
             self.held.push(line.to_vec());
+            return;
+        }
+        for id in ids_of(line) {
+            if let Some(asked) = self.pending.take(&id) {
+                self.account(&asked, RequestOutcome::Refused, None);
+                let (shown, code) = (self.shown_id(id), code::INTERNAL_ERROR);
+                self.say_to_client(&format!(
+                    "{{\"jsonrpc\":\"2.0\",\"id\":{shown},\"error\":{{\"code\":{code},\"message\":\
+                     \"jelly proxy: too many messages wait for the server to start\"}}}}"
+                ));
+            }
         }
     }
 
@@ -347,16 +370,30 @@ impl<T: Tap> Relay<T> {
     /// Whether a request still waited for a server that takes it: then it is not
     /// sent any more, and there is nothing to be cancelled.
     pub(super) fn let_held_go(&mut self, id: &str) -> bool {
-        let before = self.held.len();
-        let wanted = key(id);
-        let is_it = |line: &Vec<u8>| match peek(line) {
-            Line::One(message) => {
-                message.kind() == Kind::Request && message.id().map(key).as_ref() == Some(&wanted)
-            }
-            Line::Many(_) | Line::Other | Line::Noise => false,
-        };
-        self.held.retain(|line| !is_it(line));
-        self.held.len() < before
+        let id = key(id);
+        self.let_go_of(|held| held == id)
+    }
+
+    /// Lets go of requests that wait for a server, by their ids, be they in a
+    /// batch with others; whether there were some.
+    fn let_go_of(&mut self, goes: impl Fn(&str) -> bool) -> bool {
+        let mut went = false;
+        let held = std::mem::take(&mut self.held);
+        for line in held {
+            let rest = line_of(&line, |message| {
+                let is_request = message.kind() == Kind::Request;
+                !(is_request && message.id().is_some_and(|id| goes(&key(id))))
+            });
+            went |= rest.as_ref().is_none_or(|rest| rest.len() != line.len());
+            self.held.extend(rest);
+        }
+        went
+    }
+
+    /// A subscription is over, by whichever side's word.
+    pub(super) fn ends_listening(&mut self, id: &str) {
+        self.listening.retain(|(listening, _)| key(listening) != id);
+        self.acknowledged.remove(id);
     }
 
     fn cancel(&mut self, id: &str, why: &str) {
@@ -379,7 +416,13 @@ impl<T: Tap> Relay<T> {
     pub fn still_starting(&mut self, trouble: &Trouble, now: Instant) {
         let overdue = |asked: &Asked| asked.until.is_some_and(|until| until <= now);
         let sent = matches!(self.state, State::Starting(starting) if !starting.holds());
-        for (id, asked) in self.pending.take_if(overdue) {
+        let late = self.pending.take_if(overdue);
+        if !sent {
+            // They are answered here, and must not be sent as well.
+            let ids: HashSet<&str> = late.iter().map(|(id, _)| id.as_str()).collect();
+            self.let_go_of(|held| ids.contains(held));
+        }
+        for (id, asked) in late {
             let shown = self.shown_id(id.clone());
             self.answer_for_server(&shown, &asked, trouble);
             if !sent {
@@ -389,10 +432,6 @@ impl<T: Tap> Relay<T> {
                 self.cancel(&id, "the client was told that the server is still starting");
             }
             self.answered_here(&id, asked);
-        }
-        if !sent {
-            // They were answered, and must not be sent as well.
-            self.held.retain(|line| !is_request(line));
         }
     }
 }
@@ -416,14 +455,6 @@ fn ids_of(line: &[u8]) -> Vec<String> {
     requests
         .filter_map(|message| message.id().map(str::to_owned))
         .collect()
-}
-
-fn is_request(line: &[u8]) -> bool {
-    match peek(line) {
-        Line::One(message) => message.kind() == Kind::Request,
-        Line::Many(_) => true,
-        Line::Other | Line::Noise => false,
-    }
 }
 
 fn pause(failures: u32) -> Duration {

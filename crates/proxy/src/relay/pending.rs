@@ -2,6 +2,7 @@
 //!
 //! Main type: [`Pendings`].
 
+use super::session::SessionWord;
 use crate::account::TraceParent;
 use crate::stand_in::Said;
 use indexmap::IndexMap;
@@ -108,6 +109,8 @@ pub struct Asked {
     pub is_sound_probe: bool,
     /// The client's span that it belongs to.
     pub parent: Option<TraceParent>,
+    /// What a later process has to be told, should the server accept it.
+    pub word: Option<SessionWord>,
 }
 
 impl Asked {
@@ -151,6 +154,25 @@ pub struct Pendings {
 impl Pendings {
     pub fn is_empty(&self) -> bool {
         self.asked.is_empty()
+    }
+
+    /// An answer is waited for; a subscription has none until it ends.
+    pub fn wait_for_answers(&self) -> bool {
+        let mut all = self.asked.values();
+        all.any(|asked| asked.method != Asking::Listen)
+    }
+
+    /// Those that are open, each with its id and its request.
+    pub fn subscriptions(&self) -> Vec<(String, Vec<u8>)> {
+        let line = |(id, asked): (&String, &Asked)| match &asked.waiting {
+            Waiting::Listens(line) => Some((id.clone(), line.clone())),
+            Waiting::Plainly | Waiting::Timed(_) | Waiting::Told(_) => None,
+        };
+        self.asked.iter().filter_map(line).collect()
+    }
+
+    pub fn has(&self, id: &str) -> bool {
+        self.asked.contains_key(id)
     }
 
     pub fn first(&self) -> Option<&Asked> {

@@ -4,7 +4,7 @@ use super::pending::{Asked, Asking, key};
 use super::{OwnRequest, Relay, State, Wish};
 use crate::account::RequestOutcome;
 use crate::adapter::{Adapter, Members, raw};
-use crate::message::{Kind, Line, NoticeParams, Peek, peek, place_in};
+use crate::message::{Kind, Line, NoticeParams, Peek, batch_of, peek, place_in};
 use crate::settings::Tap;
 use jelly_base::mcp::{Era, code};
 use jelly_wire::Direction;
@@ -17,6 +17,9 @@ const UNKNOWN: [i64; 3] = [
     code::INVALID_PARAMS,
     code::INVALID_REQUEST,
 ];
+
+/// By what a server says that a subscription of the modern era was taken.
+const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
 /// The code of an error, where it has one.
 #[derive(Default, Deserialize)]
@@ -32,11 +35,19 @@ impl<T: Tap> Relay<T> {
         let passes = match peek(line) {
             Line::One(message) => self.takes_of_server(&message, Some(line), now),
             Line::Many(messages) => {
-                let mut passes = true;
-                for message in &messages {
-                    passes &= self.takes_of_server(message, None, now);
+                let messages = messages.iter();
+                let keeps: Vec<bool> = messages
+                    .map(|message| self.takes_of_server(message, None, now))
+                    .collect();
+                match keeps.iter().all(|keeps| *keeps) {
+                    true => true,
+                    false => {
+                        if let Some(rest) = batch_of(line, &keeps) {
+                            self.to_client.line(&rest);
+                        }
+                        false
+                    }
                 }
-                passes
             }
             Line::Other => true,
             Line::Noise => return false,
@@ -69,6 +80,9 @@ impl<T: Tap> Relay<T> {
                     if let Some(id) = id {
                         self.question_is_over(&id, now);
                     }
+                }
+                if message.method() == ACKNOWLEDGED {
+                    return self.is_first_acknowledgement(message);
                 }
                 if message.method() == "notifications/progress"
                     && self.settings.call_timeout.is_some()
@@ -115,8 +129,11 @@ impl<T: Tap> Relay<T> {
             return false;
         }
         let Some(mut asked) = self.pending.take(id) else {
+            // Of a subscription that was asked for again, this is the end.
+            self.ends_listening(&key(id));
             return true;
         };
+        self.acknowledged.remove(&key(id));
         if Self::dies_instead(&asked) {
             // Whoever waits for it is told of the death.
             asked.faults.clear();
@@ -149,6 +166,11 @@ impl<T: Tap> Relay<T> {
     /// Takes in an answer to a request that waits; whether its line goes on as it
     /// is.
     fn answers(&mut self, asked: &Asked, message: &Peek<'_>, line: Option<&[u8]>) -> bool {
+        match (&asked.word, message.result()) {
+            (Some(word), Some(_)) => self.session.accepted(word),
+            (Some(word), None) => self.session.refused(word),
+            (None, _) => {}
+        }
         let (Some(line), Some(result)) = (line, message.result()) else {
             let outcome = match message.result() {
                 Some(_) => RequestOutcome::Answered,
@@ -194,6 +216,19 @@ impl<T: Tap> Relay<T> {
         marked.or(adapted)
     }
 
+    /// Whether the client is told for the first time that its subscription was
+    /// taken: that one which is asked for again was taken again is nothing new.
+    fn is_first_acknowledgement(&mut self, message: &Peek<'_>) -> bool {
+        let params: NoticeParams<'_> = message.read_params();
+        let id = params.meta.and_then(|meta| meta.subscription);
+        let Some(id) = id.map(|id| key(id.get())) else {
+            return true;
+        };
+        let is_live =
+            self.pending.has(&id) || self.listening.iter().any(|(other, _)| key(other) == id);
+        !is_live || self.acknowledged.insert(id)
+    }
+
     /// What an answer tells of the server's era.
     fn learn_era(&mut self, asked: &Asked, message: &Peek<'_>) {
         match (asked.method, message.result(), message.error()) {
@@ -227,6 +262,9 @@ impl<T: Tap> Relay<T> {
     fn came_late(&mut self, asked: &Asked, message: &Peek<'_>) {
         self.learn_era(asked, message);
         if asked.method == Asking::Initialize {
+            if let (Some(word), None) = (&asked.word, message.result()) {
+                self.session.refused(word);
+            }
             self.opening_kept = Some(kept(message));
         }
         if self.state != State::Ready {

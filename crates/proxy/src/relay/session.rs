@@ -11,6 +11,23 @@ use serde_json::Value;
 /// Subscriptions that are kept; beyond that a client loses count as well.
 const SUBSCRIPTIONS: usize = 10_000;
 
+/// What a request tells the server that a later process has to be told again:
+/// only once the server has accepted it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionWord {
+    /// The params of the `initialize` before it, should this one be refused.
+    Initialize(Option<String>),
+    /// The params.
+    LogLevel(String),
+    Subscribe {
+        uri: String,
+        params: String,
+    },
+    Unsubscribe {
+        uri: String,
+    },
+}
+
 /// See the module.
 #[derive(Debug, Default)]
 pub struct Session {
@@ -28,32 +45,62 @@ pub struct Session {
 }
 
 impl Session {
-    /// Takes in a request.
-    pub fn note(&mut self, asked: &Peek<'_>) {
+    /// Takes in a request; what counts once it is accepted.
+    ///
+    /// `initialize` counts at once: the server may be started anew before it has
+    /// answered, and then is told what its client has said.
+    pub fn note(&mut self, asked: &Peek<'_>) -> Option<SessionWord> {
         match asked.method() {
             INITIALIZE => {
                 self.era = Some(Era::Legacy);
-                self.initialize = Some(asked.params().unwrap_or("{}").to_owned());
+                let params = asked.params().unwrap_or("{}").to_owned();
+                let before = self.initialize.replace(params);
+                return Some(SessionWord::Initialize(before));
             }
             DISCOVER => self.era = Some(Era::Modern),
-            "logging/setLevel" => self.log_level = asked.params().map(str::to_owned),
+            "logging/setLevel" => {
+                let params = asked.params()?;
+                return Some(SessionWord::LogLevel(params.to_owned()));
+            }
             "resources/subscribe" => {
-                let params: SubscriptionParams = asked.read_params();
-                if self.subscriptions.len() < SUBSCRIPTIONS
-                    && let Some(raw) = asked.params()
-                {
-                    self.subscriptions.insert(params.uri, raw.to_owned());
-                }
+                let SubscriptionParams { uri } = asked.read_params();
+                let params = asked.params()?.to_owned();
+                return Some(SessionWord::Subscribe { uri, params });
             }
             "resources/unsubscribe" => {
-                let params: SubscriptionParams = asked.read_params();
-                self.subscriptions.shift_remove(&params.uri);
+                let SubscriptionParams { uri } = asked.read_params();
+                return Some(SessionWord::Unsubscribe { uri });
             }
             _ => {
                 if self.era.is_none() {
                     self.era = era_of(asked);
                 }
             }
+        }
+        None
+    }
+
+    /// The client was told that this is so.
+    pub fn accepted(&mut self, word: &SessionWord) {
+        match word {
+            SessionWord::Initialize(_) => {}
+            SessionWord::LogLevel(params) => self.log_level = Some(params.clone()),
+            SessionWord::Subscribe { uri, params } => {
+                if self.subscriptions.len() < SUBSCRIPTIONS {
+                    self.subscriptions.insert(uri.clone(), params.clone());
+                }
+            }
+            SessionWord::Unsubscribe { uri } => drop(self.subscriptions.shift_remove(uri)),
+        }
+    }
+
+    /// The server does not want it: nor would the next one.
+    pub fn refused(&mut self, word: &SessionWord) {
+        match word {
+            SessionWord::Initialize(before) => self.initialize.clone_from(before),
+            SessionWord::LogLevel(_)
+            | SessionWord::Subscribe { .. }
+            | SessionWord::Unsubscribe { .. } => {}
         }
     }
 

@@ -30,7 +30,7 @@ fn happening() -> impl Strategy<Value = Happening> {
     prop_oneof![
         4 => prop::sample::select(vec![
             "initialize", "server/discover", "tools/list", "tools/call", "resources/subscribe",
-            "logging/setLevel", "ping", "unknown/method",
+            "logging/setLevel", "ping", "unknown/method", "subscriptions/listen",
         ]).prop_map(Happening::Request),
         4 => Just(Happening::Answer),
         1 => prop::sample::select(vec![
@@ -164,6 +164,183 @@ impl World {
     }
 }
 
+/// A line of the client's, and what of it came to the server.
+fn says(world: &mut World, line: &str) -> Vec<String> {
+    let before = world.sent.0.borrow().len();
+    world.relay.from_client(line.as_bytes(), world.now);
+    world.settle();
+    world.sent.0.borrow()[before..].to_vec()
+}
+
+fn request(id: u64, method: &str, params: &Value) -> String {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
+}
+
+/// The server answers, and what the client is told.
+fn answered(world: &mut World, line: &Value) -> Vec<String> {
+    world
+        .relay
+        .from_server(line.to_string().as_bytes(), world.now);
+    let unsent = world.relay.to_client().unsent().to_vec();
+    world.settle();
+    let text = String::from_utf8(unsent).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn ready(world: &mut World) {
+    says(world, &request(1, "initialize", &json!({ "x": 1 })));
+    let result = json!({ "capabilities": { "logging": {}, "resources": { "subscribe": true } } });
+    answered(
+        world,
+        &json!({ "jsonrpc": "2.0", "id": 1, "result": result }),
+    );
+}
+
+#[test]
+fn a_new_process_is_told_what_the_one_before_it_accepted_and_nothing_else() {
+    let refused = |id: u64| json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32602, "message": "no" } });
+    let accepted = |id: u64| json!({ "jsonrpc": "2.0", "id": id, "result": {} });
+    let mut world = World::new(RelaySettings::default());
+    ready(&mut world);
+    for (id, method, params, answer) in [
+        (
+            2,
+            "logging/setLevel",
+            json!({ "level": "info" }),
+            accepted(2),
+        ),
+        (
+            3,
+            "logging/setLevel",
+            json!({ "level": "loud" }),
+            refused(3),
+        ),
+        (
+            4,
+            "resources/subscribe",
+            json!({ "uri": "a:1" }),
+            accepted(4),
+        ),
+        (
+            5,
+            "resources/subscribe",
+            json!({ "uri": "a:2" }),
+            refused(5),
+        ),
+        (
+            6,
+            "resources/unsubscribe",
+            json!({ "uri": "a:1" }),
+            refused(6),
+        ),
+        (7, "initialize", json!({ "x": 2 }), refused(7)),
+    ] {
+        says(&mut world, &request(id, method, &params));
+        answered(&mut world, &answer);
+    }
+    // It was not answered, and the client is told that it was not.
+    says(
+        &mut world,
+        &request(8, "logging/setLevel", &json!({ "level": "debug" })),
+    );
+    let before = world.sent.0.borrow().len();
+    world.die();
+    answered(
+        &mut world,
+        &json!({ "jsonrpc": "2.0", "id": "jelly-proxy:1", "result": {} }),
+    );
+    let told = world.sent.0.borrow()[before..].join("\n");
+    for wanted in [r#"{"x":1}"#, r#"{"level":"info"}"#, r#"{"uri":"a:1"}"#] {
+        assert!(told.contains(wanted), "{wanted}: {told}");
+    }
+    for other in [r#"{"x":2}"#, "loud", "debug", "a:2"] {
+        assert!(!told.contains(other), "{other}: {told}");
+    }
+}
+
+#[test]
+fn a_subscription_that_is_asked_for_again_is_taken_once_and_ends_once() {
+    let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
+    let listen = request(
+        5,
+        "subscriptions/listen",
+        &json!({ "_meta": meta, "notifications": {} }),
+    );
+    let taken = json!({ "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
+        "params": { "_meta": { "io.modelcontextprotocol/subscriptionId": 5 } } });
+    let ends = json!({ "jsonrpc": "2.0", "id": 5, "result": {} });
+    let mut world = World::new(RelaySettings::default());
+    says(
+        &mut world,
+        &request(1, "server/discover", &json!({ "_meta": meta })),
+    );
+    answered(
+        &mut world,
+        &json!({ "jsonrpc": "2.0", "id": 1, "result": {} }),
+    );
+    assert_eq!(says(&mut world, &listen), [listen.as_str()]);
+    assert_eq!(answered(&mut world, &taken).len(), 1);
+    let before = world.sent.0.borrow().len();
+    world.die();
+    assert_eq!(world.sent.0.borrow()[before..], [listen.as_str()]);
+    assert_eq!(
+        answered(&mut world, &taken),
+        [""; 0],
+        "it is known to be taken"
+    );
+    assert_eq!(answered(&mut world, &ends).len(), 1);
+    says(&mut world, &request(6, "ping", &json!({ "_meta": meta })));
+    answered(
+        &mut world,
+        &json!({ "jsonrpc": "2.0", "id": 6, "result": {} }),
+    );
+    let before = world.sent.0.borrow().len();
+    world.now += Duration::from_secs(60);
+    world.die();
+    assert!(world.relay.tick(world.now) || world.sent.0.borrow().len() == before);
+}
+
+#[test]
+fn what_is_taken_out_of_a_batch_that_waits_is_not_sent_and_the_rest_is() {
+    let batch = |ids: &[u64]| {
+        let calls = ids
+            .iter()
+            .map(|id| request(*id, "tools/call", &json!({ "name": "t" })));
+        format!("[{}]", calls.collect::<Vec<_>>().join(","))
+    };
+    let cancel = |id: u64| {
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })
+            .to_string()
+    };
+    let mut relay = Relay::new(RelaySettings::default(), None, Sent::default());
+    let now = Instant::now();
+    relay.from_client(batch(&[1, 2, 3]).as_bytes(), now);
+    relay.from_client(cancel(2).as_bytes(), now);
+    relay.from_client(batch(&[4]).as_bytes(), now);
+    relay.from_client(cancel(4).as_bytes(), now);
+    // One that is late is answered; another that came later still waits.
+    let later = now + Duration::from_secs(40);
+    relay.from_client(request(5, "ping", &json!({})).as_bytes(), later);
+    let due = now + Duration::from_secs(50);
+    assert!(relay.tick(due));
+    relay.still_starting(&World::trouble(), due);
+    let told = String::from_utf8(relay.to_client().unsent().to_vec()).unwrap();
+    assert_eq!(told.lines().count(), 2, "{told}");
+    relay.from_client(batch(&[6, 7]).as_bytes(), due);
+    relay.from_client(cancel(7).as_bytes(), due);
+    relay.started();
+    let sent = String::from_utf8(relay.to_server().unsent().to_vec()).unwrap();
+    let wanted = [request(5, "ping", &json!({})), batch(&[6])];
+    assert_eq!(sent.lines().collect::<Vec<_>>(), wanted);
+    // Of a batch of answers, those that were given already are left out.
+    relay.from_client(batch(&[8, 9]).as_bytes(), due);
+    relay.to_client().clear();
+    let answers = r#"[{"id":8,"result":{}},{"id":9,"result":{}}]"#;
+    relay.from_server(answers.as_bytes(), due);
+    let told = String::from_utf8(relay.to_client().unsent().to_vec()).unwrap();
+    assert_eq!(told.trim_end(), answers);
+}
+
 proptest! {
     #[test]
     fn each_request_is_answered_once_and_no_call_is_sent_twice(
@@ -176,21 +353,25 @@ proptest! {
             call_timeout: limited.then_some(Duration::from_secs(5)),
             ..RelaySettings::default()
         });
-        let mut asked = BTreeSet::new();
+        let (mut asked, mut open) = (BTreeSet::new(), BTreeSet::new());
         for (id, happening) in happenings.iter().enumerate() {
             let id = id as u64;
-            if matches!(happening, Happening::Request(_)) {
-                asked.insert(id);
+            match happening {
+                // Where a server that is none takes it, it stays open.
+                Happening::Request("subscriptions/listen") if stands_in => {
+                    open.insert(id);
+                }
+                Happening::Request(_) => drop(asked.insert(id)),
+                _ => {}
             }
             world.happens(id, happening);
             prop_assert!(world.answers.values().all(|answers| *answers == 1), "{:?}", world.answers);
         }
         // In the end, whatever still waits is told why.
         world.relay.close();
-        if world.lives || world.relay.is_asked() {
-            world.die();
-        }
-        let answered: BTreeSet<u64> = world.answers.keys().copied().collect();
+        world.die();
+        let answered = world.answers.keys().copied();
+        let answered: BTreeSet<u64> = answered.filter(|id| !open.contains(id)).collect();
         prop_assert_eq!(answered, asked);
         let sent = world.sent.0.borrow();
         let calls: Vec<&String> = sent.iter().filter(|line| line.contains("tools/call")).collect();

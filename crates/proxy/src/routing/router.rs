@@ -63,6 +63,8 @@ struct CallArguments {
 struct WaitingPost {
     request: PostedRequest,
     outflow: Rc<Outflow>,
+    /// Headers that came with it, and are passed on.
+    carried: Vec<(String, String)>,
 }
 
 impl Router {
@@ -88,6 +90,7 @@ impl Router {
             let post = WaitingPost {
                 outflow: Rc::clone(&outflow),
                 request,
+                carried: Vec::new(),
             };
             if let Some(earlier) = state.waiting.insert(id, post) {
                 earlier.outflow.settle();
@@ -100,7 +103,7 @@ impl Router {
     /// The same for a request to a shared server, and the line that it gets.
     pub fn open_shared(
         &self,
-        request: PostedRequest,
+        (request, carried): (PostedRequest, Vec<(String, String)>),
         line: &[u8],
         cut: Rc<Notify>,
     ) -> Option<(Vec<u8>, Rc<Outflow>)> {
@@ -114,6 +117,7 @@ impl Router {
         let post = WaitingPost {
             outflow: Rc::clone(&outflow),
             request,
+            carried,
         };
         let mut state = self.state.borrow_mut();
         state.waiting.insert(number.to_string(), post);
@@ -144,6 +148,17 @@ impl Router {
         };
         let call: CallArguments = message.read_params();
         state.params.check(tool, &call.arguments, header)
+    }
+
+    /// Headers that came with a request to a shared server, which knows it by a
+    /// number of ours.
+    pub fn carried(&self, line: &[u8]) -> Vec<(String, String)> {
+        let (true, Line::One(message)) = (self.is_shared, peek(line)) else {
+            return Vec::new();
+        };
+        let state = self.state.borrow();
+        let post = message.id().and_then(|id| state.waiting.get(id));
+        post.map(|post| post.carried.clone()).unwrap_or_default()
     }
 
     /// A stream for what belongs to no request, in place of an earlier one.

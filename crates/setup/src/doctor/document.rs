@@ -13,13 +13,13 @@ use serde_yaml::Spanned;
 use std::fmt;
 
 /// A value, and where it stands.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Node {
     pub place: Place,
     pub data: Data,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Data {
     Null,
     Bool(bool),
@@ -31,7 +31,7 @@ pub(super) enum Data {
 }
 
 /// A value by its name.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Member {
     pub name: String,
     pub place: Place,

@@ -19,6 +19,8 @@ mod remedy;
 mod secrets;
 mod splices;
 mod startup_limit;
+mod unwrap_url;
+mod url_members;
 mod usual_place;
 mod versions;
 mod wrap;

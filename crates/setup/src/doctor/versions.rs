@@ -65,6 +65,11 @@ impl Version {
         Self::of_numbers(self.numbers)
     }
 
+    /// Whether it is below 1.0.
+    pub(super) fn is_early(&self) -> bool {
+        self.part(0) == 0
+    }
+
     /// The first version after it that may break what was written for it: the
     /// next major one, below 1.0 the next minor one.
     pub(super) fn next_breaking(&self) -> Self {

@@ -10,7 +10,9 @@ use super::document::{Data, Member, Node, parse};
 use super::entry::{Config, Entry, Place, Reached};
 use super::read::{ConfigError, command_holder, read};
 use super::splices::{TextList, is_flow, member_range, offset, scalar, spliced};
-use super::wrap_url::{UrlWrap, WrappedUrl, unwrapped_url, wrapped_url};
+use super::unwrap_url::unwrapped_url;
+use super::url_members::{of_url_alone, unknown_members};
+use super::wrap_url::{UrlWrap, WrappedUrl, wrapped_url};
 use jelly_base::text::without_mark;
 use std::ops::Range;
 use std::path::Path;
@@ -35,6 +37,8 @@ pub struct Rewrapped {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Turn {
     Changed,
+    /// With what is to be known of it, as a sentence without its full stop.
+    ChangedWith(String),
     /// It is so already.
     Already,
     /// Why it is left as it is, as a fragment.
@@ -60,15 +64,15 @@ pub fn wrap(
     text: &str,
     wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Rewrapped, ConfigError> {
-    each(place, text, wanted, &|text, config, entry| {
-        let after = wrapped(place, text, config, entry)?;
+    each(place, text, wanted, &|text, before, entry| {
+        let (after, note) = wrapped(place, text, before, entry)?;
         // What can't be taken back is not done.
         let restored = config_of(place, &after).ok().and_then(|config| {
-            let same = same_entry(&config, entry)?;
+            let same = same_entry(before, &config, entry)?;
             unwrapped(place, &after, &config, same).ok()
         });
         match restored {
-            Some(restored) if restored == text => Ok(after),
+            Some((restored, None)) if restored == text => Ok((after, note)),
             Some(_) | None => Err(Hold::Left(
                 "the way in which it is written could not be restored later".to_owned(),
             )),
@@ -116,7 +120,10 @@ enum Hold {
     Left(String),
 }
 
-type WrapChange<'f> = &'f dyn Fn(&str, &Config, &Entry) -> Result<String, Hold>;
+/// The text after a change, and what is to be known of that.
+type Changed = (String, Option<String>);
+
+type WrapChange<'f> = &'f dyn Fn(&str, &Config, &Entry) -> Result<Changed, Hold>;
 
 /// Changes entry by entry: each change moves what follows it.
 fn each(
@@ -138,9 +145,9 @@ fn each(
             continue;
         };
         let turn = match change(&text, &config, entry) {
-            Ok(after) => {
+            Ok((after, note)) => {
                 text = after;
-                Turn::Changed
+                note.map_or(Turn::Changed, Turn::ChangedWith)
             }
             Err(Hold::Already) => Turn::Already,
             Err(Hold::Left(why)) => Turn::Left(why),
@@ -157,13 +164,16 @@ fn config_of(place: WrapPlace<'_>, text: &str) -> Result<Config, ConfigError> {
     read(place.path, text, place.project)
 }
 
-/// The entry in another state of the file: they keep their order.
-fn same_entry<'c>(config: &'c Config, entry: &Entry) -> Option<&'c Entry> {
-    let same = config
-        .entries
-        .iter()
-        .filter(|other| other.name == entry.name);
-    same.min_by_key(|other| other.place.line.abs_diff(entry.place.line))
+/// The entry in another state of the file: they keep their order, and one name may
+/// stand in several projects.
+fn same_entry<'c>(before: &Config, after: &'c Config, entry: &Entry) -> Option<&'c Entry> {
+    let same = after.entries.get(index_of(before, entry)?)?;
+    (same.name == entry.name).then_some(same)
+}
+
+fn index_of(config: &Config, entry: &Entry) -> Option<usize> {
+    let mut entries = config.entries.iter();
+    entries.position(|other| other.place == entry.place && other.name == entry.name)
 }
 
 /// The words of an entry that goes through the proxy to a URL.
@@ -191,7 +201,7 @@ fn wrapped_by_url(
     config: &Config,
     entry: &Entry,
     url: &str,
-) -> Result<String, Hold> {
+) -> Result<Changed, Hold> {
     let left = |why: &str| Hold::Left(why.to_owned());
     let scheme = url.split("://").next().unwrap_or_default();
     if !url.contains('$') && !["http", "https"].contains(&scheme) {
@@ -207,6 +217,9 @@ fn wrapped_by_url(
              not run",
         ));
     }
+    if let Some(why) = of_url_alone(&server.value, url) {
+        return Err(Hold::Left(why));
+    }
     let wrap = UrlWrap {
         jelly: place.jelly,
         flags: flags(format, &server.value, &entry.name),
@@ -214,11 +227,11 @@ fn wrapped_by_url(
     let after = wrapped_url(text, format, &server.value, &wrap)
         .map_err(|why| Hold::Left(format!("it is reached by a URL, and {why}")))?;
     let meant = config_of(place, &after).ok().filter(|after| {
-        let same = same_entry(after, entry);
+        let same = same_entry(config, after, entry);
         same.is_some_and(|same| goes_to_url(same, url)) && others_are_the_same(config, after, entry)
     });
     match meant {
-        Some(_) => Ok(after),
+        Some(_) => Ok((after, unknown_members(format, &server.value))),
         None => Err(left(
             "its URL and its headers can't be told apart as they are written",
         )),
@@ -231,22 +244,18 @@ fn unwrapped_by_url(
     config: &Config,
     entry: &Entry,
     words: &[String],
-) -> Result<String, Hold> {
+) -> Result<Changed, Hold> {
     let left = |why: &str| Hold::Left(why.to_owned());
     let format = config.client.format();
-    let root = root(text, format).ok_or_else(|| left("it can't be read again"))?;
-    let server = member_at(&root, entry.place, &entry.name)
-        .ok_or_else(|| left("its place in the file was not found"))?;
     let was = WrappedUrl::of(words).ok_or(Hold::Already)?;
-    let after = unwrapped_url(text, format, &server.value, &was)
-        .ok_or_else(|| left("it is not written as `wrap` writes it"))?;
+    let (after, note) = unwrapped_url(text, format, entry, &was).map_err(left)?;
     let meant = config_of(place, &after).ok().filter(|after| {
-        let reached = same_entry(after, entry).and_then(|entry| entry.reached.as_ref());
+        let reached = same_entry(config, after, entry).and_then(|entry| entry.reached.as_ref());
         let is_url = matches!(reached, Some(Reached::Url { url, .. }) if url.text == was.url);
         is_url && others_are_the_same(config, after, entry)
     });
     match meant {
-        Some(_) => Ok(after),
+        Some(_) => Ok((after, note)),
         None => Err(left("it can't be told apart as it is written now")),
     }
 }
@@ -282,7 +291,7 @@ fn wrapped(
     text: &str,
     config: &Config,
     entry: &Entry,
-) -> Result<String, Hold> {
+) -> Result<Changed, Hold> {
     let left = |why: &str| Hold::Left(why.to_owned());
     let before = match (&entry.reached, words(entry)) {
         (_, Some(words)) => words,
@@ -312,6 +321,7 @@ fn wrapped(
         },
         "its command is not written in one line",
     )
+    .map(|after| (after, None))
 }
 
 fn unwrapped(
@@ -319,7 +329,7 @@ fn unwrapped(
     text: &str,
     config: &Config,
     entry: &Entry,
-) -> Result<String, Hold> {
+) -> Result<Changed, Hold> {
     if let Some((_, words)) = words_of_url(entry) {
         return unwrapped_by_url(place, text, config, entry, &words);
     }
@@ -331,6 +341,7 @@ fn unwrapped(
         |after| after == inner,
         "its arguments are not written as `wrap` writes them",
     )
+    .map(|after| (after, None))
 }
 
 /// The text with an entry changed, where the entry then says what is `meant`
@@ -348,7 +359,7 @@ fn changed_entry(
         .ok_or_else(|| left("its place in the file was not found"))?;
     let after = change(&at).ok_or_else(|| left(unwritable))?;
     let is_meant = config_of(place, &after).is_ok_and(|after| {
-        let same = same_entry(&after, entry).and_then(words);
+        let same = same_entry(config, &after, entry).and_then(words);
         same.is_some_and(|same| meant(&same)) && others_are_the_same(config, &after, entry)
     });
     match is_meant {
@@ -361,14 +372,13 @@ fn changed_entry(
 
 /// Whether every other entry says what it said.
 fn others_are_the_same(before: &Config, after: &Config, changed: &Entry) -> bool {
-    let said = |config: &Config| -> Vec<(String, Option<Vec<String>>)> {
-        let others = config
-            .entries
-            .iter()
-            .filter(|entry| entry.name != changed.name);
-        let texts = |entry: &Entry| {
-            let spots: Vec<String> = entry.spots().map(|spot| spot.text.clone()).collect();
-            (entry.name.clone(), Some(spots))
+    let changed = index_of(before, changed);
+    let said = |config: &Config| -> Vec<(String, Vec<String>)> {
+        let entries = config.entries.iter().enumerate();
+        let others = entries.filter(|(index, _)| Some(*index) != changed);
+        let texts = |(_, entry): (usize, &Entry)| {
+            let spots = entry.spots().map(|spot| spot.text.clone());
+            (entry.name.clone(), spots.collect())
         };
         others.map(texts).collect()
     };
@@ -530,7 +540,7 @@ fn startup_limit(format: &ClientFormat, server: &Node) -> u64 {
 }
 
 /// The member of this name that stands at a place, wherever it is.
-fn member_at<'n>(node: &'n Node, place: Place, name: &str) -> Option<&'n Member> {
+pub(super) fn member_at<'n>(node: &'n Node, place: Place, name: &str) -> Option<&'n Member> {
     let mut todo = vec![node];
     while let Some(node) = todo.pop() {
         for member in node.members() {

@@ -170,7 +170,7 @@ fn what_can_t_be_wrapped_says_why() {
         .iter()
         .map(|(_, turn)| match turn {
             Turn::Left(why) => why.as_str(),
-            Turn::Changed | Turn::Already => panic!("{done:?}"),
+            Turn::Changed | Turn::ChangedWith(_) | Turn::Already => panic!("{done:?}"),
         })
         .collect();
     assert!(
@@ -282,12 +282,120 @@ fn a_url_goes_through_jelly_with_its_headers_in_the_environment() {
     let secrets = secrets_of(&config.entries[0]);
     let values: Vec<&str> = secrets.iter().map(|(_, value)| value.as_str()).collect();
     assert_eq!(values, ["tkn-0123456789abcdef"]);
-    // What somebody has added to it since is not lost: it is left as it is.
-    let more = done.replace("\"env\": {", "\"env\": {\"MORE\": \"1\", ");
-    let back = unwrap(place(".mcp.json"), &more, &|_| true).unwrap();
-    assert_eq!(back.text, more);
+    // What somebody has added to it since stays, and what was left out is again there.
+    let text = r#"{"mcpServers": {"far": {"type": "http", "url": "https://h/mcp", "headers": {"Authorization": "Bearer tkn", "X-Team": "red"}}}}"#;
+    for (from, to, wanted) in [
+        (
+            "\"env\": {",
+            "\"env\": {\"MORE\": \"1\", \"AND\": \"2\", ",
+            text.replace(
+                "\"headers\"",
+                r#""env": { "MORE": "1", "AND": "2" }, "headers""#,
+            ),
+        ),
+        ("\"type\": \"stdio\", ", "", text.to_owned()),
+        (
+            "\"https://h/mcp\"]",
+            "\"https://h/mcp\", \"--no-adapt\"]",
+            text.to_owned(),
+        ),
+        (
+            ", \"JELLY_HEADER_2_X_TEAM\": \"red\"",
+            "",
+            text.replace(", \"X-Team\": \"red\"", ""),
+        ),
+    ] {
+        assert!(done.contains(from), "{from}: {done}");
+        let meanwhile = done.replace(from, to);
+        let back = unwrap(place(".mcp.json"), &meanwhile, &|_| true).unwrap();
+        assert_eq!(back.text, wanted, "{meanwhile}: {back:?}");
+        assert_eq!(back.entries[0].1, Turn::Changed);
+    }
+    // Two of a kind can't be told apart.
+    let headers = done.replace("\"env\": {", "\"headers\": {\"X\": \"1\"}, \"env\": {");
+    let back = unwrap(place(".mcp.json"), &headers, &|_| true).unwrap();
+    assert_eq!(back.text, headers);
     assert!(
-        matches!(&back.entries[0].1, Turn::Left(why) if why.contains("as `wrap`")),
+        matches!(&back.entries[0].1, Turn::Left(why) if why.contains("headers of its own")),
+        "{back:?}"
+    );
+}
+
+#[test]
+fn what_a_client_does_with_a_url_alone_is_not_lost_without_a_word() {
+    let far = |member: &str| {
+        format!(r#"{{"mcpServers": {{"far": {{"url": "https://h/mcp", {member}}}}}}}"#)
+    };
+    for (member, said) in [
+        (r#""oauth": {"clientId": "x"}"#, "(`oauth`)"),
+        (r#""auth": {"CLIENT_ID": "x"}"#, "jelly login https://h/mcp"),
+        (r#""authProviderType": "google_credentials""#, "logs in"),
+        (r#""scopes": ["a"]"#, "(`scopes`)"),
+        (r#""tlsCaFile": "x.pem""#, "in a way of its own"),
+    ] {
+        let text = far(member);
+        let done = wrapped(".mcp.json", &text);
+        assert_eq!(done.text, text);
+        assert!(
+            matches!(&done.entries[0].1, Turn::Left(why) if why.contains(said)),
+            "{done:?}"
+        );
+    }
+    for member in [
+        r#""oauth": false"#,
+        r#""scopes": []"#,
+        r#""timeout": 5000, "autoApprove": ["a"]"#,
+    ] {
+        let done = wrapped(".mcp.json", &far(member));
+        assert_eq!(done.entries[0].1, Turn::Changed, "{member}");
+    }
+    let done = wrapped(".mcp.json", &far(r#""flavour": "x""#));
+    assert!(done.text.contains(r#""flavour": "x""#), "{done:?}");
+    assert!(
+        matches!(&done.entries[0].1, Turn::ChangedWith(note) if note.contains("`flavour` stays")),
+        "{done:?}"
+    );
+}
+
+#[test]
+fn servers_of_one_name_in_several_projects_are_told_apart() {
+    let entry = |args: &str| {
+        format!("{{\"mcpServers\": {{\"a\": {{\"command\": \"npx\",\n\"args\": [{args}]}}}}}}")
+    };
+    let text = format!(
+        "{{\"projects\": {{\"/p\": {},\n\"/q\": {}}},\n\"mcpServers\": {{\"a\": {{\"command\": \"uvx\"}}}}}}",
+        entry("\"one\""),
+        entry("\"two\"")
+    );
+    let once = wrapped(".claude.json", &text);
+    assert!(changed(&once) >= 1, "{once:?}");
+    let back = unwrap(place(".claude.json"), &once.text, &|_| true).unwrap();
+    assert_eq!(back.text, text, "{}", once.text);
+    assert_eq!(changed(&back), changed(&once), "{back:?}");
+}
+
+#[test]
+fn codex_gets_no_member_with_a_url_that_it_refuses_there() {
+    let text = "[mcp_servers.a]\nurl = \"https://h/\"\nbearer_token_env_var = \"T\"\n\n[mcp_servers.a.http_headers]\nX-Team = \"red\"\n";
+    let done = wrapped(".codex/config.toml", text).text;
+    let meanwhile = done
+        .replace(
+            "env_vars = [\"T\"]",
+            "env_vars = [\"U\", \"T\"]\ncwd = \"/tmp\"",
+        )
+        .replace(".env]\n", ".env]\nRUST_LOG = \"debug\"\n");
+    assert_ne!(meanwhile, done);
+    let back = unwrap(place(".codex/config.toml"), &meanwhile, &|_| true).unwrap();
+    assert_eq!(back.text, text, "{meanwhile}");
+    assert!(
+        matches!(&back.entries[0].1, Turn::ChangedWith(note) if note.contains("RUST_LOG") && note.contains("`cwd`")),
+        "{back:?}"
+    );
+    let text = "[mcp_servers.a]\nurl = \"https://h/\"\n";
+    let meanwhile = wrapped(".codex/config.toml", text).text + "env = { A = \"b\" }\n";
+    let back = unwrap(place(".codex/config.toml"), &meanwhile, &|_| true).unwrap();
+    assert!(
+        matches!(&back.entries[0].1, Turn::Left(why) if why.contains("take `env` out")),
         "{back:?}"
     );
 }
@@ -469,6 +577,19 @@ fn each_client_gets_its_servers_back_whatever_it_wrote_meanwhile() {
             let (mut meanwhile, mut wanted) = (reversed(&read(&once.text)), servers.clone());
             for value in [&mut meanwhile, &mut wanted] {
                 value[format.servers[0]]["added"] = added.clone();
+            }
+            // And a variable to each that is there.
+            let env = format.members.env;
+            for (name, value) in [("MORE", "1"), ("AND", "2")] {
+                for server in ["files", "bare", "far", "plain"] {
+                    let is_url = ["far", "plain"].contains(&server);
+                    if is_url && format.client == Client::Codex {
+                        continue;
+                    }
+                    for config in [&mut meanwhile, &mut wanted] {
+                        config[format.servers[0]][server][env][name] = value.into();
+                    }
+                }
             }
             let meanwhile = written(format.syntax, &meanwhile, other);
             let back = unwrap(place(path), &meanwhile, &|_| true).unwrap();

@@ -1,15 +1,15 @@
 //! An entry with a URL, and the same entry through `jelly proxy --url`.
 //!
-//! Main functions: [`wrapped_url`] and [`unwrapped_url`]. The URL moves into the
+//! Main function: [`wrapped_url`]. The URL moves into the
 //! arguments as it is written. Headers stay where they are, with their values:
 //! their member becomes the environment, in which each has the name of a
 //! variable, and the arguments say which header that is. So no secret stands in a
 //! command line.
 
 use super::clients::{Client, ClientFormat, quoted};
-use super::document::{Data, Member, Node};
+use super::document::{Member, Node};
 use super::secrets::HEADER_VARIABLE_FLAG;
-use super::splices::{TextList, is_flow, key, member_range, named_alike, offset, scalar, spliced};
+use super::splices::{is_flow, key, named_alike, offset, scalar, spliced};
 use std::ops::Range;
 use std::path::Path;
 
@@ -22,7 +22,7 @@ const HEADER: &str = HEADER_VARIABLE_FLAG;
 const BEARER: &str = "--bearer-env";
 
 /// The member of Codex that lists variables which a server is given.
-const HANDED_ON: &str = "env_vars";
+pub(super) const HANDED_ON: &str = "env_vars";
 
 /// What the proxy is told besides.
 pub(super) struct UrlWrap<'a> {
@@ -36,16 +36,17 @@ type Unwrappable = &'static str;
 
 const UNWRITABLE: Unwrappable = "is written so that it could not be restored later";
 
-type Edits = Vec<(Range<usize>, String)>;
+pub(super) type Edits = Vec<(Range<usize>, String)>;
 
 /// What the words of a command say of a URL that was wrapped.
 pub(super) struct WrappedUrl<'w> {
     pub url: &'w str,
     /// Names of headers, with their variables.
     pub headers: Vec<(&'w str, &'w str)>,
-    member: &'w str,
-    kind: &'w str,
-    has_bearer: bool,
+    pub member: &'w str,
+    pub kind: &'w str,
+    /// The variable with the bearer token.
+    pub bearer: Option<&'w str>,
 }
 
 impl<'w> WrappedUrl<'w> {
@@ -72,21 +73,21 @@ impl<'w> WrappedUrl<'w> {
             headers,
             member,
             kind,
-            has_bearer: after(BEARER).next().is_some(),
+            bearer: after(BEARER).next(),
         })
     }
 }
 
 /// A server's members, where they stand in the text.
 #[derive(Clone, Copy)]
-struct ServerText<'t> {
-    text: &'t str,
+pub(super) struct ServerText<'t> {
+    pub text: &'t str,
     server: &'t Node,
-    in_flow: bool,
+    pub in_flow: bool,
 }
 
 impl<'t> ServerText<'t> {
-    fn of(text: &'t str, format: &ClientFormat, server: &'t Node) -> Self {
+    pub(super) fn of(text: &'t str, format: &ClientFormat, server: &'t Node) -> Self {
         Self {
             text,
             server,
@@ -95,17 +96,17 @@ impl<'t> ServerText<'t> {
     }
 
     /// The last member of one of these names, which is the one that counts.
-    fn member(self, names: &[&str]) -> Option<&'t Member> {
+    pub(super) fn member(self, names: &[&str]) -> Option<&'t Member> {
         let of_name = |name: &&str| self.server.members().iter().rfind(|m| m.name == **name);
         names.iter().find_map(of_name)
     }
 
-    fn key(self, member: &Member) -> Option<Range<usize>> {
+    pub(super) fn key(self, member: &Member) -> Option<Range<usize>> {
         key(self.text, offset(self.text, member.place)?)
     }
 
     /// Of a member with one text or number.
-    fn value(self, member: &Member) -> Option<Range<usize>> {
+    pub(super) fn value(self, member: &Member) -> Option<Range<usize>> {
         scalar(
             self.text,
             offset(self.text, member.value.place)?,
@@ -114,27 +115,27 @@ impl<'t> ServerText<'t> {
     }
 
     /// The name of a member, changed for another.
-    fn renamed(self, member: &Member, name: &str) -> Option<(Range<usize>, String)> {
+    pub(super) fn renamed(self, member: &Member, name: &str) -> Option<(Range<usize>, String)> {
         let key = self.key(member)?;
         let renamed = named_alike(&self.text[key.clone()], name);
         Some((key, renamed))
     }
 
     /// The text of a member, changed for another.
-    fn rewritten(self, member: &Member, value: &str) -> Option<(Range<usize>, String)> {
+    pub(super) fn rewritten(self, member: &Member, value: &str) -> Option<(Range<usize>, String)> {
         let range = self.value(member)?;
         let rewritten = named_alike(&self.text[range.clone()], value);
         Some((range, rewritten))
     }
 
     /// What stands between the name of a member and its value.
-    fn colon(self, member: &Member) -> Option<&'t str> {
+    pub(super) fn colon(self, member: &Member) -> Option<&'t str> {
         let colon = &self.text[self.key(member)?.end..offset(self.text, member.value.place)?];
         (self.in_flow || !colon.contains('\n')).then_some(colon)
     }
 
     /// What parts a member that stands at `start` from one before it.
-    fn separator(self, start: usize) -> Option<String> {
+    pub(super) fn separator(self, start: usize) -> Option<String> {
         if self.in_flow {
             return Some(", ".to_owned());
         }
@@ -263,64 +264,4 @@ fn variable_of(header: &str, index: usize) -> String {
     });
     let name: String = upper.collect();
     format!("JELLY_HEADER_{}_{name}", index + 1)
-}
-
-/// The text with the entry as it was; none where it is not written as
-/// [`wrapped_url`] writes it, or has been given more since.
-pub(super) fn unwrapped_url(
-    text: &str,
-    format: &ClientFormat,
-    server: &Node,
-    was: &WrappedUrl<'_>,
-) -> Option<String> {
-    let names = format.members;
-    let at = ServerText::of(text, format, server);
-    let command = at.member(names.command)?;
-    let is_together = matches!(command.value.data, Data::List(_));
-    let list = match is_together {
-        true => &command.value,
-        false => &at.member(&[names.args])?.value,
-    };
-    let list = TextList::of(text, list)?;
-    let raw = list.scalar(list.elements().last()?)?;
-    let (command_key, colon) = (at.key(command)?, at.colon(command)?);
-    let url_key = named_alike(&text[command_key.clone()], was.member);
-    let entry = format!("{url_key}{colon}{}", &text[raw]);
-    let mut changes = Vec::new();
-    if is_together {
-        changes.push((command_key.start..list.end()?, entry));
-    } else {
-        changes.push((command_key.start..at.value(command)?.end, entry));
-        let args = at.member(&[names.args])?;
-        changes.push((member_range(text, args, at.in_flow)?, String::new()));
-    }
-    if let Some(kind) = at.member(&["type"]) {
-        changes.push(match was.kind {
-            // A client has given it one.
-            "" => (member_range(text, kind, at.in_flow)?, String::new()),
-            was => at.rewritten(kind, was)?,
-        });
-    }
-    if was.has_bearer {
-        let handed_on = at.member(&[HANDED_ON])?;
-        let list = TextList::of(text, &handed_on.value)?;
-        let [variable] = list.elements() else {
-            return None;
-        };
-        let raw = text[list.scalar(variable)?].to_owned();
-        changes.push(at.renamed(handed_on, names.bearer_variable?)?);
-        changes.push((offset(text, handed_on.value.place)?..list.end()?, raw));
-    }
-    if let (false, Some(env)) = (was.headers.is_empty(), at.member(&[names.env])) {
-        changes.push(at.renamed(env, names.headers)?);
-        for variable in env.value.members() {
-            let mut headers = was.headers.iter();
-            let (header, _) = headers.find(|(_, known)| *known == variable.name)?;
-            changes.push(at.renamed(variable, header)?);
-        }
-        if let Some(headers) = at.member(&[names.headers]) {
-            changes.push(at.renamed(headers, names.env)?);
-        }
-    }
-    Some(spliced(text, changes))
 }

@@ -22,8 +22,10 @@ mod tests;
 mod text;
 mod tool;
 mod values;
+mod varies;
 mod write;
 
 pub use draft::{Called, Draft, Folder, Outcome, Settings};
 pub use names::server_name;
 pub use observed::{Observation, Observed, described, observed_plan, observed_step, sent_again};
+pub use varies::compare_sessions;

@@ -17,14 +17,14 @@ fn a_text_is_held_as_a_whole_by_its_form_or_by_its_begin() {
         (&long, "starts_with", json!("word ".repeat(40))),
     ] {
         assert_eq!(
-            Value::Object(held_text(text)),
+            Value::Object(held_text(text, &[])),
             json!({ operator: operand }),
             "{text}"
         );
     }
     // What differs is not cut in two.
     let at = format!("{} 2026-11-22T01:02:03Z {long}", "x".repeat(190));
-    assert_eq!(held_text(&at)["starts_with"], "x".repeat(190) + " ");
+    assert_eq!(held_text(&at, &[])["starts_with"], "x".repeat(190) + " ");
 }
 
 #[test]
@@ -46,6 +46,7 @@ fn every_kind_of_request_is_a_step_that_can_be_read() {
         method: method.to_owned(),
         params: params.as_object().cloned().unwrap_or_default(),
         answer,
+        before: Vec::new(),
         answers: vec![(
             "roots/list".to_owned(),
             Map::from_iter([("result".to_owned(), json!({"roots": []}))]),

@@ -40,6 +40,7 @@ const KNOWN: &[&str] = &[
     "spot",
     "invalid",
     "origin",
+    "source",
     "install",
     "python",
     "schema",

@@ -24,11 +24,13 @@ const PART: usize = 4000;
 #[derive(Deserialize)]
 struct AggregateWords {
     heads: Vec<String>,
+    carries: Vec<String>,
     parts: Vec<String>,
 }
 
 struct AggregateSigns {
     head: Regex,
+    carries: Regex,
     part: Regex,
 }
 
@@ -36,6 +38,7 @@ static SIGNS: LazyLock<AggregateSigns> = LazyLock::new(|| {
     let words: AggregateWords = table(built!("aggregates"));
     AggregateSigns {
         head: any_of("m", &words.heads),
+        carries: any_of("m", &words.carries),
         part: any_of("m", &anchored(&words.parts)),
     }
 });
@@ -72,6 +75,34 @@ impl Engine {
                 let of = self.diagnose_facts(&facts, Audience::Plan, Algorithm::Second);
                 is_of_surroundings(&of.0)
             })
+    }
+}
+
+impl Engine {
+    /// The product's own error that an assertion on its answer carries along, as
+    /// a failure of its own, with what it means.
+    pub(super) fn carried(
+        &self,
+        facts: &Facts<'_>,
+        diagnosis: &Diagnosis,
+    ) -> Option<(Failure, Diagnosis)> {
+        let failure = facts.failure;
+        let asserts = diagnosis.error_category == Some(ErrorCategory::Assertion);
+        if facts.source != FailureSource::Report
+            || !asserts
+            || self.matcher.is_asked_first(&diagnosis.rule)
+        {
+            return None;
+        }
+        let texts = [failure.text.as_deref(), failure.message.as_deref()];
+        let part = texts.into_iter().flatten().find_map(|text| {
+            let head = SIGNS.carries.find(text)?;
+            let rest = &text[head.end()..];
+            Some(&rest[..rest.floor_char_boundary(PART)])
+        })?;
+        let part = alone(failure, part);
+        let of = self.diagnose_facts(&Facts::new(&part), Audience::Plan, Algorithm::Second);
+        Some((part, of.0))
     }
 }
 

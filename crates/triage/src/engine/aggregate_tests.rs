@@ -24,6 +24,12 @@ const MIXED: &[(&str, &str)] = &[
          localhost:9292 (Connection refused - connect(2) for \"localhost\" port 9292)\n",
     ),
     (
+        "RSpec::Expectations::MultipleExpectationsNotMetError",
+        "Got 2 failures:\n\n1.1) Failure/Error: expect(order.total).to eq(12)\n\n       expected: \
+         12\n            got: 13\n\n1.2) Failure/Error: Net::HTTP.get(uri)\n\n     \
+         Errno::ECONNREFUSED:\n       Failed to open TCP connection to localhost:9292 (Connection refused - connect(2) for \"localhost\" port 9292)\n",
+    ),
+    (
         "org.opentest4j.MultipleFailuresError",
         "org.opentest4j.MultipleFailuresError: order (2 failures)\n\
          \torg.opentest4j.AssertionFailedError: expected: <12> but was: <13>\n\
@@ -111,4 +117,25 @@ fn comparisons_alone_stay_the_codes() {
 fn what_announces_nothing_is_one_failure() {
     let text = "AssertionError: lists differ\n1) a\n2) Connection refused\n";
     assert_eq!(super::parts(text), Vec::<&str>::new());
+}
+
+#[test]
+fn the_error_that_an_assertion_on_an_answer_carries_decides() {
+    let of = |error: &str| {
+        let text = format!(
+            "Expected response status code [200] but received 500.\nFailed asserting that 500 is \
+             identical to 200.\n\nThe following exception occurred during the last \
+             request:\n\n{error}\nStack trace:\n#0 /srv/app/Cart.php(6): total()\n#1 /srv/vendor/x.php(65): a()\n\n\
+             /srv/tests/ATest.php:9"
+        );
+        let diagnosis = diagnose("", &text);
+        (diagnosis.side, diagnosis.ambiguous, diagnosis.root_cause)
+    };
+    let refused =
+        of("PDOException: SQLSTATE[HY000] [2002] Connection refused in /srv/app/Db.php:65");
+    assert_eq!(refused, (Side::Test, false, "connection_refused".into()));
+    let undefined = of(
+        "TypeError: total(): Argument #1 must be of type int, null given in /srv/app/Cart.php:6",
+    );
+    assert_eq!(undefined, (Side::Code, false, "assertion_mismatch".into()));
 }

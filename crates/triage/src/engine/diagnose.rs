@@ -11,6 +11,7 @@ use super::fingerprint::{self, Algorithm, FingerprintParts};
 use super::launchers::launchers;
 use super::load::{RuleError, builtin_rules};
 use super::matcher::RuleMatcher;
+use super::own_words;
 use super::pattern::{BUILTIN_TURN, RankedRule};
 use super::reading::is_syntax;
 use super::rule::{Audience, Rule, unknown};
@@ -126,14 +127,27 @@ impl Engine {
                 diagnose(&facts)
             }
             None => {
-                let whole = diagnose(&facts);
-                match self.part_of_surroundings(&facts, &whole.0) {
-                    Some(part) => {
+                let mut whole = diagnose(&facts);
+                match (
+                    self.carried(&facts, &whole.0),
+                    self.part_of_surroundings(&facts, &whole.0),
+                ) {
+                    (Some((part, of)), _) if of.side == Side::Test && !of.ambiguous => {
+                        diagnose(&Facts::new(&part))
+                    }
+                    // What the product raises itself is its own.
+                    (Some((_, of)), None) => {
+                        if of.side == Side::Code || of.root_cause == "code_exception" {
+                            (whole.0.side, whole.0.ambiguous) = (Side::Code, false);
+                        }
+                        whole
+                    }
+                    (_, Some(part)) => {
                         let (mut diagnosis, parts) = diagnose(&Facts::new(&part));
                         diagnosis.ambiguous = true;
                         (diagnosis, parts)
                     }
-                    None => whole,
+                    (None, None) => whole,
                 }
             }
         };
@@ -152,6 +166,15 @@ impl Engine {
             }
         }
         (diagnosis, parts)
+    }
+
+    /// The rule for what the product raised, in place of one that took its words
+    /// for those of a machine.
+    fn of_product<'r>(&'r self, rule: &'r Rule) -> &'r Rule {
+        const RAISED: &str = "exception/in-product";
+        let own = self.matcher.is_asked_first(&rule.id);
+        let raised = self.rules().find(|rule| rule.id == RAISED);
+        raised.filter(|_| !own).unwrap_or(rule)
     }
 
     /// Takes over what jelly said where it saw more than its report holds.
@@ -196,6 +219,10 @@ impl Engine {
             }
             Some(_) | None => evidence,
         };
+        let rule = match &evidence {
+            Some(said) if own_words::is_own(rule, facts, &said.text) => self.of_product(rule),
+            Some(_) | None => rule,
+        };
         let (side, ambiguous) = side(rule, facts);
         let prints = fingerprint::of_facts(facts, &rule.root_cause, evidence.as_ref(), algorithm);
         let advice = advice_of(rule, facts, evidence.as_ref(), values, audience);
@@ -218,6 +245,7 @@ impl Engine {
             repair: rule.repair_of(failure),
             excused: None,
             excused_by: None,
+            same_code: Vec::new(),
             advice,
         };
         (diagnosis, prints.parts)

@@ -267,6 +267,40 @@ pub(super) fn bare_interpreter(failure: &Failure) -> bool {
     FACT_WORDS.interpreters.iter().any(|known| known == name)
 }
 
+/// Whether a shell is given one word to run and words behind it, which it takes
+/// for `$0` and `$1`: `bash -c node server.js` starts `node` alone.
+pub(super) fn words_lost(failure: &Failure) -> bool {
+    const SHELLS: [&str; 6] = ["sh", "bash", "zsh", "dash", "ksh", "ash"];
+    let is_switch = |arg: &String| {
+        let letters = arg.strip_prefix('-').unwrap_or_default();
+        letters.ends_with('c') && letters.bytes().all(|b| b.is_ascii_alphabetic())
+    };
+    let Some((shell, args)) = failure.argv.split_first() else {
+        return false;
+    };
+    let shell = shell.rsplit(['/', '\\']).next().unwrap_or(shell);
+    let at = args.iter().position(is_switch);
+    let line = at.and_then(|at| args.get(at + 1..));
+    SHELLS.contains(&shell)
+        && line.is_some_and(|line| {
+            line.len() > 1 && !line[0].contains(|c: char| c.is_whitespace() || "$;&|".contains(c))
+        })
+}
+
+/// Whether the command is an address, which is for `url`.
+pub(super) fn url_command(failure: &Failure) -> bool {
+    let command = match &failure.issue {
+        Some(PlanIssue::CommandNotFound { command, .. }) => Some(command),
+        Some(_) => None,
+        None => failure.argv.first(),
+    };
+    command.is_some_and(|command| {
+        ["http://", "https://", "ws://", "wss://"]
+            .iter()
+            .any(|scheme| command.trim().starts_with(scheme))
+    })
+}
+
 /// Whether the command asks for a help text or a version, and not for a server.
 pub(super) fn asks_help(failure: &Failure) -> bool {
     let asks = |arg: &String| {

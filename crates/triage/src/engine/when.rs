@@ -68,6 +68,11 @@ pub(super) struct When {
     cwd_refused: Option<bool>,
     /// The command is an interpreter without a program to run.
     bare_interpreter: Option<bool>,
+    /// A shell is given one word to run, and words behind it that it does not
+    /// run.
+    words_lost: Option<bool>,
+    /// The command is the address of a server.
+    url_command: Option<bool>,
     /// The command asks for a help text or a version.
     asks_help: Option<bool>,
     /// The tool's name says that it creates or writes something.
@@ -236,6 +241,8 @@ impl When {
             && same(self.proxy_page, facts.proxy_page)
             && is(self.cwd_refused, facts::cwd_refused)
             && is(self.bare_interpreter, facts::bare_interpreter)
+            && is(self.words_lost, facts::words_lost)
+            && is(self.url_command, facts::url_command)
             && is(self.asks_help, facts::asks_help)
             && is(self.writes, facts::writes)
             && is_known(self.tool_listed, facts::tool_listed)

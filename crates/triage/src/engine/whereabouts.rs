@@ -100,6 +100,21 @@ static FRAMES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     ])
 });
 
+/// A line that a compiler or interpreter can't read, as it says it; the first
+/// of a text.
+static SOURCES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    compiled(&[
+        // `s.js:4`, `s.ts(4,7)`, `S.java:4: error`, `main.go:4:7`, `s.rb:4:`
+        r"(?m)^\s*(?:error: |lua: |PHP )?(?:[^\s:]{1,80}: )??(?:at |--> |╭─\[|,-\[|┌─ )?(?:[^\s()]{0,80}\()?(?:file://)?(?P<file>[^\s:'\x22(),<>\[\]]{1,300}\.(?:[cm]?[jt]sx?|vue|svelte|rbs?|java|kts?|go|rs|lua|exs?|erl|swift|cs|fs|php|pl|pm|sh|bash|zsh|scala|groovy|clj|dart|jl|R|nim|zig|cpp|cc|c|h|py))(?::|\()(?P<line>\d{1,9})\b",
+        // `in s.php on line 4`, `at s.pl line 4`, `s.sh: line 4:`, `(s.py, line 4)`
+        r"(?:\b(?:in|at|of|found (?:on|at)) |\(|^)(?:file://)?(?P<file>[^\s:'\x22(),<>\[\]]{1,300}\.\w{1,8})(?:,| on|:)? line:? (?P<line>\d{1,9})\b",
+        // `at file:///srv/s.ts:4:7`, `found on s.exs:4:7`
+        r"\b(?:at|in|on|from) (?:file://)?(?P<file>[^\s:'\x22(),<>\[\]]{1,300}\.\w{1,8}):(?P<line>\d{1,9})\b",
+        // `s: 4: Syntax error`
+        r"(?m)^(?P<file>[^\s:'\x22()]{1,300}): (?:line )?(?P<line>\d{1,9}): [Ss]yntax error",
+    ])
+});
+
 /// A call of Python that replaces the server by another program.
 static EXEC: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     compiled(&[r#"\bos\.(?:exec|spawn)\w*\([^\n'"]{0,40}['"](?P<name>[^'"\n]{1,200})['"]"#])
@@ -140,6 +155,7 @@ fn compiled(patterns: &[&str]) -> Vec<Regex> {
 /// - `spot`: `file:line`, or `line N`, of what could not be read;
 /// - `invalid`: the same as the head of a sentence, with the kind of file;
 /// - `origin`: `file:line` of the server's own code;
+/// - `source`: `file:line` of code that can't be read or compiled;
 /// - `name`: the program that could not be started, unless the rule knows it.
 pub(super) fn whereabouts(failure: &Failure, root_cause: &str, values: &mut Values) {
     let of_programs = root_cause == "command_not_found";
@@ -178,6 +194,9 @@ pub(super) fn whereabouts(failure: &Failure, root_cause: &str, values: &mut Valu
         set("name", texts.iter().find_map(|text| program(text)));
     }
     set("origin", texts.iter().find_map(|text| origin(text)));
+    if root_cause == "crashed_during_startup" {
+        set("source", texts.iter().find_map(|text| source(text)));
+    }
     if let Some(folder) = values.get("path").and_then(|path| folder(path, failure)) {
         values.entry("folder".to_owned()).or_insert(folder);
     }
@@ -195,7 +214,8 @@ pub struct PointedTo {
 pub fn pointed_to(failure: &Failure, root_cause: &str) -> PointedTo {
     let mut values = Values::new();
     whereabouts(failure, root_cause, &mut values);
-    let Some(spot) = values.remove("spot") else {
+    let spot = values.remove("spot").or_else(|| values.remove("source"));
+    let Some(spot) = spot else {
         return PointedTo {
             file: values.remove("path"),
             line: None,
@@ -285,6 +305,24 @@ fn format(text: &str) -> Option<&'static str> {
         .map(|(name, _)| name)
 }
 
+/// The line that keeps the server's code from being read.
+fn source(text: &str) -> Option<String> {
+    static TOLD: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b(?:syntax|indentation|tab|parse|compil\w*|transform)\s?error|\bsyntax errors?\b|\berror (?:TS|CS|FS)\d|\berror(?:\[E\d+\])?:|: ERROR: |unexpected (?:symbol|token)|could not be parsed").ok()
+    });
+    if !TOLD.as_ref()?.is_match(text) {
+        return None;
+    }
+    let python = FRAMES.first()?.captures_iter(text).last();
+    let python = python.filter(|_| text.contains("Error: "));
+    let frame = python.or_else(|| {
+        let mut all = SOURCES.iter().filter_map(|place| place.captures(text));
+        all.next()
+    })?;
+    let file = frame.name("file")?.as_str();
+    Some(format!("{file}:{}", &frame["line"]))
+}
+
 fn origin(text: &str) -> Option<String> {
     let (python, others) = FRAMES.split_first()?;
     let own = |frame: &Captures<'_>| {
@@ -364,6 +402,96 @@ mod tests {
             assert_eq!(values["path"], path, "{told}");
             assert_eq!(values["folder"], folder, "{told}");
         }
+    }
+
+    #[test]
+    fn the_line_that_no_compiler_can_read_is_found_in_every_language() {
+        for (told, wanted) in [
+            (
+                "Traceback (most recent call last):\n  File \"/srv/s.py\", line 1, in <module>\n    import tools\n  File \"/srv/tools.py\", line 4\n    def x(:\n          ^\nSyntaxError: invalid syntax",
+                "/srv/tools.py:4",
+            ),
+            (
+                "Sorry: IndentationError: unexpected indent (s.py, line 4)",
+                "s.py:4",
+            ),
+            (
+                "/srv/s.js:4\nconst = 3;\n      ^\n\nSyntaxError: Unexpected token '='\n    at wrapSafe (node:internal/modules/cjs/loader:1378:20)",
+                "/srv/s.js:4",
+            ),
+            (
+                "file:///srv/s.mjs:4\nconst = 3;\n      ^\n\nSyntaxError: Unexpected token '='",
+                "/srv/s.mjs:4",
+            ),
+            ("src/s.ts(4,7): error TS1005: ';' expected.", "src/s.ts:4"),
+            (
+                "src/s.ts:4:7 - error TS2304: Cannot find name 'foo'.",
+                "src/s.ts:4",
+            ),
+            (
+                "Error: Transform failed with 1 error:\n/srv/s.ts:4:6: ERROR: Expected identifier but found \"=\"",
+                "/srv/s.ts:4",
+            ),
+            (
+                "/srv/s.rb:4: syntax error, unexpected end-of-input",
+                "/srv/s.rb:4",
+            ),
+            (
+                "/srv/s.rb: --> /srv/s.rb\nUnmatched keyword, missing `end' ?\n/srv/s.rb:4: syntax errors found (SyntaxError)",
+                "/srv/s.rb:4",
+            ),
+            (
+                "PHP Parse error:  syntax error, unexpected token \"=\" in /srv/s.php on line 4",
+                "/srv/s.php:4",
+            ),
+            (
+                "S.java:4: error: ';' expected\n    int x = 3\nerror: compilation failed",
+                "S.java:4",
+            ),
+            (
+                "# depot\n./main.go:4:7: syntax error: unexpected newline",
+                "./main.go:4",
+            ),
+            (
+                "error[E0425]: cannot find value `x` in this scope\n --> src/main.rs:4:7\n  |\n4 | foo x",
+                "src/main.rs:4",
+            ),
+            (
+                "syntax error at /srv/s.pl line 4, near \"=;\"",
+                "/srv/s.pl:4",
+            ),
+            (
+                "/srv/s.sh: line 4: syntax error near unexpected token `done'",
+                "/srv/s.sh:4",
+            ),
+            ("/srv/run: 4: Syntax error: \"fi\" unexpected", "/srv/run:4"),
+            (
+                "error: The module's source code could not be parsed: Expression expected at file:///srv/s.ts:4:7",
+                "/srv/s.ts:4",
+            ),
+            (
+                "4 |   const = 3;\n            ^\nerror: Expected identifier but found \"=\"\n    at /srv/s.ts:4:9",
+                "/srv/s.ts:4",
+            ),
+            (
+                "lua: /srv/s.lua:4: unexpected symbol near '='",
+                "/srv/s.lua:4",
+            ),
+            (
+                "** (SyntaxError) invalid syntax found on /srv/s.exs:4:7:\n    error: syntax error before: '='",
+                "/srv/s.exs:4",
+            ),
+            (
+                "/srv/S.cs(4,7): error CS1002: ; expected [/srv/depot.csproj]",
+                "/srv/S.cs:4",
+            ),
+        ] {
+            let values = found("crashed_during_startup", told, &[]);
+            let source = values.get("source").map(String::as_str);
+            assert_eq!(source, Some(wanted), "{told}");
+        }
+        let values = found("crashed_during_startup", "no depot at s.py line 4", &[]);
+        assert!(!values.contains_key("source"), "{values:?}");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::origin::RunOrigin;
 use super::past::Past;
 use super::record::{PastReport, PastRun, SCHEMA_VERSION};
 use super::runs::Runs;
-use super::store::{HistoryStore, PastScope, ReadPast, Recorded};
+use super::store::{HistoryStore, PastLater, PastScope, ReadPast, Recorded};
 use jelly_base::text::{Notation, disarmed, plural};
 use jelly_process::{LockError, lock_beside};
 use serde::Deserialize;
@@ -320,8 +320,13 @@ impl HistoryStore for HistoryFile {
         Ok(read)
     }
 
-    fn passed_as(&self, definition: &str) -> Result<bool, HistoryError> {
-        Ok(self.load()?.past.passed_as(definition))
+    fn begin_past<'s>(&'s self, scope: &PastScope<'s>) -> PastLater<'s> {
+        let scope = *scope;
+        Box::new(move || self.past(&scope))
+    }
+
+    fn passed_as(&self, definition: &str, code: Option<&str>) -> Result<bool, HistoryError> {
+        Ok(self.load()?.past.passed_as(definition, code))
     }
 
     fn look(&self) -> Result<Vec<String>, HistoryError> {

@@ -1,5 +1,6 @@
 //! What is asked of a history that many machines share, and what it answers.
 
+use super::origin::RunOrigin;
 use super::record::TestName;
 use jelly_base::model::Side;
 use schemars::JsonSchema;
@@ -7,6 +8,17 @@ use serde::Serialize;
 
 /// Lists within an answer end there.
 pub const MOST_LISTED: usize = 100;
+
+/// From when to when something was seen.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SeenSpan {
+    /// RFC 3339, where known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_seen: Option<String>,
+    /// RFC 3339, where known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_seen: Option<String>,
+}
 
 /// Which runs are asked about.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -107,12 +119,8 @@ pub struct BranchSighting {
     pub runs: u32,
     /// Failures by it there.
     pub failures: u32,
-    /// RFC 3339, where known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first_seen: Option<String>,
-    /// RFC 3339, where known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_seen: Option<String>,
+    #[serde(flatten)]
+    pub seen: SeenSpan,
 }
 
 /// A test that a cause befell.
@@ -153,12 +161,8 @@ pub struct CauseAccount {
     /// What told it, the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
-    /// RFC 3339, where known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first_seen: Option<String>,
-    /// RFC 3339, where known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_seen: Option<String>,
+    #[serde(flatten)]
+    pub seen: SeenSpan,
     /// Runs that it was seen in.
     pub runs: u32,
     /// Failures by it.
@@ -218,24 +222,8 @@ pub struct ExportedResult {
     /// RFC 3339, where known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// Such as `acme/shop`, where known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub project: Option<String>,
-    /// A branch, or a pull request such as `pull/7`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub branch: Option<String>,
-    /// The commit that was checked out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub commit: Option<String>,
-    /// What all jobs of the run have in common.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub run_key: Option<String>,
-    /// Of the run in the CI, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub attempt: Option<u64>,
-    /// From 1; absent where one job did all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shard: Option<u32>,
+    #[serde(flatten)]
+    pub origin: RunOrigin,
     #[serde(flatten)]
     pub test: TestName,
     pub outcome: ResultOutcome,

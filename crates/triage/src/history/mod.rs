@@ -22,11 +22,13 @@ pub use error::HistoryError;
 pub use file::{HistoryFile, HistoryLimits};
 pub use fleet::{
     BranchSighting, CauseAccount, CauseCount, CommitSighting, ExportedResult, FlakyTest,
-    FleetScope, MOST_LISTED, NewCause, ResultOutcome, SlowTest, TestSighting,
+    FleetScope, MOST_LISTED, NewCause, ResultOutcome, SeenSpan, SlowTest, TestSighting,
 };
 pub use offenders::{CauseRecord, OffenderOrder, TestRecord};
 pub use origin::RunOrigin;
 pub use past::{CausePast, Fixed, Past, PastEnd, PastMark, PastMiss, PastParts};
-pub use record::{PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName};
+pub use record::{
+    PastCause, PastFailure, PastPass, PastReport, PastRun, ProvenPasses, RunKind, TestName,
+};
 pub use runs::Runs;
-pub use store::{HistoryStore, PastScope, ReadPast, Recorded, is_database};
+pub use store::{HistoryStore, PastLater, PastScope, ReadPast, Recorded, is_database};

@@ -1,5 +1,6 @@
 //! Which tests and causes give the most trouble.
 
+use super::fleet::SeenSpan;
 use super::past::{Past, count, rate};
 use super::record::TestName;
 use jelly_base::model::{ErrorCategory, Side};
@@ -34,12 +35,8 @@ pub struct TestRecord {
     /// Share of its runs that were flaky or that ended otherwise than the run
     /// before, between 0 and 1.
     pub flaky_rate: f64,
-    /// RFC 3339, where known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first_seen: Option<String>,
-    /// RFC 3339, where known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_seen: Option<String>,
+    #[serde(flatten)]
+    pub seen: SeenSpan,
     /// Whether it passed when it was last run.
     pub passes_now: bool,
     /// What it failed of last.
@@ -70,12 +67,8 @@ pub struct CauseRecord {
     /// What told it, the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
-    /// RFC 3339, where known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first_seen: Option<String>,
-    /// RFC 3339, where known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_seen: Option<String>,
+    #[serde(flatten)]
+    pub seen: SeenSpan,
 }
 
 impl Past {
@@ -102,8 +95,10 @@ impl Past {
                     failed: count(failed),
                     flaky: count(flaky),
                     flaky_rate: rate(flaky + turns, ends.len()),
-                    first_seen: self.at(first.run),
-                    last_seen: self.at(last.run),
+                    seen: SeenSpan {
+                        first_seen: self.at(first.run),
+                        last_seen: self.at(last.run),
+                    },
                     passes_now: ends.last().is_some_and(|end| !end.failed()),
                     root_cause: self
                         .last_cause(&fingerprint)
@@ -121,7 +116,9 @@ impl Past {
             OffenderOrder::Flaky => {
                 records.sort_by(|a, b| b.flaky_rate.total_cmp(&a.flaky_rate));
             }
-            OffenderOrder::LastSeen => records.sort_by(|a, b| b.last_seen.cmp(&a.last_seen)),
+            OffenderOrder::LastSeen => {
+                records.sort_by(|a, b| b.seen.last_seen.cmp(&a.seen.last_seen))
+            }
         }
         records
     }
@@ -140,8 +137,10 @@ impl Past {
                 failures: past.failures,
                 tests: past.tests,
                 evidence: past.cause.evidence.map(|evidence| evidence.text),
-                first_seen: past.first_seen,
-                last_seen: past.last_seen,
+                seen: SeenSpan {
+                    first_seen: past.first_seen,
+                    last_seen: past.last_seen,
+                },
                 fingerprint: past.fingerprint,
             })
             .collect();
@@ -150,7 +149,9 @@ impl Past {
             OffenderOrder::Failures | OffenderOrder::Flaky => {
                 records.sort_by_key(|r| Reverse((r.failures, r.runs)));
             }
-            OffenderOrder::LastSeen => records.sort_by(|a, b| b.last_seen.cmp(&a.last_seen)),
+            OffenderOrder::LastSeen => {
+                records.sort_by(|a, b| b.seen.last_seen.cmp(&a.seen.last_seen))
+            }
         }
         records
     }

@@ -1,9 +1,10 @@
 //! Earlier runs, ready to be asked.
 
+mod answers;
 mod parts;
 
 use super::origin::RunOrigin;
-use super::record::{PastCause, PastPass, PastRun, TestName};
+use super::record::{PastCause, PastPass, PastRun, ProvenPasses, TestName};
 use super::recurrence::{End, WINDOW, recurrence};
 use indexmap::{IndexMap, IndexSet};
 use jelly_base::model::{FailureHistory, FailureStatus};
@@ -11,6 +12,7 @@ use jelly_base::text::stable_name;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+pub use answers::{CausePast, Fixed, PastEnd};
 pub use parts::{PastMark, PastMiss, PastParts};
 
 /// Calls of a plan from which its duration is taken.
@@ -37,6 +39,8 @@ pub struct Past {
     /// The first run in which a test of this definition passed, where
     /// definitions are known.
     definitions: HashMap<String, usize>,
+    /// The same by the code that it passed on, where that is proved.
+    proven: HashMap<String, HashMap<String, usize>>,
     viewer: RunOrigin,
     /// Runs that are remembered, and of which nothing was asked for.
     besides: usize,
@@ -94,43 +98,6 @@ impl Ended {
     fn passed(&self) -> bool {
         self.prints.is_empty()
     }
-}
-
-/// How a test ended in an earlier run, whatever it failed of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PastEnd {
-    Passed,
-    /// It failed, and passed when it was run again.
-    Flaky,
-    Failed,
-}
-
-/// A test that failed when it was last seen, and passed now.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fixed {
-    pub test: TestName,
-    /// What it failed of.
-    pub fingerprint: String,
-    pub root_cause: Option<String>,
-    /// RFC 3339; when it failed last.
-    pub last_seen: Option<String>,
-}
-
-/// What is remembered of a cause.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CausePast {
-    pub fingerprint: String,
-    /// As it was diagnosed last.
-    pub cause: PastCause,
-    /// RFC 3339, where known.
-    pub first_seen: Option<String>,
-    pub last_seen: Option<String>,
-    /// Runs that it was seen in.
-    pub runs: u32,
-    /// Failures of all those runs.
-    pub failures: u32,
-    /// The tests that it befell, by name.
-    pub tests: Vec<TestName>,
 }
 
 impl Past {
@@ -206,6 +173,12 @@ impl Past {
         }
         for definition in run.passed_if_accepted {
             self.definitions.entry(definition).or_insert(index);
+        }
+        for ProvenPasses { code, definitions } in run.proven {
+            let known = self.proven.entry(code).or_default();
+            for definition in definitions {
+                known.entry(definition).or_insert(index);
+            }
         }
         for (fingerprint, cause) in run.causes {
             let failures = counts.get(&fingerprint).copied().unwrap_or_default();
@@ -377,11 +350,16 @@ impl Past {
         })
     }
 
-    /// Whether a test passed once that was `defined` so. What defines a test
-    /// says which one it is, whatever it was called then.
+    /// Whether a test passed once that was `defined` so, on this proven `code` where
+    /// one is named. What defines a test says which one it is, whatever it was
+    /// called then.
     #[must_use]
-    pub fn passed_as(&self, defined: &str) -> bool {
-        let first = self.definitions.get(defined);
+    pub fn passed_as(&self, defined: &str, code: Option<&str>) -> bool {
+        let passed = match code {
+            None => Some(&self.definitions),
+            Some(code) => self.proven.get(code),
+        };
+        let first = passed.and_then(|passed| passed.get(defined));
         first.is_some_and(|run| *run < self.end)
     }
 

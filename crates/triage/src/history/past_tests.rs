@@ -180,8 +180,8 @@ fn a_pass_counts_for_the_definition_that_passed() {
     let mut first = run(1, &[], &["a"]);
     first.passed[0].definition = Some("v1".into());
     let past = past_of([first, run(2, &[("a", "dns")], &[])]);
-    assert!(past.passed_as("v1"));
-    assert!(!past.passed_as("v2"));
+    assert!(past.passed_as("v1", None));
+    assert!(!past.passed_as("v2", None));
 }
 
 #[test]
@@ -363,7 +363,7 @@ fn a_pass_on_another_branch_clears_nothing_and_shows_what_held() {
     past.add(of(run(3, &[("b", "tls")], &[]), "acme/other", "main"));
     assert_eq!(state(&past, "a", "dns"), Recurrence::Known);
     assert_eq!(state(&past, "b", "tls"), Recurrence::New, "another project");
-    assert!(past.passed_as("v1"));
+    assert!(past.passed_as("v1", None));
     past.add(of(run(4, &[], &["a"]), "acme/shop", "main"));
     assert_eq!(state(&past, "a", "dns"), Recurrence::Regressed);
 }

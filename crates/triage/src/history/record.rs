@@ -153,6 +153,15 @@ pub struct PastPass {
     pub duration_ms: Option<u64>,
 }
 
+/// Steps that passed on code of which is proved which it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProvenPasses {
+    /// Stands for that code, and for no other.
+    pub code: String,
+    /// [Definitions](PastPass::definition) of the steps.
+    pub definitions: Vec<String>,
+}
+
 /// An earlier run: what failed in it, and which of the tests that had failed
 /// before passed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -184,6 +193,10 @@ pub struct PastRun {
     /// stored: once a proposal is accepted, they stand for steps that passed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passed_if_accepted: Vec<String>,
+    /// Of the steps that passed, or do once snapshots are accepted, those whose code
+    /// is known for sure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proven: Vec<ProvenPasses>,
 }
 
 impl PastRun {
@@ -199,6 +212,7 @@ impl PastRun {
             failures: Vec::new(),
             passed: Vec::new(),
             passed_if_accepted: Vec::new(),
+            proven: Vec::new(),
         }
     }
 

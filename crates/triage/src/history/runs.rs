@@ -5,7 +5,7 @@
 
 use super::fleet::{
     BranchSighting, CauseAccount, CauseCount, CommitSighting, ExportedResult, FlakyTest,
-    FleetScope, MOST_LISTED, NewCause, ResultOutcome, SlowTest, TestSighting,
+    FleetScope, MOST_LISTED, NewCause, ResultOutcome, SeenSpan, SlowTest, TestSighting,
 };
 use super::past::{count, rate};
 use super::record::{PastCause, PastFailure, PastRun, TestName};
@@ -224,8 +224,7 @@ impl Runs {
                 root_cause: cause.root_cause.clone(),
                 side: cause.side,
                 evidence: evidence(cause),
-                first_seen: first_of(&sightings),
-                last_seen: last_of(&sightings),
+                seen: span_of(&sightings),
                 runs: count(runs_of(&sightings)),
                 failures: count(sightings.len()),
                 branches: branches_of(&sightings),
@@ -280,12 +279,7 @@ impl Runs {
                 let cause = failure.and_then(|f| run.causes.get(&f.fingerprint));
                 ExportedResult {
                     at: run.at.clone(),
-                    project: run.origin.project.clone(),
-                    branch: run.origin.branch.clone(),
-                    commit: run.origin.commit.clone(),
-                    run_key: run.origin.run_key.clone(),
-                    attempt: run.origin.attempt,
-                    shard: run.origin.shard,
+                    origin: run.origin.clone(),
                     test: test.clone(),
                     outcome,
                     duration_ms: failure.and_then(|failure| failure.duration_ms),
@@ -392,6 +386,13 @@ fn last_of(sightings: &Sightings<'_>) -> Option<String> {
     dated.max().cloned()
 }
 
+fn span_of(sightings: &Sightings<'_>) -> SeenSpan {
+    SeenSpan {
+        first_seen: first_of(sightings),
+        last_seen: last_of(sightings),
+    }
+}
+
 fn evidence(cause: &PastCause) -> Option<String> {
     cause
         .evidence
@@ -411,11 +412,10 @@ fn branches_of(sightings: &Sightings<'_>) -> Vec<BranchSighting> {
             branch: branch.map(str::to_owned),
             runs: count(runs_of(&sightings)),
             failures: count(sightings.len()),
-            first_seen: first_of(&sightings),
-            last_seen: last_of(&sightings),
+            seen: span_of(&sightings),
         })
         .collect();
-    branches.sort_by_key(|branch| Reverse(branch.last_seen.clone()));
+    branches.sort_by_key(|branch| Reverse(branch.seen.last_seen.clone()));
     limit(branches, MOST_LISTED)
 }
 

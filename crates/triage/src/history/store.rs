@@ -53,6 +53,9 @@ pub struct ReadPast {
     pub warnings: Vec<String>,
 }
 
+/// A past that was asked for: what comes of it, when it is waited for.
+pub type PastLater<'s> = Box<dyn FnOnce() -> Result<ReadPast, HistoryError> + 's>;
+
 /// A place where runs are remembered, seen from one project and branch.
 pub trait HistoryStore: std::fmt::Debug {
     /// What it is called in messages; no secret is in it.
@@ -79,6 +82,9 @@ pub trait HistoryStore: std::fmt::Debug {
     /// # Errors
     /// They can't be read.
     fn past(&self, scope: &PastScope<'_>) -> Result<ReadPast, HistoryError>;
+
+    /// The same, asked for now and waited for later, where that is two things.
+    fn begin_past<'s>(&'s self, scope: &PastScope<'s>) -> PastLater<'s>;
 
     /// Sentences about what of it can't be read.
     ///
@@ -129,9 +135,10 @@ pub trait HistoryStore: std::fmt::Debug {
     -> Result<Option<String>, HistoryError>;
 
     /// Whether a test passed once that was [defined](super::PastPass::definition)
-    /// so, on whatever branch and machine.
+    /// so, on whatever branch and machine; where a code is named, on
+    /// [that](super::ProvenPasses::code).
     ///
     /// # Errors
     /// It can't be read.
-    fn passed_as(&self, definition: &str) -> Result<bool, HistoryError>;
+    fn passed_as(&self, definition: &str, code: Option<&str>) -> Result<bool, HistoryError>;
 }

@@ -353,6 +353,7 @@ impl Machine<'_> {
             elements.failed_or_error += u64::from(case.failed || case.error);
         }
         let names = self.names.hash(&case.classname, &case.name);
+        let of_rows = may_be_rows(&case.name);
         let key = join(self.path_hash, names);
         let named = !case.name.is_empty();
         self.identity.case(names, case, outcome);
@@ -377,7 +378,7 @@ impl Machine<'_> {
             if outcome == CaseOutcome::Passed
                 && is_odd(self.dialect_name(), Oddity::AttemptsCounted)
             {
-                self.attempts.ended(suite, names, true, 0);
+                self.attempts.ended(suite, names, None, of_rows);
             }
             if outcome == CaseOutcome::Passed && named {
                 self.attempts.passed(suite, names);
@@ -395,7 +396,7 @@ impl Machine<'_> {
             let ordinal = held.ordinal;
             if is_odd(dialect, Oddity::AttemptsCounted) {
                 self.attempts
-                    .ended(suite, names, false, said.unwrap_or_default());
+                    .ended(suite, names, Some(said.unwrap_or_default()), of_rows);
             }
             self.attempts.failed(
                 suite,
@@ -559,13 +560,43 @@ fn contradiction(
     other.map(|_| "the failure's text says another cause")
 }
 
+/// Whether several rows of a table may have this name: no method without
+/// parameters has such.
+fn may_be_rows(name: &str) -> bool {
+    let name = name.strip_suffix("()").unwrap_or(name);
+    !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+/// A text without the numbers of ports, which the system gives out anew for
+/// each attempt: four or five digits behind a colon or the word.
+fn without_ports(said: &str) -> String {
+    let mut kept = String::with_capacity(said.len());
+    let mut rest = said;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, from) = rest.split_at(at);
+        let end = from.find(|c: char| !c.is_ascii_digit());
+        let (number, behind) = from.split_at(end.unwrap_or(from.len()));
+        kept.push_str(before);
+        let word = kept.trim_end_matches([' ', '=', ':', '"', '\'']);
+        let named = word.len() < kept.len()
+            && word
+                .get(word.len().saturating_sub(4)..)
+                .is_some_and(|word| word.eq_ignore_ascii_case("port"));
+        let is_port = (4..=5).contains(&number.len()) && (kept.ends_with(':') || named);
+        kept.push_str(if is_port { "<port>" } else { number });
+        rest = behind;
+    }
+    kept + rest
+}
+
 /// Which case it is, and what it says of its failures: their messages, or the
 /// first lines of their texts.
 fn said_of(case: &OpenCase, suite: u64) -> u64 {
     let names = hash(&[&case.classname, &case.name]);
     let said = case.failures.iter().filter_map(|failure| {
         let text = failure.message.as_deref().or(failure.text.as_deref())?;
-        Some(hash(&[text.lines().next().unwrap_or_default()]))
+        let line = text.lines().next().unwrap_or_default();
+        Some(hash(&[&without_ports(line)]))
     });
     said.fold(join(suite, names), join)
 }

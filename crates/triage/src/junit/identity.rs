@@ -185,35 +185,44 @@ struct NameOutcomes {
     /// What the failures say, as a hash, and whether all say the same.
     said: Option<u64>,
     differs: bool,
+    /// The name may be that of several rows of a table.
+    of_rows: bool,
 }
 
 impl Rounds {
-    fn ended(&mut self, names: u64, passed: bool, said: u64) {
+    fn ended(&mut self, names: u64, said: Option<u64>, of_rows: bool) {
         self.cases += 1;
         let at = self.cases;
         if !self.of.contains_key(&names) {
             self.last_new = at;
         }
         let ended = self.of.entry(names).or_default();
-        if passed {
-            ended.passes += 1;
-            ended.last_pass = at;
-        } else {
-            ended.last_failure = at;
-            ended.differs |= ended.said.is_some_and(|before| before != said);
-            ended.said = Some(said);
+        ended.of_rows = of_rows;
+        match said {
+            None => {
+                ended.passes += 1;
+                ended.last_pass = at;
+            }
+            Some(said) => {
+                ended.last_failure = at;
+                ended.differs |= ended.said.is_some_and(|before| before != said);
+                ended.said = Some(said);
+            }
         }
     }
 
     /// Whether a test that failed was run again and passed: at the end, behind
     /// all cases that were run once, and once. Rows of a table that share a
-    /// name stand beside each other, and mostly pass more than once.
+    /// name stand beside each other, and mostly pass more than once; two of
+    /// them at the end look like a test that was run again.
     fn passed_in_the_end(&self, names: u64) -> bool {
         self.of.get(&names).is_some_and(|ended| {
+            let beside = ended.last_failure + 1 == ended.last_pass;
             ended.passes == 1
                 && ended.last_pass > ended.last_failure
                 && ended.last_pass > self.last_new
                 && !ended.differs
+                && !(beside && ended.of_rows)
         })
     }
 }
@@ -239,11 +248,12 @@ impl Attempts {
     }
 
     /// A case of a suite element ended, whose writer puts attempts behind all
-    /// other cases; `said` is the hash of what its failures say.
-    pub(super) fn ended(&mut self, suite: u64, names: u64, passed: bool, said: u64) {
+    /// other cases; `said` is the hash of what its failures say, where it did
+    /// not pass.
+    pub(super) fn ended(&mut self, suite: u64, names: u64, said: Option<u64>, of_rows: bool) {
         let rounds = self.rounds.entry(suite).or_default();
         if rounds.cases < self.limit {
-            rounds.ended(names, passed, said);
+            rounds.ended(names, said, of_rows);
         }
     }
 

@@ -292,8 +292,18 @@ fn a_case_that_gradle_ran_again_and_that_passed_then_is_flaky() {
     let passed = "<testcase name='x()' classname='a.B' time='0.2'/>";
     let other = passed.replace("x()", "y()");
     let differs = failed.replace("E: x", "E: z");
+    let [on_one, on_other] = ["40123", "51877"]
+        .map(|port| failed.replace("E: x", &format!("E: localhost:{port} refused")));
+    let [row, passed_row] = [&failed, &passed].map(|case| case.replace("x()", "adds(int)"));
     for (cases, wanted) in [
         (format!("{failed}{passed}"), [0, 0, 0, 0, 1, 0]),
+        (
+            format!("{on_one}{other}{on_other}{passed}"),
+            [0, 0, 0, 0, 2, 0],
+        ),
+        // Two rows of a table at the end look like one that was run again.
+        (format!("{other}{row}{passed_row}"), [0, 1, 0, 0, 0, 0]),
+        (format!("{row}{other}{passed_row}"), [0, 0, 0, 0, 1, 0]),
         (format!("{passed}{failed}"), [1, 1, 0, 0, 0, 0]),
         (format!("{failed}{failed}"), [0, 2, 0, 0, 0, 0]),
         (format!("{failed}{other}{passed}"), [0, 0, 0, 0, 1, 0]),

@@ -17,6 +17,7 @@ use crate::message::Understood;
 use crate::{HttpEnd, MAX_LINE_BYTES, ReplyOutcome};
 use jelly_base::model::{Era, HttpFacts, OwnLimit};
 use reqwest::Response;
+use reqwest::header::HeaderMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
@@ -95,6 +96,7 @@ impl Exchange {
                 carrier: &*self.shared,
                 body: &self.body,
                 outline: &self.outline,
+                carried: &HeaderMap::new(),
             };
             let response = post.response().await?;
             match self.take(response).await {

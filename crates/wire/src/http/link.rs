@@ -184,7 +184,7 @@ impl Link {
         url: Url,
         body: &[u8],
         outline: &Outline,
-        bearer: Option<&Bearer>,
+        (bearer, carried): (Option<&Bearer>, &HeaderMap),
         carrier: &dyn Carrier,
     ) -> RequestBuilder {
         let settled = carrier.version();
@@ -199,6 +199,12 @@ impl Link {
             // Both are made to fit.
             if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(&value)) {
                 headers.insert(name, value);
+            }
+        }
+        // What jelly knows to be right stands over what it only passes on.
+        for (name, value) in carried {
+            if !headers.contains_key(name) {
+                headers.insert(name, value.clone());
             }
         }
         // A modern request belongs to no session, and `initialize` opens one.

@@ -28,6 +28,7 @@ mod post;
 mod poster;
 mod raw_exchange;
 mod raw_http;
+mod relearn;
 mod sse;
 mod trust;
 

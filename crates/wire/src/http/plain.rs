@@ -6,15 +6,19 @@
 use super::client::{client_for, is_loopback, proxy_for};
 use super::facts;
 use super::link::checked_headers;
-use crate::http::body::HttpBody;
+use crate::http::body::{BodyKind, HttpBody, kind_of_body};
 use crate::{Endpoint, HttpEnd};
 use jelly_base::model::{HttpFacts, OwnLimit};
 use jelly_base::text::redact::Redactor;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Url};
+use std::time::Duration;
+use tokio::time::timeout;
 
 /// Bytes of a body that are read.
 const MAX_BODY: usize = 4 << 20;
+/// How long a stream of events is read.
+const STREAM: Duration = Duration::from_millis(300);
 
 /// The host and port of an endpoint.
 pub struct PlainHttp {
@@ -103,8 +107,8 @@ impl PlainHttp {
         })
     }
 
-    /// Sends a request, and reads the answer to its end. It has no time limit of its
-    /// own.
+    /// Sends a request, and reads the answer to its end; of a stream of events, what
+    /// comes soon. It has no time limit of its own.
     ///
     /// # Errors
     /// There is no answer, or none that could be read.
@@ -151,15 +155,22 @@ impl PlainHttp {
             headers: headers.collect(),
             ..PlainAnswer::default()
         };
+        let kind = kind_of_body(response.headers());
         let mut body = HttpBody::of(response).map_err(|coding| {
             let message = format!(
                 "was answered with a body packed as `{coding}`, which jelly does not unpack"
             );
             Box::new(facts::beyond(head.clone(), OwnLimit::Encoding, message))
         })?;
-        let whole = body
-            .read_while(&mut answer.body, |bytes| bytes.len() <= MAX_BODY)
+        // A stream of events has no end to wait for.
+        let patience = match kind {
+            BodyKind::Events => STREAM,
+            BodyKind::Json | BodyKind::Other(_) => Duration::MAX,
+        };
+        let read = body.read_while(&mut answer.body, |bytes| bytes.len() <= MAX_BODY);
+        let whole = timeout(patience, read)
             .await
+            .unwrap_or(Ok(true))
             .map_err(|error| through(facts::broke_off(error, head.clone(), &self.redactor)))?;
         if !whole {
             let message = format!("was answered with more than {} MiB", MAX_BODY >> 20);

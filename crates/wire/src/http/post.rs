@@ -12,7 +12,7 @@ use super::link::{Carrier, Link};
 use crate::HttpEnd;
 use crate::era::is_modern_error;
 use jelly_base::mcp::{Method, Notification};
-use reqwest::header::LOCATION;
+use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{Response, Url};
 use serde_json::Value;
 use std::time::Duration;
@@ -30,6 +30,8 @@ pub(super) struct Post<'a> {
     pub carrier: &'a dyn Carrier,
     pub body: &'a [u8],
     pub outline: &'a Outline,
+    /// Headers that came with it, and are passed on.
+    pub carried: &'a HeaderMap,
 }
 
 impl Post<'_> {
@@ -47,7 +49,7 @@ impl Post<'_> {
                 url.clone(),
                 self.body,
                 self.outline,
-                bearer.as_ref(),
+                (bearer.as_ref(), self.carried),
                 self.carrier,
             );
             let trouble = match request.send().await {

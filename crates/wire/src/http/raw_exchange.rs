@@ -11,10 +11,11 @@ use super::listen::{self, Stream, is_stream};
 use super::lost_session::{self, Standing};
 use super::post::Post;
 use super::raw_http::{RawMessage, RawNews, RawSession, RawState};
+use super::relearn;
 use super::sse::{SseItem, SseParser};
 use crate::message::Understood;
 use crate::{HttpEnd, MAX_LINE_BYTES};
-use jelly_base::mcp::{INITIALIZE, ListKind};
+use jelly_base::mcp::{INITIALIZE, ListKind, code};
 use jelly_base::model::{HttpFacts, OwnLimit};
 use reqwest::Response;
 use serde::Deserialize;
@@ -33,20 +34,34 @@ pub(super) struct RawExchange {
     pub news: Sender<RawNews>,
 }
 
+/// What came of one attempt.
+enum Taken {
+    /// All that comes of it has come.
+    Whole,
+    /// The server misses headers, or has others in mind; its answer.
+    Misfit(Vec<u8>),
+}
+
+#[derive(Default, Deserialize)]
+struct RefusalCode {
+    #[serde(default)]
+    code: Option<i64>,
+}
+
 /// The members of a message that say what it answers.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct RawSeen<'a> {
+pub(super) struct RawSeen<'a> {
     id: Value,
     method: Option<IgnoredAny>,
     #[serde(borrow)]
-    result: Option<&'a RawValue>,
+    pub result: Option<&'a RawValue>,
     #[serde(borrow)]
     error: Option<&'a RawValue>,
 }
 
 impl RawSeen<'_> {
-    fn answers(&self, id: Option<&Value>) -> bool {
+    pub(super) fn answers(&self, id: Option<&Value>) -> bool {
         let is_answer = self.result.is_some() || self.error.is_some();
         self.method.is_none() && is_answer && id == Some(&self.id)
     }
@@ -79,6 +94,7 @@ impl RawExchange {
         let link = &self.state.link;
         let mut old = None;
         let mut afresh = false;
+        let mut may_look_again = self.is_modern_call();
         loop {
             if let Some(end) = link.old_end() {
                 return Err(Box::new(end));
@@ -89,9 +105,10 @@ impl RawExchange {
                 carrier: &*self.state,
                 body: &self.message.line,
                 outline: &self.message.outline,
+                carried: &self.message.carried,
             };
             let response = post.response().await?;
-            match self.take(response).await {
+            match self.take(response, may_look_again).await {
                 Err(end) if post.may_be_old(&end) => {
                     match listen::open_old(link, &*self.state).await {
                         Some((stream, url)) => {
@@ -105,7 +122,15 @@ impl RawExchange {
                 Err(end) if end.session_lost && !afresh && link.session() != session => {
                     afresh = true;
                 }
-                Ok(()) => {
+                // It was refused before it was looked at, so that it may go again.
+                Ok(Taken::Misfit(refusal)) => {
+                    may_look_again = false;
+                    if !relearn::headers_have_changed(&self.state, &self.message.outline).await {
+                        self.tell(&refusal).await;
+                        return Ok(());
+                    }
+                }
+                Ok(Taken::Whole) => {
                     if let Some(stream) = old {
                         self.hear_old(stream).await;
                     }
@@ -116,12 +141,23 @@ impl RawExchange {
         }
     }
 
-    async fn take(&self, response: Response) -> Result<(), Box<HttpEnd>> {
+    /// A call, whose arguments may travel as headers.
+    fn is_modern_call(&self) -> bool {
+        let outline = &self.message.outline;
+        outline.own_version().is_some() && outline.method.as_deref() == Some("tools/call")
+    }
+
+    async fn take(&self, response: Response, may_look_again: bool) -> Result<Taken, Box<HttpEnd>> {
         let link = &self.state.link;
         let head = link.head(&response);
         if !response.status().is_success() {
-            return self.refused(response, head).await;
+            return self.refused(response, head, may_look_again).await;
         }
+        self.taken(response, head).await.map(|()| Taken::Whole)
+    }
+
+    async fn taken(&self, response: Response, head: HttpFacts) -> Result<(), Box<HttpEnd>> {
+        let link = &self.state.link;
         if self.opens() {
             link.keep_session(&response);
         }
@@ -155,7 +191,12 @@ impl RawExchange {
 
     /// A status that says no; a JSON-RPC error with it is an answer all the
     /// same, under the id of the request if it names none.
-    async fn refused(&self, response: Response, mut head: HttpFacts) -> Result<(), Box<HttpEnd>> {
+    async fn refused(
+        &self,
+        response: Response,
+        mut head: HttpFacts,
+        may_look_again: bool,
+    ) -> Result<Taken, Box<HttpEnd>> {
         let link = &self.state.link;
         let mut bytes = Vec::new();
         // As much as comes in time, and can be unpacked: the status says enough.
@@ -177,13 +218,16 @@ impl RawExchange {
         else {
             return Err(Box::new(end));
         };
-        if seen.answers(Some(id)) {
-            self.tell(&bytes).await;
-        } else {
-            let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}");
-            self.tell(line.as_bytes()).await;
+        let told = match seen.answers(Some(id)) {
+            true => bytes.clone(),
+            false => format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}").into_bytes(),
+        };
+        let code: RefusalCode = serde_json::from_str(error.get()).unwrap_or_default();
+        if may_look_again && code.code == Some(code::HEADER_MISMATCH) {
+            return Ok(Taken::Misfit(told));
         }
-        Ok(())
+        self.tell(&told).await;
+        Ok(Taken::Whole)
     }
 
     /// Passes a message on; whether it is the answer.

@@ -4,7 +4,7 @@
 //! out, whichever stream brought them. No message is rebuilt: a body of several
 //! lines becomes one, since line feeds in JSON are blanks.
 
-use super::headers::{Outline, ParamHeaders};
+use super::headers::{Outline, PROTOCOL_VERSION, ParamHeaders, SESSION_ID};
 use super::link::{Carrier, Link};
 use super::raw_exchange::{RawExchange, listen};
 use crate::{Endpoint, HttpEnd};
@@ -12,7 +12,7 @@ use jelly_base::mcp::LISTEN;
 use jelly_base::model::HttpFacts;
 use jelly_base::text::redact::Redactor;
 use jelly_process::ExitWatch;
-use reqwest::header::HeaderValue;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -64,13 +64,16 @@ impl RawKind {
 pub(super) struct RawMessage {
     pub line: Vec<u8>,
     pub outline: Outline,
+    /// Headers that came with it.
+    pub carried: HeaderMap,
 }
 
 impl RawMessage {
-    fn of(line: &[u8]) -> Self {
+    pub(super) fn of(line: &[u8], carried: &[(String, String)]) -> Self {
         Self {
             line: line.to_vec(),
             outline: Outline::of(line),
+            carried: passed_on(carried),
         }
     }
 
@@ -198,9 +201,12 @@ impl RawHttp {
         })
     }
 
-    /// Sends a line, as soon as there is room.
-    pub fn send(&mut self, line: &[u8]) {
-        let message = RawMessage::of(line);
+    /// Sends a line, as soon as there is room. Of the headers that came with it,
+    /// those of MCP are passed on which jelly does not know: intermediaries must
+    /// forward them (2026-07-28, Streamable HTTP, "Server Behavior for Custom
+    /// Headers").
+    pub fn send(&mut self, line: &[u8], carried: &[(String, String)]) {
+        let message = RawMessage::of(line, carried);
         if message.is("notifications/cancelled") && self.abandon(&message) {
             return;
         }
@@ -310,6 +316,26 @@ impl RawHttp {
         self.modern.swap_remove(at).1.abort();
         true
     }
+}
+
+/// Headers of MCP that say what a message does not say by itself.
+fn passed_on(carried: &[(String, String)]) -> HeaderMap {
+    const OWN: [&str; 4] = [PROTOCOL_VERSION, SESSION_ID, "mcp-method", "mcp-name"];
+    let mut headers = HeaderMap::new();
+    for (name, value) in carried {
+        let name = name.to_ascii_lowercase();
+        if !name.starts_with("mcp-") || OWN.contains(&name.as_str()) {
+            continue;
+        }
+        // They came as headers, so that they can go as such.
+        if let (Ok(name), Ok(value)) = (
+            HeaderName::from_bytes(name.as_bytes()),
+            HeaderValue::from_str(value),
+        ) {
+            headers.append(name, value);
+        }
+    }
+    headers
 }
 
 /// The session that a message was sent in.

@@ -23,8 +23,14 @@ pub(super) fn loose_views(first: Option<&View>, last: &View) -> Vec<View> {
     let joined = joined(last);
     let mut views = Vec::new();
     for read in [Some(last), joined.as_ref()].into_iter().flatten() {
-        views.extend(numbers(read, &hex_token));
-        views.extend(numbers(read, &decimal_token));
+        let lists = [numbers(read, &hex_token), numbers(read, &decimal_token)];
+        // Texts of two bytes a character have every second one empty.
+        views.extend(
+            lists
+                .into_iter()
+                .flatten()
+                .map(|view| view.without_controls()),
+        );
         let mut encoded = base64(read);
         for _ in 0..ROUNDS {
             let Some(decoded) = encoded.map(|view| view.without_controls()) else {
@@ -52,7 +58,8 @@ fn joined(view: &View) -> Option<View> {
     let mut at = 0;
     while at < bytes.len() {
         let end = at + break_length(&bytes[at..]);
-        let breaks = end - at <= MAX_BREAK && bytes[at..end].contains(&b'\n');
+        let is_break = |byte: &u8| matches!(byte, b'\n' | b'+');
+        let breaks = end - at <= MAX_BREAK && bytes[at..end].iter().any(is_break);
         if !breaks {
             let end = end.max(at + 1);
             for at in (at..end).filter(|at| !is_quote(bytes[*at])) {
@@ -136,8 +143,12 @@ fn numbers(view: &View, token: Token<'_>) -> Option<View> {
 /// How many bytes at the beginning stand between the numbers of a list.
 fn separators(bytes: &[u8]) -> usize {
     const MOST: usize = 40;
-    let is_between =
-        |byte: &&u8| matches!(**byte, b' ' | b',' | b':' | b';' | b'-' | b'\n' | b'\t');
+    let is_between = |byte: &&u8| {
+        matches!(
+            **byte,
+            b' ' | b',' | b':' | b';' | b'-' | b'=' | b'\n' | b'\t'
+        )
+    };
     bytes.iter().take(MOST).take_while(is_between).count()
 }
 
@@ -254,6 +265,7 @@ mod tests {
             format!("{head}=\n{tail}"),
             format!("'{head}'\n '{tail}'"),
             format!("'{head}' +\n    '{tail}'"),
+            format!("\"{head}\" + \"{tail}\""),
             format!("\"{head}\\n  {tail}\""),
             format!("> {head}\n> {tail}"),
             format!("{head}''{tail}"),
@@ -261,6 +273,8 @@ mod tests {
             list(|byte| format!("\\{}", char::from(byte)), ""),
             list(|byte| format!("0x{byte:02x}"), ", "),
             list(|byte| format!("{byte:02X}"), ","),
+            list(|byte| format!("={byte:02X}"), ""),
+            list(|byte| format!("{byte:02x}00"), ""),
             format!("[{}]", list(|byte| byte.to_string(), ", ")),
             format!("[{}]", list(|byte| byte.to_string(), " ")),
             format!("[\n  {}\n]", list(|byte| byte.to_string(), ",\n  ")),

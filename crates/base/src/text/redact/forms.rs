@@ -8,6 +8,9 @@ const MIN_ENCODED: usize = 4;
 /// from this length on.
 pub(super) const MIN_LINE: usize = 8;
 
+/// Blanks of a secret that a line may be broken at; passphrases have few.
+const MAX_BLANKS: usize = 8;
+
 /// All forms in which `value` may travel, but for those that are told by
 /// [`super::views`].
 pub(super) fn forms_of(value: &str) -> Vec<Vec<u8>> {
@@ -56,6 +59,20 @@ pub(super) fn forms_of(value: &str) -> Vec<Vec<u8>> {
                 forms.push(base64.replace('+', "-").replace('/', "_"));
                 forms.push(base64);
             }
+        }
+    }
+    // As it stands where the quotes around its parts were taken away.
+    let bare: String = value
+        .chars()
+        .filter(|c| !matches!(c, '\'' | '"' | '`' | '\\'))
+        .collect();
+    if bare != value && bare.len() >= MIN_LINE {
+        forms.push(bare);
+    }
+    // Broken over two lines at one of its blanks, which went with the break.
+    for (at, _) in value.match_indices(' ').take(MAX_BLANKS) {
+        if value.len() > MIN_LINE {
+            forms.push(format!("{}{}", &value[..at], &value[at + 1..]));
         }
     }
     let mut forms: Vec<Vec<u8>> = forms.into_iter().map(String::into_bytes).collect();

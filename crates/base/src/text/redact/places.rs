@@ -5,6 +5,18 @@ use std::ops::Range;
 
 /// The name of a secret that is the password of a URL.
 pub const URL_PASSWORD: &str = "the URL's password";
+/// The name of a secret that is the last part of a webhook's address.
+const A_WEBHOOK: &str = "a webhook's key";
+/// Parts of the addresses of services whose paths end with a key.
+const WEBHOOKS: &[&str] = &[
+    "hooks.slack.com/services/",
+    "discord.com/api/webhooks/",
+    "discordapp.com/api/webhooks/",
+    ".webhook.office.com/webhook",
+    "hooks.zapier.com/hooks/",
+    "api.telegram.org/bot",
+    "hooks.chime.aws/incomingwebhooks/",
+];
 /// The name of a secret that is known by its form alone.
 pub const AN_ARGUMENT: &str = "an argument";
 
@@ -326,6 +338,9 @@ impl<'a> Scan<'a> {
                 None => {}
             }
         }
+        if let Some((from, to)) = webhook_key(text) {
+            self.part(from, to).keep(A_WEBHOOK, found);
+        }
         let mut begin = host;
         let borders = text
             .char_indices()
@@ -382,6 +397,17 @@ impl<'a> Scan<'a> {
         }
         are_any
     }
+}
+
+/// Where in what follows `scheme://` the key of a webhook stands: who knows the
+/// address may write there.
+fn webhook_key(url: &str) -> Option<(usize, usize)> {
+    const MIN_KEY: usize = 12;
+    let end = url.find(['?', '#']).unwrap_or(url.len());
+    let path = url[..end].trim_end_matches('/');
+    let is_webhook = WEBHOOKS.iter().any(|known| path.contains(known));
+    let from = path.rfind('/')? + 1;
+    (is_webhook && path.len() - from >= MIN_KEY).then_some((from, path.len()))
 }
 
 /// `NAME=value` and `--flag=value`; the name is without dashes.

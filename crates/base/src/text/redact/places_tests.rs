@@ -298,3 +298,28 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_key_of_a_webhook_is_known_by_its_address() {
+    for (url, masked) in [
+        (
+            "https://hooks.slack.com/services/T0/B0/Pz01KqVbTx81mWr01Lf",
+            "https://hooks.slack.com/services/T0/B0/[secret]",
+        ),
+        (
+            "https://discord.com/api/webhooks/12/Pz01KqVbTx81mWr01Lf?wait=true",
+            "https://discord.com/api/webhooks/12/[secret]?wait=true",
+        ),
+        (
+            "https://example.com/services/T0/B0/Pz01KqVbTx81mWr01Lf",
+            "https://example.com/services/T0/B0/Pz01KqVbTx81mWr01Lf",
+        ),
+        (
+            "https://hooks.slack.com/services/",
+            "https://hooks.slack.com/services/",
+        ),
+    ] {
+        assert_eq!(show_url(url), masked);
+        assert_eq!(shown(&["notify", url]), ["notify", masked]);
+    }
+}

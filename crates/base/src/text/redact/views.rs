@@ -7,7 +7,7 @@
 //! masked where it stands in the text itself. Main function: [`views`].
 
 use super::decoded::loose_views;
-use crate::text::is_ignorable;
+use crate::text::is_unseen;
 use std::ops::Range;
 
 /// How often escapes are undone: JSON within JSON, within a URL.
@@ -92,6 +92,21 @@ impl View {
         kept
     }
 
+    /// As a terminal shows it where a backspace goes back over a character.
+    fn without_overstrikes(&self) -> Self {
+        let mut kept = Self::default();
+        for at in 0..self.bytes.len() {
+            if self.bytes[at] == 0x08 {
+                let is_rest = |byte: &u8| byte & 0xc0 == 0x80;
+                let rest = kept.bytes.iter().rev().take_while(|b| is_rest(b)).count();
+                kept.truncate(kept.bytes.len().saturating_sub(rest + 1));
+            } else {
+                kept.push_from(self, at);
+            }
+        }
+        kept
+    }
+
     /// Without escape sequences of terminals, as all that strips them in
     /// jelly does.
     fn without_sequences(&self) -> Self {
@@ -152,6 +167,10 @@ pub(super) fn views(text: &[u8]) -> Vec<View> {
         if seen.bytes != plain.bytes {
             views.push(seen);
         }
+        if text.contains(&0x08) {
+            let shown = last.without_overstrikes().without_sequences();
+            views.push(shown.without_controls());
+        }
         last = plain;
         views.push(last.clone());
     }
@@ -211,7 +230,7 @@ fn unseen(bytes: &[u8]) -> usize {
         [b'\n' | b'\t', ..] => 0,
         [0..=0x1f | 0x7f, ..] => 1,
         [0xc2..=0xf4, ..] => first_char(bytes)
-            .filter(|c| c.is_control() || is_ignorable(*c))
+            .filter(|c| is_unseen(*c))
             .map_or(0, char::len_utf8),
         _ => 0,
     }
@@ -413,6 +432,7 @@ mod tests {
             ("a\x1b[31mb\x1b[0mc", "abc"),
             ("a\x1b]8;;http://x\x07b", "ab"),
             ("a\rb\x08c\x7fd\0e", "abcde"),
+            ("xä\x08\x08ay\x08b", "ab"),
             ("a\u{200b}b\u{202e}c\u{feff}d\u{85}e", "abcde"),
             ("a%2Bb", "a+b"),
             ("a%252Bb", "a+b"),
@@ -426,8 +446,8 @@ mod tests {
             ("a&#90&#113b", "aZqb"),
             ("a&UnderBar;b&shy;c&ZeroWidthSpace;d%u005ae", "a_bcdZe"),
             (
-                "a\u{e0100}b\u{180b}c\u{1bca0}d\u{1d173}e\u{34f}f\u{17b4}g",
-                "abcdefg",
+                "a\u{e0100}b\u{180b}c\u{1bca0}d\u{1d173}e\u{34f}f\u{fff9}g\u{2028}h",
+                "abcdefgh",
             ),
             (r#"a\\\"b"#, "a\\\"b"),
         ] {

@@ -84,6 +84,7 @@ pub fn captured(
                 let (target, compared) = (AssertionTarget::Json, (Value::Bool(true), Value::Null));
                 let mut mismatch = Mismatch::new("capture", target, compared, message, capture.at)
                     .at_path(Some(&capture.raw));
+                mismatch.assertion.absent = true;
                 mismatch.tell_nearest(&capture.raw, result, &shared.cleaner);
                 missing.push(mismatch);
                 continue;

@@ -7,8 +7,8 @@
 use super::hash::StableHash;
 use jelly_base::model::Section;
 use jelly_plan::{
-    Answer, Auth, AuthGrant, AuthProof, Cancel, Capture, Command, Completion, CompletionOf,
-    ErrorExpect, Expect, Flag, Give, HeaderExpect, HttpCall, HttpExpect, JsonExpect,
+    Answer, Auth, AuthGrant, AuthProof, CallAtOnce, Cancel, Capture, Command, Completion,
+    CompletionOf, ErrorExpect, Expect, Flag, Give, HeaderExpect, HttpCall, HttpExpect, JsonExpect,
     NotificationExpect, PackageUse, Predicate, Raw, Redaction, RefusalExpect, Request, Server,
     StartupExpect, Step, Subscription, Template, Transport, Until,
 };
@@ -29,6 +29,7 @@ pub(super) fn add_step(step: &Step, limit: Duration, hash: &mut StableHash<'_>) 
         server,
         request,
         args,
+        at_once,
         expect,
         capture,
         tags: _,
@@ -80,6 +81,13 @@ pub(super) fn add_step(step: &Step, limit: Duration, hash: &mut StableHash<'_>) 
     });
     hash.flag(*bare);
     // Where there is none, what was kept before there could be one still counts.
+    if !at_once.is_empty() {
+        hash.text("at_once").each(at_once.iter(), |hash, call| {
+            let CallAtOnce { tool, args } = call;
+            add_value(args, hash.text(tool));
+        });
+    }
+    // Likewise.
     if let Some(until) = until {
         let Until {
             expect,

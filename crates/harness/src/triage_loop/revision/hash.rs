@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 /// No secret enters it: what the plan spells out is known by its value
 /// beforehand, and its name takes its place.
 #[derive(Clone)]
-pub(super) struct StableHash<'a> {
+pub(in crate::triage_loop) struct StableHash<'a> {
     sha: Sha256,
     /// Names and values of secrets.
     secrets: &'a [(String, String)],

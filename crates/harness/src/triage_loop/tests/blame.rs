@@ -4,9 +4,10 @@ use super::support::{
     World, a_passed_before, broken, crash, hiccup, hooked, mismatch, policy, repair, seen, skipped,
     step, with,
 };
+use crate::code_identity::{CodeIdentity, ServerCode};
 use crate::repair::RepairId;
 use crate::triage_loop::{
-    Action, Decision, Foundations, PassedBefore, Seen, definitions, earlier_steps,
+    Action, Decision, Foundations, PassedBefore, Seen, definitions, earlier_steps, proven_code,
 };
 use jelly_base::model::{
     AssertionTarget, Because, Diagnosis, ErrorCategory, IterationRecord, Outcome, Phase, Repeated,
@@ -373,6 +374,46 @@ fn history_gives_a_confirmed_mismatch_its_standing() {
     guilty(&second.judged[0].diagnosis, Standing::NeverPassed);
 }
 
+/// Whatever changed since, the code did not.
+#[test]
+fn a_confirmed_mismatch_of_the_code_that_passed_is_held_against_nobody() {
+    let commit = |name: &str| CodeIdentity::Commit(name.to_owned());
+    let server = |name: &str| ServerCode::from([("files".to_owned(), commit(name))]);
+    let facts = World::new(policy()).facts;
+    let record = IterationRecord {
+        steps: vec![step("a", StepState::Failed)],
+        ..IterationRecord::default()
+    };
+    let earlier = earlier_steps(&record, &[mismatch("a", "x")]);
+    let foundations = Foundations::new(move || facts);
+    let definition = definitions(&foundations, &earlier)["a"];
+    let key = proven_code(&foundations, &earlier, &server("1"))["a"].key();
+    let mut policy = hooked();
+    policy.passed_before = PassedBefore::new(move |asked, code| {
+        asked == definition && code.is_none_or(|code| code == key)
+    });
+    for (now, same) in [
+        (server("1"), true),
+        (server("2"), false),
+        (ServerCode::new(), false),
+    ] {
+        let mut world = World::new(policy.clone());
+        world.code = now;
+        let first = world.sees(&[mismatch("a", "x")]);
+        pending(only(&first), "unconfirmed");
+        let second = world.sees(&[mismatch("a", "x")]);
+        if same {
+            pending(only(&second), "same_code");
+            assert_eq!(only(&second).same_code, ["commit 1"]);
+            assert_eq!(second.action, Action::FixTests);
+            assert!(!second.standings.code);
+        } else {
+            guilty(only(&second), Standing::PassedBefore);
+            assert!(only(&second).same_code.is_empty());
+        }
+    }
+}
+
 #[test]
 fn a_mismatch_behind_a_step_that_did_not_run_proves_nothing() {
     let undone: [(StepReport, &[Seen]); 4] = [
@@ -429,7 +470,7 @@ fn what_passed_with_the_same_steps_left_out_is_held_to_it() {
         ),
     )["b"];
     let mut policy = policy();
-    policy.passed_before = PassedBefore::new(move |definition| definition == known);
+    policy.passed_before = PassedBefore::new(move |definition, _| definition == known);
     let mut world = World::new(policy.clone());
     world.sees_steps(left_out(), &[mismatch("b", "x")]);
     let second = world.sees_steps(left_out(), &[mismatch("b", "x")]);

@@ -1,6 +1,7 @@
 //! Iterations as tests write them: what happened to each step, with the
 //! diagnosis that triage would give it.
 
+use crate::code_identity::ServerCode;
 use crate::repair::{Proposal, RepairId};
 use crate::triage_loop::{
     Decision, EarlierStep, Foundations, KnownFailures, LoopState, Means, Observation, PassedBefore,
@@ -166,7 +167,7 @@ pub(super) fn a_passed_before() -> PassedBefore {
         ran: Ran::Done,
     };
     let passed = definitions(&Foundations::new(move || facts), &[first])["a"];
-    PassedBefore::new(move |definition| definition == passed)
+    PassedBefore::new(move |definition, code| definition == passed && code.is_none())
 }
 
 /// A run whose iterations a test tells one by one.
@@ -175,6 +176,8 @@ pub(super) struct World {
     pub(super) index: u32,
     pub(super) facts: BTreeMap<String, StepFacts>,
     pub(super) time_left: bool,
+    /// What is proved of the code of its server.
+    pub(super) code: ServerCode,
 }
 
 impl World {
@@ -194,6 +197,7 @@ impl World {
             index: 0,
             facts: facts.into(),
             time_left: true,
+            code: ServerCode::new(),
         }
     }
 
@@ -234,6 +238,7 @@ impl World {
             record: &record,
             failures,
             steps: &Foundations::new(move || facts),
+            code: &self.code,
             time_left: self.time_left,
         });
         self.state = next;

@@ -339,7 +339,8 @@ pub(super) fn tell(tale: Tale) -> Told {
             .collect();
         let passed = definitions(&Foundations::new(move || facts), &steps);
         let passed: BTreeSet<u64> = passed.into_values().collect();
-        stage.settings.passed_before = PassedBefore::new(move |d| passed.contains(&d));
+        stage.settings.passed_before =
+            PassedBefore::new(move |d, code| code.is_none() && passed.contains(&d));
     }
     let mut iterations: Vec<Happened> = Vec::new();
     let executed = std::cell::Cell::new(0);

@@ -156,9 +156,10 @@ impl Doctor<'_> {
 
     pub(super) fn transport(&self) -> Remedy {
         let format = self.started.format;
-        let by_url = match self.served_at() {
-            (url, true) => format.sse(&url),
-            (url, false) => format.url(&url),
+        let (url, is_sse, is_guessed) = self.served_at();
+        let by_url = match is_sse {
+            true => format.sse(&url),
+            false => format.url(&url),
         };
         let in_place = format!(
             "and write in place of `{}`, `{}` and `{}`:",
@@ -180,10 +181,14 @@ impl Doctor<'_> {
                 self.started.args(&self.started.words_and(&[stdio])),
             );
         }
-        remedy
-            .say(or)
-            .paste(by_url)
-            .instead_of(&["give-url", "start-in-stdio-mode"])
+        let remedy = remedy.say(or).paste(by_url);
+        let remedy = match is_guessed {
+            true => {
+                remedy.say("Where nothing is found there, its path is another one, such as /sse.")
+            }
+            false => remedy,
+        };
+        remedy.instead_of(&["give-url", "start-in-stdio-mode"])
     }
 
     /// What it answered with when it was tried.
@@ -208,9 +213,9 @@ impl Doctor<'_> {
         Change { place, members }
     }
 
-    /// Where a server of HTTP is reached, by what it says, and whether by the
-    /// old transport.
-    fn served_at(&self) -> (String, bool) {
+    /// Where a server of HTTP is reached, by what it says; whether by the old
+    /// transport, and whether its path is a guess.
+    fn served_at(&self) -> (String, bool, bool) {
         let said = self.all_said();
         let line = listening_line(&said).unwrap_or_default();
         let folded = line.to_ascii_lowercase();
@@ -243,12 +248,10 @@ impl Doctor<'_> {
         let origin = ["//0.0.0.0", "//[::]"]
             .iter()
             .fold(origin, |origin, all| origin.replace(all, "//127.0.0.1"));
-        let own = if own.trim_matches('/').is_empty() {
-            path
-        } else {
-            own
-        };
-        (format!("{origin}{own}"), is_sse)
+        let is_told = !own.trim_matches('/').is_empty();
+        let own = if is_told { own } else { path };
+        let is_guessed = !is_told && !is_sse && !says("/mcp") && !says("streamable");
+        (format!("{origin}{own}"), is_sse, is_guessed)
     }
 
     /// The port that the entry names.

@@ -25,6 +25,8 @@ const OTHERWISE: &[&str] = &[
     "node/native-rebuild",
     "process/old-libc",
     "python/distutils",
+    "python/gpu-missing",
+    "python/module-shadowed",
     "python/python-2",
 ];
 
@@ -140,6 +142,7 @@ impl Doctor<'_> {
             "missing_file" => self.file(),
             "missing_env_var" => self.variable(),
             "invalid_config" => self.settings(),
+            "missing_module" if OTHERWISE.contains(&&*self.rule) => Remedy::new(),
             "missing_module" => self.module(),
             "invalid_argument" => self.refused(),
             "not_executable" => self.executable(),

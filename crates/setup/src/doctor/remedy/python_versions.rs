@@ -258,7 +258,15 @@ impl Doctor<'_> {
             return of(format!("{package}{range}"), Some(why));
         }
         if let Some(least) = python_least(&range) {
-            let next = least.next_breaking();
+            // What grew up since has broken more often than once: nobody wrote for what
+            // there was below 1.0, and much of that was never published.
+            let known = turn
+                .and_then(Version::of)
+                .filter(|first| *first <= *installed);
+            let next = match least.is_early() && !installed.is_early() {
+                true => known.unwrap_or_else(|| installed.series()),
+                false => least.next_breaking(),
+            };
             let (below, limit) = if next <= *installed {
                 (next, "sets no upper limit; ")
             } else {

@@ -238,7 +238,7 @@ fn quoted(mut line: &str) -> &str {
 
 /// The class that a line begins with: `Name: …`, `a.b.Name: …`, `A\B`,
 /// `Errno::EPERM`, `System.X : …`, `** (Name) …`.
-pub(super) fn class(line: &str) -> Option<&str> {
+pub(in crate::engine) fn class(line: &str) -> Option<&str> {
     let line = bare(line);
     let class = named(line)?;
     let last = class
@@ -285,7 +285,16 @@ pub(super) fn class(line: &str) -> Option<&str> {
         && last.starts_with(|c: char| c.is_ascii_uppercase())
         && last.contains(|c: char| c.is_ascii_lowercase())
         && rest.starts_with(": ");
+    // So may one of Ruby's: `Shop::Gate::Denied`.
+    let is_constant = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_uppercase())
+            && part.contains(|c: char| c.is_ascii_lowercase())
+    };
+    let in_ruby = class.contains("::")
+        && class.split("::").all(is_constant)
+        && (rest.is_empty() || rest == ":" || rest.starts_with(": "));
     let known = in_module
+        || in_ruby
         || qualified
             && (LOWER.contains(&last)
                 || class.starts_with("Errno::")

@@ -20,6 +20,7 @@ mod texts;
 mod wrapped;
 
 pub use failing_line::{failing_line, failing_line_of_server};
+pub(super) use heads::class;
 pub(super) use masked::{MASK, masked};
 pub(super) use origin::{Origin, origin, product_frame, product_function};
 pub(super) use roots::{telling_line, trace_line};

@@ -46,6 +46,9 @@ pub(in crate::engine) fn origin(f: &Failure) -> Origin {
             .is_some_and(|writer| is_odd(writer, oddity))
     };
     let is_cut = || places(&text).take(WHOLE).count() < WHOLE;
+    // What was cut begins with the class of the test.
+    let starts_own =
+        || innermost(&text, |place| !place.is_empty()).is_some_and(|place| is_own(place, f));
     match innermost(&text, |place| is_own(place, f)).or_else(|| said_at(&text, f)) {
         None if is_of(Oddity::TrimmedStacks) => Origin::Trimmed,
         None if is_of(Oddity::TestScripts) => Origin::Test,
@@ -54,7 +57,7 @@ pub(in crate::engine) fn origin(f: &Failure) -> Origin {
             Some(raised) if !is_own(raised, f) => Origin::Library,
             Some(_) | None => Origin::Product,
         },
-        Some(place) if place.contains(".java:") && is_cut() => Origin::Trimmed,
+        Some(place) if place.contains(".java:") && is_cut() && starts_own() => Origin::Trimmed,
         Some(_) => Origin::Test,
     }
 }

@@ -49,11 +49,23 @@ pub(super) fn without_source(text: Cow<'_, str>) -> Cow<'_, str> {
                 kept.push_str(&marked_part(source, mark));
             }
             (true, _) => kept.extend(lines[at..=at + length].iter().copied()),
-            (false, _) => {}
+            // Which variable was read tells what is missing.
+            (false, Some(source)) => kept.push_str(&read_variable(source)),
+            (false, None) => {}
         }
         at += length + 1;
     }
     kept.into()
+}
+
+/// The variable of the environment that a line of source reads.
+fn read_variable(source: &str) -> String {
+    let Some((_, rest)) = source.split_once("process.env") else {
+        return String::new();
+    };
+    let in_name = |b: &u8| b.is_ascii_alphanumeric() || b"_.['\"".contains(b);
+    let name = &rest[..rest.bytes().take_while(in_name).count()];
+    format!("process.env{name}\n")
 }
 
 /// `/srv/x.js:3`, `file:///srv/x.js:3`.

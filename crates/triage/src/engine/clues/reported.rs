@@ -10,6 +10,7 @@ use super::roots::root_lines;
 use super::slice::{List, readable};
 use super::wrapped::{instead_of_none, is_assertion, tells_of_system, unwrapped};
 use crate::engine::field::Field;
+use crate::engine::system_names::names_system;
 use crate::frameworks::spec::Oddity;
 use crate::frameworks::{HOOKS, is_odd};
 use jelly_base::model::Failure;
@@ -51,6 +52,9 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
         match unwrapped(&said, typed).or_else(of_none) {
             Some(inner) => {
                 compares_nothing = true;
+                if wanted_no_error(&said) && !names_system(&inner) {
+                    list.whole(Field::Title, name, Cow::Borrowed("(wanted no error)"), 2);
+                }
                 statement(list, name, &inner, rank);
             }
             None => {
@@ -115,6 +119,11 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     for text in &mut list.texts[start..] {
         text.reserve = text.field == Field::Log;
     }
+}
+
+/// Whether an assertion of Go's libraries wanted no error at all.
+fn wanted_no_error(said: &str) -> bool {
+    said.contains("Received unexpected error:") || said.contains("Unexpected error:")
 }
 
 /// Whether the status of an answer that never came is compared, where the log

@@ -54,7 +54,7 @@ pub(super) fn instead_of_none(text: &str, f: &Failure) -> Option<String> {
     // Few texts hold one of these words, so few are looked at any longer.
     static WANTS_NONE: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
         bytes::Regex::new(
-            r"None|nil|[Nn]ull|Falsy|Defined|Truthy|undefined|falsy|unwanted|reject|exist|no err|wantErr|doesn't throw|operator: error|Value of: ",
+            r"None|nil|[Nn]ull|Falsy|Defined|Truthy|undef|falsy|unwanted|reject|exist|no err|wantErr|doesn't throw|operator: error|Value of: ",
         )
         .ok()
     });
@@ -80,7 +80,7 @@ pub(super) fn instead_of_none(text: &str, f: &Failure) -> Option<String> {
 fn in_place_of_none(said: &str) -> Option<&str> {
     static NONE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(WANTED_NONE).ok());
     let found = NONE.as_ref()?.captures(said)?;
-    let inner = ["rest", "js", "chai", "py", "null", "go", "nil"]
+    let inner = ["rest", "js", "chai", "py", "null", "go", "nil", "tap"]
         .iter()
         .find_map(|name| found.name(name))?;
     tells_of_system(inner.as_str()).then_some(inner.as_str())
@@ -103,6 +103,7 @@ const WANTED_NONE: &str = r"(?x)\A\s*(?:[\w.\\$]*(?:Assert\w*|Expectation\w*|Err
     | (?:assert\ )?(?P<py>[\w.]*(?:Error|Exception|Refused|Timeout)\w*\([^\n]+\)|[\w.]*URLError\([^\n]+\))\ is\ (?:not\ )?None\b
     | (?:Assert\.(?:Null|IsNull)\(\)[^\n]*\n\s*)?[Ee]xpected:?\s*[(<\[]?(?:nil|null|None)[)>\]]?\s*(?:but\ was|but\ found|But\ was|Actual|got)\s*:?\s*(?P<null>[<\[(\#\w](?s:.+))
     | (?:[^\n\x22]*?)\b(?:returned|got|have|err(?:or)?)\b(?:\ error)?(?:\ =|:|\ is)?\ (?P<go>[^\n]+?)[,;]\ (?:but\ )?(?:want(?:ed)?|wantErr|expected)\ (?:nil|<nil>|no\ err(?:or)?|none|false)\s*$
+    | (?:[^\n]*\n){0,4}?[\#\s]*got:\s*['\x22](?P<tap>[^\n]+)['\x22]\s*\n[\#\s]*expected:\s*undef\b
     | (?:\[FAILED\]\ )?Expected\s+<[^\n]{1,120}>:\ (?P<nil>(?s:.+?))\s+(?:to\ be\ nil|not\ to\ have\ occurred|to\ succeed)\b
     )";
 
@@ -128,20 +129,46 @@ fn in_own_words(said: &str, typed: bool) -> Option<String> {
     let asserts = |class: &str| is_assertion(class) && class != "Error";
     let typed = typed || class(said).is_some_and(asserts);
     let bare = without_assertion_class(said);
-    if !(typed || marks_failure(bare)) || bare.len() > SENTENCE || !tells_of_system(bare) {
+    let tells = |words: &str| tells_of_system(words) || tells_of_setting(words);
+    if !(typed || marks_failure(bare)) || bare.len() > SENTENCE || !tells(bare) {
         return None;
     }
     let words = without_bare_truth(bare);
     // Quotes hold what was compared, or what a page shows.
     let plain = quoted(&words, |_| true);
-    (tells_of_system(&plain) && !compares(&plain)).then(|| words.trim().to_owned())
+    let system = tells_of_system(&plain) && !compares(&plain);
+    let setting = || tells_of_setting(&plain) && !compares(&plain.replace("must be ", "is not "));
+    (system || setting()).then(|| words.trim().to_owned())
+}
+
+/// Whether words say that a variable of the environment is not set: what a test
+/// needs before it can begin, and asserts as it asserts anything.
+fn tells_of_setting(said: &str) -> bool {
+    static SETTING: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
+        bytes::RegexBuilder::new(
+            r"(?x)
+              \b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b[`)}\]]*(?:\ (?:is|was|are|env|environment|variable|must|be|has|have|been|needs|to))*\ (?:not\ (?:set|defined|provided|configured|found|given)|missing|required|unset|undefined|empty|set|defined|provided)\b
+            | \b(?:[Mm]issing|[Pp]lease\ (?:set|export|provide|define)|[Ss]et|[Ee]xport)\ (?:the\ |environment\ |env\ |variable\ )*[`$({]*[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b
+            ",
+        )
+        .unicode(false)
+        .build()
+        .ok()
+    });
+    let setting = SETTING.as_ref();
+    setting.is_some_and(|setting| setting.is_match(said.as_bytes()))
 }
 
 /// `Assert.Fail(): …` says by itself what it is.
 fn marks_failure(said: &str) -> bool {
-    ["Assert.", "Failed asserting that", "Failed: ", "Value of: "]
-        .iter()
-        .any(|mark| said.starts_with(mark))
+    const MARKS: [&str; 5] = [
+        "Assert.",
+        "Assertion Failed: ",
+        "Failed asserting that",
+        "Failed: ",
+        "Value of: ",
+    ];
+    MARKS.iter().any(|mark| said.starts_with(mark))
 }
 
 /// The statement without comparisons that only tell that something is true,
@@ -150,7 +177,7 @@ fn without_bare_truth(said: &str) -> Cow<'_, str> {
     static TRUTH: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
             r"(?mx)
-              ^\s*assert\ (?:not\ )?(?:False|True|None|0|1|\[\]|\{\})\s*$
+              ^\s*assert\ (?:not\ )?(?:False|True|None|0|1|''|\[\]|\{\})(?:\ is\ not\ None)?\s*$
             | ^\s*\+\s+where\ [^\n]*$
             | ^\s*Failed\ asserting\ that\ (?:false\ is\ true|true\ is\ false|null\ is\ not\ null)\.?\s*$
             | \s*==>\ expected:\ (?:not\ )?<(?:true|false|null)>(?:\ but\ was:\ <(?:true|false|null)>)?
@@ -158,6 +185,8 @@ fn without_bare_truth(said: &str) -> Cow<'_, str> {
             | :\ expected\ (?:false|true|null|undefined)\ to\ be\ (?:true|false|truthy|falsy|ok|not\ null)\s*$
             | ^\s*(?:Expected|But\ was|Actual):\s+(?:True|False|true|false|null|not\ null)\s*$
             | ^\s*Value\ of:\ [^\n]*$
+            | ^\s*Actual:\s+(?:true|false)\s+\(
+            | ^Assertion\ Failed:\s*
             | ^\s*Assert\.(?:True|False|IsTrue|IsFalse|Fail|NotNull)(?:\(\))?(?:\ Failure|\ failed)?[.:]?\ ?
             ",
         )
@@ -233,7 +262,7 @@ const WRAPPERS_BEFORE: &str = r"(?x)\A(?:
                 | Unexpected\ error:
                 | Expected\ success,\ but\ got\ an\ error:
                 | (?i:unexpected\ err(?:or)?(?:\ \w+ing(?:\ \w+)?)?(?:\ from\ \S+)?:)
-                | (?i:(?:expected|want(?:ed)?|wanting)\ (?:no|nil)\ err(?:or)?,?\ (?:but\ )?(?:got|received)(?:\ (?:one|error|an\ error))?:?)
+                | (?i:(?:expected|want(?:ed)?|wanting)\ (?:no|nil)\ (?:err(?:or)?|exceptions?),?\ (?:but\ )?(?:got|received|caught)(?:\ (?:one|error|an\ error))?:?)
                 | (?i:should\ not\ (?:have\ )?(?:return(?:ed)?|error(?:ed)?|fail(?:ed)?)(?:\ an)?(?:\ error)?[:,])
                 | (?i:err(?:or)?\ should\ be\ nil[:,]?\ (?:but\ )?(?:got|was):?)
               )

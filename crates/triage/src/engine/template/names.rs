@@ -37,7 +37,9 @@ impl<'t> Walk<'t> {
         }
         if let Some(hex) = name.strip_prefix("0x") {
             let counted = self.word.is(WordKinds::COUNTER);
-            let chance = (counted || hex.len() >= 6) && !is_status(name);
+            // The arguments of a call, of which one is an address.
+            let beside = self.out.ends_with("<id>, ");
+            let chance = (counted || beside || hex.len() >= 6) && !is_status(name);
             return self.put(name.len(), chance.then_some(ID));
         }
         let asked = self.coarse && name.bytes().all(|b| b.is_ascii_uppercase());
@@ -53,6 +55,15 @@ impl<'t> Walk<'t> {
             let padding = rest.len() - rest.trim_start_matches('=').len();
             return self.put(name.len() + padding, Some(ID));
         }
+        if let Some((from, to)) = hash_of_file(name) {
+            self.out.push_str(&name[..from]);
+            self.push_id();
+            self.out.push_str(&name[to..]);
+            self.at = end;
+            self.ended = end;
+            self.before = Preceding::File;
+            return;
+        }
         // `req_`, `amq.gen-`: what people put before an id.
         let prefix = prefix_len(name);
         let id = &name[prefix..];
@@ -65,6 +76,15 @@ impl<'t> Walk<'t> {
                 rest.starts_with('-') && !rest[1..].starts_with(|c: char| c.is_alphanumeric());
             return self.put(len + usize::from(tail), Some(ID));
         }
+        if let Some(kept) = invented(name).or_else(|| self.of_worker(name)) {
+            self.out.push_str(&name[..kept]);
+            self.push_id();
+            self.at = end;
+            self.ended = end;
+            self.word = WordKinds::default();
+            self.before = Preceding::Other;
+            return;
+        }
         let counted = self.parts(name);
         self.at = end;
         self.ended = end;
@@ -72,6 +92,21 @@ impl<'t> Walk<'t> {
         if counted {
             self.before = Preceding::Counted;
         }
+    }
+
+    /// Where the number begins in the name of a database that each of several
+    /// workers has one of: `shop_test_9`, `test_shop-3`.
+    fn of_worker(&self, name: &str) -> Option<usize> {
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let number = name.len() - stem.len();
+        let parts = || stem.split(['_', '-']);
+        let joined = stem.ends_with(['_', '-']);
+        let shortest = if joined { 3 } else { 2 };
+        let numbered = (1..=3).contains(&number) && (joined || stem.ends_with("test"));
+        let of_tests = self.word.is(WordKinds::STORE) && numbered && parts().count() >= shortest;
+        (of_tests
+            && parts().any(|part| matches!(part, "test" | "tests" | "testing" | "spec" | "ci")))
+        .then_some(stem.len())
     }
 
     /// What this name says of what follows it.
@@ -150,7 +185,11 @@ impl<'t> Walk<'t> {
                 }
                 PartShape::Numbered(at) => {
                     stem = at;
-                    counted = machine || local || is_counting(&text[..at], text.len() - at);
+                    let means = kinds(&text[..at]).is(WordKinds::VERSION | WordKinds::CODE);
+                    counted = machine
+                        || local
+                        || beside && !means
+                        || is_counting(&text[..at], text.len() - at);
                     if beside && is_mixed(text) {
                         stem = 0;
                     }
@@ -187,7 +226,9 @@ impl<'t> Walk<'t> {
         if machine {
             return true;
         }
-        if last.is(WordKinds::CODE | WordKinds::VERSION) {
+        // A year in the name of a table is chosen.
+        let year = n.len() == 4 && ("1990".."2040").contains(&n) && !self.in_path;
+        if last.is(WordKinds::CODE | WordKinds::VERSION) || year && !counted {
             return false;
         }
         counted
@@ -195,6 +236,59 @@ impl<'t> Walk<'t> {
             || last.is(WordKinds::COUNTER | WordKinds::ID)
             || n.len() >= (if self.in_path { 3 } else { 4 }) && !self.compares && self.version == 0
     }
+}
+
+/// Where in the name of a built file the hash of its content stands, as in
+/// `Cart-ZYD2sJn5.js`.
+fn hash_of_file(name: &str) -> Option<(usize, usize)> {
+    const HASH: usize = 8;
+    let (stem, ending) = name.rsplit_once('.')?;
+    if !matches!(ending, "js" | "mjs" | "cjs" | "css" | "map" | "wasm") {
+        return None;
+    }
+    let stem = stem.strip_suffix(".js").unwrap_or(stem);
+    let from = stem.len().checked_sub(HASH)?;
+    let hash = stem.get(from..)?;
+    let joined = from > 1 && stem[..from].ends_with(['-', '.']);
+    let has = |is: fn(&u8) -> bool| hash.as_bytes().iter().filter(|b| is(b)).count();
+    let mixed = has(u8::is_ascii_uppercase) > 1 && has(u8::is_ascii_lowercase) > 0;
+    let odd = (has_digit(hash) || mixed) && 2 * in_words(hash.as_bytes()) < HASH;
+    (joined && hash.bytes().all(is_word) && odd).then_some((from, stem.len()))
+}
+
+/// Where what is made up begins in a name that a program invents: all of
+/// Docker's `quirky_darwin`, what follows `runnervm`, and the hash of a class
+/// of styles.
+fn invented(name: &str) -> Option<usize> {
+    if let Some((first, second)) = name.split_once('_') {
+        let second = second.trim_end_matches(|c: char| c.is_ascii_digit());
+        let docker = kinds(first).is(WordKinds::QUALITY) && kinds(second).is(WordKinds::SURNAME);
+        return docker.then_some(0);
+    }
+    if let Some(hash) = name.strip_prefix("css-") {
+        let of_hash = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+        let odd = has_digit(hash) || !is_wordlike(hash.as_bytes());
+        let is_hash = (5..=8).contains(&hash.len()) && hash.bytes().all(of_hash) && odd;
+        return is_hash.then_some("css-".len());
+    }
+    machine_prefix(name)
+}
+
+/// How much of a name is words for machines that are written as one, with what
+/// tells this machine from others behind them.
+fn machine_prefix(name: &str) -> Option<usize> {
+    const LONGEST: usize = 12;
+    let is_part = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    if !name.bytes().all(is_part) {
+        return None;
+    }
+    let longest = |from: usize, shortest: usize| {
+        let ends = (from + shortest..=name.len().min(from + LONGEST)).rev();
+        ends.into_iter()
+            .find(|end| kinds(&name[from..*end]).is(WordKinds::MACHINE))
+    };
+    let end = longest(longest(0, 4)?, 2)?;
+    (3..=LONGEST).contains(&(name.len() - end)).then_some(end)
 }
 
 /// A part of a name, with what stands before it.

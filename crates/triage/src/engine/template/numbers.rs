@@ -85,6 +85,15 @@ impl Walk<'_> {
         if gap == ":" && kinds(n).is(WordKinds::SERVICE) {
             return None;
         }
+        // `OperationalError: (2003)`, `(1049, "…")`
+        let behind = self.byte(self.at + n.len());
+        if gap.ends_with(": (") && n.len() <= 5 && matches!(behind, Some(b')' | b',')) {
+            return None;
+        }
+        // The version of what an ARN names.
+        if gap == ":" && n.len() < 12 && self.in_arn() {
+            return Some(ID);
+        }
         let key = self.word.is(WordKinds::KEY) && gap.starts_with("\":");
         if self.word.is(WordKinds::PLACE) || key {
             return Some(LINE);
@@ -104,7 +113,9 @@ impl Walk<'_> {
             return None;
         }
         let counting = WordKinds::COUNTER | WordKinds::RECORD | WordKinds::MACHINE | WordKinds::ID;
-        let counted = self.word.is(counting);
+        // `node:20` is a version of an image.
+        let tag = gap == ":" && n.len() < 4 && self.word.is(WordKinds::MACHINE);
+        let counted = self.word.is(counting) && !tag;
         if counted && !(self.compares && n.len() < 4 && gap.contains(' ')) {
             return Some(ID);
         }
@@ -135,6 +146,13 @@ impl Walk<'_> {
             !self.compares && (self.coarse || n.len() >= 4)
         };
         chance.then_some(ID)
+    }
+
+    /// Whether this stands in a name of a resource of AWS.
+    fn in_arn(&self) -> bool {
+        let before = &self.text[..self.at];
+        let begin = before.rfind([' ', '\'', '"', '(', '\n']);
+        before[begin.map_or(0, |at| at + 1)..].starts_with("arn:")
     }
 
     /// Whether a line of a log begins with this number of a process, however
@@ -187,6 +205,16 @@ impl Walk<'_> {
         if unit.is_empty() {
             if after.starts_with('%') {
                 return Some(name.len() + 1);
+            }
+            // `89.6/91.0 MB`: so much of the whole.
+            if let Some(whole) = after.strip_prefix('/') {
+                let (number, rest) = split_number(whole);
+                let space = usize::from(rest.starts_with(' '));
+                let unit = &rest[space..];
+                let unit = &unit[..unit.bytes().take_while(|b| is_word(*b)).count()];
+                let known = unit.len() > 1 && kinds(unit).is(WordKinds::UNIT);
+                return (known && !number.is_empty())
+                    .then(|| name.len() + 1 + number.len() + space + unit.len());
             }
             let word = after.strip_prefix(' ')?;
             let word = &word[..word.bytes().take_while(|b| is_word(*b)).count()];

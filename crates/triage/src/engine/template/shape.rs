@@ -31,6 +31,12 @@ pub(super) fn shape(part: &str) -> PartShape {
             PartShape::Word
         };
     }
+    let has = |is: fn(&u8) -> bool| bytes.iter().any(is);
+    let mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
+    // So long a name with letters of both cases and digits between them.
+    if n >= 20 && digits > 1 && mixed && 3 * changes_of_class(bytes) >= n {
+        return PartShape::Random;
+    }
     let changes = count_pairs(bytes, |a, b| a.is_ascii_digit() != b.is_ascii_digit());
     let word = bytes.iter().take_while(|b| !b.is_ascii_digit()).count();
     let capitals = bytes[..word].iter().all(u8::is_ascii_uppercase);

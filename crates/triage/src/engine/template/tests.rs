@@ -268,9 +268,75 @@ fn near_misses_stay_apart() {
         ("Failed asserting that 690 is less than {}.", "100", "200"),
         ("getaddrinfo ENOTFOUND {}.acme.test", "db1", "db2"),
         ("index {} out of bounds for length 9", "10", "12"),
+        ("image node:{} not found", "20", "22"),
+        ("table users_{} missing", "2023", "2024"),
+        ("getByTestId('row-{}') not found", "1", "2"),
+        ("the {}_path of the depot is closed", "happy", "sad"),
+        ("step {}_test_9 is missing", "buy", "sell"),
+        ("css-{} can't be loaded", "loader", "parser"),
+        ("OperationalError: ({}) can't connect", "2003", "2006"),
+        ("cannot load cart-{}.js", "settings", "products"),
+        ("cannot load cart.{}.js", "getTotal", "getPrice"),
+        ("relation \"orders_{}\" does not exist", "2025", "2026"),
+        ("the node{} is closed", "jsx", "manager"),
     ] {
         let of = |means: &str| template(&failure.replace("{}", means));
         assert_ne!(of(one), of(other), "{failure}");
+    }
+}
+
+#[test]
+fn names_that_programs_invent_are_chance() {
+    for (failure, one, other) in [
+        ("lock held by runnervm{} pid 24193", "naeff", "wb3k7"),
+        (
+            "container {} exited with code 137",
+            "quirky_darwin",
+            "nifty_noether3",
+        ),
+        ("database \"app_test_{}\" does not exist", "1", "16"),
+        ("Unknown database 'test_shop-{}'", "2", "9"),
+        (
+            "No such payment_intent: 'pi_{}'",
+            "s1jZ43Kjr2ZZJRX6FwIfIJFZ",
+            "3Lm0pQ7rStUvWxYz12AbCdEf",
+        ),
+        ("image acme/web:sha-{} not found", "abc1234", "0f3d9b2"),
+        ("image acme/web:{} not found", "20240611", "20251102"),
+        ("element .css-{} not visible", "83rwzk", "1qk2wz"),
+        (
+            "failed to fetch http://localhost:41256/assets/Cart-{}.js",
+            "ZYD2sJn5",
+            "GZTYsDYD",
+        ),
+        ("dist/index-{}.css is broken", "PJ9s3rHp", "uG1GsUtx"),
+        ("Unknown database 'shop_test{}'", "3", "4"),
+        ("BadDigest: part {} does not match", "390", "73"),
+        (
+            "leaked goroutine 209: acme/gw.(*Pool).loop(0xca0558524f, 0x{})",
+            "81",
+            "c0",
+        ),
+        (
+            "denied on arn:aws:lambda:eu-west-1:123456789012:function:rates:{}",
+            "141",
+            "9",
+        ),
+        ("download stalled at 3% ({}/91.0 MB, 2.6MB/s)", "89.6", "7"),
+        (
+            "trace /tmp/pw/traces/4bca21362fb95ec8ed87-recording{}.trace is broken",
+            "8",
+            "6",
+        ),
+        ("Request charge: {}", "79.39", "2.11"),
+        (
+            "[signal SIGSEGV: code=0x1 addr=0x{} pc=0x01b932]",
+            "2b",
+            "8",
+        ),
+    ] {
+        let of = |chance: &str| template(&failure.replace("{}", chance));
+        assert_eq!(of(one), of(other), "{failure}");
     }
 }
 
