@@ -1,4 +1,4 @@
-// .teamcity/settings.kts: the build's steps and what it keeps. jelly tells its tests itself.
+// .teamcity/settings.kts: the build's steps and artifacts. jelly reports its tests itself.
 import jetbrains.buildServer.configs.kotlin.*
 import jetbrains.buildServer.configs.kotlin.buildSteps.script
 

@@ -99,8 +99,8 @@ impl<'a> Question<'a> {
         let numbered = number.filter(|_| self.is_numbered());
         let picked = numbered.and_then(|n| self.options.get(n.checked_sub(1)?));
         picked.map(String::as_str).ok_or_else(|| match self.secret {
-            true => "that is none of them".to_owned(),
-            false => format!("`{}` is none of them", one_line(answer, 80)),
+            true => "that is not one of them".to_owned(),
+            false => format!("`{}` is not one of them", one_line(answer, 80)),
         })
     }
 }
@@ -187,9 +187,9 @@ mod tests {
             ("", Ok("npm one")),
             ("remote two", Ok("remote two")),
             (" 2 ", Ok("remote two")),
-            ("0", Err("`0` is none of them")),
-            ("3", Err("`3` is none of them")),
-            ("two", Err("`two` is none of them")),
+            ("0", Err("`0` is not one of them")),
+            ("3", Err("`3` is not one of them")),
+            ("two", Err("`two` is not one of them")),
         ] {
             let wanted = wanted.map_err(str::to_owned);
             assert_eq!(question.understand(line), wanted, "{line}");

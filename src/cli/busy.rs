@@ -170,7 +170,7 @@ fn line(under_way: &BTreeMap<String, (String, Instant)>, begun: Instant, now: In
         more => format!(", and {}", plural(more, "other thing")),
     };
     match said.as_slice() {
-        [] => format!("still at work ({})", since(begun)),
+        [] => format!("still working ({})", since(begun)),
         said => one_line(&format!("in progress: {}{rest}", said.join(", ")), 1000),
     }
 }
@@ -195,7 +195,7 @@ mod tests {
                 .collect();
             line(&aged, begun, now)
         };
-        assert_eq!(said(&busy), "still at work (40.0 s)");
+        assert_eq!(said(&busy), "still working (40.0 s)");
         for (who, what) in [("p/a", "step x"), ("p/b", "starting"), ("q/a", "step y")] {
             busy.begin(who, what);
         }
@@ -223,7 +223,7 @@ mod tests {
             let say = |line: &str| said.send(line.to_owned()).unwrap();
             beat(Duration::from_millis(1), &ended, &Waits::default(), &say);
         });
-        assert!(heard.recv().unwrap().starts_with("still at work"));
+        assert!(heard.recv().unwrap().starts_with("still working"));
         assert!(heard.recv().is_ok());
         drop(over);
         thread.join().unwrap();

@@ -189,7 +189,7 @@ fn write_text(
                 }
                 if !good.held_against.is_empty() {
                     let names = good.held_against.join("`, `");
-                    holds.push_str(&format!("; held against the lists of `{names}`"));
+                    holds.push_str(&format!("; checked against the lists of `{names}`"));
                 }
                 writeln!(out, "ok {} ({holds})", path.display())?;
                 for orphan in &good.orphans {
@@ -220,7 +220,7 @@ fn write_text(
         let servers = jelly_base::text::plural(broken, "server");
         writeln!(
             err,
-            "{servers} could not be started, so that nothing of theirs was checked"
+            "{servers} could not be started, so they were not checked"
         )?;
     }
     if bad > 0 {

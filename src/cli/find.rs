@@ -102,7 +102,7 @@ impl From<FindError> for Refusal {
 pub enum FindError {
     #[error("find any report: {pattern} matches no file and no folder with a report")]
     NoMatch { pattern: String },
-    #[error("find a report without a name: an argument is empty")]
+    #[error("find a report with an empty name: an argument is empty")]
     Nameless,
     #[error("read the pattern {pattern}: {problem}")]
     Pattern { pattern: String, problem: String },

@@ -134,7 +134,7 @@ async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), Refusal> {
         if let Some(why) = draft.left_of(name) {
             let shown = one_line(name, 80);
             complain(&format!(
-                "note: `{shown}` is left to you: {}; `jelly call {shown} ARG=VALUE --as-step` \
+                "note: `{shown}` is left as a TODO: {}; `jelly call {shown} ARG=VALUE --as-step` \
                  prints a call of it as a step",
                 one_line(why, 200)
             ));
@@ -172,13 +172,13 @@ fn refuse_unknown(called: &[String], inventory: &Inventory) -> Result<(), Refusa
 fn say(shared: &Shared<'_>, place: &PlanPlace, draft: &Draft, took: Duration) {
     let (called, all) = draft.tools_called();
     let passed = match (shared.args.no_verify, draft.steps()) {
-        (true, 1) => "it passed once",
+        (true, 1) => "passed once",
         (true, _) => "all passed once",
-        (false, 1) => "it passed twice",
+        (false, 1) => "passed twice",
         (false, _) => "all passed twice",
     };
     let mut text = format!(
-        "wrote {}: {}, which {passed}; {called} of {} called ({})\n",
+        "wrote {}: {}, {passed}; {called} of {} called ({})\n",
         place.shown(),
         plural(draft.steps(), "step"),
         plural(all, "tool"),
@@ -186,7 +186,7 @@ fn say(shared: &Shared<'_>, place: &PlanPlace, draft: &Draft, took: Duration) {
     );
     let left = draft.left();
     if !left.is_empty() {
-        text.push_str("left to you, as TODOs at the end of the plan:\n");
+        text.push_str("left as TODOs at the end of the plan:\n");
         for (id, why) in left.iter().take(12) {
             text.push_str(&format!("  {}: {}\n", one_line(id, 64), one_line(why, 200)));
         }
@@ -197,9 +197,7 @@ fn say(shared: &Shared<'_>, place: &PlanPlace, draft: &Draft, took: Duration) {
     match place.keep_schema(shared) {
         Some(Ok(path)) => {
             let path = path.display();
-            text.push_str(&format!(
-                "wrote {path} besides, for editors that check plans\n"
-            ));
+            text.push_str(&format!("also wrote {path}, for editor validation\n"));
         }
         Some(Err(why)) => complain(&format!("warning: {why}")),
         None => {}

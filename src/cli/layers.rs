@@ -265,7 +265,7 @@ impl Layers {
                 .given(setting)
                 .filter(|given| is_in(given.value, '\n'))?;
             let place = self.place(given.at);
-            Some(format!("note: the value stands at {place}"))
+            Some(format!("note: the value is set at {place}"))
         })
     }
 }

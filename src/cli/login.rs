@@ -185,7 +185,7 @@ fn tell(done: &LoggedIn, redactor: &Redactor) -> Result<ExitCode, Refusal> {
         facts.push(format!("for {}", human_duration(lifetime)));
     }
     let renewable = if done.renewable {
-        "renewed by itself"
+        "renewed automatically"
     } else {
         "not renewable"
     };

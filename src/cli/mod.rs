@@ -228,7 +228,7 @@ fn supervised(
 
 /// Ends where there is no room to do anything.
 fn stranded(reason: &str) -> std::process::ExitCode {
-    let what = format!("this machine has no room to go on: failed to {reason}; nothing was run");
+    let what = format!("out of resources: jelly failed to {reason}. Nothing was run");
     Refusal::fault(&what).tell().into()
 }
 
@@ -256,8 +256,8 @@ fn pass_on(end: &WorkerEnd) -> std::process::ExitCode {
         } => (128 + number).into(),
         WorkerEnd::Killed { signal, .. } => {
             complain(&format!(
-                "jelly: its own process was killed by {signal}, from outside or for want of \
-                 memory; its servers were stopped, and the report is as of the last iteration"
+                "jelly's worker process was killed by {signal}, by another program or for lack of \
+                 memory; its servers were stopped, and the report is that of the last iteration"
             ));
             ExitCode::Internal.into()
         }

@@ -332,13 +332,13 @@ impl OpenHistory {
         match (self.store.record(run), spooled) {
             (Ok(Recorded::Run { dropped: 0 } | Recorded::Known), _) => None,
             (Ok(Recorded::Run { dropped }), _) => Some(format!(
-                "{} of this run are not remembered: there were more than a run may add to the \
+                "{} of this run were not recorded: there were more than a run may add to the \
                  history {}",
                 plural(dropped, "failure"),
                 self.store.name()
             )),
             (Err(error), None) => Some(format!(
-                "this run is not remembered: failed to {}",
+                "this run was not recorded: failed to {}",
                 chain(&error)
             )),
             (Err(error), Some((file, run))) => Some(spool(&file, run, &error)),
@@ -357,7 +357,7 @@ fn spool(file: &Path, run: PastRun, error: &HistoryError) -> String {
             file.display()
         ),
         Err(unwritten) => format!(
-            "this run is not remembered: failed to {why}, and failed to {}",
+            "this run was not recorded: failed to {why}, and failed to {}",
             chain(&unwritten)
         ),
     }

@@ -163,7 +163,7 @@ fn usual(command: &str) -> Result<Vec<PathBuf>, Refusal> {
     let none = || {
         let shown = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         Refusal::invalid(format!(
-            "error: no plan was named, and there is none in {}\nhelp: jelly {command} PLAN.yaml",
+            "error: no plan was given, and there is none in {}\nhelp: jelly {command} PLAN.yaml",
             shown.display()
         ))
     };

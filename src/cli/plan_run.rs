@@ -243,7 +243,7 @@ impl<'a> PlanRun<'a> {
         self.warn_of_no_text(&plan);
         for server in plan.unused_servers() {
             self.warn(format!(
-                "no step uses the server `{server}`, so that nothing of it is tested"
+                "no step uses the server `{server}`, so it is not tested"
             ));
         }
         // The answer is there when the plan has run.

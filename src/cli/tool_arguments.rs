@@ -99,7 +99,7 @@ fn split(argument: &str) -> Result<(&str, Typed<'_>), Refusal> {
     let Some((name, value)) = found else {
         return Err(Refusal::with_help(
             format!("`{}` is no argument of a tool", shown(argument)),
-            "write ARG=VALUE, ARG:=JSON or ARG=@FILE; a server's command stands behind `--`",
+            "write ARG=VALUE, ARG:=JSON or ARG=@FILE; put a server's command after `--`",
         ));
     };
     Ok(match (name.strip_suffix(':'), value.strip_prefix('@')) {

@@ -127,7 +127,7 @@ fn unwritable(args: &TriageArgs, error: &io::Error) -> Refusal {
         .output
         .as_ref()
         .map_or_else(|| "stdout".to_owned(), |path| path.display().to_string());
-    Refusal::invalid(format!("error: failed to write {place}: {error}"))
+    Refusal::invalid(format!("error: failed to write to {place}: {error}"))
 }
 
 /// The reports that are meant.

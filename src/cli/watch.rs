@@ -40,7 +40,7 @@ pub fn watch(args: &RunArgs, world: &World) -> Result<ExitCode, Refusal> {
 fn refuse_misuse(args: &RunArgs, world: &World) -> Result<(), Refusal> {
     if world.in_ci() {
         return Err(Refusal::with_help(
-            "--watch does not end by itself, and this is a CI run (CI is set)",
+            "--watch runs until it is interrupted, and this is a CI run (CI is set)",
             "leave it out",
         ));
     }

@@ -57,7 +57,7 @@ pub fn fuzz_text(report: &FuzzReport, color: bool) -> String {
 fn times(count: u64) -> String {
     match count {
         0 | 1 => String::new(),
-        count => format!(" (and {} like it)", count - 1),
+        count => format!(" (and {} similar)", count - 1),
     }
 }
 
@@ -152,26 +152,29 @@ fn write_totals(text: &mut String, report: &FuzzReport, color: bool) {
     let totals = &report.totals;
     let _ = writeln!(
         text,
-        "{found}, {flaky} flaky, {}; {} cases, {} probes, {} repeats, {} starts, seed {}",
+        "{found}, {flaky} flaky, {}; {}, {}, {}, {}, seed {}",
         plural(report.notices.len(), "notice"),
-        totals.cases,
-        totals.probes,
-        totals.repeats,
-        totals.starts,
+        plural(totals.cases, "case"),
+        plural(totals.probes, "probe"),
+        plural(totals.repeats, "repeat"),
+        plural(totals.starts, "start"),
         report.seed
     );
     let ended = match report.ended {
-        FuzzEnd::Complete => "there is nothing else to try".to_owned(),
-        FuzzEnd::MaxCalls => format!("--max-calls was reached; go on with --skip {}", report.next),
-        FuzzEnd::Deadline => format!("the deadline passed; go on with --skip {}", report.next),
+        FuzzEnd::Complete => "nothing left to try".to_owned(),
+        FuzzEnd::MaxCalls => format!(
+            "--max-calls was reached; continue with --skip {}",
+            report.next
+        ),
+        FuzzEnd::Deadline => format!("the deadline passed; continue with --skip {}", report.next),
         FuzzEnd::ManyFindings => {
             format!(
-                "so many findings are enough; go on with --skip {}",
+                "stopped after this many findings; continue with --skip {}",
                 report.next
             )
         }
         FuzzEnd::NoServer => "the server could not be started again".to_owned(),
-        FuzzEnd::Interrupted => format!("interrupted; go on with --skip {}", report.next),
+        FuzzEnd::Interrupted => format!("interrupted; continue with --skip {}", report.next),
     };
     let _ = writeln!(text, "{ended}");
     if let Some(plan) = &report.plan {

@@ -56,7 +56,7 @@ pub(super) fn head(report: &RunReport) -> String {
     let name = prose(&report.plan.name);
     if report.in_progress {
         out.push_str(&format!("# ⏳ {name}: in progress\n\n"));
-        out.push_str("The loop goes on; what stands here is so far.\n\n");
+        out.push_str("The loop is still running; these are the results so far.\n\n");
     } else {
         let mark = mark(report);
         let verdict = view::ending(report);

@@ -168,25 +168,25 @@ const INTRODUCTION: &str = "\
 
 This page is written by the program: `jelly rules list --format md > docs/rules.md`.
 
-A rule is data: what it takes for the rule to hold, and what it says then. \
-`jelly rules show ID` prints one whole, `jelly rules explain TEXT` says which rules match a text and why one of them decides. \
-Rules of your own stand in `jelly.yaml` or in files that `--rules` names; [own-rules.md](own-rules.md) tells how to write them.
+A rule is data: when it matches, and what it then reports. \
+`jelly rules show ID` prints one in full, `jelly rules explain TEXT` shows which rules match a text and why one of them decides. \
+Your own rules go in `jelly.yaml` or in files passed with `--rules`; [own-rules.md](own-rules.md) explains how to write them.
 
-Of several rules that hold, the first one decides by:
+If several rules match, the first one decides, ordered by:
 
-1. when it is asked: your own rules `before`, the built-in ones, your own rules `after`;
-2. its strength: a `fact` (a typed fact, or the syntax of an assertion) before a `signature` (a text that names the cause), before a `hint` (a text that suggests one), before a `fallback` (how it ended, and no more);
-3. for signatures and hints, how telling the text is: the line of the root cause before the message, before the whole text, before what was logged;
-4. its priority, the higher first; then its place in the files.
+1. when it is evaluated: your own rules `before`, the built-in ones, your own rules `after`;
+2. its strength: a `fact` (a typed fact, or the syntax of an assertion) before a `signature` (a text that names the cause), before a `hint` (a text that suggests one), before a `fallback` (only how it ended);
+3. for signatures and hints, how specific the text is: the line of the root cause before the message, before the whole text, before the log;
+4. its priority, the higher first; then its position in the files.
 
-The side is `test` (the test, its data, its surroundings), `code` (what is under test), or `ambiguous`, which is shown as test-side. \
+The side is `test` (the test, its data, its environment), `code` (the code under test), or `ambiguous`, which is shown as test-side. \
 `retry` says whether the same test, unchanged, may pass.
 ";
 
 const PROVAR: &str = "
 ## Buckets of Provar's report
 
-Each of the seventeen buckets is a root cause here, or belongs to one; the rule keeps apart those that share one.
+Each of the seventeen buckets is a root cause here, or belongs to one; the rule distinguishes those that share one.
 
 ";
 
@@ -204,9 +204,9 @@ fn retry(retryable: Option<bool>) -> &'static str {
 
 fn asked(asked: Asked) -> &'static str {
     match asked {
-        Asked::Before => "yours, asked before the built-in rules",
+        Asked::Before => "yours, evaluated before the built-in rules",
         Asked::Builtin => "built in",
-        Asked::After => "yours, asked after the built-in rules",
+        Asked::After => "yours, evaluated after the built-in rules",
     }
 }
 
@@ -402,8 +402,8 @@ fn says(held: &MatchInfo, ambiguous: bool) -> String {
 fn held_text(text: &mut String, number: usize, held: &MatchInfo, ambiguous: bool) {
     let own = match held.asked {
         Asked::Builtin => "",
-        Asked::Before => ", yours, asked before",
-        Asked::After => ", yours, asked after",
+        Asked::Before => ", yours, evaluated before",
+        Asked::After => ", yours, evaluated after",
     };
     let _ = writeln!(
         text,

@@ -266,7 +266,7 @@ fn what_http_can_not_mean_is_said_with_its_line() {
             "http: { get: \"https://h/a\" }",
             "another host is another server",
         ),
-        ("http: { get: //h/a }", "a path begins with one `/`"),
+        ("http: { get: //h/a }", "a path must begin with one `/`"),
         ("http: { url: /a }", "write the method with the path"),
         ("http: { get: /a }, args: {}", "what it sends is its `body`"),
         (
@@ -287,11 +287,11 @@ fn what_http_can_not_mean_is_said_with_its_line() {
         ),
         (
             "http: { get: /a }, expect: { status: ok }",
-            "a number from 100 to 999",
+            "must be from 100 to 999",
         ),
         (
             "http: { get: /a }, expect: { headers: {} }",
-            "no header is named",
+            "no header given",
         ),
         (
             "http: { get: /a }, expect: { headers: { a b: { equals: c } } }",

@@ -80,7 +80,7 @@ fn a_plan_whose_names_are_all_listed_is_good_and_nothing_is_called() {
     );
     let ended = project.jelly(&["check", "plan.yaml", "--live"]).output();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let says = "(3 servers, 9 steps; held against the lists of `desk`, `modern`)";
+    let says = "(3 servers, 9 steps; checked against the lists of `desk`, `modern`)";
     assert!(ended.stdout.contains(says), "{}", ended.stdout);
     assert!(!project.exists("called"), "{}", project.read("called"));
     let args = ["check", "plan.yaml", "--live", "--format", "json"];

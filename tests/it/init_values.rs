@@ -73,7 +73,7 @@ fn a_package_over_http_gets_its_headers_and_a_short_secret_hides_no_words() {
     }
     let ended = jelly(&["init", "server.json", "--arg", "local_timezone=UTC"], "x");
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
-    let left_out = "the tool `get-[secret X_API_KEY]` is left out: a secret stands in its name";
+    let left_out = "the tool `get-[secret X_API_KEY]` is left out: its name contains a secret";
     assert!(ended.stderr.contains(left_out), "{}", ended.stderr);
     let plan = project.read("plans/x.yaml");
     for line in [

@@ -316,7 +316,7 @@ steps: [{ tool: t, server: it }]
         "plan.yaml:3:14",
         "did you mean `2025-06-18`?",
         "plan.yaml:3:38",
-        "`2026-07-28` stands here twice",
+        "`2026-07-28` is given twice",
         "plan.yaml:5:15",
         "did you mean `new`?",
         "plan.yaml:6:5",

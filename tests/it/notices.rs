@@ -441,7 +441,7 @@ fn a_legacy_server_must_declare_what_it_would_tell() {
     );
     let said = message(&run, "resource");
     assert!(
-        said.contains("resources/subscribe was answered with the JSON-RPC error -32601"),
+        said.contains("resources/subscribe returned JSON-RPC error -32601"),
         "{said}"
     );
 }

@@ -256,7 +256,7 @@ fn all_that_a_server_lacks_is_said_before_anything_starts_and_the_others_go_on()
         ),
         (
             "invalid_argument",
-            "`--level`: `middling` is none of its choices",
+            "`--level`: `middling` is not one of its choices",
         ),
         (
             "missing_env_var",

@@ -75,7 +75,7 @@ fn how_often_a_mismatch_came_is_counted() {
     let run = Project::with(&plan).run(&["--retries", "2", "--no-confirm"]);
     run.ends(3, "needs_user_help");
     says(&run, &["seen 3 times, and confirmation is switched off"]);
-    never_says(&run, &["seen once only", "One sighting"]);
+    never_says(&run, &["seen only once", "One sighting"]);
 }
 
 #[test]

@@ -209,17 +209,14 @@ fn what_services_can_not_mean_is_said_with_its_line() {
             "d: { command: x, ready: { port: 1, line: a } }",
             "`ready` is one of",
         ),
-        (
-            "d: { command: x, ready: { port: http } }",
-            "a port is a number",
-        ),
+        ("d: { command: x, ready: { port: http } }", "a port must be"),
         (
             "d: { command: x, ready: { url: localhost } }",
             "no URL that a service could have",
         ),
         (
             "d: { command: x, ready: { line: \" \" } }",
-            "any line has this in it",
+            "every line contains this",
         ),
         (
             "d: { command: x, ready: { tcp: 1 } }",

@@ -710,7 +710,7 @@ fn a_time_limit_of_nothing_is_refused_where_it_was_said() {
         assert!(
             ended
                 .stderr
-                .contains("a time limit must be more than nothing"),
+                .contains("a time limit must be greater than zero"),
             "{}",
             ended.stderr
         );

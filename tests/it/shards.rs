@@ -176,7 +176,7 @@ fn one_killed_doubled_cut_and_rerun(project: &Project, folders: &[&str]) {
     project.write("cut/results.json", &whole[..whole.len() * 2 / 3]);
     let mut with_cut = folders.to_vec();
     with_cut[4] = "cut";
-    refused(&with_cut, "shard 5/10, attempt 1, is cut");
+    refused(&with_cut, "shard 5/10, attempt 1, is truncated");
     refused(&with_cut, "shard 5/10 is missing");
     // Killed: what was written when it began.
     let mut begun: Value = serde_json::from_str(&whole).unwrap();
@@ -185,7 +185,7 @@ fn one_killed_doubled_cut_and_rerun(project: &Project, folders: &[&str]) {
     project.write("cut/results.json", begun.to_string());
     refused(
         &with_cut,
-        "cut: shard 5/10, attempt 1, is cut: its call did not end",
+        "cut: shard 5/10, attempt 1, is truncated: its call did not end",
     );
     // Less of it than it was assigned.
     let mut fewer: Value = serde_json::from_str(&whole).unwrap();
@@ -205,7 +205,7 @@ fn one_killed_doubled_cut_and_rerun(project: &Project, folders: &[&str]) {
     with_cut[4] = "none";
     refused(
         &with_cut,
-        "none/results.json: it is no result of `jelly run --shard`",
+        "none/results.json: not a result of `jelly run --shard`",
     );
 }
 
@@ -413,7 +413,7 @@ fn a_shard_that_is_killed_leaves_a_result_that_says_so() {
     let ended = merge(&project, &["reports"], &[]);
     assert_eq!(ended.code, Some(2));
     assert!(
-        ended.stderr.contains("shard 1/1, attempt 1, is cut"),
+        ended.stderr.contains("shard 1/1, attempt 1, is truncated"),
         "{}",
         ended.stderr
     );

@@ -183,7 +183,7 @@ fn what_startup_can_not_mean_is_said_with_its_line() {
         (
             "{ exit: 2 }",
             "unknown key `exit`",
-            "it belongs into `refuses`",
+            "it belongs in `refuses`",
         ),
         (
             "{ refuses: { exit: 2 }, stderr: { contains: x } }",
@@ -197,12 +197,12 @@ fn what_startup_can_not_mean_is_said_with_its_line() {
         ),
         (
             "{ refuses: { exit: { contains: 2 } } }",
-            "`contains` can't be said of `exit`",
+            "`contains` does not apply to `exit`",
             "it is a number",
         ),
         (
             "{ refuses: {} }",
-            "is to refuse to start, so nothing can be sent to it",
+            "is expected to refuse to start, so no step can use it",
             "leave `startup.refuses` out",
         ),
         (

@@ -92,7 +92,7 @@ pub enum LockError {
     },
     #[error("it is of version {0}, and this jelly reads version {LOCK_VERSION}")]
     Version(u32),
-    #[error("it was changed by hand: the digest of {0} is another one")]
+    #[error("it was edited by hand: the digest of {0} differs")]
     Edited(String),
     #[error("the lists of the server `{0}` are said to be those of an era that it does not have")]
     NoEra(String),

@@ -18,7 +18,7 @@ pub struct MockArgs {
     #[arg(long, value_name = "FILE")]
     pub script: Option<PathBuf>,
 
-    /// Inject a fault (repeatable)
+    /// Inject a fault; can be repeated
     #[arg(long = "fault", value_name = "KIND[@PHASE][=VALUE]", value_parser = parse_fault)]
     pub faults: Vec<Fault>,
 
@@ -26,11 +26,11 @@ pub struct MockArgs {
     #[arg(long)]
     pub list_faults: bool,
 
-    /// Eras of MCP that it speaks
+    /// Eras of MCP that the server speaks
     #[arg(long, value_enum)]
     pub era: Option<Eras>,
 
-    /// Add a tool that answers with a text; ${args.NAME} is replaced (repeatable)
+    /// Add a tool that answers with a text; ${args.NAME} is replaced; can be repeated
     #[arg(long = "tool", value_name = "NAME=TEXT", value_parser = parse_tool)]
     pub tools: Vec<(String, String)>,
 
@@ -42,7 +42,7 @@ pub struct MockArgs {
     #[arg(long, value_name = "TEXT")]
     pub stderr: Option<String>,
 
-    /// Seed for everything random
+    /// Random seed
     #[arg(long)]
     pub seed: Option<u64>,
 
@@ -67,7 +67,7 @@ pub struct MockArgs {
     pub validate: bool,
 
     /// Response to unknown methods
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, value_name = "RESPONSE")]
     pub unknown_methods: Option<UnknownMethods>,
 
     /// Makes this process the stubborn child of a mock (the fault `grandchild`)
@@ -87,7 +87,7 @@ fn parse_tool(text: &str) -> Result<(String, String), String> {
     let (name, answer) = text
         .split_once('=')
         .filter(|(name, _)| !name.is_empty())
-        .ok_or("a tool is written NAME=TEXT")?;
+        .ok_or("write a tool as NAME=TEXT")?;
     interpolate::check(&json!(answer))?;
     Ok((name.to_owned(), answer.to_owned()))
 }

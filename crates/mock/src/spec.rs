@@ -68,7 +68,7 @@ pub enum Eras {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum UnknownMethods {
-    /// `-32601`, as it should.
+    /// `-32601`, as the protocol requires.
     #[default]
     Error,
     /// No answer at all.

@@ -142,7 +142,7 @@ impl Reader {
                 let is_value = matches!(name, "identifier" | "version" | "value" | "default");
                 if self.source == Source::Plan && is_value && holds_reference(text) {
                     self.error(found.pointer, "a definition holds no variables of the plan")
-                        .hint = Some("they stand in `package_args`, `args` and `env`".into());
+                        .hint = Some("put them in `package_args`, `args` and `env`".into());
                 }
                 // In a plan `""` is no word of those that can stand there.
                 let is_word = self.source == Source::Plan && matches!(name, "type" | "format");

@@ -108,12 +108,9 @@ impl Trouble {
             },
             Self::Unknown { close, known, .. } => Some(match (close.first(), known.as_slice()) {
                 (Some(close), _) => format!("did you mean `{close}`?"),
-                (None, []) => {
-                    "it takes no arguments; words that are passed as they are stand in `args`"
-                        .into()
-                }
+                (None, []) => "it takes no arguments; put words to pass unchanged in `args`".into(),
                 (None, known) => format!(
-                    "it takes `{}`; words that are passed as they are stand in `args`",
+                    "it takes `{}`; put words to pass unchanged in `args`",
                     known.join("`, `")
                 ),
             }),
@@ -262,7 +259,7 @@ impl fmt::Display for Trouble {
         match self {
             Self::Missing(lack) => lack.fmt(f),
             Self::NotAChoice { at, value, .. } => {
-                write!(f, "{at}: {} is none of its choices", shown(value))
+                write!(f, "{at}: {} is not one of its choices", shown(value))
             }
             Self::NotOfFormat { at, value, format } => {
                 write!(f, "{at}: {} is no {}", shown(value), format.name())
@@ -272,7 +269,7 @@ impl fmt::Display for Trouble {
                 write!(f, "{at} is fixed by the package, to `{value}`")
             }
             Self::NotRepeated { at, count } => {
-                write!(f, "{at} can stand there once, and has {count} values")
+                write!(f, "{at} can be given once, and has {count} values")
             }
             Self::TakesNoValue { at } => write!(f, "{at} is a flag that takes no value"),
             Self::Unfit { at, wanted } => write!(f, "{at}: expected {wanted}"),

@@ -17,9 +17,9 @@ const THREADS: usize = 2;
 /// Something that jelly can't go on without, and that the system refuses.
 #[derive(Debug, thiserror::Error)]
 pub enum Shortage {
-    #[error("start a thread: {0}; see `ulimit -u`, or the limit of processes of this container")]
+    #[error("start a thread: {0}; raise `ulimit -u`, or the process limit of this container")]
     Threads(io::Error),
-    #[error("open as many files as it needs: {0}; see `ulimit -n`")]
+    #[error("open the files that it needs: {0}; raise `ulimit -n`")]
     Descriptors(io::Error),
     #[error("open /dev/null, which servers are started with: {0}; give this container its /dev")]
     NullDevice(io::Error),

@@ -127,7 +127,7 @@ async fn start_process(
         Box::new(StartFailure {
             message: format!(
                 "could not be started: {}",
-                text.as_deref().unwrap_or("the system gives no reason")
+                text.as_deref().unwrap_or("no reason given by the system")
             ),
             spawn_error: Some(error),
             elapsed: started.elapsed(),

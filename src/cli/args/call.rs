@@ -8,15 +8,15 @@ use clap::Args;
 #[command(
     override_usage = server_usage!("jelly call [OPTIONS] TOOL [ARG=VALUE]..."),
     after_help = "\
-Values are typed by the tool's input schema: ARG=5 is a number where the tool takes one, and text
-where it takes text. ARG:=JSON gives a value as JSON, ARG=@FILE the text of a file. An ARG that is
-given several times makes a list, where the tool takes one.
+Values are converted according to the tool's input schema: ARG=5 is a number if the tool expects
+one, a string otherwise. ARG:=JSON passes a value as JSON, ARG=@FILE the text of a file. Repeat an
+ARG to pass a list, if the tool expects one.
 
 Exit codes:
-  1  the server died in the call, or its answer breaks the tool's own contract
+  1  the server died during the call, or its answer breaks the tool's own contract
   2  invalid input: an unknown tool, or a value that does not fit
-  3  the tool answered with an error, or not in time; or the server could not be started
-  0  otherwise; with --as-step, whenever there is an answer that a step can expect, be it an error"
+  3  the tool returned an error or timed out, or the server could not be started
+  0  otherwise; with --as-step, also for an error that a step can expect"
 )]
 pub struct CallArgs {
     /// The tool to call

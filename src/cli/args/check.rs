@@ -7,23 +7,23 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
---live holds the names, arguments, prompts and URIs of steps against what their servers list. No
-tool is called, and steps that expect an error are left alone.
+--live checks the names, arguments, prompts and URIs of steps against the servers' lists. No tool
+is called; steps that expect an error are skipped.
 
 Exit codes:
   2  a plan has a problem, or there is none
-  3  --live: a server could not be started, or a list did not come
+  3  --live: a server could not be started, or did not return a list
   0  otherwise")]
 pub struct CheckArgs {
     /// Plans to validate [default: plans/*.{yaml,yml,json}]
     #[arg(value_name = "PLAN")]
     pub plans: Vec<PathBuf>,
 
-    /// Project folder, in which all that a plan includes must lie [default: the plan's folder]
+    /// Project folder; everything a plan includes must be inside it [default: the plan's folder]
     #[arg(long, value_name = "DIR")]
     pub project_dir: Option<PathBuf>,
 
-    /// Start the servers, and check what the steps name against what these list; calls nothing
+    /// Start the servers, and check what the steps name against their lists; calls nothing
     #[arg(long)]
     pub live: bool,
 

@@ -6,14 +6,14 @@ use std::ffi::OsString;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Precedence, lowest first: the default, the plan (budgets and hooks), jelly.yaml, its profile, the
-environment, a flag. None of the values is a secret: plans name secrets, and the environment has
-their values.")]
+environment, a flag. None of the values is a secret: plans name secrets, and their values come from
+the environment.")]
 pub struct ConfigArgs {
     /// Output format; `md` is the table of all settings
     #[arg(long, value_enum, default_value_t)]
     pub format: ConfigFormat,
 
-    /// Command line to show the settings of, as in `jelly config -- run --retries 5`
+    /// Show the settings for this command line, for example `jelly config -- run --retries 5`
     #[arg(value_name = "COMMAND", last = true)]
     pub call: Vec<OsString>,
 }

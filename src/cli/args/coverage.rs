@@ -24,7 +24,7 @@ impl CoverageArgs {
 /// What is enough.
 #[derive(Debug, Clone, Args)]
 pub struct LeastCoverage {
-    /// Exit with 3 if less of a kind is covered, as in tools=80%
+    /// Exit with 3 if coverage of a kind is below this, for example tools=80%
     #[arg(long, value_name = "KIND=PERCENT", value_delimiter = ',')]
     pub min_coverage: Vec<MinCoverage>,
 }
@@ -41,14 +41,17 @@ impl FromStr for MinCoverage {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let names = || CoverageKind::ALL.map(CoverageKind::name).join(", ");
-        let (name, percent) = text
-            .split_once('=')
-            .ok_or_else(|| format!("write KIND=PERCENT, as in tools=80%; kinds are {}", names()))?;
+        let (name, percent) = text.split_once('=').ok_or_else(|| {
+            format!(
+                "write KIND=PERCENT, for example tools=80%; kinds are {}",
+                names()
+            )
+        })?;
         let kind = CoverageKind::ALL.into_iter().find(|it| it.name() == name);
         let kind = kind.ok_or_else(|| format!("there is no kind `{name}`: {}", names()))?;
         let percent = percent.strip_suffix('%').unwrap_or(percent);
         let percent = percent.parse().ok().filter(|it| *it <= 100);
-        let percent = percent.ok_or("a percentage is a whole number from 0 to 100")?;
+        let percent = percent.ok_or("a percentage must be a whole number from 0 to 100")?;
         Ok(Self { kind, percent })
     }
 }

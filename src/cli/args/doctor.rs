@@ -11,8 +11,8 @@ use std::time::Duration;
 #[command(after_help = "\
 Reads the configurations of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Zed, Cline,
 Codex, opencode, Goose, Gemini CLI and Copilot CLI, and any file with `mcpServers`. The value of a
-VS Code input is taken from the environment variable named after its id (`api-key`: API_KEY), or
-asked for on a terminal.
+VS Code input is taken from the environment variable named after its ID (`api-key` reads API_KEY),
+or asked for on a terminal.
 
 Exit codes:
   2  a configuration cannot be read, or there is none
@@ -27,7 +27,7 @@ pub struct DoctorArgs {
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Exit with 3 for warnings too
+    /// Also exit with 3 on warnings
     #[arg(long)]
     pub strict: bool,
 
@@ -39,7 +39,7 @@ pub struct DoctorArgs {
     #[arg(long, value_enum)]
     pub platform: Option<Platform>,
 
-    /// Startup timeout of a server; most clients wait a minute
+    /// Startup timeout for a server; most clients wait a minute
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "60s")]
     pub timeout: Duration,
 

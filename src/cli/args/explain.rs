@@ -7,7 +7,7 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// Fingerprint of a cause or a test, or its beginning
+    /// Fingerprint of a cause or a test, or a prefix of it
     #[arg(
         value_name = "FINGERPRINT",
         required_unless_present = "diff",

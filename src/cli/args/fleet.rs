@@ -19,7 +19,7 @@ pub enum FleetFormat {
 /// Which runs are asked about.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ScopeArgs {
-    /// Only this project [default: the one that jelly runs in, where that is known]
+    /// Only this project [default: the current project, if it can be determined]
     #[arg(long, value_name = "NAME", conflicts_with = "all_projects")]
     pub project: Option<String>,
 
@@ -27,11 +27,11 @@ pub struct ScopeArgs {
     #[arg(long)]
     pub all_projects: bool,
 
-    /// Only this branch; a pull request is pull/7
+    /// Only this branch; write pull/7 for a pull request
     #[arg(long, value_name = "NAME")]
     pub branch: Option<String>,
 
-    /// Only runs since then: an age (30d), a day (2026-11-01), a moment, or a commit
+    /// Only runs since this age (30d), day (2026-11-01), time or commit
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
 }
@@ -55,7 +55,7 @@ pub struct FleetArgs {
 
 #[derive(Debug, Args)]
 pub struct CauseArgs {
-    /// Fingerprint of the cause, or its beginning
+    /// Fingerprint of the cause, or a prefix of it
     #[arg(value_name = "FINGERPRINT")]
     pub fingerprint: String,
 

@@ -12,23 +12,23 @@ use std::time::Duration;
     override_usage = server_usage!("jelly fuzz [OPTIONS]"),
     after_help = "\
 Only tools that declare themselves read-only are called, unless --tool or --call-all says otherwise.
-What a tool writes, it writes for real.
+Tools really write and delete.
 
 Exit codes:
   1  a confirmed finding
   2  invalid input, or no tool may be called
-  3  the server could not be started, or not again; or nothing was tried before the deadline
+  3  the server could not be started or restarted, or nothing was tried before the deadline
   0  otherwise; flaky findings and notices do not count"
 )]
 pub struct FuzzArgs {
     #[command(flatten)]
     pub server: ServerArgs,
 
-    /// Call this tool too, whatever it declares; if no tool is read-only, call only these
+    /// Also call this tool, whatever it declares; if no tool is read-only, call only these
     #[arg(long, value_name = "NAME")]
     pub tool: Vec<String>,
 
-    /// Call all tools, also those that write or delete
+    /// Call all tools, including those that write or delete
     #[arg(long)]
     pub call_all: bool,
 
@@ -36,27 +36,27 @@ pub struct FuzzArgs {
     #[arg(long)]
     pub allow_remote: bool,
 
-    /// Seed of the inputs that are chosen by chance
+    /// Seed for random inputs
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 
-    /// Cases to try; calls that probe, confirm and shrink come on top
+    /// Number of cases to try, not counting calls to probe, confirm and shrink
     #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_calls: u64,
 
-    /// Leave out the first cases, to go on where an earlier call with this seed ended
+    /// Skip the first N cases, to continue an earlier run with this seed
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub skip: u64,
 
-    /// Time for all of it
+    /// Time limit for the whole run
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "5m")]
     pub deadline: Duration,
 
-    /// Timeout of each call [default: the plan's request_timeout, else 5s]
+    /// Timeout for each call [default: the plan's request_timeout, otherwise 5s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub call_timeout: Option<Duration>,
 
-    /// File to write the plan to that reproduces the findings [default: reports/fuzz/plan.yaml]
+    /// File for the plan that reproduces the findings [default: reports/fuzz/plan.yaml]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 

@@ -23,7 +23,7 @@ pub struct ListArgs {
     #[arg(long, value_name = "TEXT")]
     pub test: Option<String>,
 
-    /// List causes instead of tests; with a text, only those with that root cause or beginning of a fingerprint
+    /// List causes instead of tests; with a text, only those with this root cause or fingerprint prefix
     #[arg(long, value_name = "TEXT", num_args = 0..=1, default_missing_value = "")]
     pub cause: Option<String>,
 
@@ -37,10 +37,10 @@ pub struct ListArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum HistoryCommand {
-    /// List the tests that come and go most, by project and branch, with their causes
+    /// List the flakiest tests, by project and branch, with their causes
     Flaky(FleetArgs),
 
-    /// List the causes that were first seen since a day, an age or a commit
+    /// List the causes first seen since an age, a day or a commit
     New(FleetArgs),
 
     /// Show where a cause was seen, since when, how often and at which commits
@@ -49,19 +49,19 @@ pub enum HistoryCommand {
     /// List the tests that take longest
     Slow(FleetArgs),
 
-    /// Write a page to open in a browser: what is flaky, new and slow, with pictures
+    /// Write an HTML page that shows what is flaky, new and slow, with charts
     Page(PageArgs),
 
-    /// Print the results that the history holds, for other programs
+    /// Print the results in the history, for other programs
     Export(ExportArgs),
 
-    /// Make the tables of a database, or bring them up to date
+    /// Create or upgrade the tables of a database
     Migrate(MigrateArgs),
 
-    /// Deliver runs that were kept in files, because the history could not be reached
+    /// Upload runs that were kept in files while the history was unreachable
     Push(PushArgs),
 
-    /// Take out of a database the runs that are older than this
+    /// Delete runs older than an age from a database
     Prune(PruneArgs),
 }
 
@@ -83,7 +83,7 @@ pub struct PushArgs {
 
 #[derive(Debug, Args)]
 pub struct PruneArgs {
-    /// How long runs are kept, such as 90d or 12w
+    /// Delete runs older than this, for example 90d or 12w
     #[arg(long, value_name = "AGE", value_parser = parse_age)]
     pub older_than: Duration,
 
@@ -102,12 +102,12 @@ fn parse_age(text: &str) -> Result<Duration, String> {
         (_, Some(number)) => days(number, 7),
         (None, None) => parse_duration(text).ok(),
     };
-    age.ok_or_else(|| format!("`{text}` is no age; write 90d or 12w"))
+    age.ok_or_else(|| format!("`{text}` is not an age; write 90d or 12w"))
 }
 
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// How long each plan takes, for `jelly run --shard-times`, instead of results: the median of its last 10 runs
+    /// Print how long each plan takes (the median of its last 10 runs) instead of results, for `jelly run --shard-times`
     #[arg(long, conflicts_with_all = ["format", "project", "all_projects", "branch", "since"])]
     pub durations: bool,
 
@@ -136,7 +136,7 @@ pub enum HistoryOrder {
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct HistoryArgs {
-    /// History: a file, or a database as postgres://USER@HOST/NAME [default: .jelly/history.jsonl if the folder .jelly exists]
+    /// History: a file, or a database such as postgres://USER@HOST/NAME [default: .jelly/history.jsonl if the folder .jelly exists]
     #[arg(long, value_name = "FILE|URL")]
     pub history: Option<PathBuf>,
 

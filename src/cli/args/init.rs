@@ -20,7 +20,7 @@ needs no arguments and does not appear to change anything; then runs the generat
 Nothing that may be destructive is called without --call TOOL or --call-all.
 
 Exit codes:
-  2  invalid input, a missing value, or the plan exists already
+  2  invalid input, a missing value, or the plan already exists
   3  the server could not be started, or its plan does not pass; nothing is written
   0  the plan was written, and it passed"
 )]
@@ -37,11 +37,11 @@ pub struct InitArgs {
     #[arg(long, value_name = "URL", conflicts_with_all = ["names", "config"])]
     pub url: Option<String>,
 
-    /// An MCP client's configuration with the servers
+    /// An MCP client's configuration that contains the servers
     #[arg(long, value_name = "CONFIG")]
     pub config: Option<PathBuf>,
 
-    /// A plan with the server; what is generated is another plan for it
+    /// A plan that defines the server; a new plan is generated for it
     #[arg(long, value_name = "PLAN", conflicts_with_all = ["names", "url", "config", "command", "from_recording"])]
     pub plan: Option<PathBuf>,
 
@@ -70,11 +70,11 @@ pub struct InitArgs {
     #[arg(long)]
     pub force: bool,
 
-    /// A value that the configuration or server.json requires
+    /// Value for an input that the configuration or server.json requires
     #[arg(long = "arg", value_name = "NAME=VALUE", allow_hyphen_values = true, value_parser = parse_pair)]
     pub args: Vec<(String, String)>,
 
-    /// Environment variable for the server; without a value, taken from jelly's environment
+    /// Environment variable for the server; without a value, inherited from jelly's environment
     #[arg(long, short, value_name = "NAME[=VALUE]")]
     pub env: Vec<String>,
 
@@ -86,7 +86,7 @@ pub struct InitArgs {
     #[arg(long, conflicts_with = "command")]
     pub login: bool,
 
-    /// Call this tool too, whatever it may change; can be given several times
+    /// Also call this tool, even if it may change something; can be repeated
     #[arg(long = "call", value_name = "TOOL", conflicts_with = "from_recording")]
     pub called: Vec<String>,
 
@@ -98,11 +98,11 @@ pub struct InitArgs {
     #[arg(long)]
     pub no_verify: bool,
 
-    /// Startup timeout of the server
+    /// Startup timeout for the server
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "60s")]
     pub timeout: Duration,
 
-    /// Timeout of a call; slower tools are left out of the plan
+    /// Timeout for a call; slower tools are left out of the plan
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "15s")]
     pub call_timeout: Duration,
 

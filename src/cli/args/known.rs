@@ -21,13 +21,13 @@ pub struct KnownArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum KnownCommand {
-    /// Add a failure of the last run to the list; never in CI
+    /// Add a failure from the last run to the list (refused in CI)
     Add(KnownAddArgs),
 }
 
 #[derive(Debug, Args)]
 pub struct KnownAddArgs {
-    /// Fingerprint of the failure, of its test or of its cause; the beginning is enough
+    /// Fingerprint of the failure's test or cause, or a prefix of it
     #[arg(value_name = "FINGERPRINT")]
     pub fingerprint: String,
 
@@ -35,22 +35,22 @@ pub struct KnownAddArgs {
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
 
-    /// Cover the cause in every test, and not only where it was seen
+    /// Cover the cause in every test, not only where it was seen
     #[arg(long)]
     pub any_test: bool,
 
-    /// Who takes care of it
+    /// Who is responsible for it
     #[arg(long, value_name = "NAME")]
     pub owner: Option<String>,
 
-    /// The last day on which the entry holds, as 2027-01-31
+    /// Last day the entry is valid, for example 2027-01-31
     #[arg(long, value_name = "DATE")]
     pub expires: Option<String>,
 
     #[command(flatten)]
     pub file: KnownFile,
 
-    /// Look for the failure in these reports: of `jelly run`, or JSON of `jelly triage` [default: the last run]
+    /// Look for the failure in these reports of `jelly run`, or JSON of `jelly triage` [default: the last run]
     #[arg(long = "in", value_name = "REPORT")]
     pub reports: Vec<PathBuf>,
 

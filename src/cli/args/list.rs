@@ -10,7 +10,7 @@ use clap::Args;
     after_help = "\
 Exit codes:
   2  invalid input
-  3  the server could not be started, or a list did not come
+  3  the server could not be started, or did not return a list
   0  otherwise"
 )]
 pub struct ListServerArgs {

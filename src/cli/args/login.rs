@@ -18,14 +18,14 @@ uses them with `auth: login`.
 Exit codes: 0 logged in; 2 invalid input, in CI, or no terminal; 3 the login failed"
 )]
 pub struct LoginArgs {
-    /// URL of an MCP server, or with --plan or --config the name of one
+    /// URL of an MCP server, or its name with --plan or --config
     #[arg(value_name = "URL|SERVER", conflicts_with_all = ["url", "server"])]
     pub named: Option<String>,
 
     #[command(flatten)]
     pub place: ServerPlace,
 
-    /// Client id, if jelly is registered already [default: register dynamically]
+    /// Client ID, if jelly is already registered [default: register dynamically]
     #[arg(long, value_name = "ID")]
     pub client_id: Option<String>,
 
@@ -33,11 +33,11 @@ pub struct LoginArgs {
     #[arg(long, value_name = "NAME", requires = "client_id")]
     pub client_secret_env: Option<String>,
 
-    /// URL of a client metadata document, for servers that accept it as a client id
+    /// URL of a client metadata document, for servers that accept it as a client ID
     #[arg(long, value_name = "URL", conflicts_with = "client_id")]
     pub client_metadata_url: Option<String>,
 
-    /// Request only this scope; repeatable [default: what the server asks for]
+    /// Request only this scope; can be repeated [default: what the server asks for]
     #[arg(long = "scope", value_name = "SCOPE")]
     pub scopes: Vec<String>,
 

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Exit codes: those of jelly run, as if one call had run all plans; 2 where a
-shard is missing, cut, doubled or of another run")]
+Exit codes: those of jelly run, as if one call had run all plans; 2 if a shard is
+missing, truncated, duplicated, or belongs to another run")]
 pub struct MergeArgs {
-    /// Folders with the reports of shards: each the folder of a run, or a reports folder that holds one
+    /// Report folders of the shards: each a run's folder, or a reports folder that contains one run
     #[arg(value_name = "DIR", required = true)]
     pub dirs: Vec<PathBuf>,
 

@@ -94,7 +94,7 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Merge the results of shards into the result of one run
     Merge(MergeArgs),
-    /// Validate plans without starting anything, or with --live beside their servers
+    /// Validate plans without starting anything, or against their running servers with --live
     Check(CheckArgs),
     /// Apply the repairs of an earlier run to the plan file
     Apply(ApplyArgs),
@@ -114,13 +114,13 @@ pub enum Command {
     Triage(Box<TriageArgs>),
     /// List, show, test and explain triage rules
     Rules(RulesArgs),
-    /// Lock, compare and check what servers promise
+    /// Lock, compare and lint what servers list
     Tools(Box<ToolsArgs>),
     /// Call one tool of a server
     Call(Box<CallArgs>),
     /// List the tools, prompts and resources of a server
     List(Box<ListServerArgs>),
-    /// Try a server's tools with inputs made from their schemas
+    /// Fuzz a server's tools with inputs generated from their schemas
     Fuzz(Box<FuzzArgs>),
     /// Log in to a server that requires OAuth tokens
     Login(LoginArgs),

@@ -35,7 +35,7 @@ pub struct ProxyArgs {
     #[command(flatten)]
     pub source: ServerSource,
 
-    /// Header whose value an environment variable holds
+    /// Header whose value is read from an environment variable
     #[arg(long, value_name = "NAME=VARIABLE", value_parser = parse_pair)]
     pub header_env: Vec<(String, String)>,
 
@@ -63,15 +63,15 @@ pub struct ProxyArgs {
     #[arg(long, value_enum, value_name = "HOW", default_value_t)]
     pub on_failure: OnFailure,
 
-    /// Do not restart a server that died in use
+    /// Do not restart a server that died while in use
     #[arg(long)]
     pub no_restart: bool,
 
-    /// Timeout of a tool call; progress and questions to the user restart it
+    /// Timeout for a tool call; progress restarts it, and a question to the user pauses it
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub tool_call_timeout: Option<Duration>,
 
-    /// Maximum duration of a tool call, whatever progress it makes
+    /// Maximum duration of a tool call, regardless of progress
     #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "tool_call_timeout")]
     pub tool_call_max: Option<Duration>,
 
@@ -87,7 +87,7 @@ pub struct ProxyArgs {
     #[arg(long, value_name = "N", requires = "listen", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub max_sessions: u16,
 
-    /// End a session that was idle for this long
+    /// End a session that has been idle for this long
     #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "listen", default_value = "30m")]
     pub session_idle: Duration,
 
@@ -95,13 +95,13 @@ pub struct ProxyArgs {
     #[arg(long, value_name = "FILE")]
     pub record_to: Option<PathBuf>,
 
-    /// Refuse a server that no longer lists what this lock of `jelly tools lock` holds, so that
-    /// clients may break; other texts are warned of
+    /// Reject a server whose lists break the lock written by `jelly tools lock`; changed texts only
+    /// cause a warning
     #[arg(long, value_name = "FILE")]
     pub lock: Option<PathBuf>,
 
-    /// Inject a fault into answers: KIND[@PHASE][=VALUE], as in `error@call:2=-32000:no`; `jelly mock
-    /// --list-faults` shows them all
+    /// Inject a fault into answers: KIND[@PHASE][=VALUE], for example `error@call:2=-32000:no`; can be
+    /// repeated; `jelly mock --list-faults` lists them all
     #[arg(long = "fault", value_name = "FAULT")]
     pub faults: Vec<Fault>,
 
@@ -166,6 +166,6 @@ pub enum OnFailure {
     /// Each request gets an error
     #[default]
     Error,
-    /// A server with one tool that says what is wrong
+    /// A stand-in server with one tool that reports what is wrong
     Tool,
 }

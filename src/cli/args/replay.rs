@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Takes a recording of `jelly run --record` or `jelly proxy --record-to`. A request matches a recorded
-one if method and arguments are equal, ignoring times, ids, temporary folders and secrets.
+Reads a recording of `jelly run --record` or `jelly proxy --record-to`. A request matches a recorded
+one if method and arguments are equal, ignoring times, IDs, temporary folders and secrets.
 
 Exit codes:
   2  the recording cannot be read, is truncated, or has no such server

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// The rules of the user's own.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RuleFiles {
-    /// File with your own rules, in addition to those of jelly.yaml; can be given several times
+    /// File with your own rules, in addition to those of jelly.yaml; can be repeated
     #[arg(long = "rules", value_name = "FILE", global = true)]
     pub files: Vec<PathBuf>,
 }
@@ -18,8 +18,8 @@ pub struct RuleFiles {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit codes:
-  2  invalid input: a rule file that cannot be used, or an unknown id
-  1  `test`: an example or a look-alike does not hold
+  2  invalid input: a rule file that cannot be used, or an unknown ID
+  1  `test`: an example or look-alike fails
   0  otherwise")]
 pub struct RulesArgs {
     #[command(subcommand)]
@@ -43,7 +43,7 @@ pub enum RulesCommand {
     },
     /// Show a rule: patterns, conditions, advice, examples
     Show {
-        /// Id of the rule, as printed by `jelly rules list` and in diagnoses
+        /// ID of the rule, as printed by `jelly rules list` and in diagnoses
         id: String,
 
         /// Output format

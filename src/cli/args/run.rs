@@ -23,14 +23,14 @@ use std::time::Duration;
 #[command(after_help = "\
 Exit codes, in order of precedence:
   130/143  interrupted; the reports of what was done are written
-  70       a bug in jelly
+  70       internal error, or no resources to run
   2        invalid input or usage, including an empty plan or selection
   1        a failure of the code under test was confirmed
-  3        needs help: a failure of plan or environment, or the deadline passed
-  4        green, but only by a change that was not accepted
+  3        needs help: the plan or the environment failed, or the deadline passed
+  4        passed, but only through a change that was not accepted
   0        passed")]
 pub struct RunArgs {
-    /// Plans to run, each with its own budgets and report; a folder stands for every plan below it, - for stdin [default: plans/*.{yaml,yml,json}]
+    /// Plans to run, each with its own budgets and report; a folder selects every plan below it; `-` reads a plan from stdin [default: plans/*.{yaml,yml,json}]
     #[arg(value_name = "PLAN")]
     pub plans: Vec<PathBuf>,
 
@@ -70,7 +70,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub list: bool,
 
-    /// Run again whenever a plan, what it reads, or a server's code changes
+    /// Rerun when a plan, a file it reads, or a server's code changes
     #[arg(long, conflicts_with_all = ["list", "shard"])]
     pub watch: bool,
 
@@ -90,7 +90,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub accept_repairs: bool,
 
-    /// Do not rerun a mismatch to confirm it; it stays ambiguous
+    /// Do not rerun to confirm a mismatch; mismatches stay ambiguous
     #[arg(long)]
     pub no_confirm: bool,
 
@@ -106,19 +106,19 @@ pub struct RunArgs {
     #[arg(long)]
     pub fail_fast: bool,
 
-    /// Skip steps that lack what they `require`, as in pull requests from forks
+    /// Skip steps whose `requires` is not met, for example in pull requests from forks
     #[arg(long)]
     pub skip_missing: bool,
 
-    /// Hook for test-side failures: a command, or a JSON list of words; gets the triage on stdin
+    /// Hook for test-side failures: a command, or a JSON array of arguments; receives the triage on stdin
     #[arg(long, value_name = "ARGV", value_parser = parse_argv)]
     pub fix_tests: Option<Argv>,
 
-    /// Hook for confirmed code-side failures, written the same way
+    /// Hook for confirmed code-side failures, in the same form
     #[arg(long, value_name = "ARGV", value_parser = parse_argv)]
     pub refine_code: Option<Argv>,
 
-    /// Timeout of a hook
+    /// Timeout for a hook
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "10m")]
     pub hook_timeout: Duration,
 
@@ -129,7 +129,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub own_rules: RuleFiles,
 
-    /// Seed for everything random, to reproduce a run
+    /// Random seed, to reproduce a run
     #[arg(long)]
     pub seed: Option<u64>,
 
@@ -153,11 +153,11 @@ pub struct RunArgs {
     #[arg(long)]
     pub wire_check: bool,
 
-    /// Fail if a server no longer lists what the lock holds, so that clients may break
+    /// Fail if a server's lists no longer match the lock in a way that may break clients
     #[arg(long)]
     pub locked: bool,
 
-    /// The lock that `jelly tools lock` wrote
+    /// Lock file written by `jelly tools lock`
     #[arg(long, value_name = "FILE", requires = "locked", default_value = super::tools::LOCK)]
     pub lock: PathBuf,
 
@@ -172,11 +172,11 @@ pub struct RunArgs {
     #[arg(long, short)]
     pub quiet: bool,
 
-    /// Say on stderr what happens while it happens: starts, requests and answers in short
+    /// Log server starts, requests and responses to stderr as they happen
     #[arg(long, short, conflicts_with = "quiet")]
     pub verbose: bool,
 
-    /// Says on stderr, as JSON Lines, how far the run is: for `jelly serve`
+    /// Report progress on stderr as JSON Lines, for `jelly serve`
     #[arg(long, hide = true)]
     pub announce: bool,
 
@@ -271,8 +271,8 @@ pub enum RunFormat {
 fn parse_bytes(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(bytes) if bytes >= MIN_AGENT_BYTES => Ok(bytes),
-        Ok(_) => Err(format!("it is at least {MIN_AGENT_BYTES}")),
-        Err(_) => Err("it is a number of bytes".to_owned()),
+        Ok(_) => Err(format!("must be at least {MIN_AGENT_BYTES}")),
+        Err(_) => Err("must be a number of bytes".to_owned()),
     }
 }
 
@@ -376,18 +376,18 @@ pub struct BudgetArgs {
     #[arg(long, value_name = "N")]
     pub code_refines: Option<u32>,
 
-    /// Time limit of the whole run of a plan, including hooks and waiting [default: 15m]
+    /// Time limit for the whole run of a plan, including hooks and waiting [default: 15m]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub deadline: Option<Duration>,
 }
 
 #[derive(Debug, Clone, Default, Args)]
 pub struct LadderArgs {
-    /// Do not read structured output from text; only the server's own counts
+    /// Do not derive structured output from text; use only the server's structuredContent
     #[arg(long)]
     pub no_adapt: bool,
 
-    /// Store how each tool's output was read in this file, and use the output schemas set in it
+    /// Record in this file how each tool's output was interpreted, and use the output schemas it defines
     #[arg(long, value_name = "FILE")]
     pub schema_store: Option<PathBuf>,
 

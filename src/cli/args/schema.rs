@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A schema says which fields must be there and of which type; outputs may gain fields at any time.
+A schema defines which fields are required and their types; outputs may gain fields at any time.
 Editors read the schema of plans from a file:
   jelly schema plan > plan.schema.json
   # yaml-language-server: $schema=plan.schema.json")]

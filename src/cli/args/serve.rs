@@ -7,15 +7,15 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Over stdio it exits when the client closes its stdin, and stops all runs.
+Over stdio, it stops all runs and exits when the client closes stdin.
 
 Exit codes:
   0        the client disconnected
   2        invalid usage: a missing folder, or an address that requires a token
-  3        the address cannot be listened on
+  3        the address cannot be bound
   130/143  interrupted")]
 pub struct ServeArgs {
-    /// Read plans, reports and configurations only below this folder; repeatable [default: the working directory]
+    /// Read plans, reports and configurations only below this folder; can be repeated [default: the working directory]
     #[arg(long, value_name = "DIR")]
     pub allow: Vec<PathBuf>,
 
@@ -31,7 +31,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<SocketAddr>,
 
-    /// Environment variable with the token that each HTTP request must present
+    /// Environment variable with the token that each HTTP request must carry
     #[arg(long, value_name = "NAME", requires = "listen")]
     pub token_env: Option<String>,
 

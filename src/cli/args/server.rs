@@ -9,15 +9,15 @@ use std::time::Duration;
 /// A server that is named by a URL, or stands under its name in a file.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ServerPlace {
-    /// URL of a server that runs already, or that the command starts
+    /// URL of a running server, or of the one that COMMAND starts
     #[arg(long, value_name = "URL", conflicts_with_all = ["config", "plan"])]
     pub url: Option<String>,
 
-    /// An MCP client's configuration with the server
+    /// An MCP client's configuration that contains the server
     #[arg(long, value_name = "CONFIG", conflicts_with = "plan")]
     pub config: Option<PathBuf>,
 
-    /// A plan with the server
+    /// A plan that defines the server
     #[arg(long, value_name = "PLAN")]
     pub plan: Option<PathBuf>,
 
@@ -25,7 +25,7 @@ pub struct ServerPlace {
     #[arg(long, value_name = "NAME")]
     pub server: Option<String>,
 
-    /// Project folder: where the server starts, and what `${workspace}` is in a plan [default: the
+    /// Project folder: the server's working directory, and `${workspace}` in plans [default: the
     /// current folder, or that of the file]
     #[arg(long, value_name = "DIR")]
     pub project_dir: Option<PathBuf>,
@@ -44,7 +44,7 @@ pub struct ServerSource {
     #[command(flatten)]
     pub place: ServerPlace,
 
-    /// Environment variable for the server; without a value, taken from jelly's environment
+    /// Environment variable for the server; without a value, inherited from jelly's environment
     #[arg(long, short, value_name = "NAME[=VALUE]")]
     pub env: Vec<String>,
 
@@ -52,7 +52,7 @@ pub struct ServerSource {
     #[arg(long, value_name = "NAME: VALUE")]
     pub header: Vec<String>,
 
-    /// Use the token that `jelly login` stored for the URL [default: where no Authorization header
+    /// Use the token that `jelly login` stored for the URL [default: if no Authorization header
     /// is given]
     #[arg(long)]
     pub login: bool,
@@ -64,7 +64,7 @@ pub struct ServerArgs {
     #[command(flatten)]
     pub source: ServerSource,
 
-    /// Startup timeout of the server
+    /// Startup timeout for the server
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "60s")]
     pub timeout: Duration,
 }
@@ -76,7 +76,7 @@ pub struct AskArgs {
     #[command(flatten)]
     pub server: ServerArgs,
 
-    /// Timeout of each request to the server
+    /// Timeout for each request to the server
     #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "30s")]
     pub call_timeout: Duration,
 

@@ -7,21 +7,21 @@ use std::path::PathBuf;
 
 /// Some of the plans, for one of several runners.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Shards (one list of plans, several runners)")]
+#[command(next_help_heading = "Sharding (one list of plans over several runners)")]
 pub struct ShardArgs {
-    /// Run only part I of N of the plans, from 1; auto: by the CI's variables; auto/N: where these tell no total
+    /// Run only shard I of N (counted from 1); `auto` reads the CI's variables, `auto/N` where they don't give the total
     #[arg(long, value_name = "I/N", value_parser = parse_shard)]
     pub shard: Option<ShardChoice>,
 
-    /// Balance shards by these durations, of `jelly history export --durations`; the same file for all shards
+    /// Balance shards by the durations in this file, written by `jelly history export --durations`; all shards need the same file
     #[arg(long, value_name = "FILE", requires = "shard")]
     pub shard_times: Option<PathBuf>,
 
-    /// What all shards of one run have in common [default: the CI's id of the run, else a digest of the plans]
+    /// Identifier shared by all shards of a run [default: the CI's run ID, otherwise a digest of the plans]
     #[arg(long, value_name = "TEXT", requires = "shard", value_parser = parse_key)]
     pub run_key: Option<String>,
 
-    /// Which attempt of this shard it is; of several, `jelly merge` counts the highest [default: the CI's, else 1]
+    /// Attempt number of this shard; `jelly merge` uses the highest [default: the CI's, otherwise 1]
     #[arg(long, value_name = "N", requires = "shard", value_parser = clap::value_parser!(u64).range(1..))]
     pub run_attempt: Option<u64>,
 }
@@ -41,19 +41,20 @@ const SHARDS_MAX: u32 = 10_000;
 fn parse_shard(text: &str) -> Result<ShardChoice, String> {
     let (part, total) = match text.split_once('/') {
         None if text == "auto" => return Ok(ShardChoice::Auto(None)),
-        None => return Err("write I/N, as in 1/10, or auto".to_owned()),
+        None => return Err("write I/N, for example 1/10, or auto".to_owned()),
         Some(parts) => parts,
     };
     let total = total.parse::<NonZeroU32>().ok();
     let total = total
         .filter(|total| total.get() <= SHARDS_MAX)
-        .ok_or_else(|| format!("the number of shards is one of 1 to {SHARDS_MAX}"))?;
+        .ok_or_else(|| format!("the number of shards must be from 1 to {SHARDS_MAX}"))?;
     if part == "auto" {
         return Ok(ShardChoice::Auto(Some(total)));
     }
     let index = part.parse::<u32>().ok();
     let shard = index.and_then(|index| Shard::new(index, total.get()));
-    let shard = shard.ok_or_else(|| format!("the first number is one of 1 to {total}"))?;
+    let shard = shard
+        .ok_or_else(|| format!("no such shard: the first number must be from 1 to {total}"))?;
     Ok(ShardChoice::Given(shard))
 }
 
@@ -63,7 +64,7 @@ fn parse_key(text: &str) -> Result<String, String> {
     match fits {
         true => Ok(text.to_owned()),
         false => Err(format!(
-            "a key has 1 to {MAX} bytes, and no control characters"
+            "a key must have 1 to {MAX} bytes and no control characters"
         )),
     }
 }

@@ -116,7 +116,7 @@ pub struct NamedReports {
 
 fn report_help() -> String {
     format!(
-        "Also write a report to a file; can be given several times. Formats: {}",
+        "Also write a report to a file; can be repeated. Formats: {}",
         REPORT_NAMES.join(", ")
     )
 }
@@ -125,7 +125,7 @@ fn parse_report(text: &str) -> Result<NamedReport, String> {
     let (name, file) = text
         .split_once('=')
         .filter(|(_, file)| !file.is_empty())
-        .ok_or("write FORMAT=FILE, as in junit=out/junit.xml")?;
+        .ok_or("write FORMAT=FILE, for example junit=out/junit.xml")?;
     let format = ReportFormat::named(name).ok_or_else(|| {
         let close = did_you_mean(name, REPORT_NAMES.iter().copied());
         let close = close.map_or_else(String::new, |close| format!("; {close}"));
@@ -135,7 +135,9 @@ fn parse_report(text: &str) -> Result<NamedReport, String> {
         )
     })?;
     if file == "-" {
-        return Err("a report goes to a file; --format says what is printed".to_owned());
+        return Err(
+            "a report must go to a file; use --format to choose what is printed".to_owned(),
+        );
     }
     Ok(NamedReport {
         format,
@@ -150,7 +152,7 @@ pub struct Argv(pub Vec<String>);
 pub fn parse_argv(text: &str) -> Result<Argv, String> {
     let argv = if text.trim_start().starts_with('[') {
         serde_json::from_str::<Vec<String>>(text)
-            .map_err(|error| format!("a list of words in JSON is wanted: {error}"))?
+            .map_err(|error| format!("expected a JSON array of strings: {error}"))?
     } else {
         vec![text.to_owned()]
     };
@@ -162,9 +164,9 @@ pub fn parse_argv(text: &str) -> Result<Argv, String> {
 
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     match jelly_plan::parse_duration(text) {
-        Some(Duration::ZERO) => Err("a time limit must be more than nothing".to_owned()),
+        Some(Duration::ZERO) => Err("a time limit must be greater than zero".to_owned()),
         Some(time) => Ok(time),
-        None => Err("write a time as in 30s, 500ms or 1m 30s".to_owned()),
+        None => Err("write a time like 30s, 500ms or 1m 30s".to_owned()),
     }
 }
 
@@ -172,7 +174,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 pub fn parse_var(text: &str) -> Result<(String, Value), String> {
     let (name, value) = text
         .split_once('=')
-        .ok_or("a variable is written NAME=VALUE")?;
+        .ok_or("write a variable as NAME=VALUE")?;
     if !jelly_plan::is_name(name) {
         return Err(format!("`{name}` can't be a variable's name"));
     }
@@ -222,6 +224,6 @@ mod tests {
         assert_eq!(parse_duration("1m 30s"), Ok(Duration::from_secs(90)));
         assert!(parse_duration("90").is_err());
         let nothing = parse_duration("0s").unwrap_err();
-        assert_eq!(nothing, "a time limit must be more than nothing");
+        assert_eq!(nothing, "a time limit must be greater than zero");
     }
 }

@@ -16,13 +16,13 @@ pub enum SnapshotCommand {
     Review(SnapshotChoice),
     /// Store the new answers
     Accept(SnapshotChoice),
-    /// Discard the proposals; stored snapshots stay
+    /// Discard the proposals; stored snapshots are kept
     Reject(SnapshotChoice),
 }
 
 #[derive(Debug, Args)]
 pub struct SnapshotChoice {
-    /// Snapshots by name [default: all of the report]
+    /// Snapshots by name [default: all in the report]
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
 

@@ -16,11 +16,11 @@ pub struct ToolsArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum ToolsCommand {
-    /// Write what servers promise to a lock file
+    /// Write what servers list to a lock file
     Lock(LockArgs),
-    /// Compare what servers promise with what they promised
+    /// Compare what servers list with what they listed before
     Diff(DiffArgs),
-    /// Check what servers list for what clients and models stumble over
+    /// Check servers' lists for problems that trip up clients and models
     Lint(LintArgs),
 }
 
@@ -28,12 +28,12 @@ pub enum ToolsCommand {
 #[command(
     override_usage = server_usage!("jelly tools lock [OPTIONS]", all),
     after_help = "\
-A plan without --server means all of its servers, and the lock then has no others. One server
-takes its place in a lock that has others too.
+With a plan and no --server, the lock contains exactly the plan's servers. Otherwise the one server
+is added to the lock, or replaced in it.
 
 Exit codes:
-  2  invalid input, or the file is no lock
-  3  a server could not be started, or a list did not come
+  2  invalid input, or the file is not a lock
+  3  a server could not be started, or did not return a list
   0  otherwise"
 )]
 pub struct LockArgs {
@@ -58,7 +58,7 @@ pub struct LockArgs {
 Exit codes:
   1  a change that --fail-on names
   2  invalid input
-  3  a server could not be started, or a list did not come
+  3  a server could not be started, or did not return a list
   0  otherwise"
 )]
 pub struct DiffArgs {
@@ -66,11 +66,11 @@ pub struct DiffArgs {
     #[arg(value_name = "OLD")]
     pub old: String,
 
-    /// The same; without it, the server that is named
+    /// The same; without it, the server named by the options
     #[arg(value_name = "NEW", conflicts_with_all = ["command", "url", "config", "plan"])]
     pub new: Option<String>,
 
-    /// Which changes end with exit code 1
+    /// Which changes exit with code 1
     #[arg(long, value_enum, value_name = "KIND", default_value_t)]
     pub fail_on: FailOn,
 
@@ -89,12 +89,12 @@ pub struct DiffArgs {
         "\n       jelly tools lint [OPTIONS] --recording FILE [--server NAME]"
     ),
     after_help = "\
-Tokens are estimated, as one for every four bytes of the list of tools.
+Tokens are estimated: one for every four bytes of the list of tools.
 
 Exit codes:
   1  a finding of level error, or more tokens than --max-tokens
   2  invalid input
-  3  a server could not be started, or a list did not come
+  3  a server could not be started, or did not return a list
   0  otherwise; warnings do not count"
 )]
 pub struct LintArgs {
@@ -103,7 +103,7 @@ pub struct LintArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "url", "config", "plan"])]
     pub recording: Option<PathBuf>,
 
-    /// Estimated tokens that the lists of tools may take of a model's context
+    /// Maximum estimated number of tokens that the lists of tools may take of a model's context
     #[arg(long, value_name = "N")]
     pub max_tokens: Option<usize>,
 
@@ -120,7 +120,7 @@ pub struct LintArgs {
 pub enum FailOn {
     #[default]
     Breaking,
-    /// Breaking ones, and texts
+    /// Breaking changes and changed texts
     Text,
     Never,
 }

@@ -68,7 +68,7 @@ pub enum Mode {
 pub enum Emit {
     /// Shell commands that rerun the retryable failures, one per line
     RetryCommands,
-    /// The tests they rerun, one per line
+    /// The tests that these commands rerun, one per line
     RetryList,
 }
 
@@ -80,7 +80,7 @@ pub enum FailOnArg {
     Any,
     /// Only failures of the code under test: exit 1
     Code,
-    /// Only failures that neither the baseline nor the history knows
+    /// Only failures that are in neither the baseline nor the history
     New,
     /// None
     Never,
@@ -100,13 +100,13 @@ impl From<FailOnArg> for FailOn {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit codes, in order of precedence:
-  70       a bug in jelly
+  70       internal error, or no resources to run
   2        a report is missing, empty, truncated or not a report, or no test was executed
   1        at least one failure of the code under test
-  3        failures, all of the tests or their environment
+  3        failures, all caused by the tests or their environment
   0        no failure, or only flaky tests")]
 pub struct TriageArgs {
-    /// Reports: files, folders, globs, or - for stdin [default: reports in the usual places]
+    /// Reports: files, folders, globs, or `-` for stdin [default: reports in the usual places]
     #[arg(value_name = "REPORT")]
     pub reports: Vec<String>,
 
@@ -122,7 +122,7 @@ pub struct TriageArgs {
     #[arg(long, value_enum, default_value_t)]
     pub mode: Mode,
 
-    /// Print what to rerun instead of the report
+    /// Print the tests to rerun instead of the report
     #[arg(long, value_enum, value_name = "WHAT")]
     pub emit: Option<Emit>,
 
@@ -181,7 +181,7 @@ impl TriageArgs {
         };
         Some(format!(
             "error: --mode {mode} can't be printed as {format}\n\
-             help: it knows --format human, json and jsonl"
+             help: it supports --format human, json and jsonl"
         ))
     }
 }

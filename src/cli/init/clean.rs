@@ -28,7 +28,7 @@ pub fn without_secrets(mut inventory: Inventory, redactor: &Redactor) -> (Invent
                     let shown = item.get(name).and_then(Value::as_str).unwrap_or_default();
                     let shown = one_line(&redactor.redact(shown), 120);
                     left_out.push(format!(
-                        "the {what} `{shown}` is left out: a secret stands in its name"
+                        "the {what} `{shown}` is left out: its name contains a secret"
                     ));
                 }
                 stays
@@ -102,8 +102,8 @@ mod tests {
         assert_eq!(
             left_out,
             [
-                "the tool `[secret KEY]` is left out: a secret stands in its name",
-                "the resource `x://[secret KEY]` is left out: a secret stands in its name",
+                "the tool `[secret KEY]` is left out: its name contains a secret",
+                "the resource `x://[secret KEY]` is left out: its name contains a secret",
             ]
         );
         let tools = clean.tools.unwrap();

@@ -93,7 +93,7 @@ pub async fn make(shared: &Shared<'_>, file: &Path) -> Result<ExitCode, Refusal>
     }
     match place.keep_schema(shared) {
         Some(Ok(path)) => said.push_str(&format!(
-            "wrote {} besides, for editors that check plans\n",
+            "also wrote {}, for editor validation\n",
             path.display()
         )),
         Some(Err(why)) => complain(&format!("warning: {why}")),

@@ -142,7 +142,7 @@ pub const SETTINGS: &[Setting] = &[
         "history",
         Path,
         "JELLY_HISTORY",
-        ".jelly/history.jsonl where the folder .jelly is",
+        ".jelly/history.jsonl if the folder .jelly exists",
     ),
     settled(
         ("", &["run", "triage"]),
@@ -214,7 +214,13 @@ pub const SETTINGS: &[Setting] = &[
     settled(RUN, "fix_tests", Argv, "JELLY_FIX_TESTS", "none"),
     settled(RUN, "refine_code", Argv, "JELLY_REFINE_CODE", "none"),
     settled(RUN, "hook_timeout", Time, "JELLY_HOOK_TIMEOUT", "10m"),
-    settled(RUN, "seed", Count(0), "JELLY_SEED", "another one each time"),
+    settled(
+        RUN,
+        "seed",
+        Count(0),
+        "JELLY_SEED",
+        "a different one each time",
+    ),
     setting(RUN, "no_adapt", Flag, "JELLY_NO_ADAPT", "false"),
     setting(RUN, "wire_check", Flag, "JELLY_WIRE_CHECK", "false"),
     settled(RUN, "record", Flag, "JELLY_RECORD", "false"),

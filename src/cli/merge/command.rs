@@ -89,8 +89,7 @@ fn refused(problems: &[String]) -> Refusal {
         .map(|problem| format!("error: {}", sanitize(problem)))
         .collect();
     Refusal::invalid(format!(
-        "{}\nhelp: run the shards that are named again, and name one folder for each shard; \
-         nothing was merged",
+        "{}\nhelp: rerun the named shards, and pass one folder per shard; nothing was merged",
         told.join("\n")
     ))
 }

@@ -45,10 +45,10 @@ pub fn read_shard(dir: &Path) -> Result<(PathBuf, ShardResult), String> {
                     attempt,
                     ..
                 } = record;
-                format!("shard {index}/{total}, attempt {attempt}, is cut")
+                format!("shard {index}/{total}, attempt {attempt}, is truncated")
             }
-            None if error.is_eof() => "it is cut".to_owned(),
-            None => "it is no result of `jelly run --shard`".to_owned(),
+            None if error.is_eof() => "it is truncated".to_owned(),
+            None => "not a result of `jelly run --shard`".to_owned(),
         };
         format!("{shown}: {what}: {error}")
     })?;

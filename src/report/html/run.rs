@@ -236,7 +236,7 @@ fn next(plan: &RunReport, level: u8, room: &mut PageRoom) -> Markup {
         return help_of(help, level, room);
     }
     if plan.in_progress {
-        return html! { p { "The loop goes on; what stands here is so far." } };
+        return html! { p { "The loop is still running; these are the results so far." } };
     }
     if plan.verdict == Verdict::PassedAfterRepair && !plan.repairs_written {
         return html! {

@@ -111,7 +111,7 @@ fn bars(server: &ServerReport, steps: &[&StepReport]) -> Vec<LaneBar> {
     let mut now = start;
     if let Some(ms) = server.startup_ms {
         now += ms as f64;
-        let what = format!("start-up: {}", words::duration(ms));
+        let what = format!("startup: {}", words::duration(ms));
         bar("b-start", start, now, what);
     } else if server.state == ServerState::Failed {
         now = server.ended_ms.unwrap_or(start);

@@ -306,7 +306,7 @@ fn rerun(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
             .iter()
             .map(|name| one_line(name, TEXT));
         let names = first_names(names, retry.without_command.len(), NAMES);
-        let text = format!("by hand: {names}");
+        let text = format!("rerun manually: {names}");
         out.push_str(&paint.hanging("   ", Tone::Plain, &text, 6));
     }
 }

@@ -328,7 +328,7 @@ fn no_answer(
                 .map_or_else(|| "without a code".to_owned(), |code| code.to_string());
             let cut = error.message.floor_char_boundary(400);
             let message = format!(
-                "{shown} was answered with the JSON-RPC error {code}: {}",
+                "{shown} returned JSON-RPC error {code}: {}",
                 &error.message[..cut]
             );
             Failure {

@@ -330,7 +330,7 @@ impl Ended<'_> {
             .code
             .map_or_else(|| "without a code".to_owned(), |code| code.to_string());
         let message = format!(
-            "{} was answered with the JSON-RPC error {code}: {}",
+            "{} returned JSON-RPC error {code}: {}",
             self.ready.shown(),
             self.context.shared.cleaner.quote(&error.message)
         );

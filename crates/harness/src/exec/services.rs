@@ -172,7 +172,7 @@ impl ServiceTask {
             Ok(process) => process,
             Err(error) => {
                 let text = error.text.clone().or_else(|| error.name.clone());
-                let why = text.as_deref().unwrap_or("the system gives no reason");
+                let why = text.as_deref().unwrap_or("no reason given by the system");
                 let message = format!("the service could not be started: {why}");
                 self.fails(Failure {
                     outcome: Some(Outcome::SpawnError),

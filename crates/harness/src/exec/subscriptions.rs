@@ -61,7 +61,7 @@ impl Subscriptions {
                 format!("the subscription of `{step}` had ended already: {how}")
             }),
             None => Some(format!(
-                "the subscription of `{step}` is gone: the server was started anew since"
+                "the subscription of `{step}` is gone: the server was restarted since"
             )),
         };
         Sent::new(done(), trouble)

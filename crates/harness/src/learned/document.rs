@@ -64,7 +64,7 @@ impl<'de> Deserialize<'de> for Level {
                         }
                         // To keep one of them would lose the other.
                         Slot::Occupied(slot) => {
-                            let message = format!("the key `{}` stands there twice", slot.key());
+                            let message = format!("the key `{}` is given twice", slot.key());
                             return Err(A::Error::custom(message));
                         }
                     }

@@ -160,7 +160,7 @@ fn what_is_no_store_is_refused_with_its_place() {
             r#"{"servers": {"s": {"tools": {"t": {"override": 1}}}}}"#,
             "at `/servers/s/tools/t/override`",
         ),
-        (r#"{"a": 1, "a": 2}"#, "the key `a` stands there twice"),
+        (r#"{"a": 1, "a": 2}"#, "the key `a` is given twice"),
         (
             r#"{"schema_version": 2}"#,
             "it is of a later version of jelly",

@@ -62,7 +62,7 @@ pub enum MergeProblem {
         first: String,
         second: String,
     },
-    #[error("{folder}: shard {shard}, attempt {attempt}, is cut: {why}")]
+    #[error("{folder}: shard {shard}, attempt {attempt}, is truncated: {why}")]
     Cut {
         folder: String,
         shard: Shard,
@@ -213,20 +213,20 @@ fn fitting(result: &ShardResult, run: &RunIdentity) -> Result<Shard, String> {
         return Err(format!("it is of {other} shards, not of {total}"));
     }
     if record.plans_sha256 != *plans_sha256 {
-        return Err("its list of plans, or the contents of a plan, are others".to_owned());
+        return Err("its list of plans or the contents of a plan differ".to_owned());
     }
     if record.times_sha256 != *times_sha256 {
-        return Err("it was given another file of durations with --shard-times".to_owned());
+        return Err("it was given a different file of durations with --shard-times".to_owned());
     }
     if record.known_sha256 != *known_sha256 {
-        return Err("it was given another list of known failures".to_owned());
+        return Err("it was given a different list of known failures".to_owned());
     }
     if record.strict != *strict {
-        return Err("it was run with another --strict".to_owned());
+        return Err("it was run with a different --strict".to_owned());
     }
     if record.flags_sha256 != *flags_sha256 {
         return Err(
-            "it was run with another --only, --skip, --skip-missing, --var or lock".to_owned(),
+            "it was run with a different --only, --skip, --skip-missing, --var or lock".to_owned(),
         );
     }
     if list_digest(&record.plans) != record.plans_sha256 {
@@ -237,7 +237,7 @@ fn fitting(result: &ShardResult, run: &RunIdentity) -> Result<Shard, String> {
     }
     record
         .shard()
-        .ok_or_else(|| "there is no shard of that number".to_owned())
+        .ok_or_else(|| "no such shard: I must be from 1 to N".to_owned())
 }
 
 /// A shard of which all is there.
@@ -604,14 +604,14 @@ mod tests {
         open.in_progress = true;
         assert_eq!(
             refused(vec![open, shard(2, 1, &[])]),
-            ["s1-1: shard 1/2, attempt 1, is cut: its call did not end, and says so"]
+            ["s1-1: shard 1/2, attempt 1, is truncated: its call did not end, and says so"]
         );
         let mut short = shard(1, 1, &[]);
         short.plans.pop();
         assert_eq!(
             refused(vec![short, shard(2, 1, &[])]),
             [
-                "s1-1: shard 1/2, attempt 1, is cut: of b.yaml it holds 0 results where there \
+                "s1-1: shard 1/2, attempt 1, is truncated: of b.yaml it holds 0 results where there \
                  should be 1"
             ]
         );
@@ -728,7 +728,10 @@ mod tests {
         let mut open = shard(1, 2, &[]);
         open.in_progress = true;
         let told = refused(vec![shard(1, 1, &[]), open, shard(2, 1, &[])]);
-        assert!(told[0].contains("shard 1/2, attempt 2, is cut"), "{told:?}");
+        assert!(
+            told[0].contains("shard 1/2, attempt 2, is truncated"),
+            "{told:?}"
+        );
     }
 
     #[test]

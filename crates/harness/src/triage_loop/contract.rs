@@ -79,7 +79,7 @@ impl PlanReads {
                 (Some(_), None) => (PlanChangeKind::Gone, "is gone"),
                 (None, Some(_)) => (PlanChangeKind::Operand, "is stored"),
                 (Some(before), Some(now)) if before != now => {
-                    (PlanChangeKind::Operand, "is another one")
+                    (PlanChangeKind::Operand, "has changed")
                 }
                 (Some(_) | None, _) => return None,
             };
@@ -108,7 +108,7 @@ impl PlanReads {
                 (Some(before), Some(now)) if takes_anything(now) && !takes_anything(before) => {
                     (PlanChangeKind::HoldsOfAnything, "takes anything now")
                 }
-                (_, _) => (PlanChangeKind::Operand, "is another one"),
+                (_, _) => (PlanChangeKind::Operand, "has changed"),
             };
             let what = format!("the output schema of `{tool}` in the schema store {end}");
             Some(change_of(kind, tool, what))
@@ -139,7 +139,7 @@ impl PlanReads {
     fn files(&self, after: &Self) -> impl Iterator<Item = PlanChange> {
         self.files.iter().filter_map(|(path, before)| {
             let changed = after.files.get(path).is_some_and(|now| now != before);
-            let what = format!("the file `{path}`, which steps send, is another one");
+            let what = format!("the file `{path}`, which steps send, has changed");
             changed.then(|| change_of(PlanChangeKind::Contract, path, what))
         })
     }

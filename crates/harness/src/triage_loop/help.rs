@@ -394,7 +394,7 @@ fn unexplained(
 fn tainted(taint: Taint, iterations: &[IterationReport], context: &HelpContext<'_>) -> HelpProblem {
     let (what, evidence, next) = match taint {
         Taint::ReportUnwritable => (
-            "A report could not be written, so this result is on record nowhere",
+            "A report could not be written, so this result was not saved",
             "the warnings of this run name the file and the reason".to_owned(),
             vec![
                 "see that the folder of the reports can be written to, and that its disk has room"
@@ -456,7 +456,7 @@ fn weakened(
     );
     next.push(context.run_again(&[]));
     (
-        "The hook fix_tests left less to test, so nothing that comes after it counts",
+        "The fix_tests hook reduced what is tested, so later results don't count",
         evidence,
         next,
     )

@@ -7,13 +7,13 @@ use jelly_base::model::Diagnosis;
 /// to be confirmed.
 pub(super) fn excused(word: &str, diagnosis: &Diagnosis, seen: u32, unconfirmable: bool) -> String {
     let why = match word {
-        "unconfirmed" if seen < 2 => "seen once only, which proves nothing",
+        "unconfirmed" if seen < 2 => "seen only once, which is not proof",
         "unconfirmed" => {
             let times = times(seen);
             return if unconfirmable {
                 format!("seen {times}, and confirmation is switched off")
             } else {
-                format!("seen {times}, but not on the same plan and code, which proves nothing")
+                format!("seen {times}, but not on the same plan and code, which is not proof")
             };
         }
         "not_repeatable" => {

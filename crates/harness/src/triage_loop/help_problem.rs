@@ -353,12 +353,12 @@ fn tried(
         }
         let again = match action.kind {
             ActionKind::Retry if concerned(|f| f.diagnosis.retryable == Some(true)) => {
-                "ran the plan again"
+                "reran the plan"
             }
             ActionKind::Confirm
                 if concerned(|f| f.assertion.is_some() && f.diagnosis.side == Side::Test) =>
             {
-                "ran the plan again on fresh servers to make sure"
+                "reran the plan on fresh servers to confirm"
             }
             _ => continue,
         };

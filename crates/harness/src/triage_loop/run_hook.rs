@@ -267,7 +267,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         let told = listed(&weakens);
         self.amend(&format!("then less was tested: {told}"));
         self.warn(&format!(
-            "the run stops, since the hook fix_tests left less to test: {told}"
+            "the run stops, since the fix_tests hook reduced what is tested: {told}"
         ));
         false
     }

@@ -121,7 +121,7 @@ impl Reader {
                 continue;
             }
             if !names.insert(name.to_owned()) {
-                self.warn(pointer.as_str(), format!("`{name}` stands here twice"));
+                self.warn(pointer.as_str(), format!("`{name}` is given twice"));
                 continue;
             }
             variables.push(EnvironmentVariable {

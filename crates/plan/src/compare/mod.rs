@@ -155,7 +155,7 @@ impl<'p> Found<'p> {
             if contract_of_server(before, ours) != contract_of_server(after, theirs)
                 || kind == PlanChangeKind::OtherServer
             {
-                let told = format!("the service `{name}` is another one");
+                let told = format!("the service `{name}` has changed");
                 self.of_server(name, kind, told);
             }
         }
@@ -310,7 +310,7 @@ impl<'p> Found<'p> {
         let theirs = shared(self.after, self.before);
         let moved = ours.iter().zip(&theirs).find(|(one, other)| one != other);
         if let Some((first, _)) = moved {
-            let told = format!("the steps from `{first}` on stand in another order");
+            let told = format!("the steps from `{first}` on are in a different order");
             self.of_step(first, PlanChangeKind::Contract, told);
         }
     }

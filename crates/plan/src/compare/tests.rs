@@ -468,7 +468,7 @@ fn another_contract_is_a_change_and_no_loss() {
     let told = changes(&turned);
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!(told[0].kind, Kind::Contract);
-    assert!(told[0].what.contains("another order"));
+    assert!(told[0].what.contains("a different order"));
 }
 
 #[test]

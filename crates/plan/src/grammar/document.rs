@@ -23,12 +23,12 @@ mapping! {
         /// strict: checks every message of every server against the specification;
         /// a violation fails the run.
         wire: Kind::Choice(&WIRE);
-        /// Whose failure a breaking change of a server's lists is, under `--locked`.
+        /// Who is blamed for a breaking change of a server's lists, under `--locked`.
         /// Default: watched.
         contract: Kind::Choice(&CONTRACT);
         /// Runs the plan once for each combination, and compares the results.
         matrix: Kind::Mapping(&MATRIX);
-        /// What holds of every step and server that does not say itself.
+        /// Defaults for every step and server that does not set its own.
         defaults: Kind::Mapping(&DEFAULTS), also "default";
         /// Files in the project, relative to this one, whose servers and steps belong to
         /// the plan too: their steps come before its own.
@@ -59,28 +59,28 @@ mapping! {
 }
 
 mapping! {
-    /// What holds of every step and server that does not say itself.
+    /// Defaults for every step and server that does not set its own.
     DEFAULTS = "Defaults", "`defaults`" {
         /// The server of a step.
         server: Kind::Name("a server's name");
         /// The tags of a step.
         tags: Kind::List(&Kind::Word, 0), also "tag";
-        /// Timeout of a step's request. It goes before the server's request_timeout.
+        /// Timeout for a step's request. It takes precedence over the server's request_timeout.
         timeout: Kind::Time;
-        /// Timeout of a server for becoming ready.
+        /// Timeout for a server to become ready.
         startup_timeout: Kind::Time;
-        /// Timeout of a request to a server.
+        /// Timeout for a request to a server.
         request_timeout: Kind::Time;
-        /// Whether progress that a server reports begins the timeout of a request anew.
+        /// Whether progress that a server reports restarts the timeout of a request.
         progress: Kind::Choice(&PROGRESS);
         /// The longest that a request may take where progress extends its timeout.
         total_timeout: Kind::Time, also "max_total_timeout";
-        /// Timeout of a server for exiting.
+        /// Timeout for a server to exit.
         shutdown_timeout: Kind::Time;
     }
     rule Rule::NotEmpty;
     hints {
-        "expect" => "what an answer must be stands at each step",
+        "expect" => "write `expect` at each step",
         "args env" => "use a variable: `vars`",
     }
 }
@@ -96,11 +96,11 @@ mapping! {
         confirms: Kind::Count(0);
         /// Repairs of the plan. Default: 3.
         mcp_repairs: Kind::Count(0);
-        /// Runs of the hook fix_tests. Default: 2.
+        /// Runs of the fix_tests hook. Default: 2.
         test_fixes: Kind::Count(0);
-        /// Runs of the hook refine_code. Default: 2.
+        /// Runs of the refine_code hook. Default: 2.
         code_refines: Kind::Count(0);
-        /// Time limit of the whole run, including hooks and waiting. Default: 15m.
+        /// Time limit for the whole run, including hooks and waiting. Default: 15m.
         deadline: Kind::Time, also "timeout";
     }
 }
@@ -161,7 +161,7 @@ mapping! {
     }
     hints {
         "vars services" => "define it in the plan that includes the file",
-        "defaults budgets hooks matrix wire name" => "it belongs into the plan that includes the file",
+        "defaults budgets hooks matrix wire name" => "it belongs in the plan that includes the file",
     }
 }
 

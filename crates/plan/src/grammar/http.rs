@@ -7,7 +7,7 @@ mapping! {
     /// beside its endpoint. Redirects are not followed. With `bare: true` at the step,
     /// the headers and the token of the server are left out.
     HTTP = "Http", "`http`" {
-        /// Path of a GET request, from the host on, as in /.well-known/mcp.json.
+        /// Absolute path of a GET request, such as /.well-known/mcp.json.
         get: Kind::Filled;
         /// Path of a HEAD request.
         head: Kind::Filled;
@@ -21,8 +21,8 @@ mapping! {
         delete: Kind::Filled;
         /// Headers of this request, over those of the server.
         headers: Kind::ByName(&Kind::Word, 1), also "header";
-        /// A text as it is (`text/plain`, where no header says another type), or a
-        /// value that is sent as JSON.
+        /// A text, sent as it is (`text/plain`, unless a header sets another type), or
+        /// a value, sent as JSON.
         body: Kind::Anything, also "json data";
     }
     rule Rule::OneOf(&[&["get"], &["head"], &["options"], &["post"], &["put"], &["delete"]]);

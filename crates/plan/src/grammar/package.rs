@@ -21,13 +21,13 @@ mapping! {
         identifier: Kind::Word;
         /// The same as identifier, as of May 2025.
         name: Kind::Word;
-        /// The version that is started, as in 1.2.3.
+        /// The version to start, such as 1.2.3.
         version: Kind::Word;
-        /// What starts it, as in npx, bunx, uvx, pipx, docker, podman or dnx.
+        /// What starts it: npx, bunx, uvx, pipx, docker, podman, dnx, ….
         runtime_hint: Kind::Word, camel;
         /// Where the registry is, if not in its usual place.
         registry_base_url: Kind::Word, camel;
-        /// Of the file that a launcher fetches; jelly fetches none itself.
+        /// Digest of the file that a launcher fetches; jelly fetches none itself.
         file_sha256: Kind::Word, camel;
         /// Arguments of what starts it.
         runtime_arguments: Kind::List(&Kind::Mapping(&ARGUMENT), 0), camel;
@@ -35,7 +35,7 @@ mapping! {
         package_arguments: Kind::List(&Kind::Mapping(&ARGUMENT), 0), camel;
         /// Variables that it reads.
         environment_variables: Kind::List(&Kind::Mapping(&VARIABLE), 0), camel;
-        /// How it is talked to: stdio, or what the server's url says.
+        /// How clients connect to it: stdio, or by the server's url.
         transport: Kind::Anything;
     }
 }
@@ -49,9 +49,9 @@ mapping! {
         name: Kind::Word;
         /// What a positional argument is called.
         value_hint: Kind::Word, camel;
-        /// Whether it may stand there several times.
+        /// Whether it can be repeated.
         is_repeated: Kind::Flag, camel;
-        /// Values for what stands in braces in value.
+        /// Values for the names in braces in value.
         variables: Kind::ByName(&Kind::Mapping(&INPUT), 0);
     }
     shared INPUT;
@@ -60,9 +60,9 @@ mapping! {
 mapping! {
     /// A variable of the environment that a package reads.
     VARIABLE = "Variable", "" {
-        /// As in API_KEY.
+        /// Name, such as API_KEY.
         name: Kind::Word, required "it needs a `name`" "";
-        /// Values for what stands in braces in value.
+        /// Values for the names in braces in value.
         variables: Kind::ByName(&Kind::Mapping(&INPUT), 0);
     }
     shared INPUT;
@@ -73,19 +73,19 @@ mapping! {
     INPUT = "Input", "" {
         /// What it is for.
         description: Kind::Word;
-        /// Whether nothing starts without it.
+        /// Whether the server cannot start without it.
         is_required: Kind::Flag, camel;
         /// Whether it must not be shown.
         is_secret: Kind::Flag, camel;
         /// What a value looks like.
         format: Kind::Choice(&FORMAT);
-        /// A value that is fixed; what stands in braces is one of the variables.
+        /// A fixed value; a name in braces is one of the variables.
         value: Kind::Word;
-        /// The value where none is given.
+        /// The value if none is given.
         default: Kind::Word;
         /// An example of a value.
         placeholder: Kind::Word;
-        /// The only values there are.
+        /// The only allowed values.
         choices: Kind::List(&Kind::Word, 0);
     }
 }

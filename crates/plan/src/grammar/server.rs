@@ -57,12 +57,12 @@ mapping! {
         requires: Kind::List(&Kind::Name("a requirement"), 1), also "require";
         /// Timeout for becoming ready. Default: 30s.
         startup_timeout: Kind::Time;
-        /// How long a version is waited for that npx, uvx or pipx does not find yet,
-        /// as after a release: the start is tried again until then.
+        /// How long to wait for a version that npx, uvx or pipx does not find yet, for
+        /// example after a release: the start is retried until then.
         wait_for_package: Kind::Time;
-        /// Timeout of a request. Default: 30s.
+        /// Timeout for a request. Default: 30s.
         request_timeout: Kind::Time;
-        /// Whether progress that it reports begins the timeout of a request anew.
+        /// Whether progress that it reports restarts the timeout of a request.
         /// Default: ignored.
         progress: Kind::Choice(&PROGRESS);
         /// The longest that a request may take where progress extends its timeout.
@@ -110,7 +110,7 @@ mapping! {
 mapping! {
     /// A client with a secret or a key.
     CLIENT_CREDENTIALS = "ClientCredentials", "`client_credentials`" {
-        /// Id that it is registered under.
+        /// ID that it is registered under.
         client_id: Kind::Word, required "a client needs a `client_id`" "", also "id";
         /// Its secret, as in ${secret:CLIENT_SECRET}.
         client_secret: Kind::Secret, also "secret";
@@ -118,7 +118,7 @@ mapping! {
         private_key: Kind::Secret, also "key";
         /// Signature algorithm. Default: by the type of the key.
         algorithm: Kind::Choice(&ALGORITHM), also "alg";
-        /// Id of the key.
+        /// ID of the key.
         key_id: Kind::Word, also "kid";
         /// Scopes to request. Default: those that the server asks for.
         scopes: Kind::List(&Kind::Word, 0);
@@ -134,7 +134,7 @@ mapping! {
 mapping! {
     /// A job whose platform vouches for it.
     WORKLOAD = "Workload", "`workload`" {
-        /// Id that it is registered under.
+        /// ID that it is registered under.
         client_id: Kind::Word, required "a client needs a `client_id`" "";
         /// The token that the platform issued to it, as in ${secret:ID_TOKEN}.
         token: Kind::Secret,
@@ -174,7 +174,7 @@ pub(crate) static WIRE: Words = Words {
 pub(crate) static PROGRESS: Words = Words {
     name: "Progress",
     what: "progress",
-    about: "Whether progress that a server reports begins a timeout anew.",
+    about: "Whether progress that a server reports restarts a timeout.",
     words: || vec!["extends", "ignored"],
     meanings: &["It does, up to the `total_timeout`.", "It does not."],
 };

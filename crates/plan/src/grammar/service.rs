@@ -25,7 +25,7 @@ mapping! {
         shutdown_timeout: Kind::Time;
     }
     hints {
-        "url package startup tool" => "that is of a server: put it under `servers`",
+        "url package startup tool" => "this key belongs to a server; put it under `servers`",
         "image" => "start it by a command, as in `command: docker, args: [run, --rm, …]`",
         "ports" => "`${port}` is a free port that jelly chooses, and `${port:NAME}` that of a service",
     }
@@ -34,9 +34,9 @@ mapping! {
 mapping! {
     /// How a service shows that it is ready: exactly one of these.
     READY = "Ready", "`ready`" {
-        /// A line on stdout or stderr has this text in it.
+        /// A line on stdout or stderr contains this text.
         line: Kind::Filled, also "log output stdout stderr";
-        /// This TCP port of 127.0.0.1 takes connections.
+        /// This TCP port of 127.0.0.1 accepts connections.
         port: Kind::Word, also "tcp";
         /// This URL answers with a status below 500.
         url: Kind::Url, also "http";

@@ -41,7 +41,7 @@ mapping! {
         ), also "listen";
         /// Ends the subscription of the step with this id.
         unsubscribe: Kind::Name("the id of a step");
-        /// Asks for what stands beside the endpoint of a server with a URL.
+        /// Sends a plain HTTP request to the host of a server with a URL.
         http: Kind::Mapping(&HTTP);
         /// Sends this line unchanged.
         raw: Kind::Text;
@@ -63,22 +63,22 @@ mapping! {
         capture: Kind::ByName(&Kind::JsonPath, 0), also "save";
         /// Tags for --only and --skip.
         tags: Kind::List(&Kind::Word, 0), also "tag";
-        /// Steps, by id, that must have passed. Where one did not, this one is skipped.
+        /// Steps, by id, that must have passed. If one did not, this one is skipped.
         needs: Kind::List(&Kind::Name("the id of a step"), 1), also "depends_on";
         /// What must be there for the step: secret:NAME, env:NAME or command:NAME.
-        /// Where it is not, the step fails, or is skipped under --skip-missing.
+        /// If it is not, the step fails, or is skipped under --skip-missing.
         requires: Kind::List(&Kind::Name("a requirement"), 1), also "require";
-        /// When the step runs. Where this does not hold, it is skipped.
+        /// When the step runs. If this does not hold, it is skipped.
         if: Kind::Mapping(&CONDITION), also "when condition";
         /// Runs the step once for each entry, with its variables set. An entry's
-        /// `name`, else its index, becomes part of the id, as in write[long].
+        /// `name`, otherwise its index, becomes part of the id, as in write[long].
         cases: Kind::List(&Kind::ByName(&Kind::Anything, 1), 1),
             also "parametrize parameters table each";
-        /// Asks again until the answer is the one that is waited for.
+        /// Repeats the request until the expected answer comes.
         until: Kind::Mapping(&UNTIL), also "wait_for poll";
-        /// Timeout of the request. Default: the server's request_timeout.
+        /// Timeout for the request. Default: the server's request_timeout.
         timeout: Kind::Time;
-        /// Whether progress begins the timeout anew. Default: as the server says.
+        /// Whether progress restarts the timeout. Default: as the server says.
         progress: Kind::Choice(&PROGRESS);
         /// The longest that the request may take where progress extends its timeout.
         /// Default: the server's total_timeout.
@@ -100,7 +100,7 @@ mapping! {
         &["subscribe"], &["unsubscribe"], &["raw"], &["raw_base64"], &["http"],
     ], "request");
     hints {
-        "notifications" => "they belong into `expect`",
+        "notifications" => "they belong in `expect`",
         "retries" => "retries are a budget of the plan: `budgets`",
     }
 }
@@ -143,15 +143,15 @@ mapping! {
 }
 
 mapping! {
-    /// The answer that is waited for. The request is sent again until it comes.
+    /// The expected answer. The request is repeated until it comes.
     UNTIL = "Until", "`until`" {
         /// What the answer must be: `text`, `json`, `structured`, `is_error` and
         /// `error`; of `http`, `status`, `headers`, `text` and `json`.
         expect: Kind::Mapping(&EXPECT),
             required "`until` needs an `expect`" "as in `until: { expect: { text: { contains: done } } }`";
-        /// How long to wait before it is asked again. Default: 500ms.
+        /// How long to wait between requests. Default: 500ms.
         every: Kind::Time, also "interval";
-        /// How long it is asked again. Default: 30s.
+        /// How long to repeat the request. Default: 30s.
         for: Kind::Time, also "timeout within";
     }
     hints {
@@ -256,16 +256,16 @@ mapping! {
         "body" => "did you mean `text`, or `json` with a path?",
         "content" => "did you mean `text`, or `json` with a path?",
         "result" => "did you mean `json` with a path?",
-        "equals" => "say of what, as in `text: { equals: … }`",
-        "contains" => "say of what, as in `text: { contains: … }`",
-        "matches" => "say of what, as in `text: { matches: … }`",
+        "equals" => "name the target, as in `text: { equals: … }`",
+        "contains" => "name the target, as in `text: { contains: … }`",
+        "matches" => "name the target, as in `text: { matches: … }`",
     }
 }
 
 mapping! {
     /// An error of JSON-RPC, or the text of a tool that says isError.
     ERROR_EXPECT = "ErrorExpect", "`error`" {
-        /// As in -32602, or operators.
+        /// A code such as -32602, or operators.
         code: Kind::Named("ErrorCode", "A code, or operators on it.", &Kind::Either(&[
             ("Exactly this one.", Kind::Integer),
             ("Operators.", Kind::Operators(Target::ErrorCode)),

@@ -129,7 +129,7 @@ impl<'t> Reader<'t> {
                 .entries(node, path, "values by variable")
                 .unwrap_or(&[]);
             if matches!(&node.data, Data::Map(all) if all.is_empty()) {
-                self.problem(node.span, path, "no variable is asked for")
+                self.problem(node.span, path, "no variable given")
                     .hint("as in `vars: { mode: full }`");
             }
             for entry in asked {

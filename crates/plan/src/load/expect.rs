@@ -16,11 +16,15 @@ impl<'t> Reader<'t> {
             return expect;
         };
         if fields.entries.is_empty() {
-            self.problem(node.span, path, "nothing is expected, so nothing is tested")
-                .hint(
-                    "say what, as in `expect: { text: { contains: hi } }`; leave `expect` out where \
+            self.problem(
+                node.span,
+                path,
+                "nothing is expected, so this tests nothing",
+            )
+            .hint(
+                "say what, as in `expect: { text: { contains: hi } }`; leave `expect` out where \
                      it is enough that there is an answer and no error",
-                );
+            );
         }
         for entry in fields.entries {
             let value = &entry.value;
@@ -78,7 +82,7 @@ impl<'t> Reader<'t> {
         let mut expects = Vec::new();
         let items = self.list(node, path, "paths with operators");
         if items.is_some_and(<[_]>::is_empty) {
-            self.problem(node.span, path, "no path stands here, so nothing is tested")
+            self.problem(node.span, path, "no path given, so this tests nothing")
                 .hint("as in `[{ path: $.content[0].text, equals: hi }]`");
         }
         for (index, item) in items.unwrap_or(&[]).iter().enumerate() {
@@ -126,7 +130,7 @@ impl<'t> Reader<'t> {
             return;
         };
         if let Some(at) = entry(entries, "equals_path").filter(|_| is_same_path(own, other)) {
-            let message = "a path is compared with itself, so nothing is tested";
+            let message = "a path is compared with itself, so this tests nothing";
             self.problem(at.value.span, path.key("equals_path"), message)
                 .hint("name another path of the same answer; that there is a value at all is `exists: true`");
         }
@@ -207,23 +211,15 @@ impl<'t> Reader<'t> {
         let predicates = match &node.data {
             Data::Map(entries) => {
                 if entries.is_empty() {
-                    self.problem(
-                        node.span,
-                        path,
-                        "no operator stands here, so nothing is tested",
-                    )
-                    .hint(target.example());
+                    self.problem(node.span, path, "no operator given, so this tests nothing")
+                        .hint(target.example());
                 }
                 self.operators(entries, path, target, needs)
             }
             Data::List(items) => {
                 if items.is_empty() {
-                    self.problem(
-                        node.span,
-                        path,
-                        "no operator stands here, so nothing is tested",
-                    )
-                    .hint(target.example());
+                    self.problem(node.span, path, "no operator given, so this tests nothing")
+                        .hint(target.example());
                 }
                 let mut predicates = Vec::new();
                 for (index, item) in items.iter().enumerate() {
@@ -276,7 +272,7 @@ impl<'t> Reader<'t> {
                 continue;
             };
             if let Err(hint) = target.takes(operator) {
-                let message = format!("`{key}` can't be said of `{}`", target.name());
+                let message = format!("`{key}` does not apply to `{}`", target.name());
                 self.problem(entry.key_span, path, message).hint(hint);
                 continue;
             }

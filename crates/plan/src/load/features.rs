@@ -102,7 +102,7 @@ impl<'t> Reader<'t> {
         let give = self.give(fields, of, needs);
         let optional = match fields.entry("optional") {
             Some(entry) if of == Of::Server => {
-                let message = "an answer of a server is optional anyway";
+                let message = "a server's answers are always optional";
                 self.problem(entry.key_span, path, message);
                 false
             }
@@ -245,7 +245,7 @@ impl<'t> Reader<'t> {
             self.problem(
                 node.span,
                 path,
-                "no notification stands here, so nothing is tested",
+                "no notification given, so this tests nothing",
             )
             .hint("that none comes is tested with `absent: true`");
         }

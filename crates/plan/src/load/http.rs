@@ -41,7 +41,7 @@ impl<'t> Reader<'t> {
         let to = path.key(&method.key);
         let place = self.string(&method.value, to)?;
         if !(place.starts_with('/') || place.starts_with("${")) || place.starts_with("//") {
-            let problem = self.problem(method.value.span, to, "a path begins with one `/`");
+            let problem = self.problem(method.value.span, to, "a path must begin with one `/`");
             problem.hint(match place.contains("://") {
                 true => {
                     "it is asked of the host of the server's `url`; another host is another server"
@@ -55,7 +55,7 @@ impl<'t> Reader<'t> {
         if let Some(node) = fields.get("headers") {
             let to = path.key("headers");
             if matches!(&node.data, Data::Map(all) if all.is_empty()) {
-                self.problem(node.span, to, "no header is named")
+                self.problem(node.span, to, "no header given")
                     .hint("leave `headers` out");
             }
             for entry in self.entries(node, to, "values by name").unwrap_or(&[]) {
@@ -124,12 +124,8 @@ impl<'t> Reader<'t> {
                     }]
                 }
                 Data::Null | Data::Bool(_) | Data::Number(_) | Data::String(_) => {
-                    self.problem(
-                        node.span,
-                        path,
-                        "an HTTP status is a number from 100 to 999",
-                    )
-                    .hint("as in `status: 200`, or `status: { one_of: [401, 403] }`");
+                    self.problem(node.span, path, "an HTTP status must be from 100 to 999")
+                        .hint("as in `status: 200`, or `status: { one_of: [401, 403] }`");
                     Vec::new()
                 }
                 Data::List(_) | Data::Map(_) => self.predicates(node, path, Target::Status, needs),
@@ -139,7 +135,7 @@ impl<'t> Reader<'t> {
             let path = path.key("headers");
             let entries = self.entries(node, path, "operators by name").unwrap_or(&[]);
             if matches!(&node.data, Data::Map(all) if all.is_empty()) {
-                self.problem(node.span, path, "no header is named, so nothing is tested")
+                self.problem(node.span, path, "no header given, so this tests nothing")
                     .hint("as in `headers: { content-type: { contains: json } }`");
             }
             for entry in entries {

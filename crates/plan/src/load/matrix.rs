@@ -141,7 +141,7 @@ impl<'t> Reader<'t> {
                 continue;
             };
             if values.contains(&value) {
-                self.problem(item.span, path, format!("`{value}` stands here twice"));
+                self.problem(item.span, path, format!("`{value}` is given twice"));
             }
             values.push(value);
         }

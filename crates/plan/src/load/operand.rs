@@ -80,7 +80,7 @@ impl<'t> Reader<'t> {
     fn other_path(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<()> {
         self.json_path(node, path)?;
         if is_open(node) {
-            self.problem(node.span, path, "a path has no variables in it")
+            self.problem(node.span, path, "a path can't contain variables")
                 .hint("to compare with a variable, use `equals`");
             return None;
         }
@@ -212,7 +212,7 @@ impl<'t> Reader<'t> {
         match &node.data {
             Data::Map(entries) => {
                 if entries.is_empty() {
-                    self.problem(node.span, path, "no comparison stands here")
+                    self.problem(node.span, path, "no comparison given")
                         .hint("as in `length: { ge: 1 }`");
                 }
                 for entry in entries {

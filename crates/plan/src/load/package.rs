@@ -21,7 +21,7 @@ impl<'t> Reader<'t> {
                     path,
                     "`package_args` are of a server with a `package`",
                 )
-                .hint("the words behind a `command` stand in `args`");
+                .hint("put the arguments of a `command` in `args`");
             }
             return None;
         };
@@ -77,7 +77,7 @@ impl<'t> Reader<'t> {
             self.problem(
                 transport.key_span,
                 path,
-                "what `transport` says is said by the server's `url`",
+                "`transport` follows from the server's `url`",
             )
             .hint("leave `transport` out, and write `url` beside `package`");
         }

@@ -134,11 +134,11 @@ fn a_check_says_what_no_run_could_start() {
         titles(Err(error.clone())),
         [
             "4:5 servers.s: the package's argument `--port` is required and has no value",
-            "16:15 servers.s: `--mode`: `c` is none of its choices",
+            "16:15 servers.s: `--mode`: `c` is not one of its choices",
             "17:14 servers.s: `--pin`: its value (secret) is no number",
-            "18:18 servers.s: `--dir` (value 2): `y` is none of its choices",
+            "18:18 servers.s: `--dir` (value 2): `y` is not one of its choices",
             "19:7 servers.s: the package has no argument `--prot`",
-            "21:17 servers.s: `LOG`: `up` is none of its choices",
+            "21:17 servers.s: `LOG`: `up` is not one of its choices",
         ]
     );
     let shown = error.render(false);

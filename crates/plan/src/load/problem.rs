@@ -133,7 +133,7 @@ impl PlanError {
         for problem in &mut hidden.problems {
             shown(&mut problem.message);
             if holds_a_part(&problem.message, &secrets) {
-                problem.message = "what stands here is wrong, and holds a secret".to_owned();
+                problem.message = "this value is wrong, and contains a secret".to_owned();
             }
             problem.hints.iter_mut().for_each(shown);
             problem.hints.retain(|hint| !holds_a_part(hint, &secrets));

@@ -505,7 +505,7 @@ impl<'t> Reader<'t> {
             Data::String(text) => match parse_duration(text) {
                 Some(duration) if !duration.is_zero() => Some(duration),
                 Some(_) => {
-                    self.problem(node.span, path, "a time limit must be more than nothing");
+                    self.problem(node.span, path, "a time limit must be greater than zero");
                     None
                 }
                 None => {
@@ -514,7 +514,7 @@ impl<'t> Reader<'t> {
                     let problem = self.problem(node.span, path, message);
                     problem.hint(format!("write a number with its unit, {examples}"));
                     if variables {
-                        problem.hint("variables can't stand here");
+                        problem.hint("variables can't be used here");
                     }
                     None
                 }

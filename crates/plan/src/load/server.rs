@@ -229,7 +229,7 @@ impl<'t> Reader<'t> {
             None => false,
         };
         if !fetches {
-            let message = "`wait_for_package` is for what a launcher fetches, and this is none";
+            let message = "`wait_for_package` is only for servers that a launcher fetches";
             self.problem(entry.key_span, fields.path, message)
                 .hint(format!("the launchers are `{}`", LAUNCHERS.join("`, `")));
         }

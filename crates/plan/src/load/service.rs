@@ -97,7 +97,7 @@ impl<'t> Reader<'t> {
         match sign.key.as_ref() {
             "line" => {
                 if self.string(value, path)?.trim().is_empty() {
-                    self.problem(value.span, path, "any line has this in it");
+                    self.problem(value.span, path, "every line contains this");
                     return None;
                 }
                 self.server_template(value, path).map(ServiceReady::Line)
@@ -105,7 +105,7 @@ impl<'t> Reader<'t> {
             "port" => {
                 let port = self.server_template(value, path)?;
                 if port.is_literal() && port.raw.parse::<u16>().map_or(true, |port| port == 0) {
-                    self.problem(value.span, path, "a port is a number from 1 to 65535")
+                    self.problem(value.span, path, "a port must be from 1 to 65535")
                         .hint("as in `port: 5432`, or `port: \"${port}\"` for a free one");
                 }
                 Some(ServiceReady::Port(port))

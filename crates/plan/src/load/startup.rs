@@ -199,7 +199,7 @@ impl<'t> Reader<'t> {
                         }]
                     }
                     Data::Null | Data::Bool(_) | Data::Number(_) | Data::String(_) => {
-                        self.problem(code.span, path, "an exit code is a number from 0 to 255")
+                        self.problem(code.span, path, "an exit code must be from 0 to 255")
                             .hint("as in `exit: 2`, or `exit: { one_of: [1, 2] }`");
                         Vec::new()
                     }
@@ -257,7 +257,7 @@ impl<'t> Reader<'t> {
         if let Some(startup) = startups.iter().find(refuses) {
             let span = node.entry("server").map_or(node.span, |it| it.value.span);
             let message = format!(
-                "the server `{}` is to refuse to start, so nothing can be sent to it",
+                "the server `{}` is expected to refuse to start, so no step can use it",
                 startup.server
             );
             self.problem(span, path, message)

@@ -234,9 +234,9 @@ impl<'t> Reader<'t> {
         if let (Some(id), Some(node)) = (id, fields.get("id"))
             && (id.trim() != id || id.contains(char::is_control))
         {
-            let message = "an id has no space around it, and is one line";
+            let message = "an id must be a single line without surrounding spaces";
             self.problem(node.span, fields.path.key("id"), message)
-                .hint("put what is meant for people into `name`");
+                .hint("put a description for people in `name`");
         }
     }
 
@@ -442,7 +442,7 @@ impl<'t> Reader<'t> {
                 if raw.starts_with('$') {
                     problem.hint("RFC 9535, as in `$.content[0].text`");
                 } else {
-                    problem.hint("a path begins with `$`, as in `$.content[0].text`");
+                    problem.hint("a path must begin with `$`, as in `$.content[0].text`");
                 }
                 None
             }

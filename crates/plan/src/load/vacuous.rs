@@ -26,27 +26,27 @@ impl<'t> Reader<'t> {
         }
         let (what, hint) = match target {
             Target::Count => (
-                "any number is that",
+                "every number matches",
                 "at least one is `count: { ge: 1 }`; none at all is `absent: true`",
             ),
-            Target::Duration => ("any time is that", "as in `lt: 2s`"),
+            Target::Duration => ("every duration matches", "as in `lt: 2s`"),
             Target::Json | Target::Structured => (
-                "anything is that",
-                "say what must stand there, as in `equals: 5` or `length: { ge: 1 }`; that it is \
-                 there at all is `exists: true`, and what it is `type: array`",
+                "every value matches",
+                "say what it must be, as in `equals: 5` or `length: { ge: 1 }`; to require only that \
+                 it exists, use `exists: true`, or its type, `type: array`",
             ),
-            Target::ExitCode => ("any code is that", "as in `exit: 2`"),
-            Target::Status => ("any status is that", "as in `status: 200`"),
+            Target::ExitCode => ("every exit code matches", "as in `exit: 2`"),
+            Target::Status => ("every status matches", "as in `status: 200`"),
             Target::Text
             | Target::Stderr
             | Target::ErrorCode
             | Target::ErrorMessage
             | Target::Header => (
-                "any text is that",
+                "every text matches",
                 "say what must be in it, or `length: { ge: 1 }`",
             ),
         };
-        self.problem(node.span, path, format!("{what}, so nothing is tested"))
+        self.problem(node.span, path, format!("{what}, so this tests nothing"))
             .hint(hint);
     }
 }

@@ -106,7 +106,7 @@ impl Trouble {
     pub(crate) fn duplicate_key(key: &str, span: Span, first: Span) -> Self {
         Self {
             also: Some((first, "first defined here".into())),
-            ..Self::new(span.range(), format!("the key `{key}` stands here twice"))
+            ..Self::new(span.range(), format!("the key `{key}` is given twice"))
         }
     }
 }

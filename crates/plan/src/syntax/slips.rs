@@ -326,10 +326,9 @@ fn in_quotes(text: &str, at: usize) -> Option<Trouble> {
             "a quote within the text ends it",
             format!("{inside}{quote}{middle}"),
         ),
-        None if !behind.contains(quote) => (
-            "more text stands behind the quotes",
-            format!("{inside}{behind}"),
-        ),
+        None if !behind.contains(quote) => {
+            ("more text follows the quotes", format!("{inside}{behind}"))
+        }
         None => return None,
     };
     let outer = if whole.contains(quote) { other } else { quote };

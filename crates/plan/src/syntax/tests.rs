@@ -109,7 +109,7 @@ fn what_yaml_lets_through_and_a_plan_must_not_is_refused() {
     refused(
         "p.yaml",
         "a: 1\nb: 2\na: 3\n",
-        "the key `a` stands here twice",
+        "the key `a` is given twice",
         "a",
     );
     refused("p.yaml", "a: 1\n---\nb: 2\n", "a second document", "---");
@@ -169,12 +169,7 @@ fn json_is_read_as_json() {
         value("p.yaml", &text.replace('\u{7f}', "")),
         serde_json::from_str::<Value>(&text.replace('\u{7f}', "")).unwrap()
     );
-    refused(
-        "p.json",
-        "{\"a\": 1, \"a\": 2}",
-        "stands here twice",
-        "\"a\"",
-    );
+    refused("p.json", "{\"a\": 1, \"a\": 2}", "is given twice", "\"a\"");
     refused("p.json", "{\"a\": 1,}", "trailing comma", "}");
     refused("p.json", "{\n  \"a\": x\n}", "expected value", "x");
     refused("p.json", "{\"a\": 1} // x", "trailing characters", "/");

@@ -109,11 +109,11 @@ const LOOK: &str = "look at this line and the one before it: a comma, a quote or
 /// Where servers have to stand.
 fn shape(client: Client) -> &'static str {
     match client {
-        Client::Codex => "servers stand in tables by their names, `[mcp_servers.NAME]`",
-        Client::OpenCode => "servers stand in an object under `mcp`, by their names",
-        Client::Goose => "servers stand in a map under `extensions`, by their names",
+        Client::Codex => "servers are tables by name, `[mcp_servers.NAME]`",
+        Client::OpenCode => "servers are members of the object `mcp`, by name",
+        Client::Goose => "servers are entries of the map `extensions`, by name",
         _ => {
-            "servers stand in an object under `mcpServers` (VS Code: `servers`, Zed: \
+            "servers are members of the object `mcpServers` (VS Code: `servers`, Zed: \
              `context_servers`), by their names"
         }
     }

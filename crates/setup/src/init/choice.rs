@@ -48,12 +48,11 @@ const ACTING: WordList = WordList(
 );
 
 /// Why a tool is left to a person; each completes "left out: …".
-pub(super) const DESTRUCTIVE: &str = "it says that it may destroy something";
-pub(super) const OUTSIDE: &str =
-    "it says that it acts on the outside world, and not that it only reads";
-pub(super) const CHANGES: &str = "it does not say that it only reads, and it needs arguments";
+pub(super) const DESTRUCTIVE: &str = "it declares that it may destroy something";
+pub(super) const OUTSIDE: &str = "it declares openWorldHint and not readOnlyHint";
+pub(super) const CHANGES: &str = "it does not declare readOnlyHint, and it needs arguments";
 pub(super) const SILENT: &str =
-    "it says nothing of what it changes, and its name does not say that it only reads";
+    "it has no annotations, and its name does not suggest that it is read-only";
 pub(super) const TASK: &str = "it can only be called as a task";
 
 /// Whether a tool may be called, or why not.

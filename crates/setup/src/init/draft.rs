@@ -306,7 +306,7 @@ impl Draft {
                 What::Prompt(name.to_owned()),
             );
             if !required.is_empty() {
-                step.left = Some("only a person knows what to ask it for".to_owned());
+                step.left = Some("it needs arguments that only you can choose".to_owned());
                 let blank = |name: &&str| ((*name).to_owned(), Value::from(BLANK));
                 step.tries = vec![required.iter().map(blank).collect()];
             }

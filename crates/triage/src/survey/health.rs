@@ -155,8 +155,8 @@ fn counted(health: &Health, clusters: &[Cluster], failures: &Failures) -> String
             parts.push(format!("{n} {what}"));
         }
     };
-    add(code, "because of the code under test");
-    add(test, "because of the tests or their environment");
+    add(code, "in the code under test");
+    add(test, "in the tests or their environment");
     add(unclear, "undecided");
     let reasons = plural(causes.len(), "reason");
     // One test can fail in several ways, or differently at each attempt.

@@ -84,7 +84,7 @@ impl Doctor<'_> {
             .and_then(|file| file.split_once("/node_modules/"));
         if let Some((folder, _)) = installed.filter(|(folder, _)| folder.contains("/_npx/")) {
             let remedy = Remedy::new().say(
-                "Its installation is not whole; put it aside, and it is made anew at the next start:",
+                "Its installation is incomplete; move it away, and it is recreated at the next start:",
             );
             return Some(remedy.run(put_aside(folder)));
         }

@@ -200,7 +200,7 @@ impl Doctor<'_> {
         let (package, prefix) = (word(&lack.package), word(root));
         if is_cached && lack.is_torn {
             return Remedy::new()
-                .say("Put aside what was installed of it; it is made anew at the next start:")
+                .say("Move its installation away; it is recreated at the next start:")
                 .run(put_aside(root));
         }
         if lack.is_torn {

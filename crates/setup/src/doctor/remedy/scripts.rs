@@ -302,7 +302,7 @@ impl Doctor<'_> {
                 let folder = folder.display().to_string();
                 Remedy::new()
                     .say(format!(
-                        "The folder {folder} does not exist: create it, or name another one."
+                        "The folder {folder} does not exist: create it, or name a different one."
                     ))
                     .run(format!("mkdir -p {}", word(&folder)))
                     .instead_of(&["list-file"])

@@ -208,7 +208,7 @@ impl Doctor<'_> {
         let flag = waits(name_of(own), &line)?;
         let kept = without(&line);
         let remedy = Remedy::new().say(format!(
-            "It stands in the script `{name}` of {}: leave it out there.",
+            "It is in the script `{name}` of {}: remove it there.",
             folder.join("package.json").display()
         ));
         let script = kept.iter().skip(1).find(|word| !word.starts_with('-'));
