@@ -31,7 +31,7 @@ pub use feed::Feed;
 pub use inside::one_step_inside;
 pub use judge::{Sighting, judge, judge_bound, judge_pair};
 pub use observe::{Answer, Observation, WireSlip};
-pub use plan_text::{ServerEntry, plan_text};
+pub use plan_text::{ServerEntry, is_own_plan, plan_text};
 pub use report::{
     FindingKind, FindingStatus, FuzzCall, FuzzEnd, FuzzFinding, FuzzNotice, FuzzProbe, FuzzReport,
     FuzzTotals, FuzzedTool, LeftOutTool, shown_arguments,

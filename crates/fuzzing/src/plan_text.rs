@@ -3,10 +3,13 @@
 //! Main function: [`plan_text`].
 
 use super::report::{FindingKind, FindingStatus, FuzzFinding};
-use jelly_base::text::{one_line, sanitize};
+use jelly_base::text::{Notation, disarmed, one_line, sanitize};
 use jelly_plan::{Template, yaml_flow};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
+
+/// How their names begin.
+const NAME: &str = "what jelly fuzz --seed ";
 
 /// The server as it stands in a plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +35,7 @@ pub fn plan_text(server: &ServerEntry, seed: u64, findings: &mut [FuzzFinding]) 
         }
         let id = format!("{}-{}", finding.kind.name().replace('_', "-"), index + 1);
         let what = sanitize(&one_line(&finding.what, 200)).into_owned();
+        let what = disarmed(&what, Notation::Plain);
         let _ = writeln!(steps, "  # The server {what}.");
         // Each has a server of its own, as fresh as the one that confirmed it.
         let _ = writeln!(servers, "  {id}:");
@@ -52,10 +56,17 @@ pub fn plan_text(server: &ServerEntry, seed: u64, findings: &mut [FuzzFinding]) 
         return None;
     }
     let mut text = String::from("version: 1\n");
-    let name = format!("what jelly fuzz --seed {seed} found in {}", server.name);
+    let name = format!("{NAME}{seed} found in {}", server.name);
     let _ = writeln!(text, "name: {}", yaml_flow(&json!(name)));
     let _ = write!(text, "servers:\n{servers}steps:\n{steps}");
     Some(text)
+}
+
+/// Whether a plan is one of these, as far as nobody gave it another name.
+#[must_use]
+pub fn is_own_plan(text: &str) -> bool {
+    let name = text.strip_prefix("version: 1\nname: ").unwrap_or_default();
+    name.trim_start_matches(['"', '\'']).starts_with(NAME)
 }
 
 fn write_steps(text: &mut String, id: &str, finding: &FuzzFinding) {

@@ -65,7 +65,7 @@ pub fn lock(args: &LockArgs, world: &World) -> Result<ExitCode, Refusal> {
             let printed = print_in(Notation::Json, lock.text());
             return unless_unsaid(printed, ExitCode::Passed);
         }
-        let written = Target::open(Some(&path), None).and_then(|mut file| {
+        let written = Target::open(Some(&path), Some(Notation::Json)).and_then(|mut file| {
             file.write_all(lock.text().as_bytes())?;
             file.finish()
         });
