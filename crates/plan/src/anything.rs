@@ -237,6 +237,25 @@ pub fn takes_anything(schema: &Value, is_object: bool) -> bool {
     asked.takes_anything(schema, is_object)
 }
 
+/// Keywords that refuse no object, whatever they say.
+const OF_OTHER_TYPES: [&str; 15] = [
+    "items",
+    "additionalItems",
+    "unevaluatedItems",
+    "prefixItems",
+    "contains",
+    "minContains",
+    "maxContains",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minimum",
+    "maximum",
+];
+
 /// Keywords that say: as it is there.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 /// So many references within each other are followed.
@@ -287,6 +306,7 @@ impl<'s> Asked<'s> {
         let far = |value: &Value| roughly(value).is_some_and(|most| most >= FAR);
         let empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
         map.iter().all(|(keyword, value)| match keyword.as_str() {
+            word if is_object && OF_OTHER_TYPES.contains(&word) => true,
             word if NOTES.contains(&word) => true,
             word if REFERENCES.contains(&word) => self.reference(value, is_object),
             "type" => all_types(value) || is_object && value == "object",
@@ -405,5 +425,12 @@ mod tests {
             assert!(!takes_anything(&schema, false), "{schema}");
         }
         assert!(takes_anything(&json!({"type": "object"}), true));
+        let of_a_list = json!({"items": {"const": 3}, "minItems": 1, "contains": {"const": 1}});
+        assert!(takes_anything(&of_a_list, true));
+        assert!(!takes_anything(&of_a_list, false));
+        assert!(!takes_anything(
+            &json!({"type": "array", "items": {"const": 3}}),
+            true
+        ));
     }
 }
