@@ -19,7 +19,7 @@ use super::shard::{ShardCall, project_root};
 use super::tools::read_lock;
 use super::watch::watch;
 use crate::cli::args::{RunArgs, RunFormat};
-use crate::report::{RunDir, TerminalOptions, run_id};
+use crate::report::{RunDir, TerminalOptions, progress_target, run_id};
 use indicatif::MultiProgress;
 use jelly_base::model::{ExitCode, Interrupt};
 use jelly_base::text::redact::Redactor;
@@ -117,7 +117,7 @@ fn open_call(
             width: world.width(),
             label: None,
         },
-        progress: draws.then(MultiProgress::new),
+        progress: draws.then(|| MultiProgress::with_draw_target(progress_target())),
         busy: Rc::new(match args.quiet || args.verbose || args.announce || draws {
             true => Busy::silent(),
             false => Busy::beating(),

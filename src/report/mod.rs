@@ -56,4 +56,4 @@ pub use matrix::{Ran, compare, matrix_md};
 pub use quote::markdown_table;
 pub use rules::{RuleList, explanation_text, rule_text, rules_markdown, rules_table};
 pub use shorten::{LEVELS, LeftOut, Level, shorten, size};
-pub use terminal::{TerminalOptions, TerminalReporter, UnderWay};
+pub use terminal::{TerminalOptions, TerminalReporter, UnderWay, progress_target};
