@@ -70,10 +70,11 @@ pub fn lock(args: &LockArgs, world: &World) -> Result<ExitCode, Refusal> {
             file.finish()
         });
         written.map_err(|error| {
-            Refusal::with_help(
-                format!("failed to write {}: {error}", args.output.display()),
-                "name a file that can be written, by --output",
-            )
+            Refusal::needs_help(format!(
+                "error: failed to write {}: {error}\nhelp: name a file that can be written, by \
+                 --output",
+                args.output.display()
+            ))
         })?;
         say(told(args, before.as_ref(), &lock), ExitCode::Passed)
     })
