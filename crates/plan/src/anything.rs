@@ -207,6 +207,16 @@ pub(super) fn redacts_all(redaction: &Redaction) -> bool {
     }
 }
 
+/// Whether a schema speaks of a list, a text or a number and so refuses no
+/// object: who wrote it meant another place. One that says `type` asks for that.
+pub(super) fn misses_objects(schema: &Value) -> bool {
+    let of_others = |map: &serde_json::Map<String, Value>| {
+        let mut keywords = map.keys().map(String::as_str);
+        !map.contains_key("type") && keywords.any(|it| OF_OTHER_TYPES.contains(&it))
+    };
+    schema.as_object().is_some_and(of_others) && takes_anything(schema, true)
+}
+
 /// Keywords of JSON Schema that describe and refuse nothing.
 const NOTES: [&str; 14] = [
     "$schema",

@@ -3,10 +3,11 @@
 
 use super::path::Path;
 use super::reader::Reader;
+use crate::anything::misses_objects;
 use crate::grammar::{OperandKind, Target};
 use crate::same_path::is_same_path;
 use crate::syntax::Node;
-use crate::{Operator, Part, Predicate, can_not_fail, each_reference, takes_anything};
+use crate::{Operator, Part, Predicate, can_not_fail, each_reference};
 use jelly_base::text::roughly;
 use serde_json::Value;
 
@@ -98,7 +99,7 @@ fn is_true_of_anything(predicate: &Predicate, target: Target, place: &str) -> bo
         }
         // What is structured is an object in every revision.
         OperandKind::JsonSchema if is_root || target == Target::Structured => {
-            takes_anything(operand, true)
+            can_not_fail(operator, operand) || misses_objects(operand)
         }
         OperandKind::Value
         | OperandKind::Values
