@@ -5,7 +5,7 @@
 
 use super::refusal::complain;
 use super::settings::World;
-use crate::report::UnderWay;
+use crate::report::{UnderWay, progress_target};
 use indicatif::{ProgressBar, ProgressStyle};
 use jelly_base::model::Event;
 use jelly_base::text::{human_duration, one_line, plural};
@@ -129,7 +129,7 @@ impl Drop for Busy {
 }
 
 fn spinner() -> ProgressBar {
-    let spinner = ProgressBar::new_spinner();
+    let spinner = ProgressBar::with_draw_target(None, progress_target());
     // A good one; another would only look different.
     let style = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}");
     let spinner = match style {

@@ -204,6 +204,7 @@ impl RunCall {
             let warning = format!("failed to {}", chain(&error));
             complain(&format!("error: {warning}"));
             report.warnings.push(warning);
+            report.report_dir = None;
             code = ExitCode::strongest([code, ExitCode::NeedsUserHelp]);
         }
         PlanEnd {

@@ -382,6 +382,10 @@ impl<'a> PlanRun<'a> {
                 self.warn(warning);
             }
         }
+        if !self.report_dir.markdown_path().is_file() {
+            // Nobody is sent to a report that was not written.
+            report.report_dir = None;
+        }
         self.queue.show();
         self.call.busy.end(&name);
         self.fold(self.call.ci.and_then(|ci| ci.section_end(&name)));

@@ -4,15 +4,13 @@
 //! Main type: [`ReportFiles`].
 
 use super::invalid::chain;
-use super::refusal::complain;
+use super::overwrite::{Taken, kept_file};
+use super::refusal::{Refusal, complain};
 use super::target::{Place, Target};
 use crate::cli::args::NamedReport;
 use crate::report::ReportFormat;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf, absolute};
-
-/// What else a call reads or writes: what it is, and where.
-pub type Taken<'p> = (&'static str, &'p Path);
 
 /// The reports that a call is to write, by name.
 #[derive(Debug, Default)]
@@ -60,9 +58,10 @@ impl ReportFiles {
                     other.typed.display()
                 )));
             }
-            let read = taken.iter().find(|(_, path)| place.is(&Place::of(path)));
-            if let Some((what, path)) = read {
-                return Err(told(format!("{} is {what} of this call", path.display())));
+            let kind = format!("a `{}` report", format.name);
+            let kept = kept_file(file, taken, &kind, |text| format.is_own(text));
+            if let Some(why) = kept {
+                return Err(told(why));
             }
             files.push(ReportFile {
                 format,
@@ -120,12 +119,21 @@ fn is_below(file: &Path, folder: &Path) -> bool {
 #[derive(Debug)]
 pub struct UnusableReport {
     /// As it is printed.
-    pub text: String,
+    text: String,
     /// What was typed can't be meant; else the disk does not have it.
-    pub is_slip: bool,
+    is_slip: bool,
 }
 
 impl UnusableReport {
+    /// As what ends the call.
+    #[must_use]
+    pub fn refusal(self) -> Refusal {
+        match self.is_slip {
+            true => Refusal::invalid(self.text),
+            false => Refusal::needs_help(self.text),
+        }
+    }
+
     fn typed(format: &ReportFormat, file: &Path, what: &str) -> Self {
         Self {
             text: format!(
@@ -146,7 +154,7 @@ impl UnusableReport {
                 file.display(),
                 chain(error)
             ),
-            is_slip: false,
+            is_slip: error.kind() == io::ErrorKind::IsADirectory,
         }
     }
 }

@@ -3,14 +3,16 @@
 use super::announce::Announcement;
 use super::busy::Busy;
 use super::call::{PlanEnd, RunCall};
+use super::call_reads::call_reads;
 use super::ci::CiCall;
 use super::interrupt;
 use super::known::open_known;
 use super::matrix::{Job, jobs};
 use super::open_history::OpenHistory;
+use super::overwrite::Taken;
 use super::plan_files::plans;
 use super::refusal::Refusal;
-use super::report_files::{ReportFiles, Taken};
+use super::report_files::{ReportFiles, UnusableReport};
 use super::rules::open_rules;
 use super::run_list::list;
 use super::runtime::runtime;
@@ -20,7 +22,7 @@ use super::shard::{ShardCall, project_root};
 use super::tools::read_lock;
 use super::watch::watch;
 use crate::cli::args::{RunArgs, RunFormat};
-use crate::report::{RunDir, TerminalOptions, run_id};
+use crate::report::{RunDir, TerminalOptions, progress_target, run_id};
 use indicatif::MultiProgress;
 use jelly_base::model::{ExitCode, Interrupt};
 use jelly_base::text::redact::Redactor;
@@ -99,7 +101,7 @@ fn open_call(
     let id = run_id(now, entropy);
     // What is wrong with the plans weighs more, and is found out first.
     let run_dir = RunDir::create(&args.reports.reports_dir, &id);
-    let report_files = report_files(&args, &paths, history.as_deref())?;
+    let report_files = report_files(&args, &paths, history.as_deref(), world)?;
     if let Ok(dir) = &run_dir
         && args.announce
     {
@@ -119,7 +121,7 @@ fn open_call(
             width: world.width(),
             label: None,
         },
-        progress: draws.then(MultiProgress::new),
+        progress: draws.then(|| MultiProgress::with_draw_target(progress_target())),
         busy: Rc::new(match args.quiet || args.verbose || args.announce || draws {
             true => Busy::silent(),
             false => Busy::beating(),
@@ -155,21 +157,22 @@ fn report_files(
     args: &RunArgs,
     plans: &[PathBuf],
     history: Option<&OpenHistory>,
+    world: &World,
 ) -> Result<ReportFiles, Refusal> {
+    let mut named = args.named_reports.named.iter();
+    // Plans are read for it only where something could be lost.
+    let looked_at = match named.any(|report| report.file.is_file()) {
+        true => plans,
+        false => &[],
+    };
+    let reads = call_reads(args, looked_at, world);
+    let reads = reads.iter().map(|(what, path)| (*what, path.as_path()));
     let plans = plans.iter().map(|path| ("a plan", path.as_path()));
-    let rules = args.own_rules.files.iter();
-    let rules = rules.map(|path| ("a file of rules", path.as_path()));
     let history = history.and_then(|history| Some(("the history", history.file()?)));
-    let schemas = args.ladder.schema_store.as_deref();
-    let schemas = schemas.map(|path| ("the schema store", path));
-    let taken: Vec<Taken<'_>> = plans.chain(rules).chain(history).chain(schemas).collect();
+    let taken: Vec<Taken<'_>> = plans.chain(history).chain(reads).collect();
     let latest = args.reports.latest();
-    ReportFiles::prepare(&args.named_reports.named, &taken, Some(&latest)).map_err(|unusable| {
-        match unusable.is_slip {
-            true => Refusal::invalid(unusable.text),
-            false => Refusal::needs_help(unusable.text),
-        }
-    })
+    ReportFiles::prepare(&args.named_reports.named, &taken, Some(&latest))
+        .map_err(UnusableReport::refusal)
 }
 
 async fn run_plans(

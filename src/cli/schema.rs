@@ -7,6 +7,7 @@
 mod tests;
 
 use super::out::{print_in, say, unless_unsaid};
+use super::overwrite::kept_file;
 use super::refusal::Refusal;
 use crate::cli::args::SchemaArgs;
 use jelly_base::model::ExitCode;
@@ -110,6 +111,16 @@ fn unknown(name: &str) -> Refusal {
 }
 
 fn write_all(folder: &Path) -> Result<ExitCode, Refusal> {
+    for (name, _) in SCHEMAS {
+        let path = folder.join(format!("{name}.json"));
+        let is_own = |text: &str| text.contains("\"$id\": \"urn:jelly:schema:");
+        if let Some(why) = kept_file(&path, &[], "a schema", is_own) {
+            return Err(Refusal::invalid(format!(
+                "error: {}: {why}\nhelp: name another folder; nothing was written",
+                path.display()
+            )));
+        }
+    }
     let written = fs::create_dir_all(folder).map_err(|error| (folder.to_owned(), error));
     let written = written.and_then(|()| {
         SCHEMAS.iter().try_for_each(|(name, text)| {

@@ -13,17 +13,20 @@ use super::ci::CiCall;
 use super::doctor::sight::Machine;
 use super::find::{find, find_usual};
 use super::invalid::chain;
-use super::known::{KnownList, day_of, open_known};
+use super::known::{KnownList, day_of, known_file, open_known};
 use super::open_history::{OpenHistory, recent_ends};
+use super::overwrite::{Taken, refuse_kept};
 use super::refusal::{Refusal, complain};
-use super::report_files::{ReportFiles, Taken};
-use super::rules::open_rules;
+use super::report_files::{ReportFiles, UnusableReport};
+use super::rules::{open_rules, project_file};
 use super::settings::{World, inherited_secrets};
 use super::target::Target;
 use crate::cli::args::TriageArgs;
 use crate::report::ci::{GITHUB_STEP, NoticeTerms, github_commands, of_triage};
 use crate::report::triage as show;
-use crate::report::{CaseWriter, CtrfWriter, PastEnds, ReportFormat, ReportSurroundings};
+use crate::report::{
+    CaseWriter, CtrfWriter, PastEnds, ReportFormat, ReportSurroundings, is_own_account,
+};
 use jelly_base::model::{
     ExitCode, FailureStatus, Fix, ReportSummary, TriageReport, TriagedFailure,
 };
@@ -33,6 +36,7 @@ use jelly_setup::doctor::{install_by, package_manager};
 use jelly_triage::engine::Engine;
 use jelly_triage::history::Past;
 use jelly_triage::survey::{self, Before, Hint, Input, ReportPart, ReportSource, Terms, Tools};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -46,7 +50,7 @@ use lines::LineOutcome;
 pub use lines::{Answer, Line};
 use place::name_places;
 pub use place::named_place;
-use refusals::tell_refusals;
+use refusals::{tell_refusals, tell_unrerun};
 use tempfile::NamedTempFile;
 
 /// Triages the reports.
@@ -58,9 +62,9 @@ pub fn triage(args: &TriageArgs, world: &World) -> Result<ExitCode, Refusal> {
     let sources = sources(args)?;
     let rules = open_rules(&args.own_rules, world)?;
     let history = args.history.open(world)?;
+    let report_files = report_files(args, &sources, history.as_ref(), world)?;
     let mut target = Target::open(args.output.as_deref(), notation(args))
         .map_err(|error| unwritable(args, &error))?;
-    let report_files = report_files(args, &sources, history.as_ref())?;
     let call = TriageCall {
         args,
         report_files,
@@ -69,14 +73,20 @@ pub fn triage(args: &TriageArgs, world: &World) -> Result<ExitCode, Refusal> {
         world,
         engine: &rules,
         redactor: &redactor,
+        is_unsaid: Cell::new(false),
     };
     let result = if call.is_of_failures(&sources) {
         call.failures(&sources, &mut target)
     } else {
         call.reports(&sources, &mut target)
     };
-    let result = result.and_then(|code| target.finish().map(|()| code));
-    result.map_err(|error| unwritable(args, &error))
+    let code = result.map_err(|error| Refusal::needs_help(format!("error: {error}")))?;
+    if !call.is_unsaid.get() {
+        call.note(target.finish());
+    }
+    // What was found out is not taken back where it can't be written.
+    let unsaid = call.is_unsaid.get().then_some(ExitCode::NeedsUserHelp);
+    Ok(ExitCode::strongest([code].into_iter().chain(unsaid)))
 }
 
 /// The reports by name, none in the place of what the call reads or writes
@@ -85,8 +95,15 @@ fn report_files(
     args: &TriageArgs,
     sources: &[ReportSource],
     history: Option<&OpenHistory>,
+    world: &World,
 ) -> Result<ReportFiles, Refusal> {
-    let mut taken: Vec<Taken<'_>> = Vec::new();
+    let (settings, known) = (project_file(&world.cwd), known_file(&args.known, world));
+    let mut taken: Vec<Taken<'_>> = vec![("the list of known failures", &known)];
+    taken.extend(
+        settings
+            .iter()
+            .map(|path| ("the file of settings", path.as_path())),
+    );
     for source in sources {
         if let Input::File(path) = &source.input {
             taken.push(("a report", path));
@@ -99,14 +116,32 @@ fn report_files(
             .iter()
             .map(|path| ("the baseline", Path::new(path))),
     );
-    taken.extend(
-        args.output
-            .iter()
-            .map(|path| ("the output", path.as_path())),
-    );
     taken.extend(history.and_then(|history| Some(("the history", history.file()?))));
-    ReportFiles::prepare(&args.named_reports.named, &taken, None)
-        .map_err(|unusable| Refusal::invalid(unusable.text))
+    if let Some(output) = &args.output {
+        refuse_kept(output, &taken, "a result of this format", own_output(args))?;
+        taken.push(("the output", output));
+    }
+    ReportFiles::prepare(&args.named_reports.named, &taken, None).map_err(UnusableReport::refusal)
+}
+
+/// Whether a file is what `--output` wrote before. Lists that hold nothing but
+/// names and commands have no sign of it: what a call does not read is written
+/// over by them, as by a shell.
+fn own_output(args: &TriageArgs) -> impl Fn(&str) -> bool {
+    let named =
+        |name| move |text: &str| ReportFormat::named(name).is_some_and(|it| it.is_own(text));
+    let is_list = args.emit.is_some() || args.mode != Mode::Rca;
+    let format = args.format;
+    move |text: &str| match format {
+        _ if is_list => true,
+        None | Some(TriageFormat::Human | TriageFormat::Table) => is_own_account(text),
+        Some(TriageFormat::Json) => named("json")(text),
+        Some(TriageFormat::Jsonl) => named("jsonl")(text),
+        Some(TriageFormat::Md) => named("md")(text),
+        Some(TriageFormat::Ctrf) => named("ctrf")(text),
+        Some(TriageFormat::Junit) => named("junit")(text),
+        Some(TriageFormat::Github) => true,
+    }
 }
 
 /// What is written is written in; none for what a CI is to obey.
@@ -123,11 +158,17 @@ fn notation(args: &TriageArgs) -> Option<Notation> {
 }
 
 fn unwritable(args: &TriageArgs, error: &io::Error) -> Refusal {
-    let place = args
-        .output
-        .as_ref()
-        .map_or_else(|| "stdout".to_owned(), |path| path.display().to_string());
-    Refusal::invalid(format!("error: failed to write to {place}: {error}"))
+    let text = said_unwritable(args, error);
+    match error.kind() {
+        io::ErrorKind::IsADirectory => Refusal::invalid(text),
+        _ => Refusal::needs_help(text),
+    }
+}
+
+fn said_unwritable(args: &TriageArgs, error: &io::Error) -> String {
+    let place = args.output.as_ref();
+    let place = place.map_or_else(|| "to stdout".to_owned(), |path| path.display().to_string());
+    format!("error: failed to write {place}: {}", chain(error))
 }
 
 /// The reports that are meant.
@@ -166,9 +207,20 @@ struct TriageCall<'c> {
     world: &'c World,
     engine: &'c Engine,
     redactor: &'c Redactor,
+    /// The result was not written whole where it was asked for.
+    is_unsaid: Cell<bool>,
 }
 
 impl TriageCall<'_> {
+    /// Says that the result can't be written, once.
+    fn note(&self, written: io::Result<()>) {
+        if let Err(error) = written
+            && !self.is_unsaid.replace(true)
+        {
+            complain(&said_unwritable(self.args, &error));
+        }
+    }
+
     fn is_of_failures(&self, sources: &[ReportSource]) -> bool {
         match self.args.input {
             InputKind::Failures => true,
@@ -256,15 +308,16 @@ impl TriageCall<'_> {
         let report = &account.report;
         let replay =
             |writer: &mut dyn CaseWriter| replay::replay(report, &sources, self.redactor, writer);
-        self.print(report, out, &replay)?;
+        self.note(self.print(report, out, &replay));
         let past = |suite: &str, class: &str, name: &str| {
             recent_ends([history, baseline.as_ref()], suite, class, name)
         };
         let written = self.write_files(report, &replay, &past);
         tell_refusals(report, self.args);
-        self.tell_ci(report, out)?;
+        tell_unrerun(report, self.args);
+        self.note(self.tell_ci(report, out));
         self.remember(&account);
-        let code = written.unwrap_or_else(|| exit_code(report));
+        let code = ExitCode::strongest([exit_code(report)].into_iter().chain(written));
         // The process ends here, and takes back its memory at once: failures by
         // the ten thousand, one by one, would take it a hundredth of its time.
         std::mem::forget(account);
@@ -369,7 +422,7 @@ impl TriageCall<'_> {
             let around = ReportSurroundings::new(&self.world.cwd, file, past);
             format.write_triage(report, replay, &around, out)
         };
-        (!self.report_files.write(write)).then_some(ExitCode::InvalidInput)
+        (!self.report_files.write(write)).then_some(ExitCode::NeedsUserHelp)
     }
 
     /// `replay` hands all cases over, for the formats that hold them.
@@ -510,7 +563,10 @@ impl TriageCall<'_> {
             });
             match read {
                 Ok(()) => {}
-                Err(error) if is_unwritten => return Err(error),
+                Err(error) if is_unwritten => {
+                    self.note(Err(error));
+                    break;
+                }
                 Err(error) => {
                     complain(&format!("error: failed to read {}: {error}", source.name));
                     part.summary.problem = Some(format!("it can't be read: {error}"));
@@ -541,13 +597,14 @@ impl TriageCall<'_> {
         let report = survey::account(parts, Before::default(), self.terms()).report;
         let replay = |writer: &mut dyn CaseWriter| replay::replay_failures(&report, writer);
         if !at_once {
-            self.print(&report, out, &replay)?;
+            self.note(self.print(&report, out, &replay));
         }
         let written = self.write_files(&report, &replay, &|_, _, _| Vec::new());
-        Ok(written.unwrap_or_else(|| match unread {
+        let code = match unread {
             true => ExitCode::InvalidInput,
             false => exit_code(&report),
-        }))
+        };
+        Ok(ExitCode::strongest([code].into_iter().chain(written)))
     }
 }
 

@@ -5,8 +5,12 @@
 //! by its row here and by the functions that it names; flags, help and files
 //! follow from the row.
 
+use super::authorship::{
+    is_own_ctrf, is_own_junit, is_own_lines, is_own_markdown, is_own_page, is_own_results,
+    is_own_sarif,
+};
 use super::cases::CaseWriter;
-use super::code_quality::code_quality;
+use super::code_quality::{code_quality, is_own_code_quality};
 use super::ctrf::CtrfWriter;
 use super::findings::{self, Findings};
 use super::html::{PageLinks, PastEnds, run_html};
@@ -30,6 +34,8 @@ pub struct ReportFormat {
     /// What it is written in, by which words of others are kept from being
     /// obeyed; none where a change would break it.
     pub notation: Option<Notation>,
+    /// Whether jelly wrote a text of this format.
+    is_own: fn(&str) -> bool,
     writer: FormatWriter,
 }
 
@@ -79,6 +85,7 @@ pub static REPORT_FORMATS: [ReportFormat; 9] = [
     ReportFormat {
         name: "junit",
         notation: Some(Notation::Xml),
+        is_own: is_own_junit,
         writer: FormatWriter::RunOrCases {
             run: |results, out| out.write_all(&junit_xml(results.plans)?),
             triage: |out| Box::new(JunitWriter::new(out)),
@@ -87,31 +94,37 @@ pub static REPORT_FORMATS: [ReportFormat; 9] = [
     ReportFormat {
         name: "junit-strict",
         notation: Some(Notation::Xml),
+        is_own: is_own_junit,
         writer: FormatWriter::Cases(|out| Box::new(StrictJunitWriter::new(out))),
     },
     ReportFormat {
         name: "ctrf",
         notation: Some(Notation::Json),
+        is_own: is_own_ctrf,
         writer: FormatWriter::Cases(|out| Box::new(CtrfWriter::new(out))),
     },
     ReportFormat {
         name: "sarif",
         notation: Some(Notation::Json),
+        is_own: is_own_sarif,
         writer: FormatWriter::Findings(sarif),
     },
     ReportFormat {
         name: "gitlab-codequality",
         notation: Some(Notation::Json),
+        is_own: is_own_code_quality,
         writer: FormatWriter::Findings(code_quality),
     },
     ReportFormat {
         name: "html",
         notation: Some(Notation::Xml),
+        is_own: is_own_page,
         writer: FormatWriter::Page,
     },
     ReportFormat {
         name: "md",
         notation: Some(Notation::Plain),
+        is_own: is_own_markdown,
         writer: FormatWriter::Whole {
             run: run_md,
             triage: |report, out| out.write_all(markdown(report).as_bytes()),
@@ -120,6 +133,7 @@ pub static REPORT_FORMATS: [ReportFormat; 9] = [
     ReportFormat {
         name: "json",
         notation: Some(Notation::Json),
+        is_own: is_own_results,
         writer: FormatWriter::Whole {
             run: |results, out| out.write_all(&report_json(results)?),
             triage: json,
@@ -128,6 +142,7 @@ pub static REPORT_FORMATS: [ReportFormat; 9] = [
     ReportFormat {
         name: "jsonl",
         notation: Some(Notation::Json),
+        is_own: is_own_lines,
         writer: FormatWriter::Findings(finding_lines),
     },
 ];
@@ -148,6 +163,12 @@ impl ReportFormat {
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         REPORT_FORMATS.iter().find(|format| format.name == name)
+    }
+
+    /// Whether a file is a report of this format that jelly wrote.
+    #[must_use]
+    pub fn is_own(&self, text: &str) -> bool {
+        (self.is_own)(text)
     }
 
     /// Whether the reports have to be read a second time to write it.

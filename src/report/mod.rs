@@ -5,6 +5,7 @@
 //! [`Event`](jelly_base::model::Event)s. Must not know how anything was executed.
 
 mod agent;
+mod authorship;
 mod cases;
 pub mod ci;
 mod code_quality;
@@ -36,6 +37,7 @@ mod words;
 mod samples;
 
 pub use agent::{AGENT_BYTES, AgentReport, MIN_AGENT_BYTES, agent_json};
+pub use authorship::{is_own_account, is_own_page};
 pub use cases::{
     CaseWriter, CasesHead, ShownCase, ShownFailure, ShownOutcome, SuiteHead, refused_case,
 };
@@ -56,4 +58,4 @@ pub use matrix::{Ran, compare, matrix_md};
 pub use quote::markdown_table;
 pub use rules::{RuleList, explanation_text, rule_text, rules_markdown, rules_table};
 pub use shorten::{LEVELS, LeftOut, Level, shorten, size};
-pub use terminal::{TerminalOptions, TerminalReporter, UnderWay};
+pub use terminal::{TerminalOptions, TerminalReporter, UnderWay, progress_target};

@@ -39,9 +39,31 @@ pub(super) fn prose(text: &str) -> String {
             out.push('\\');
         }
         out.push(c);
+        if is_reference(c, &text[..at], &text[at + c.len_utf8()..]) {
+            out.push_str(BREAK);
+        }
         previous = c;
     }
     out
+}
+
+/// A forge makes links of names, numbers and addresses after all escapes are
+/// undone, and sends word to whom a comment names: only what is no text keeps
+/// it from that.
+const BREAK: &str = "<!-- -->";
+
+/// Whether a character is where such a link would be made: `@name`, `#1`,
+/// `GH-1`, `scheme://`, `www.`.
+fn is_reference(c: char, before: &str, after: &str) -> bool {
+    let next = after.chars().next().unwrap_or(' ');
+    match c {
+        '@' => next.is_alphanumeric(),
+        '#' | '!' => next.is_ascii_digit(),
+        '-' => before.ends_with("GH") && next.is_ascii_digit(),
+        ':' => after.starts_with("//"),
+        '.' => before.to_ascii_lowercase().ends_with("www"),
+        _ => false,
+    }
 }
 
 /// Text as an inline code span, on one line.
@@ -242,6 +264,23 @@ mod tests {
         assert_eq!(prose("# no\nheading"), r"\# no heading");
         assert_eq!(prose("1. no list"), r"1\. no list");
         assert_eq!(prose("in 1.5 s."), "in 1.5 s.");
+    }
+
+    #[test]
+    fn nobody_is_sent_word_and_nothing_becomes_a_link() {
+        for (said, shown) in [
+            ("ask @channel", "ask @<!-- -->channel"),
+            ("a@b.example", "a@<!-- -->b.example"),
+            (
+                "see #12, !3 and GH-4",
+                "see #<!-- -->12, !<!-- -->3 and GH-<!-- -->4",
+            ),
+            ("http://x.example/a", "http:<!-- -->//x.example/a"),
+            ("WWW.x.example", "WWW.<!-- -->x.example"),
+            ("@ alone: 1 # 2, a-1", "@ alone: 1 # 2, a-1"),
+        ] {
+            assert_eq!(prose(said), shown);
+        }
     }
 
     #[test]

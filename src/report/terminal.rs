@@ -7,6 +7,7 @@
 
 mod alike;
 mod closing;
+mod margin;
 pub(in crate::report) mod paint;
 mod progress;
 mod under_way;
@@ -20,6 +21,7 @@ use jelly_base::model::{
     json_word,
 };
 use jelly_base::text::{first_names, human_duration, one_line, plural};
+pub use margin::progress_target;
 use paint::{TerminalPaint, Tone};
 use progress::Progress;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

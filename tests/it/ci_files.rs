@@ -216,6 +216,15 @@ fn the_action_tells_the_verdict_and_where_the_report_is() {
     let (outputs, code, _) = runner.act(&[("args", "plans/absent.yaml")]);
     assert_eq!((outputs["verdict"].as_str(), code), ("invalid_input", 2));
     assert_ne!(outputs["report"], before, "not that of an earlier run");
+
+    let elsewhere = "plans/first.yaml\n--reports-dir\nel se/where";
+    let (outputs, _, said) = runner.act(&[("args", elsewhere)]);
+    let report = Path::new(&outputs["report"]);
+    assert!(report.join("junit.xml").is_file(), "{said}");
+    assert!(outputs["report"].contains("/el se/where/"), "{outputs:?}");
+    runner.project.write("jelly.yaml", "reports_dir: set\n");
+    let (outputs, _, said) = runner.act(&[("args", "plans/first.yaml")]);
+    assert!(outputs["report"].contains("/set/"), "{outputs:?}: {said}");
 }
 
 #[test]
@@ -234,6 +243,14 @@ fn the_action_triages_reports_and_runs_nothing_that_its_arguments_hold() {
         "{said}"
     );
     assert!(Path::new(&outputs["report"]).is_file());
+    // Whatever else it prints, and wherever.
+    for more in ["--format\nmd", "--output\nout.txt", "--emit\nretry-list"] {
+        fs::remove_file(&outputs["report"]).unwrap();
+        let args = format!("results\n--fail-on\nany\n{more}");
+        let (outputs, code, said) = runner.act(&[("command", "triage"), ("args", &args)]);
+        assert_eq!(code, 3, "{more}: {said}");
+        assert!(Path::new(&outputs["report"]).is_file(), "{more}: {said}");
+    }
     for hostile in [
         "$(touch pwned)",
         "`touch pwned`",

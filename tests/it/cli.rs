@@ -194,6 +194,10 @@ fn an_expectation_that_holds_of_anything_is_refused() {
         "json: [{ path: $.content, starts_with: '' }]",
         "stderr: { contains: '' }",
         "duration: { ge: 0ms }",
+        "duration: { gt: 0s }",
+        "structured: { schema: { items: { const: 3 } } }",
+        "structured: { schema: { minLength: 400, contains: { const: 1 } } }",
+        "json: [{ path: $, schema: { minimum: 9 } }]",
     ] {
         let ended = expect(vacuous).jelly(&["check", "plan.yaml"]).output();
         refused(&ended, &["nothing is tested"]);
@@ -203,6 +207,8 @@ fn an_expectation_that_holds_of_anything_is_refused() {
         "text: { matches: '^$|hi' }",
         "text: { length: { ge: 0, le: 5 } }",
         "duration: { ge: 0ms, lt: 40s }",
+        "duration: { gt: 1ms }",
+        "json: [{ path: $.structuredContent.list, schema: { items: { const: 3 } } }]",
     ] {
         let ended = expect(tested).jelly(&["check", "plan.yaml"]).output();
         assert_eq!(ended.code, Some(0), "{tested}: {}", ended.stderr);

@@ -265,3 +265,50 @@ fn only_what_reads_is_called_unless_it_is_named() {
     );
     assert_eq!(end, same);
 }
+
+/// A server whose tool is called by a secret.
+const TELLING: &str = r#"
+import json, os, sys
+name = "n_" + os.environ["API_TOKEN"]
+tool = {"name": name, "inputSchema": {"type": "object", "properties": {"a": {"type": "string"}}}}
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    result = {
+        "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                       "serverInfo": {"name": name, "version": "1"}},
+        "tools/list": {"tools": [tool]},
+        "tools/call": {"content": [{"type": "text", "text": name}]},
+    }.get(message["method"], {})
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"#;
+
+#[test]
+fn the_summary_holds_no_secret() {
+    let secret = "Pz01KqVbTx81mWr01Lf";
+    let project = Project::empty();
+    project.write("server.py", TELLING);
+    project.write(
+        "mcp.json",
+        format!(
+            "{{\"mcpServers\": {{\"s\": {{\"command\": \"python3\", \"args\": [\"server.py\"], \
+             \"env\": {{\"API_TOKEN\": \"{secret}\"}}}}}}}}"
+        ),
+    );
+    for format in ["human", "json"] {
+        let args = ["fuzz", "--call-all", "--max-calls", "4", "--format", format];
+        let ended = project
+            .jelly(&[&args[..], &["--config", "mcp.json", "--server", "s"]].concat())
+            .output();
+        assert!(
+            ended.stdout.contains("n_"),
+            "{}{}",
+            ended.stdout,
+            ended.stderr
+        );
+        for said in [&ended.stdout, &ended.stderr] {
+            assert!(!said.contains(secret), "{said}");
+        }
+    }
+}

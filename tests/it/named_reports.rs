@@ -188,7 +188,7 @@ fn a_report_that_is_not_written_is_no_success() {
         "the others are written all the same"
     );
     let args = [&["triage", "others.xml", "--fail-on", "never"][..], &report].concat();
-    assert_eq!(jelly(&project, &args).code, Some(2));
+    assert_eq!(jelly(&project, &args).code, Some(3));
 }
 
 /// What a program of the fixtures says; it must like the files.
@@ -595,4 +595,191 @@ fn a_label_that_cannot_be_true_is_ignored_with_a_warning() {
             told["reports"][0]
         );
     }
+}
+
+/// What a person wrote is no report, whatever it was named as by a slip.
+#[test]
+fn no_file_of_a_person_is_replaced_by_a_report() {
+    let project = project();
+    project.write("jelly.yaml", "ci: none\n");
+    project.write("known-failures.yaml", "version: 1\n");
+    project.write("data.txt", "hi");
+    project.write("empty.txt", "");
+    project.write("notes.md", "# Notes\n\nof mine\n");
+    project.write(
+        "mine.json",
+        "{\n  \"schema_version\": 1,\n  \"mine\": true\n}\n",
+    );
+    project.write("TEST-mine.xml", "<testsuites name='jest tests'/>\n");
+    project.script("hook.sh", "#!/bin/sh\nexit 1\n");
+    project.script("server.sh", "#!/bin/sh\nexec jelly mock\n");
+    project.write(
+        "inc.yaml",
+        "servers: { m: { command: sh, args: [server.sh] } }\n",
+    );
+    project.write(
+        "plan.yaml",
+        "version: 1\ninclude: inc.yaml\nhooks: { refine_code: [./hook.sh] }\nsteps:\n  - { id: a, \
+         server: m, tool: echo, args: { message: \"${file:data.txt}${file:empty.txt}\" } }\n",
+    );
+    let said = [
+        ("html=jelly.yaml", "is the file of settings of this call"),
+        ("html=known-failures.yaml", "is the list of known failures"),
+        ("html=inc.yaml", "is an included file of this call"),
+        ("html=data.txt", "is a file that a plan sends"),
+        ("html=empty.txt", "is a file that a plan sends"),
+        ("html=hook.sh", "is a file of a hook of this call"),
+        ("html=server.sh", "is a file of a server of this call"),
+        ("md=notes.md", "is not a `md` report that jelly wrote"),
+        ("json=mine.json", "is not a `json` report that jelly wrote"),
+        ("junit=TEST-mine.xml", "is not a `junit` report"),
+    ];
+    for (report, wanted) in said {
+        let file = report.split_once('=').unwrap().1;
+        let before = project.read(file);
+        for command in [&["run", "plan.yaml"][..], &["triage", "others.xml"]] {
+            if command[0] == "triage" && !["jelly.yaml", "notes.md"].contains(&file) {
+                continue;
+            }
+            let ended = jelly(&project, &[command, &["--report", report]].concat());
+            assert_eq!(ended.code, Some(2), "{report}: {}", ended.stderr);
+            assert!(ended.stderr.contains(wanted), "{report}: {}", ended.stderr);
+        }
+        assert_eq!(project.read(file), before, "{report}");
+    }
+    assert!(!project.exists("reports"));
+}
+
+#[test]
+fn every_report_is_replaced_by_the_next_of_its_kind() {
+    let project = project();
+    let reports: Vec<String> = [
+        "junit",
+        "junit-strict",
+        "ctrf",
+        "sarif",
+        "gitlab-codequality",
+    ]
+    .iter()
+    .chain(&["html", "md", "json", "jsonl"])
+    .flat_map(|name| ["--report".to_owned(), format!("{name}=out/{name}")])
+    .collect();
+    let reports: Vec<&str> = reports.iter().map(String::as_str).collect();
+    for args in [
+        &["run", "good.yaml"][..],
+        &["run", "good.yaml", "bad.yaml"],
+        &["triage", "others.xml"],
+        &["run", "good.yaml"],
+    ] {
+        let ended = jelly(&project, &[args, &reports[..]].concat());
+        assert_ne!(ended.code, Some(2), "{args:?}: {}", ended.stderr);
+    }
+    // One format does not stand for another.
+    let ended = jelly(&project, &["run", "good.yaml", "--report", "html=out/md"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+}
+
+#[test]
+fn no_file_of_a_person_is_an_output() {
+    let project = project();
+    let mine = "# mine\n";
+    for args in [
+        &["triage", "others.xml"][..],
+        &["triage", "others.xml", "--format", "json"],
+        &["triage", "others.xml", "--format", "junit"],
+        &["fuzz", "--call-all", "--max-calls", "1"],
+        &["history", "page", "--history", "h.jsonl"],
+        &["tools", "lock"],
+    ] {
+        project.write("mine", mine);
+        let server = match args[0] {
+            "fuzz" | "tools" => &["--", "jelly", "mock"][..],
+            _ => &[],
+        };
+        let args = [args, &["--output", "mine"], server].concat();
+        let ended = jelly(&project, &args);
+        assert_eq!(ended.code, Some(2), "{args:?}: {}", ended.stderr);
+        assert_eq!(project.read("mine"), mine, "{args:?}");
+    }
+    project.write("plan.json", mine);
+    let ended = jelly(&project, &["schema", "--write", "."]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert_eq!(project.read("plan.json"), mine);
+    assert!(!project.exists("call.json"), "nothing of it was written");
+    // Its own, again and again; and never what it reads.
+    for _ in 0..2 {
+        for args in [
+            &["triage", "others.xml", "--output", "a.txt"][..],
+            &[
+                "triage",
+                "others.xml",
+                "--format",
+                "table",
+                "--output",
+                "b.txt",
+            ],
+            &[
+                "triage",
+                "others.xml",
+                "--emit",
+                "retry-list",
+                "--output",
+                "c.txt",
+            ],
+        ] {
+            assert_eq!(jelly(&project, args).code, Some(3), "{args:?}");
+        }
+        assert_eq!(jelly(&project, &["schema", "--write", "s"]).code, Some(0));
+    }
+    let args = ["triage", "others.xml", "--emit", "retry-list", "--output"];
+    let ended = jelly(&project, &[&args[..], &["others.xml"]].concat());
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+}
+
+#[test]
+fn a_result_that_is_not_written_hides_no_failure_of_the_code() {
+    let project = project();
+    project.write(
+        "code.xml",
+        "<testsuite name='s'><testcase classname='c' name='b'><failure message='expected 5 but \
+         got 4' type='AssertionError'>AssertionError: expected 5 but got 4</failure></testcase>\
+         </testsuite>",
+    );
+    assert_eq!(jelly(&project, &["triage", "code.xml"]).code, Some(1));
+    for more in [
+        &["--report", "json=/dev/full"][..],
+        &["--output", "/dev/full"],
+    ] {
+        let ended = jelly(&project, &[&["triage", "code.xml"], more].concat());
+        assert_eq!(ended.code, Some(1), "{more:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains("failed to write"), "{}", ended.stderr);
+        let ended = jelly(&project, &[&["triage", "others.xml"], more].concat());
+        assert_eq!(ended.code, Some(3), "{more:?}: {}", ended.stderr);
+    }
+    let full = ["-c", "exec \"$0\" triage code.xml >/dev/full"];
+    let ended = project.wrapped("sh", &full).output();
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("failed to write to stdout: "),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn a_test_that_no_command_reruns_is_named() {
+    let project = project();
+    project.write(
+        "py.xml",
+        "<testsuites><testsuite name='pytest'><testcase classname='t.test_a' name='two&#10;lines'>\
+         <failure message='x'>t/test_a.py:3: AssertionError</failure></testcase></testsuite>\
+         </testsuites>",
+    );
+    let ended = jelly(&project, &["triage", "py.xml", "--emit", "retry-commands"]);
+    assert_eq!(ended.stdout, "");
+    assert!(
+        ended.stderr.contains("warning: no command reruns 1 test: "),
+        "{}",
+        ended.stderr
+    );
 }

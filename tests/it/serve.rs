@@ -417,3 +417,16 @@ fn only_unknown_tools_and_arguments_are_errors_of_the_protocol() {
     let failure = agent.refusal("classify_failure", json!({"failure": {"phase": "never"}}));
     assert_eq!(failure["kind"], "bad_failure");
 }
+
+/// A client that is stopped from outside closes nothing.
+#[test]
+fn one_signal_ends_it_while_stdin_is_open() {
+    use rustix::process::Signal;
+    let project = Project::empty();
+    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 143)] {
+        let mut agent = Agent::start(&project, &[]);
+        schemas(&mut agent);
+        agent.signal(signal);
+        assert_eq!(agent.end().code(), Some(code), "{signal:?}");
+    }
+}

@@ -52,6 +52,27 @@ fn merge(project: &Project, folders: &[&str], more: &[&str]) -> Ended {
     project.jelly(&args).output()
 }
 
+/// What is said once for a job holds for its merge too.
+#[test]
+fn the_settings_of_a_run_hold_for_its_merge() {
+    let project = Project::with(
+        "version: 1\nservers: { m: { command: jelly, args: [mock] } }\nsteps:\n  - { id: a, tool: \
+         echo, args: { message: hi }, expect: { text: { equals: ho } } }\n",
+    );
+    let run = ["run", "plan.yaml", "--shard", "1/1", "--ci", "none"];
+    project.jelly(&run).output();
+    let merged = |ci: &str| {
+        let call = project.jelly(&["merge", "reports", "--reports-dir", "merged"]);
+        let call = call.env("GITHUB_ACTIONS", "true").env("JELLY_CI", ci);
+        let ended = call.env("JELLY_REPORT", "md=all.md").output();
+        assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+        ended.stdout
+    };
+    assert!(merged("auto").contains("::error "));
+    assert!(project.exists("all.md"));
+    assert!(!merged("none").contains("::error "));
+}
+
 /// Without what may differ between two runs of the same.
 fn stable(results: &Value) -> String {
     fn strip(value: &mut Value) {

@@ -3,7 +3,7 @@
 //! Main function: [`plan_text`].
 
 use super::report::{FindingKind, FindingStatus, FuzzCall, FuzzFinding};
-use jelly_base::text::{one_line, sanitize};
+use jelly_base::text::{Notation, disarmed, one_line, sanitize};
 use jelly_plan::{Template, yaml_flow};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
@@ -39,6 +39,7 @@ pub fn plan_text(server: &ServerEntry, seed: u64, findings: &mut [FuzzFinding]) 
         }
         let id = format!("{}-{}", finding.kind.name().replace('_', "-"), index + 1);
         let what = sanitize(&one_line(&finding.what, 200)).into_owned();
+        let what = disarmed(&what, Notation::Plain);
         let _ = writeln!(steps, "  # The server {what}.");
         // Each has a server of its own, as fresh as the one that confirmed it.
         let _ = writeln!(servers, "  {id}:");

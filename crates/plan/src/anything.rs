@@ -207,6 +207,16 @@ pub(super) fn redacts_all(redaction: &Redaction) -> bool {
     }
 }
 
+/// Whether a schema speaks of a list, a text or a number and so refuses no
+/// object: who wrote it meant another place. One that says `type` asks for that.
+pub(super) fn misses_objects(schema: &Value) -> bool {
+    let of_others = |map: &serde_json::Map<String, Value>| {
+        let mut keywords = map.keys().map(String::as_str);
+        !map.contains_key("type") && keywords.any(|it| OF_OTHER_TYPES.contains(&it))
+    };
+    schema.as_object().is_some_and(of_others) && takes_anything(schema, true)
+}
+
 /// Keywords of JSON Schema that describe and refuse nothing.
 const NOTES: [&str; 14] = [
     "$schema",
@@ -236,6 +246,25 @@ pub fn takes_anything(schema: &Value, is_object: bool) -> bool {
     };
     asked.takes_anything(schema, is_object)
 }
+
+/// Keywords that refuse no object, whatever they say.
+const OF_OTHER_TYPES: [&str; 15] = [
+    "items",
+    "additionalItems",
+    "unevaluatedItems",
+    "prefixItems",
+    "contains",
+    "minContains",
+    "maxContains",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minimum",
+    "maximum",
+];
 
 /// Keywords that say: as it is there.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
@@ -287,6 +316,7 @@ impl<'s> Asked<'s> {
         let far = |value: &Value| roughly(value).is_some_and(|most| most >= FAR);
         let empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
         map.iter().all(|(keyword, value)| match keyword.as_str() {
+            word if is_object && OF_OTHER_TYPES.contains(&word) => true,
             word if NOTES.contains(&word) => true,
             word if REFERENCES.contains(&word) => self.reference(value, is_object),
             "type" => all_types(value) || is_object && value == "object",
@@ -405,5 +435,12 @@ mod tests {
             assert!(!takes_anything(&schema, false), "{schema}");
         }
         assert!(takes_anything(&json!({"type": "object"}), true));
+        let of_a_list = json!({"items": {"const": 3}, "minItems": 1, "contains": {"const": 1}});
+        assert!(takes_anything(&of_a_list, true));
+        assert!(!takes_anything(&of_a_list, false));
+        assert!(!takes_anything(
+            &json!({"type": "array", "items": {"const": 3}}),
+            true
+        ));
     }
 }

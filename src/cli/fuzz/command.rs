@@ -2,6 +2,7 @@
 
 use super::super::named_server::{NamedServer, named_server, world_redactor};
 use super::super::out::{say, say_json};
+use super::super::overwrite::refuse_kept;
 use super::super::refusal::Refusal;
 use super::super::runtime::{CommandContext, with_runtime};
 use super::super::settings::World;
@@ -43,6 +44,8 @@ pub fn fuzz(args: &FuzzArgs, world: &World) -> Result<ExitCode, Refusal> {
         let redactor = world_redactor(world);
         let named = named_server(&args.server.source, world, &redactor).await?;
         refuse_remote(&named, args.allow_remote)?;
+        let plan = world.cwd.join(plan_path(args));
+        refuse_kept(&plan, &[], "a plan", is_written_by_fuzz)?;
         let mut report = tried(args, &named, world, &context, &redactor).await?;
         let code = written(args, &named, world, &redactor, &mut report)?;
         redact(&mut report, &redactor);
@@ -256,7 +259,7 @@ fn written(
     report: &mut FuzzReport,
 ) -> Result<ExitCode, Refusal> {
     let code = ExitCode::of(report.exit_code).unwrap_or(ExitCode::Internal);
-    let path = args.output.clone().unwrap_or_else(|| PathBuf::from(PLAN));
+    let path = plan_path(args);
     let place = world.cwd.join(&path);
     let folder = place.parent().unwrap_or(&world.cwd);
     let limit = args.call_timeout.unwrap_or(CALL);
@@ -288,6 +291,10 @@ fn written(
         }
     }
     Ok(code)
+}
+
+fn plan_path(args: &FuzzArgs) -> PathBuf {
+    args.output.clone().unwrap_or_else(|| PathBuf::from(PLAN))
 }
 
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
@@ -335,13 +342,22 @@ fn again(args: &FuzzArgs, named: &NamedServer, case: u64, redactor: &Redactor) -
 /// Nothing secret leaves, wherever the server said it.
 fn redact(report: &mut FuzzReport, redactor: &Redactor) {
     let clean = |text: &mut String| *text = redactor.redact(text).into_owned();
+    clean(&mut report.server);
+    for tool in &mut report.tools {
+        clean(&mut tool.name);
+    }
     for finding in &mut report.findings {
+        clean(&mut finding.tool);
+        clean(&mut finding.pointer);
+        clean(&mut finding.tried);
         clean(&mut finding.what);
         clean(&mut finding.stderr_tail);
         for call in &mut finding.calls {
+            clean(&mut call.tool);
             redactor.redact_json(&mut call.arguments);
         }
         if let Some(probe) = &mut finding.probe {
+            clean(&mut probe.tool);
             redactor.redact_json(&mut probe.arguments);
             if let Some(text) = &mut probe.text {
                 clean(text);
@@ -349,10 +365,14 @@ fn redact(report: &mut FuzzReport, redactor: &Redactor) {
         }
     }
     for notice in &mut report.notices {
+        clean(&mut notice.tool);
+        clean(&mut notice.pointer);
+        clean(&mut notice.tried);
         clean(&mut notice.what);
         redactor.redact_json(&mut notice.arguments);
     }
     for tool in &mut report.left_out {
+        clean(&mut tool.name);
         clean(&mut tool.why);
     }
 }

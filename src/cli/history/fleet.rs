@@ -5,11 +5,12 @@ use super::columns::{finished, number, table, words};
 use crate::cli::args::{CauseArgs, FleetArgs, FleetFormat, HistoryArgs, PageArgs, ScopeArgs};
 use crate::cli::open_history::{not_kept, unread};
 use crate::cli::out::{say, say_json};
+use crate::cli::overwrite::refuse_kept;
 use crate::cli::provenance::provenance;
 use crate::cli::refusal::{Refusal, complain};
 use crate::cli::settings::World;
 use crate::cli::target::Target;
-use crate::report::{FleetAnswers, fleet_html, markdown_table};
+use crate::report::{FleetAnswers, fleet_html, is_own_page, markdown_table};
 use jelly_base::model::{ExitCode, SCHEMA_VERSION, Side};
 use jelly_triage::history::{
     CauseAccount, FlakyTest, FleetScope, HistoryStore, NewCause, SlowTest,
@@ -461,6 +462,7 @@ pub fn slow(args: &FleetArgs, world: &World) -> Result<ExitCode, Refusal> {
 
 /// `jelly history page`.
 pub fn page(args: &PageArgs, world: &World) -> Result<ExitCode, Refusal> {
+    refuse_kept(&args.output, &[], "a page", is_own_page)?;
     let store = asked(&args.history, world)?;
     let whole = scope(&args.scope, args.limit, &*store, world)?;
     let recent = FleetScope {

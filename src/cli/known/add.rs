@@ -1,6 +1,6 @@
 //! `jelly known add`: a failure that was seen becomes an entry.
 
-use super::list::{file, read};
+use super::list::{known_file, read};
 use crate::cli::args::KnownAddArgs;
 use crate::cli::open_history;
 use crate::cli::out::say;
@@ -41,7 +41,7 @@ pub fn add(args: &KnownAddArgs, world: &World) -> Result<ExitCode, Refusal> {
         ));
     }
     let entries = entries(args, world)?;
-    let path = file(&args.file, world);
+    let path = known_file(&args.file, world);
     let (before, old) = match path.symlink_metadata() {
         Ok(_) => {
             let source = PlanSource::read(&path).map_err(|error| {

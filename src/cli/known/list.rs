@@ -36,7 +36,7 @@ pub struct KnownList {
 /// # Errors
 /// It was named and can't be read, or it is wrong.
 pub fn open_known(args: &KnownFile, world: &World) -> Result<Option<KnownList>, Refusal> {
-    let file = file(args, world);
+    let file = known_file(args, world);
     if args.known.is_none() && file.symlink_metadata().is_err() {
         return Ok(None);
     }
@@ -50,7 +50,7 @@ pub fn open_known(args: &KnownFile, world: &World) -> Result<Option<KnownList>, 
 }
 
 /// Where the list is, whether or not it is there yet.
-pub(super) fn file(args: &KnownFile, world: &World) -> PathBuf {
+pub fn known_file(args: &KnownFile, world: &World) -> PathBuf {
     let beside = || {
         let settings = project_file(&world.cwd);
         let folder = settings.as_deref().and_then(Path::parent);

@@ -6,7 +6,7 @@ mod judge;
 mod list;
 
 pub use judge::{JudgedScope, judge, said_of};
-pub use list::{KnownList, day_of, open_known};
+pub use list::{KnownList, day_of, known_file, open_known};
 
 use super::args::{KnownArgs, KnownCommand};
 use super::refusal::Refusal;

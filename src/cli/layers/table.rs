@@ -123,7 +123,7 @@ pub const SETTINGS: &[Setting] = &[
         "auto",
     ),
     settled(
-        ("", &["run", "triage"]),
+        ("", &["run", "triage", "merge"]),
         "ci",
         Word(&[
             "auto",
@@ -226,7 +226,7 @@ pub const SETTINGS: &[Setting] = &[
     settled(RUN, "record", Flag, "JELLY_RECORD", "false"),
     settled(RUN, "quiet", Flag, "JELLY_QUIET", "false"),
     settled(
-        RUN,
+        ("run", &["run", "merge"]),
         "report",
         PathsByWord(&REPORT_NAMES),
         "JELLY_REPORT",

@@ -8,8 +8,9 @@ use crate::cli::coverage::{judge_coverage, shown_coverage};
 use crate::cli::invalid::chain;
 use crate::cli::known::{JudgedScope, day_of, judge, said_of};
 use crate::cli::out::{print, print_in, stdout};
+use crate::cli::overwrite::Taken;
 use crate::cli::refusal::{Refusal, complain};
-use crate::cli::report_files::{ReportFiles, Taken};
+use crate::cli::report_files::{ReportFiles, UnusableReport};
 use crate::cli::settings::World;
 use crate::report::{
     ReportSurroundings, Results, RunDir, TerminalOptions, TerminalReporter, report_json, run_id,
@@ -99,12 +100,8 @@ fn report_files(args: &MergeArgs, files: &[PathBuf]) -> Result<ReportFiles, Refu
     let taken = files.iter().map(|file| ("a result", file.as_path()));
     let taken: Vec<Taken<'_>> = taken.collect();
     let latest = args.reports.latest();
-    ReportFiles::prepare(&args.named_reports.named, &taken, Some(&latest)).map_err(|unusable| {
-        match unusable.is_slip {
-            true => Refusal::invalid(unusable.text),
-            false => Refusal::needs_help(unusable.text),
-        }
-    })
+    ReportFiles::prepare(&args.named_reports.named, &taken, Some(&latest))
+        .map_err(UnusableReport::refusal)
 }
 
 fn report(

@@ -63,7 +63,8 @@ pub fn serve(args: &ServeArgs, world: &World) -> Result<ExitCode, Refusal> {
         ..Workshop::new(fence, jelly, reports)
     };
     let handler = ServeHandler::new(shop);
-    runtime()?.block_on(async {
+    let runtime = runtime()?;
+    let ended = runtime.block_on(async {
         let interrupt = interrupt::listen()?;
         let served = async {
             match args.listen {
@@ -75,8 +76,16 @@ pub fn serve(args: &ServeArgs, world: &World) -> Result<ExitCode, Refusal> {
         };
         let end = unless_interrupted(&interrupt, served).await;
         handler.stop().await;
-        end?
-    })
+        end
+    });
+    match ended {
+        Ok(served) => served,
+        Err(interrupted) => {
+            // A thread of it reads stdin, which the client may keep open.
+            runtime.shutdown_background();
+            Err(interrupted)
+        }
+    }
 }
 
 /// Over stdin and stdout.

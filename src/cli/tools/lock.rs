@@ -65,15 +65,16 @@ pub fn lock(args: &LockArgs, world: &World) -> Result<ExitCode, Refusal> {
             let printed = print_in(Notation::Json, lock.text());
             return unless_unsaid(printed, ExitCode::Passed);
         }
-        let written = Target::open(Some(&path), None).and_then(|mut file| {
+        let written = Target::open(Some(&path), Some(Notation::Json)).and_then(|mut file| {
             file.write_all(lock.text().as_bytes())?;
             file.finish()
         });
         written.map_err(|error| {
-            Refusal::with_help(
-                format!("failed to write {}: {error}", args.output.display()),
-                "name a file that can be written, by --output",
-            )
+            Refusal::needs_help(format!(
+                "error: failed to write {}: {error}\nhelp: name a file that can be written, by \
+                 --output",
+                args.output.display()
+            ))
         })?;
         say(told(args, before.as_ref(), &lock), ExitCode::Passed)
     })

@@ -6,9 +6,13 @@
 //! `##vso[` and `##[`, TeamCity `##teamcity[`. What a server or a report says
 //! must not command it. Main types: [`Notation`], [`Disarming`].
 //!
+//! In JSON, what is not seen, or turns what is shown around, is written by its
+//! escape too: a reader has the same text, and who looks at the bytes sees it.
+//!
 //! Sources: GitHub's "Workflow commands for GitHub Actions", Azure Pipelines'
 //! "Logging commands", TeamCity's "Service messages".
 
+use super::harmless::is_unseen;
 use memchr::{memchr3, memmem};
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -30,7 +34,8 @@ pub enum Notation {
 #[must_use]
 pub fn disarmed(text: &str, notation: Notation) -> Cow<'_, str> {
     let bytes = text.as_bytes();
-    if memmem::find(bytes, b"##").is_none() && memmem::find(bytes, b"::").is_none() {
+    let is_shown = notation != Notation::Json || !bytes.iter().any(|byte| may_be_unseen(*byte));
+    if is_shown && memmem::find(bytes, b"##").is_none() && memmem::find(bytes, b"::").is_none() {
         return Cow::Borrowed(text);
     }
     let mut disarmer = Disarmer::new(notation);
@@ -113,6 +118,8 @@ enum Beginning {
     Mark(usize),
     /// `::` where a line begins.
     Colons,
+    /// A character that is not seen, in JSON.
+    Unseen(char),
     /// It depends on what comes.
     Open,
 }
@@ -165,6 +172,12 @@ impl Disarmer {
                     });
                     2
                 }
+                Beginning::Unseen(character) => {
+                    for unit in character.encode_utf16(&mut [0; 2]) {
+                        out.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
+                    }
+                    character.len_utf8()
+                }
             };
             rest = &rest[taken..];
         }
@@ -194,6 +207,9 @@ impl Disarmer {
         if rest[0] == b'#' {
             return mark(rest);
         }
+        if self.notation == Notation::Json {
+            return in_json(rest);
+        }
         let length = memchr3(b'#', b'\n', b'\r', rest).unwrap_or(rest.len());
         match rest.get(length) {
             Some(b'\n' | b'\r') => {
@@ -205,14 +221,45 @@ impl Disarmer {
     }
 }
 
+/// Of a text in JSON that begins with no `#`.
+fn in_json(rest: &[u8]) -> Beginning {
+    if !may_be_unseen(rest[0]) {
+        let stops = |byte: &u8| *byte == b'#' || may_be_unseen(*byte);
+        return Beginning::Harmless(rest.iter().position(stops).unwrap_or(rest.len()));
+    }
+    let Some(bytes) = rest.get(..utf8_length(rest[0])) else {
+        return Beginning::Open;
+    };
+    let character = std::str::from_utf8(bytes).ok();
+    match character.and_then(|text| text.chars().next()) {
+        Some(character) if is_unseen(character) => Beginning::Unseen(character),
+        Some(character) => Beginning::Harmless(character.len_utf8()),
+        // No UTF-8, and so no JSON.
+        None => Beginning::Harmless(1),
+    }
+}
+
+/// Whether a character that begins so may be one that is not seen. What JSON
+/// has to escape in any case is none of them.
+fn may_be_unseen(byte: u8) -> bool {
+    byte >= 0x7f
+}
+
+fn utf8_length(first: u8) -> usize {
+    match first {
+        ..0xc0 => 1,
+        0xf0.. => 4,
+        0xe0.. => 3,
+        _ => 2,
+    }
+}
+
 /// The bytes of the white space that a text begins with, as one character; none
 /// where more is needed to tell.
 fn blank(text: &[u8]) -> Option<usize> {
     let length = match text[0] {
         first if first.is_ascii() => return Some(usize::from(char::from(first).is_whitespace())),
-        0xf0.. => 4,
-        0xe0.. => 3,
-        _ => 2,
+        first => utf8_length(first),
     };
     let character = std::str::from_utf8(text.get(..length)?).ok();
     let is_blank = character.is_some_and(|text| text.trim_start().is_empty());
@@ -285,10 +332,23 @@ mod tests {
         );
     }
 
+    #[test]
+    fn in_json_what_is_not_seen_is_escaped() {
+        let said = "a\u{202e}b\u{9b}c\u{85}d\u{2028}\u{200b}\u{7f}\u{e0041}é👩\u{200d}💻";
+        let json = serde_json::to_string(said).unwrap();
+        let shown = disarmed(&json, Notation::Json);
+        assert_eq!(
+            shown,
+            r#""a\u202eb\u009bc\u0085d\u2028\u200b\u007f\udb40\udc41é👩\u200d💻""#
+        );
+        assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), said);
+        assert_eq!(plain(said), said, "people's texts are made by `sanitize`");
+    }
+
     proptest! {
         #[test]
         fn no_piece_hides_a_command(
-            text in "[#:a\\[ \n\r\u{a0}\u{3000}é]{0,40}",
+            text in "[#:a\\[ \n\r\u{a0}\u{3000}é\u{202e}\u{9b}\u{e0041}]{0,40}",
             cuts in proptest::collection::vec(1_usize..6, 0..20),
         ) {
             for notation in [Notation::Plain, Notation::Json, Notation::Xml] {

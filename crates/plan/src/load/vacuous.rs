@@ -3,6 +3,7 @@
 
 use super::path::Path;
 use super::reader::Reader;
+use crate::anything::misses_objects;
 use crate::grammar::{OperandKind, Target};
 use crate::same_path::is_same_path;
 use crate::syntax::Node;
@@ -24,7 +25,16 @@ impl<'t> Reader<'t> {
         if predicates.is_empty() || !predicates.iter().all(holds) {
             return;
         }
+        let is_schema = |one: &Predicate| one.operator.operand() == OperandKind::JsonSchema;
+        let of_others = predicates
+            .iter()
+            .any(|one| is_schema(one) && !can_not_fail(one.operator, &one.operand));
         let (what, hint) = match target {
+            Target::Json | Target::Structured if of_others => (
+                "the schema refuses no object, and an object it is",
+                "what is said of a list, a text or a number in it stands under `properties`, or at \
+                 its own path, as in `json: [{ path: $.structuredContent.list, schema: … }]`",
+            ),
             Target::Count => (
                 "every number matches",
                 "at least one is `count: { ge: 1 }`; none at all is `absent: true`",
@@ -74,8 +84,9 @@ fn is_true_of_anything(predicate: &Predicate, target: Target, place: &str) -> bo
             matches!(target, Target::Count | Target::Duration) && at_least(operand)
         }
         OperandKind::Number if operator == Operator::Gt => {
-            let least = roughly(operand).filter(|_| target == Target::Count);
-            least.is_some_and(|least| least < 0.0)
+            // Every call takes some time.
+            let below = roughly(operand).is_some_and(|least| least < 0.0);
+            target == Target::Count && below || target == Target::Duration && at_least(operand)
         }
         OperandKind::Path => operand
             .as_str()
@@ -85,6 +96,10 @@ fn is_true_of_anything(predicate: &Predicate, target: Target, place: &str) -> bo
             can_not_fail(operator, operand)
                 || target.is_text() && is("string")
                 || is_root && is("object")
+        }
+        // What is structured is an object in every revision.
+        OperandKind::JsonSchema if is_root || target == Target::Structured => {
+            can_not_fail(operator, operand) || misses_objects(operand)
         }
         OperandKind::Value
         | OperandKind::Values

@@ -1,7 +1,7 @@
 //! A plan's YAML: blocks as wide as a screen, and comments that nothing breaks
 //! out of.
 
-use jelly_base::text::one_line;
+use jelly_base::text::{Notation, disarmed, one_line};
 use jelly_plan::{yaml_flow, yaml_key};
 use serde_json::{Map, Value};
 
@@ -46,6 +46,8 @@ impl Text {
             .chars()
             .filter(|c| is_shown(*c))
             .collect();
+        // A plan may be printed in a job, and no console is to obey it.
+        let line = disarmed(&line, Notation::Plain);
         if line.is_empty() {
             return;
         }
