@@ -17,6 +17,7 @@ use super::operators::{Compiled, OperandError, holds};
 use super::output;
 use super::phrase::{relation, subject};
 use super::selected::selected;
+use super::snapshots;
 use super::volatile::{idle, settled};
 use jelly_base::model::{Assertion, AssertionTarget, RpcError, Rung, TextDifference};
 use jelly_base::text::{first_difference, hunks, is_long};
@@ -423,6 +424,12 @@ impl<'a> Judge<'a> {
         match verdict {
             Ok((true, _)) => {}
             Ok((false, stored)) => {
+                let stored = match (stored, &actual) {
+                    (Value::String(text), Some(Value::String(came))) => {
+                        Value::from(snapshots::compared(&text, came))
+                    }
+                    (stored, _) => stored,
+                };
                 let wanted = (stored, format!("`{name}`"));
                 self.add_compared((target, path), predicate, wanted, actual.as_ref());
             }

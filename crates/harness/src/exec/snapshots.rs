@@ -85,6 +85,16 @@ pub fn text_of(value: &Value) -> String {
     }
 }
 
+/// What of a stored text is held against `text`: all but the line feed at the
+/// end of the file.
+#[must_use]
+pub fn compared<'s>(stored: &'s str, text: &str) -> &'s str {
+    match stored.strip_suffix('\n') {
+        Some(shorter) if stored != text => shorter,
+        Some(_) | None => stored,
+    }
+}
+
 /// Whether the stored text is this one. A file ends with a line feed, by
 /// custom and by most editors, which is no part of the text.
 #[must_use]
@@ -94,7 +104,7 @@ pub fn same(stored: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{same, stored, text_of};
+    use super::{compared, same, stored, text_of};
     use crate::exec::operators::OperandError;
     use jelly_plan::snapshot_path;
     use serde_json::json;
@@ -103,6 +113,8 @@ mod tests {
     fn the_line_feed_at_the_end_of_a_file_is_no_part_of_the_text() {
         assert!(same("a\n", "a") && same("a", "a") && same("a\n\n", "a\n"));
         assert!(!same("a", "a\n") && !same("a\n\n", "a") && !same("", "a"));
+        assert_eq!(compared("a\n", "b"), "a");
+        assert_eq!(compared("a\n\n", "b\n"), "a\n");
     }
 
     #[test]

@@ -306,7 +306,13 @@ impl LoopState {
             } else {
                 LoopLimit::Deadline(self.policy.budgets.deadline)
             };
-            return (vec![Some(loop_limit); judged.len()], Some(loop_limit));
+            let failures = observation.failures.iter().zip(judged);
+            // It is no advice for what would not be tried again anyway.
+            let limits = failures.map(|(seen, judged)| {
+                let own = ask(seen, judged, &self.memory, &self.ledger, &self.policy).0;
+                (own != Ask::Nothing).then_some(loop_limit)
+            });
+            return (limits.collect(), Some(loop_limit));
         }
         let endless = self.ledger.without_end(self.policy.means);
         let asks: Vec<(Ask, Option<&Proposal>)> = observation

@@ -2,7 +2,9 @@
 //! on that.
 
 use super::revision::definitions;
-use super::seen::{Foundations, Observation, PassedBefore, Seen, StepFacts, needs_proof};
+use super::seen::{
+    Foundations, NEW_SNAPSHOT, Observation, PassedBefore, Seen, StepFacts, needs_proof,
+};
 use jelly_base::model::{IterationRecord, Outcome, Section, Side, StepReport, StepState};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -54,7 +56,10 @@ pub fn earlier_steps(record: &IterationRecord, failures: &[Seen]) -> Vec<Earlier
         };
         let ran = if seen.failure.outcome == Some(Outcome::Eof) {
             Ran::Died
-        } else if seen.diagnosis.side == Side::Test && !needs_proof(&seen.failure, &seen.diagnosis)
+        } else if seen.diagnosis.side == Side::Test
+            && !needs_proof(&seen.failure, &seen.diagnosis)
+            // It was answered; what is missing is something to hold that against.
+            && seen.diagnosis.root_cause != NEW_SNAPSHOT
         {
             Ran::FailedTestSide
         } else {

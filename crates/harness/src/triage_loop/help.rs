@@ -1,10 +1,11 @@
 //! The help summary: what happened, the evidence, what was tried and what to
 //! type next, told as one colleague tells another. Deterministic.
 
-use super::help_problem::{Case, NEW_SNAPSHOT, problem};
+use super::help_problem::{Case, problem};
 use super::loop_limit::LoopLimit;
 use super::proofs::Proof;
 use super::run::PassedOver;
+use super::seen::NEW_SNAPSHOT;
 use super::settings::CallFlags;
 use super::verdict::{Course, Taint};
 use jelly_base::model::{

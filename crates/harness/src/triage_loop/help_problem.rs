@@ -4,6 +4,7 @@ use super::help::HelpContext;
 use super::help_compared::compared;
 use super::help_excuse::excused;
 use super::reason::NAMED;
+use super::seen::NEW_SNAPSHOT;
 use jelly_base::model::{
     ActionKind, Assertion, Because, Diagnosis, Exit, FailureReport, HelpProblem, IterationReport,
     Phase, Side, Standing, StepReport, StepState, Unlisted,
@@ -17,9 +18,6 @@ use jelly_plan::{Operator, Plan, Step};
 const OTHERS: usize = 10;
 /// How much of a value or a line is quoted, in bytes.
 const QUOTE: usize = 200;
-
-/// The root cause of an expectation of a snapshot that is not stored yet.
-pub(super) const NEW_SNAPSHOT: &str = "missing_snapshot";
 
 /// Failures of one cause at one server.
 pub(super) struct Case<'a> {
@@ -142,7 +140,7 @@ fn what(case: &Case<'_>, iterations: &[IterationReport]) -> String {
         // A person has looked at it.
         add("either the server changed, or the snapshot was accepted of another answer: no run is remembered in which it held".to_owned());
     } else if diagnosis.standing == Some(Standing::NeverPassed) {
-        add("either the server is wrong, or the plan expects the wrong value: this expectation was never seen to hold".to_owned());
+        add("either the server is wrong, or the plan expects the wrong value: no history says that this expectation ever held".to_owned());
     }
     what
 }

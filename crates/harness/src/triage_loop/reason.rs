@@ -84,12 +84,12 @@ fn nothing_left(
     let stands = judged.iter().any(|j| !j.is_code());
     match (standings.code, standings.test_side) {
         (true, _) if !doubtful.is_empty() => format!(
-            "{}, but {} never seen to pass: the server is wrong, or the plan expects the wrong value",
+            "{}, but no history says that {} ever passed: the server is wrong, or the plan expects the wrong value",
             failed_the_same(&doubtful),
             if Owners::of_all(doubtful.iter().copied()).count == 1 {
-                "was"
+                "it"
             } else {
-                "were"
+                "they"
             }
         ),
         (true, false) => format!("code-side failures are confirmed{}", end(", and")),

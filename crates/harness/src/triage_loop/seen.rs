@@ -11,6 +11,9 @@ use std::fmt;
 use std::ops::Deref;
 use std::rc::Rc;
 
+/// The root cause of an expectation of a snapshot that is not stored yet.
+pub(super) const NEW_SNAPSHOT: &str = "missing_snapshot";
+
 /// What holds for the whole run.
 #[derive(Debug, Clone)]
 pub struct Policy {

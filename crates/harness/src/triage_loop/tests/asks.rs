@@ -425,7 +425,7 @@ fn an_expectation_that_never_held_refines_no_code_unless_the_plan_is_trusted() {
     let decision = world.sees(&[mismatch("a", "x")]);
     assert_eq!(decision.action, Action::Stop);
     assert!(
-        decision.reason.contains("never seen to pass"),
+        decision.reason.contains("no history says"),
         "{}",
         decision.reason
     );

@@ -436,6 +436,16 @@ fn a_mismatch_behind_a_step_that_did_not_run_proves_nothing() {
     }
 }
 
+#[test]
+fn a_snapshot_that_is_not_stored_yet_excuses_nothing() {
+    let new = seen("a", Phase::Assert, Side::Test, "missing_snapshot");
+    let mut world = World::new(policy());
+    let all = [new, mismatch("b", "y")];
+    world.sees(&all);
+    let second = world.sees(&all);
+    guilty(&second.judged[1].diagnosis, Standing::NeverPassed);
+}
+
 /// Two bugs in one server are two bugs, and one may be that it dies.
 #[test]
 fn an_earlier_fault_of_the_server_excuses_nothing() {
