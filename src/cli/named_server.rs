@@ -43,7 +43,7 @@ use jelly_base::text::redact::{
 use jelly_base::text::{did_you_mean, sanitize};
 use jelly_process::CommandSpec;
 use jelly_setup::doctor::Config;
-use jelly_wire::{Endpoint, Launch, Reach};
+use jelly_wire::{Endpoint, Launch, LocalPort, Reach};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -320,10 +320,12 @@ fn by_url(
             (name, Some(command))
         }
     };
+    let own_port = command.as_ref().and_then(|_| LocalPort::of_url(url));
     let mut endpoint = Endpoint {
         url: url.to_owned(),
         headers,
         command,
+        own_port,
         auth: None,
     };
     log_in(&mut endpoint, source.login, world, redactor)?;

@@ -129,6 +129,38 @@ steps: [{{ id: answer, tool: answer, expect: {{ text: {{ equals: \"42\" }} }} }}
     assert_eq!(diagnosis["flaky"], true, "{diagnosis:#}");
 }
 
+/// What an expectation does not look at makes no other failure of it.
+#[test]
+fn a_clock_in_the_answer_does_not_make_a_failure_flaky() {
+    let server = python(
+        "
+import time
+def call(message):
+    now = time.time()
+    stamp = time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now)) + ('%.6f' % (now % 1))[1:] + 'Z'
+    answer(message, text(stamp))
+serve(call)
+",
+    );
+    let expects = [
+        "{ error: {} }",
+        "{ text: { starts_with: \"1999\" } }",
+        "{ text: { not_contains: \":\" } }",
+        "{ json: [{ path: $.content, length: 2 }] }",
+    ];
+    let steps: String = (expects.iter().enumerate())
+        .map(|(n, expect)| format!("  - {{ id: a{n}, tool: work, expect: {expect} }}\n"))
+        .collect();
+    let run = run(&format!(
+        "version: 1\nservers: {{ s: {server} }}\nsteps:\n{steps}"
+    ));
+    run.ends(1, "code_failure");
+    for n in 0..expects.len() {
+        let diagnosis = &run.last().failure(&format!("a{n}"))["diagnosis"];
+        assert_eq!(diagnosis["side"], "code", "{n} {diagnosis:#}");
+    }
+}
+
 fn flaky() -> Project {
     Project::with(&format!(
         "

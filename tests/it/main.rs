@@ -112,6 +112,7 @@ mod signals;
 mod silent;
 mod snapshot;
 mod startup;
+mod taken_ports;
 mod terminal;
 mod triage;
 mod verbose;

@@ -259,15 +259,75 @@ steps:
 }
 
 #[test]
-fn two_texts_under_one_name_are_told_and_neither_is_lost_in_silence() {
-    let project = Project::with(
-        "
-version: 1
-servers: { s: { command: jelly, args: [mock] } }
-steps:
-  - { id: a, server: s, tool: echo, args: { message: one }, expect: { text: { snapshot: said } } }
-  - { id: b, server: s, tool: echo, args: { message: two }, expect: { text: { snapshot: said } } }
-",
+fn a_name_that_different_requests_share_is_refused_with_both_lines() {
+    let plan = |steps: &str| {
+        Project::with(&format!(
+            "version: 1\nservers: {{ s: {{ command: jelly, args: [mock] }} }}\nsteps:\n{steps}"
+        ))
+    };
+    let echo = |id: &str, message: &str, expect: &str| {
+        format!(
+            "  - {{ id: {id}, tool: echo, args: {{ message: {message} }}, expect: {expect} }}\n"
+        )
+    };
+    let said = "{ text: { snapshot: said } }";
+    let cases = |name: &str| {
+        format!(
+            "  - id: a\n    tool: echo\n    cases:\n      - {{ word: one }}\n      - {{ word: two }}\n    \
+             args: {{ message: \"${{word}}\" }}\n    expect: {{ text: {{ snapshot: {name} }} }}\n"
+        )
+    };
+    let twice = "{ text: { snapshot: said }, json: [{ path: $.content, snapshot: said }] }";
+    for (steps, words, lines) in [
+        (
+            echo("a", "one", said) + &echo("b", "two", said),
+            "`said` is the snapshot of step `a` already",
+            ["4 |", "5 |"],
+        ),
+        (
+            echo("a", "one", twice),
+            "`said` is the snapshot of step `a` already",
+            ["4 |", "4 |"],
+        ),
+        (
+            cases("said"),
+            "the cases of this step share the snapshot `said`",
+            ["8 |", "10 |"],
+        ),
+    ] {
+        let project = plan(&steps);
+        for command in ["check", "run"] {
+            let ended = project.jelly(&[command, "plan.yaml"]).output();
+            assert_eq!(ended.code, Some(2), "{}", ended.stdout);
+            for words in [&[words], &lines[..]].concat() {
+                assert!(ended.stderr.contains(words), "{words}: {}", ended.stderr);
+            }
+        }
+    }
+    let project = plan(&cases("said"));
+    let ended = project.jelly(&["check", "plan.yaml"]).output();
+    assert!(ended.stderr.contains("`said-${word}`"), "{}", ended.stderr);
+    // The very same request may share one, and cases may have their own.
+    for steps in [
+        echo("a", "one", said) + &echo("b", "one", said),
+        cases("\"said-${word}\""),
+    ] {
+        let ended = plan(&steps).jelly(&["check", "plan.yaml"]).output();
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn two_answers_to_one_request_are_told_and_neither_is_lost_in_silence() {
+    let project = counting("");
+    let plan = project.read("plan.yaml");
+    let (head, _) = plan.split_once("steps:").unwrap();
+    project.write(
+        "plan.yaml",
+        format!(
+            "{head}steps:\n  - {{ id: a, tool: work, expect: {{ text: {{ snapshot: said }} }} }}\n  - \
+             {{ id: b, tool: work, expect: {{ text: {{ snapshot: said }} }} }}\n"
+        ),
     );
     let run = project.run(&[]);
     assert_eq!(run.code, Some(3), "{}", run.stdout);

@@ -89,6 +89,16 @@ impl Candidate {
                 };
                 let mut process = match &endpoint.command {
                     Some(command) => {
+                        if let Some(port) = &endpoint.own_port
+                            && let Some(why) = port.taken().await
+                        {
+                            return Err(Box::new(StartFailure {
+                                message: format!("was not started: {why}"),
+                                elapsed: started.elapsed(),
+                                era: launch.era,
+                                ..StartFailure::of(Phase::Spawn, Outcome::SpawnError)
+                            }));
+                        }
                         Some(start_process(launch, command, started, &mut notes).await?)
                     }
                     None => None,

@@ -2,6 +2,7 @@
 
 use super::answers::Answers;
 use super::auth::Authorizer;
+use super::local_port::LocalPort;
 use super::transcript::Recorder;
 use jelly_base::mcp::{Era, Revision};
 use jelly_base::text::redact::Redactor;
@@ -54,6 +55,9 @@ pub struct Endpoint {
     pub headers: Vec<(String, String)>,
     /// What to start first, if that is ours to do.
     pub command: Option<CommandSpec>,
+    /// Where nobody may listen before it is started; none where jelly has chosen
+    /// the port.
+    pub own_port: Option<LocalPort>,
     /// Gets the tokens that the server asks for.
     pub auth: Option<Arc<Authorizer>>,
 }

@@ -29,6 +29,7 @@ mod handshake;
 mod http;
 mod launch;
 mod listing;
+mod local_port;
 mod message;
 mod notices;
 mod observed;
@@ -58,6 +59,7 @@ pub use http::{
     RawHttp, RawNews, RequestRefusal, SseItem, SseParser, auth, header_text,
 };
 pub use launch::{Endpoint, Launch, Reach};
+pub use local_port::LocalPort;
 pub use notices::{Listener, Notice};
 pub use observed::Observed;
 pub use patience::Patience;

@@ -540,6 +540,7 @@ impl Filler<'_> {
                     .map(|(name, spot)| (name.clone(), self.text(spot, true)))
                     .collect(),
                 command: None,
+                own_port: None,
                 auth: self.login(url, headers),
             }),
         }

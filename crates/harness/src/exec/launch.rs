@@ -13,7 +13,7 @@ use jelly_package::{self as package, InputKind, Trouble};
 use jelly_plan::{Command, PackageUse, Scope, Server, Template, Transport, Unresolved};
 use jelly_process::{self as process, CommandSpec};
 use jelly_wire::auth::Authorizer;
-use jelly_wire::{Endpoint, Reach, StartFailure};
+use jelly_wire::{Endpoint, LocalPort, Reach, StartFailure};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -224,7 +224,9 @@ impl<'a> Preparation<'a> {
                     .map(|(name, value)| (name.clone(), self.text(value)))
                     .collect();
                 facts.url = Some(shown_url(&url, &settings.redactor));
+                let own_port = spec.as_ref().and_then(|_| LocalPort::of_url(&url));
                 Some(Reach::Http(Endpoint {
+                    own_port: own_port.filter(|port| !chosen_by_jelly(port, self.scope)),
                     url,
                     headers,
                     command: spec.clone(),
@@ -377,6 +379,12 @@ impl<'a> Preparation<'a> {
 
 /// An argv, and variables by name.
 type Spelled = (Vec<String>, Vec<(String, String)>);
+
+/// Whether it is a `${port}`: nobody had it when jelly chose it, and what listens
+/// there now may be another server of the plan.
+pub(super) fn chosen_by_jelly(port: &LocalPort, scope: &Scope) -> bool {
+    scope.ports.values().any(|chosen| *chosen == port.number())
+}
 
 /// A URL as it may be shown.
 pub(super) fn shown_url(url: &str, redactor: &Redactor) -> String {

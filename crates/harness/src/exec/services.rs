@@ -4,7 +4,7 @@
 //! A service is nobody's code under test: one that does not become ready, or dies, is
 //! told as what is wrong around the servers.
 
-use super::launch::{Prepared, ServerFacts, prepare};
+use super::launch::{Prepared, ServerFacts, chosen_by_jelly, prepare};
 use super::line_watch::LineWatch;
 use super::settings::ExecSettings;
 use super::shared_state::SharedState;
@@ -15,7 +15,7 @@ use jelly_base::model::{
 use jelly_base::text::human_duration;
 use jelly_plan::{Service, ServiceReady};
 use jelly_process::{Capture, Process, StderrHandle, spawn};
-use jelly_wire::{Endpoint, PlainHttp, PlainRequest, Reach, describe_exit};
+use jelly_wire::{Endpoint, LocalPort, PlainHttp, PlainRequest, Reach, describe_exit};
 use std::net::Ipv4Addr;
 use std::rc::Rc;
 use std::time::Duration;
@@ -57,6 +57,9 @@ enum Sign {
     Url(Box<PlainHttp>, PlainRequest),
 }
 
+/// With the port where nobody may listen before.
+type ReadySign = (Sign, Option<LocalPort>);
+
 impl ServiceTask {
     /// Lives the service's life.
     pub async fn run(self, service: Service) -> ServerReport {
@@ -95,7 +98,9 @@ impl ServiceTask {
         });
     }
 
-    fn sign(&self, service: &Service, prepared: &Prepared) -> Result<Sign, Box<Failure>> {
+    /// How it shows that it is ready, and the port where nobody may listen before it
+    /// is started.
+    fn sign(&self, service: &Service, prepared: &Prepared) -> Result<ReadySign, Box<Failure>> {
         let name = &service.server.name;
         let unfit = |message: String| Box::new(prepared.facts.failure(Phase::Config, message));
         let scope = self.shared.scope.borrow();
@@ -107,15 +112,18 @@ impl ServiceTask {
                 failure
             })
         };
+        let fixed = |port: &LocalPort| !chosen_by_jelly(port, &scope);
         Ok(match &service.ready {
-            ServiceReady::Line(line) => Sign::Line(text(line)?),
+            ServiceReady::Line(line) => (Sign::Line(text(line)?), None),
             ServiceReady::Port(port) => {
                 let port = text(port)?;
                 let number = port.trim().parse().ok().filter(|port| *port > 0);
-                Sign::Port(number.ok_or_else(|| {
+                let number = number.ok_or_else(|| {
                     let port = self.shared.cleaner.quote(&port);
                     unfit(format!("`ready` names no port, but {port}"))
-                })?)
+                })?;
+                let port = Some(LocalPort::of(number));
+                (Sign::Port(number), port.filter(fixed))
             }
             ServiceReady::Url(url) => {
                 let endpoint = Endpoint {
@@ -129,7 +137,8 @@ impl ServiceTask {
                     path: http.own_path(),
                     ..PlainRequest::default()
                 };
-                Sign::Url(Box::new(http), request)
+                let port = LocalPort::of_url(&endpoint.url).filter(fixed);
+                (Sign::Url(Box::new(http), request), port)
             }
         })
     }
@@ -139,7 +148,7 @@ impl ServiceTask {
         &self,
         service: &Service,
         prepared: &Prepared,
-        sign: Result<Sign, Box<Failure>>,
+        sign: Result<ReadySign, Box<Failure>>,
         report: &mut ServerReport,
     ) -> Option<(Process, StderrHandle)> {
         let spec = match (&prepared.reach, sign) {
@@ -156,7 +165,23 @@ impl ServiceTask {
                 None
             }
         };
-        let (spec, sign) = spec?;
+        let (spec, (sign, own_port)) = spec?;
+        if let Some(port) = own_port
+            && let Some(why) = tokio::select! {
+                why = port.taken() => why,
+                _ = self.shared.stop() => {
+                    report.notes.push("stopped before it was started".to_owned());
+                    return None;
+                }
+            }
+        {
+            let message = format!("the service was not started: {why}");
+            self.fails(Failure {
+                outcome: Some(Outcome::SpawnError),
+                ..prepared.facts.failure(Phase::Spawn, message)
+            });
+            return None;
+        }
         report.started_ms = Some(self.shared.elapsed_ms());
         let begun = Instant::now();
         let (seen, line_seen) = watch::channel(false);

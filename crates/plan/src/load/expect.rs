@@ -279,6 +279,9 @@ impl<'t> Reader<'t> {
             if let Some(operand) =
                 self.operand(operator, &entry.value, path.key(key), target, needs)
             {
+                if operator == Operator::Snapshot {
+                    self.note_snapshot(entry, path.key(key));
+                }
                 predicates.push(Predicate {
                     operator,
                     operand,

@@ -34,6 +34,7 @@ mod references;
 mod repeat_tests;
 mod server;
 mod service;
+mod shared_snapshots;
 #[cfg(test)]
 mod slips_tests;
 mod startup;

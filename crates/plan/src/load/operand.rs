@@ -299,7 +299,7 @@ impl<'t> Reader<'t> {
             return None;
         }
         let lower = name.to_ascii_lowercase();
-        let first = self.snapshots.entry(lower);
+        let first = self.snapshots.by_lower.entry(lower);
         let first = first.or_insert_with(|| name.to_owned()).clone();
         if first != name {
             let message = format!("`{name}` and `{first}` differ in case only");

@@ -316,6 +316,7 @@ impl<'t> Reader<'t> {
             }
         }
         self.enter(0);
+        self.settle_snapshots(None, None);
         let in_any = |key: &str| files.iter().any(|(_, fields)| fields.get(key).is_some());
         match fields.entry("steps") {
             Some(steps) if strict => {

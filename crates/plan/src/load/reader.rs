@@ -5,13 +5,14 @@ use super::defaults::Defaults;
 use super::path::Path;
 use super::problem::Problem;
 use super::references::KnownNames;
+use super::shared_snapshots::SnapshotNames;
 use crate::grammar::{Kind, Mapping, Words};
 use crate::syntax::{Data, Entry, Node, Span, Trouble, one_word};
 use crate::template::{Part, Template, has_reference};
 use crate::{DocPath, Location, Variant};
 use jelly_base::text::{Lines, close_names, plural, truncate_middle};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -107,8 +108,7 @@ pub(super) struct Reader<'t> {
     pub(super) strict: bool,
     /// Patterns and schemas that compiled already: plans repeat them.
     pub(super) good_operands: HashSet<String>,
-    /// Names of snapshots, as first written, by how they are in lower case.
-    pub(super) snapshots: HashMap<String, String>,
+    pub(super) snapshots: SnapshotNames,
 }
 
 impl<'t> Reader<'t> {
@@ -124,7 +124,7 @@ impl<'t> Reader<'t> {
             variant: None,
             strict: false,
             good_operands: HashSet::new(),
-            snapshots: HashMap::new(),
+            snapshots: SnapshotNames::default(),
         };
         reader.add_troubles(troubles);
         reader

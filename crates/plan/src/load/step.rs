@@ -121,6 +121,7 @@ impl<'t> Reader<'t> {
     ) -> Option<Step> {
         let node = raw.node.as_ref();
         let case = raw.case.as_ref();
+        self.settle_snapshots(None, None);
         let fields = self.fields(node, path, &STEP)?;
         self.id(fields);
         let mut needs = Needs::new();
@@ -193,7 +194,7 @@ impl<'t> Reader<'t> {
         let log_level = log_level.and_then(|name| meaning(name, &LogLevel::ALL));
         let bare = self.read(fields, "bare").unwrap_or_default();
         let cancel = self.cancel(fields, timeout);
-        Some(Step {
+        let step = Step {
             id: id.to_owned(),
             name,
             section: raw.section,
@@ -226,7 +227,9 @@ impl<'t> Reader<'t> {
             log_level,
             cancel,
             bare,
-        })
+        };
+        self.settle_snapshots(Some(&step), case);
+        Some(step)
     }
 
     fn id(&mut self, fields: Fields<'_, 't, '_>) {

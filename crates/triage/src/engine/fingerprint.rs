@@ -2,6 +2,7 @@
 //! in this step or test.
 
 use super::clues;
+use super::decisive::decisive;
 use super::facts::{Facts, FailureSource, Promise};
 use super::field::word;
 use super::first;
@@ -136,7 +137,10 @@ pub(super) fn of_facts(
                 // An error may name its request, which no two share.
                 Some((_, says)) => parts.push("says", truncate(&algorithm.template(says), SAYS)),
                 None => {
-                    let mut actual = assertion.actual.clone();
+                    let mut actual = match algorithm {
+                        Algorithm::First => assertion.actual.clone(),
+                        Algorithm::Second => decisive(assertion),
+                    };
                     algorithm.without_stamps(&mut actual);
                     parts.push("actual", canonical(&actual));
                 }

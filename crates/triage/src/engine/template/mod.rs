@@ -60,6 +60,11 @@ pub(super) fn without_stamps(value: &mut serde_json::Value) {
     }
 }
 
+/// A text without its time stamps, be it nothing but one.
+pub(super) fn without_any_stamp(text: &str) -> Cow<'_, str> {
+    moment::without_any_stamp(text).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
 #[cfg(test)]
 #[path = "tests.rs"]
 mod tests;

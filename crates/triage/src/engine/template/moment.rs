@@ -174,6 +174,15 @@ fn fit(form: &str, text: &str) -> Option<usize> {
 /// `text` without the moments in it that name a day and a time of day; `None`
 /// where there are none, or nothing else.
 pub(super) fn without_stamps(text: &str) -> Option<String> {
+    stamps_replaced(text, false)
+}
+
+/// The same, be the text nothing but one.
+pub(super) fn without_any_stamp(text: &str) -> Option<String> {
+    stamps_replaced(text, true)
+}
+
+fn stamps_replaced(text: &str, even_alone: bool) -> Option<String> {
     let mut out = String::new();
     let mut kept = 0;
     let mut at = 0;
@@ -183,7 +192,9 @@ pub(super) fn without_stamps(text: &str) -> Option<String> {
         word = b.is_ascii_alphanumeric() || !b.is_ascii();
         let found = (begins && word).then(|| moment(&text[at..])).flatten();
         match found.filter(|moment| moment.day && moment.clock) {
-            Some(moment) if text[at..at + moment.len] == *text.trim() => return None,
+            Some(moment) if !even_alone && text[at..at + moment.len] == *text.trim() => {
+                return None;
+            }
             Some(moment) => {
                 out.push_str(&text[kept..at]);
                 out.push_str("<time>");
