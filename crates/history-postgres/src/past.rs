@@ -115,7 +115,7 @@ mod row_kind {
 }
 
 /// All that is known of what is wanted. What could be many rows comes as arrays.
-fn query(wanted: &str, with_reports: bool) -> String {
+fn query(wanted: &str, with_reports: bool, counted: &str) -> String {
     let reports = match with_reports {
         false => "",
         true => {
@@ -161,7 +161,7 @@ fn query(wanted: &str, with_reports: bool) -> String {
             from jelly.branches b where b.id in (select branch_id from runs)
         UNION ALL
         select 6, 0, 0, 0, count(*), null, null, null, null, null, null
-            from jelly.runs u where u.project_id in (select id from project)
+            from jelly.runs u where u.project_id in (select id from project) {counted}
         {reports}"
     )
 }
@@ -177,14 +177,14 @@ pub(crate) async fn read(
     let text = match scope {
         OwnedScope::All => {
             values.push((&RUNS, Type::INT8));
-            query(OF_RUNS, true)
+            query(OF_RUNS, true, "")
         }
         OwnedScope::Failing => {
             values.extend([
                 (&WINDOW as &(dyn ToSql + Sync), Type::INT8),
                 (&WATCHED, Type::INT8),
             ]);
-            query(OF_FAILING, false)
+            query(OF_FAILING, false, "")
         }
         OwnedScope::Tests { keys, before } => {
             values.extend([
@@ -193,14 +193,14 @@ pub(crate) async fn read(
                 (&MISSES, Type::INT8),
                 (before, Type::TEXT_ARRAY),
             ]);
-            query(OF_TESTS, false)
+            query(OF_TESTS, false, "and u.id < (select id from stop)")
         }
         OwnedScope::Fingerprints(prefixes) => {
             values.extend([
                 (prefixes as &(dyn ToSql + Sync), Type::TEXT_ARRAY),
                 (&SIGHTINGS, Type::INT8),
             ]);
-            query(OF_CAUSES, false)
+            query(OF_CAUSES, false, "")
         }
     };
     let rows = client.query_typed(&text, &values).await?;

@@ -29,4 +29,4 @@ pub use origin::RunOrigin;
 pub use past::{CausePast, Fixed, Past, PastEnd, PastMark, PastMiss, PastParts};
 pub use record::{PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName};
 pub use runs::Runs;
-pub use store::{HistoryStore, PastScope, ReadPast, Recorded, is_database};
+pub use store::{HistoryStore, PastScope, ReadPast, Recorded, is_database, is_nearly_a_database};
