@@ -9,11 +9,12 @@ use super::known::open_known;
 use super::matrix::{Job, jobs};
 use super::open_history::OpenHistory;
 use super::plan_files::plans;
-use super::refusal::Refusal;
+use super::refusal::{Refusal, complain};
 use super::report_files::{ReportFiles, Taken};
 use super::rules::open_rules;
 use super::run_list::list;
 use super::runtime::runtime;
+use super::same_named::{same_named, told_of};
 use super::settings::{World, inherited_secrets};
 use super::shard::{ShardCall, project_root};
 use super::tools::read_lock;
@@ -78,13 +79,31 @@ fn open_call(
         &args.vars.iter().cloned().collect(),
         args.project_dir.as_deref(),
     );
+    let root = project_root(args.project_dir.as_deref(), world);
+    let same_named = same_named(
+        &paths,
+        (
+            &args.vars.iter().cloned().collect(),
+            args.project_dir.as_deref(),
+        ),
+        (&root, world),
+    );
+    if let Some(told) = told_of(&same_named) {
+        complain(&told);
+    }
     let known = open_known(&args.known, world)?;
+    let rules = open_rules(&args.own_rules, world)?;
     let runs: Vec<&Path> = jobs_to_run.iter().map(|job| job.path.as_path()).collect();
-    let shard = ShardCall::open(&args, world, (&paths, &runs), known.as_ref())?;
+    let shard = ShardCall::open(
+        &args,
+        world,
+        (&paths, &runs),
+        known.as_ref(),
+        rules.digest(),
+    )?;
     if let Some(shard) = &shard {
         jobs_to_run.retain(|job| shard.has(&job.path));
     }
-    let rules = open_rules(&args.own_rules, world)?;
     let locked = match args.locked {
         true => Some(Rc::new(Locked {
             lock: read_lock(&world.cwd.join(&args.lock))?,
@@ -105,7 +124,6 @@ fn open_call(
         let run_id = dir.run_id().to_owned();
         Announcement::Run { run_id }.announce();
     }
-    let root = project_root(args.project_dir.as_deref(), world);
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
     // A line among bars that are drawn would tear them.
     let draws = world.draws_progress(args.format) && !args.verbose;
@@ -140,6 +158,7 @@ fn open_call(
         several: jobs_to_run.len() > 1 || shard.is_some(),
         root,
         known,
+        same_named,
         shard,
         is_unheard: Cell::new(false),
     };

@@ -70,6 +70,7 @@ impl Past {
                 digests: Vec::new(),
                 durations: mark.durations,
             });
+            let here = viewer.may_share_branch(&origin);
             let mut counts: HashMap<usize, u32> = HashMap::new();
             for (test, miss) in failed.next().unwrap_or_default() {
                 let (Some(place), Some(cause)) = (places.get(test), prints.get(miss.cause)) else {
@@ -77,14 +78,14 @@ impl Past {
                 };
                 *counts.entry(miss.cause).or_default() += 1;
                 let print = past.prints.insert_full(miss.test_fingerprint).0;
-                let ended = past.tests[*place].ended_in(index);
+                let ended = past.tests[*place].ended_in(index, here);
                 ended.flaky = miss.flaky && (ended.prints.is_empty() || ended.flaky);
                 ended.prints.push((*cause, print));
             }
             let passed = ran.next().unwrap_or_default();
-            if viewer.may_share_branch(&origin) {
+            if here {
                 for place in passed.iter().filter_map(|test| places.get(*test)) {
-                    past.tests[*place].ended_in(index);
+                    past.tests[*place].ended_in(index, here);
                 }
             }
             let mut seen: Vec<(usize, u32)> = counts.into_iter().collect();
