@@ -16,7 +16,7 @@ use super::refusal::{Refusal, complain};
 use super::report_files::ReportFiles;
 use super::rules::Rules;
 use super::settings::{World, inherited_secrets};
-use super::shard::ShardCall;
+use super::shard::{ShardCall, relative_path};
 use super::write_back::WriteBack;
 use crate::cli::args::{RunArgs, RunFormat};
 use crate::report::{
@@ -34,7 +34,7 @@ use jelly_plan::Plan;
 use jelly_triage::history::{Past, TestName};
 use serde_json::Value;
 use std::cell::{Cell, OnceCell};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -72,6 +72,9 @@ pub struct RunCall {
     pub known: Option<KnownList>,
     /// The folder that paths of plans are relative to, in what is kept of them.
     pub root: PathBuf,
+    /// Plans that are not the only ones of their names, with their paths in the
+    /// project.
+    pub same_named: BTreeMap<PathBuf, String>,
     /// Where it runs a part of the plans that were named.
     pub shard: Option<ShardCall>,
     /// Stdout did not take all that was said.
@@ -262,7 +265,10 @@ impl RunCall {
             .map(|end| std::mem::take(&mut end.report))
             .collect();
         let today = day_of(&self.started_at);
-        let changed = judge(&list.entries, &mut reports, scope, today);
+        let place_of = |report: &RunReport| {
+            relative_path(Path::new(&report.plan.path), &self.root, &self.world)
+        };
+        let changed = judge(&list.entries, (&mut reports, &place_of), scope, today);
         let mut unwritten = None;
         for (at, (end, report)) in ends.iter_mut().zip(reports).enumerate() {
             end.report = report;
@@ -300,6 +306,13 @@ impl RunCall {
     /// Where the reports of the call are.
     pub fn run_folder(&self) -> Option<&Path> {
         self.run_dir.as_ref().ok().map(RunDir::path)
+    }
+
+    /// The names by which a list of known failures may mean a plan: its own, and
+    /// its path in the project, which no other plan has.
+    pub fn names_of(&self, path: &Path, name: &str) -> Vec<String> {
+        let place = relative_path(path, &self.root, &self.world);
+        [name.to_owned()].into_iter().chain(place).collect()
     }
 
     /// What runs before this one say of the steps of these.

@@ -4,6 +4,7 @@
 use super::refusal::Refusal;
 use jelly_base::model::{ExitCode, Interrupt, Signal};
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -16,6 +17,19 @@ use tokio::time::timeout;
 /// time to hear of it by then, since a file is slow to open or a computation
 /// long, is ended all the same.
 const REPORTS_TAKE: Duration = Duration::from_secs(3);
+
+/// A signal came.
+static CAME: AtomicBool = AtomicBool::new(false);
+
+/// Whether a signal came that is listened for: for what waits outside of the
+/// runtime.
+#[cfg_attr(
+    not(feature = "postgres"),
+    expect(dead_code, reason = "only a database is waited for so")
+)]
+pub fn came() -> bool {
+    CAME.load(Ordering::Relaxed)
+}
 
 /// Listens for SIGINT, SIGTERM and SIGHUP (which counts as SIGTERM) from now
 /// on, in a thread of its own.
@@ -84,6 +98,7 @@ async fn pass_on(mut streams: Streams, sender: &watch::Sender<Option<Interrupt>>
     let Some(signal) = streams.next().await else {
         return;
     };
+    CAME.store(true, Ordering::Relaxed);
     let tell = |insists| {
         sender.send_replace(Some(Interrupt { signal, insists }));
     };

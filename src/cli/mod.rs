@@ -52,6 +52,7 @@ mod run;
 mod run_list;
 mod run_secrets;
 mod runtime;
+mod same_named;
 mod schema;
 mod schema_store;
 #[cfg(feature = "serve")]

@@ -1,5 +1,7 @@
 //! `--history`: where the past is kept, and how it is opened.
 
+#[cfg(feature = "postgres")]
+use super::interrupt;
 use super::invalid::chain;
 use super::provenance::provenance;
 use super::record::passed_before;
@@ -11,7 +13,7 @@ use jelly_base::text::plural;
 use jelly_harness::triage_loop::PassedBefore;
 use jelly_triage::history::{
     HistoryError, HistoryFile, HistoryLimits, HistoryStore, Past, PastEnd, PastRun, PastScope,
-    ReadPast, Recorded, RunOrigin, TestName, is_database,
+    ReadPast, Recorded, RunOrigin, TestName, is_database, is_nearly_a_database,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -84,6 +86,12 @@ impl HistoryArgs {
         let Some(path) = self.history.clone().or_else(default) else {
             return Ok(None);
         };
+        if path.to_str().is_some_and(is_nearly_a_database) {
+            return Err(Refusal::with_help(
+                "--history: what it says looks like a database, and is none that jelly can use",
+                "write postgres://USER@HOST/NAME, with the password in PGPASSWORD, or name a file",
+            ));
+        }
         let viewer = provenance(world);
         if let Some(url) = path.to_str().filter(|path| is_database(path)) {
             return database(url, viewer, world).map(Some);
@@ -107,6 +115,7 @@ impl HistoryArgs {
             HistoryPlace::File(file) => file,
             #[cfg(feature = "postgres")]
             HistoryPlace::Database(database) => {
+                let database = database.waiting_while_not(interrupt::came);
                 database.connect();
                 return Ok(Some(OpenHistory {
                     store: Box::new(database),
@@ -216,6 +225,12 @@ impl OpenHistory {
     #[must_use]
     pub fn file(&self) -> Option<&Path> {
         self.store.file()
+    }
+
+    /// Where what is recorded comes from.
+    #[must_use]
+    pub fn origin(&self) -> &RunOrigin {
+        &self.origin
     }
 
     /// The past in which tests can be watched for whether they pass again.

@@ -91,7 +91,10 @@ impl RunCall {
     /// All that is in the way is found before anything is started.
     fn prepare(&self, job: &Job) -> Result<Option<(PlanRun<'_>, Plan, Selection)>, Invalid> {
         let path = job.path.as_path();
-        let plan = read(path, job.variant.clone(), &self.vars(), self.project())?;
+        let mut plan = read(path, job.variant.clone(), &self.vars(), self.project())?;
+        if let Some(name) = self.own_name(job) {
+            plan.name = name;
+        }
         self.refuse_weakened(job, &plan)?;
         if let Some(hook) = hooks(&plan, &self.args).first_named()
             && self.args.no_hooks
@@ -139,6 +142,15 @@ impl RunCall {
         let report_dir = report_dir.map_err(|error| Invalid::unwritable(path, &error))?;
         let run = PlanRun::new(self, &plan, project, Rc::new(report_dir));
         Ok(Some((run, plan, selection)))
+    }
+
+    /// What a plan is called that is not the only one of its name.
+    fn own_name(&self, job: &Job) -> Option<String> {
+        let place = self.same_named.get(&job.path)?;
+        Some(match &job.variant {
+            Some(variant) => format!("{place} [{}]", variant.label()),
+            None => place.clone(),
+        })
     }
 
     /// A plan that another one's hook left less to test, while it waited for
@@ -300,11 +312,13 @@ impl<'a> PlanRun<'a> {
             reads: &|plan| self.reads(plan),
             on_iteration: &mut |report, texts| self.write(report, texts),
         };
-        let outcome = tokio::select! {
+        let mut outcome = tokio::select! {
             biased;
             outcome = jelly_harness::triage_loop::run(plan, &settings, surroundings) => outcome,
             never = self.queue.run() => match never {},
         };
+        // A plan that was read again in between has the name that it says.
+        outcome.report.plan.name.clone_from(&name);
         let told = self.warnings.all().len();
         if let Some(logins) = &self.logins {
             logins.settled(LOGIN_GRACE).await;
@@ -429,7 +443,8 @@ impl<'a> PlanRun<'a> {
             selection,
             fail_fast: call.args.fail_fast,
             known_steps: call.known.as_ref().map_or_else(BTreeSet::new, |list| {
-                list.steps_of(plan, day_of(&call.started_at))
+                let names = call.names_of(&plan.source.path, &plan.name);
+                list.steps_of(plan, &names, day_of(&call.started_at))
             }),
             skip_missing: call.args.skip_missing,
             wire_check: call.args.wire_check,
@@ -498,7 +513,8 @@ impl<'a> PlanRun<'a> {
                 .known
                 .as_ref()
                 .map_or_else(KnownFailures::default, |list| {
-                    list.of_plan(&plan.name, day_of(&call.started_at))
+                    let names = call.names_of(&plan.source.path, &plan.name);
+                    list.of_plan(names, day_of(&call.started_at))
                 }),
             plan_identity: record::identity(&plan.source.path, &self.project),
             results: ResultSettings {

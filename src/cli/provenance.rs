@@ -23,6 +23,8 @@ struct BuildVariables {
     /// The number of a pull request, and what stands before it in the name of its
     /// branch here: two people may call their branches alike.
     pull: &'static [(&'static str, &'static str)],
+    /// Set for a tag: its name.
+    tag: &'static [&'static str],
     branch: &'static [&'static str],
     commit: &'static [&'static str],
 }
@@ -33,13 +35,19 @@ const BUILDS: [BuildVariables; 5] = [
         project: &["GITHUB_REPOSITORY"],
         // GITHUB_REF is refs/pull/7/merge then.
         pull: &[("GITHUB_REF", "pull")],
-        branch: &["GITHUB_REF_NAME"],
+        tag: &[],
+        // GITHUB_REF is refs/tags/v1 for a tag.
+        branch: &["GITHUB_REF", "GITHUB_REF_NAME"],
         commit: &["GITHUB_SHA"],
     },
     BuildVariables {
         mark: "GITLAB_CI",
         project: &["CI_PROJECT_PATH"],
-        pull: &[("CI_MERGE_REQUEST_IID", "merge-request")],
+        pull: &[
+            ("CI_MERGE_REQUEST_IID", "merge-request"),
+            ("CI_EXTERNAL_PULL_REQUEST_IID", "pull"),
+        ],
+        tag: &["CI_COMMIT_TAG"],
         branch: &["CI_COMMIT_BRANCH", "CI_COMMIT_REF_NAME"],
         commit: &["CI_COMMIT_SHA"],
     },
@@ -47,13 +55,15 @@ const BUILDS: [BuildVariables; 5] = [
         mark: "CIRCLECI",
         project: &["CIRCLE_PROJECT_USERNAME", "CIRCLE_PROJECT_REPONAME"],
         pull: &[("CIRCLE_PR_NUMBER", "pull")],
-        branch: &["CIRCLE_BRANCH", "CIRCLE_TAG"],
+        tag: &["CIRCLE_TAG"],
+        branch: &["CIRCLE_BRANCH"],
         commit: &["CIRCLE_SHA1"],
     },
     BuildVariables {
         mark: "BUILDKITE",
         project: &["BUILDKITE_ORGANIZATION_SLUG", "BUILDKITE_PIPELINE_SLUG"],
         pull: &[("BUILDKITE_PULL_REQUEST", "pull")],
+        tag: &["BUILDKITE_TAG"],
         branch: &["BUILDKITE_BRANCH"],
         commit: &["BUILDKITE_COMMIT"],
     },
@@ -61,6 +71,7 @@ const BUILDS: [BuildVariables; 5] = [
         mark: "TF_BUILD",
         project: &["BUILD_REPOSITORY_NAME"],
         pull: &[("SYSTEM_PULLREQUEST_PULLREQUESTID", "pull")],
+        tag: &[],
         branch: &["BUILD_SOURCEBRANCH"],
         commit: &["BUILD_SOURCEVERSION"],
     },
@@ -70,10 +81,12 @@ const BUILDS: [BuildVariables; 5] = [
 /// unknown, and then it may be anything.
 #[must_use]
 pub fn provenance(world: &World) -> RunOrigin {
-    let (run_key, attempt) = named_run(&world.env);
     let mut origin = of_variables(&world.env);
-    origin.run_key = run_key;
-    origin.attempt = attempt;
+    if let Some(run) = named_run(&world.env) {
+        origin.run_key = Some(run.key);
+        // An attempt that can't be read is not known.
+        origin.attempt = run.attempt.and_then(Result::ok);
+    }
     if (origin.project.is_none() || origin.branch.is_none() || origin.commit.is_none())
         && let Some(repository) = Repository::find(&world.cwd)
     {
@@ -101,13 +114,19 @@ fn of_variables(env: &Variables) -> RunOrigin {
         .iter()
         .find_map(|(name, word)| Some(format!("{word}/{}", pull_number(set(name)?)?)));
     let branch = build.branch.iter().find_map(|name| set(name));
-    let branch = branch.map(|name| name.strip_prefix("refs/heads/").unwrap_or(name).to_owned());
+    let branch = branch.map(|name| match name.strip_prefix("refs/tags/") {
+        Some(tag) => format!("tag/{tag}"),
+        None => name.strip_prefix("refs/heads/").unwrap_or(name).to_owned(),
+    });
+    // A tag may be called as a branch is.
+    let tag = build.tag.iter().find_map(|name| set(name));
+    let tag = tag.map(|name| format!("tag/{name}"));
     // Buildkite says HEAD where it does not know yet.
     let commit = build.commit.iter().find_map(|name| set(name));
     let commit = commit.filter(|commit| is_commit(commit));
     RunOrigin {
         project: parts.map(|parts| parts.join("/")),
-        branch: pull.or(branch),
+        branch: pull.or(tag).or(branch),
         commit: commit.cloned(),
         ..RunOrigin::default()
     }
@@ -242,6 +261,20 @@ mod tests {
                 ["acme/shop", "merge-request/12", ""],
             ),
             (
+                "GITLAB_CI=true CI_PROJECT_PATH=acme/shop CI_EXTERNAL_PULL_REQUEST_IID=3 \
+                 CI_COMMIT_REF_NAME=main",
+                ["acme/shop", "pull/3", ""],
+            ),
+            (
+                "GITLAB_CI=true CI_PROJECT_PATH=acme/shop CI_COMMIT_TAG=main \
+                 CI_COMMIT_REF_NAME=main",
+                ["acme/shop", "tag/main", ""],
+            ),
+            (
+                "GITHUB_REPOSITORY=acme/shop GITHUB_REF=refs/tags/main GITHUB_REF_NAME=main",
+                ["acme/shop", "tag/main", ""],
+            ),
+            (
                 "CIRCLECI=true CIRCLE_PROJECT_USERNAME=acme CIRCLE_PROJECT_REPONAME=shop \
                  CIRCLE_BRANCH=next CIRCLE_SHA1=0123456789abcdef",
                 ["acme/shop", "next", "0123456789abcdef"],
@@ -254,6 +287,10 @@ mod tests {
             (
                 "TF_BUILD=True BUILD_REPOSITORY_NAME=shop BUILD_SOURCEBRANCH=refs/heads/main",
                 ["shop", "main", ""],
+            ),
+            (
+                "TF_BUILD=True BUILD_REPOSITORY_NAME=shop BUILD_SOURCEBRANCH=refs/tags/v1",
+                ["shop", "tag/v1", ""],
             ),
         ] {
             assert_eq!(told(set), origin(wanted), "{set}");

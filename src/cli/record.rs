@@ -187,16 +187,19 @@ fn took(step: &StepReport) -> Option<u64> {
     step.duration_ms.map(|took| took.round() as u64)
 }
 
-/// What is recorded once. Of an attempt of a shard it is the same, whoever
-/// repeats it; where nobody named the run, its plans may be run again on any day.
+/// What is recorded once: a plan in one call, however often its results are
+/// delivered. The key of a run is not enough, since jobs of a matrix may share
+/// it, and without a CI all runs of the same plans do; nor is the id, which
+/// machines that start at the same moment may share.
 #[must_use]
 pub fn identity_of_run(report: &RunReport, shard: Option<&ShardRecord>) -> String {
     // The combinations of a matrix share run and path.
     let plan = format!("{}/{}", report.plan.path, report.plan.name);
-    match shard.filter(|shard| shard.is_named()) {
-        None => format!("{}/{plan}", report.run_id),
+    let call = format!("{}/{}", report.run_id, report.started_at);
+    match shard {
+        None => format!("{call}/{plan}"),
         Some(shard) => format!(
-            "{}/{}/{}of{}/{plan}",
+            "{}/{}/{}of{}/{call}/{plan}",
             shard.run_key, shard.attempt, shard.index, shard.total
         ),
     }

@@ -11,11 +11,12 @@ use super::matrix::{Job, jobs};
 use super::open_history::OpenHistory;
 use super::overwrite::Taken;
 use super::plan_files::plans;
-use super::refusal::Refusal;
+use super::refusal::{Refusal, complain};
 use super::report_files::{ReportFiles, UnusableReport};
 use super::rules::open_rules;
 use super::run_list::list;
 use super::runtime::runtime;
+use super::same_named::{same_named, told_of};
 use super::server_code::checkouts;
 use super::settings::{World, inherited_secrets};
 use super::shard::{ShardCall, project_root};
@@ -81,13 +82,31 @@ fn open_call(
         &args.vars.iter().cloned().collect(),
         args.project_dir.as_deref(),
     );
+    let root = project_root(args.project_dir.as_deref(), world);
+    let same_named = same_named(
+        &paths,
+        (
+            &args.vars.iter().cloned().collect(),
+            args.project_dir.as_deref(),
+        ),
+        (&root, world),
+    );
+    if let Some(told) = told_of(&same_named) {
+        complain(&told);
+    }
     let known = open_known(&args.known, world)?;
+    let rules = open_rules(&args.own_rules, world)?;
     let runs: Vec<&Path> = jobs_to_run.iter().map(|job| job.path.as_path()).collect();
-    let shard = ShardCall::open(&args, world, (&paths, &runs), known.as_ref())?;
+    let shard = ShardCall::open(
+        &args,
+        world,
+        (&paths, &runs),
+        known.as_ref(),
+        rules.digest(),
+    )?;
     if let Some(shard) = &shard {
         jobs_to_run.retain(|job| shard.has(&job.path));
     }
-    let rules = open_rules(&args.own_rules, world)?;
     let locked = match args.locked {
         true => Some(Rc::new(Locked {
             lock: read_lock(&world.cwd.join(&args.lock))?,
@@ -109,7 +128,6 @@ fn open_call(
         Announcement::Run { run_id }.announce();
     }
     let checkouts = checkouts(&args, history.as_deref(), world);
-    let root = project_root(args.project_dir.as_deref(), world);
     let jobs = args.jobs.map_or_else(default_jobs, usize::from);
     // A line among bars that are drawn would tear them.
     let draws = world.draws_progress(args.format) && !args.verbose;
@@ -145,6 +163,7 @@ fn open_call(
         several: jobs_to_run.len() > 1 || shard.is_some(),
         root,
         known,
+        same_named,
         shard,
         is_unheard: Cell::new(false),
     };

@@ -6,8 +6,9 @@ use super::matrix::jobs;
 use super::plan_files::plans;
 use super::refusal::Refusal;
 use super::settings::{World, inherited_secrets};
+use super::shard::ShardCall;
 use indexmap::IndexMap;
-use jelly_base::model::ExitCode;
+use jelly_base::model::{ExitCode, ShardRecord};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{Notation, disarmed, plural};
 use jelly_harness::exec::Selection;
@@ -15,6 +16,7 @@ use jelly_plan::{Plan, Request, Step};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::path::Path;
 
 /// Prints them, plan by plan, in the order in which they stand.
 ///
@@ -32,8 +34,18 @@ pub fn list(args: &RunArgs, world: &World) -> Result<ExitCode, Refusal> {
     let selection = Selection::new(args.only.clone(), args.skip.clone());
     let paths = plans(&args.plans, "run")?;
     let project = args.project_dir.as_deref();
-    let jobs = jobs(&paths, &vars, project);
+    let mut jobs = jobs(&paths, &vars, project);
     let mut text = String::new();
+    let runs: Vec<&Path> = jobs.iter().map(|job| job.path.as_path()).collect();
+    let shard = ShardCall::open(args, world, (&paths, &runs), None, None)?;
+    if let Some(shard) = &shard {
+        jobs.retain(|job| shard.has(&job.path));
+        if jobs.is_empty() {
+            let ShardRecord { index, total, .. } = shard.record;
+            text.push_str(&format!("no plan is assigned to shard {index}/{total}\n"));
+        }
+    }
+    let is_empty_shard = shard.is_some() && jobs.is_empty();
     let mut listed = 0;
     for job in &jobs {
         let plan = read(&job.path, job.variant.clone(), &vars, project).map_err(refuse)?;
@@ -44,7 +56,7 @@ pub fn list(args: &RunArgs, world: &World) -> Result<ExitCode, Refusal> {
         listed += selected.len();
         text.push_str(&told(&plan, &selected));
     }
-    if listed == 0 {
+    if listed == 0 && !is_empty_shard {
         let what = "--only and --skip leave no step to run";
         return Err(Refusal::invalid(format!("error: {what}")));
     }

@@ -2,6 +2,7 @@
 
 use super::refusal::Refusal;
 use crate::cli::args::{BudgetArgs, ColorChoice, RunArgs, RunFormat};
+use crate::report::ci::CI_SYSTEMS;
 use etcetera::BaseStrategy as _;
 use jelly_base::model::Budgets;
 use jelly_base::text::redact::{holds_secret, looks_secret, secrets_in_variable};
@@ -11,6 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
+
+/// Variables of CI systems that do not set `CI`, and that are told nothing else:
+/// Jenkins, AWS CodeBuild, Bamboo.
+const WITHOUT_CI: [&str; 3] = ["JENKINS_URL", "CODEBUILD_BUILD_ID", "bamboo_buildKey"];
 
 /// Shorter values of variables that no plan names are words like `true` more
 /// often than secrets.
@@ -96,9 +101,15 @@ impl World {
         })
     }
 
-    /// Whether this is a pipeline, by the variable that all of them set.
+    /// Whether this is a pipeline, by the variable that most of them set, or by
+    /// one of a system that does not set it.
     pub fn in_ci(&self) -> bool {
+        let set = |name: &&str| self.env.get(*name).is_some_and(|value| !value.is_empty());
         is_pipeline(self.env.get("CI").map(String::as_str))
+            || CI_SYSTEMS
+                .iter()
+                .any(|row| row.says(self.env.get(row.variable)))
+            || WITHOUT_CI.iter().any(|name| set(name))
     }
 
     /// Where logins are kept: `JELLY_LOGINS_DIR`, or the usual place for a

@@ -276,12 +276,15 @@ impl TriageCall<'_> {
         let watched = self.history.as_ref().map(OpenHistory::watched);
         let tools = Tools {
             watch: [watched.as_deref(), baseline.as_ref()],
-            templates: self.history.is_some(),
+            origin: self.history.as_ref().map(OpenHistory::origin),
             ..tools
         };
         let mut parts = self.read(&sources, tools);
         let merged = triages.iter();
-        parts.extend(merged.flat_map(|source| merged::read_triage(source, self.redactor)));
+        parts.extend(merged.flat_map(|source| {
+            let origin = self.history.as_ref().map(OpenHistory::origin);
+            merged::read_triage(source, self.redactor, origin)
+        }));
         for part in &mut parts {
             let identity = part.summary.identity.as_deref().unwrap_or_default();
             if let Some(path) = copies.get(identity) {

@@ -106,7 +106,8 @@ fn a_test_alone_covers_wrong_answers_and_a_fingerprint_whatever_it_names() {
     let any = format!("  - {{ fingerprint: '{cause}', any_test: true, reason: r }}\n");
     run_with(&project, &format!("{any}{named}"), &[]).ends(0, "passed_with_known");
     // Another fingerprint of the same test is another failure.
-    let other = "  - { test: shop > m > bad, test_fingerprint: 'j2:0', reason: r }\n";
+    let other =
+        "  - { test: shop > m > bad, test_fingerprint: 'j2:0000000000000000', reason: r }\n";
     assert_eq!(
         run_with(&project, &format!("{other}{named}"), &["--no-confirm"]).code,
         Some(3)
@@ -176,7 +177,8 @@ fn a_list_that_is_out_of_date_is_told() {
     assert_eq!(run.results["known"], Value::Null);
     assert_eq!(run.results["known_stale"][0]["because"], "expired");
     // A cause that nothing has any more: a run of all plans tells.
-    let gone = format!("{BAD}  - {{ fingerprint: 'j2:gone', any_test: true, reason: r }}\n");
+    let gone =
+        format!("{BAD}  - {{ fingerprint: 'j2:00000000000000ff', any_test: true, reason: r }}\n");
     run_with(&project, &gone, &[]).ends(0, "passed_with_known");
     project.write("plans/plan.yaml", project.read("plan.yaml"));
     let ended = project.jelly(&["run"]).output();
@@ -216,7 +218,7 @@ fn a_list_is_read_strictly() {
             "known-failures.yaml:3:16",
         ),
         (
-            "version: 1\nknown:\n  - { fingerprint: 'j2:1', reason: r }\n",
+            "version: 1\nknown:\n  - { fingerprint: 'j2:0000000000000001', reason: r }\n",
             "any_test: true",
         ),
         ("known: []\n", "version: 1"),

@@ -54,6 +54,7 @@ mod known;
 mod ladder;
 mod limits;
 mod live_rules;
+mod lost_results;
 mod masked;
 mod matrix;
 mod mismatches;

@@ -313,7 +313,7 @@ fn blame_rests_on_what_another_machine_saw() {
 }
 
 #[test]
-fn a_shard_that_is_repeated_counts_once() {
+fn a_shard_that_is_repeated_is_a_run_of_its_own() {
     let Some(database) = database() else { return };
     let project = project("3");
     let shard = ["--shard", "1/1", "--run-key", "r"];
@@ -323,8 +323,8 @@ fn a_shard_that_is_repeated_counts_once() {
     }
     let kept = "select string_agg(concat(run_key, ' ', attempt, ' ', shard, '/', shards), ', ' \
                 order by id) from jelly.runs";
-    assert_eq!(database.value(kept), "r 1 1/1, r 2 1/1");
-    assert_eq!(database.value("select count(*) from jelly.results"), "2");
+    assert_eq!(database.value(kept), "r 1 1/1, r 1 1/1, r 2 1/1");
+    assert_eq!(database.value("select count(*) from jelly.results"), "3");
 }
 
 /// Nobody named the run: the same plans are run again, on another day, it may be.

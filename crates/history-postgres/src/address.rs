@@ -19,6 +19,9 @@ const PASSFILE_MAX: u64 = 1024 * 1024;
 /// How long a database may take to answer, where the URL says nothing.
 pub const TIME_LIMIT: Duration = Duration::from_secs(10);
 
+/// And at most, in seconds: a job that was told to end waits no longer.
+const TIME_LIMIT_MAX: u64 = 60;
+
 /// What in a URL can't be used.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum AddressError {
@@ -98,8 +101,13 @@ impl DatabaseAddress {
                 _ => left.push(pair),
             }
         }
+        // Letters of a scheme may be large.
+        let place = match place.split_once("://") {
+            Some((scheme, rest)) => format!("{}://{rest}", scheme.to_ascii_lowercase()),
+            None => place.to_owned(),
+        };
         let rest = match left.is_empty() {
-            true => place.to_owned(),
+            true => place,
             false => format!("{place}?{}", left.join("&")),
         };
         // Its own words quote nothing of the URL.
@@ -117,19 +125,27 @@ impl DatabaseAddress {
             Some(_) => SslMode::Prefer,
         });
         config.application_name("jelly");
+        let mut warnings = Vec::new();
         let time_limit = match time_limit {
             None => TIME_LIMIT,
             Some(text) => match text.parse::<u64>() {
-                Ok(seconds @ 1..=3600) => Duration::from_secs(seconds),
-                Ok(_) | Err(_) => {
-                    return Err(AddressError::Unusable(
-                        "connect_timeout wants seconds, from 1 to 3600".to_owned(),
-                    ));
+                Ok(0) | Err(_) => {
+                    return Err(AddressError::Unusable(format!(
+                        "connect_timeout wants seconds, from 1 to {TIME_LIMIT_MAX}"
+                    )));
+                }
+                Ok(seconds) => {
+                    if seconds > TIME_LIMIT_MAX {
+                        warnings.push(format!(
+                            "connect_timeout is more than {TIME_LIMIT_MAX} s, and is taken for \
+                             that: nobody should wait for longer"
+                        ));
+                    }
+                    Duration::from_secs(seconds.min(TIME_LIMIT_MAX))
                 }
             },
         };
         config.connect_timeout(time_limit);
-        let mut warnings = Vec::new();
         match set("PGPASSWORD") {
             Some(password) => {
                 config.password(password);
@@ -413,6 +429,9 @@ mod tests {
             .unwrap()
             .time_limit;
         assert_eq!(limit, Duration::from_secs(2));
+        let long = read("POSTGRES://db/x?connect_timeout=600").unwrap();
+        assert_eq!(long.time_limit, Duration::from_secs(60));
+        assert!(long.warnings[0].contains("60 s"), "{:?}", long.warnings);
         assert!(read("postgres://db/x?connect_timeout=0").is_err());
         assert!(read("postgres://db/x?sslmode=verify").is_err());
         assert!(read("postgres://db/x?sslcert=a.pem").is_err());

@@ -1,5 +1,6 @@
 //! What a database answers, in words.
 
+use jelly_base::text::redact::Redactor;
 use jelly_base::text::{one_line, sanitize};
 use jelly_triage::history::HistoryError;
 use std::error::Error;
@@ -18,6 +19,12 @@ pub enum DatabaseError {
 
     #[error("it did not answer within {} s", .0.as_secs_f64())]
     TooSlow(Duration),
+
+    #[error("it took {} s in all, and is not asked any more", .0.as_secs())]
+    Tiresome(Duration),
+
+    #[error("a signal came while it was waited for")]
+    Interrupted,
 
     #[error(
         "it holds no tables of jelly; `jelly history migrate` with the same --history makes them"
@@ -49,10 +56,37 @@ impl DatabaseError {
         match self {
             Self::Unreachable(_)
             | Self::TooSlow(_)
+            | Self::Tiresome(_)
+            | Self::Interrupted
             | Self::NotMigrated
             | Self::Newer { .. }
             | Self::Older { .. } => true,
             Self::Refused(_) | Self::Odd(_) => false,
+        }
+    }
+
+    /// Without the password, which a server that was told it may say again.
+    pub(crate) fn without(self, password: Option<&[u8]>) -> Self {
+        let password = password.and_then(|password| std::str::from_utf8(password).ok());
+        let Some(password) = password.filter(|password| !password.is_empty()) else {
+            return self;
+        };
+        let hide = |said: String| match said.contains(password) {
+            true => "what it says holds the password, and is not shown".to_owned(),
+            false => Redactor::new([("PGPASSWORD", password)])
+                .redact(&said)
+                .into_owned(),
+        };
+        match self {
+            Self::Unreachable(said) => Self::Unreachable(hide(said)),
+            Self::Refused(said) => Self::Refused(hide(said)),
+            Self::Odd(said) => Self::Odd(hide(said)),
+            Self::TooSlow(_)
+            | Self::Tiresome(_)
+            | Self::Interrupted
+            | Self::NotMigrated
+            | Self::Newer { .. }
+            | Self::Older { .. } => self,
         }
     }
 

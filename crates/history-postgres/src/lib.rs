@@ -9,6 +9,7 @@ mod error;
 mod fleet;
 mod migrations;
 mod past;
+mod plain;
 mod session;
 mod store;
 mod tls;

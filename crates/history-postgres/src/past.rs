@@ -118,6 +118,8 @@ mod row_kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Besides {
     Nothing,
+    /// Whether the project has any run before this one.
+    Any,
     /// How many runs the project has in all: each of them is looked at for that, so
     /// that nobody waits for it whom it does not concern.
     Count,
@@ -129,6 +131,17 @@ enum Besides {
 fn query(wanted: &str, besides: Besides) -> String {
     let count = match besides {
         Besides::Nothing => "",
+        Besides::Any => {
+            "UNION ALL
+             select 6, 0, 0, 0, (
+                select count(*) from (
+                    select from jelly.runs u
+                    where u.project_id in (select id from project)
+                        and u.id < (select id from stop)
+                    limit 1
+                ) one
+             ), null, null, null, null, null, null"
+        }
         Besides::Count | Besides::Reports => {
             "UNION ALL
              select 6, 0, 0, 0, count(*), null, null, null, null, null, null
@@ -136,7 +149,7 @@ fn query(wanted: &str, besides: Besides) -> String {
         }
     };
     let reports = match besides {
-        Besides::Nothing | Besides::Count => "",
+        Besides::Nothing | Besides::Any | Besides::Count => "",
         Besides::Reports => {
             "UNION ALL
              select 7, p.run_id, p.duration_ms, 0, null::bigint, p.plan, null, null, null::int[],
@@ -210,7 +223,7 @@ pub(crate) async fn read(
                 (&MISSES, Type::INT8),
                 (before, Type::TEXT_ARRAY),
             ]);
-            query(OF_TESTS, Besides::Nothing)
+            query(OF_TESTS, Besides::Any)
         }
         OwnedScope::Fingerprints(prefixes) => {
             values.extend([

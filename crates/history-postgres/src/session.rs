@@ -5,15 +5,19 @@
 use crate::address::DatabaseAddress;
 use crate::error::{DatabaseError, unconnected};
 use crate::migrations::check_version;
+use crate::plain::{connect_without_tls, refuses_tls};
 use crate::tls::Rustls;
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 use tokio_postgres::Client;
+use tokio_postgres::config::SslMode;
 
 /// What is asked of the database, when it is connected.
 pub(crate) type Asked<'a, T> = Pin<Box<dyn Future<Output = Result<T, DatabaseError>> + 'a>>;
@@ -33,7 +37,24 @@ pub(crate) enum Purpose {
 pub(crate) struct Worker {
     jobs: UnboundedSender<Job>,
     limit: Duration,
+    /// Of whoever has other things to do than to wait.
+    patience: Option<Rc<Patience>>,
 }
+
+/// How a run waits for its history.
+#[derive(Debug)]
+pub(crate) struct Patience {
+    /// Whether nothing is waited for any more.
+    pub(crate) is_over: fn() -> bool,
+    /// How much longer the answers may take in all than prompt ones would.
+    pub(crate) left: Cell<Duration>,
+}
+
+/// An answer that takes no longer costs no patience.
+const PROMPT: Duration = Duration::from_millis(100);
+
+/// So often is looked whether anybody still waits.
+const LOOK: Duration = Duration::from_millis(50);
 
 struct Session {
     address: DatabaseAddress,
@@ -73,7 +94,21 @@ impl Worker {
                 .name("history".to_owned())
                 .spawn(work),
         );
-        Self { jobs, limit }
+        Self {
+            jobs,
+            limit,
+            patience: None,
+        }
+    }
+
+    /// Waits while `is_over` does not say otherwise, and for all answers together
+    /// not much longer than for one.
+    pub(crate) fn waiting_while_not(mut self, is_over: fn() -> bool) -> Self {
+        self.patience = Some(Rc::new(Patience {
+            is_over,
+            left: Cell::new(self.limit),
+        }));
+        self
     }
 
     /// Connects, and does not wait for it.
@@ -124,11 +159,22 @@ impl Worker {
                 let _gone = reply.send(result);
             })
         });
+        if let Some(patience) = &self.patience {
+            if (patience.is_over)() {
+                return Err(DatabaseError::Interrupted);
+            }
+            if patience.left.get().is_zero() {
+                return Err(DatabaseError::Tiresome(self.limit));
+            }
+        }
         let stopped = || DatabaseError::Unreachable("no thread to ask it by".to_owned());
         self.jobs.send(job).map_err(|_| stopped())?;
         // The thread keeps the limit; it may first have to finish connecting.
-        let patience = self.limit.saturating_add(limit) + Duration::from_secs(1);
-        Ok(PendingAnswer { answer, patience })
+        Ok(PendingAnswer {
+            answer,
+            limit: self.limit.saturating_add(limit) + Duration::from_secs(1),
+            patience: self.patience.clone(),
+        })
     }
 
     /// The limit of one question of a run.
@@ -140,14 +186,40 @@ impl Worker {
 /// An answer that may still come.
 pub(crate) struct PendingAnswer<T> {
     answer: Receiver<Result<T, DatabaseError>>,
-    patience: Duration,
+    limit: Duration,
+    patience: Option<Rc<Patience>>,
 }
 
 impl<T> PendingAnswer<T> {
     pub(crate) fn wait(self) -> Result<T, DatabaseError> {
-        self.answer
-            .recv_timeout(self.patience)
-            .unwrap_or_else(|_| Err(DatabaseError::TooSlow(self.patience)))
+        let begun = Instant::now();
+        loop {
+            let left = self.limit.saturating_sub(begun.elapsed());
+            match self.answer.recv_timeout(left.min(LOOK)) {
+                Ok(answer) => {
+                    if let Some(patience) = &self.patience {
+                        patience.took(begun.elapsed());
+                    }
+                    return answer;
+                }
+                Err(RecvTimeoutError::Timeout) if !left.is_zero() => {}
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    return Err(DatabaseError::TooSlow(self.limit));
+                }
+            }
+            if self.patience.as_ref().is_some_and(|it| (it.is_over)()) {
+                return Err(DatabaseError::Interrupted);
+            }
+        }
+    }
+}
+
+impl Patience {
+    /// An answer took so long.
+    fn took(&self, time: Duration) {
+        let left = self.left.get();
+        self.left
+            .set(left.saturating_sub(time.saturating_sub(PROMPT)));
     }
 }
 
@@ -170,6 +242,8 @@ impl Session {
             Ok(result) => result,
             Err(_) => Err(DatabaseError::TooSlow(limit)),
         };
+        let password = self.address.config.get_password();
+        let result = result.map_err(|error| error.without(password));
         if let Err(error) = &result
             && error.is_lasting()
         {
@@ -182,18 +256,27 @@ impl Session {
 
 async fn connect(address: &DatabaseAddress, purpose: Purpose) -> Result<Client, DatabaseError> {
     let tls = Rustls::new(&address.tls)?;
-    let (client, connection) = address
-        .config
-        .connect(tls)
-        .await
-        .map_err(|error| unconnected(&error))?;
-    // It ends with the client; what goes wrong is told to whoever asks.
-    tokio::spawn(async move { connection.await.ok() });
+    let prefers = address.tls.verification.is_some() && !address.tls.required;
+    let mut config = address.config.clone();
+    if prefers {
+        config.ssl_mode(SslMode::Require);
+    }
+    let client = match config.connect(tls).await {
+        Ok((client, connection)) => {
+            // It ends with the client; what goes wrong is told to whoever asks.
+            tokio::spawn(async move { connection.await.ok() });
+            client
+        }
+        Err(error) if prefers && refuses_tls(&error) => connect_without_tls(config).await?,
+        Err(error) => return Err(unconnected(&error)),
+    };
     let settings = "set search_path = pg_catalog; set timezone = 'UTC'";
     match purpose {
         Purpose::Use => {
+            // A lock is not waited for by whoever may ask for longer, either.
             let limit = address.time_limit.as_millis();
-            let settings = format!("{settings}; set statement_timeout = {limit}");
+            let settings =
+                format!("{settings}; set statement_timeout = {limit}; set lock_timeout = {limit}");
             check_version(&client, &settings).await?;
         }
         Purpose::Migrate => client.batch_execute(settings).await?,

@@ -62,6 +62,15 @@ impl PostgresHistory {
         }
     }
 
+    /// For a run, which has other things to do: nothing is waited for once
+    /// `is_over` says so, and all answers together may be late by no more than
+    /// one.
+    #[must_use]
+    pub fn waiting_while_not(mut self, is_over: fn() -> bool) -> Self {
+        self.worker = self.worker.waiting_while_not(is_over);
+        self
+    }
+
     /// Asks, for a person who waits: that may take longer than a run would.
     fn asked<T, F>(&self, question: F) -> Result<T, HistoryError>
     where
@@ -107,7 +116,8 @@ impl PostgresHistory {
             let before = before.to_string();
             let lot = self.worker.ask_for(MAINTENANCE_LIMIT, move |client| {
                 Box::pin(async move {
-                    client.batch_execute("set statement_timeout = 0").await?;
+                    let settings = "set statement_timeout = 0; set lock_timeout = 0";
+                    client.batch_execute(settings).await?;
                     let row = client
                         .query_typed(
                             "select jelly.prune_1($1::text::timestamptz, $2)",

@@ -1,11 +1,12 @@
 //! TLS by rustls, with the modes of libpq.
 
 use crate::error::DatabaseError;
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
 };
@@ -64,37 +65,33 @@ impl Rustls {
         let builder = ClientConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()
             .map_err(|error| failed(format!("no TLS: {error}")))?;
-        let config = match &terms.verification {
-            None | Some(Verification::None) => builder
-                .dangerous()
-                .with_custom_certificate_verifier(Arc::new(Lenient {
-                    provider,
-                    chain: None,
-                })),
+        let verifier = match &terms.verification {
+            None | Some(Verification::None) => Lenient {
+                provider,
+                chain: None,
+                named: Vec::new(),
+                checks_name: false,
+            },
             Some(Verification::Chain(roots)) => {
-                let roots = Arc::new(read_roots(roots).map_err(failed)?);
-                let chain = WebPkiServerVerifier::builder_with_provider(roots, provider.clone())
-                    .build()
-                    .map_err(|error| failed(format!("no TLS: {error}")))?;
-                builder
-                    .dangerous()
-                    .with_custom_certificate_verifier(Arc::new(Lenient {
-                        provider,
-                        chain: Some(chain),
-                    }))
+                Lenient::of_chain(roots, provider, false).map_err(failed)?
             }
             Some(Verification::Full(roots)) => {
-                builder.with_root_certificates(read_roots(roots).map_err(failed)?)
+                Lenient::of_chain(roots, provider, true).map_err(failed)?
             }
         };
+        let config = builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier));
         Ok(Self {
             config: Arc::new(config.with_no_client_auth()),
         })
     }
 }
 
-fn read_roots(roots: &Roots) -> Result<RootCertStore, String> {
+/// The roots, and of a file all its certificates as they stand there.
+fn read_roots(roots: &Roots) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), String> {
     let mut store = RootCertStore::empty();
+    let mut named = Vec::new();
     match roots {
         Roots::System => {
             let found = rustls_native_certs::load_native_certs();
@@ -114,6 +111,7 @@ fn read_roots(roots: &Roots) -> Result<RootCertStore, String> {
             for certificate in CertificateDer::pem_slice_iter(&bytes) {
                 let certificate =
                     certificate.map_err(|error| format!("sslrootcert {shown}: {error}"))?;
+                named.push(certificate.clone());
                 store
                     .add(certificate)
                     .map_err(|error| format!("sslrootcert {shown}: {error}"))?;
@@ -123,15 +121,38 @@ fn read_roots(roots: &Roots) -> Result<RootCertStore, String> {
             }
         }
     }
-    Ok(store)
+    Ok((store, named))
 }
 
-/// Looks at less than the whole certificate.
+/// Looks at what libpq looks at, which may be less than the whole certificate.
 #[derive(Debug)]
 struct Lenient {
     provider: Arc<CryptoProvider>,
     /// Who has to have signed it; None for anybody.
     chain: Option<Arc<WebPkiServerVerifier>>,
+    /// Certificates that were named themselves: as in libpq, a server may show
+    /// one of them, although it is that of an authority, as self-signed ones are.
+    named: Vec<CertificateDer<'static>>,
+    checks_name: bool,
+}
+
+impl Lenient {
+    fn of_chain(
+        roots: &Roots,
+        provider: Arc<CryptoProvider>,
+        checks_name: bool,
+    ) -> Result<Self, String> {
+        let (roots, named) = read_roots(roots)?;
+        let chain = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone())
+            .build()
+            .map_err(|error| format!("no TLS: {error}"))?;
+        Ok(Self {
+            provider,
+            chain: Some(chain),
+            named,
+            checks_name,
+        })
+    }
 }
 
 impl ServerCertVerifier for Lenient {
@@ -152,7 +173,16 @@ impl ServerCertVerifier for Lenient {
             // It comes last, when the chain has been found good.
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-            )) => Ok(ServerCertVerified::assertion()),
+            )) if !self.checks_name => Ok(ServerCertVerified::assertion()),
+            // That it is over is found out before that it is an authority's.
+            Err(Error::InvalidCertificate(CertificateError::Other(_)))
+                if self.named.iter().any(|named| named == end_entity) =>
+            {
+                if self.checks_name {
+                    verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+                }
+                Ok(ServerCertVerified::assertion())
+            }
             other => other,
         }
     }
@@ -259,5 +289,52 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for RustlsStream<S> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.0).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lenient, Roots};
+    use rustls::client::danger::ServerCertVerifier as _;
+    use rustls::pki_types::pem::PemObject as _;
+    use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    /// Made by `openssl req -x509` for db.example.com, as PostgreSQL's manual does;
+    /// it holds until 2125.
+    const SELF_SIGNED: &str = "\
+-----BEGIN CERTIFICATE-----\n\
+MIIBpDCCAUqgAwIBAgIUQDnKlh80D96d6Hx3SJjTXY6u5sAwCgYIKoZIzj0EAwIw\n\
+GTEXMBUGA1UEAwwOZGIuZXhhbXBsZS5jb20wIBcNMjYxMTI2MDYyMDMxWhgPMjEy\n\
+NTA2MjAwNjIwMzFaMBkxFzAVBgNVBAMMDmRiLmV4YW1wbGUuY29tMFkwEwYHKoZI\n\
+zj0CAQYIKoZIzj0DAQcDQgAEGZHSbMMN2FctprbPKkW2pmtRdFrQMzAyf9RgVY9T\n\
+2GMy7/uqX1/1iV2Grjcb/NslpCKOS16AZpBL8sD20+dm/aNuMGwwHQYDVR0OBBYE\n\
+FHLAzjimFJzsBrsI2e+lefuUMfKRMB8GA1UdIwQYMBaAFHLAzjimFJzsBrsI2e+l\n\
+efuUMfKRMA8GA1UdEwEB/wQFMAMBAf8wGQYDVR0RBBIwEIIOZGIuZXhhbXBsZS5j\n\
+b20wCgYIKoZIzj0EAwIDSAAwRQIgTcbYzjaPzxwfe5mD0oeMQc1vgXR3FBeR+fVY\n\
++xy+dUoCIQCctZGJIKJIbFlMifE/uuDm0JRlyinEtOoa1AqeYDO1zA==\n\
+-----END CERTIFICATE-----\n\
+";
+
+    #[test]
+    fn a_self_signed_certificate_that_is_named_is_believed() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let file = folder.path().join("server.crt");
+        std::fs::write(&file, SELF_SIGNED).unwrap();
+        let certificate = CertificateDer::from_pem_slice(SELF_SIGNED.as_bytes()).unwrap();
+        let verified = |checks_name, name: &'static str, year: u64| {
+            let provider = Arc::new(rustls::crypto::ring::default_provider());
+            let roots = Roots::File(file.clone());
+            let verifier = Lenient::of_chain(&roots, provider, checks_name).unwrap();
+            let now = Duration::from_secs((year - 1970) * 31_557_600);
+            let name = ServerName::try_from(name).unwrap();
+            let now = UnixTime::since_unix_epoch(now);
+            verifier.verify_server_cert(&certificate, &[], &name, &[], now)
+        };
+        assert!(verified(true, "db.example.com", 2030).is_ok());
+        assert!(verified(false, "other.example.com", 2030).is_ok());
+        assert!(verified(true, "other.example.com", 2030).is_err());
+        assert!(verified(true, "db.example.com", 2200).is_err());
     }
 }

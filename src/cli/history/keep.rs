@@ -9,6 +9,7 @@ use jelly_base::model::ExitCode;
 use jelly_base::text::plural;
 use jelly_triage::history::{HistoryFile, PastRun, Recorded};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Folders below a named one in which runs may wait: that of a call, and that of
@@ -121,12 +122,17 @@ pub fn push(args: &PushArgs, world: &World) -> Result<ExitCode, Refusal> {
         }
         // What could not be read is not thrown away.
         if is_spool && warnings.is_empty() {
-            fs::remove_file(&file).map_err(|error| {
-                Refusal::needs_help(format!(
-                    "error: failed to remove {}, which is delivered: {error}",
-                    file.display()
-                ))
-            })?;
+            match fs::remove_file(&file) {
+                Ok(()) => {}
+                // Another call delivered it as well.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => {
+                    return Err(Refusal::needs_help(format!(
+                        "error: failed to remove {}, which is delivered: {error}",
+                        file.display()
+                    )));
+                }
+            }
         }
     }
     let known = match known {

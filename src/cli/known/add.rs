@@ -1,6 +1,6 @@
 //! `jelly known add`: a failure that was seen becomes an entry.
 
-use super::list::{known_file, read};
+use super::list::{day_of, known_file, read};
 use crate::cli::args::KnownAddArgs;
 use crate::cli::open_history;
 use crate::cli::out::say;
@@ -36,8 +36,15 @@ struct SeenFailure {
 pub fn add(args: &KnownAddArgs, world: &World) -> Result<ExitCode, Refusal> {
     if world.in_ci() {
         return Err(Refusal::with_help(
-            "CI is set: what is accepted is not for a pipeline to decide",
+            "this is a CI: what is accepted is not for a pipeline to decide",
             "run it where a person reviews the list, and commit the list",
+        ));
+    }
+    let now = jiff::Timestamp::now().to_string();
+    if let Some(last) = args.expires.as_deref().filter(|last| *last < day_of(&now)) {
+        return Err(Refusal::with_help(
+            format!("--expires {last}: that day is over, so that the entry would cover nothing"),
+            "name a day to come",
         ));
     }
     let entries = entries(args, world)?;
@@ -289,6 +296,16 @@ fn with_entries(before: &str, added: &str) -> String {
             "# Failures that are known, and why they are accepted for now.\nversion: 1\nknown:\n{added}"
         );
     }
+    // As deep as what is there.
+    let items = before
+        .lines()
+        .skip_while(|line| line.trim_end() != "known:")
+        .find(|line| line.trim_start().starts_with("- "));
+    let deep = items.map_or(2, |item| item.len() - item.trim_start().len());
+    let added: String = added
+        .lines()
+        .map(|line| format!("{:deep$}{}\n", "", line.strip_prefix("  ").unwrap_or(line)))
+        .collect();
     let mut text = before.trim_end().to_owned();
     if let Some(empty) = text.strip_suffix("known: []") {
         text = format!("{empty}known:");
@@ -340,6 +357,13 @@ mod tests {
         assert_eq!(
             with_entries("version: 1\nknown:\n  - test: b # why\n", entry),
             "version: 1\nknown:\n  - test: b # why\n  - test: a\n"
+        );
+        assert_eq!(
+            with_entries(
+                "version: 1\nknown:\n- test: b\n  reason: x\n",
+                "  - test: a\n    reason: y\n"
+            ),
+            "version: 1\nknown:\n- test: b\n  reason: x\n- test: a\n  reason: y\n"
         );
     }
 }

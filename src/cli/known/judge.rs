@@ -22,14 +22,15 @@ pub enum JudgedScope {
 
 /// Writes into the reports which entries should be taken out, and fails what
 /// was green with them: the places of the reports that were changed. An entry
-/// about no test that was run is told with the first plan.
+/// about no test that was run is told with the first plan. `place_of` says the path
+/// of a plan in the project, by which an entry may name it as well.
 pub fn judge(
     entries: &[KnownEntry],
-    reports: &mut [RunReport],
+    (reports, place_of): (&mut [RunReport], &dyn Fn(&RunReport) -> Option<String>),
     scope: JudgedScope,
     today: &str,
 ) -> BTreeSet<usize> {
-    let seen = WholeRun::of(reports);
+    let seen = WholeRun::of(reports, place_of);
     let stale: Vec<(usize, StaleEntry)> = entries
         .iter()
         .filter_map(|entry| {
@@ -78,7 +79,7 @@ struct WholeRun {
 }
 
 impl WholeRun {
-    fn of(reports: &[RunReport]) -> Self {
+    fn of(reports: &[RunReport], place_of: &dyn Fn(&RunReport) -> Option<String>) -> Self {
         let mut seen = Self {
             tests: BTreeMap::new(),
             causes: BTreeSet::new(),
@@ -93,6 +94,9 @@ impl WholeRun {
                 && let Some(last) = report.iterations.last()
             {
                 seen.take(at, &report.plan.name, last);
+                if let Some(place) = place_of(report) {
+                    seen.take(at, &place, last);
+                }
             }
         }
         seen
@@ -108,7 +112,9 @@ impl WholeRun {
             if ran {
                 let passed = step.state == StepState::Passed && !step.flaky;
                 let test = TestName::new(plan, &step.server, &step.id);
-                self.tests.insert(test.to_string(), (at, passed));
+                // Of several that are called alike, all have to pass.
+                let seen = self.tests.entry(test.to_string()).or_insert((at, true));
+                seen.1 &= passed;
             }
         }
         for server in &last.servers {
@@ -252,7 +258,7 @@ mod tests {
                 plan("r", StepState::Skipped, ""),
             ];
             let entries = [entry];
-            judge(&entries, &mut reports, scope, "2026-11-25");
+            judge(&entries, (&mut reports, &|_| None), scope, "2026-11-25");
             let found = reports.iter().enumerate().find_map(|(at, report)| {
                 let stale = report.known_stale.first()?;
                 assert_eq!(report.verdict, Verdict::NeedsUserHelp);
@@ -263,7 +269,12 @@ mod tests {
         }
 
         let mut whole = [plan("p", StepState::Passed, "")];
-        judge(&[entry("", "j2:x")], &mut whole, all, "2026-11-25");
+        judge(
+            &[entry("", "j2:x")],
+            (&mut whole, &|_| None),
+            all,
+            "2026-11-25",
+        );
         assert_eq!(whole[0].known_stale[0].because, StaleReason::NotSeen);
     }
 }

@@ -77,27 +77,32 @@ pub(super) fn read(source: PlanSource, world: &World) -> Result<KnownList, Refus
 }
 
 impl KnownList {
-    /// What of it covers failures of a plan.
-    pub fn of_plan(&self, plan: &str, today: &str) -> KnownFailures {
-        let (entries, plan, today) = (self.entries.clone(), plan.to_owned(), today.to_owned());
+    /// What of it covers failures of a plan, which may be meant by any of these
+    /// names.
+    pub fn of_plan(&self, plan: Vec<String>, today: &str) -> KnownFailures {
+        let (entries, today) = (self.entries.clone(), today.to_owned());
         KnownFailures::new(move |failure, diagnosis| {
-            let test = test_of(&plan, failure).to_string();
             let is_mismatch = failure.is_mismatch();
-            let entry = covering(&entries, &test, is_mismatch, diagnosis, &today)?;
-            Some(KnownMark {
-                entry: entry.clone(),
-                test,
+            plan.iter().find_map(|plan| {
+                let test = test_of(plan, failure).to_string();
+                let entry = covering(&entries, &test, is_mismatch, diagnosis, &today)?;
+                Some(KnownMark {
+                    entry: entry.clone(),
+                    test,
+                })
             })
         })
     }
 
     /// The steps of a plan that it names, with or without their causes.
-    pub fn steps_of(&self, plan: &Plan, today: &str) -> BTreeSet<String> {
+    pub fn steps_of(&self, plan: &Plan, names: &[String], today: &str) -> BTreeSet<String> {
         let valid = self.entries.iter().filter(|entry| !entry.is_expired(today));
         let tests: BTreeSet<&str> = valid.filter_map(|entry| entry.test.as_deref()).collect();
         let is_named = |step: &&Step| {
-            let test = TestName::new(&plan.name, &step.server, &step.id);
-            tests.contains(test.to_string().as_str())
+            names.iter().any(|name| {
+                let test = TestName::new(name, &step.server, &step.id);
+                tests.contains(test.to_string().as_str())
+            })
         };
         let named = plan.all_steps().filter(is_named);
         named.map(|step| step.id.clone()).collect()

@@ -15,7 +15,7 @@ use crate::cli::settings::World;
 use crate::report::{
     ReportSurroundings, Results, RunDir, TerminalOptions, TerminalReporter, report_json, run_id,
 };
-use jelly_base::model::{Coverage, ExitCode};
+use jelly_base::model::{Coverage, ExitCode, RunReport};
 use jelly_base::text::{Notation, sanitize};
 use jelly_harness::shards::{Combined, ShardResult, combine};
 use std::path::{Path, PathBuf};
@@ -48,7 +48,10 @@ fn judge_known(combined: &mut Combined) {
     let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ");
     let now = now.to_string();
     let (entries, plans) = (&combined.known, &mut combined.plans);
-    for at in judge(entries, plans, JudgedScope::AllPlans, day_of(&now)) {
+    let places = &combined.places;
+    let place_of = |report: &RunReport| places.get(&report.plan.path).cloned();
+    let scope = JudgedScope::AllPlans;
+    for at in judge(entries, (&mut *plans, &place_of), scope, day_of(&now)) {
         let report = &plans[at];
         for stale in &report.known_stale {
             complain(&sanitize(&format!("error: {}", said_of(stale))));

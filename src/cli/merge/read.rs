@@ -1,7 +1,7 @@
 //! A folder → the result of a shard.
 
 use crate::cli::results::{RESULTS, read_bytes};
-use jelly_base::model::{MatrixReport, RunReport, ShardRecord};
+use jelly_base::model::{MatrixReport, RunReport, SCHEMA_VERSION, ShardRecord};
 use jelly_harness::shards::ShardResult;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 /// What a shard wrote.
 #[derive(Deserialize)]
 struct WrittenResult {
+    #[serde(default)]
+    schema_version: Option<u32>,
     run_id: String,
     exit_code: u8,
     #[serde(default)]
@@ -53,6 +55,7 @@ pub fn read_shard(dir: &Path) -> Result<(PathBuf, ShardResult), String> {
         format!("{shown}: {what}: {error}")
     })?;
     let WrittenResult {
+        schema_version,
         run_id,
         exit_code,
         in_progress,
@@ -60,6 +63,14 @@ pub fn read_shard(dir: &Path) -> Result<(PathBuf, ShardResult), String> {
         mut plans,
         matrix,
     } = written;
+    if schema_version != Some(SCHEMA_VERSION) {
+        let found = schema_version.map_or("none".to_owned(), |version| version.to_string());
+        let ShardRecord { index, total, .. } = shard;
+        return Err(format!(
+            "{shown}: shard {index}/{total}: its schema_version is {found}, and this version of \
+             jelly reads {SCHEMA_VERSION}"
+        ));
+    }
     for plan in &mut plans {
         found_again(&folder, plan);
     }

@@ -56,7 +56,7 @@ pub fn shard(choice: ShardChoice, env: &Environment) -> Result<Shard, [String; 2
     // GitLab sets its total for jobs of which there is one, too.
     let mut here = PARALLEL_JOBS
         .iter()
-        .filter(|row| env.contains_key(row.index));
+        .filter(|row| env.get(row.index).is_some_and(|value| !value.is_empty()));
     let Some(row) = here.next() else {
         let names: Vec<String> = PARALLEL_JOBS.iter().map(ParallelJobs::described).collect();
         return Err([
@@ -142,63 +142,107 @@ struct NamedRuns {
     system: &'static str,
     /// All of them have to be set.
     key: &'static [&'static str],
+    /// Names the job, with ` 1/4` behind it where there are several; part of the
+    /// key where it is set.
+    job: Option<&'static str>,
     /// What rises when a job is run again.
     attempt: Option<&'static str>,
 }
 
-/// GitLab and Azure number no attempts of a job, but jobs, which rise as well.
+/// GitLab numbers no attempts of a job, but jobs, which rises as well. The number
+/// of any other job would pass for an attempt, so that its name is part of the
+/// key: not that of its group, which all jobs of a matrix share.
 const NAMED_RUNS: [NamedRuns; 5] = [
     NamedRuns {
         system: "github",
         key: &["GITHUB_REPOSITORY", "GITHUB_RUN_ID", "GITHUB_JOB"],
+        job: None,
         attempt: Some("GITHUB_RUN_ATTEMPT"),
     },
     NamedRuns {
         system: "gitlab",
         key: &["CI_PROJECT_ID", "CI_PIPELINE_ID"],
+        job: Some("CI_JOB_NAME"),
         attempt: Some("CI_JOB_ID"),
     },
     NamedRuns {
         system: "circleci",
         key: &["CIRCLE_WORKFLOW_ID", "CIRCLE_JOB"],
+        job: None,
         attempt: None,
     },
     NamedRuns {
         system: "buildkite",
         key: &["BUILDKITE_BUILD_ID", "BUILDKITE_STEP_ID"],
+        job: None,
         attempt: Some("BUILDKITE_RETRY_COUNT"),
     },
     NamedRuns {
         system: "azure",
         key: &["BUILD_BUILDID", "SYSTEM_JOBNAME"],
+        job: None,
         attempt: Some("SYSTEM_JOBATTEMPT"),
     },
 ];
 
+/// What the CI calls the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedRun {
+    pub key: String,
+    /// None where the CI counts none; else what it says, where that is a number
+    /// from 1.
+    pub attempt: Option<Result<u64, [String; 2]>>,
+}
+
 /// The key of the run and the attempt, as far as the CI tells.
-pub fn run(env: &Environment) -> (Option<String>, Option<u64>) {
+pub fn run(env: &Environment) -> Option<NamedRun> {
     let set = |name: &&str| env.get(*name).filter(|value| !value.is_empty());
-    let here = NAMED_RUNS
+    let row = NAMED_RUNS
         .iter()
-        .find(|row| row.key.iter().all(|name| set(name).is_some()));
-    let Some(row) = here else {
-        return (None, None);
-    };
+        .find(|row| row.key.iter().all(|name| set(name).is_some()))?;
     let values = row.key.iter().filter_map(set).map(String::as_str);
-    let key: Vec<&str> = std::iter::once(row.system).chain(values).collect();
-    let attempt = row.attempt.as_ref().and_then(set);
-    let attempt = attempt.and_then(|text| text.parse::<u64>().ok());
+    let job = row.job.as_ref().and_then(set).map(|name| job_of(name));
+    let key: Vec<&str> = std::iter::once(row.system)
+        .chain(values)
+        .chain(job)
+        .collect();
     // Buildkite counts the retries, of which the first run has none.
     let shift = u64::from(row.attempt == Some("BUILDKITE_RETRY_COUNT"));
-    (
-        Some(key.join("/")),
-        attempt.map(|attempt| attempt.saturating_add(shift)),
-    )
+    let attempt = row.attempt.and_then(|name| {
+        let text = set(&name)?;
+        let number = text.parse::<u64>().ok();
+        let attempt = number.and_then(|number| number.checked_add(shift));
+        Some(attempt.filter(|attempt| *attempt > 0).ok_or_else(|| {
+            [
+                format!("{name} is `{text}`, which is no number of an attempt"),
+                "write --run-attempt N".to_owned(),
+            ]
+        }))
+    });
+    Some(NamedRun {
+        key: key.join("/"),
+        attempt,
+    })
+}
+
+/// `plans` of `plans 1/4`.
+fn job_of(name: &str) -> &str {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    match name.rsplit_once(' ') {
+        Some((job, part))
+            if part
+                .split_once('/')
+                .is_some_and(|(index, total)| is_number(index) && is_number(total)) =>
+        {
+            job
+        }
+        Some(_) | None => name,
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Environment, run, shard};
+    use super::{Environment, NamedRun, run, shard};
     use crate::cli::args::ShardChoice;
     use std::num::NonZeroU32;
 
@@ -222,6 +266,11 @@ mod tests {
     fn each_system_counts_in_its_own_way() {
         for (total, set, wanted) in [
             (0, "CI_NODE_INDEX=1 CI_NODE_TOTAL=3", "1/3"),
+            (
+                0,
+                "CI_NODE_INDEX=2 CI_NODE_TOTAL=3 CIRCLE_NODE_INDEX=",
+                "2/3",
+            ),
             (3, "CI_NODE_INDEX=3 CI_NODE_TOTAL=3", "3/3"),
             (0, "CIRCLE_NODE_INDEX=0 CIRCLE_NODE_TOTAL=2", "1/2"),
             (
@@ -259,11 +308,37 @@ mod tests {
 
     #[test]
     fn a_run_and_its_attempt_are_what_the_system_calls_them() {
-        let told = |set: &str| run(&env(set));
+        let told = |set: &str| match run(&env(set)) {
+            Some(NamedRun { key, attempt }) => (Some(key), attempt.and_then(Result::ok)),
+            None => (None, None),
+        };
         let github = "GITHUB_REPOSITORY=o/r GITHUB_RUN_ID=7 GITHUB_JOB=plans GITHUB_RUN_ATTEMPT=2";
         assert_eq!(told(github), (Some("github/o/r/7/plans".into()), Some(2)));
         let buildkite = "BUILDKITE_BUILD_ID=b BUILDKITE_STEP_ID=s BUILDKITE_RETRY_COUNT=0";
         assert_eq!(told(buildkite), (Some("buildkite/b/s".into()), Some(1)));
         assert_eq!(told("GITHUB_RUN_ID=7"), (None, None));
+        for wrong in ["x", "0", "99999999999999999999"] {
+            let github = github.replace("ATTEMPT=2", &format!("ATTEMPT={wrong}"));
+            let [what, _] = run(&env(&github)).unwrap().attempt.unwrap().unwrap_err();
+            assert!(
+                what.contains(&format!("GITHUB_RUN_ATTEMPT is `{wrong}`")),
+                "{what}"
+            );
+        }
+    }
+
+    /// The number of another job passed for a later attempt of the same one.
+    #[test]
+    fn two_jobs_of_a_pipeline_are_two_runs() {
+        let of_job = |name: &str| {
+            let mut env = env("CI_PROJECT_ID=1 CI_PIPELINE_ID=2 CI_JOB_ID=101");
+            env.insert("CI_JOB_NAME".to_owned(), name.to_owned());
+            run(&env).unwrap().key
+        };
+        assert_eq!(of_job("plans 1/4"), "gitlab/1/2/plans");
+        assert_eq!(of_job("plans 2/4"), of_job("plans 1/4"));
+        assert_ne!(of_job("mac 1/4"), of_job("linux 1/4"));
+        assert_ne!(of_job("plans: [mac]"), of_job("plans: [linux]"));
+        assert_eq!(of_job("plans a/b"), "gitlab/1/2/plans a/b");
     }
 }

@@ -3,7 +3,7 @@
 //! Main type: [`ShardCall`].
 
 use super::ci;
-use crate::cli::args::{RunArgs, ShardArgs};
+use crate::cli::args::{BudgetArgs, RunArgs, ShardArgs};
 use crate::cli::files::text_within;
 use crate::cli::known::KnownList;
 use crate::cli::refusal::Refusal;
@@ -42,6 +42,7 @@ impl ShardCall {
         world: &World,
         (paths, runs): (&[PathBuf], &[&Path]),
         known: Option<&KnownList>,
+        rules: Option<&str>,
     ) -> Result<Option<Self>, Refusal> {
         let ShardArgs {
             shard,
@@ -77,17 +78,23 @@ impl ShardCall {
             })
             .collect();
         let plans_sha256 = list_digest(&plans);
-        let (key, attempt) = ci::run(&world.env);
+        let named = ci::run(&world.env);
+        let (key, attempt) = named.map_or((None, None), |run| (Some(run.key), run.attempt));
+        let attempt = match (run_attempt, attempt) {
+            (Some(told), _) => *told,
+            (None, Some(told)) => told.map_err(|[what, next]| Refusal::with_help(what, next))?,
+            (None, None) => 1,
+        };
         let record = ShardRecord {
             run_key: run_key
                 .clone()
                 .or(key)
                 .unwrap_or_else(|| ShardRecord::key_of_plans(&plans_sha256)),
-            attempt: run_attempt.or(attempt).unwrap_or(1),
+            attempt,
             index: shard.index(),
             total: shard.total(),
             strict: args.strict,
-            flags_sha256: flags_digest(args, world),
+            flags_sha256: flags_digest(args, rules, world),
             times_sha256: times.map(|(_, digest)| digest),
             known_sha256: known.map(|list| list.sha256.clone()),
             known: known
@@ -119,10 +126,11 @@ impl ShardCall {
     }
 }
 
-/// Of the flags that decide which steps run, and what they mean. Whoever has the
+/// Of the flags that decide which steps run, how they are judged, and what is
+/// counted of them; `rules` is a digest of the user's own. Whoever has the
 /// digest can try values until one fits, so that what is a secret counts by its
 /// name only.
-fn flags_digest(args: &RunArgs, world: &World) -> String {
+fn flags_digest(args: &RunArgs, rules: Option<&str>, world: &World) -> String {
     let vars: BTreeMap<&String, Option<&Value>> = args
         .vars
         .iter()
@@ -134,7 +142,39 @@ fn flags_digest(args: &RunArgs, world: &World) -> String {
     let lock = args
         .locked
         .then(|| lock_digest(&world.cwd.join(&args.lock)));
-    let flags = json!([args.only, args.skip, args.skip_missing, vars, lock]);
+    let BudgetArgs {
+        max_iterations,
+        retries,
+        confirms,
+        mcp_repairs,
+        test_fixes,
+        code_refines,
+        deadline,
+    } = &args.budgets;
+    let budgets = [
+        max_iterations,
+        retries,
+        confirms,
+        mcp_repairs,
+        test_fixes,
+        code_refines,
+    ];
+    let judged = json!([
+        args.no_repair,
+        args.accept_repairs,
+        args.no_confirm,
+        args.trust_plan,
+        args.fail_fast,
+        args.no_hooks,
+        args.wire_check,
+        args.ladder.no_adapt,
+        args.ladder.generic_threshold,
+        args.coverage.is_wanted(),
+        rules,
+        budgets,
+        deadline.map(|limit| limit.as_millis().to_string()),
+    ]);
+    let flags = json!([args.only, args.skip, args.skip_missing, vars, lock, judged]);
     text_digest(&flags.to_string())
 }
 
@@ -296,7 +336,7 @@ mod tests {
         let mut world = World::look(ColorChoice::Never).unwrap();
         let set = set.iter().filter_map(|pair| pair.split_once('='));
         world.env = set.map(|(n, v)| (n.to_owned(), v.to_owned())).collect();
-        flags_digest(&typed.run, &world)
+        flags_digest(&typed.run, None, &world)
     }
 
     #[test]
@@ -310,6 +350,11 @@ mod tests {
         );
         assert_ne!(of("word=squeamish-ossifrage"), of("word=other"));
         assert_ne!(of("password=1234"), of("passphrase=1234"));
+        // Green by a gate that one shard alone looked at.
+        let none = digest(&[], &[]);
+        for flag in ["--coverage", "--no-confirm", "--retries=1", "--wire-check"] {
+            assert_ne!(digest(&[], &[flag]), none, "{flag}");
+        }
         let inherited = digest(&["API_TOKEN=other-secret"], &["--var", "word=other-secret"]);
         assert_eq!(of("word=squeamish-ossifrage"), inherited);
     }

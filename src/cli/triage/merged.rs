@@ -1,9 +1,10 @@
 //! Triages of other jobs, as `--format json` printed them, among the reports.
 
 use crate::cli::results::read_bytes;
-use jelly_base::model::{ReportSummary, TriageReport};
+use jelly_base::model::{ReportSummary, SCHEMA_VERSION, TriageReport};
 use jelly_base::text::redact::Redactor;
-use jelly_triage::survey::{Input, ReportPart, ReportSource, parts_of};
+use jelly_triage::history::RunOrigin;
+use jelly_triage::survey::{Input, ReportPart, ReportSource, parts_of, record_key, written_at};
 use std::fs::File;
 use std::io::Read as _;
 
@@ -28,10 +29,23 @@ pub fn is_triage(source: &ReportSource) -> bool {
 
 /// What a triage brings along; one that is cut is a report that can't be relied
 /// on.
-pub fn read_triage(source: &ReportSource, redactor: &Redactor) -> Vec<ReportPart> {
+pub fn read_triage(
+    source: &ReportSource,
+    redactor: &Redactor,
+    origin: Option<&RunOrigin>,
+) -> Vec<ReportPart> {
     let name = redactor.redact(&source.name).into_owned();
     match triage(&source.input) {
-        Ok(triage) => parts_of(&triage, &name),
+        Ok(triage) => {
+            let mut parts = parts_of(&triage, &name);
+            for summary in parts.iter_mut().map(|part| &mut part.summary) {
+                summary.record_key = origin.and_then(|origin| {
+                    let content = summary.identity.as_deref()?;
+                    record_key(origin, content, false, || written_at(&source.input))
+                });
+            }
+            parts
+        }
         Err(why) => vec![ReportPart {
             summary: ReportSummary {
                 path: name,
@@ -56,6 +70,12 @@ fn triage(input: &Input) -> Result<TriageReport, String> {
         };
         format!("{what}: {error}")
     })?;
+    if triage.schema_version != SCHEMA_VERSION {
+        let found = triage.schema_version;
+        return Err(format!(
+            "its schema_version is {found}, and this version of jelly reads {SCHEMA_VERSION}"
+        ));
+    }
     if triage.reports.is_empty() {
         return Err("it tells of no report".to_owned());
     }

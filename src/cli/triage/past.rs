@@ -58,7 +58,7 @@ fn asked_about(parts: &[ReportPart]) -> (Vec<TestName>, Vec<String>) {
         let failures = part.failures.iter();
         tests.extend(failures.map(|f| TestName::new(f.suite, f.classname, f.name)));
         tests.extend(part.passed.iter().cloned());
-        digests.extend(part.summary.identity.clone());
+        digests.extend(part.summary.record_key.clone());
     }
     (tests.into_iter().collect(), digests)
 }

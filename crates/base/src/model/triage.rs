@@ -223,6 +223,10 @@ pub struct ReportSummary {
     /// without a case.
     #[serde(skip)]
     pub identity: Option<String>,
+    /// What the history counts once: this content in this run. Absent where
+    /// nothing says which run it is of, or nobody will remember it.
+    #[serde(skip)]
+    pub record_key: Option<String>,
     /// Where and when it ran: reports that tell the same may be of two runs.
     #[serde(skip)]
     pub ran_at: RanAt,

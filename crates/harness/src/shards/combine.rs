@@ -5,9 +5,9 @@
 
 use super::assign::list_digest;
 use jelly_base::model::{
-    ActionKind, ActionReport, ExitCode, HelpProblem, HelpSummary, IterationReport, KnownEntry,
-    MatrixReport, MergedShard, RunReport, Shard, ShardPlan, ShardRecord, StepState,
-    SupersededAttempt, Unaccepted, Verdict,
+    ActionKind, ActionReport, ExitCode, FailureReport, HelpProblem, HelpSummary, IterationReport,
+    KnownEntry, MatrixReport, MergedShard, RunReport, ServerReport, ServerState, Shard, ShardPlan,
+    ShardRecord, StepReport, StepState, SupersededAttempt, Unaccepted, Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,6 +30,8 @@ pub struct ShardResult {
 /// What all shards come to together.
 #[derive(Debug, Clone)]
 pub struct Combined {
+    /// The paths of plans in the project, by those that the reports have.
+    pub places: BTreeMap<String, String>,
     pub run_key: String,
     /// Of the list of known failures that all shards were given.
     pub known: Vec<KnownEntry>,
@@ -212,11 +214,12 @@ fn fitting(result: &ShardResult, run: &RunIdentity) -> Result<Shard, String> {
         let other = record.total;
         return Err(format!("it is of {other} shards, not of {total}"));
     }
-    if record.plans_sha256 != *plans_sha256 {
-        return Err("its list of plans or the contents of a plan differ".to_owned());
-    }
+    // By other durations, other plans are assigned to it.
     if record.times_sha256 != *times_sha256 {
         return Err("it was given a different file of durations with --shard-times".to_owned());
+    }
+    if record.plans_sha256 != *plans_sha256 {
+        return Err("its list of plans or the contents of a plan differ".to_owned());
     }
     if record.known_sha256 != *known_sha256 {
         return Err("it was given a different list of known failures".to_owned());
@@ -226,7 +229,9 @@ fn fitting(result: &ShardResult, run: &RunIdentity) -> Result<Shard, String> {
     }
     if record.flags_sha256 != *flags_sha256 {
         return Err(
-            "it was run with a different --only, --skip, --skip-missing, --var or lock".to_owned(),
+            "it was run with a different --only, --skip, --skip-missing, --var, lock, --coverage, \
+             --rules, budget, or another flag that decides what is run or how it is judged"
+                .to_owned(),
         );
     }
     if list_digest(&record.plans) != record.plans_sha256 {
@@ -331,6 +336,24 @@ impl CountedShard {
     fn settled(&self, report: &RunReport) -> RunReport {
         let mut report = report.clone();
         let seen: BTreeSet<String> = prints(report.iterations.iter()).collect();
+        // What the last attempt did not see pass may fail still.
+        let passed_last = |failure: &FailureReport| {
+            let Some(last) = report.iterations.last() else {
+                return false;
+            };
+            match &failure.step {
+                Some(id) => {
+                    let passed = |s: &StepReport| s.id == *id && s.state == StepState::Passed;
+                    last.steps.iter().any(passed)
+                }
+                None => {
+                    let ready = |s: &ServerReport| {
+                        failure.server.as_ref() == Some(&s.name) && s.state == ServerState::Ready
+                    };
+                    failure.server.is_none() || last.servers.iter().any(ready)
+                }
+            }
+        };
         let mut earlier: Vec<IterationReport> = Vec::new();
         for (attempt, result) in &self.earlier {
             // Each attempt may have been given the same path in its own way.
@@ -340,7 +363,10 @@ impl CountedShard {
             };
             for iteration in result.plans.iter().filter(same).flat_map(|r| &r.iterations) {
                 if prints([iteration]).any(|print| !seen.contains(&print)) {
-                    earlier.push(gone(iteration, &seen, self.shard, *attempt));
+                    let is_gone = |failure: &FailureReport| {
+                        !seen.contains(&failure.diagnosis.test_fingerprint) && passed_last(failure)
+                    };
+                    earlier.push(gone(iteration, is_gone, self.shard, *attempt));
                 }
             }
         }
@@ -420,14 +446,14 @@ fn prints<'i>(
 /// the plan that passed in the end.
 fn gone(
     iteration: &IterationReport,
-    seen: &BTreeSet<String>,
+    is_gone: impl Fn(&FailureReport) -> bool,
     shard: Shard,
     attempt: u64,
 ) -> IterationReport {
     let mut iteration = iteration.clone();
     for failure in &mut iteration.failures {
-        let diagnosis = &mut failure.diagnosis;
-        diagnosis.flaky |= !seen.contains(&diagnosis.test_fingerprint);
+        let gone = is_gone(&*failure);
+        failure.diagnosis.flaky |= gone;
     }
     iteration.action = ActionReport {
         kind: ActionKind::Retry,
@@ -477,7 +503,11 @@ fn together(run: &RunIdentity, counted: BTreeMap<u32, CountedShard>) -> Combined
     let of_plans = plans.iter().map(|report| report.exit_code);
     let codes = of_shards.chain(of_plans);
     let exit_code = ExitCode::strongest(codes.filter_map(ExitCode::of));
+    let of_all = counted.values().flat_map(|one| &one.result.record.plans);
     Combined {
+        places: of_all
+            .map(|plan| (plan.named.clone(), plan.path.clone()))
+            .collect(),
         run_key: run.run_key.clone(),
         known: first.map_or_else(Vec::new, |record| record.known.clone()),
         exit_code: if plans.is_empty() {

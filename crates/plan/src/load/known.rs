@@ -8,7 +8,7 @@ use super::reader::Reader;
 use crate::PlanSource;
 use crate::syntax::{self, Data, Entry, Node};
 use jelly_base::model::KnownEntry;
-use jelly_base::text::close_names;
+use jelly_base::text::{close_names, sanitize};
 
 /// The keys of an entry.
 const KEYS: [&str; 8] = [
@@ -106,10 +106,17 @@ impl<'t> Reader<'t> {
             let value = self
                 .fixed_string(&entry.value, path.key(key), key)?
                 .to_owned();
-            if value.trim().is_empty() {
+            // What nobody sees says nothing.
+            if sanitize(&value).trim().is_empty() {
                 let message = format!("the `{key}` is blank");
                 self.problem(entry.value.span, path.key(key), message)
                     .hint("fill it in, or leave the key out where it is not needed");
+                return None;
+            }
+            if key.ends_with("fingerprint") && !is_fingerprint(&value) {
+                let message = format!("`{value}` is no fingerprint");
+                self.problem(entry.value.span, path.key(key), message)
+                    .hint("write it as a report has it: `j2:` and 16 hexadecimal digits");
                 return None;
             }
             Some(value)
@@ -192,6 +199,16 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// Whether any failure can have it: one that is cut or misspelled would cover
+/// nothing, and nobody would hear of it.
+fn is_fingerprint(text: &str) -> bool {
+    let digits = text
+        .strip_prefix("j2:")
+        .or_else(|| text.strip_prefix("j1:"));
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    digits.is_some_and(|digits| digits.len() == 16 && digits.bytes().all(is_digit))
+}
+
 /// Whether two entries stand for the same failures.
 fn names_the_same(one: &KnownEntry, other: &KnownEntry) -> bool {
     let of = |it: &'_ KnownEntry| {
@@ -245,9 +262,9 @@ mod tests {
     #[test]
     fn entries_are_read_with_their_places() {
         let known = read(
-            "version: 1\nknown:\n  - test: p > s > a\n    test_fingerprint: \"j2:1\"\n    reason: \
+            "version: 1\nknown:\n  - test: p > s > a\n    test_fingerprint: \"j2:0000000000000001\"\n    reason: \
              waits\n    owner: ann\n    expires: 2027-01-31\n    flaky: true\n  - { fingerprint: \
-             \"j2:2\", any_test: true, reason: r }\n",
+             \"j2:0000000000000002\", any_test: true, reason: r }\n",
         )
         .unwrap();
         assert_eq!(known.len(), 2);
@@ -266,12 +283,12 @@ mod tests {
             (entry("test: a"), "yaml:3:5", "reason"),
             (entry("reason: r"), "yaml:3:5", "names no failure"),
             (
-                entry("reason: r, fingerprint: 'j2:1'"),
+                entry("reason: r, fingerprint: 'j2:0000000000000001'"),
                 ":3:5",
                 "any_test: true",
             ),
             (
-                entry("reason: r, test_fingerprint: 'j2:1'"),
+                entry("reason: r, test_fingerprint: 'j2:0000000000000001'"),
                 ":3:5",
                 "add `test:",
             ),
@@ -292,6 +309,16 @@ mod tests {
                 entry("reason: r, test: a, any_test: true"),
                 ":3:5",
                 "leave one of them out",
+            ),
+            (
+                entry("reason: \"\\u200b\", test: a"),
+                ":3:15",
+                "the `reason` is blank",
+            ),
+            (
+                entry("reason: r, fingerprint: 'j2:c675b3', any_test: true"),
+                ":3:31",
+                "16 hexadecimal digits",
             ),
             (entry("reason: r, tset: a"), ":3:18", "did you mean `test`?"),
             (entry("reason: '', test: a"), ":3:15", "can't be empty"),

@@ -31,4 +31,6 @@ pub use record::{
     PastCause, PastFailure, PastPass, PastReport, PastRun, ProvenPasses, RunKind, TestName,
 };
 pub use runs::Runs;
-pub use store::{HistoryStore, PastLater, PastScope, ReadPast, Recorded, is_database};
+pub use store::{
+    HistoryStore, PastLater, PastScope, ReadPast, Recorded, is_database, is_nearly_a_database,
+};

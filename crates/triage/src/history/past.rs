@@ -72,6 +72,8 @@ pub(super) struct Ended {
     prints: Vec<(usize, usize)>,
     /// It passed in the end.
     flaky: bool,
+    /// On the branch from which is looked, as far as anybody knows.
+    here: bool,
 }
 
 impl Ended {
@@ -151,7 +153,7 @@ impl Past {
                 FailureStatus::Flaky => true,
                 FailureStatus::Failure | FailureStatus::Error => false,
             };
-            let ended = self.test(failure.test).ended_in(index);
+            let ended = self.test(failure.test).ended_in(index, clears);
             ended.flaky = flaky && (ended.prints.is_empty() || ended.flaky);
             ended.prints.push((cause, print));
         }
@@ -161,7 +163,7 @@ impl Past {
         {
             // Of the same name, one that failed weighs more.
             let failed = match clears {
-                true => !self.test(test).ended_in(index).prints.is_empty(),
+                true => !self.test(test).ended_in(index, clears).prints.is_empty(),
                 false => self
                     .find(&test.suite, &test.classname, &test.name)
                     .and_then(|known| known.ends.last())
@@ -207,7 +209,7 @@ impl Past {
 
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.end == 0
+        self.runs() == 0
     }
 
     /// How long each plan takes in milliseconds, by its path in the project: the
@@ -266,6 +268,8 @@ impl Past {
             .find(test.0, test.1, test.2)
             .map_or(&[][..], |test| self.counted(test));
         let ends: Vec<End> = known.iter().map(|ended| end_of(ended, print)).collect();
+        let judged = judged(known).map(|ended| end_of(ended, print));
+        let judged: Vec<End> = judged.collect();
         let mut same = known
             .iter()
             .zip(&ends)
@@ -282,7 +286,7 @@ impl Past {
             .and_then(|cause| self.last_cause(self.print(cause)))
             .map(|cause| cause.side);
         FailureHistory {
-            state: recurrence(&ends, status),
+            state: recurrence(&judged, status),
             earlier_side,
             first_seen: first.and_then(|run| self.at(run)),
             last_seen: last.and_then(|run| self.at(run)),
@@ -313,7 +317,7 @@ impl Past {
     #[must_use]
     pub fn pre_existing(&self, suite: &str, classname: &str, name: &str) -> bool {
         self.find(suite, classname, name)
-            .and_then(|test| self.counted(test).last())
+            .and_then(|test| judged(self.counted(test)).last())
             .is_some_and(|ended| !ended.passed())
     }
 
@@ -337,7 +341,8 @@ impl Past {
 
     fn fixed_one(&self, test: &TestName) -> Option<Fixed> {
         let known = self.find(&test.suite, &test.classname, &test.name)?;
-        let last = self.counted(known).last().filter(|ended| ended.failed())?;
+        let last = judged(self.counted(known)).last();
+        let last = last.filter(|ended| ended.failed())?;
         let (cause, _) = *last.prints.first()?;
         let fingerprint = self.prints.get_index(cause)?.clone();
         Some(Fixed {
@@ -517,7 +522,7 @@ impl TestPast {
     }
 
     /// The end in a run, which is at least as late as all others.
-    fn ended_in(&mut self, run: usize) -> &mut Ended {
+    fn ended_in(&mut self, run: usize, here: bool) -> &mut Ended {
         let place = match self.ends.last() {
             Some(last) if last.run == run => self.ends.len() - 1,
             Some(_) | None => {
@@ -525,12 +530,22 @@ impl TestPast {
                     run,
                     prints: Vec::new(),
                     flaky: false,
+                    here,
                 });
                 self.ends.len() - 1
             }
         };
         &mut self.ends[place]
     }
+}
+
+/// The ends that say what a failure is here: where the test passed last on this
+/// branch, it works here, whatever fails on another one.
+fn judged(known: &[Ended]) -> impl Iterator<Item = &Ended> {
+    let last_here = known.iter().rev().find(|ended| ended.here);
+    let works_here = last_here.is_some_and(Ended::passed);
+    let counts = move |ended: &&Ended| ended.here || !works_here;
+    known.iter().filter(counts)
 }
 
 fn end_of(ended: &Ended, print: Option<usize>) -> End {

@@ -14,8 +14,24 @@ use std::path::Path;
 /// Whether this names a database, and no file.
 #[must_use]
 pub fn is_database(place: &str) -> bool {
-    let schemes = ["postgres://", "postgresql://"];
-    schemes.iter().any(|scheme| place.starts_with(scheme))
+    let scheme = place.split_once("://").map(|(scheme, _)| scheme);
+    // Letters of a scheme may be large (RFC 3986).
+    let is = |name: &str| scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(name));
+    is("postgres") || is("postgresql")
+}
+
+/// Whether this names no file that anybody means, and no database that is known:
+/// another scheme, one without `//`, or the parameters that libpq takes.
+#[must_use]
+pub fn is_nearly_a_database(place: &str) -> bool {
+    let lower = place.trim().to_ascii_lowercase();
+    let parameters = ["host=", "hostaddr=", "dbname=", "user=", "service="];
+    let begins = |start: &&str| lower.starts_with(*start);
+    !is_database(place)
+        && (lower.contains("://")
+            || ["postgres:", "postgresql:"].iter().any(|s| begins(&s))
+            || lower.contains("password=")
+            || parameters.iter().any(|p| begins(&p)))
 }
 
 /// What came of recording a run.
@@ -141,4 +157,35 @@ pub trait HistoryStore: std::fmt::Debug {
     /// # Errors
     /// It can't be read.
     fn passed_as(&self, definition: &str, code: Option<&str>) -> Result<bool, HistoryError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_database, is_nearly_a_database};
+
+    #[test]
+    fn a_database_is_told_from_a_file_and_from_what_is_nearly_one() {
+        for url in ["postgres://u@h/x", "Postgres://u@h/x", "POSTGRESQL://h"] {
+            assert!(is_database(url) && !is_nearly_a_database(url), "{url}");
+        }
+        for near in [
+            "postgres:/u:pw@h/x",
+            "Postgresql:x",
+            "mysql://x@h/t",
+            "host=h user=u password=pw dbname=t",
+            "dbname=t",
+            " postgres://u@h/x",
+            "file:///tmp/h.jsonl",
+        ] {
+            assert!(is_nearly_a_database(near) && !is_database(near), "{near}");
+        }
+        for file in [
+            ".jelly/history.jsonl",
+            "postgres",
+            "C:\\h.jsonl",
+            "/a/host.jsonl",
+        ] {
+            assert!(!is_nearly_a_database(file) && !is_database(file), "{file}");
+        }
+    }
 }

@@ -182,7 +182,7 @@ impl<'e> Collector<'e> {
     }
 
     fn diagnosis(&mut self, failure: &Failure) -> Diagnosis {
-        if !self.tools.templates {
+        if self.tools.origin.is_none() {
             return self.tools.engine.diagnose(failure);
         }
         let (diagnosis, template) = self.tools.engine.diagnose_with_template(failure);

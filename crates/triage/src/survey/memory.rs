@@ -29,7 +29,7 @@ impl Before {
     /// A baseline is what was named, even if it is the same again.
     pub(super) fn end_before(&mut self, reports: &[ReportSummary]) {
         if let Some(past) = &mut self.history {
-            past.end_before(reports.iter().filter_map(|r| r.identity.as_deref()));
+            past.end_before(reports.iter().filter_map(|r| r.record_key.as_deref()));
         }
     }
 
@@ -81,7 +81,8 @@ fn test_of(failure: &FailureView<'_>) -> TestName {
     TestName::new(failure.suite, failure.classname, failure.name)
 }
 
-/// The run as it is remembered. `at` is RFC 3339, where anybody knows.
+/// The run as it is remembered, each report once by its
+/// [`record_key`](super::record_key()). `at` is RFC 3339, where anybody knows.
 #[must_use]
 pub fn past_run(
     report: &TriageReport,
@@ -95,7 +96,7 @@ pub fn past_run(
         places.insert(&summary.path, run.reports.len());
         run.reports.push(PastReport {
             path: summary.path.clone(),
-            digest: summary.identity.clone().unwrap_or_default(),
+            digest: summary.record_key.clone().unwrap_or_default(),
             ..PastReport::default()
         });
     }
@@ -139,9 +140,11 @@ pub fn past_of<R>(runs: Vec<R>, mut read: impl FnMut(R, &Past) -> Vec<ReportPart
         let mut summaries = Vec::new();
         let mut failures = Failures::default();
         let mut passed = Vec::new();
-        for part in parts {
+        for mut part in parts {
             failures.append(&part.failures);
             passed.extend(part.passed);
+            // Of what was named as earlier, the same cases are the same run.
+            part.summary.record_key = part.summary.identity.clone();
             summaries.push(part.summary);
         }
         let report = super::account::bare(summaries, failures);

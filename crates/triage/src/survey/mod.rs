@@ -16,6 +16,7 @@ mod health;
 mod memory;
 mod parametrized;
 mod read;
+mod record_key;
 mod rerun;
 mod subject;
 mod words;
@@ -26,7 +27,8 @@ pub use cluster::clusters;
 pub use collect::Collector;
 pub use exit::FailOn;
 pub use memory::{Before, past_of, past_run};
-pub use read::{Input, ReportSource, Tools, open, read_all, read_one};
+pub use read::{Input, ReportSource, Tools, open, read_all, read_one, written_at};
+pub use record_key::record_key;
 pub use rerun::Hint;
 pub use written::parts_of;
 

@@ -3,8 +3,9 @@
 
 use super::account::ReportPart;
 use super::collect::Collector;
+use super::record_key::{ContentReader, record_key};
 use crate::engine::Engine;
-use crate::history::Past;
+use crate::history::{Past, RunOrigin};
 use crate::junit::{self, ReaderLimits};
 use flate2::bufread::MultiGzDecoder;
 use jelly_base::model::{Fix, ReportSummary};
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::UNIX_EPOCH;
 
 /// Bytes that are read of a file at a time.
 const BUFFER: usize = 64 << 10;
@@ -59,8 +61,9 @@ pub struct Tools<'t> {
     pub jobs: usize,
     /// Earlier runs that ask for tests that pass now.
     pub watch: [Option<&'t Past>; 2],
-    /// The run will be remembered with what its fingerprints are made of.
-    pub templates: bool,
+    /// The run will be remembered as one of there, with what its fingerprints
+    /// are made of.
+    pub origin: Option<&'t RunOrigin>,
     /// The folder in which jelly runs; paths of failures are told from there.
     pub folder: Option<&'t Path>,
     /// Makes advice that the rules give without a look at the project its own.
@@ -78,7 +81,7 @@ impl<'t> Tools<'t> {
             redactor,
             jobs: 1,
             watch: [None, None],
-            templates: false,
+            origin: None,
             folder: None,
             adapt: None,
             on_read: None,
@@ -125,12 +128,17 @@ pub fn read_all(sources: &[ReportSource], tools: Tools<'_>) -> Vec<ReportPart> {
 pub fn read_one(source: &ReportSource, tools: Tools<'_>) -> ReportPart {
     let mut collector = Collector::new(tools, &source.name);
     let mut summary = match open(&source.input) {
-        Ok(mut input) => junit::read(
-            &mut input,
-            &source.name,
-            &ReaderLimits::default(),
-            &mut collector,
-        ),
+        Ok(input) => {
+            let mut input = ContentReader::new(input, tools.origin.is_some());
+            let limits = ReaderLimits::default();
+            let mut summary = junit::read(&mut input, &source.name, &limits, &mut collector);
+            summary.record_key = tools.origin.and_then(|origin| {
+                let content = input.digest()?;
+                let written = || written_at(&source.input);
+                record_key(origin, &content, !summary.ran_at.times.is_empty(), written)
+            });
+            summary
+        }
         Err(error) => ReportSummary {
             problem: Some(refusal(&error)),
             ..ReportSummary::default()
@@ -138,6 +146,14 @@ pub fn read_one(source: &ReportSource, tools: Tools<'_>) -> ReportPart {
     };
     summary.path = tools.redactor.redact(&source.name).into_owned();
     collector.into_part(summary)
+}
+
+/// When the file was written, where that is known.
+#[must_use]
+pub fn written_at(input: &Input) -> Option<String> {
+    let written = input.path()?.metadata().ok()?.modified().ok()?;
+    let since = written.duration_since(UNIX_EPOCH).ok()?;
+    Some(since.as_nanos().to_string())
 }
 
 /// Why a file can't be opened, in the words of a person.

@@ -66,7 +66,8 @@ impl Past {
                 branch: mark.branch,
                 ..RunOrigin::default()
             };
-            clears.push(viewer.may_share_branch(&origin));
+            let here = viewer.may_share_branch(&origin);
+            clears.push(here);
             past.runs.push(RunMark {
                 at: mark.at,
                 digests: Vec::new(),
@@ -79,7 +80,7 @@ impl Past {
                 };
                 *counts.entry(miss.cause).or_default() += 1;
                 let print = past.prints.insert_full(miss.test_fingerprint).0;
-                let ended = past.tests[*place].ended_in(index);
+                let ended = past.tests[*place].ended_in(index, here);
                 ended.flaky = miss.flaky && (ended.prints.is_empty() || ended.flaky);
                 ended.prints.push((*cause, print));
             }
@@ -122,6 +123,8 @@ impl TestPast {
                     run,
                     prints: Vec::new(),
                     flaky: false,
+                    // Only runs that share the branch are counted so.
+                    here: true,
                 });
             }
         }
