@@ -16,6 +16,7 @@ use super::plan_reads::look_at_reads;
 use super::proposals::{Proposals, stored};
 use super::record::{self, RestedOn};
 use super::run_secrets::secrets;
+use super::same_named::own_name;
 use super::schema_store::SchemaStore;
 use super::server_code::ServerCodeReader;
 use super::settings::{budgets, hooks, project_dir};
@@ -92,7 +93,7 @@ impl RunCall {
     fn prepare(&self, job: &Job) -> Result<Option<(PlanRun<'_>, Plan, Selection)>, Invalid> {
         let path = job.path.as_path();
         let mut plan = read(path, job.variant.clone(), &self.vars(), self.project())?;
-        if let Some(name) = self.own_name(job) {
+        if let Some(name) = own_name(&self.same_named, job) {
             plan.name = name;
         }
         self.refuse_weakened(job, &plan)?;
@@ -142,15 +143,6 @@ impl RunCall {
         let report_dir = report_dir.map_err(|error| Invalid::unwritable(path, &error))?;
         let run = PlanRun::new(self, &plan, project, Rc::new(report_dir));
         Ok(Some((run, plan, selection)))
-    }
-
-    /// What a plan is called that is not the only one of its name.
-    fn own_name(&self, job: &Job) -> Option<String> {
-        let place = self.same_named.get(&job.path)?;
-        Some(match &job.variant {
-            Some(variant) => format!("{place} [{}]", variant.label()),
-            None => place.clone(),
-        })
     }
 
     /// A plan that another one's hook left less to test, while it waited for

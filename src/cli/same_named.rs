@@ -3,6 +3,7 @@
 //!
 //! Main function: [`same_named`].
 
+use super::matrix::Job;
 use super::plan_files::read_source;
 use super::settings::World;
 use super::shard::relative_path;
@@ -49,6 +50,15 @@ pub fn same_named(
         .flatten()
         .map(|path| (path.clone(), place(path)))
         .collect()
+}
+
+/// What the plan of a job is called that is not the only one of its name.
+pub fn own_name(same_named: &BTreeMap<PathBuf, String>, job: &Job) -> Option<String> {
+    let place = same_named.get(&job.path)?;
+    Some(match &job.variant {
+        Some(variant) => format!("{place} [{}]", variant.label()),
+        None => place.clone(),
+    })
 }
 
 /// What to say of them.

@@ -3,6 +3,7 @@
 mod baseline;
 mod lines;
 mod merged;
+mod outputs;
 mod past;
 mod place;
 mod refusals;
@@ -13,25 +14,22 @@ use super::ci::CiCall;
 use super::doctor::sight::Machine;
 use super::find::{find, find_usual};
 use super::invalid::chain;
-use super::known::{KnownList, day_of, known_file, open_known};
+use super::known::{KnownList, day_of, open_known};
 use super::open_history::{OpenHistory, recent_ends};
-use super::overwrite::{Taken, refuse_kept};
 use super::refusal::{Refusal, complain};
-use super::report_files::{ReportFiles, UnusableReport};
-use super::rules::{open_rules, project_file};
+use super::report_files::ReportFiles;
+use super::rules::open_rules;
 use super::settings::{World, inherited_secrets};
 use super::target::Target;
 use crate::cli::args::TriageArgs;
 use crate::report::ci::{GITHUB_STEP, NoticeTerms, github_commands, of_triage};
 use crate::report::triage as show;
-use crate::report::{
-    CaseWriter, CtrfWriter, PastEnds, ReportFormat, ReportSurroundings, is_own_account,
-};
+use crate::report::{CaseWriter, CtrfWriter, PastEnds, ReportFormat, ReportSurroundings};
 use jelly_base::model::{
     ExitCode, FailureStatus, Fix, ReportSummary, TriageReport, TriagedFailure,
 };
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::{Notation, one_line, plural};
+use jelly_base::text::{one_line, plural};
 use jelly_setup::doctor::{install_by, package_manager};
 use jelly_triage::engine::Engine;
 use jelly_triage::history::Past;
@@ -48,6 +46,7 @@ use super::args::triage::{Emit, InputKind, Mode, TriageFormat};
 use lines::LineOutcome;
 #[cfg(test)]
 pub use lines::{Answer, Line};
+use outputs::{notation, report_files, said_unwritable, unwritable};
 use place::name_places;
 pub use place::named_place;
 use refusals::{tell_refusals, tell_unrerun};
@@ -87,88 +86,6 @@ pub fn triage(args: &TriageArgs, world: &World) -> Result<ExitCode, Refusal> {
     // What was found out is not taken back where it can't be written.
     let unsaid = call.is_unsaid.get().then_some(ExitCode::NeedsUserHelp);
     Ok(ExitCode::strongest([code].into_iter().chain(unsaid)))
-}
-
-/// The reports by name, none in the place of what the call reads or writes
-/// otherwise.
-fn report_files(
-    args: &TriageArgs,
-    sources: &[ReportSource],
-    history: Option<&OpenHistory>,
-    world: &World,
-) -> Result<ReportFiles, Refusal> {
-    let (settings, known) = (project_file(&world.cwd), known_file(&args.known, world));
-    let mut taken: Vec<Taken<'_>> = vec![("the list of known failures", &known)];
-    taken.extend(
-        settings
-            .iter()
-            .map(|path| ("the file of settings", path.as_path())),
-    );
-    for source in sources {
-        if let Input::File(path) = &source.input {
-            taken.push(("a report", path));
-        }
-    }
-    let rules = args.own_rules.files.iter();
-    taken.extend(rules.map(|path| ("a file of rules", path.as_path())));
-    taken.extend(
-        args.baseline
-            .iter()
-            .map(|path| ("the baseline", Path::new(path))),
-    );
-    taken.extend(history.and_then(|history| Some(("the history", history.file()?))));
-    if let Some(output) = &args.output {
-        refuse_kept(output, &taken, "a result of this format", own_output(args))?;
-        taken.push(("the output", output));
-    }
-    ReportFiles::prepare(&args.named_reports.named, &taken, None).map_err(UnusableReport::refusal)
-}
-
-/// Whether a file is what `--output` wrote before. Lists that hold nothing but
-/// names and commands have no sign of it: what a call does not read is written
-/// over by them, as by a shell.
-fn own_output(args: &TriageArgs) -> impl Fn(&str) -> bool {
-    let named =
-        |name| move |text: &str| ReportFormat::named(name).is_some_and(|it| it.is_own(text));
-    let is_list = args.emit.is_some() || args.mode != Mode::Rca;
-    let format = args.format;
-    move |text: &str| match format {
-        _ if is_list => true,
-        None | Some(TriageFormat::Human | TriageFormat::Table) => is_own_account(text),
-        Some(TriageFormat::Json) => named("json")(text),
-        Some(TriageFormat::Jsonl) => named("jsonl")(text),
-        Some(TriageFormat::Md) => named("md")(text),
-        Some(TriageFormat::Ctrf) => named("ctrf")(text),
-        Some(TriageFormat::Junit) => named("junit")(text),
-        Some(TriageFormat::Github) => true,
-    }
-}
-
-/// What is written is written in; none for what a CI is to obey.
-fn notation(args: &TriageArgs) -> Option<Notation> {
-    match args.format.filter(|_| args.emit.is_none()) {
-        None | Some(TriageFormat::Human | TriageFormat::Md | TriageFormat::Table) => {
-            Some(Notation::Plain)
-        }
-        Some(TriageFormat::Json | TriageFormat::Jsonl | TriageFormat::Ctrf) => Some(Notation::Json),
-        Some(TriageFormat::Junit) => Some(Notation::Xml),
-        Some(TriageFormat::Github) if args.mode == Mode::Rca => None,
-        Some(TriageFormat::Github) => Some(Notation::Plain),
-    }
-}
-
-fn unwritable(args: &TriageArgs, error: &io::Error) -> Refusal {
-    let text = said_unwritable(args, error);
-    match error.kind() {
-        io::ErrorKind::IsADirectory => Refusal::invalid(text),
-        _ => Refusal::needs_help(text),
-    }
-}
-
-fn said_unwritable(args: &TriageArgs, error: &io::Error) -> String {
-    let place = args.output.as_ref();
-    let place = place.map_or_else(|| "to stdout".to_owned(), |path| path.display().to_string());
-    format!("error: failed to write {place}: {}", chain(error))
 }
 
 /// The reports that are meant.

@@ -37,6 +37,7 @@ mod service;
 mod shared_snapshots;
 #[cfg(test)]
 mod slips_tests;
+mod snapshot_names;
 mod startup;
 mod step;
 #[cfg(test)]

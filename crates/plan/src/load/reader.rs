@@ -5,7 +5,7 @@ use super::defaults::Defaults;
 use super::path::Path;
 use super::problem::Problem;
 use super::references::KnownNames;
-use super::shared_snapshots::SnapshotNames;
+use super::snapshot_names::SnapshotNames;
 use crate::grammar::{Kind, Mapping, Words};
 use crate::syntax::{Data, Entry, Node, Span, Trouble, one_word};
 use crate::template::{Part, Template, has_reference};

@@ -59,8 +59,9 @@ pub(super) fn moment(text: &str) -> Option<Moment> {
         let joint = |joint: &&str| text[day..].strip_prefix(*joint);
         let clock = JOINTS.iter().filter_map(joint).find_map(clock);
         let rest = clock.map_or(&text[day..], |(rest, _)| rest);
-        // `2025-06-18-preview` is a name.
-        return ends(rest).then(|| Moment {
+        // `2025-06-18-preview` is a name; with a time of day it is that of a file.
+        let goes_on = clock.is_some() && rest.starts_with('-');
+        return (goes_on || ends(rest)).then(|| Moment {
             len: text.len() - rest.len(),
             day: true,
             clock: clock.is_some(),
