@@ -196,7 +196,7 @@ fn the_action_tells_the_verdict_and_where_the_report_is() {
         Path::new(&outputs["report"]).join("junit.xml").is_file(),
         "{said}"
     );
-    assert!(said.contains("is there already"), "{said}");
+    assert!(said.contains("is already installed"), "{said}");
     let summary = fs::read_to_string(runner.project.path("../summary")).unwrap();
     assert!(summary.contains("first"), "{summary}");
 

@@ -19,8 +19,8 @@ const SYSTEMS: [(&str, &str, &str); 5] = [
 
 fn project() -> Project {
     let project = Project::empty();
-    let name = serde_json::to_string(HOSTILE).unwrap();
-    for (file, text) in [("bad", "ho"), ("good", "hi")] {
+    for (file, text, more) in [("bad", "ho", ""), ("good", "hi", " 2")] {
+        let name = serde_json::to_string(&format!("{HOSTILE}{more}")).unwrap();
         project.write(
             &format!("{file}.yaml"),
             format!(

@@ -126,7 +126,7 @@ fn another_job_of_a_pipeline_is_no_later_attempt() {
     let run = |job: &str, number: &str, wanted: &str| {
         project.write(
             "plans/a.yaml",
-            plan("${wanted}").replace(
+            plan("'${wanted}'").replace(
                 "version: 1\n",
                 "version: 1\nvars: { wanted: '${env:WANTED}' }\n",
             ),

@@ -97,6 +97,7 @@ mvn: -Dverbose, dependency:tree
 node: --help, --version
 npm: --help, --prefix, install, ls, view
 npx: --help, --package, -c, -y
+nvidia-smi:
 php: -m
 pip: index versions
 pnpm:

@@ -138,7 +138,7 @@ fn a_code_failure_that_stands_is_not_hidden_by_the_fence() {
     assert_eq!(outcome.report.exit_code, 1);
     assert!(outcome.report.needs_user_help);
     let help = outcome.report.help_summary.unwrap();
-    assert!(help.problems[0].what.contains("less to test"));
+    assert!(help.problems[0].what.contains("reduced what is tested"));
 }
 
 #[test]
