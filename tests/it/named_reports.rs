@@ -131,7 +131,7 @@ fn what_cannot_be_meant_is_refused_before_anything_runs() {
         ("run", &["yunit=a.xml"], "did you mean `junit`"),
         ("run", &["junit"], "FORMAT=FILE"),
         ("run", &["junit="], "FORMAT=FILE"),
-        ("run", &["junit=-"], "--format says"),
+        ("run", &["junit=-"], "use --format"),
         ("triage", &["json=others.xml"], "is a report of this call"),
         ("triage", &["json=o.md"], "is the output of this call"),
         ("triage", &["json=folder"], "directory"),
@@ -396,8 +396,8 @@ fn each_format_of_a_run_is_taken_by_its_own_reader() {
             .as_str()
     };
     assert_eq!(of("good.m", "a"), "");
-    assert_eq!(of("bad.m", "a"), "Failure");
-    assert_eq!(of("bad.m", "a #2"), "Failure");
+    assert_eq!(of("bad.yaml.m", "a"), "Failure");
+    assert_eq!(of("twice.yaml.m", "a"), "Failure");
     assert_eq!(of("dead.m", "(start m)"), "Error");
     assert_eq!(of("broken", "(plan broken)"), "Error");
     let strict = fs::read_to_string(project.path("r/strict.xml")).unwrap();

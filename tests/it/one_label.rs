@@ -224,7 +224,7 @@ fn every_fault_has_one_label_in_run_report_and_history() {
         let mut cause = cause.clone();
         cause["fingerprint"] = json!(fingerprint);
         let told = label(&cause).to_string();
-        assert!(known.contains(&*told), "{told}");
+        assert!(known.contains(&*told), "{told}: {known:#?}");
     }
 }
 
@@ -532,7 +532,7 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
         (
             "reads",
             json!({"command": "node", "args": ["reads.js"]}),
-            "doctor/variable-in-the-failing-line",
+            "config/variable-read-in-vain",
             "GATE_KEY",
         ),
     ];

@@ -471,7 +471,7 @@ fn a_version_that_is_not_there_yet_is_waited_for() {
     let project = Project::with(&plan("1m").replace("./npx", "./server"));
     let err = project.jelly(&["check", "plan.yaml"]).output().stderr;
     assert!(
-        err.contains("this is none") && err.contains("the launchers are"),
+        err.contains("a launcher fetches") && err.contains("the launchers are"),
         "{err}"
     );
 }

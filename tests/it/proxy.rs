@@ -383,5 +383,5 @@ fn a_server_is_named_in_a_client_s_configuration_or_in_a_plan() {
         .jelly(&["proxy", "--config", "mcp.json", "--server", "small"])
         .output();
     assert_eq!(open.code, Some(2), "{}", open.stderr);
-    assert!(open.stderr.contains("has no value"), "{}", open.stderr);
+    assert!(open.stderr.contains("needs values for"), "{}", open.stderr);
 }
