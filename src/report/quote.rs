@@ -60,10 +60,19 @@ fn is_reference(c: char, before: &str, after: &str) -> bool {
         '@' => next.is_alphanumeric(),
         '#' | '!' => next.is_ascii_digit(),
         '-' => before.ends_with("GH") && next.is_ascii_digit(),
-        ':' => after.starts_with("//"),
+        ':' => after.starts_with("//") && ends_with_scheme(before),
         '.' => before.to_ascii_lowercase().ends_with("www"),
         _ => false,
     }
+}
+
+/// Whether a text ends with a scheme of which forges make links by themselves.
+fn ends_with_scheme(text: &str) -> bool {
+    let word = text
+        .rsplit(|c: char| !c.is_ascii_alphanumeric())
+        .next()
+        .unwrap_or_default();
+    ["http", "https", "ftp"].contains(&word.to_ascii_lowercase().as_str())
 }
 
 /// Text as an inline code span, on one line.
@@ -276,6 +285,7 @@ mod tests {
                 "see #<!-- -->12, !<!-- -->3 and GH-<!-- -->4",
             ),
             ("http://x.example/a", "http:<!-- -->//x.example/a"),
+            ("file:///a.txt", "file:///a.txt"),
             ("WWW.x.example", "WWW.<!-- -->x.example"),
             ("@ alone: 1 # 2, a-1", "@ alone: 1 # 2, a-1"),
         ] {

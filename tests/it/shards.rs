@@ -391,7 +391,7 @@ fn the_ci_says_which_shard_it_is_or_the_call_is_refused() {
         ("auto", &[][..], "CIRCLE_NODE_INDEX"),
         ("auto", &kubernetes[..], "--shard auto/N"),
         ("auto", &gitlab[..1], "CI_NODE_TOTAL is not set"),
-        ("3/2", &[][..], "one of 1 to 2"),
+        ("3/2", &[][..], "from 1 to 2"),
     ] {
         let ended = auto(shard, env);
         assert_eq!(ended.code, Some(2), "{shard} {env:?}");

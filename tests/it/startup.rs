@@ -192,7 +192,7 @@ fn what_startup_can_not_mean_is_said_with_its_line() {
         ),
         (
             "{ refuses: { exit: 1000 } }",
-            "an exit code is",
+            "an exit code must be",
             "one_of: [1, 2]",
         ),
         (

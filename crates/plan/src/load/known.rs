@@ -8,7 +8,7 @@ use super::reader::Reader;
 use crate::PlanSource;
 use crate::syntax::{self, Data, Entry, Node};
 use jelly_base::model::KnownEntry;
-use jelly_base::text::{close_names, sanitize};
+use jelly_base::text::{close_names, is_unseen};
 
 /// The keys of an entry.
 const KEYS: [&str; 8] = [
@@ -107,7 +107,7 @@ impl<'t> Reader<'t> {
                 .fixed_string(&entry.value, path.key(key), key)?
                 .to_owned();
             // What nobody sees says nothing.
-            if sanitize(&value).trim().is_empty() {
+            if value.chars().all(|c| c.is_whitespace() || is_unseen(c)) {
                 let message = format!("the `{key}` is blank");
                 self.problem(entry.value.span, path.key(key), message)
                     .hint("fill it in, or leave the key out where it is not needed");

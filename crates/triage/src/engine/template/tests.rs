@@ -82,7 +82,7 @@ fn chance_is_replaced() {
         ("no label with id :r1f:", "no label with id :<id>:"),
         (
             "received {\"created\":\"@1728964310.287033258\",\"file_line\":335}",
-            "received {\"created\":\"@<id>\",\"file_line\":<line>}",
+            "received {\"created\":\"@<id>\", \"file_line\"<line>}",
         ),
         (
             "Timed out receiving message: -0.002",
