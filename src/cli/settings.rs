@@ -109,7 +109,7 @@ impl World {
             || CI_SYSTEMS
                 .iter()
                 .any(|row| row.says(self.env.get(row.variable)))
-            || WITHOUT_CI.iter().any(|name| set(name))
+            || WITHOUT_CI.iter().any(set)
     }
 
     /// Where logins are kept: `JELLY_LOGINS_DIR`, or the usual place for a

@@ -20,13 +20,16 @@ pub enum JudgedScope {
     NamedPlans,
 }
 
+/// The path of a report's plan in the project.
+type PlaceOf<'p> = &'p dyn Fn(&RunReport) -> Option<String>;
+
 /// Writes into the reports which entries should be taken out, and fails what
 /// was green with them: the places of the reports that were changed. An entry
 /// about no test that was run is told with the first plan. `place_of` says the path
 /// of a plan in the project, by which an entry may name it as well.
 pub fn judge(
     entries: &[KnownEntry],
-    (reports, place_of): (&mut [RunReport], &dyn Fn(&RunReport) -> Option<String>),
+    (reports, place_of): (&mut [RunReport], PlaceOf<'_>),
     scope: JudgedScope,
     today: &str,
 ) -> BTreeSet<usize> {

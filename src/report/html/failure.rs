@@ -188,7 +188,7 @@ fn known(failure: &FailureReport, iteration: &IterationReport) -> Vec<(&'static 
     let excused = diagnosis.excused.as_deref();
     add("Not held against the code", excused.map(parts::code));
     let same_code = &diagnosis.same_code;
-    let same_code = (!same_code.is_empty()).then(|| parts::text(&same_code.join(", ")));
+    let same_code = (!same_code.is_empty()).then(|| parts::text(same_code.join(", ")));
     add("The code that passed before", same_code);
     let repair = diagnosis.repair.as_deref();
     add("Repair that applies", repair.map(parts::code));

@@ -29,9 +29,9 @@ pub fn is_nearly_a_database(place: &str) -> bool {
     let begins = |start: &&str| lower.starts_with(*start);
     !is_database(place)
         && (lower.contains("://")
-            || ["postgres:", "postgresql:"].iter().any(|s| begins(&s))
+            || ["postgres:", "postgresql:"].iter().any(begins)
             || lower.contains("password=")
-            || parameters.iter().any(|p| begins(&p)))
+            || parameters.iter().any(begins))
 }
 
 /// What came of recording a run.
