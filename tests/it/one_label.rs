@@ -216,7 +216,8 @@ fn every_fault_has_one_label_in_run_report_and_history() {
     );
 
     let history = project.read(".jelly/history.jsonl");
-    let past: Value = serde_json::from_str(history.lines().last().unwrap()).unwrap();
+    // What its reports say without its words is remembered behind it.
+    let past: Value = serde_json::from_str(history.lines().next().unwrap()).unwrap();
     let causes = past["causes"].as_object().unwrap();
     let known: BTreeSet<&str> = labels.iter().map(|(_, label)| &**label).collect();
     assert!(!causes.is_empty());
