@@ -46,7 +46,7 @@ mapping! {
         /// pass, the steps of its server are blocked.
         setup: Kind::List(&Kind::Mapping(&STEP), 0), also "before";
         /// The steps that are tested.
-        steps: Kind::List(&Kind::Mapping(&STEP), 1),
+        steps: Kind::List(&Kind::Mapping(&STEP), 0),
             required "`steps` is missing" "as in `steps: [ { list: tools } ]`",
             unless "include", also "tests";
         /// Steps that run after the others, in every iteration, whatever their result.
