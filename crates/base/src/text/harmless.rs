@@ -73,8 +73,7 @@ fn may_hide(c: char) -> bool {
 ///
 /// Source: the `Default_Ignorable_Code_Point` property of Unicode 16,
 /// `DerivedCoreProperties.txt`.
-#[must_use]
-pub fn is_ignorable(c: char) -> bool {
+fn is_ignorable(c: char) -> bool {
     matches!(
         c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'

@@ -24,7 +24,7 @@ mod words;
 pub use code_file::is_code_file;
 pub use difference::{first_difference, hunks, is_long};
 pub use disarm::{Disarmer, Disarming, Notation, disarmed};
-pub use harmless::{is_blank, is_ignorable, is_unseen, sanitize, strip_ansi};
+pub use harmless::{is_blank, is_unseen, sanitize, strip_ansi};
 pub use jsonc::{JsoncError, parse_jsonc, refused_by_strict_json, without_mark};
 pub use modes::{HttpPart, address_words, http_parts, http_variables, listening_line};
 pub use names::{close_names, did_you_mean};
