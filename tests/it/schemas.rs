@@ -122,6 +122,17 @@ fn what_is_no_plan_does_not_fit() {
 }
 
 #[test]
+fn where_something_else_is_tested_no_step_needs_to_be() {
+    for others in [
+        "servers: { s: { command: x, startup: { refuses: {} } } }",
+        "servers: { a: { command: x }, s: { command: x, startup: { refuses: {} } } }",
+        "servers: { s: { command: x } }\ninclude: steps.yaml",
+    ] {
+        fits("plan", &yaml(&format!("version: 1\n{others}\nsteps: []")));
+    }
+}
+
+#[test]
 fn the_names_are_listed_and_a_wrong_one_is_told_the_right_one() {
     let project = Project::empty();
     let listed = project.jelly(&["schema"]).output();

@@ -52,6 +52,13 @@ mapping! {
         /// Steps that run after the others, in every iteration, whatever their result.
         teardown: Kind::List(&Kind::Mapping(&STEP), 0), also "after";
     }
+    // A server's `startup` is tested too, and so is what is included.
+    rule Rule::SomeUnless {
+        list: "steps",
+        beside: "include",
+        by_name: "servers",
+        with: "startup",
+    };
     hints {
         "wire_check" => "write `wire: strict`",
         "protocol" => "write `matrix: { protocol: [OLD, NEW] }`, or `protocol` at a server",

@@ -30,6 +30,14 @@ pub(crate) enum Rule {
     /// Exactly one of these; and unless it is the one named last, `args` is a
     /// mapping.
     OneRequest(&'static [&'static [&'static str]], &'static str),
+    /// `list` has an item, unless `beside` stands there too or an entry of `by_name`
+    /// has the key `with`.
+    SomeUnless {
+        list: &'static str,
+        beside: &'static str,
+        by_name: &'static str,
+        with: &'static str,
+    },
 }
 
 /// A key of a mapping.
@@ -135,7 +143,7 @@ impl Mapping {
     pub(crate) fn alternatives(&self) -> impl Iterator<Item = &'static str> {
         let groups = match self.rule {
             Rule::OneOf(groups) | Rule::OneRequest(groups, _) => groups,
-            Rule::Free | Rule::NotEmpty | Rule::AnyOf(_) => &[],
+            Rule::Free | Rule::NotEmpty | Rule::AnyOf(_) | Rule::SomeUnless { .. } => &[],
         };
         groups.iter().copied().flatten().copied()
     }

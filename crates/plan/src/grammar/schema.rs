@@ -264,6 +264,19 @@ fn rule(rule: &Rule) -> Map<String, Value> {
             "if": {"not": required(&[free])},
             "then": {"properties": {"args": {"type": "object"}}},
         }),
+        Rule::SomeUnless {
+            list,
+            beside,
+            by_name,
+            with,
+        } => {
+            let none_has = json!({"additionalProperties": {"not": required(&[with])}});
+            json!({"anyOf": [
+                {"properties": {*list: {"minItems": 1}}},
+                required(&[beside]),
+                {"required": [by_name], "not": {"properties": {*by_name: none_has}}},
+            ]})
+        }
     })
 }
 
