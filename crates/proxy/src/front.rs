@@ -115,11 +115,27 @@ impl ClientOutput {
 
     /// Waits until nobody reads it any more, where that can be seen. Cancel safe.
     pub async fn abandoned(&self) {
-        if let End::Pipe(pipe) = &self.end
-            && let Ok(ready) = pipe.ready(Interest::ERROR).await
-            && (ready.is_error() || ready.is_write_closed())
-        {
-            return;
+        match &self.end {
+            End::Pipe(pipe) => {
+                if let Ok(ready) = pipe.ready(Interest::ERROR).await
+                    && (ready.is_error() || ready.is_write_closed())
+                {
+                    return;
+                }
+            }
+            // Nobody writes to our stdout, and its end shows that the other side
+            // is gone.
+            End::Socket(socket) => {
+                let mut unread = [0; 64];
+                while socket.ready(Interest::READABLE).await.is_ok() {
+                    match socket.try_read(&mut unread) {
+                        Ok(1..) => {}
+                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                        Ok(0) | Err(_) => return,
+                    }
+                }
+            }
+            End::AtOnce(_) => {}
         }
         std::future::pending().await
     }
