@@ -96,6 +96,10 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         return Some(evidence("argv", &shell_command(&f.argv)));
     }
     if facts.died {
+        let noise = clues::telling_line(&f.stdout_noise.join("\n"));
+        if let (None, Some(noise)) = (&line, noise) {
+            return Some(evidence("stdout_noise", &noise));
+        }
         return Some(match (line, exit_text(f)) {
             (Some(line), _) => evidence("stderr", &line),
             (None, Some((field, exit))) if facts.silent => {
