@@ -30,6 +30,7 @@ enum Seen {
 #[derive(Deserialize)]
 pub(super) struct Contradiction {
     fact: Seen,
+    domains: Vec<String>,
     root_causes: Vec<String>,
     pub(super) suspect: bool,
     pub(super) advice: AdviceText,
@@ -49,8 +50,11 @@ pub(super) fn contradiction(
     if source != FailureSource::Live || failure.issue.is_some() {
         return None;
     }
+    let domain = rule.id.split('/').next().unwrap_or_default();
     let known = |entry: &&Contradiction| {
-        entry.root_causes.contains(&rule.root_cause) && entry.fact.holds(failure, values)
+        entry.root_causes.contains(&rule.root_cause)
+            && entry.domains.iter().any(|known| known == domain)
+            && entry.fact.holds(failure, values)
     };
     CONTRADICTIONS.iter().find(known)
 }
@@ -137,5 +141,14 @@ mod tests {
         };
         assert!(fixes(false).contains("with the tool's input schema"));
         assert!(fixes(true).contains("what its own schema allows"));
+        // A rule that knows more keeps its own words.
+        let mut facts = call("x", &["x"], "near \"Brien\": syntax error");
+        facts["request"] = json!({
+            "method": "tools/call", "fits_schema": true,
+            "params": {"name": "x", "arguments": {"name": "O'Brien"}},
+        });
+        let (what, ambiguous, _) = told(facts);
+        assert!(what.contains("a statement that the server made"), "{what}");
+        assert!(ambiguous);
     }
 }
