@@ -19,7 +19,8 @@ use super::rule::{AdviceText, Audience, Rule, unknown};
 use super::secrets::unmarked;
 use super::whereabouts::whereabouts;
 use jelly_base::model::{
-    Advice, Diagnosis, ErrorCategory, Evidence, Failure, Label, Side, Suspect, Template,
+    Advice, Diagnosis, ErrorCategory, Evidence, Failure, Fix, Label, Outcome, Phase, Side, Suspect,
+    Template, ToolResult,
 };
 use std::sync::LazyLock;
 
@@ -178,6 +179,44 @@ impl Engine {
         raised.filter(|_| !own).unwrap_or(rule)
     }
 
+    /// What a server that died in a call died of by its own words, where an answer in
+    /// the same words would be the environment's. The death stays its code's: others
+    /// answer an error and live on.
+    fn second_reading(
+        &self,
+        rule: &Rule,
+        facts: &Facts<'_>,
+        evidence: Option<&Evidence>,
+        audience: Audience,
+    ) -> Option<Fix> {
+        if rule.root_cause != "crashed_during_call" || facts.source != FailureSource::Live {
+            return None;
+        }
+        let answer = Failure {
+            phase: Some(Phase::Call),
+            outcome: Some(Outcome::Result),
+            server: facts.failure.server.clone(),
+            request: facts.failure.request.clone(),
+            tool_result: Some(ToolResult {
+                is_error: true,
+                text: evidence?.text.clone(),
+                ..ToolResult::default()
+            }),
+            ..Failure::default()
+        };
+        let read = Facts::new(&answer);
+        let (said, _) = self.diagnose_facts(&read, audience, Algorithm::Second);
+        let is_environment = said.side == Side::Test
+            && !said.ambiguous
+            && said.error_category == Some(ErrorCategory::Infrastructure);
+        is_environment.then(|| {
+            Fix::text(format!(
+                "Its last words name something outside of its code, which to put right first: {}",
+                said.advice.what
+            ))
+        })
+    }
+
     /// Takes over what jelly said where it saw more than its report holds.
     fn relabel(
         &self,
@@ -229,7 +268,10 @@ impl Engine {
         let suspected = contradicted.is_some_and(|known| known.suspect);
         let prints = fingerprint::of_facts(facts, &rule.root_cause, evidence.as_ref(), algorithm);
         let text = contradicted.map_or(&rule.advice, |known| &known.advice);
-        let advice = advice_of((rule, text), facts, evidence.as_ref(), values, audience);
+        let mut advice = advice_of((rule, text), facts, evidence.as_ref(), values, audience);
+        if let Some(other) = self.second_reading(rule, facts, evidence.as_ref(), audience) {
+            advice.fix.insert(0, other);
+        }
         let shows = facts.error_answer.as_ref().map(|(shows, _)| *shows);
         let diagnosis = Diagnosis {
             side,
