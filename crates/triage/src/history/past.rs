@@ -270,6 +270,7 @@ impl Past {
         let ends: Vec<End> = known.iter().map(|ended| end_of(ended, print)).collect();
         let judged = judged(known).map(|ended| end_of(ended, print));
         let judged: Vec<End> = judged.collect();
+        let anywhere = ends.iter().any(|end| end.is_same());
         let mut same = known
             .iter()
             .zip(&ends)
@@ -286,7 +287,11 @@ impl Past {
             .and_then(|cause| self.last_cause(self.print(cause)))
             .map(|cause| cause.side);
         FailureHistory {
-            state: recurrence(&judged, status),
+            state: match recurrence(&judged, status) {
+                // It works here, and something brought what failed on another branch.
+                Recurrence::New if anywhere => Recurrence::Regressed,
+                state => state,
+            },
             earlier_side,
             first_seen: first.and_then(|run| self.at(run)),
             last_seen: last.and_then(|run| self.at(run)),
