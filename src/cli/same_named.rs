@@ -99,7 +99,8 @@ pub fn own_name(same_named: &BTreeMap<PathBuf, String>, job: &Job) -> Option<Str
 
 /// What to say of them.
 pub fn told_of(same_named: &BTreeMap<PathBuf, String>) -> Option<String> {
-    let places: Vec<&str> = same_named.values().map(String::as_str).collect();
+    let places: BTreeSet<&str> = same_named.values().map(String::as_str).collect();
+    let places: Vec<&str> = places.into_iter().collect();
     let shown = places.len().min(3);
     let rest = match places.len() - shown {
         0 => String::new(),
