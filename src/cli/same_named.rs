@@ -53,7 +53,7 @@ pub fn same_named(
     let is_run = |path: &&PathBuf| paths.contains(path);
     let alike = by_name
         .into_values()
-        .filter(|alike| alike.len() > 1 && alike.iter().any(|path| is_run(path)));
+        .filter(|alike| alike.len() > 1 && alike.iter().any(is_run));
     let place = |path: &PathBuf| {
         relative_path(path, root, world).unwrap_or_else(|| path.display().to_string())
     };
@@ -167,7 +167,11 @@ mod tests {
         assert_eq!(places, wanted.map(|place| format!("plans/{place}")));
         // Each alone is called as it is together with the others.
         for (place, path) in places.iter().zip(&paths) {
-            let alone = same_named(&[path.clone()], (&vars, None), (folder.path(), &world));
+            let alone = same_named(
+                std::slice::from_ref(path),
+                (&vars, None),
+                (folder.path(), &world),
+            );
             assert_eq!(alone.get(path).map(String::as_str), Some(*place));
         }
         let lone = same_named(&paths[3..], (&vars, None), (folder.path(), &world));

@@ -182,9 +182,12 @@ mod tests {
         Some(body)
     }
 
+    /// What a server makes of the password.
+    type Says = fn(&str) -> String;
+
     /// A server without TLS that asks for the password in clear, and says it
     /// again in its own words; what it got to know in two connections.
-    fn told_in_clear(mode: &str, says: fn(&str) -> String) -> (Vec<String>, String) {
+    fn told_in_clear(mode: &str, says: Says) -> (Vec<String>, String) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let server = thread::spawn(move || {
@@ -235,7 +238,7 @@ mod tests {
     /// As it is, for URLs, in Base64 and in hexadecimal, and where a long text is cut.
     #[test]
     fn a_password_that_a_server_says_again_is_not_shown() {
-        let says: [(fn(&str) -> String, &str); 5] = [
+        let says: [(Says, &str); 5] = [
             (|it| format!("password was {it}"), PASSWORD),
             (|it| it.replace('+', "%2B").replace('/', "%2f"), "squeamish"),
             (|_| format!("it was {IN_BASE64}"), "c3F1ZWFt"),
