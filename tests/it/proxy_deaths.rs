@@ -318,6 +318,13 @@ elif method == "tools/call":
         let message = error["message"].as_str().unwrap();
         let told = format!("{message} {}", error["data"]["details"]);
         assert_eq!(told.contains("exited"), exits, "{tool}: {told}");
+        // What comes right after it was sent to nobody.
+        let next = client.call("more", json!({}));
+        let next = trouble(&next)["message"].as_str().unwrap();
+        assert!(
+            next.contains("was not sent to it. Fix: Ask again in"),
+            "{next}"
+        );
         client.close();
     }
     // A log of JSON lines is no message: it may say why.

@@ -37,11 +37,10 @@ use jelly_wire::Direction;
 pub use outbox::Outbox;
 pub use pending::key;
 use pending::{Asked, Pendings, Waiting};
-use probe::Probing;
 use repeatable::Repeatable;
 use serde::Serialize;
 use serde_json::Value;
-use session::Session;
+use session::{Probing, Session};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use tokio::time::Instant;
 

@@ -204,7 +204,7 @@ fn what_nobody_called_a_secret_is_masked_on_both_sides_by_its_name_or_form() {
         cwd: "/w".into(),
         env: Vec::new(),
     });
-    recorder.session("s", &reach, &known);
+    drop(recorder.session("s", &reach, &known));
     let sent = |arguments: Value| {
         let line = json!({"id": 1, "method": "tools/call", "params": {"arguments": arguments}});
         recorder.record("s", Direction::Sent, line.to_string().as_bytes(), &none);

@@ -134,6 +134,9 @@ impl<T: Tap> Relay<T> {
                     return true;
                 }
                 if let Some(trouble) = self.trouble.clone() {
+                    let pause = self.retry_at.filter(|_| self.settings.retries);
+                    let pause = pause.map(|at| at.saturating_duration_since(now));
+                    let trouble = trouble.unsent(pause);
                     self.answer_for_server(id, &asked, &trouble);
                 }
                 false

@@ -2,7 +2,7 @@
 
 use super::client::{HELD, HELD_BYTES};
 use super::pending::{Asked, Asking, Waiting, earlier, key};
-use super::probe::Probing;
+use super::session::Probing;
 use super::{OwnRequest, Relay, Starting, State, Wish};
 use crate::account::RequestOutcome;
 use crate::message::{Kind, Line, line_of, peek};

@@ -16,17 +16,6 @@ use crate::settings::Tap;
 use jelly_base::mcp::{DISCOVER, Era};
 use serde_json::{Value, json};
 
-/// How far the era of a process is asked for.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Probing {
-    /// A probe was sent and not answered.
-    pub(super) waits: bool,
-    /// A request that is no probe was sent.
-    other_sent: bool,
-    /// We have asked ourselves.
-    asked: bool,
-}
-
 impl<T: Tap> Relay<T> {
     /// The server, which is new, was sent nothing but the probe for its era.
     #[must_use]
