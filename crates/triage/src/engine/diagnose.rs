@@ -179,9 +179,9 @@ impl Engine {
         raised.filter(|_| !own).unwrap_or(rule)
     }
 
-    /// What a server that died in a call died of by its own words, where an answer in
-    /// the same words would be the environment's. The death stays its code's: others
-    /// answer an error and live on.
+    /// What a server that died in a call died of by its own words, or failed of where it
+    /// answers HTTP 500, where an answer in the same words would be the environment's. A
+    /// death stays its code's: others answer an error and live on.
     fn second_reading(
         &self,
         rule: &Rule,
@@ -189,9 +189,14 @@ impl Engine {
         evidence: Option<&Evidence>,
         audience: Audience,
     ) -> Option<Fix> {
-        if rule.root_cause != "crashed_during_call" || facts.source != FailureSource::Live {
+        let died = rule.root_cause == "crashed_during_call";
+        if !(died || rule.id == HTTP_500) || facts.source != FailureSource::Live {
             return None;
         }
+        let words = match &facts.failure.http {
+            Some(http) if !died => http.body.clone()?,
+            Some(_) | None => evidence?.text.clone(),
+        };
         let answer = Failure {
             phase: Some(Phase::Call),
             outcome: Some(Outcome::Result),
@@ -199,7 +204,7 @@ impl Engine {
             request: facts.failure.request.clone(),
             tool_result: Some(ToolResult {
                 is_error: true,
-                text: evidence?.text.clone(),
+                text: words,
                 ..ToolResult::default()
             }),
             ..Failure::default()
@@ -209,9 +214,14 @@ impl Engine {
         let is_environment = said.side == Side::Test
             && !said.ambiguous
             && said.error_category == Some(ErrorCategory::Infrastructure);
+        let words = if died {
+            "Its last words name"
+        } else {
+            "The body names"
+        };
         is_environment.then(|| {
             Fix::text(format!(
-                "Its last words name something outside of its code, which to put right first: {}",
+                "{words} something outside of its code, which to put right first: {}",
                 said.advice.what
             ))
         })
@@ -269,13 +279,17 @@ impl Engine {
         let prints = fingerprint::of_facts(facts, &rule.root_cause, evidence.as_ref(), algorithm);
         let text = contradicted.map_or(&rule.advice, |known| &known.advice);
         let mut advice = advice_of((rule, text), facts, evidence.as_ref(), values, audience);
+        let (mut side, mut ambiguous) = (side, ambiguous || suspected);
         if let Some(other) = self.second_reading(rule, facts, evidence.as_ref(), audience) {
             advice.fix.insert(0, other);
+            if rule.id == HTTP_500 {
+                (side, ambiguous) = (Side::Test, true);
+            }
         }
         let shows = facts.error_answer.as_ref().map(|(shows, _)| *shows);
         let diagnosis = Diagnosis {
             side,
-            ambiguous: ambiguous || suspected,
+            ambiguous,
             error_category: rule.error_category,
             root_cause: rule.root_cause.clone(),
             retryable: rule.retryable,
@@ -299,6 +313,10 @@ impl Engine {
         (diagnosis, prints.parts)
     }
 }
+
+/// The rule for a server that answers HTTP 500, which is all that it says unless its
+/// body has words.
+const HTTP_500: &str = "network/http-500";
 
 /// Whom a failure concerns, and whether that is doubtful.
 fn side(rule: &Rule, facts: &Facts<'_>) -> (Side, bool) {
