@@ -102,9 +102,8 @@ impl<'v> Resolver<'v> {
 
     fn find(&mut self, keyed: &Keyed<'_>) -> Option<(&'v str, &'v Given)> {
         // What is called as the other is, is the other's.
-        let called = |name: &str| {
-            keyed.argument.is_called(&keyed.key, name) && !self.keys.contains(name)
-        };
+        let called =
+            |name: &str| keyed.argument.is_called(&keyed.key, name) && !self.keys.contains(name);
         let arguments = &self.values.arguments;
         // The exact name goes before one that lacks its dashes.
         let found = arguments
