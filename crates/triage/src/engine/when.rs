@@ -118,6 +118,8 @@ pub(super) struct When {
     path_in_arguments: Option<bool>,
     /// The call was answered too soon to be cancelled by the step.
     answered_too_soon: Option<bool>,
+    /// An argument of the call is a statement of SQL, or a part of one.
+    sql_in_arguments: Option<bool>,
     /// A tool was called, and without any argument, which can't be the cause
     /// then.
     nothing_sent: Option<bool>,
@@ -267,6 +269,7 @@ impl When {
             && is(self.lists, facts::lists)
             && is_known(self.path_in_arguments, live::path_in_arguments)
             && is(self.answered_too_soon, live::answered_too_soon)
+            && is_known(self.sql_in_arguments, live::sql_in_arguments)
             && is(self.nothing_sent, live::nothing_sent)
             && is_known(self.method_known, live::method_known)
             && is_known(self.zero_given, live::zero_given)
