@@ -58,6 +58,7 @@ mod schema_store;
 #[cfg(feature = "serve")]
 mod serve;
 mod server_code;
+mod server_places;
 mod settings;
 mod shard;
 mod snapshot;

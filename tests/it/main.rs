@@ -66,6 +66,7 @@ mod once;
 mod one_label;
 mod packages;
 mod passed_before;
+mod pasted;
 mod patience;
 mod peers;
 mod plans;

@@ -424,7 +424,7 @@ fn a_server_of_the_deprecated_transport_is_reached_and_its_lost_stream_is_told()
 
 /// Listens after a while, answers with its process id, and dies where it is
 /// asked to.
-const STARTED: &str = r#"
+pub const STARTED: &str = r#"
 import json, os, sys, time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 class Handler(BaseHTTPRequestHandler):

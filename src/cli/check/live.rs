@@ -13,7 +13,7 @@ use crate::cli::args::{CheckArgs, Format};
 use jelly_base::model::{Checkup, ExitCode, Failure};
 use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::{OpenServer, ServerLists};
-use jelly_plan::{Plan, PlanError, PlanFinding, PlanSource, load_in};
+use jelly_plan::{Plan, PlanError, PlanFinding, PlanSource, Scope, load_in};
 use jelly_triage::engine::Engine;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -173,7 +173,11 @@ impl LiveCheck<'_> {
                 }
                 Err(failures) => {
                     let failures = failures.iter();
-                    let checkups = failures.map(|failure| self.trouble(plan, server, failure));
+                    let tmp = scopes
+                        .last()
+                        .map(|(_, scope): &(_, Scope)| scope.tmp.as_path());
+                    let checkups =
+                        failures.map(|failure| self.trouble(plan, (server, tmp), failure));
                     held.not_started.extend(checkups);
                 }
             }
@@ -193,14 +197,24 @@ impl LiveCheck<'_> {
                     held.findings.extend(findings);
                     held.servers.push(server.name.clone());
                 }
-                Err(failure) => held.not_started.push(self.trouble(plan, server, &failure)),
+                Err(failure) => {
+                    let tmp = Some(scope.tmp.as_path());
+                    held.not_started
+                        .push(self.trouble(plan, (server, tmp), &failure));
+                }
             }
         }
         Ok(held)
     }
 
-    fn trouble(&self, plan: &Plan, server: &jelly_plan::Server, failure: &Failure) -> Checkup {
-        let mut checkup = trouble_in_plan(&server.name, &plan.at(server.at), failure, self.engine);
+    fn trouble(
+        &self,
+        plan: &Plan,
+        (server, tmp): (&jelly_plan::Server, Option<&Path>),
+        failure: &Failure,
+    ) -> Checkup {
+        let at = plan.at(server.at);
+        let mut checkup = trouble_in_plan((&server.name, &at, tmp), failure, self.engine);
         if let Some(diagnosis) = &mut checkup.diagnosis {
             name_plan(&mut diagnosis.advice.fix, &plan.source.path, None);
             run_here(&mut diagnosis.advice.fix, &self.world.cwd);

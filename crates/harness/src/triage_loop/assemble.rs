@@ -2,6 +2,7 @@
 
 use super::decide::{Decision, Flaky};
 use super::judge::Judged;
+use indexmap::IndexMap;
 use jelly_base::model::{
     ActionReport, Diagnosis, Failure, FailureReport, IterationRecord, IterationReport, Phase,
     StepReport, Totals, deciding,
@@ -86,6 +87,7 @@ fn failure(judged: &Judged, plan: &Plan) -> FailureReport {
         exit: failure.exit.clone(),
         argv: failure.argv.clone(),
         cwd: failure.cwd.clone(),
+        variables: owned(failure.variables()),
         url: failure.url.clone(),
         stdout_tail: failure.stdout.clone().filter(|text| !text.is_empty()),
         rpc_error: failure.rpc_error.clone(),
@@ -101,6 +103,13 @@ fn failure(judged: &Judged, plan: &Plan) -> FailureReport {
         known: judged.known.clone(),
         diagnosis: judged.diagnosis.clone(),
     }
+}
+
+fn owned(variables: Vec<(&str, &str)>) -> IndexMap<String, String> {
+    let variables = variables.into_iter();
+    variables
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
 }
 
 /// What a tool told of its error in several lines, and no more of it than a
@@ -119,8 +128,7 @@ fn place(step: Option<&str>, server: Option<&str>, plan: &Plan) -> Option<String
         Some(id) => plan.step(id)?.at,
         None => plan.servers.get(server?)?.at,
     };
-    let path = plan.source.path.display();
-    Some(format!("{path}:{}:{}", at.line, at.column))
+    Some(plan.at(at))
 }
 
 /// Earlier failures of a step that passes by itself were flaky.

@@ -10,7 +10,7 @@ use jelly_base::model::{
     Phase, Side, Standing, StepReport, StepState, Unlisted,
 };
 use jelly_base::text::{
-    close_names, first_names, listed, one_line, plural, shell_command_in, shell_word,
+    close_names, first_names, listed, one_line, plural, shell_word, start_by_hand,
 };
 use jelly_plan::{Operator, Plan, Step};
 
@@ -429,7 +429,9 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
         true => !many_new,
         false => !readings_said,
     });
-    next.extend(advice.map(|fix| fix.line().into_owned()));
+    // What is to be pasted may have several lines.
+    let lines = advice.flat_map(|fix| fix.line().lines().map(str::to_owned).collect::<Vec<_>>());
+    next.extend(lines);
     if many_new {
         let plan = context.plan_word();
         next.push(format!("$ jelly snapshot review --plan {plan}"));
@@ -448,12 +450,12 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
         line.extend(profile.map(|profile| format!(" {profile}")));
     }
     let is_of_start = matches!(failure.phase, Phase::Spawn | Phase::Handshake | Phase::List);
-    // What is another folder or port in each iteration, nobody can start by hand.
-    let is_of_iteration = |word: &String| word.contains("${tmp}") || word.contains("${port");
-    if is_of_start && !failure.argv.is_empty() && !failure.argv.iter().any(is_of_iteration) {
+    if is_of_start && !failure.argv.is_empty() {
         let here = &context.call_flags.folder;
         let folder = failure.cwd.as_deref().filter(|folder| folder != here);
-        let line = shell_command_in(folder, &failure.argv);
+        let variables = failure.variables.iter();
+        let variables: Vec<_> = variables.map(|(name, value)| (&**name, &**value)).collect();
+        let line = start_by_hand(folder, &variables, &failure.argv);
         push_new(&mut next, format!("$ {line}"));
     }
     if let Some(step) = case.steps.first().filter(|_| !many_new) {

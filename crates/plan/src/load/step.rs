@@ -252,6 +252,7 @@ impl<'t> Reader<'t> {
         }
         match self.names.likely_servers.as_slice() {
             [only] => Some(self.in_turn(only)),
+            _ if self.names.incomplete => None,
             several => {
                 let names = several.join("`, `");
                 let problem =

@@ -5,7 +5,7 @@ use super::answered;
 use super::clues;
 use super::contradicted::contradiction;
 use super::error_answer::Reading;
-use super::evidence::{evidence_of, with_values};
+use super::evidence::{evidence_of, in_words, with_values};
 use super::facts::{ErrorAnswer, Facts, FailureSource};
 use super::field::RuleSide;
 use super::fingerprint::{self, Algorithm, FingerprintParts};
@@ -345,8 +345,11 @@ fn advice_of(
     audience: Audience,
 ) -> Advice {
     let failure = facts.failure;
+    if let (Some(port), "port_in_use") = (advice::own_port(failure), &*rule.root_cause) {
+        values.entry("port".to_owned()).or_insert(port);
+    }
     if let Some(evidence) = evidence {
-        values.insert("evidence".into(), evidence.text.clone());
+        values.insert("evidence".into(), in_words(&evidence.text));
     }
     if facts.source == FailureSource::Live {
         whereabouts(failure, &rule.root_cause, &mut values);

@@ -38,6 +38,7 @@ mod own_words;
 mod pattern;
 mod placed;
 mod prefilter;
+mod program;
 mod proxies;
 mod reading;
 mod rule;
