@@ -2,6 +2,7 @@
 
 use super::path::Path;
 use super::reader::Reader;
+use super::vacuous::DueAnswer;
 use crate::Requirement;
 use crate::argument_files::FileReader;
 use crate::syntax::{Data, Node, reference_meant};
@@ -43,6 +44,8 @@ pub(super) struct KnownNames {
     pub unsubscribed: HashSet<String>,
     /// By server: what the plan itself holds it to, as written and as revisions.
     pub pins: HashMap<String, (String, Vec<&'static Revision>)>,
+    /// Of the step whose expectations are read.
+    pub due_answer: DueAnswer,
     /// What is sent of files.
     pub argument_files: FileReader,
 }
