@@ -17,6 +17,7 @@ use crate::report::ci::{
 };
 use crate::report::triage as show;
 use crate::report::{Results, is_own_code_quality, matrix_md, show_run};
+use jelly_base::files::{create_named, open_named, open_to_read};
 use jelly_base::model::{FailureReport, Side, TriageReport};
 use jelly_base::text::{Notation, disarmed};
 use jelly_triage::engine::failing_line_of_server;
@@ -226,7 +227,10 @@ fn append_job_summary(world: &World, summary: impl FnOnce() -> String) {
         return;
     }
     let text = within(summary(), room);
-    let file = OpenOptions::new().append(true).create(true).open(path);
+    let file = open_named(
+        Path::new(path),
+        OpenOptions::new().append(true).create(true),
+    );
     let appended =
         file.and_then(|mut file| file.write_all(disarmed(&text, Notation::Plain).as_bytes()));
     if let Err(error) = appended {
@@ -255,7 +259,8 @@ impl GithubRoom {
         };
         let file = Path::new(folder).join("jelly-annotations");
         let step = world.env.get("GITHUB_ACTION").cloned().unwrap_or_default();
-        let text = fs::read_to_string(&file).unwrap_or_default();
+        let read = open_to_read(&file).and_then(io::read_to_string);
+        let text = read.unwrap_or_default();
         let (mut of_step, mut of_job) = (0, 0_usize);
         for line in text.lines() {
             let Some((count, name)) = line.split_once(' ') else {
@@ -279,7 +284,7 @@ impl GithubRoom {
             return;
         };
         // Where it can't be kept, GitHub drops what is too much.
-        if let Ok(mut file) = OpenOptions::new().append(true).create(true).open(file) {
+        if let Ok(mut file) = open_named(file, OpenOptions::new().append(true).create(true)) {
             let _ = writeln!(file, "{count} {}", step.replace(['\n', '\r'], " "));
         }
     }
@@ -351,7 +356,7 @@ fn keep_code_quality(results: &Results<'_>, folder: Option<&Path>) {
 /// the file of another program may lie too.
 fn keep_triage_code_quality(world: &World, report: &TriageReport) {
     let file = world.cwd.join(CODE_QUALITY);
-    let is_ours = match fs::read_to_string(&file) {
+    let is_ours = match open_to_read(&file).and_then(io::read_to_string) {
         Ok(text) => is_own_code_quality(&text),
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     };
@@ -365,7 +370,7 @@ fn keep_triage_code_quality(world: &World, report: &TriageReport) {
 }
 
 fn write_code_quality(file: &Path, bytes: io::Result<Vec<u8>>) {
-    if let Err(error) = bytes.and_then(|bytes| fs::write(file, bytes)) {
+    if let Err(error) = bytes.and_then(|bytes| create_named(file)?.write_all(&bytes)) {
         let shown = file.display();
         complain(&format!("warning: failed to write {shown}: {error}"));
     }
