@@ -10,10 +10,10 @@ use super::settings::World;
 use super::triage::named_place;
 use crate::cli::args::CiChoice;
 use crate::report::ci::{
-    CI_SYSTEMS, CiSystem, GITHUB_JOB, GITHUB_STEP, NoticeTerms, SUMMARY_MAX, TeamCityWriter,
-    azure_commands, azure_publish, azure_summary, code_quality_of_run, code_quality_of_triage,
-    github_commands, job_summary, of_run, of_triage, section_end, section_start, teamcity_problems,
-    within,
+    CI_SYSTEMS, CiSystem, GITHUB_JOB, GITHUB_STEP, Notice, NoticeTerms, SUMMARY_MAX,
+    TeamCityWriter, azure_commands, azure_publish, azure_summary, code_quality_of_run,
+    code_quality_of_triage, github_commands, job_summary, of_run, of_triage, section_end,
+    section_start, teamcity_problems, within,
 };
 use crate::report::triage as show;
 use crate::report::{Results, is_own_code_quality, matrix_md, show_run};
@@ -111,11 +111,8 @@ impl CiCall {
         let summary = || job_summary(results.plans) + &matrix_md(results.matrix);
         match self.system {
             CiSystem::Github => {
-                let mut room = GithubRoom::look(world);
-                if self.speaks && room.left > 0 {
-                    let notices = of_run(results.plans, terms(room.left));
-                    print_as_is(github_commands(&notices))?;
-                    room.take(notices.len());
+                if self.speaks {
+                    annotate_github(world, |max| of_run(results.plans, terms(max)))?;
                 }
                 append_job_summary(world, summary);
             }
@@ -152,11 +149,8 @@ impl CiCall {
         let terms = |max| self.terms(world, max);
         match self.system {
             CiSystem::Github => {
-                let mut room = GithubRoom::look(world);
-                if self.speaks && room.left > 0 {
-                    let notices = of_triage(report, terms(room.left));
-                    print_as_is(github_commands(&notices))?;
-                    room.take(notices.len());
+                if self.speaks {
+                    annotate_github(world, |max| of_triage(report, terms(max)))?;
                 }
                 append_job_summary(world, || show::summary(report));
             }
@@ -240,10 +234,37 @@ fn append_job_summary(world: &World, summary: impl FnOnce() -> String) {
     }
 }
 
+/// Prints as many annotations as GitHub still shows; says where it shows none.
+fn annotate_github(world: &World, notices: impl Fn(usize) -> Vec<Notice>) -> io::Result<()> {
+    let mut room = GithubRoom::look(world);
+    if room.left > 0 {
+        let notices = notices(room.left);
+        print_as_is(github_commands(&notices))?;
+        room.take(notices.len());
+        return Ok(());
+    }
+    let untold = notices(usize::MAX).len();
+    if untold > 0 {
+        let (all, of) = (room.limit, room.limit_of);
+        complain(&format!(
+            "warning: GitHub shows {all} annotations of a {of}, and earlier calls have used them; \
+             {} not shown there, and the job summary tells all",
+            match untold {
+                1 => "1 more is".to_owned(),
+                more => format!("{more} more are"),
+            }
+        ));
+    }
+    Ok(())
+}
+
 /// How many annotations GitHub still shows of this step and this job. What
 /// earlier calls of the job printed is kept in its folder for temporary files.
 struct GithubRoom {
     left: usize,
+    /// What leaves the least: of a step, or of a job.
+    limit: usize,
+    limit_of: &'static str,
     /// Where it is kept, with the step that this is.
     kept: Option<(PathBuf, String)>,
 }
@@ -254,6 +275,8 @@ impl GithubRoom {
         let Some(folder) = folder else {
             return Self {
                 left: GITHUB_STEP,
+                limit: GITHUB_STEP,
+                limit_of: "step",
                 kept: None,
             };
         };
@@ -272,9 +295,16 @@ impl GithubRoom {
                 of_step += count;
             }
         }
-        let left = GITHUB_STEP.saturating_sub(of_step);
+        let in_step = GITHUB_STEP.saturating_sub(of_step);
+        let in_job = GITHUB_JOB.saturating_sub(of_job);
+        let (left, limit, limit_of) = match in_job < in_step {
+            true => (in_job, GITHUB_JOB, "job"),
+            false => (in_step, GITHUB_STEP, "step"),
+        };
         Self {
-            left: left.min(GITHUB_JOB.saturating_sub(of_job)),
+            left,
+            limit,
+            limit_of,
             kept: Some((file, step)),
         }
     }
