@@ -4,6 +4,7 @@
 //! that can't be written is a warning, and never stops a run.
 
 use super::launch::Reach;
+use jelly_base::files::create_named;
 use jelly_base::text::redact::{Redactor, show_argv, show_url, show_value};
 use jelly_base::text::{Notation, disarmed, is_too_large};
 use schemars::JsonSchema;
@@ -252,7 +253,7 @@ impl Recorder {
 
     fn of_at_most(path: &Path, bytes: u64) -> io::Result<Self> {
         Ok(Self::of(TranscriptState {
-            file: Some(File::create(path)?),
+            file: Some(create_named(path)?),
             left: bytes,
             seq: 0,
             sessions: 0,
