@@ -281,7 +281,7 @@ pub(in crate::engine) fn class(line: &str) -> Option<&str> {
     // `module.Class: …` in Python may be called anything.
     let in_module = qualified
         && class.starts_with(|c: char| c.is_ascii_lowercase())
-        && !class.contains(['/', '$', '*', '&'])
+        && !class.contains(['/', '*', '&'])
         && last.starts_with(|c: char| c.is_ascii_uppercase())
         && last.contains(|c: char| c.is_ascii_lowercase())
         && rest.starts_with(": ");
