@@ -127,7 +127,7 @@ fn class_owner(facts: &Facts<'_>, frame: &str, class: Option<&str>) -> ClassOwne
     if OWN_WORDS.standard.iter().any(begins) {
         return ClassOwner::Language;
     }
-    if clues::is_library(&class) {
+    if OWN_WORDS.of_systems.iter().any(begins) || clues::is_library(&class) {
         return ClassOwner::Library;
     }
     // A package of the product is in the path or the function that raised it,
@@ -138,14 +138,17 @@ fn class_owner(facts: &Facts<'_>, frame: &str, class: Option<&str>) -> ClassOwne
     };
     let function = clues::product_function(f).unwrap_or_default();
     let test = f.classname.as_deref().unwrap_or_default();
-    let places = format!("{frame} {function} {test}").replace("::", ".");
-    let places = places.replace(['/', '\\'], ".").to_ascii_lowercase();
+    let places = format!(".{frame} {function} {test}.").replace("::", ".");
+    let places = places
+        .replace(['/', '\\', ' ', '#'], ".")
+        .to_ascii_lowercase();
+    let package = format!(".{}.", package.to_ascii_lowercase());
     let class = class.to_ascii_lowercase();
     let mut namespaces: Vec<&str> = class.split('.').collect();
     namespaces.pop();
     // Folders of PHP are called as namespaces are, but for the first of them.
     let in_folder = of_php && places.split('.').any(|part| namespaces.contains(&part));
-    match in_folder || places.contains(&package.to_ascii_lowercase()) {
+    match in_folder || places.contains(&package) {
         true => ClassOwner::Product,
         // Composer keeps what it installs in one folder, which tells libraries.
         false if of_php => ClassOwner::Language,
@@ -278,6 +281,11 @@ mod tests {
                 "Redis::CannotConnectError",
                 "Failure/Error: cache.get\n\nRedis::CannotConnectError:\n  Connection refused\n# ./app/services/cache.rb:22:in 'Shop::Cache#get'\n# ./spec/cache_spec.rb:9",
                 "connection_refused",
+            ),
+            (
+                "",
+                "tests/test_x.py:20: in test_x\n    run()\nsrc/shop/socket.py:9: in read\n    self.s.recv(9)\nE   socket.timeout: timed out",
+                "network_timeout",
             ),
             (
                 "java.net.ConnectException",

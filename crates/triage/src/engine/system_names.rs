@@ -14,6 +14,7 @@ pub(super) struct OwnWords {
     pub(super) root_causes: Vec<String>,
     pub(super) root_causes_of_own_classes: Vec<String>,
     pub(super) standard: Vec<String>,
+    pub(super) of_systems: Vec<String>,
     pub(super) of_scripts: Vec<String>,
     machine: Vec<String>,
     both: Vec<String>,
