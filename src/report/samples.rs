@@ -326,6 +326,7 @@ fn mismatch(actual: &str) -> FailureReport {
         request: Some(RequestFacts {
             method: "tools/call".into(),
             params: Some(json!({"name": "read_text_file", "arguments": {"path": "a|b.txt"}})),
+            ..RequestFacts::default()
         }),
         assertion: Some(Assertion {
             kind: "equals".into(),

@@ -172,6 +172,14 @@ impl Schema {
         }
         let rule = |rule: &str, words: &str| {
             let groups = definition[rule].as_array()?;
+            // What is more than names of keys stands in the keys' own words.
+            let names_keys = |group: &Value| group.as_object().is_some_and(|rule| rule.len() == 1);
+            if !groups
+                .iter()
+                .all(|group| names_keys(group) && group["required"].is_array())
+            {
+                return None;
+            }
             let groups: Vec<String> = groups
                 .iter()
                 .map(|group| {

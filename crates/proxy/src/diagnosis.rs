@@ -95,6 +95,7 @@ fn diagnosis_of_surroundings(engine: &Engine, failure: &Failure) -> Option<Diagn
         request: Some(RequestFacts {
             method: INITIALIZE.to_owned(),
             params: None,
+            ..RequestFacts::default()
         }),
         ..failure.clone()
     };

@@ -433,6 +433,7 @@ fn unready(method: &str) -> StartFailure {
         request: Some(RequestFacts {
             method: method.to_owned(),
             params: None,
+            ..RequestFacts::default()
         }),
         ..StartFailure::of(Phase::Handshake, Outcome::Ok)
     }

@@ -337,6 +337,7 @@ impl Attempt {
             Some(RequestFacts {
                 method: method.to_owned(),
                 params: None,
+                ..RequestFacts::default()
             })
         };
         failure.request = asked(waited_for);

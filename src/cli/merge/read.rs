@@ -122,16 +122,14 @@ fn began(run_id: &str) -> Option<i64> {
     Some(moment.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second())
 }
 
-/// The report of a plan lies elsewhere than on the runner that wrote it.
+/// The report of a plan lies elsewhere than on the runner that wrote it, if it was
+/// brought along.
 fn found_again(folder: &Path, plan: &mut RunReport) {
-    let name = plan.report_dir.as_ref();
-    let name = name.and_then(|dir| Path::new(dir).file_name());
-    if let Some(name) = name {
-        let here = folder.join(name);
-        if here.is_dir() {
-            plan.report_dir = Some(here.display().to_string());
-        }
-    }
+    let there = plan.report_dir.take();
+    let name = there.as_ref().and_then(|dir| Path::new(dir).file_name());
+    let here = name.map(|name| folder.join(name));
+    let here = here.filter(|here| here.is_dir());
+    plan.report_dir = here.map(|here| here.display().to_string());
 }
 
 /// The record of a shard, where a file that is cut still holds it.

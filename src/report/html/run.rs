@@ -377,7 +377,7 @@ fn repaired(plan: &RunReport, links: &PageLinks) -> Option<Markup> {
             } @else {
                 "Your file does not hold the repairs. "
                 @if let (Some(repaired), Some(patch)) = (file("repaired-plan.yaml"), file("repair.patch")) {
-                    "Beside it lie " (repaired) " and " (patch) "."
+                    (repaired) " and " (patch) " hold them."
                 }
             }
         }

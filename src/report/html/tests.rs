@@ -248,6 +248,7 @@ fn a_line_of_a_mebibyte_is_cut_wherever_it_stands() {
         failure.request = Some(RequestFacts {
             method: long.clone(),
             params: Some(json!({ "a": long })),
+            ..RequestFacts::default()
         });
         failure.assertion = Some(Assertion {
             kind: "equals".into(),

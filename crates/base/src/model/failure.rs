@@ -135,6 +135,10 @@ pub struct RequestFacts {
     /// As they were sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub params: Option<Value>,
+    /// The arguments were seen to meet the input schema that the server lists for
+    /// the tool.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub fits_schema: bool,
 }
 
 /// A tool's answer, cut down to what triage reads.

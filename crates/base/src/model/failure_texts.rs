@@ -136,7 +136,7 @@ impl Failure {
             *headers = renamed(std::mem::take(headers), change);
         }
         *env_delta = renamed(std::mem::take(env_delta), change);
-        if let Some(RequestFacts { method, params }) = request {
+        if let Some(RequestFacts { method, params, .. }) = request {
             change(method);
             values.extend(params);
         }

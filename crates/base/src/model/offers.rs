@@ -145,6 +145,7 @@ mod tests {
         let ask = |method: &str, key: &str, name: &str| RequestFacts {
             method: method.into(),
             params: Some(json!({ key: name })),
+            ..RequestFacts::default()
         };
         let mut offers = Offers {
             tools: Some(Names::of(["a", "b"])),

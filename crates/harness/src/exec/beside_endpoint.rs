@@ -223,6 +223,7 @@ impl ServerLane {
         RequestFacts {
             method: shown(request),
             params: (!step.args.is_null()).then(|| step.args.clone()),
+            ..RequestFacts::default()
         }
     }
 

@@ -468,6 +468,7 @@ mod tests {
             request: Some(RequestFacts {
                 method: "tools/call".into(),
                 params: Some(json!({"name": "t", "arguments": {"a": huge, "b": 1}})),
+                ..RequestFacts::default()
             }),
             tool_result: Some(ToolResult {
                 is_error: false,

@@ -114,6 +114,7 @@ impl ServerLane {
             request: Some(RequestFacts {
                 method: "tools/list".to_owned(),
                 params: None,
+                ..RequestFacts::default()
             }),
             ..self.prepared.facts.failure(Phase::List, message)
         }

@@ -153,6 +153,7 @@ impl OpenServer {
             failure.request = Some(RequestFacts {
                 method: "tools/call".to_owned(),
                 params: Some(params),
+                ..RequestFacts::default()
             });
             failure.elapsed_ms = u64::try_from(elapsed.as_millis()).ok();
             self.cleaner.failure(&mut failure);
@@ -297,6 +298,7 @@ pub(super) async fn list(
             failure.request = Some(RequestFacts {
                 method: method.to_owned(),
                 params: None,
+                ..RequestFacts::default()
             });
             failure.process_alive.get_or_insert(true);
             failure

@@ -50,6 +50,7 @@ impl Outsider {
             request: method.map(|method| RequestFacts {
                 method: method.to_owned(),
                 params: None,
+                ..RequestFacts::default()
             }),
             ..facts(&self.name, &self.reach, &self.redactor).failure(Phase::Call, message)
         })
@@ -71,6 +72,7 @@ impl Outsider {
             request: Some(RequestFacts {
                 method: method.to_owned(),
                 params: None,
+                ..RequestFacts::default()
             }),
             ..facts(&self.name, &self.reach, &self.redactor).failure(Phase::Call, message)
         })

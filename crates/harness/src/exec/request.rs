@@ -23,6 +23,8 @@ pub struct Ready {
     pub sends: Sends,
     /// For the tool's schemas.
     pub tool: Option<String>,
+    /// The arguments were seen to meet the tool's input schema.
+    pub fits_schema: bool,
     /// What is answered to the server meanwhile.
     pub answers: Vec<PreparedAnswer>,
     /// The params of calls that are sent at the same time.
@@ -50,6 +52,7 @@ impl Ready {
         RequestFacts {
             method: self.method.to_string(),
             params: (!params.is_null()).then_some(params),
+            fits_schema: self.fits_schema,
         }
     }
 
@@ -179,6 +182,7 @@ fn request(step: &Step, args: Value, era: Era, scope: &Scope) -> Result<Ready, U
         shown_params: None,
         sends: Sends::Request,
         tool: None,
+        fits_schema: false,
         answers: Vec::new(),
         at_once: Vec::new(),
     };

@@ -48,15 +48,18 @@ pub async fn run(
     if !step.expects_error()
         && session.declares_tools()
         && let Some(tool) = &ready.tool
-        && let Some(mut issue) = schemas.issue(tool, ready.args(), ready.shown_params.is_some())
     {
-        if let PlanIssue::InvalidArgument { reason, .. } = &mut issue {
+        let mut issue = schemas.issue(tool, ready.args(), ready.shown_params.is_some());
+        if let Some(PlanIssue::InvalidArgument { reason, .. }) = &mut issue {
             *reason = shared.cleaner.quote(reason);
         }
-        let mut failure = at_step(step, Phase::Config, describe(&issue));
-        failure.issue = Some(issue);
-        failure.request = Some(ready.facts());
-        return unfit(failure);
+        if let Some(issue) = issue {
+            let mut failure = at_step(step, Phase::Config, describe(&issue));
+            failure.issue = Some(issue);
+            failure.request = Some(ready.facts());
+            return unfit(failure);
+        }
+        ready.fits_schema = schemas.has_input_schema(tool);
     }
 
     let mark = session.stderr().mark();

@@ -62,6 +62,13 @@ impl ToolSchemas {
             .collect()
     }
 
+    /// Whether the server lists an input schema for it that can be judged by.
+    #[must_use]
+    pub fn has_input_schema(&self, tool: &str) -> bool {
+        let schema = self.tools.get(tool).and_then(|tool| tool.input.as_ref());
+        schema.is_some_and(|schema| schema.compiled().is_ok())
+    }
+
     #[must_use]
     pub fn output_schema(&self, tool: &str) -> Option<&Declared> {
         self.tools.get(tool)?.output.as_ref()

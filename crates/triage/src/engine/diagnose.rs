@@ -3,6 +3,7 @@
 use super::advice::{self, Values};
 use super::answered;
 use super::clues;
+use super::contradicted::contradiction;
 use super::error_answer::Reading;
 use super::evidence::{evidence_of, with_values};
 use super::facts::{ErrorAnswer, Facts, FailureSource};
@@ -14,11 +15,12 @@ use super::matcher::RuleMatcher;
 use super::own_words;
 use super::pattern::{BUILTIN_TURN, RankedRule};
 use super::reading::is_syntax;
-use super::rule::{Audience, Rule, unknown};
+use super::rule::{AdviceText, Audience, Rule, unknown};
 use super::secrets::unmarked;
 use super::whereabouts::whereabouts;
 use jelly_base::model::{
-    Advice, Diagnosis, ErrorCategory, Evidence, Failure, Label, Side, Suspect, Template,
+    Advice, Diagnosis, ErrorCategory, Evidence, Failure, Fix, Label, Outcome, Phase, Side, Suspect,
+    Template, ToolResult,
 };
 use std::sync::LazyLock;
 
@@ -176,6 +178,44 @@ impl Engine {
         other.filter(|_| !own).unwrap_or(rule)
     }
 
+    /// What a server that died in a call died of by its own words, where an answer in
+    /// the same words would be the environment's. The death stays its code's: others
+    /// answer an error and live on.
+    fn second_reading(
+        &self,
+        rule: &Rule,
+        facts: &Facts<'_>,
+        evidence: Option<&Evidence>,
+        audience: Audience,
+    ) -> Option<Fix> {
+        if rule.root_cause != "crashed_during_call" || facts.source != FailureSource::Live {
+            return None;
+        }
+        let answer = Failure {
+            phase: Some(Phase::Call),
+            outcome: Some(Outcome::Result),
+            server: facts.failure.server.clone(),
+            request: facts.failure.request.clone(),
+            tool_result: Some(ToolResult {
+                is_error: true,
+                text: evidence?.text.clone(),
+                ..ToolResult::default()
+            }),
+            ..Failure::default()
+        };
+        let read = Facts::new(&answer);
+        let (said, _) = self.diagnose_facts(&read, audience, Algorithm::Second);
+        let is_environment = said.side == Side::Test
+            && !said.ambiguous
+            && said.error_category == Some(ErrorCategory::Infrastructure);
+        is_environment.then(|| {
+            Fix::text(format!(
+                "Its last words name something outside of its code, which to put right first: {}",
+                said.advice.what
+            ))
+        })
+    }
+
     /// Takes over what jelly said where it saw more than its report holds.
     fn relabel(
         &self,
@@ -188,7 +228,7 @@ impl Engine {
         if other && let Some(rule) = self.rules().find(|rule| rule.id == label.rule()) {
             let values = advice::values(facts.failure);
             let evidence = diagnosis.evidence.as_ref();
-            diagnosis.advice = advice_of(rule, facts, evidence, values, audience);
+            diagnosis.advice = advice_of((rule, &rule.advice), facts, evidence, values, audience);
         }
         label.tell(diagnosis);
     }
@@ -224,12 +264,18 @@ impl Engine {
             None => rule,
         };
         let (side, ambiguous) = side(rule, facts);
+        let contradicted = contradiction(rule, failure, facts.source, &values);
+        let suspected = contradicted.is_some_and(|known| known.suspect);
         let prints = fingerprint::of_facts(facts, &rule.root_cause, evidence.as_ref(), algorithm);
-        let advice = advice_of(rule, facts, evidence.as_ref(), values, audience);
+        let text = contradicted.map_or(&rule.advice, |known| &known.advice);
+        let mut advice = advice_of((rule, text), facts, evidence.as_ref(), values, audience);
+        if let Some(other) = self.second_reading(rule, facts, evidence.as_ref(), audience) {
+            advice.fix.insert(0, other);
+        }
         let shows = facts.error_answer.as_ref().map(|(shows, _)| *shows);
         let diagnosis = Diagnosis {
             side,
-            ambiguous,
+            ambiguous: ambiguous || suspected,
             error_category: rule.error_category,
             root_cause: rule.root_cause.clone(),
             retryable: rule.retryable,
@@ -240,9 +286,11 @@ impl Engine {
             repeated: None,
             standing: None,
             flaky: false,
-            suspect: suspect(rule, facts),
+            suspect: suspected
+                .then_some(Suspect::Code)
+                .or_else(|| suspect(rule, facts)),
             error_answer: shows == Some(ErrorAnswer::Other),
-            repair: rule.repair_of(failure),
+            repair: rule.repair_of(failure).filter(|_| contradicted.is_none()),
             excused: None,
             excused_by: None,
             same_code: Vec::new(),
@@ -270,9 +318,9 @@ fn suspect(rule: &Rule, facts: &Facts<'_>) -> Option<Suspect> {
     (is_internal || died_of_code).then_some(Suspect::Code)
 }
 
-/// The advice of a rule with what is known of this failure.
+/// The advice of a rule, or what takes its place, with what is known of this failure.
 fn advice_of(
-    rule: &Rule,
+    (rule, text): (&Rule, &AdviceText),
     facts: &Facts<'_>,
     evidence: Option<&Evidence>,
     mut values: Values,
@@ -287,7 +335,7 @@ fn advice_of(
         launchers(failure, &rule.root_cause, &mut values);
     }
     let dialect = failure.dialect.as_deref().unwrap_or_default();
-    let mut advice = advice::render(&rule.advice, &values, dialect, audience);
+    let mut advice = advice::render(text, &values, dialect, audience);
     advice.fix.splice(0..0, answered::steps(failure));
     advice
 }

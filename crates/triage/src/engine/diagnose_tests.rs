@@ -496,3 +496,32 @@ proptest! {
         prop_assert_eq!(diagnosis.root_cause.as_str(), "assertion_mismatch");
     }
 }
+
+#[test]
+fn a_death_whose_words_are_the_environments_says_so_first() {
+    let died = |stderr: &str| {
+        let failure: Failure = serde_json::from_value(serde_json::json!({
+            "phase": "call", "outcome": "eof", "exit": {"code": 1}, "server": "s",
+            "request": {"method": "tools/call", "params": {"name": "x"}}, "stderr": stderr,
+        }))
+        .unwrap();
+        let diagnosis = Engine::builtin().diagnose(&failure);
+        assert_eq!((diagnosis.side, diagnosis.ambiguous), (Side::Code, false));
+        diagnosis.advice.fix[0].text.clone()
+    };
+    for stderr in [
+        "Traceback (most recent call last):\n  File \"s.py\", line 3, in f\n    c()\nConnectionRefusedError: [Errno 111] Connection refused",
+        "OSError: [Errno 28] No space left on device",
+        "Error: STRIPE_SECRET_KEY environment variable is not set",
+    ] {
+        let first = died(stderr);
+        assert!(
+            first.starts_with("Its last words name something outside"),
+            "{first}"
+        );
+    }
+    let own = died(
+        "Traceback (most recent call last):\n  File \"s.py\", line 3, in f\n    x\nKeyError: 'a'",
+    );
+    assert!(!own.contains("outside of its code"), "{own}");
+}

@@ -18,6 +18,7 @@ fn failure(text: &str) -> Failure {
         request: Some(RequestFacts {
             method: "tools/call".into(),
             params: Some(json!({"name": "look", "arguments": {"what": "Ada"}})),
+            ..RequestFacts::default()
         }),
         tool_result: Some(ToolResult {
             is_error: false,

@@ -338,6 +338,31 @@ pub(super) fn path_in_arguments(failure: &Failure) -> Option<bool> {
     }))
 }
 
+/// Whether an argument of the call holds words of SQL; `None` where it is not
+/// known what was sent. A name that has a quote in it holds none.
+pub(super) fn sql_in_arguments(failure: &Failure) -> Option<bool> {
+    const WORDS: [&str; 12] = [
+        "alter", "create", "delete", "drop", "from", "insert", "join", "order", "select", "update",
+        "where", "with",
+    ];
+    let params = failure.request.as_ref()?.params.as_ref()?;
+    let Some(arguments) = params.get("arguments") else {
+        return Some(false);
+    };
+    // `selec 1` is one too: several words, or a sign that compares.
+    let is_sql = |text: &str| {
+        let words = text.split_whitespace();
+        let known = |word: &str| {
+            WORDS.iter().any(|sql| {
+                let word = word.to_ascii_lowercase();
+                word.starts_with(&sql[..sql.len() - 1]) || sql.starts_with(&word) && word.len() > 3
+            })
+        };
+        text.contains(['=', ';', '*']) || words.clone().count() > 1 && words.clone().any(known)
+    };
+    Some(any_text(arguments, &is_sql))
+}
+
 /// Whether a tool was called without any argument.
 pub(super) fn nothing_sent(failure: &Failure) -> bool {
     let Some(request) = failure.request.as_ref() else {

@@ -14,6 +14,7 @@ mod answer;
 mod answered;
 mod causes;
 mod clues;
+mod contradicted;
 mod decisive;
 mod diagnose;
 mod doing;

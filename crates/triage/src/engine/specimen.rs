@@ -43,6 +43,7 @@ pub fn specimen(field: Field, text: &str) -> Failure {
             request: Some(RequestFacts {
                 method: "tools/call".into(),
                 params: None,
+                ..RequestFacts::default()
             }),
             ..seen(Phase::Call)
         },

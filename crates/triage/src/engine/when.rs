@@ -116,6 +116,8 @@ pub(super) struct When {
     lists: Option<bool>,
     /// An argument of the call looks like a path.
     path_in_arguments: Option<bool>,
+    /// An argument of the call is a statement of SQL, or a part of one.
+    sql_in_arguments: Option<bool>,
     /// A tool was called, and without any argument, which can't be the cause
     /// then.
     nothing_sent: Option<bool>,
@@ -266,6 +268,7 @@ impl When {
             && same(self.http_mode, facts.http_mode)
             && is(self.lists, facts::lists)
             && is_known(self.path_in_arguments, live::path_in_arguments)
+            && is_known(self.sql_in_arguments, live::sql_in_arguments)
             && is(self.nothing_sent, live::nothing_sent)
             && is_known(self.method_known, live::method_known)
             && is_known(self.zero_given, live::zero_given)

@@ -8,7 +8,7 @@
 use super::advice::Values;
 use jelly_base::model::Failure;
 use jelly_base::text::one_line;
-use regex::{Captures, Regex};
+use regex::bytes::{Captures, Regex, RegexBuilder};
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -39,7 +39,7 @@ static PATHS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r#"(?i)\b(?:the path|file|stream|stream or file|directory at|open|opened?|opening(?: file)?|part of the path) ['"`](?P<path>[^'"`\n]{1,400})['"`]"#,
         r"\b(?:fopen|file_put_contents|open|openFile|file_get_contents)\((?P<path>/[^,)\n]{1,400})[,)]",
         r#"(?i)(?P<path>[~.]{0,2}/[^\s:'"`,()\[\]]{1,400})['"`]?:? ?(?:is not writ|\(?permission denied|\(?no such file|directory nonexistent|\(?enoent)"#,
-        r#"(?i)\b(?:director(?:y|ies) (?:for )?\[?|create file |opening file |writable: |access to |cannot (?:create|touch) |can.t open log |(?:log|write) to |for log files, )['"`]?(?P<path>[~.]{0,2}/?[\w.-]+/[^\s:'"`,\]]{1,400})"#,
+        r#"(?i)\b(?:director(?:y|ies) (?:for )?\[?|create file |opening file |writable: |access to |cannot (?:create|touch) |can.t open log |(?:log|write) to |for log files, )['"`]?(?P<path>[~.]{0,2}/?[\w.\x80-\xff-]+/[^\s:'"`,\]]{1,400})"#,
         r#"(?i)\bfile:? ['"`]?(?P<path>[~.]{0,2}/[^\s:'"`,()]{1,400})"#,
     ])
 });
@@ -92,9 +92,9 @@ static FRAMES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         // Rust.
         r"panicked at (?P<file>[^\n:']{1,400}\.rs):(?P<line>\d{1,9}):\d{1,9}",
         // The JVM, whose frames name no folder.
-        r"(?m)^\s+at [\w.$/<>]{1,200}\((?P<file>\w+\.(?:java|kt|scala|groovy|clj)):(?P<line>\d{1,9})\)",
+        r"(?m)^\s+at [\w.$/<>\x80-\xff]{1,200}\((?P<file>[\w\x80-\xff]+\.(?:java|kt|scala|groovy|clj)):(?P<line>\d{1,9})\)",
         // Elixir.
-        r"(?m)^\s+(?:\([^)\n]{1,80}\) )?(?P<file>[\w./-]{1,400}\.exs?):(?P<line>\d{1,9}): ",
+        r"(?m)^\s+(?:\([^)\n]{1,80}\) )?(?P<file>[\w./\x80-\xff-]{1,400}\.exs?):(?P<line>\d{1,9}): ",
         // Shells.
         r"(?m)^(?P<file>[^\s:]{1,400}\.(?:sh|bash)): (?:line )?(?P<line>\d{1,9}): ",
     ])
@@ -144,8 +144,18 @@ const LIBRARIES: &[&str] = &[
     "(elixir ",
 ];
 
+/// The patterns, by bytes: four hundred of any character of Unicode, which most
+/// of them allow, take a hundred times as long to compile as four hundred bytes.
 fn compiled(patterns: &[&str]) -> Vec<Regex> {
-    patterns.iter().filter_map(|p| Regex::new(p).ok()).collect()
+    let by_bytes = |pattern| RegexBuilder::new(pattern).unicode(false).build();
+    let all: Result<_, _> = patterns.iter().copied().map(by_bytes).collect();
+    #[expect(clippy::expect_used, reason = "constants that the tests below compile")]
+    all.expect("the patterns compile")
+}
+
+/// What a group matched; `None` where a bound cut a character in two.
+fn group<'t>(found: &Captures<'t>, name: &str) -> Option<&'t str> {
+    std::str::from_utf8(found.name(name)?.as_bytes()).ok()
 }
 
 /// Adds what the words of the failure point to:
@@ -236,22 +246,23 @@ pub fn pointed_to(failure: &Failure, root_cause: &str) -> PointedTo {
 
 /// The program that Python was to be replaced by, which its error does not name.
 fn program(text: &str) -> Option<String> {
-    let found = EXEC.first()?.captures_iter(text).last()?;
-    Some(found.name("name")?.as_str().to_owned())
+    let found = EXEC.first()?.captures_iter(text.as_bytes()).last()?;
+    group(&found, "name").map(str::to_owned)
 }
 
 fn path(text: &str) -> Option<String> {
     // A frame of Python names code that is there.
     let is_frame = |found: &Captures<'_>| {
         let end = found.get(0).map_or(text.len(), |whole| whole.end());
-        let rest = text[end..].trim_start_matches('"');
-        rest.starts_with(", line ")
+        let rest = &text.as_bytes()[end..];
+        let rest = rest.strip_prefix(b"\"").unwrap_or(rest);
+        rest.starts_with(b", line ")
     };
     let found = PATHS.iter().find_map(|pattern| {
-        let mut all = pattern.captures_iter(text);
+        let mut all = pattern.captures_iter(text.as_bytes());
         all.by_ref().filter(|found| !is_frame(found)).last()
     })?;
-    Some(found.name("path")?.as_str().to_owned())
+    group(&found, "path").map(str::to_owned)
 }
 
 /// The folder of a file; a relative one from where the server runs.
@@ -271,15 +282,15 @@ fn spot(text: &str, failure: &Failure) -> Option<String> {
     // Of a quote that nothing closes, the end of the file is the second place.
     let is_open = text.contains("hile scanning a quoted scalar") && text.contains("end of stream");
     let found = PLACES.iter().find_map(|place| {
-        let mut places = place.captures_iter(text);
+        let mut places = place.captures_iter(text.as_bytes());
         if is_open {
             places.next()
         } else {
             places.last()
         }
     })?;
-    let line = found.name("line")?.as_str();
-    let named = found.name("file").map(|file| file.as_str());
+    let line = group(&found, "line")?;
+    let named = group(&found, "file");
     // What was read as a text, and not as a file.
     let named = named.filter(|file| !file.starts_with('<'));
     Some(match named.or_else(|| only_file(&failure.argv)) {
@@ -292,7 +303,7 @@ fn only_file(argv: &[String]) -> Option<&str> {
     let pattern = DATA_FILE.first()?;
     let mut files = argv
         .iter()
-        .filter_map(|arg| Some(pattern.captures(arg)?.name("file")?.as_str()));
+        .filter_map(|arg| group(&pattern.captures(arg.as_bytes())?, "file"));
     files.next().filter(|_| files.next().is_none())
 }
 
@@ -301,40 +312,51 @@ fn format(text: &str) -> Option<&'static str> {
     names
         .into_iter()
         .zip(FORMATS.iter())
-        .find(|(_, pattern)| pattern.is_match(text))
+        .find(|(_, pattern)| pattern.is_match(text.as_bytes()))
         .map(|(name, _)| name)
 }
 
 /// The line that keeps the server's code from being read.
 fn source(text: &str) -> Option<String> {
-    static TOLD: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(?:syntax|indentation|tab|parse|compil\w*|transform)\s?error|\bsyntax errors?\b|\berror (?:TS|CS|FS)\d|\berror(?:\[E\d+\])?:|: ERROR: |unexpected (?:symbol|token)|could not be parsed").ok()
+    static TOLD: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+        compiled(&[
+            r"(?i)\b(?:syntax|indentation|tab|parse|compil\w*|transform)\s?error|\bsyntax errors?\b|\berror (?:TS|CS|FS)\d|\berror(?:\[E\d+\])?:|: ERROR: |unexpected (?:symbol|token)|could not be parsed",
+        ])
     });
-    if !TOLD.as_ref()?.is_match(text) {
+    if !TOLD.first()?.is_match(text.as_bytes()) {
         return None;
     }
-    let python = FRAMES.first()?.captures_iter(text).last();
+    let bytes = text.as_bytes();
+    let python = FRAMES.first()?.captures_iter(bytes).last();
     let python = python.filter(|_| text.contains("Error: "));
     let frame = python.or_else(|| {
-        let mut all = SOURCES.iter().filter_map(|place| place.captures(text));
+        let mut all = SOURCES.iter().filter_map(|place| place.captures(bytes));
         all.next()
     })?;
-    let file = frame.name("file")?.as_str();
-    Some(format!("{file}:{}", &frame["line"]))
+    at(&frame)
 }
 
 fn origin(text: &str) -> Option<String> {
     let (python, others) = FRAMES.split_first()?;
     let own = |frame: &Captures<'_>| {
-        let line = frame.get(0).map_or("", |line| line.as_str());
+        let line = String::from_utf8_lossy(&frame[0]);
         !LIBRARIES.iter().any(|library| line.contains(library))
     };
-    let frame = python.captures_iter(text).filter(own).last().or_else(|| {
+    let bytes = text.as_bytes();
+    let frame = python.captures_iter(bytes).filter(own).last().or_else(|| {
         others
             .iter()
-            .find_map(|language| language.captures_iter(text).find(own))
+            .find_map(|language| language.captures_iter(bytes).find(own))
     })?;
-    Some(format!("{}:{}", &frame["file"], &frame["line"]))
+    at(&frame)
+}
+
+fn at(frame: &Captures<'_>) -> Option<String> {
+    Some(format!(
+        "{}:{}",
+        group(frame, "file")?,
+        group(frame, "line")?
+    ))
 }
 
 #[cfg(test)]

@@ -1,0 +1,154 @@
+//! What a server says although it was seen to be otherwise: that there is no such
+//! tool, where it lists it; that a variable is not set, where it is.
+//!
+//! Main function: [`contradiction`]. Advice that rests on the server's word would
+//! send people to correct what is right.
+
+use super::advice::Values;
+use super::facts::{self, FailureSource};
+use super::rule::{AdviceText, Rule};
+use super::tables::{built, table};
+use jelly_base::model::Failure;
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// What was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Seen {
+    /// The tool stands in the server's own list.
+    ToolListed,
+    /// The variable has a value in the environment that the server was given.
+    VariableSet,
+    /// It is there, and empty.
+    VariableEmpty,
+    /// The arguments meet the input schema that the server lists.
+    ArgumentsFit,
+}
+
+/// An entry of `tables/contradicted.yaml`, which says what each member is.
+#[derive(Deserialize)]
+pub(super) struct Contradiction {
+    fact: Seen,
+    domains: Vec<String>,
+    root_causes: Vec<String>,
+    pub(super) suspect: bool,
+    pub(super) advice: AdviceText,
+}
+
+static CONTRADICTIONS: LazyLock<Vec<Contradiction>> =
+    LazyLock::new(|| table(built!("contradicted")));
+
+/// What speaks against the words that `rule` matched, of which `values` are known.
+pub(super) fn contradiction(
+    rule: &Rule,
+    failure: &Failure,
+    source: FailureSource,
+    values: &Values,
+) -> Option<&'static Contradiction> {
+    // A plan's own issue rests on what was seen, and not on words.
+    if source != FailureSource::Live || failure.issue.is_some() {
+        return None;
+    }
+    let domain = rule.id.split('/').next().unwrap_or_default();
+    let known = |entry: &&Contradiction| {
+        entry.root_causes.contains(&rule.root_cause)
+            && entry.domains.iter().any(|known| known == domain)
+            && entry.fact.holds(failure, values)
+    };
+    CONTRADICTIONS.iter().find(known)
+}
+
+impl Seen {
+    fn holds(self, failure: &Failure, values: &Values) -> bool {
+        let variable = || failure.env_delta.get(values.get("name")?)?.as_str();
+        match self {
+            Self::ToolListed => facts::tool_listed(failure) == Some(true),
+            Self::VariableSet => variable().is_some_and(|value| !value.is_empty()),
+            Self::VariableEmpty => variable().is_some_and(str::is_empty),
+            Self::ArgumentsFit => failure
+                .request
+                .as_ref()
+                .is_some_and(|request| request.fits_schema),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::Engine;
+    use jelly_base::model::{Failure, Side, Suspect};
+    use serde_json::{Value, json};
+
+    fn told(facts: Value) -> (String, bool, Option<Suspect>) {
+        let failure: Failure = serde_json::from_value(facts).unwrap();
+        let diagnosis = Engine::builtin().diagnose(&failure);
+        assert_eq!(diagnosis.side, Side::Test);
+        (
+            diagnosis.advice.what,
+            diagnosis.ambiguous,
+            diagnosis.suspect,
+        )
+    }
+
+    fn call(name: &str, listed: &[&str], answer: &str) -> Value {
+        json!({
+            "phase": "call", "outcome": "error", "server": "s", "tools_listed": listed,
+            "request": {"method": "tools/call", "params": {"name": name}},
+            "rpc_error": {"code": -32602, "message": answer},
+        })
+    }
+
+    #[test]
+    fn a_tool_that_is_listed_and_denied_speaks_against_the_server() {
+        let (what, ambiguous, suspect) = told(call("x", &["w", "x"], "Unknown tool: x"));
+        assert!(what.ends_with("no tool `x`, and lists it."), "{what}");
+        assert!(ambiguous);
+        assert_eq!(suspect, Some(Suspect::Code));
+        let (what, ambiguous, suspect) = told(call("y", &["w", "x"], "Unknown tool: y"));
+        assert_eq!(what, "The server s has no tool `y`.");
+        assert_eq!((ambiguous, suspect), (false, None));
+    }
+
+    #[test]
+    fn what_the_plan_sets_is_not_told_as_unset() {
+        let dead = |env: Value| {
+            told(json!({
+                "phase": "handshake", "outcome": "eof", "exit": {"code": 1}, "env_delta": env,
+                "stderr": "API_KEY environment variable is not set",
+            }))
+            .0
+        };
+        assert_eq!(dead(json!({})), "The variable API_KEY is not set.");
+        assert_eq!(
+            dead(json!({"API_KEY": ""})),
+            "The variable API_KEY is empty."
+        );
+        assert_eq!(
+            dead(json!({"API_KEY": "[secret]"})),
+            "The server says that API_KEY is not set, and the plan sets it."
+        );
+    }
+
+    #[test]
+    fn arguments_that_fit_are_not_to_be_compared_with_the_schema() {
+        let fixes = |fits: bool| {
+            let mut facts = call("x", &["x"], "Invalid arguments: n must be a string");
+            facts["request"]["fits_schema"] = fits.into();
+            let failure: Failure = serde_json::from_value(facts).unwrap();
+            let fixes = Engine::builtin().diagnose(&failure).advice.fix;
+            fixes.into_iter().map(|fix| fix.text).collect::<String>()
+        };
+        assert!(fixes(false).contains("with the tool's input schema"));
+        assert!(fixes(true).contains("what its own schema allows"));
+        // A rule that knows more keeps its own words.
+        let mut facts = call("x", &["x"], "near \"Brien\": syntax error");
+        facts["request"] = json!({
+            "method": "tools/call", "fits_schema": true,
+            "params": {"name": "x", "arguments": {"name": "O'Brien"}},
+        });
+        let (what, ambiguous, _) = told(facts);
+        assert!(what.contains("a statement that the server made"), "{what}");
+        assert!(ambiguous);
+    }
+}
