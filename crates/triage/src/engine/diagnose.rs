@@ -170,13 +170,12 @@ impl Engine {
         (diagnosis, parts)
     }
 
-    /// The rule for what the product raised, in place of one that took its words
-    /// for those of a machine.
-    fn of_product<'r>(&'r self, rule: &'r Rule) -> &'r Rule {
-        const RAISED: &str = "exception/in-product";
+    /// The rule `id` for what the product said, in place of one that took its
+    /// words for those of a machine.
+    fn of_product<'r>(&'r self, rule: &'r Rule, id: &str) -> &'r Rule {
         let own = self.matcher.is_asked_first(&rule.id);
-        let raised = self.rules().find(|rule| rule.id == RAISED);
-        raised.filter(|_| !own).unwrap_or(rule)
+        let other = self.rules().find(|rule| rule.id == id);
+        other.filter(|_| !own).unwrap_or(rule)
     }
 
     /// What a server that died in a call died of by its own words, or failed of where it
@@ -269,9 +268,10 @@ impl Engine {
             }
             Some(_) | None => evidence,
         };
-        let rule = match &evidence {
-            Some(said) if own_words::is_own(rule, facts, &said.text) => self.of_product(rule),
-            Some(_) | None => rule,
+        let owner = |said: &Evidence| own_words::owner_rule(rule, facts, &said.text);
+        let rule = match evidence.as_ref().and_then(owner) {
+            Some(id) => self.of_product(rule, id),
+            None => rule,
         };
         let (side, ambiguous) = side(rule, facts);
         let contradicted = contradiction(rule, failure, facts.source, &values);
