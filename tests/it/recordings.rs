@@ -1,6 +1,7 @@
 //! What was recorded is served again, and made a plan of.
 
 use crate::proxy::{proxy, python_server};
+use crate::proxy_url::STARTED;
 use crate::support::{Ended, Project, python, real};
 use serde_json::{Value, json};
 
@@ -147,6 +148,28 @@ fn real_servers_are_recorded_and_pass_against_their_recordings() {
     let project = round_trip(&memory, steps, (r#""relations":[]"#, r#""relations":[7]"#));
     let plan = project.read("real.yaml");
     assert!(plan.contains("${tmp}/m.json"), "{plan}");
+}
+
+/// What jelly started at a port of its own is started so again.
+#[test]
+fn a_server_of_http_that_was_started_gets_a_port_of_each_run() {
+    let server = "{ command: python3, args: [\"${workspace}/server.py\", \"${port}\"], url: \"http://127.0.0.1:${port}/mcp\" }";
+    let project = Project::with(&plan_with(server, "  - { id: a, tool: t }\n"));
+    // It lists nothing, and answers whatever is called.
+    let server = STARTED.replace(r#""capabilities": {"tools": {}}"#, r#""capabilities": {}"#);
+    project.write("server.py", server);
+    let recorded = project.call(&["--record"]).output();
+    assert_eq!(recorded.code, Some(0), "{}", recorded.stdout);
+    project.write("r.jsonl", project.read("reports/latest/wire.jsonl"));
+    init(&project, "real.yaml", &[]);
+    // Its process id is another one each time.
+    let plan = project.read("real.yaml");
+    for part in ["http://127.0.0.1:${port}/mcp", "server.py"] {
+        assert!(plan.contains(part), "{part} in {plan}");
+    }
+    assert_eq!(plan.matches("${port}").count(), 2, "{plan}");
+    let listed = project.jelly(&["list", "--plan", "real.yaml"]).output();
+    assert_eq!(listed.code, Some(0), "{plan}{}", listed.stderr);
 }
 
 #[test]

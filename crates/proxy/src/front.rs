@@ -9,9 +9,14 @@ use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdUnixStream;
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::time::sleep;
+
+/// How often it is looked whether the other end of a socket is closed.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Gives a stream back as it was: others may have it too, and expect to block.
 #[derive(Debug)]
@@ -123,16 +128,14 @@ impl ClientOutput {
                     return;
                 }
             }
-            // Nobody writes to our stdout, and its end shows that the other side
-            // is gone.
+            // A socket can be written to until its other end is closed, and nothing waits
+            // for that alone.
             End::Socket(socket) => {
-                let mut unread = [0; 64];
-                while socket.ready(Interest::READABLE).await.is_ok() {
-                    match socket.try_read(&mut unread) {
-                        Ok(1..) => {}
-                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                        Ok(0) | Err(_) => return,
+                while let Ok(ready) = socket.ready(Interest::WRITABLE).await {
+                    if ready.is_write_closed() || ready.is_error() {
+                        return;
                     }
+                    sleep(LOOK).await;
                 }
             }
             End::AtOnce(_) => {}

@@ -76,7 +76,7 @@ impl Trouble {
                      the lock by {renew}.",
                     one_line(first, CHANGE),
                 ),
-                TROUBLE_MESSAGE_CHARS,
+                TROUBLE_MESSAGE_CHARS - 1,
             ),
             data: UpstreamTrouble {
                 error_type: UpstreamErrorType::DefinitionChanged,
@@ -164,7 +164,7 @@ impl Trouble {
                 "The server died in use, and this request was not sent to it. Fix: {next} Before: {}",
                 self.message
             ),
-            TROUBLE_MESSAGE_CHARS,
+            TROUBLE_MESSAGE_CHARS - 1,
         );
         self.data
             .details

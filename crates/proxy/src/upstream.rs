@@ -136,6 +136,14 @@ impl UrlServer {
     ) -> Result<Self, Box<Failure>> {
         let started = match &endpoint.command {
             Some(command) => {
+                if let Some(port) = &endpoint.own_port
+                    && let Some(why) = port.taken().await
+                {
+                    return Err(Box::new(outsider(settings).unready(StartFailure {
+                        message: format!("was not started: {why}"),
+                        ..StartFailure::of(Phase::Spawn, Outcome::SpawnError)
+                    })));
+                }
                 let mut process = start_process(settings, command, pass_on.clone()).await?;
                 Some(StartedServer {
                     exit: process.exit_watch(),

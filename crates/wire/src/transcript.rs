@@ -5,6 +5,7 @@
 
 use super::launch::Reach;
 use super::recorded_secrets::RecordedSecrets;
+use jelly_base::files::create_named;
 use jelly_base::text::redact::{Redactor, mask_json, show_argv, show_text, show_url, show_value};
 use jelly_base::text::{Notation, disarmed, is_too_large};
 use schemars::JsonSchema;
@@ -258,7 +259,7 @@ impl Recorder {
 
     fn of_at_most(path: &Path, bytes: u64) -> io::Result<Self> {
         Ok(Self::of(TranscriptState {
-            file: Some(File::create(path)?),
+            file: Some(create_named(path)?),
             left: bytes,
             seq: 0,
             sessions: 0,

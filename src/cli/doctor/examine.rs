@@ -2,22 +2,22 @@
 //! diagnosed.
 
 use super::super::again::run_here;
+use super::super::busy::Busy;
 use super::super::files::text_within;
 use super::super::settings::World;
 use super::ask::{Answers, answers_of};
 use super::find::FoundConfigs;
 use super::sight::Machine;
+use super::silent::{hand, where_it_waits};
 use super::trial::{self, CandidateTrial, try_out};
-use jelly_base::model::{
-    Checkup, CheckupState, Failure, Finding, FindingLevel, Fix, Lint, Outcome, Phase,
-};
+use jelly_base::model::{Checkup, CheckupState, Finding, FindingLevel, Fix, Lint, Phase};
 use jelly_base::text::redact::{Redactor, holds_secret, looks_secret, may_be_secret, show_argv};
 use jelly_base::text::{sanitize, shell_word};
 use jelly_harness::exec::{CheckupSettings, Examined, examine, preflight};
 use jelly_process::CommandSpec;
 use jelly_setup::doctor::{
-    Config, Entry, Platform, Reached, RemedyContext, Sight as _, Spot, Surroundings, by_hand,
-    duplicate_names, fill, lint, prescribe, secrets_of,
+    Config, Entry, Platform, Reached, RemedyContext, Spot, Surroundings, duplicate_names, fill,
+    lint, prescribe, secrets_of,
 };
 use jelly_triage::engine::{Audience, Engine};
 use jelly_wire::auth::{AuthSettings, Authorizer, Grant, TokenStore};
@@ -117,7 +117,11 @@ struct EntryCheck<'a> {
 }
 
 /// Looks after all servers, side by side; in the order of the files.
-pub async fn examine_all(examiner: &Examiner<'_>, found: &FoundConfigs) -> Vec<Checkup> {
+pub async fn examine_all(
+    examiner: &Examiner<'_>,
+    found: &FoundConfigs,
+    busy: &Busy,
+) -> Vec<Checkup> {
     let redactor = &examiner.settings.redactor;
     // Before anything can be shown.
     let entries = found.configs.iter().flat_map(|config| &config.entries);
@@ -138,11 +142,13 @@ pub async fn examine_all(examiner: &Examiner<'_>, found: &FoundConfigs) -> Vec<C
         let starts = examiner.starts(check.config);
         if let (true, false, Some(reach)) = (starts, check.entry.disabled, check.reach.clone()) {
             let (name, settings) = (check.entry.name.clone(), examiner.settings.clone());
+            busy.begin_server(&name, "starting", redactor);
             work.spawn_local(async move { (index, examine(&name, &reach, &settings).await) });
         }
     }
-    let mut examined = gathered(work).await;
-    let mut trials = try_all(examiner, &checks, &examined).await;
+    let is_done = |index: usize| busy.end_server(&checks[index].entry.name, redactor);
+    let mut examined = gathered(work, is_done).await;
+    let mut trials = try_all(examiner, &checks, &examined, busy).await;
     checks
         .into_iter()
         .enumerate()
@@ -159,7 +165,9 @@ async fn try_all(
     examiner: &Examiner<'_>,
     checks: &[EntryCheck<'_>],
     examined: &BTreeMap<usize, Examined>,
+    busy: &Busy,
 ) -> BTreeMap<usize, CandidateTrial> {
+    let redactor = &examiner.settings.redactor;
     let mut work = JoinSet::new();
     for (&index, seen) in examined {
         let EntryCheck { entry, reach, .. } = &checks[index];
@@ -169,18 +177,24 @@ async fn try_all(
         if let Some(plan) = trial::plan(examiner.engine, entry, seen) {
             let (name, spec, settings) =
                 (entry.name.clone(), spec.clone(), examiner.settings.clone());
+            busy.begin_server(&name, "starting in another way", redactor);
             work.spawn_local(async move { (index, try_out(&name, &spec, plan, settings).await) });
         }
     }
-    gathered(work).await
+    let is_done = |index: usize| busy.end_server(&checks[index].entry.name, redactor);
+    gathered(work, is_done).await
 }
 
 /// What all of them came to, by their index.
-async fn gathered<T: 'static>(mut work: JoinSet<(usize, T)>) -> BTreeMap<usize, T> {
+async fn gathered<T: 'static>(
+    mut work: JoinSet<(usize, T)>,
+    is_done: impl Fn(usize),
+) -> BTreeMap<usize, T> {
     let mut all = BTreeMap::new();
     while let Some(joined) = work.join_next().await {
         match joined {
             Ok((index, result)) => {
+                is_done(index);
                 all.insert(index, result);
             }
             // A fault of ours, and to be told as such.
@@ -397,6 +411,11 @@ impl Examiner<'_> {
                 ));
                 fix.push(Fix::command(line));
             }
+            // Of what does not exist there is no version to name.
+            if diagnosis.root_cause == "package_not_found" {
+                let other = |finding: &Finding| finding.lint != Lint::UnpinnedVersion;
+                checkup.findings.retain(other);
+            }
             checkup.diagnosis = Some(diagnosis);
             checkup.by_hand = hand(&failure, reach, redactor);
         }
@@ -410,43 +429,6 @@ fn is_to_be_asked(finding: &Finding, config: &Config) -> bool {
         finding.what.contains(&format!("`${{input:{}}}`", input.id))
     };
     finding.lint == Lint::Unfilled && config.inputs.iter().any(asks)
-}
-
-/// How to see for oneself what a server says that never answers.
-fn hand(failure: &Failure, reach: &Reach, redactor: &Redactor) -> Option<String> {
-    match (failure.outcome, reach) {
-        (Some(Outcome::Timeout), Reach::Stdio(spec)) => {
-            let method = failure.request.as_ref().map(|request| &*request.method);
-            let method =
-                method.filter(|method| !matches!(*method, "initialize" | "server/discover"));
-            Some(by_hand(&spec.argv, &spec.env, &spec.cwd, method, redactor))
-        }
-        (_, _) => None,
-    }
-}
-
-/// What has a server of Python that never answers print the line at which it
-/// waits.
-fn where_it_waits(
-    failure: &Failure,
-    reach: &Reach,
-    redactor: &Redactor,
-    machine: &Machine<'_>,
-) -> Option<String> {
-    let Reach::Stdio(spec) = reach else {
-        return None;
-    };
-    let name = Path::new(spec.argv.first()?).file_name()?.to_str()?;
-    let is_python = name.starts_with("python") || matches!(name, "uv" | "uvx" | "pipx");
-    let hung = failure.outcome == Some(Outcome::Timeout) && is_python;
-    if !hung || machine.on_path("timeout").is_none() {
-        return None;
-    }
-    let ended = ["timeout", "--signal=ABRT", "15"].map(str::to_owned);
-    let argv: Vec<String> = ended.into_iter().chain(spec.argv.iter().cloned()).collect();
-    let mut env = spec.env.clone();
-    env.push(("PYTHONFAULTHANDLER".to_owned(), "1".to_owned()));
-    Some(by_hand(&argv, &env, &spec.cwd, None, redactor))
 }
 
 /// The words of its command, as they may be shown.

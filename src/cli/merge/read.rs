@@ -1,6 +1,7 @@
 //! A folder → the result of a shard.
 
 use crate::cli::results::{RESULTS, read_bytes};
+use jelly_base::files::open_to_read;
 use jelly_base::model::{MatrixReport, RunReport, SCHEMA_VERSION, ShardRecord};
 use jelly_harness::shards::ShardResult;
 use jiff::civil::DateTime;
@@ -9,7 +10,6 @@ use serde::Deserialize;
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use std::cell::RefCell;
 use std::fmt;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// What a shard wrote.
@@ -36,7 +36,7 @@ pub fn read_shard(dir: &Path) -> Result<(PathBuf, ShardResult), String> {
     let folder = run_folder(dir)?;
     let file = folder.join(RESULTS);
     let shown = file.display();
-    let opened = File::open(&file).map_err(|error| format!("{shown} can't be read: {error}"))?;
+    let opened = open_to_read(&file).map_err(|error| format!("{shown} can't be read: {error}"))?;
     let bytes = read_bytes(opened).map_err(|why| format!("{shown} can't be read: {why}"))?;
     let written: WrittenResult = serde_json::from_slice(&bytes).map_err(|error| {
         let what = match record_of(&bytes) {

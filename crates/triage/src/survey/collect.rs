@@ -296,8 +296,15 @@ fn milliseconds(seconds: f64) -> Option<u64> {
 
 /// What a reader wants to see first of a failure.
 fn message(failure: &Failure) -> Option<String> {
+    // PHPUnit begins with the name of the test.
+    let name = failure.name.as_deref().unwrap_or_default();
+    let is_name = |line: &str| {
+        let told = line.rsplit_once("::").map(|(_, told)| told);
+        !name.is_empty() && told.is_some_and(|told| told.trim_end() == name)
+    };
     let first_line = |text: &str| {
         lines(text)
+            .filter(|line| !is_name(line))
             .map(|line| one_line(line, MESSAGE_MAX))
             .find(|line| !line.is_empty())
     };

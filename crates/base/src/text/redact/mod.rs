@@ -16,7 +16,7 @@ mod views;
 
 pub use names::{holds_secret, looks_secret, may_be_secret};
 pub use places::{
-    AN_ARGUMENT, Found, URL_PASSWORD, secrets_in_argv, secrets_in_header, secrets_in_text,
+    AN_ARGUMENT, Found, MARK, URL_PASSWORD, secrets_in_argv, secrets_in_header, secrets_in_text,
     secrets_in_variable, show_argv, show_url, show_value,
 };
 pub use prose::{is_telling, mask_json, secrets_in_prose, show_text};

@@ -22,7 +22,7 @@ const WEBHOOKS: &[&str] = &[
 pub const AN_ARGUMENT: &str = "an argument";
 
 /// What stands in the place of a secret.
-const MARK: &str = "[secret]";
+pub const MARK: &str = "[secret]";
 /// Names before one value, as in `--env=NAME=value`; more are no names.
 const MAX_NAMES: usize = 8;
 /// Before the value of an `Authorization`.
