@@ -241,7 +241,12 @@ impl<'a> PlanRun<'a> {
         }
         let name = plan.name.clone();
         self.fold(self.call.ci.and_then(|ci| ci.section_start(&name)));
-        self.warn_of_no_text(&plan);
+        for name in self.call.world.named_without_text(&plan) {
+            self.warn(format!(
+                "the environment variable {name} holds bytes that are not UTF-8 text, \
+                 so it counts as not set"
+            ));
+        }
         for server in plan.unused_servers() {
             self.warn(format!(
                 "no step uses the server `{server}`, so it is not tested"
@@ -538,9 +543,12 @@ impl<'a> PlanRun<'a> {
             repaired_plan: texts.repaired,
             plans: &kept.chain(copy).collect::<Vec<_>>(),
         };
-        self.report_dir
-            .write(report, extras)
-            .map_err(|error| format!("failed to {}", chain(&error)))?;
+        let write = || self.report_dir.write(report, extras);
+        let written = self
+            .call
+            .busy
+            .during(&report.plan.name, "writing the reports", write);
+        written.map_err(|error| format!("failed to {}", chain(&error)))?;
         self.warned.set(report.warnings.len());
         let linked = self.call.run_dir.as_ref().map(RunDir::point_latest);
         if let Ok(Err(error)) = linked {
@@ -548,21 +556,6 @@ impl<'a> PlanRun<'a> {
             self.warn(format!("failed to {}", chain(&error)));
         }
         Ok(())
-    }
-
-    /// Names variables that count as not set though they are.
-    fn warn_of_no_text(&self, plan: &Plan) {
-        let no_text = &self.call.world.no_text;
-        if no_text.is_empty() {
-            return;
-        }
-        let named = plan.env_names().into_iter().chain(plan.secret_names());
-        for name in named.filter(|name| no_text.contains(name)) {
-            self.warn(format!(
-                "the environment variable {name} holds bytes that are not UTF-8 text, \
-                 so it counts as not set"
-            ));
-        }
     }
 
     fn warn(&self, message: String) {

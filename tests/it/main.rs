@@ -58,6 +58,7 @@ mod lost_results;
 mod masked;
 mod matrix;
 mod mismatches;
+mod named_pipes;
 mod named_reports;
 mod named_servers;
 mod notices;

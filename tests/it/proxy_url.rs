@@ -505,6 +505,25 @@ fn a_server_that_is_started_and_reached_by_a_url_is_waited_for_and_comes_back() 
     assert_eq!(data["error_type"], "startup_failed", "{failed}");
     assert_eq!(data["root_cause"], "missing_module", "{failed}");
     client.close();
+    // What listens there already is not its server.
+    let stranger = Http::serve(|request, out| http::legacy(request, out, |_, _| {}));
+    let port = stranger.port.to_string();
+    let taken = format!("http://127.0.0.1:{port}/mcp");
+    let args = [
+        "proxy",
+        "--url",
+        &taken,
+        "--",
+        "python3",
+        "server.py",
+        &port,
+    ];
+    let mut client = procs::marked(&project, project.jelly(&args)).client();
+    let failed = client.ask("initialize", crate::support::client::opening());
+    let data = &failed["error"]["data"];
+    assert_eq!(data["root_cause"], "port_in_use", "{failed}");
+    assert!(stranger.heard_in_short().is_empty());
+    client.close();
     let listening = ["--listen", "127.0.0.1:0", "--url", url, "--", "python3"];
     let args = [&["proxy"][..], &listening].concat();
     let refused = project.jelly(&args).output();

@@ -236,6 +236,53 @@ fn times_ids_and_secrets_of_a_recording_are_not_expected_again() {
 }
 
 #[test]
+fn a_secret_of_a_call_is_not_in_the_recording_and_a_variable_of_the_plan() {
+    const SECRET: &str = "zzyyxx1234567890aa";
+    let project = Project::empty();
+    let server = [env!("CARGO_BIN_EXE_jelly"), "mock"];
+    let mut client = proxy(&project, &["--record-to", "r.jsonl"], &server);
+    client.open();
+    let message = format!("Authorization: Bearer {SECRET}");
+    let told = client.call("echo", json!({ "message": message }));
+    assert_eq!(told["result"]["content"][0]["text"], message);
+    client.close();
+    assert!(!project.read("r.jsonl").contains(SECRET));
+    init(&project, "real.yaml", &[]);
+    let plan = project.read("real.yaml");
+    assert!(plan.contains("Bearer ${secret:AUTHORIZATION}"), "{plan}");
+    assert!(plan.contains("TODO: set AUTHORIZATION in"), "{plan}");
+    let ended = project
+        .jelly(&["run", "real.yaml"])
+        .env("AUTHORIZATION", SECRET)
+        .output();
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+
+    // A secret of the command has one name, wherever it stands.
+    let server = python_server(
+        &project,
+        "echo.py",
+        r#"
+if method == "initialize": opened(message)
+elif method == "tools/call": answer(message, {"content": [{"type": "text", "text": message["params"]["arguments"]["q"]}]})
+elif method == "tools/list": answer(message, {"tools": []})"#,
+    );
+    let url = "https://u:urlpw-6655@h/x";
+    std::fs::remove_file(project.at("r.jsonl")).unwrap();
+    let mut client = proxy(
+        &project,
+        &["--record-to", "r.jsonl"],
+        &["python3", &server, "--verbose", url],
+    );
+    client.open();
+    client.call("say", json!({ "q": "urlpw-6655" }));
+    client.close();
+    init(&project, "url.yaml", &[]);
+    let plan = project.read("url.yaml");
+    let named = plan.matches("${secret:THE_URL_S_PASSWORD}").count();
+    assert!(named >= 2 && !plan.contains("_SECRET_"), "{plan}");
+}
+
+#[test]
 fn values_of_one_run_are_not_expected_of_the_next() {
     let project = Project::empty();
     let server = python_server(

@@ -2,6 +2,7 @@
 //! They are started, and nothing of them is called.
 
 use super::super::again::{name_plan, run_here};
+use super::super::busy::Busy;
 use super::super::named_server::{NamedPlan, NamedServer, trouble_in_plan, world_redactor};
 use super::super::out;
 use super::super::plan_files::{plans, read_source};
@@ -152,6 +153,7 @@ impl LiveCheck<'_> {
         let used: BTreeSet<&str> = plan.all_steps().map(|step| step.server.as_str()).collect();
         let mut held = HeldPlan::default();
         let mut lists = JoinSet::new();
+        let busy = Busy::waiting(self.world);
         let starts = Arc::new(Semaphore::new(STARTS));
         let servers = plan.servers.values();
         // One that is not to start has no lists.
@@ -165,6 +167,7 @@ impl LiveCheck<'_> {
             match reached {
                 Ok(server) => {
                     let (starts, redactor) = (starts.clone(), self.redactor.clone());
+                    busy.begin_server(&server.name, "reading its lists", &redactor);
                     lists.spawn_local(async move {
                         // Never closed, so there is always a permit in the end.
                         let _permit = starts.acquire().await;
@@ -184,7 +187,11 @@ impl LiveCheck<'_> {
         }
         let mut ends = Vec::new();
         while let Some(end) = lists.join_next().await {
-            ends.push(end.map_err(|error| Refusal::fault(&error.to_string()))?);
+            let end = end.map_err(|error| Refusal::fault(&error.to_string()))?;
+            if let Some((server, _)) = scopes.get(end.0) {
+                busy.end_server(&server.name, self.redactor);
+            }
+            ends.push(end);
         }
         ends.sort_by_key(|(at, _)| *at);
         for (at, end) in ends {

@@ -168,7 +168,11 @@ fn reached(start: &RecordedStart, jelly: Option<&Path>, notes: &mut Vec<String>)
             let mut words = start.argv.iter().map(|word| {
                 let found = text(word, &before);
                 let flag = word.split('=').next().unwrap_or_default();
-                before = flag.trim_start_matches('-').to_owned();
+                // What is no flag says nothing of the word behind it.
+                before = match flag.strip_prefix('-') {
+                    Some(flag) => flag.trim_start_matches('-').to_owned(),
+                    None => "SECRET".to_owned(),
+                };
                 found
             });
             let command = words.next().unwrap_or_default();
@@ -191,7 +195,8 @@ fn reached(start: &RecordedStart, jelly: Option<&Path>, notes: &mut Vec<String>)
         names.sort();
         names.dedup();
         notes.push(format!(
-            "TODO: set {} in the environment: the recording has no secrets.",
+            "TODO: set {} in the environment: the recording has the names of secrets, not \
+             their values.",
             names.join(", ")
         ));
     }

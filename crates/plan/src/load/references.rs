@@ -2,6 +2,7 @@
 
 use super::path::Path;
 use super::reader::Reader;
+use super::vacuous::DueAnswer;
 use crate::argument_files::FileReader;
 use crate::syntax::{Data, Node, Span, reference_meant};
 use crate::template::{PREFIXES, Part, RESERVED, Template, TemplateError, has_reference};
@@ -48,6 +49,8 @@ pub(super) struct KnownNames {
     pub unsubscribed: HashSet<String>,
     /// By server: what the plan itself holds it to, as written and as revisions.
     pub pins: HashMap<String, (String, Vec<&'static Revision>)>,
+    /// Of the step whose expectations are read.
+    pub due_answer: DueAnswer,
     /// What is sent of files.
     pub argument_files: FileReader,
     /// A file that is included could not be read: names that nobody has here may

@@ -270,7 +270,18 @@ pub(super) fn render(
         };
         Some(fix)
     };
-    let mut fix: Vec<Fix> = fix.iter().filter_map(step).collect();
+    let steps: Vec<Option<Fix>> = fix.iter().map(step).collect();
+    let mut fix: Vec<Fix> = Vec::new();
+    for (at, step) in steps.iter().enumerate() {
+        let Some(step) = step else { continue };
+        let mut step = step.clone();
+        // What it announces was left out.
+        let follows = steps.get(at + 1).is_none_or(Option::is_some);
+        if let (false, Some(alone)) = (follows, step.text.strip_suffix(':')) {
+            step.text = format!("{alone}.");
+        }
+        fix.push(step);
+    }
     // What it was another way than, was left out.
     if let Some(first) = fix.first_mut()
         && let Some(alone) = first.text.strip_prefix("Or ")

@@ -136,6 +136,10 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         return Some(evidence("argv", &shell_command(&f.argv)));
     }
     if facts.died {
+        let noise = clues::telling_line(&f.stdout_noise.join("\n"));
+        if let (None, Some(noise)) = (&line, noise) {
+            return Some(evidence("stdout_noise", &noise));
+        }
         return Some(match (line, exit_text(f)) {
             // What it said before somebody ended it says nothing of its end.
             (_, Some((field, exit))) if ended_from_outside(f) => evidence(field, &exit),

@@ -47,6 +47,7 @@ mod secrets;
 mod spec;
 mod specimen;
 mod statement;
+mod stumbled;
 mod system_names;
 mod tables;
 mod template;
@@ -66,6 +67,7 @@ pub use own::{
 pub use rule::{AdviceText, Audience, Example, FixText, Rule};
 pub use spec::{ProjectRules, RuleFileDocument};
 pub use specimen::{Slip, specimen};
+pub use stumbled::{Stumble, stumbled};
 pub use template::skeleton;
 pub use whereabouts::{PointedTo, pointed_to};
 

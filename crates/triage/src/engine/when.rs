@@ -1,6 +1,6 @@
 //! The conditions that rules put on the typed facts of a failure.
 
-use super::clues::Origin;
+use super::clues::{self, Origin};
 use super::facts::{self, Ending, ErrorAnswer, Facts, FailureSource, Promise, blank, breach};
 use super::live;
 use crate::frameworks::is_of_family;
@@ -134,6 +134,8 @@ pub(super) struct When {
     other_user: Option<bool>,
     /// The stack of a report leads through the reading of settings.
     reads_settings: Option<bool>,
+    /// The innermost line of the stack of a report belongs to a library.
+    raised_by_library: Option<bool>,
     /// Names of report writers, as in `pytest`.
     dialect: Vec<String>,
     /// `failure` or `error`.
@@ -278,6 +280,7 @@ impl When {
             && self
                 .reads_settings
                 .is_none_or(|wanted| facts.reads_settings() == wanted)
+            && is(self.raised_by_library, clues::raised_by_library)
             && (self.dialect.is_empty()
                 || f.dialect
                     .as_deref()
