@@ -5,6 +5,7 @@ pub mod ask;
 pub mod examine;
 pub mod find;
 pub mod sight;
+mod silent;
 mod trial;
 
 use super::busy::Busy;

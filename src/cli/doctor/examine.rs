@@ -7,17 +7,16 @@ use super::super::settings::World;
 use super::ask::{Answers, answers_of};
 use super::find::FoundConfigs;
 use super::sight::Machine;
+use super::silent::{hand, where_it_waits};
 use super::trial::{self, CandidateTrial, try_out};
-use jelly_base::model::{
-    Checkup, CheckupState, Failure, Finding, FindingLevel, Fix, Lint, Outcome, Phase,
-};
+use jelly_base::model::{Checkup, CheckupState, Finding, FindingLevel, Fix, Lint, Phase};
 use jelly_base::text::redact::{Redactor, holds_secret, looks_secret, may_be_secret, show_argv};
 use jelly_base::text::{sanitize, shell_word};
 use jelly_harness::exec::{CheckupSettings, Examined, examine, preflight};
 use jelly_process::CommandSpec;
 use jelly_setup::doctor::{
-    Config, Entry, Platform, Reached, RemedyContext, Sight as _, Spot, Surroundings, by_hand,
-    duplicate_names, fill, lint, prescribe, secrets_of,
+    Config, Entry, Platform, Reached, RemedyContext, Spot, Surroundings, duplicate_names, fill,
+    lint, prescribe, secrets_of, slow_start,
 };
 use jelly_triage::engine::{Audience, Engine};
 use jelly_wire::auth::{AuthSettings, Authorizer, Grant, TokenStore};
@@ -318,6 +317,13 @@ impl Examiner<'_> {
         checkup.notes.extend(trial.note.map(str::to_owned));
         let entry = (config, entry);
         self.fill_in(&mut checkup, examined, &reach, entry, &trial);
+        let mut findings = checkup.findings.iter();
+        // What answers jelly is of no use to a client that does not get so far.
+        if checkup.state == CheckupState::Healthy
+            && findings.any(|finding| finding.level == FindingLevel::Error)
+        {
+            checkup.state = CheckupState::Unwell;
+        }
         checkup
     }
 
@@ -337,6 +343,8 @@ impl Examiner<'_> {
             (None, None) => CheckupState::Unchecked,
         };
         if let Some(ready) = examined.ready {
+            let slow = slow_start(config, entry, ready.startup, &self.world.env);
+            checkup.findings.extend(slow);
             checkup.protocol_version = Some(ready.protocol_version.to_owned());
             checkup.server_info = ready.server_info;
             checkup.tools = Some(ready.tools);
@@ -410,43 +418,6 @@ fn is_to_be_asked(finding: &Finding, config: &Config) -> bool {
         finding.what.contains(&format!("`${{input:{}}}`", input.id))
     };
     finding.lint == Lint::Unfilled && config.inputs.iter().any(asks)
-}
-
-/// How to see for oneself what a server says that never answers.
-fn hand(failure: &Failure, reach: &Reach, redactor: &Redactor) -> Option<String> {
-    match (failure.outcome, reach) {
-        (Some(Outcome::Timeout), Reach::Stdio(spec)) => {
-            let method = failure.request.as_ref().map(|request| &*request.method);
-            let method =
-                method.filter(|method| !matches!(*method, "initialize" | "server/discover"));
-            Some(by_hand(&spec.argv, &spec.env, &spec.cwd, method, redactor))
-        }
-        (_, _) => None,
-    }
-}
-
-/// What has a server of Python that never answers print the line at which it
-/// waits.
-fn where_it_waits(
-    failure: &Failure,
-    reach: &Reach,
-    redactor: &Redactor,
-    machine: &Machine<'_>,
-) -> Option<String> {
-    let Reach::Stdio(spec) = reach else {
-        return None;
-    };
-    let name = Path::new(spec.argv.first()?).file_name()?.to_str()?;
-    let is_python = name.starts_with("python") || matches!(name, "uv" | "uvx" | "pipx");
-    let hung = failure.outcome == Some(Outcome::Timeout) && is_python;
-    if !hung || machine.on_path("timeout").is_none() {
-        return None;
-    }
-    let ended = ["timeout", "--signal=ABRT", "15"].map(str::to_owned);
-    let argv: Vec<String> = ended.into_iter().chain(spec.argv.iter().cloned()).collect();
-    let mut env = spec.env.clone();
-    env.push(("PYTHONFAULTHANDLER".to_owned(), "1".to_owned()));
-    Some(by_hand(&argv, &env, &spec.cwd, None, redactor))
 }
 
 /// The words of its command, as they may be shown.
