@@ -29,6 +29,7 @@ mod consoles;
 mod contracts;
 mod coverage;
 mod doctor;
+mod doctor_clients;
 mod doctor_mends;
 mod doctor_modes;
 mod doctor_packages;

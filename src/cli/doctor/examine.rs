@@ -17,7 +17,7 @@ use jelly_harness::exec::{CheckupSettings, Examined, examine, preflight};
 use jelly_process::CommandSpec;
 use jelly_setup::doctor::{
     Config, Entry, Platform, Reached, RemedyContext, Spot, Surroundings, duplicate_names, fill,
-    lint, prescribe, secrets_of,
+    lint, prescribe, secrets_of, slow_start,
 };
 use jelly_triage::engine::{Audience, Engine};
 use jelly_wire::auth::{AuthSettings, Authorizer, Grant, TokenStore};
@@ -332,6 +332,13 @@ impl Examiner<'_> {
         checkup.notes.extend(trial.note.map(str::to_owned));
         let entry = (config, entry);
         self.fill_in(&mut checkup, examined, &reach, entry, &trial);
+        let mut findings = checkup.findings.iter();
+        // What answers jelly is of no use to a client that does not get so far.
+        if checkup.state == CheckupState::Healthy
+            && findings.any(|finding| finding.level == FindingLevel::Error)
+        {
+            checkup.state = CheckupState::Unwell;
+        }
         checkup
     }
 
@@ -351,6 +358,8 @@ impl Examiner<'_> {
             (None, None) => CheckupState::Unchecked,
         };
         if let Some(ready) = examined.ready {
+            let slow = slow_start(config, entry, ready.startup, &self.world.env);
+            checkup.findings.extend(slow);
             checkup.protocol_version = Some(ready.protocol_version.to_owned());
             checkup.server_info = ready.server_info;
             checkup.tools = Some(ready.tools);

@@ -74,7 +74,8 @@ pub struct CheckupCounts {
 pub enum CheckupState {
     /// It started, and did all that was asked.
     Healthy,
-    /// It started, and does something that clients may fail at.
+    /// It started, and clients may fail at something that it does, or that its
+    /// entry says.
     Unwell,
     /// It can't be used.
     Broken,
@@ -193,4 +194,10 @@ pub enum Lint {
     EmptyEnv,
     /// Another server has the same name.
     DuplicateName,
+    /// Its client does not read the key that it stands under.
+    WrongKey,
+    /// Its `type` says another way to reach it than its other members.
+    TypeMismatch,
+    /// It takes longer to start than its client waits.
+    SlowStart,
 }

@@ -134,9 +134,28 @@ fn value(blank: &str, inside: &str, around: &Surroundings<'_>) -> Piece {
     }
 }
 
+/// `$NAME` as `${NAME}`.
+pub(super) fn with_braces(text: &str) -> String {
+    let mut parts = text.split('$');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part
+            .find(|c: char| c != '_' && !c.is_ascii_alphanumeric())
+            .unwrap_or(part.len());
+        let (name, rest) = part.split_at(end);
+        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+            out.push('$');
+            out.push_str(part);
+        } else {
+            out.push_str(&format!("${{{name}}}{rest}"));
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Surroundings, fill};
+    use super::{Surroundings, fill, with_braces};
     use std::collections::BTreeMap;
     use std::path::Path;
 
@@ -170,6 +189,18 @@ mod tests {
             let got = fill(text, &around);
             assert_eq!(got.text, filled, "{text}");
             assert_eq!(got.left, left, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_variable_without_braces_gets_them() {
+        for (text, wanted) in [
+            ("$KEY", "${KEY}"),
+            ("Bearer $A_B.c", "Bearer ${A_B}.c"),
+            ("${KEY}", "${KEY}"),
+            ("5$ and $1", "5$ and $1"),
+        ] {
+            assert_eq!(with_braces(text), wanted);
         }
     }
 }

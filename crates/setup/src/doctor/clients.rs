@@ -4,10 +4,10 @@
 //! The main type is [`ClientFormat`], a row for each client. Sources: the
 //! clients' own documentation, as of November 2026.
 
+use super::blanks::with_braces;
 use super::startup_limit::{StartupLimit, limit};
 use super::usual_place::{ALL, UNIX, WINDOWS, data, home, on, project};
 pub use super::usual_place::{Base, Platform, UsualPlace};
-use std::path::Path;
 
 /// Whose configuration it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,6 +76,18 @@ pub(super) struct MemberNames {
     pub bearer_variable: Option<&'static str>,
     /// The names of variables whose values the client keeps elsewhere.
     pub kept_elsewhere: Option<&'static str>,
+    pub kinds: KindNames,
+}
+
+/// What `type` says of a server; the first is the one to write.
+#[derive(Debug)]
+pub(super) struct KindNames {
+    /// It is started by a command.
+    pub started: &'static [&'static str],
+    /// It is reached by a URL.
+    pub reached: &'static [&'static str],
+    /// Whether the client goes by it, whatever else the entry has.
+    pub decide: bool,
 }
 
 /// A client's configurations.
@@ -86,7 +98,11 @@ pub struct ClientFormat {
     pub syntax: Syntax,
     /// The members that servers may stand under.
     pub(super) servers: &'static [&'static str],
+    /// Whether they may be the whole file, without such a member.
+    pub(super) takes_bare_map: bool,
     pub(super) members: &'static MemberNames,
+    /// Whether it refuses numbers and booleans as values of variables.
+    pub(super) wants_texts: bool,
     pub(super) variables: VariableSyntax,
     /// What to write instead of a secret, where it is not a variable.
     instead_of_secret: Option<&'static str>,
@@ -107,6 +123,20 @@ const COMMON: MemberNames = MemberNames {
     header_variables: None,
     bearer_variable: None,
     kept_elsewhere: None,
+    kinds: KindNames {
+        started: &["stdio", "local"],
+        reached: &["http", "sse", "streamable-http", "streamableHttp", "ws"],
+        decide: false,
+    },
+};
+
+/// The same, of clients that go by `type`.
+const BY_KIND: MemberNames = MemberNames {
+    kinds: KindNames {
+        decide: true,
+        ..COMMON.kinds
+    },
+    ..COMMON
 };
 
 const UNKNOWN: ClientFormat = ClientFormat {
@@ -114,13 +144,12 @@ const UNKNOWN: ClientFormat = ClientFormat {
     name: "unknown client",
     syntax: Syntax::Jsonc,
     servers: &["mcpServers", "servers", "context_servers"],
+    takes_bare_map: true,
     members: &COMMON,
+    wants_texts: false,
     variables: VariableSyntax::Unknown,
     instead_of_secret: None,
-    startup_limit: StartupLimit {
-        seconds: 60,
-        members: &[],
-    },
+    startup_limit: StartupLimit::patience(60),
     places: &[],
 };
 
@@ -134,41 +163,55 @@ const PLAN: ClientFormat = ClientFormat {
     ..UNKNOWN
 };
 
+/// Those that follow Claude Desktop.
+const FOLLOWER: ClientFormat = ClientFormat {
+    servers: &["mcpServers"],
+    takes_bare_map: false,
+    ..UNKNOWN
+};
+
 /// All of them.
 pub const CLIENTS: &[ClientFormat] = &[
     ClientFormat {
         client: Client::ClaudeDesktop,
         name: "Claude Desktop",
         syntax: Syntax::StrictJson,
+        wants_texts: true,
         // By its logs, github.com/anthropics/claude-code/issues/84136 (1.25927).
         startup_limit: limit(60, &[]),
         variables: VariableSyntax::None,
         places: &[data("Claude/claude_desktop_config.json")],
-        ..UNKNOWN
+        ..FOLLOWER
     },
     ClientFormat {
         client: Client::ClaudeCode,
         name: "Claude Code",
+        // A plugin's `.mcp.json` may be the map alone.
+        takes_bare_map: true,
+        members: &BY_KIND,
+        wants_texts: true,
         // `MCP_TIMEOUT` of its environment says another:
         // github.com/anthropics/claude-code/issues/42770 (2.1.90).
-        startup_limit: limit(30, &[]),
+        startup_limit: limit(30, &[]).or_by("MCP_TIMEOUT"),
         variables: VariableSyntax::Braces,
         places: &[project(".mcp.json"), home(".claude.json")],
-        ..UNKNOWN
+        ..FOLLOWER
     },
     ClientFormat {
         client: Client::Cursor,
         name: "Cursor",
         variables: VariableSyntax::Env,
         places: &[project(".cursor/mcp.json"), home(".cursor/mcp.json")],
-        ..UNKNOWN
+        ..FOLLOWER
     },
     ClientFormat {
         client: Client::VsCode,
         name: "VS Code",
+        servers: &["servers"],
+        members: &BY_KIND,
         // It waits for ever and says so every 5 s: vscode,
         // contrib/mcp/common/mcpServerRequestHandler.ts. No person does.
-        startup_limit: limit(60, &[]),
+        startup_limit: StartupLimit::patience(60),
         variables: VariableSyntax::Env,
         instead_of_secret: Some(
             "Write `${input:some-id}`, and describe the input with \
@@ -180,18 +223,21 @@ pub const CLIENTS: &[ClientFormat] = &[
             data("Code/User/settings.json"),
             data("Code - Insiders/User/mcp.json"),
         ],
-        ..UNKNOWN
+        ..FOLLOWER
     },
     ClientFormat {
         client: Client::Windsurf,
         name: "Windsurf",
+        wants_texts: true,
         variables: VariableSyntax::Env,
         places: &[home(".codeium/windsurf/mcp_config.json")],
-        ..UNKNOWN
+        ..FOLLOWER
     },
     ClientFormat {
         client: Client::Zed,
         name: "Zed",
+        servers: &["context_servers"],
+        wants_texts: true,
         // zed, crates/context_server/src/client.rs: DEFAULT_REQUEST_TIMEOUT.
         startup_limit: limit(60, &[("timeout", 1)]),
         places: &[
@@ -199,23 +245,33 @@ pub const CLIENTS: &[ClientFormat] = &[
             on(UNIX, Base::Xdg, "zed/settings.json"),
             on(WINDOWS, Base::AppData, "Zed/settings.json"),
         ],
-        ..UNKNOWN
+        ..FOLLOWER
     },
     ClientFormat {
         client: Client::Cline,
         name: "Cline",
+        members: &MemberNames {
+            kinds: KindNames {
+                started: &["stdio"],
+                reached: &["streamableHttp", "sse"],
+                decide: true,
+            },
+            ..COMMON
+        },
+        wants_texts: true,
         // Since github.com/cline/cline/pull/13067 (2026-08); 1.5 s before.
         startup_limit: limit(30, &[("timeout", 1)]),
         places: &[data(
             "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
         )],
-        ..UNKNOWN
+        ..FOLLOWER
     },
     ClientFormat {
         client: Client::Codex,
         name: "Codex",
         syntax: Syntax::Toml,
         servers: &["mcp_servers"],
+        takes_bare_map: false,
         members: &MemberNames {
             url: &["url"],
             headers: "http_headers",
@@ -223,6 +279,7 @@ pub const CLIENTS: &[ClientFormat] = &[
             bearer_variable: Some("bearer_token_env_var"),
             ..COMMON
         },
+        wants_texts: true,
         variables: VariableSyntax::None,
         instead_of_secret: Some(
             "Set the variable where Codex is started, and list its name in \
@@ -244,8 +301,14 @@ pub const CLIENTS: &[ClientFormat] = &[
         members: &MemberNames {
             env: "environment",
             url: &["url"],
+            kinds: KindNames {
+                started: &["local"],
+                reached: &["remote"],
+                decide: true,
+            },
             ..COMMON
         },
+        wants_texts: true,
         variables: VariableSyntax::BareEnv,
         // opencode.ai/docs/mcp-servers: "Defaults to 5000 (5 seconds)".
         startup_limit: limit(5, &[("timeout", 1000)]),
@@ -255,20 +318,27 @@ pub const CLIENTS: &[ClientFormat] = &[
             on(ALL, Base::Xdg, "opencode/opencode.json"),
             on(ALL, Base::Xdg, "opencode/opencode.jsonc"),
         ],
-        ..UNKNOWN
+        ..FOLLOWER
     },
     ClientFormat {
         client: Client::Goose,
         name: "Goose",
         syntax: Syntax::Yaml,
         servers: &["extensions"],
+        takes_bare_map: false,
         members: &MemberNames {
             command: &["cmd"],
             env: "envs",
             url: &["uri", "url"],
             kept_elsewhere: Some("env_keys"),
+            kinds: KindNames {
+                started: &["stdio"],
+                reached: &["streamable_http", "sse"],
+                decide: true,
+            },
             ..COMMON
         },
+        wants_texts: true,
         variables: VariableSyntax::Unknown,
         instead_of_secret: Some(
             "List the variable in `env_keys`, and have `goose configure` keep \
@@ -293,16 +363,17 @@ pub const CLIENTS: &[ClientFormat] = &[
             project(".gemini/settings.json"),
             home(".gemini/settings.json"),
         ],
-        ..UNKNOWN
+        ..FOLLOWER
     },
     ClientFormat {
         client: Client::CopilotCli,
         name: "Copilot CLI",
+        members: &BY_KIND,
         // Whatever `timeout` says: github.com/github/copilot-cli/issues/4421.
         startup_limit: limit(60, &[]),
         variables: VariableSyntax::Braces,
         places: &[home(".copilot/mcp-config.json")],
-        ..UNKNOWN
+        ..FOLLOWER
     },
 ];
 
@@ -492,91 +563,4 @@ impl ClientFormat {
 /// In quotes, as JSON, TOML and YAML alike have it.
 pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
-}
-
-/// `$NAME` as `${NAME}`.
-fn with_braces(text: &str) -> String {
-    let mut parts = text.split('$');
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let end = part
-            .find(|c: char| c != '_' && !c.is_ascii_alphanumeric())
-            .unwrap_or(part.len());
-        let (name, rest) = part.split_at(end);
-        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
-            out.push('$');
-            out.push_str(part);
-        } else {
-            out.push_str(&format!("${{{name}}}{rest}"));
-        }
-    }
-    out
-}
-
-/// Names of files that many programs use.
-const SHARED_NAMES: [&str; 4] = ["settings.json", "mcp.json", "config.toml", "config.yaml"];
-
-/// Whose file this is by its name, wherever it lies: the longest end of a usual
-/// place that a path has tells.
-#[must_use]
-pub fn client_of(path: &Path) -> Client {
-    let telling = |place: &UsualPlace| {
-        let file = Path::new(place.path).file_name();
-        let is_shared = || {
-            SHARED_NAMES
-                .iter()
-                .any(|name| file.is_some_and(|file| file == *name))
-        };
-        path.ends_with(place.path) || file == path.file_name() && !is_shared()
-    };
-    CLIENTS
-        .iter()
-        .flat_map(|format| {
-            format
-                .places
-                .iter()
-                .map(move |place| (format.client, place))
-        })
-        .filter(|(_, place)| telling(place))
-        .max_by_key(|(_, place)| place.path.len())
-        .map_or(Client::Unknown, |(client, _)| client)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{CLIENTS, Client, client_of, with_braces};
-    use std::path::Path;
-
-    #[test]
-    fn a_file_in_its_usual_place_is_its_clients() {
-        for format in CLIENTS {
-            for place in format.places {
-                let path = Path::new("/home/me").join(place.path);
-                assert_eq!(client_of(&path), format.client, "{}", path.display());
-            }
-        }
-    }
-
-    #[test]
-    fn a_copy_is_known_by_a_telling_name_alone() {
-        let known = |name| client_of(Path::new(name));
-        assert_eq!(known("x/claude_desktop_config.json"), Client::ClaudeDesktop);
-        assert_eq!(known("mcp_config.json"), Client::Windsurf);
-        assert_eq!(known("mcp-config.json"), Client::CopilotCli);
-        for shared in super::SHARED_NAMES {
-            assert_eq!(known(shared), Client::Unknown);
-        }
-    }
-
-    #[test]
-    fn a_variable_without_braces_gets_them() {
-        for (text, wanted) in [
-            ("$KEY", "${KEY}"),
-            ("Bearer $A_B.c", "Bearer ${A_B}.c"),
-            ("${KEY}", "${KEY}"),
-            ("5$ and $1", "5$ and $1"),
-        ] {
-            assert_eq!(with_braces(text), wanted);
-        }
-    }
 }

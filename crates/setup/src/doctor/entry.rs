@@ -1,6 +1,7 @@
 //! What a configuration says, with places.
 
 use super::clients::Client;
+use super::startup_limit::OwnLimit;
 use jelly_base::model::Finding;
 use std::fmt;
 use std::path::PathBuf;
@@ -47,6 +48,8 @@ pub struct Entry {
     pub disabled: bool,
     /// Absent where the entry does not say it, which is a flaw then.
     pub reached: Option<Reached>,
+    /// How long the client is to wait for it, where the entry says it.
+    pub own_limit: Option<OwnLimit>,
     /// What of it can't be meant.
     pub flaws: Vec<Finding>,
     /// What a reader should know besides.

@@ -16,6 +16,35 @@ pub(super) struct Package<'a> {
     pub example: &'static str,
 }
 
+/// What a shell understands, and no program does.
+const SHELL_WORDS: &[&str] = &["&&", "||", "|", ";", ">", "2>&1", "<"];
+
+/// What only a shell does, and no program.
+const SHELL_COMMANDS: &[&str] = &["cd", "export", "source", "."];
+
+/// Whether the words of a command are for a shell.
+pub(super) fn is_for_a_shell(words: &[impl AsRef<str>]) -> bool {
+    let first = words.first().map(AsRef::as_ref);
+    first.is_some_and(|first| SHELL_COMMANDS.contains(&first)) || has_shell_words(words)
+}
+
+/// Whether some of the words are a shell's.
+pub(super) fn has_shell_words(words: &[impl AsRef<str>]) -> bool {
+    let mut words = words.iter().map(AsRef::as_ref);
+    words.any(|word| SHELL_WORDS.contains(&word))
+}
+
+/// The variables that a shell would set for a command, by what stands before it.
+pub(super) fn assigned(words: &[impl AsRef<str>]) -> Vec<&str> {
+    let name = |word: &str| {
+        let (name, _) = word.split_once('=')?;
+        let is_name = name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
+        (is_name && !name.is_empty()).then_some(name.len())
+    };
+    let words = words.iter().map(AsRef::as_ref);
+    words.map_while(|word| Some(&word[..name(word)?])).collect()
+}
+
 struct Launcher {
     command: &'static str,
     /// Words that must follow, as in `pnpm dlx`.

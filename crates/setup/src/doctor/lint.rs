@@ -7,7 +7,7 @@
 use super::blanks::{Surroundings, fill};
 use super::clients::{Client, Platform, VariableSyntax};
 use super::entry::{Config, Entry, Reached, Spot};
-use super::launcher::{name_of, package};
+use super::launcher::{assigned, is_for_a_shell, name_of, package};
 use super::secrets::in_entry;
 use jelly_base::model::{Finding, FindingLevel, Lint};
 use jelly_base::text::{capitalised, is_placeholder, one_line, variable_name};
@@ -178,16 +178,37 @@ impl Linter<'_> {
             && !first.contains(['/', '\\'])
         {
             let format = self.config.client.format();
-            let (name, program) = (format.command_name(), quote(first));
-            let what = format!("`{name}` holds the arguments of `{program}` too.");
-            let fix = format!(
-                "Write `{}`, and each of the other words as an element of `{}`.",
-                format.command(&program, ""),
-                match format.keeps_words_together() {
-                    true => name,
-                    false => format.members.args,
-                },
-            );
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let (name, args) = match format.keeps_words_together() {
+                true => (format.command_name(), format.command_name()),
+                false => (format.command_name(), format.members.args),
+            };
+            let set = assigned(&words);
+            let program = words.get(set.len()).copied().unwrap_or(first);
+            let apart = |program: &str| {
+                format!(
+                    "Write `{}`, and each of the other words as an element of `{args}`.",
+                    format.command(program, ""),
+                )
+            };
+            let (what, fix) = if is_for_a_shell(&words[set.len()..]) {
+                let shell = format.command("sh", "\"-c\", \"…\"");
+                (
+                    format!("`{name}` is a line of a shell, and none reads it."),
+                    format!("Have one run it: `{shell}`."),
+                )
+            } else if set.is_empty() {
+                let program = quote(first);
+                let what = format!("`{name}` holds the arguments of `{program}` too.");
+                (what, apart(&program))
+            } else {
+                let names: Vec<String> = set.iter().map(|set| quote(set)).collect();
+                let (env, names) = (format.members.env, names.join("`, `"));
+                (
+                    format!("`{name}` begins with variables, and no shell reads them."),
+                    format!("Move `{names}` to `{env}`. {}", apart(&quote(program))),
+                )
+            };
             self.error(Lint::CommandWithArguments, command, what, fix);
         }
         let is_batch = BATCHES.contains(&text);

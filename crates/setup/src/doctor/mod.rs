@@ -9,11 +9,14 @@
 mod blanks;
 mod by_hand;
 mod candidates;
+mod client_of;
 mod clients;
 mod document;
 mod entry;
+mod kinds;
 mod launcher;
 mod lint;
+mod misplaced;
 mod read;
 mod remedy;
 mod secrets;
@@ -29,8 +32,9 @@ mod wrap_url;
 pub use blanks::{Filled, Piece, Surroundings, fill, pieces};
 pub use by_hand::by_hand;
 pub use candidates::{Candidate, Word, stdio_candidates};
+pub use client_of::client_of;
 pub use clients::{
-    Base, CLIENTS, Client, ClientFormat, Platform, Syntax, UsualPlace, client_of, usual_places,
+    Base, CLIENTS, Client, ClientFormat, Platform, Syntax, UsualPlace, usual_places,
 };
 pub use entry::{Config, Entry, Input, Place, Reached, Spot};
 pub use launcher::package_name;
@@ -40,4 +44,5 @@ pub use remedy::{
     PlanServer, REPLACED_STEPS, RemedyContext, Sight, install_by, look, package_manager, prescribe,
 };
 pub use secrets::secrets_of;
+pub use startup_limit::{OwnLimit, slow_start};
 pub use wrap::{Rewrapped, Turn, WrapPlace, unwrap, wrap, wrapped_words};

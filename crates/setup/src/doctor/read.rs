@@ -3,9 +3,12 @@
 //! Main function: [`read`]. What can't be a configuration at all is an error;
 //! what is wrong with one server is its own flaw.
 
-use super::clients::{Client, ClientFormat, client_of};
+use super::client_of::client_of;
+use super::clients::{Client, ClientFormat};
 use super::document::{Data, Member, Node, SyntaxProblem, parse, refused};
 use super::entry::{Config, Entry, Input, Place, Reached, Spot};
+use super::kinds::contradiction;
+use super::misplaced::{misplaced, strangers};
 use jelly_base::model::{Finding, FindingLevel, Lint};
 use jelly_base::text::{close_names, without_mark};
 use std::collections::HashMap;
@@ -58,7 +61,9 @@ pub fn read(path: &Path, text: &str, project: &Path) -> Result<Config, ConfigErr
         ));
     }
     let text = without_mark(text);
-    let by_path = match client_of(path) {
+    let named = client_of(path);
+    let by_place = named != Client::Unknown;
+    let by_path = match named {
         Client::Unknown => client_by_extension(path),
         known => known,
     };
@@ -78,6 +83,7 @@ pub fn read(path: &Path, text: &str, project: &Path) -> Result<Config, ConfigErr
     let reader = Reader {
         path,
         format: client.format(),
+        is_certain: by_place,
     };
     let mut config = Config {
         path: path.to_owned(),
@@ -134,11 +140,12 @@ fn client_by_shape(root: &Node) -> Client {
         matches!(kind, Some("local" | "remote"))
     };
     let mcp = root.member("mcp");
-    if root.member("context_servers").is_some() {
+    if root.member("mcpServers").is_some() {
+        // Most clients', whatever else it has.
+        Client::Unknown
+    } else if root.member("context_servers").is_some() {
         Client::Zed
-    } else if root.member("mcpServers").is_none()
-        && mcp.is_some_and(|mcp| mcp.members().iter().any(is_opencodes))
-    {
+    } else if mcp.is_some_and(|mcp| mcp.members().iter().any(is_opencodes)) {
         Client::OpenCode
     } else if root.member("servers").is_some() || mcp.is_some() {
         Client::VsCode
@@ -152,19 +159,31 @@ type Refused = (Place, String);
 struct Reader<'t> {
     path: &'t Path,
     format: &'static ClientFormat,
+    /// Whether the file is this client's by its name; all else is a guess.
+    is_certain: bool,
 }
 
 impl Reader<'_> {
     fn root(&self, root: &Node, project: &Path, config: &mut Config) -> Result<(), Refused> {
         self.holder(root, config)?;
-        if self.format.servers.contains(&"mcpServers") {
-            if let Some(mcp) = root.member("mcp") {
-                self.holder(mcp, config)?;
-            }
+        // VS Code's settings have more than servers.
+        let is_vs_codes = matches!(self.format.client, Client::VsCode | Client::Unknown);
+        let mcp = root.member("mcp");
+        if let Some(mcp) = mcp.filter(|_| is_vs_codes) {
+            self.holder(mcp, config)?;
+        }
+        if matches!(self.format.client, Client::ClaudeCode | Client::Unknown) {
             let projects = root.member("projects").map_or(&[][..], Node::members);
             let own = projects.iter().rfind(|own| Path::new(&own.name) == project);
             if let Some(own) = own {
                 self.holder(&own.value, config)?;
+            }
+        }
+        if self.is_certain {
+            let has_own = !config.entries.is_empty();
+            self.strangers(root, true, has_own, config);
+            if let Some(mcp) = mcp {
+                self.strangers(mcp, is_vs_codes, has_own, config);
             }
         }
         // The map alone, as documentation often shows it.
@@ -177,8 +196,29 @@ impl Reader<'_> {
         if !config.has_servers_key && root.members().iter().any(is_server) {
             config.has_servers_key = true;
             self.servers(root, config);
+            if self.is_certain && !self.format.takes_bare_map {
+                self.say_misplaced(&mut config.entries, None, root.place, false);
+            }
         }
         Ok(())
+    }
+
+    /// Servers that the client doesn't find in an object.
+    fn strangers(&self, object: &Node, is_own: bool, has_own: bool, config: &mut Config) {
+        for member in strangers(self.format, object, is_own) {
+            config.has_servers_key = true;
+            let first = config.entries.len();
+            self.servers(&member.value, config);
+            let entries = &mut config.entries[first..];
+            self.say_misplaced(entries, Some(&member.name), member.place, has_own);
+        }
+    }
+
+    fn say_misplaced(&self, entries: &mut [Entry], key: Option<&str>, at: Place, has_own: bool) {
+        for entry in entries {
+            let finding = misplaced(self.format, key, self.at(at), has_own);
+            entry.flaws.push(finding);
+        }
     }
 
     /// An object with one of the members that servers stand under.
@@ -241,6 +281,7 @@ impl Reader<'_> {
             place,
             disabled: false,
             reached: None,
+            own_limit: self.format.startup_limit.own(server),
             flaws: Vec::new(),
             notes: Vec::new(),
         };
@@ -313,6 +354,16 @@ impl Reader<'_> {
             }
             (None, None) => None,
         };
+        let mismatch = entry.reached.as_ref();
+        if let Some(mismatch) = mismatch.and_then(|it| contradiction(self.format, server, it)) {
+            entry.flaws.push(Finding {
+                lint: Lint::TypeMismatch,
+                level: mismatch.level,
+                at: self.at(mismatch.place),
+                what: mismatch.what,
+                fix: mismatch.fix,
+            });
+        }
         if let Some(kept) = names.kept_elsewhere.and_then(|key| server.member(key)) {
             let kept: Vec<&str> = kept.elements().iter().filter_map(Node::text).collect();
             if !kept.is_empty() {
@@ -432,8 +483,21 @@ impl Reader<'_> {
         };
         let mut pairs = Vec::with_capacity(members.len());
         for Member { name, value, .. } in members {
+            if self.format.wants_texts && matches!(value.data, Data::Number(_) | Data::Bool(_)) {
+                flaws.push(Finding {
+                    fix: format!("Put the value of `{name}` into quotes."),
+                    ..self.flaw(
+                        value.place,
+                        format!(
+                            "`{key}.{name}` is {}, and {} takes strings only.",
+                            value.kind(),
+                            self.format.name
+                        ),
+                    )
+                });
+            }
             let spot = match &value.data {
-                // Most clients take numbers for the text that they are.
+                // Other clients take numbers for the text that they are.
                 Data::Text(text) | Data::Number(text) => self.spot(text, value.place),
                 Data::Bool(boolean) => self.spot(&boolean.to_string(), value.place),
                 // VS Code takes the variable away.

@@ -517,19 +517,7 @@ impl<'t> Located<'t> {
 /// the proxy's answer comes first, and not longer than a person does.
 fn startup_limit(format: &ClientFormat, server: &Node) -> u64 {
     let limit = format.startup_limit;
-    let own = limit.members.iter().find_map(|(name, parts)| {
-        let Data::Number(number) = &server.member(name)?.data else {
-            return None;
-        };
-        let number = number.parse::<f64>().ok().filter(|it| it.is_finite())?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            clippy::cast_precision_loss,
-            reason = "a limit of a start, and what is out of range is a bound of it"
-        )]
-        Some((number * 1000.0 / *parts as f64) as u64)
-    });
+    let own = limit.own(server).map(|own| own.millis);
     let millis = own.unwrap_or(limit.seconds * 1000);
     let within = (millis * 4 / 5).clamp(100, LONGEST_START * 1000);
     // Whole seconds are what people write, where they have some.

@@ -4,6 +4,7 @@
 use super::prescribe::{Doctor, blank, found};
 use super::steps::Remedy;
 use crate::doctor::entry::Place;
+use jelly_base::text::close_names;
 use regex::Regex;
 
 /// What parsers of command lines call the options of a program, which is no
@@ -99,6 +100,11 @@ impl Doctor<'_> {
         let write = |what: &str, place: Place, words: &[String]| {
             Remedy::new().write(what, started.args(words).at(place))
         };
+        if let Some((index, meant)) = self.mistyped() {
+            let what = format!("It does not know `{}`; write", words[index]);
+            words[index] = meant;
+            return write(&what, self.at_arg(index), &words);
+        }
         if let Some(rest) = self.without_unknown() {
             let what = "It does not know what is left out here; write";
             return write(what, at, &rest);
@@ -131,9 +137,9 @@ impl Doctor<'_> {
         Remedy::new().write(what, started.with(index, &blank(name)))
     }
 
-    /// The arguments without those that it lists as unknown.
-    fn without_unknown(&self) -> Option<Vec<String>> {
-        let listed = found(
+    /// What it lists as unknown.
+    fn unknown(&self) -> Option<String> {
+        found(
             &[
                 r"(?i)\bunrecognized arguments?:? (?P<it>[^\n]+)",
                 r"(?i)\bunexpected extra arguments? \((?P<it>[^)\n]+)\)",
@@ -141,7 +147,31 @@ impl Doctor<'_> {
                 r"(?i)\b(?:unknown|unrecognized|unexpected) (?:option|flag|argument)s?:? ['\x22`]?(?P<it>--?[\w-]+)",
             ],
             &self.told,
-        )?;
+        )
+    }
+
+    /// The place of a flag that it does not know, with what was meant: one that
+    /// it names itself.
+    fn mistyped(&self) -> Option<(usize, String)> {
+        let unknown = self.unknown()?;
+        let flag = unknown.split([' ', '=']).next()?;
+        let named = |text: &&str| text.starts_with("--") && text.len() > 3 && *text != flag;
+        let others = self
+            .told
+            .split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_'));
+        let meant = close_names(flag, others.filter(named)).into_iter().next()?;
+        let words = self.started.words();
+        let index = words
+            .iter()
+            .position(|word| word.split('=').next() == Some(flag))?;
+        let value = &words[index][flag.len()..];
+        (flag.starts_with("--") && index >= self.started.program_end())
+            .then(|| (index, format!("{meant}{value}")))
+    }
+
+    /// The arguments without those that it lists as unknown.
+    fn without_unknown(&self) -> Option<Vec<String>> {
+        let listed = self.unknown()?;
         let listed: Vec<&str> = listed.split_whitespace().collect();
         let mut kept = Vec::new();
         let mut left_out = false;

@@ -120,7 +120,12 @@ impl Doctor<'_> {
                 .say("If pipx did:")
                 .run(pipx_again(&word(own)));
         }
-        if let Some(near) = self.context.sight.on_path(own) {
+        if let Some(made) = self.environment_of(&file, own) {
+            // Any other Python lacks what the project needs.
+            remedy = remedy
+                .say("The virtual environment of the project is not there; make it, and install into it what the server needs:")
+                .run(made);
+        } else if let Some(near) = self.context.sight.on_path(own) {
             remedy = remedy.write(
                 "It lies elsewhere; write",
                 self.started.command(&near.display().to_string()),
@@ -133,7 +138,36 @@ impl Doctor<'_> {
             )
             .instead_of(&["install-program"])
     }
+
+    /// How the virtual environment is made whose Python a path names.
+    fn environment_of(&self, file: &Path, own: &str) -> Option<String> {
+        let folder = file.parent()?.parent()?;
+        let name = folder.file_name()?.to_str()?;
+        if !own.starts_with("python") || !ENVIRONMENTS.contains(&name) {
+            return None;
+        }
+        let project = folder.parent()?;
+        let is_there = |name: &str| self.context.sight.is_there(&project.join(name));
+        let shown = |path: &Path| word(&path.display().to_string());
+        if is_there("uv.lock") {
+            return Some(format!("cd {} && uv sync", shown(project)));
+        }
+        let made = format!("python3 -m venv {}", shown(folder));
+        let install = format!("{}/bin/python -m pip install", shown(folder));
+        let requirements = "requirements.txt";
+        Some(if is_there(requirements) {
+            let file = shown(&project.join(requirements));
+            format!("{made} && {install} -r {file}")
+        } else if is_there("pyproject.toml") {
+            format!("{made} && {install} -e {}", shown(project))
+        } else {
+            made
+        })
+    }
 }
+
+/// Folders of virtual environments, as they are mostly called.
+const ENVIRONMENTS: &[&str] = &[".env", ".venv", "env", "venv"];
 
 fn uv_again(tool: &str) -> String {
     format!("uv tool install --force {tool}")

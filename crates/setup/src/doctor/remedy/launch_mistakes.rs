@@ -5,11 +5,9 @@ use super::prescribe::{Doctor, blank};
 use super::seen::Seen;
 use super::steps::Remedy;
 use crate::doctor::clients::quoted;
+use crate::doctor::launcher::{has_shell_words, is_for_a_shell};
 use jelly_base::model::Phase;
 use std::path::PathBuf;
-
-/// What a shell understands, and no program does.
-const SHELL_WORDS: &[&str] = &["&&", "||", "|", ";", ">", "2>&1", "<"];
 
 /// Programs that run a line of a shell, here or elsewhere.
 const RUN_LINES: &[&str] = &[
@@ -62,7 +60,6 @@ impl Doctor<'_> {
         let program = started.program();
         let texts = started.texts();
         let own = started.command.text.trim();
-        let is_shell = |words: &[String]| words.iter().any(|word| SHELL_WORDS.contains(&&**word));
         let line = if SHELLS.contains(&program) {
             // A shell without `-c` takes the line for the name of a script.
             let has_c = texts
@@ -77,8 +74,7 @@ impl Doctor<'_> {
             let words = shlex::split(own).unwrap_or_default();
             let more = texts.iter().map(|text| (*text).to_owned());
             let all: Vec<String> = words.into_iter().chain(more).collect();
-            let is_cd = all.first().is_some_and(|first| first == "cd");
-            (is_cd || is_shell(&all)).then(|| {
+            is_for_a_shell(&all).then(|| {
                 let rest = texts.iter().map(|text| format!(" {text}"));
                 format!("{own}{}", rest.collect::<String>())
             })
@@ -90,7 +86,7 @@ impl Doctor<'_> {
         let shown: Vec<String> = words.iter().map(|word| started.shown(word)).collect();
         let remedy = match &shown[..] {
             [cd, folder, and, command, args @ ..]
-                if cd == "cd" && and == "&&" && !is_shell(args) =>
+                if cd == "cd" && and == "&&" && !has_shell_words(args) =>
             {
                 let format = started.format;
                 let change = started.command_and_args(command, args);

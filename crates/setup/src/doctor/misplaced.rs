@@ -1,0 +1,80 @@
+//! Servers that stand where their client doesn't look for them.
+//!
+//! Main functions: [`strangers`], and [`misplaced`], which says so.
+
+use super::clients::{CLIENTS, ClientFormat};
+use super::document::{Data, Member, Node};
+use jelly_base::model::{Finding, FindingLevel, Lint};
+
+/// The members of an object under which another client, or a slip of the pen,
+/// has servers.
+pub(super) fn strangers<'n>(
+    format: &ClientFormat,
+    object: &'n Node,
+    is_looked_at: bool,
+) -> impl Iterator<Item = &'n Member> {
+    let own = if is_looked_at { format.servers } else { &[] };
+    object.members().iter().filter(move |member| {
+        !own.contains(&member.name.as_str())
+            && is_a_key(&member.name)
+            && matches!(member.value.data, Data::Map(_))
+            && member.value.members().iter().any(is_server)
+    })
+}
+
+/// Whether some client has its servers under it, however its words are joined.
+fn is_a_key(name: &str) -> bool {
+    let bare = |name: &str| -> String {
+        let kept = name.chars().filter(char::is_ascii_alphanumeric);
+        kept.map(|c| c.to_ascii_lowercase()).collect()
+    };
+    let mut keys = CLIENTS.iter().flat_map(|format| format.servers);
+    keys.any(|key| bare(key) == bare(name))
+}
+
+/// Whether it is what some client takes for a server.
+fn is_server(member: &Member) -> bool {
+    let mut names = CLIENTS
+        .iter()
+        .flat_map(|format| format.members.command.iter().chain(format.members.url));
+    names.any(|name| member.value.member(name).is_some())
+}
+
+/// That a server stands under a key that its client doesn't read, or under none.
+pub(super) fn misplaced(
+    format: &ClientFormat,
+    key: Option<&str>,
+    at: String,
+    has_others: bool,
+) -> Finding {
+    let client = format.name;
+    let own = format.servers.first().copied().unwrap_or_default();
+    let (where_it_is, fix) = match key {
+        Some(key) if key == own => (
+            format!("a `{key}` within another member"),
+            format!("Move `{own}` to the top of the file."),
+        ),
+        Some(key) => (
+            format!("`{key}`"),
+            format!("Rename `{key}` to `{own}`, at the top of the file."),
+        ),
+        None => (
+            "no key".to_owned(),
+            format!("Put the servers into an object `{own}`."),
+        ),
+    };
+    Finding {
+        lint: Lint::WrongKey,
+        // A file may be shared with another client on purpose.
+        level: match has_others {
+            true => FindingLevel::Warning,
+            false => FindingLevel::Error,
+        },
+        at,
+        what: format!(
+            "{client} does not read this server: it stands under {where_it_is}, and {client} \
+             reads `{own}`."
+        ),
+        fix,
+    }
+}

@@ -1,0 +1,82 @@
+//! What `jelly doctor` says of servers that answer jelly, and are of no use to
+//! the client whose configuration they stand in.
+
+use crate::support::Project;
+use serde_json::{Value, json};
+
+const JELLY: &str = env!("CARGO_BIN_EXE_jelly");
+
+/// The first server of the report on this file.
+#[track_caller]
+fn examined(file: &str, text: &str) -> (Value, Option<i32>) {
+    let project = Project::empty();
+    project.write(file, text);
+    let ended = project
+        .jelly(&["doctor", "--format", "json", file])
+        .output();
+    let report: Value = serde_json::from_str(&ended.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}\n{}", ended.stdout, ended.stderr));
+    (report["servers"][0].clone(), ended.code)
+}
+
+#[test]
+fn a_server_that_answers_jelly_is_not_healthy_where_its_client_does_not_get_so_far() {
+    let mock = json!({ "command": JELLY, "args": ["mock"] });
+    let of = |key: &str, server: &Value| json!({ key: { "s": server } }).to_string();
+    let with = |name: &str, value: Value| {
+        let mut server = mock.clone();
+        server[name] = value;
+        server
+    };
+    let slow = |own: &str| {
+        format!(
+            "[mcp_servers.s]\ncommand = {JELLY:?}\nargs = [\"mock\", \"--fault\", \
+             \"slow@handshake=600ms\"]\n{own}"
+        )
+    };
+    for (file, text, lint, said) in [
+        (
+            ".codex/config.toml",
+            slow("startup_timeout_sec = 0.2\n"),
+            "slow_start",
+            "`startup_timeout_sec = 5`",
+        ),
+        (
+            ".vscode/mcp.json",
+            of("mcpServers", &mock),
+            "wrong_key",
+            "Rename `mcpServers` to `servers`",
+        ),
+        (
+            ".vscode/mcp.json",
+            of("servers", &with("type", "http".into())),
+            "type_mismatch",
+            "`\"type\": \"stdio\"`",
+        ),
+        (
+            "claude_desktop_config.json",
+            of("mcpServers", &with("env", json!({ "PORT": 3000 }))),
+            "malformed",
+            "Put the value of `PORT` into quotes.",
+        ),
+    ] {
+        let (server, code) = examined(file, &text);
+        let finding = &server["findings"][0];
+        assert_eq!(server["state"], "unwell", "{server:#}");
+        assert!(server["tools"].is_u64(), "{server:#}");
+        assert_eq!(
+            (&finding["lint"], &finding["level"]),
+            (&json!(lint), &json!("error"))
+        );
+        let fix = finding["fix"].as_str().unwrap();
+        assert!(fix.contains(said), "{fix}");
+        assert_eq!(code, Some(3));
+    }
+    // Within the limit.
+    let (server, code) = examined(".codex/config.toml", &slow(""));
+    assert_eq!(
+        (&server["state"], code),
+        (&json!("healthy"), Some(0)),
+        "{server:#}"
+    );
+}
