@@ -254,12 +254,12 @@ impl<T: Tap> Relay<T> {
                 self.session.opened(result);
                 self.server_era = Some(Era::Modern);
             }
-            (Asking::Discover, None, Some(error)) => {
-                // One that has spoken the modern era knows it still, whatever
-                // another client has asked.
-                if proves_legacy(error, asked.is_sound_probe) && self.server_era.is_none() {
-                    self.server_era = Some(Era::Legacy);
-                }
+            // One that has spoken the modern era knows it still, whatever
+            // another client has asked.
+            (Asking::Discover, None, Some(error))
+                if proves_legacy(error, asked.is_sound_probe) && self.server_era.is_none() =>
+            {
+                self.server_era = Some(Era::Legacy);
             }
             _ => {}
         }
