@@ -15,8 +15,9 @@ fn nothing_waits_for_the_other_end_of_a_named_pipe() {
         "report.xml",
         "<testsuite name='a'><testcase name='b'/></testsuite>",
     );
-    let made = std::process::Command::new("mkfifo").arg(project.path("fifo"));
-    let made = made.status();
+    let made = std::process::Command::new("mkfifo")
+        .arg(project.path("fifo"))
+        .status();
     assert!(made.unwrap().success());
     for (args, code) in [
         (&["check", "fifo"][..], 2),
