@@ -6,7 +6,7 @@
 use super::launch::Reach;
 use super::recorded_secrets::RecordedSecrets;
 use jelly_base::files::create_named;
-use jelly_base::text::redact::{Redactor, mask_json, show_argv, show_text, show_url, show_value};
+use jelly_base::text::redact::{Redactor, mask_json, show_argv, show_url, show_value};
 use jelly_base::text::{Notation, disarmed, is_too_large};
 use schemars::JsonSchema;
 use serde::de::IgnoredAny;
@@ -468,7 +468,7 @@ fn redacted(line: &[u8], redactor: &Redactor, mask: &mut dyn FnMut(&mut Value)) 
         };
     }
     let text = String::from_utf8_lossy(line);
-    Content::Text(show_text(&redactor.redact(&text)).into_owned())
+    Content::Text(redactor.redact(&text).into_owned())
 }
 
 #[cfg(test)]
