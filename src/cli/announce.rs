@@ -40,6 +40,7 @@ impl Announcement {
             | Event::MessageReceived { .. }
             | Event::Noise { .. }
             | Event::WireChecked { .. }
+            | Event::Triaging { .. }
             | Event::IterationFinished { .. }
             | Event::Waiting { .. }
             | Event::HookStarted { .. }

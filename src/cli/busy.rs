@@ -8,7 +8,8 @@ use super::settings::World;
 use crate::report::{UnderWay, progress_target};
 use indicatif::{ProgressBar, ProgressStyle};
 use jelly_base::model::Event;
-use jelly_base::text::{human_duration, one_line, plural};
+use jelly_base::text::redact::Redactor;
+use jelly_base::text::{human_duration, one_line, plural, sanitize};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -41,15 +42,21 @@ impl Busy {
     /// For work beside which nothing is written.
     #[must_use]
     pub fn spinning(world: &World, what: &str) -> Self {
-        let busy = if world.stderr_is_terminal && !world.in_ci() {
+        let busy = Self::waiting(world);
+        busy.begin("", what);
+        busy
+    }
+
+    /// As [`Busy::spinning`], with what is waited for still to be said.
+    #[must_use]
+    pub fn waiting(world: &World) -> Self {
+        if world.stderr_is_terminal && !world.in_ci() {
             let mut busy = Self::silent();
             busy.spinner = Some(spinner());
             busy
         } else {
             Self::beating()
-        };
-        busy.begin("", what);
-        busy
+        }
     }
 
     /// For work that shows itself on a terminal; elsewhere a word now and then.
@@ -85,9 +92,30 @@ impl Busy {
             .unwrap_or_else(PoisonError::into_inner);
         let begun = (what.to_owned(), Instant::now());
         under_way.insert(who.to_owned(), begun);
-        drop(under_way);
+        self.show(&under_way);
+    }
+
+    /// `who` does `what` for as long as the work lasts.
+    pub fn during<T>(&self, who: &str, what: &str, work: impl FnOnce() -> T) -> T {
+        self.begin(who, what);
+        let done = work();
+        self.end(who);
+        done
+    }
+
+    /// A server is waited for, of which nothing is to be told.
+    pub fn begin_server(&self, name: &str, what: &str, redactor: &Redactor) {
+        self.begin(&shown_name(name, redactor), what);
+    }
+
+    /// That server is not waited for any more.
+    pub fn end_server(&self, name: &str, redactor: &Redactor) {
+        self.end(&shown_name(name, redactor));
+    }
+
+    fn show(&self, under_way: &BTreeMap<String, (String, Instant)>) {
         if let Some(spinner) = &self.spinner {
-            spinner.set_message(one_line(what, 200));
+            spinner.set_message(one_line(&said(under_way, None), 200));
         }
     }
 
@@ -112,6 +140,7 @@ impl Busy {
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         under_way.retain(|name, _| !is_part(name));
+        self.show(&under_way);
     }
 }
 
@@ -152,27 +181,41 @@ fn beat(every: Duration, ended: &Receiver<()>, under_way: &Waits, say: &dyn Fn(&
 }
 
 fn line(under_way: &BTreeMap<String, (String, Instant)>, begun: Instant, now: Instant) -> String {
-    let since = |moment: Instant| {
-        let whole = now.saturating_duration_since(moment).as_secs();
-        human_duration(Duration::from_secs(whole))
-    };
-    let said: Vec<String> = under_way
-        .iter()
-        .take(NAMES)
-        .map(|(who, (what, moment))| match who.as_str() {
-            "" => format!("{what} ({})", since(*moment)),
-            who => format!("{who}: {what} ({})", since(*moment)),
-        })
-        .collect();
-    let more = under_way.len().saturating_sub(NAMES);
-    let rest = match more {
-        0 => String::new(),
-        more => format!(", and {}", plural(more, "other thing")),
-    };
-    match said.as_slice() {
-        [] => format!("still working ({})", since(begun)),
-        said => one_line(&format!("in progress: {}{rest}", said.join(", ")), 1000),
+    match under_way.is_empty() {
+        true => format!("still working ({})", since(begun, now)),
+        false => one_line(
+            &format!("in progress: {}", said(under_way, Some(now))),
+            1000,
+        ),
     }
+}
+
+fn since(moment: Instant, now: Instant) -> String {
+    let whole = now.saturating_duration_since(moment).as_secs();
+    human_duration(Duration::from_secs(whole))
+}
+
+/// What is under way, and for how long, if that is to be said.
+fn said(under_way: &BTreeMap<String, (String, Instant)>, now: Option<Instant>) -> String {
+    let said = under_way.iter().take(NAMES).map(|(who, (what, moment))| {
+        let what = match who.as_str() {
+            "" => what.clone(),
+            who => format!("{who}: {what}"),
+        };
+        match now {
+            Some(now) => format!("{what} ({})", since(*moment, now)),
+            None => what,
+        }
+    });
+    let said: Vec<String> = said.collect();
+    match under_way.len().saturating_sub(NAMES) {
+        0 => said.join(", "),
+        more => format!("{}, and {}", said.join(", "), plural(more, "other thing")),
+    }
+}
+
+fn shown_name(name: &str, redactor: &Redactor) -> String {
+    sanitize(&redactor.redact(name)).into_owned()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! `jelly call`: one call of one tool.
 
+use super::busy::Busy;
 use super::init::name_of_command;
 use super::named_server::{NamedServer, named_server, world_redactor};
 use super::out::{say, say_json};
@@ -69,6 +70,8 @@ async fn done(
     let launch = named.launch(args.ask.server.timeout, redactor);
     let mut words = vec!["jelly", "call", args.tool.as_str()];
     words.extend(args.arguments.iter().map(String::as_str));
+    let busy = Busy::waiting(world);
+    busy.begin_server(&named.name, "starting", redactor);
     let server = OpenServer::start(&launch)
         .await
         .map_err(|failure| named.not_ready(&failure, around, &words))?;
@@ -85,6 +88,12 @@ async fn done(
         .filter_map(|(name, value)| Some((name, value.as_str()?)));
     let secrets = texts.flat_map(|(name, value)| secrets_in_variable(name, value));
     redactor.learn(secrets.map(|found| (found.name, found.value)));
+    let what = redactor.redact(&args.tool);
+    busy.begin_server(
+        &named.name,
+        &format!("calling {}", one_line(&what, 80)),
+        redactor,
+    );
     let sent = Value::Object(arguments.clone());
     let call = server
         .call(&args.tool, &sent, schema.as_ref(), args.ask.call_timeout)

@@ -10,13 +10,14 @@ use super::settings::World;
 use super::triage::named_place;
 use crate::cli::args::CiChoice;
 use crate::report::ci::{
-    CI_SYSTEMS, CiSystem, GITHUB_JOB, GITHUB_STEP, NoticeTerms, SUMMARY_MAX, TeamCityWriter,
-    azure_commands, azure_publish, azure_summary, code_quality_of_run, code_quality_of_triage,
-    github_commands, job_summary, of_run, of_triage, section_end, section_start, teamcity_problems,
-    within,
+    CI_SYSTEMS, CiSystem, GITHUB_JOB, GITHUB_STEP, Notice, NoticeTerms, SUMMARY_MAX,
+    TeamCityWriter, azure_commands, azure_publish, azure_summary, code_quality_of_run,
+    code_quality_of_triage, github_commands, job_summary, of_run, of_triage, section_end,
+    section_start, teamcity_problems, within,
 };
 use crate::report::triage as show;
 use crate::report::{Results, is_own_code_quality, matrix_md, show_run};
+use jelly_base::files::{create_named, open_named, open_to_read};
 use jelly_base::model::{FailureReport, Side, TriageReport};
 use jelly_base::text::{Notation, disarmed};
 use jelly_triage::engine::failing_line_of_server;
@@ -110,11 +111,8 @@ impl CiCall {
         let summary = || job_summary(results.plans) + &matrix_md(results.matrix);
         match self.system {
             CiSystem::Github => {
-                let mut room = GithubRoom::look(world);
-                if self.speaks && room.left > 0 {
-                    let notices = of_run(results.plans, terms(room.left));
-                    print_as_is(github_commands(&notices))?;
-                    room.take(notices.len());
+                if self.speaks {
+                    annotate_github(world, |max| of_run(results.plans, terms(max)))?;
                 }
                 append_job_summary(world, summary);
             }
@@ -151,11 +149,8 @@ impl CiCall {
         let terms = |max| self.terms(world, max);
         match self.system {
             CiSystem::Github => {
-                let mut room = GithubRoom::look(world);
-                if self.speaks && room.left > 0 {
-                    let notices = of_triage(report, terms(room.left));
-                    print_as_is(github_commands(&notices))?;
-                    room.take(notices.len());
+                if self.speaks {
+                    annotate_github(world, |max| of_triage(report, terms(max)))?;
                 }
                 append_job_summary(world, || show::summary(report));
             }
@@ -226,7 +221,10 @@ fn append_job_summary(world: &World, summary: impl FnOnce() -> String) {
         return;
     }
     let text = within(summary(), room);
-    let file = OpenOptions::new().append(true).create(true).open(path);
+    let file = open_named(
+        Path::new(path),
+        OpenOptions::new().append(true).create(true),
+    );
     let appended =
         file.and_then(|mut file| file.write_all(disarmed(&text, Notation::Plain).as_bytes()));
     if let Err(error) = appended {
@@ -236,10 +234,37 @@ fn append_job_summary(world: &World, summary: impl FnOnce() -> String) {
     }
 }
 
+/// Prints as many annotations as GitHub still shows; says where it shows none.
+fn annotate_github(world: &World, notices: impl Fn(usize) -> Vec<Notice>) -> io::Result<()> {
+    let mut room = GithubRoom::look(world);
+    if room.left > 0 {
+        let notices = notices(room.left);
+        print_as_is(github_commands(&notices))?;
+        room.take(notices.len());
+        return Ok(());
+    }
+    let untold = notices(usize::MAX).len();
+    if untold > 0 {
+        let (all, of) = (room.limit, room.limit_of);
+        complain(&format!(
+            "warning: GitHub shows {all} annotations of a {of}, and earlier calls have used them; \
+             {} not shown there, and the job summary tells all",
+            match untold {
+                1 => "1 more is".to_owned(),
+                more => format!("{more} more are"),
+            }
+        ));
+    }
+    Ok(())
+}
+
 /// How many annotations GitHub still shows of this step and this job. What
 /// earlier calls of the job printed is kept in its folder for temporary files.
 struct GithubRoom {
     left: usize,
+    /// What leaves the least: of a step, or of a job.
+    limit: usize,
+    limit_of: &'static str,
     /// Where it is kept, with the step that this is.
     kept: Option<(PathBuf, String)>,
 }
@@ -250,12 +275,15 @@ impl GithubRoom {
         let Some(folder) = folder else {
             return Self {
                 left: GITHUB_STEP,
+                limit: GITHUB_STEP,
+                limit_of: "step",
                 kept: None,
             };
         };
         let file = Path::new(folder).join("jelly-annotations");
         let step = world.env.get("GITHUB_ACTION").cloned().unwrap_or_default();
-        let text = fs::read_to_string(&file).unwrap_or_default();
+        let read = open_to_read(&file).and_then(io::read_to_string);
+        let text = read.unwrap_or_default();
         let (mut of_step, mut of_job) = (0, 0_usize);
         for line in text.lines() {
             let Some((count, name)) = line.split_once(' ') else {
@@ -267,9 +295,16 @@ impl GithubRoom {
                 of_step += count;
             }
         }
-        let left = GITHUB_STEP.saturating_sub(of_step);
+        let in_step = GITHUB_STEP.saturating_sub(of_step);
+        let in_job = GITHUB_JOB.saturating_sub(of_job);
+        let (left, limit, limit_of) = match in_job < in_step {
+            true => (in_job, GITHUB_JOB, "job"),
+            false => (in_step, GITHUB_STEP, "step"),
+        };
         Self {
-            left: left.min(GITHUB_JOB.saturating_sub(of_job)),
+            left,
+            limit,
+            limit_of,
             kept: Some((file, step)),
         }
     }
@@ -279,7 +314,7 @@ impl GithubRoom {
             return;
         };
         // Where it can't be kept, GitHub drops what is too much.
-        if let Ok(mut file) = OpenOptions::new().append(true).create(true).open(file) {
+        if let Ok(mut file) = open_named(file, OpenOptions::new().append(true).create(true)) {
             let _ = writeln!(file, "{count} {}", step.replace(['\n', '\r'], " "));
         }
     }
@@ -351,7 +386,7 @@ fn keep_code_quality(results: &Results<'_>, folder: Option<&Path>) {
 /// the file of another program may lie too.
 fn keep_triage_code_quality(world: &World, report: &TriageReport) {
     let file = world.cwd.join(CODE_QUALITY);
-    let is_ours = match fs::read_to_string(&file) {
+    let is_ours = match open_to_read(&file).and_then(io::read_to_string) {
         Ok(text) => is_own_code_quality(&text),
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     };
@@ -365,7 +400,7 @@ fn keep_triage_code_quality(world: &World, report: &TriageReport) {
 }
 
 fn write_code_quality(file: &Path, bytes: io::Result<Vec<u8>>) {
-    if let Err(error) = bytes.and_then(|bytes| fs::write(file, bytes)) {
+    if let Err(error) = bytes.and_then(|bytes| create_named(file)?.write_all(&bytes)) {
         let shown = file.display();
         complain(&format!("warning: failed to write {shown}: {error}"));
     }

@@ -78,8 +78,8 @@ async fn look(
             world,
             home: found.home.as_deref(),
         };
-        let busy = Busy::spinning(world, "starting the servers of the configurations");
-        let servers = examine_all(&examiner, &found).await;
+        let busy = Busy::waiting(world);
+        let servers = examine_all(&examiner, &found, &busy).await;
         drop(busy);
         (servers, refused)
     };

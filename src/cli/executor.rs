@@ -99,6 +99,10 @@ impl Executor for PlanExecutor {
         Some(self.ended(record))
     }
 
+    fn signal(&self) -> Option<Signal> {
+        self.interrupt.borrow().map(|came| came.signal)
+    }
+
     async fn interrupted(&mut self) -> Signal {
         match self.interrupt.wait_for(Option::is_some).await {
             Ok(came) => match *came {

@@ -1,6 +1,6 @@
 //! Files that are read whole, and may not be huge; files that are written whole.
 
-use std::fs::File;
+use jelly_base::files::open_to_read;
 use std::io::{self, Read};
 use std::path::Path;
 use tempfile::NamedTempFile;
@@ -8,15 +8,13 @@ use tempfile::NamedTempFile;
 /// The text of a file of at most `max` bytes.
 ///
 /// # Errors
-/// It can't be read, is longer, no UTF-8 text, or a pipe or a device, which may
-/// never end.
+/// It can't be read, is longer, no UTF-8 text, or a named pipe or a device, which
+/// may never end.
 pub fn text_within(path: &Path, max: u64) -> io::Result<String> {
-    let kind = path.metadata()?;
-    if !kind.is_file() && !kind.is_dir() {
-        return Err(io::Error::other("it is a pipe or a device, and no file"));
-    }
     let mut text = String::new();
-    let read = File::open(path)?.take(max + 1).read_to_string(&mut text)?;
+    let read = open_to_read(path)?
+        .take(max + 1)
+        .read_to_string(&mut text)?;
     if read as u64 > max {
         return Err(io::Error::other(format!("it has more than {max} bytes")));
     }

@@ -33,6 +33,7 @@ use keep::PlanPlace;
 use origin::Origin;
 use shared::Shared;
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 use trial::PlanTrial;
 
@@ -121,10 +122,10 @@ async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), Refusal> {
         file: found.file,
     });
     let mut draft = Draft::new(&stock.inventory, settings);
-    let (called, all) = draft.tools_called();
-    let what = format!("calling {} of {all} …", plural(called, "tool"));
-    let busy = Busy::spinning(shared.world, &what);
+    let busy = Rc::new(Busy::waiting(shared.world));
+    trial.show_calls(busy.clone(), shared.redactor.clone(), draft.steps());
     let text = trial.settle(&mut draft).await;
+    trial.show_nothing();
     drop(busy);
     let text = text?;
     place.keep(shared, &text)?;

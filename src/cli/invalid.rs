@@ -169,10 +169,12 @@ impl Invalid {
     /// The plan would have a command run that the call forbids.
     pub fn hook(plan: &Path, hook: &str) -> Self {
         let what = format!(
-            "{}: the hook `{hook}` is set, and --no-hooks forbids hooks",
+            "{}: the hook `{hook}` is set, and hooks are not allowed here",
             plan.display()
         );
-        let next = "take the hook out of the plan or the setting, or allow hooks".to_owned();
+        let next = "take the hook out of the plan or the setting, or allow hooks: leave \
+                    --no-hooks out, or start the server as `jelly serve --allow-hooks`"
+            .to_owned();
         Self::said(InvalidKind::Call, what, Some(next))
     }
 

@@ -58,6 +58,7 @@ mod schema_store;
 #[cfg(feature = "serve")]
 mod serve;
 mod server_code;
+mod server_places;
 mod settings;
 mod shard;
 mod snapshot;
@@ -91,14 +92,47 @@ pub fn command_line() -> clap::Command {
 pub fn main_impl() -> std::process::ExitCode {
     process::end_with_launcher();
     process::let_large_writes_fail();
-    let typed: Vec<_> = std::env::args_os().collect();
-    let layers = match Layers::find(&typed) {
-        Ok(layers) => layers,
-        Err(refusal) => {
-            complain(&refusal);
-            return ExitCode::InvalidInput.into();
-        }
+    let (cli, layers) = match process::on_large_stack(typed) {
+        Ok(Ok(typed)) => typed,
+        Ok(Err(end)) => return end,
+        Err(error) => return stranded(&no_stack(&error)),
     };
+    // Before any thread: only one process may come of the fork.
+    if starts_servers(&cli.command)
+        && let Some(end) = supervise()
+    {
+        return end;
+    }
+    let ended = process::on_large_stack(move || {
+        panic::catch_unwind(AssertUnwindSafe(|| dispatch(*cli, &layers)))
+    });
+    match ended {
+        Ok(Ok(code)) => code,
+        Ok(Err(_)) => {
+            // The panic's own message is out already; destructors have run.
+            complain(
+                "jelly: this is a fault of jelly itself, not of your plan or server; please \
+                 report it with the lines above",
+            );
+            ExitCode::Internal.into()
+        }
+        Err(error) => stranded(&no_stack(&error)),
+    }
+}
+
+fn no_stack(error: &std::io::Error) -> String {
+    format!(
+        "start a thread, which it needs because the stack is limited to less than 1 MiB: {error}"
+    )
+}
+
+/// What was typed; where nothing comes of it, how that ends.
+fn typed() -> Result<(Box<Cli>, Layers), std::process::ExitCode> {
+    let typed: Vec<_> = std::env::args_os().collect();
+    let layers = Layers::find(&typed).map_err(|refusal| {
+        complain(&refusal);
+        std::process::ExitCode::from(ExitCode::InvalidInput)
+    })?;
     let mut command = layers.command(&typed);
     let parsed = command.try_get_matches_from_mut(&typed);
     let parsed = parsed.and_then(|matches| {
@@ -108,45 +142,64 @@ pub fn main_impl() -> std::process::ExitCode {
         }
         Ok(cli)
     });
-    let cli = match parsed.map_err(|error| error.format(&mut command)) {
-        Ok(cli) => cli,
-        Err(error) => {
-            // Where neither stream takes it, the exit code still tells.
-            let _ = error.print();
-            if let Some(whose) = layers.whose(&error, &typed) {
-                complain(&whose);
-            }
-            return if error.use_stderr() {
-                ExitCode::InvalidInput.into()
-            } else {
-                ExitCode::Passed.into()
-            };
+    let cli = parsed.map_err(|error| {
+        let error = error.format(&mut command);
+        // Where neither stream takes it, the exit code still tells.
+        let _ = error.print();
+        if let Some(whose) = layers.whose(&error, &typed) {
+            complain(&whose);
         }
-    };
+        std::process::ExitCode::from(match error.use_stderr() {
+            true => ExitCode::InvalidInput,
+            false => ExitCode::Passed,
+        })
+    })?;
     for warning in &layers.warnings {
         complain(&format!("warning: {warning}"));
     }
-    match panic::catch_unwind(AssertUnwindSafe(|| dispatch(cli, &layers))) {
-        Ok(code) => code,
-        Err(_) => {
-            // The panic's own message is out already; destructors have run.
-            complain(
-                "jelly: this is a fault of jelly itself, not of your plan or server; please \
-                 report it with the lines above",
-            );
-            ExitCode::Internal.into()
-        }
+    Ok((Box::new(cli), layers))
+}
+
+/// Whether a command starts servers: in a process of its own, which another one
+/// watches over.
+fn starts_servers(command: &Command) -> bool {
+    match command {
+        Command::Run(_)
+        | Command::Init(_)
+        | Command::Doctor(_)
+        | Command::Tools(_)
+        | Command::Call(_)
+        | Command::List(_)
+        | Command::Fuzz(_) => true,
+        #[cfg(feature = "serve")]
+        Command::Serve(_) => true,
+        Command::Check(args) => args.live,
+        Command::Proxy(args) => args.action.is_none(),
+        Command::Merge(_)
+        | Command::Apply(_)
+        | Command::Config(_)
+        | Command::Explain(_)
+        | Command::History(_)
+        | Command::Known(_)
+        | Command::Triage(_)
+        | Command::Rules(_)
+        | Command::Login(_)
+        | Command::Mock(_)
+        | Command::Replay(_)
+        | Command::Snapshot(_)
+        | Command::Schema(_)
+        | Command::Completions { .. } => false,
     }
 }
 
 fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
     let color = cli.color;
     match cli.command {
-        Command::Run(args) => supervised(color, |world| run::run(*args, world)),
-        Command::Init(args) => supervised(color, |world| init::init(&args, world)),
-        Command::Doctor(args) => supervised(color, |world| doctor::doctor(&args, world)),
+        Command::Run(args) => in_world(color, |world| run::run(*args, world)),
+        Command::Init(args) => in_world(color, |world| init::init(&args, world)),
+        Command::Doctor(args) => in_world(color, |world| doctor::doctor(&args, world)),
         Command::Check(args) if args.live => {
-            supervised(color, |world| check::check_live(&args, world))
+            in_world(color, |world| check::check_live(&args, world))
         }
         Command::Check(args) => {
             let world = World::look(color).ok();
@@ -180,18 +233,18 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
         Command::Rules(args) => in_world(color, |world| rules::rules(&args, world)),
         Command::Schema(args) => ended(schema::schema(&args)),
         Command::Snapshot(args) => in_world(color, |world| snapshot::snapshot(&args, world)),
-        Command::Tools(args) => supervised(color, |world| tools::tools(&args, world)),
-        Command::Call(args) => supervised(color, |world| call_tool::call(&args, world)),
-        Command::List(args) => supervised(color, |world| list::list(&args, world)),
-        Command::Fuzz(args) => supervised(color, |world| fuzz::fuzz(&args, world)),
+        Command::Tools(args) => in_world(color, |world| tools::tools(&args, world)),
+        Command::Call(args) => in_world(color, |world| call_tool::call(&args, world)),
+        Command::List(args) => in_world(color, |world| list::list(&args, world)),
+        Command::Fuzz(args) => in_world(color, |world| fuzz::fuzz(&args, world)),
         Command::Login(args) => in_world(color, |world| login::login(&args, world)),
         Command::Replay(args) => ended(replay::replay(&args)),
         #[cfg(feature = "serve")]
-        Command::Serve(args) => supervised(color, |world| serve::serve(&args, world)),
+        Command::Serve(args) => in_world(color, |world| serve::serve(&args, world)),
         Command::Mock(args) => jelly_mock::run(&args),
         Command::Proxy(args) => match &args.action {
             Some(action) => in_world(color, |world| proxy::change(action, world)),
-            None => supervised(color, |world| proxy::proxy(&args, world)),
+            None => in_world(color, |world| proxy::proxy(&args, world)),
         },
         Command::Completions { shell } => {
             let mut script = Vec::new();
@@ -204,21 +257,17 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
     }
 }
 
-/// Does something in the world that starts servers: in a process of its own,
-/// which another one watches over.
-fn supervised(
-    color: ColorChoice,
-    act: impl FnOnce(&World) -> Result<ExitCode, Refusal>,
-) -> std::process::ExitCode {
-    // Before any thread: only one process may come of the fork.
+/// Becomes two processes: the one that goes on, and the one that watches over it and
+/// ends as it does, which is the value.
+fn supervise() -> Option<std::process::ExitCode> {
     let alone = match process::supervise() {
         Role::Worker => None,
         Role::Alone { reason } => Some(reason),
-        Role::Supervisor(end) => return pass_on(&end),
-        Role::Stranded { reason } => return stranded(&reason),
+        Role::Supervisor(end) => return Some(pass_on(&end)),
+        Role::Stranded { reason } => return Some(stranded(&reason)),
     };
     if let Err(shortage) = process::check_room() {
-        return stranded(&shortage.to_string());
+        return Some(stranded(&shortage.to_string()));
     }
     if let Some(reason) = alone {
         complain(&format!(
@@ -226,7 +275,7 @@ fn supervised(
              SIGKILL, servers may be left behind"
         ));
     }
-    in_world(color, act)
+    None
 }
 
 /// Ends where there is no room to do anything.

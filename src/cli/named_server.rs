@@ -78,7 +78,7 @@ struct PlanTerms {
     startup_timeout: Option<Duration>,
     request_timeout: Option<Duration>,
     /// Its `${tmp}`, which lives as long as the server.
-    _tmp: Option<TempDir>,
+    tmp: Option<TempDir>,
 }
 
 impl NamedServer {

@@ -183,10 +183,22 @@ fn usual(command: &str) -> Result<Vec<PathBuf>, Refusal> {
 /// Every plan below a folder, sorted, and every other file that could be one. Links to
 /// folders are not followed.
 fn plans_below(folder: &Path) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
-    let (mut found, mut others) = (BTreeSet::new(), BTreeSet::new());
+    let files = files_below(folder, usize::MAX)?;
+    Ok(files.into_iter().partition(|path| is_plan(path)))
+}
+
+/// Every file below a folder that could be a plan, sorted; an error where there is
+/// more to look at than `most` entries.
+pub fn files_below(folder: &Path, most: usize) -> io::Result<Vec<PathBuf>> {
+    let mut found = BTreeSet::new();
     let mut rest = vec![folder.to_owned()];
+    let mut seen = 0;
     while let Some(folder) = rest.pop() {
         for entry in fs::read_dir(&folder)? {
+            seen += 1;
+            if seen > most {
+                return Err(io::ErrorKind::QuotaExceeded.into());
+            }
             let entry = entry?;
             let (path, name) = (entry.path(), entry.file_name());
             let name = name.to_string_lossy();
@@ -202,14 +214,11 @@ fn plans_below(folder: &Path) -> io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
                 // A link to nothing says so when it is read.
                 && (path.is_file() || !path.exists())
             {
-                match is_plan(&path) {
-                    true => found.insert(path),
-                    false => others.insert(path),
-                };
+                found.insert(path);
             }
         }
     }
-    Ok((found.into_iter().collect(), others.into_iter().collect()))
+    Ok(found.into_iter().collect())
 }
 
 fn may_be_plan(path: &Path) -> bool {

@@ -7,12 +7,12 @@ use super::open_history::OpenHistory;
 use super::proposals::stored;
 use super::rules::{Rules, find_rules, project_file, text_of};
 use crate::cli::args::RunArgs;
+use jelly_base::files::read_up_to;
 use jelly_harness::exec::Selection;
 use jelly_harness::learned::Store;
 use jelly_harness::triage_loop::PlanReads;
 use jelly_plan::{Plan, ProjectSetting, snapshot_path};
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 /// Of a longer file no diff is shown.
@@ -115,13 +115,9 @@ fn settings(reads: &mut PlanReads, path: &Path) {
 }
 
 fn keep_text(reads: &mut PlanReads, path: &Path) {
-    let text = File::open(path).and_then(|file| {
-        let mut bytes = Vec::new();
-        file.take(MAX_TEXT + 1).read_to_end(&mut bytes)?;
-        match String::from_utf8(bytes) {
-            Ok(text) if text.len() as u64 <= MAX_TEXT => Ok(text),
-            Ok(_) | Err(_) => Err(io::ErrorKind::InvalidData.into()),
-        }
+    let text = read_up_to(path, MAX_TEXT).and_then(|bytes| match String::from_utf8(bytes) {
+        Ok(text) if text.len() as u64 <= MAX_TEXT => Ok(text),
+        Ok(_) | Err(_) => Err(io::ErrorKind::InvalidData.into()),
     });
     let name = path.display().to_string();
     match text {

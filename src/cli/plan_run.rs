@@ -4,7 +4,6 @@ use super::again::{name_plan, run_here};
 use super::announce::Announcement;
 use super::call::{PlanEnd, RunCall};
 use super::coverage::{cover, shown_coverage};
-use super::doctor::sight::Machine;
 use super::events::EventQueue;
 use super::executor::PlanExecutor;
 use super::invalid::{Invalid, chain, read};
@@ -19,6 +18,7 @@ use super::run_secrets::secrets;
 use super::same_named::own_name;
 use super::schema_store::SchemaStore;
 use super::server_code::ServerCodeReader;
+use super::server_places::ServerPlaces;
 use super::settings::{budgets, hooks, project_dir};
 use super::shard::relative_path;
 use super::verbose::Verbose;
@@ -26,23 +26,20 @@ use super::wire_record::recorder;
 use super::write_back::WriteBack;
 use crate::cli::args::RunFormat;
 use crate::report::{Extras, ReportDir, RunDir, TerminalOptions, TerminalReporter};
-use jelly_base::model::{
-    Diagnosis, EventSink, ExitCode, Failure, RunReport, StepAnswers, Verdict, Warnings,
-};
+use jelly_base::model::{EventSink, ExitCode, RunReport, StepAnswers, Verdict, Warnings};
 use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::{ExecSettings, Overrides, Selection};
 use jelly_harness::triage_loop::{
     CallFlags, CommandHooks, KnownFailures, LoopSettings, PassedBefore, PlanReads, PlanTexts,
     RealFs, ResultSettings, Surroundings, foundations,
 };
-use jelly_plan::{Location, Plan, PlanSource, Server, compare, load_in};
-use jelly_setup::doctor::{Place, PlanServer, look};
+use jelly_plan::{Plan, PlanSource, Server, compare, load_in};
 use jelly_wire::auth::TokenStore;
 use jelly_wire::{Recorder, redact_record};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -244,7 +241,12 @@ impl<'a> PlanRun<'a> {
         }
         let name = plan.name.clone();
         self.fold(self.call.ci.and_then(|ci| ci.section_start(&name)));
-        self.warn_of_no_text(&plan);
+        for name in self.call.world.named_without_text(&plan) {
+            self.warn(format!(
+                "the environment variable {name} holds bytes that are not UTF-8 text, \
+                 so it counts as not set"
+            ));
+        }
         for server in plan.unused_servers() {
             self.warn(format!(
                 "no step uses the server `{server}`, so it is not tested"
@@ -279,17 +281,18 @@ impl<'a> PlanRun<'a> {
         let templates = RefCell::new(HashMap::new());
         let path = plan.source.path.clone();
         let copy = self.plan_copy.as_ref().map(PlanCopy::shown);
-        let places: BTreeMap<String, Location> = plan
-            .servers
-            .iter()
-            .map(|(name, server)| (name.clone(), server.at))
-            .collect();
+        let places = ServerPlaces::of(&plan);
         let surroundings = Surroundings {
             executor: &mut executor,
             hooks: &mut hooks,
             diagnose: &|failure| {
                 let (mut diagnosis, template) = self.call.rules.diagnose_with_template(failure);
-                self.look(&mut diagnosis, failure, &path, &places);
+                places.look(
+                    &mut diagnosis,
+                    failure,
+                    &self.redactor,
+                    &self.call.world.env,
+                );
                 name_plan(&mut diagnosis.advice.fix, &path, copy.as_deref());
                 run_here(&mut diagnosis.advice.fix, &self.call.world.cwd);
                 templates
@@ -526,33 +529,6 @@ impl<'a> PlanRun<'a> {
         schemas.map_or_else(BTreeMap::new, |schemas| schemas.overrides.clone())
     }
 
-    /// What a look at the machine shows of a server that did not start.
-    fn look(
-        &self,
-        diagnosis: &mut Diagnosis,
-        failure: &Failure,
-        plan: &Path,
-        places: &BTreeMap<String, Location>,
-    ) {
-        let env = &self.call.world.env;
-        let Some(at) = failure.server.as_ref().and_then(|name| places.get(name)) else {
-            return;
-        };
-        let server = PlanServer {
-            plan,
-            place: Place {
-                line: at.line,
-                column: at.column,
-            },
-            redactor: &self.redactor,
-            home: env.get("HOME").map(Path::new),
-            sight: &Machine {
-                path: env.get("PATH").map_or("", String::as_str),
-            },
-        };
-        look(diagnosis, failure, &server);
-    }
-
     /// What a plan reads now.
     fn reads(&self, plan: &Plan) -> PlanReads {
         let call = self.call;
@@ -567,9 +543,12 @@ impl<'a> PlanRun<'a> {
             repaired_plan: texts.repaired,
             plans: &kept.chain(copy).collect::<Vec<_>>(),
         };
-        self.report_dir
-            .write(report, extras)
-            .map_err(|error| format!("failed to {}", chain(&error)))?;
+        let write = || self.report_dir.write(report, extras);
+        let written = self
+            .call
+            .busy
+            .during(&report.plan.name, "writing the reports", write);
+        written.map_err(|error| format!("failed to {}", chain(&error)))?;
         self.warned.set(report.warnings.len());
         let linked = self.call.run_dir.as_ref().map(RunDir::point_latest);
         if let Ok(Err(error)) = linked {
@@ -577,21 +556,6 @@ impl<'a> PlanRun<'a> {
             self.warn(format!("failed to {}", chain(&error)));
         }
         Ok(())
-    }
-
-    /// Names variables that count as not set though they are.
-    fn warn_of_no_text(&self, plan: &Plan) {
-        let no_text = &self.call.world.no_text;
-        if no_text.is_empty() {
-            return;
-        }
-        let named = plan.env_names().into_iter().chain(plan.secret_names());
-        for name in named.filter(|name| no_text.contains(name)) {
-            self.warn(format!(
-                "the environment variable {name} holds bytes that are not UTF-8 text, \
-                 so it counts as not set"
-            ));
-        }
     }
 
     fn warn(&self, message: String) {

@@ -7,7 +7,7 @@ use super::listening::listen_at;
 use super::named_server::{NamedServer, log_in, named_server};
 use super::out::say;
 use super::refusal::{Refusal, complain};
-use super::runtime::with_runtime;
+use super::runtime::{CommandContext, with_runtime};
 use super::settings::{World, inherited_secrets};
 use super::tools::hold_to_lock;
 use crate::cli::args::{OnFailure, ProxyAction, ProxyArgs, RetryUpstream};
@@ -15,14 +15,16 @@ use jelly_base::model::{ExitCode, UpstreamContext};
 use jelly_base::text::redact::{Redactor, secrets_in_header, secrets_in_text, show_argv, show_url};
 use jelly_base::text::{plural, sanitize};
 use jelly_mock::Injector;
+use jelly_process::CommandSpec;
 use jelly_proxy::{
     ListenSettings, ProxyEnd, ProxySettings, RelaySettings, Trouble, listen, run, schemas_of,
-    traces_url, trial,
+    traces_url, trial, trouble_of_refusal,
 };
+use jelly_triage::engine::Engine;
 use jelly_wire::{JsonPoster, Reach, Recorder};
 use std::io;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// Counts up from proxy to proxy, each in the environment of the next.
@@ -42,18 +44,19 @@ pub fn change(action: &ProxyAction, world: &World) -> Result<ExitCode, Refusal> 
 pub fn proxy(args: &ProxyArgs, world: &World) -> Result<ExitCode, Refusal> {
     let depth = depth(world)?;
     with_runtime(&args.own_rules, world, async |context| {
+        let found = fit_settings(args, world, depth, &context).await;
         // What the server stands on lives as long as the proxy.
-        let (mut settings, named) = settings(args, world, depth).await?;
-        if let Some(file) = &args.lock {
-            let around = (world, &settings.redactor);
-            let held = hold_to_lock(&named, file, args.startup_timeout, around);
-            let held = super::runtime::unless_interrupted(&context.interrupt, held);
-            let broken = held.await??;
-            if !broken.is_empty() {
-                let (context, file) = (&settings.relay.context, file.display().to_string());
-                settings.refused = Some(Trouble::of_lock(context, &file, &broken));
+        let (settings, _named, code) = match found {
+            Ok((settings, named)) => (settings, Some(named), None),
+            Err(refusal) => {
+                // A client would show of it that the connection was closed.
+                let has_client = !world.stdin_is_terminal && args.listen.is_none();
+                match has_client.then(|| refused(args, &context.rules, &refusal)) {
+                    Some(Some(settings)) => (settings, None, Some(refusal.tell())),
+                    Some(None) | None => return Err(refusal),
+                }
             }
-        }
+        };
         let settings = Rc::new(settings);
         if world.stdin_is_terminal && args.listen.is_none() {
             if settings.refused.is_some() {
@@ -96,7 +99,8 @@ pub fn proxy(args: &ProxyArgs, world: &World) -> Result<ExitCode, Refusal> {
             complain(&format!("warning: {warning}"));
         }
         match end {
-            Ok(ProxyEnd::Closed) => Ok(ExitCode::Passed),
+            Ok(ProxyEnd::Closed) => Ok(code.unwrap_or(ExitCode::Passed)),
+            Err(_) if code.is_some() => Ok(code.unwrap_or(ExitCode::InvalidInput)),
             Ok(ProxyEnd::Interrupted) => {
                 let signal = context.interrupt.borrow().map(|came| came.signal);
                 Err(Refusal::silent(
@@ -108,6 +112,61 @@ pub fn proxy(args: &ProxyArgs, world: &World) -> Result<ExitCode, Refusal> {
                 "a client starts `jelly proxy` with pipes for both",
             )),
         }
+    })
+}
+
+/// What is meant, with a lock that it is held to.
+async fn fit_settings(
+    args: &ProxyArgs,
+    world: &World,
+    depth: u32,
+    context: &CommandContext,
+) -> Result<(ProxySettings, NamedServer), Refusal> {
+    let (mut settings, named) = settings(args, world, depth).await?;
+    if let Some(file) = &args.lock {
+        let around = (world, &settings.redactor);
+        let held = hold_to_lock(&named, file, args.startup_timeout, around);
+        let held = super::runtime::unless_interrupted(&context.interrupt, held);
+        let broken = held.await??;
+        if !broken.is_empty() {
+            let (context, file) = (&settings.relay.context, file.display().to_string());
+            settings.refused = Some(Trouble::of_lock(context, &file, &broken));
+        }
+    }
+    Ok((settings, named))
+}
+
+/// A proxy that answers its client why it can't stand before the server; none
+/// where there is nothing to tell.
+fn refused(args: &ProxyArgs, engine: &Engine, refusal: &Refusal) -> Option<ProxySettings> {
+    let (what, next) = refusal.parts()?;
+    let place = &args.source.place;
+    let named = args.source.command.first().cloned();
+    let named = named.or_else(|| place.url.as_deref().map(show_url));
+    let context = UpstreamContext {
+        command: named.unwrap_or_default(),
+        ..UpstreamContext::default()
+    };
+    let trouble = trouble_of_refusal(engine, context.clone(), what, next);
+    let nothing = CommandSpec {
+        argv: Vec::new(),
+        cwd: PathBuf::new(),
+        env: Vec::new(),
+    };
+    Some(ProxySettings {
+        name: args.name.clone().unwrap_or_else(|| "server".to_owned()),
+        reach: Reach::from(nothing),
+        relay: RelaySettings {
+            stands_in: args.on_failure == OnFailure::Tool,
+            context,
+            ..RelaySettings::default()
+        },
+        refused: Some(trouble),
+        redactor: Redactor::none(),
+        recorder: None,
+        otlp: None,
+        adapts: false,
+        schemas: None,
     })
 }
 
@@ -209,6 +268,8 @@ async fn settings(
             call_timeout: args.tool_call_timeout,
             call_max: args.tool_call_max,
             faults,
+            // Over HTTP a server refuses itself what is of another era.
+            asks_era: matches!(named.reach, Reach::Stdio(_)),
             context: shown(&named.reach, &redactor),
         },
         refused: None,

@@ -14,6 +14,8 @@ pub struct Refusal {
     code: ExitCode,
     /// As it is printed; nothing where there is nothing to say.
     text: Option<String>,
+    /// What is wrong and what would help, where that is said apart.
+    parts: Option<(String, String)>,
 }
 
 impl Refusal {
@@ -21,6 +23,15 @@ impl Refusal {
         Self {
             code,
             text: Some(text.into()),
+            parts: None,
+        }
+    }
+
+    /// What is wrong, and what would help where that is said apart.
+    pub fn parts(&self) -> Option<(&str, Option<&str>)> {
+        match &self.parts {
+            Some((what, next)) => Some((what, Some(next))),
+            None => Some((self.text.as_deref()?, None)),
         }
     }
 
@@ -31,7 +42,10 @@ impl Refusal {
 
     /// The same, with what would help.
     pub fn with_help(what: impl Display, next: impl Display) -> Self {
-        Self::invalid(format!("error: {what}\nhelp: {next}"))
+        Self {
+            parts: Some((what.to_string(), next.to_string())),
+            ..Self::invalid(format!("error: {what}\nhelp: {next}"))
+        }
     }
 
     /// What was asked for can't be done as things are.
@@ -46,13 +60,19 @@ impl Refusal {
 
     /// With what is secret in it hidden.
     pub fn redacted(mut self, redactor: &Redactor) -> Self {
-        self.text = self.text.map(|text| redactor.redact(&text).into_owned());
+        let clean = |text: String| redactor.redact(&text).into_owned();
+        self.text = self.text.map(clean);
+        self.parts = self.parts.map(|(what, next)| (clean(what), clean(next)));
         self
     }
 
     /// Nobody has to be told why, as after a signal.
     pub fn silent(code: ExitCode) -> Self {
-        Self { code, text: None }
+        Self {
+            code,
+            text: None,
+            parts: None,
+        }
     }
 
     /// With what else is refused.
@@ -61,6 +81,7 @@ impl Refusal {
         if let (Some(text), Some(other)) = (&mut self.text, other) {
             text.push('\n');
             text.push_str(&other);
+            self.parts = None;
         }
         self
     }

@@ -2,11 +2,11 @@
 
 use super::refusal::{Refusal, complain};
 use crate::cli::args::ReplayArgs;
+use jelly_base::files::open_to_read;
 use jelly_base::model::ExitCode;
 use jelly_base::text::{close_names, one_line};
 use jelly_replay::{Order, Replay};
 use jelly_wire::{MAX_LINE_BYTES, RecordedSession, Recording};
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
@@ -55,7 +55,7 @@ fn say(lines: &[String]) -> io::Result<()> {
 /// What a recording holds.
 fn read(file: &Path) -> Result<Recording, Refusal> {
     let shown = file.display();
-    let opened = File::open(file).map_err(|error| {
+    let opened = open_to_read(file).map_err(|error| {
         Refusal::invalid(format!(
             "error: the recording {shown} can't be read: {error}"
         ))

@@ -1,10 +1,10 @@
 //! `results.json`, as an earlier run left it.
 
 use super::refusal::Refusal;
+use jelly_base::files::open_to_read;
 use jelly_base::model::RunReport;
 use jelly_base::text::sanitize;
 use serde::Deserialize;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -65,7 +65,7 @@ pub fn open_results(report: &Path) -> Result<(PathBuf, Vec<RunReport>), Refusal>
     };
     let shown = file.display();
     let refuse = |why: String| Refusal::invalid(sanitize(&why));
-    let opened = File::open(&file).map_err(|error| match error.kind() {
+    let opened = open_to_read(&file).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => format!(
             "error: there is no report {shown}\nhelp: a run leaves one (`jelly run PLAN`); where \
              it lies elsewhere, name its folder, as in reports/latest"

@@ -1,10 +1,12 @@
-//! Plans of one call that are called alike: the history, the list of known
-//! failures and the reports tell their tests apart by their paths.
+//! Plans that are called alike: the history, the list of known failures and the
+//! reports tell their tests apart by their paths. A plan is called the same
+//! whichever others are run with it.
 //!
 //! Main function: [`same_named`].
 
 use super::matrix::Job;
-use super::plan_files::read_source;
+use super::plan_files::{files_below, is_stdin, read_source};
+use super::results::RESULTS;
 use super::settings::World;
 use super::shard::relative_path;
 use indexmap::IndexMap;
@@ -14,35 +16,44 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The plans that another plan of the list is called like, each with its path in
-/// the project, by which it is called instead.
+/// A folder with more in it is not looked through for other plans.
+const MOST_ENTRIES: usize = 10_000;
+/// A longer file is no plan that anybody wrote.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The plans that another plan is called like, of the list or beside those of it,
+/// each with its path in the project, by which it is called instead.
 pub fn same_named(
     paths: &[PathBuf],
     (vars, project): (&IndexMap<String, Value>, Option<&Path>),
     (root, world): (&Path, &World),
 ) -> BTreeMap<PathBuf, String> {
+    let named = |source: PlanSource| Some(load_in(source, vars, project).ok()?.name);
     let mut by_guess: BTreeMap<String, Vec<(&PathBuf, PlanSource)>> = BTreeMap::new();
+    let beside = beside(paths, root, world);
     // Each is looked at once, whoever names it twice.
-    let several: BTreeSet<&PathBuf> = paths.iter().filter(|_| paths.len() > 1).collect();
-    for path in several {
-        if let Ok(source) = read_source(path) {
-            let guess = guessed_name(path, &source.text);
+    let all: BTreeSet<&PathBuf> = paths.iter().chain(&beside).collect();
+    for path in all {
+        let Ok(source) = read_source(path) else {
+            continue;
+        };
+        // One that can't be loaded runs nothing.
+        let guess = guessed_name(path, &source.text).or_else(|| named(source.clone()));
+        if let Some(guess) = guess {
             by_guess.entry(guess).or_default().push((path, source));
         }
     }
     let mut by_name: BTreeMap<String, Vec<&PathBuf>> = BTreeMap::new();
-    // One whose name can't be guessed may be called like any.
-    let any = by_guess.contains_key("");
-    let alike = by_guess
-        .into_values()
-        .filter(|plans| any || plans.len() > 1);
+    let alike = by_guess.into_values().filter(|plans| plans.len() > 1);
     for (path, source) in alike.flatten() {
-        // One that can't be loaded runs nothing.
-        if let Ok(plan) = load_in(source, vars, project) {
-            by_name.entry(plan.name).or_default().push(path);
+        if let Some(name) = named(source) {
+            by_name.entry(name).or_default().push(path);
         }
     }
-    let alike = by_name.into_values().filter(|paths| paths.len() > 1);
+    let is_run = |path: &&PathBuf| paths.contains(path);
+    let alike = by_name
+        .into_values()
+        .filter(|alike| alike.len() > 1 && alike.iter().any(is_run));
     let place = |path: &PathBuf| {
         relative_path(path, root, world).unwrap_or_else(|| path.display().to_string())
     };
@@ -50,6 +61,31 @@ pub fn same_named(
         .flatten()
         .map(|path| (path.clone(), place(path)))
         .collect()
+}
+
+/// The files that may be other plans of the project: all below the outermost
+/// folders in which these are, as `plans`.
+fn beside(paths: &[PathBuf], root: &Path, world: &World) -> Vec<PathBuf> {
+    let places: BTreeSet<String> = paths
+        .iter()
+        .filter(|path| !is_stdin(path))
+        .filter_map(|path| relative_path(path, root, world))
+        .collect();
+    let folders: BTreeSet<&str> = places
+        .iter()
+        .filter_map(|place| Some(place.split_once('/')?.0))
+        .collect();
+    let files = folders
+        .into_iter()
+        .flat_map(|folder| files_below(&root.join(folder), MOST_ENTRIES).unwrap_or_default());
+    let is_other = |file: &PathBuf| {
+        let own = relative_path(file, root, world).is_some_and(|place| places.contains(&place));
+        // Copies of plans lie among the reports of their runs.
+        let is_copy = || file.with_file_name(RESULTS).exists();
+        let is_short = || file.metadata().is_ok_and(|about| about.len() <= MAX_BYTES);
+        !own && is_short() && !is_copy()
+    };
+    files.filter(is_other).collect()
 }
 
 /// What the plan of a job is called that is not the only one of its name.
@@ -63,7 +99,8 @@ pub fn own_name(same_named: &BTreeMap<PathBuf, String>, job: &Job) -> Option<Str
 
 /// What to say of them.
 pub fn told_of(same_named: &BTreeMap<PathBuf, String>) -> Option<String> {
-    let places: Vec<&str> = same_named.values().map(String::as_str).collect();
+    let places: BTreeSet<&str> = same_named.values().map(String::as_str).collect();
+    let places: Vec<&str> = places.into_iter().collect();
     let shown = places.len().min(3);
     let rest = match places.len() - shown {
         0 => String::new(),
@@ -79,28 +116,21 @@ pub fn told_of(same_named: &BTreeMap<PathBuf, String>) -> Option<String> {
     })
 }
 
-/// The name of a plan, or at least the same for all plans that may be called
-/// alike: so that most of them need not be loaded to find that out.
-fn guessed_name(path: &Path, text: &str) -> String {
+/// The name of a plan, where that can be seen without loading it, as that of most.
+fn guessed_name(path: &Path, text: &str) -> Option<String> {
     let stem = || path.file_stem().unwrap_or_default().to_string_lossy();
     if text.trim_start().starts_with('{') {
         // JSON may hold its name anywhere.
-        return match text.contains("\"name\"") {
-            true => String::new(),
-            false => stem().into_owned(),
-        };
+        return (!text.contains("\"name\"")).then(|| stem().into_owned());
     }
     let mut lines = text.lines();
     let Some(name) = lines.find_map(|line| line.strip_prefix("name:")) else {
-        return stem().into_owned();
+        return Some(stem().into_owned());
     };
     let name = name.trim().trim_matches(['"', '\'']);
     // What YAML may read as something else than what stands there.
-    let is_plain = !name.is_empty() && !name.contains(['#', '\\', '&', '*', '|', '>', '!', '"']);
-    match is_plain {
-        true => name.to_owned(),
-        false => String::new(),
-    }
+    let is_odd = |c: char| "#\\&*|>!\"$".contains(c);
+    (!name.is_empty() && !name.contains(is_odd)).then(|| name.to_owned())
 }
 
 #[cfg(test)]
@@ -119,10 +149,10 @@ mod tests {
                     steps: [{ id: a, server: m, tool: t }]\n";
         let mut paths = Vec::new();
         for (place, name) in [
-            ("a/smoke.yaml", ""),
-            ("b/smoke.yaml", ""),
-            ("c/other.yaml", "name: 'smoke'\n"),
-            ("d/lone.yaml", "name: lone\n"),
+            ("plans/a/smoke.yaml", ""),
+            ("plans/b/smoke.yaml", ""),
+            ("plans/c/other.yaml", "name: 'smoke'\n"),
+            ("plans/d/lone.yaml", "name: lone\n"),
         ] {
             let path = folder.path().join(place);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -133,9 +163,26 @@ mod tests {
         let vars = IndexMap::new();
         let found = same_named(&paths, (&vars, None), (folder.path(), &world));
         let places: Vec<&str> = found.values().map(String::as_str).collect();
-        assert_eq!(places, ["a/smoke.yaml", "b/smoke.yaml", "c/other.yaml"]);
-        let alone = same_named(&paths[..1], (&vars, None), (folder.path(), &world));
-        assert!(alone.is_empty());
-        assert_eq!(guessed_name(Path::new("x/y.yaml"), "version: 1\n"), "y");
+        let wanted = ["a/smoke.yaml", "b/smoke.yaml", "c/other.yaml"];
+        assert_eq!(places, wanted.map(|place| format!("plans/{place}")));
+        // Each alone is called as it is together with the others.
+        for (place, path) in places.iter().zip(&paths) {
+            let alone = same_named(
+                std::slice::from_ref(path),
+                (&vars, None),
+                (folder.path(), &world),
+            );
+            assert_eq!(alone.get(path).map(String::as_str), Some(*place));
+        }
+        let lone = same_named(&paths[3..], (&vars, None), (folder.path(), &world));
+        assert!(lone.is_empty(), "{lone:?}");
+        // What a run wrote is no other plan, nor is what can't be loaded.
+        fs::write(paths[0].with_file_name("results.json"), "{}").unwrap();
+        fs::write(&paths[2], "name: smoke\nsteps: 1\n").unwrap();
+        let alone = same_named(&paths[1..2], (&vars, None), (folder.path(), &world));
+        assert!(alone.is_empty(), "{alone:?}");
+        let guess = |text: &str| guessed_name(Path::new("x/y.yaml"), text);
+        assert_eq!(guess("version: 1\n").as_deref(), Some("y"));
+        assert_eq!(guess("name: a-${b}\n"), None);
     }
 }

@@ -65,6 +65,15 @@ pub struct World {
 }
 
 impl World {
+    /// The variables that a plan names and that count as not set though they are.
+    pub fn named_without_text(&self, plan: &Plan) -> Vec<String> {
+        if self.no_text.is_empty() {
+            return Vec::new();
+        }
+        let named = plan.env_names().into_iter().chain(plan.secret_names());
+        named.filter(|name| self.no_text.contains(name)).collect()
+    }
+
     /// Looks at it.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use super::files::temp_file_in;
 use super::out::UntilClosed;
+use jelly_base::files::{open_named, refuse_named_pipe};
 use jelly_base::text::{Disarmer, Notation};
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -27,7 +28,10 @@ impl Place {
     pub fn find(path: &Path) -> io::Result<Self> {
         match fs::metadata(path) {
             Ok(meta) if meta.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-            Ok(meta) if !meta.is_file() => return Ok(Self::of(path)),
+            Ok(meta) if !meta.is_file() => {
+                refuse_named_pipe(path, &meta)?;
+                return Ok(Self::of(path));
+            }
             Ok(_) | Err(_) => {}
         }
         if let Some(folder) = path
@@ -176,7 +180,7 @@ impl Destination {
 
     fn at(place: &Place) -> io::Result<Self> {
         if place.is_device {
-            let device = OpenOptions::new().write(true).open(&place.path)?;
+            let device = open_named(&place.path, OpenOptions::new().write(true))?;
             return Ok(Self::stream(Box::new(device)));
         }
         let file = temp_file_in(place.folder(), ".writing-")?;
@@ -226,20 +230,26 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn nothing_is_put_in_the_place_of_a_pipe_or_a_link() {
-        use std::os::unix::fs::{FileTypeExt, symlink};
+        use std::io::Read;
+        use std::os::fd::AsRawFd;
+        use std::os::unix::fs::symlink;
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         let made = std::process::Command::new("mkfifo").arg(&pipe).status();
         assert!(made.unwrap().success());
-        let reader = {
-            let pipe = pipe.clone();
-            std::thread::spawn(move || fs::read(pipe).unwrap())
-        };
-        let mut target = Target::open(Some(&pipe), None).unwrap();
+        // Nobody reads it, and nobody waits for that.
+        assert!(Target::open(Some(&pipe), None).is_err());
+
+        // As a shell hands it over.
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let over = format!("/dev/fd/{}", writer.as_raw_fd());
+        let mut target = Target::open(Some(over.as_ref()), None).unwrap();
         target.write_all(b"through").unwrap();
         target.finish().unwrap();
-        assert_eq!(reader.join().unwrap(), b"through");
-        assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+        drop(writer);
+        let mut read = String::new();
+        reader.read_to_string(&mut read).unwrap();
+        assert_eq!(read, "through");
 
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         fs::write(&file, "old").unwrap();

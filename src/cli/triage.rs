@@ -25,6 +25,7 @@ use crate::cli::args::TriageArgs;
 use crate::report::ci::{GITHUB_STEP, NoticeTerms, github_commands, of_triage};
 use crate::report::triage as show;
 use crate::report::{CaseWriter, CtrfWriter, PastEnds, ReportFormat, ReportSurroundings};
+use jelly_base::files::open_to_read;
 use jelly_base::model::{
     ExitCode, FailureStatus, Fix, ReportSummary, TriageReport, TriagedFailure,
 };
@@ -36,7 +37,6 @@ use jelly_triage::history::Past;
 use jelly_triage::survey::{self, Before, Hint, Input, ReportPart, ReportSource, Terms, Tools};
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::num::NonZero;
 use std::path::Path;
@@ -539,7 +539,7 @@ fn exit_code(report: &TriageReport) -> ExitCode {
 
 fn open(input: &Input) -> io::Result<Box<dyn BufRead>> {
     Ok(match input {
-        Input::File(path) => Box::new(BufReader::new(File::open(path)?)),
+        Input::File(path) => Box::new(BufReader::new(open_to_read(path)?)),
         Input::Stdin => Box::new(BufReader::new(io::stdin())),
     })
 }

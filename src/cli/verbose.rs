@@ -105,6 +105,7 @@ fn told(event: &Event) -> Option<(String, String)> {
         Event::RunStarted { .. }
         | Event::StepStarted { .. }
         | Event::WireChecked { .. }
+        | Event::Triaging { .. }
         | Event::IterationFinished { .. }
         | Event::Warning { .. } => return None,
     })

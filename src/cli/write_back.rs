@@ -39,14 +39,14 @@ impl WriteBack {
         let mut code = code;
         let mut said = Vec::new();
         if !report.verdict.is_green() {
-            let kept = if changes {
-                "; repair.patch of the report holds what was tried"
-            } else {
-                ""
-            };
-            said.push(format!(
-                "no repair was written: that is done only where the run is green with it{kept}"
-            ));
+            // Of what was not repaired there is nothing to write.
+            if changes {
+                said.push(
+                    "no repair was written: that is done only where the run is green with it; \
+                     repair.patch of the report holds what was tried"
+                        .to_owned(),
+                );
+            }
         } else if !changes || report.verdict != Verdict::PassedAfterRepair {
             return (code, said);
         } else if let Err(why) = self.write(forbids) {

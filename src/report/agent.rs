@@ -156,9 +156,13 @@ fn steps() -> impl Iterator<Item = (KeptSize, usize)> {
     let sizes = [(4000, 100), (1000, 20), (400, 10), (200, 5), (100, 3)];
     let sizes = sizes.map(|(texts, lists)| KeptSize { texts, lists });
     let smallest = sizes[sizes.len() - 1];
-    let items = [512, 256, 128, 64, 32, 16, 8, 6, 5, 4, 3, 2, 1, 0];
+    let items = [512, 256, 128, 64, 32, 16, 8, 6, 5, 4, 3, 2, 1];
     let all = sizes.into_iter().map(|kept| (kept, usize::MAX));
-    all.chain(items.map(|items| (smallest, items)))
+    let fewer = items.map(|items| (smallest, items));
+    // One stands however small it is.
+    let last = [(60, 1), (30, 1), (16, 1)];
+    let last = last.map(|(texts, lists)| (KeptSize { texts, lists }, 1));
+    all.chain(fewer).chain(last).chain([(smallest, 0)])
 }
 
 fn plan(run: &RunReport) -> AgentPlan<'_> {
@@ -343,6 +347,8 @@ mod tests {
         let failures = alike["plans"][0]["failures"].as_array().unwrap();
         assert_eq!((failures.len(), &failures[0]["count"]), (1, &300.into()));
         assert!(alike["left_out"]["text_bytes"].as_u64().unwrap() > 0);
+        let least = read(std::slice::from_ref(&run), MIN_AGENT_BYTES);
+        assert_eq!(least["plans"][0]["failures"][0]["count"], 300, "{least}");
         let last = run.iterations.last_mut().unwrap();
         for (at, failure) in last.failures.iter_mut().enumerate() {
             failure.diagnosis.fingerprint = format!("j2:{at:016x}");

@@ -5,7 +5,9 @@ use super::quote::{cell, code_cell, table as md_table};
 use super::terminal::paint::{TerminalPaint, Tone};
 use super::words::{self, shell_line};
 use anstyle::{AnsiColor, Style};
-use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
+use comfy_table::{
+    Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets,
+};
 use jelly_base::model::{
     Checkup, CheckupState, Diagnosis, DoctorReport, Finding, FindingLevel, Fix, FixKind, Lint,
     json_word,
@@ -46,6 +48,9 @@ const HEADER: [&str; 9] = [
 
 /// Those of [`HEADER`] that are numbers.
 const NUMBERS: std::ops::Range<usize> = 4..8;
+
+/// A name of up to so many characters is kept on one line.
+const NAME: u16 = 24;
 
 /// For a terminal.
 #[must_use]
@@ -92,7 +97,16 @@ pub fn doctor_text(report: &DoctorReport, options: DoctorOptions) -> String {
                 }
             }));
         }
-        // A cause that is broken in two is not found by searching.
+        // A name or a cause that is broken in two is not found by searching.
+        let names = report
+            .servers
+            .iter()
+            .map(|server| server.name.chars().count());
+        let longest = u16::try_from(names.max().unwrap_or_default()).unwrap_or(NAME);
+        let name = Width::Fixed(longest.min(NAME));
+        if let Some(column) = table.column_mut(0) {
+            column.set_constraint(ColumnConstraint::LowerBoundary(name));
+        }
         if let Some(column) = table.column_mut(2) {
             column.set_constraint(ColumnConstraint::ContentWidth);
         }
@@ -223,20 +237,24 @@ fn story(server: &Checkup, diagnosis: &Diagnosis) -> (Option<String>, Vec<String
             .message
             .as_deref()
             .filter(|message| !is_silence(diagnosis) && !says_the_same(message, diagnosis))
-            .map(|message| {
-                let message = line(message);
-                let message = message.trim_end_matches('.');
-                // What the system says is a sentence of its own.
-                match message.starts_with(char::is_uppercase) {
-                    true => format!("{message}."),
-                    false => format!("It {message}."),
-                }
-            }),
+            .map(|message| sentence(line(message).trim_end_matches('.'))),
     );
     lines.push(line(&diagnosis.advice.what));
     lines.push(line(&diagnosis.advice.why));
     lines.retain(|line| !line.is_empty());
     (evidence, lines)
+}
+
+/// What a server did, as a sentence. Before anything is started, it is one
+/// about something else: a variable, or a file.
+fn sentence(message: &str) -> String {
+    let begins = ["the ", "a ", "an ", "its ", "no ", "`"];
+    let is_of_another = message.starts_with(char::is_uppercase)
+        || begins.iter().any(|begin| message.starts_with(begin));
+    match is_of_another {
+        true => format!("{}.", jelly_base::text::capitalised(message)),
+        false => format!("It {message}."),
+    }
 }
 
 /// Whether all that is known is that nothing came.

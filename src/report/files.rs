@@ -11,7 +11,7 @@ mod latest;
 
 use super::json::{Results, report_json};
 use super::junit::junit_xml;
-use super::markdown::test_results_md;
+use super::markdown::{plan_results_md, test_results_md};
 use super::matrix::matrix_md;
 use jelly_base::model::{IterationReport, MatrixReport, RunReport};
 use jelly_base::text::redact::Redactor;
@@ -175,7 +175,7 @@ impl RunDir {
             source,
         })?;
         replace(&self.path, "junit.xml", &junit)?;
-        let plans = results.plans.iter().map(test_results_md);
+        let plans = results.plans.iter().map(plan_results_md);
         let plans: Vec<String> = plans.map(|text| text + "\n").collect();
         replace(&self.path, "test_results.md", plans.concat().as_bytes())?;
         self.write_matrix(results.matrix)

@@ -4,6 +4,7 @@
 //! Main type: [`Finding`].
 
 use super::json::Results;
+use super::known_cases::reported_test;
 use super::view;
 use jelly_base::model::{
     Diagnosis, Evidence, FailureReport, FailureView, HelpProblem, IterationReport, RunReport, Side,
@@ -12,7 +13,7 @@ use jelly_base::model::{
 use jelly_base::text::one_line;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Bytes of a finding on one line.
 const LINE: usize = 1000;
@@ -31,7 +32,7 @@ pub struct Findings<'r> {
 pub struct Finding<'r> {
     /// The same from run to run.
     pub id: String,
-    /// It stands; else it went away by itself.
+    /// It stands; else it went away by itself, or is known.
     pub is_error: bool,
     pub origin: FindingSource<'r>,
     /// What it is about, as a person names it.
@@ -67,7 +68,7 @@ pub enum Weight {
     Test,
     /// Nobody knows whose it is.
     Undecided,
-    /// It went away by itself.
+    /// It went away by itself, or is known.
     Gone,
 }
 
@@ -253,8 +254,21 @@ pub fn of_triage(report: &TriageReport) -> Findings<'_> {
             diagnosis: Cow::Owned(own("unreliable_report", "report/unreliable")),
         })
     });
+    let known: HashSet<(&str, &str)> = report
+        .known
+        .iter()
+        .map(|known| (known.test.as_str(), known.fingerprint.as_str()))
+        .collect();
+    let is_known = |failure: &FailureView<'_>| {
+        let test = (!known.is_empty()).then(|| reported_test(failure));
+        test.is_some_and(|test| known.contains(&(test.as_str(), failure.fingerprint)))
+    };
     let failures = report.failures.iter().enumerate();
-    let failures = failures.map(|(at, failure)| of_test(&failure, stacks.get(&at).copied()));
+    let failures = failures.map(|(at, failure)| {
+        let mut finding = of_test(&failure, stacks.get(&at).copied());
+        finding.is_error &= !is_known(&failure);
+        finding
+    });
     Findings {
         exit_code: report.exit_code,
         all: refused.chain(failures).collect(),

@@ -17,7 +17,7 @@ use super::html::{PageLinks, PastEnds, run_html};
 use super::json::{Results, finding_lines, report_json};
 use super::junit::{junit_xml, show_run};
 use super::junit_strict::StrictJunitWriter;
-use super::markdown::test_results_md;
+use super::markdown::plan_results_md;
 use super::matrix::matrix_md;
 use super::sarif::sarif;
 use super::triage::{JunitWriter, json, markdown, triage_html};
@@ -229,7 +229,7 @@ impl ReportFormat {
 
 fn run_md(results: &Results<'_>, out: &mut dyn Write) -> io::Result<()> {
     for report in results.plans {
-        writeln!(out, "{}", test_results_md(report))?;
+        writeln!(out, "{}", plan_results_md(report))?;
     }
     out.write_all(matrix_md(results.matrix).as_bytes())
 }

@@ -13,9 +13,23 @@ use jelly_base::model::{
 };
 use jelly_base::text::{capitalised, plural};
 
-/// The report of one run, also of one that is still going on.
+/// The report of one run, also of one that is still going on. It lies beside the
+/// run's other files.
 #[must_use]
 pub fn test_results_md(report: &RunReport) -> String {
+    results_md(report, Some("beside this report"))
+}
+
+/// The same as a part of a report that lies anywhere.
+#[must_use]
+pub fn plan_results_md(report: &RunReport) -> String {
+    let folder = report.report_dir.as_deref();
+    let place = folder.map(|folder| format!("in {}", code(folder)));
+    results_md(report, place.as_deref())
+}
+
+/// `place` is where the run's files lie, if that is known.
+fn results_md(report: &RunReport, place: Option<&str>) -> String {
     let mut out = head(report);
     if let Some(help) = &report.help_summary {
         out.push_str(&help_summary(help));
@@ -26,26 +40,28 @@ pub fn test_results_md(report: &RunReport) -> String {
         .filter(|d| !d.trim().is_empty())
     {
         out.push_str("\n## The repaired plan\n\n");
-        out.push_str(&if report.repairs_written {
-            "It was written to your file, as `--write-repairs` asks.\n\n".to_owned()
-        } else if report.verdict == Verdict::PassedAfterRepair {
-            let apply = code(&view::apply_command(report));
-            format!(
-                "Your file does not hold the repairs: {apply} takes them over. \
-                 `repaired-plan.yaml` and `repair.patch` lie beside this report.\n\n"
-            )
+        if report.repairs_written {
+            out.push_str("It was written to your file, as `--write-repairs` asks.\n\n");
         } else {
-            "Your file does not hold the repairs. `repaired-plan.yaml` and `repair.patch` lie \
-             beside this report.\n\n"
-                .to_owned()
-        });
+            out.push_str("Your file does not hold the repairs");
+            if report.verdict == Verdict::PassedAfterRepair {
+                let apply = code(&view::apply_command(report));
+                out.push_str(&format!(": {apply} takes them over"));
+            }
+            out.push('.');
+            if let Some(place) = place {
+                let lie = format!(" `repaired-plan.yaml` and `repair.patch` lie {place}.");
+                out.push_str(&lie);
+            }
+            out.push_str("\n\n");
+        }
         out.push_str(&fence(diff, "diff"));
     }
     if let Some(coverage) = &report.coverage {
         out.push_str(&coverage_md(coverage));
     }
     for iteration in &report.iterations {
-        out.push_str(&iteration_md(iteration));
+        out.push_str(&iteration_md(iteration, place));
     }
     out
 }
@@ -168,7 +184,7 @@ fn flush_commands(out: &mut String, commands: &mut String) {
     }
 }
 
-fn iteration_md(iteration: &IterationReport) -> String {
+fn iteration_md(iteration: &IterationReport, place: Option<&str>) -> String {
     let mut out = format!(
         "\n## Iteration {}: {}\n",
         iteration.index,
@@ -199,7 +215,7 @@ fn iteration_md(iteration: &IterationReport) -> String {
             out.push_str(&format!("\nAnd {more}.\n"));
         }
     }
-    out.push_str(&action_md(iteration.index, &iteration.action));
+    out.push_str(&action_md(iteration.index, &iteration.action, place));
     out.push_str(&budgets(&iteration.budgets));
     out
 }
@@ -316,7 +332,7 @@ fn state_mark(step: &StepReport) -> &'static str {
     }
 }
 
-fn action_md(index: u32, action: &ActionReport) -> String {
+fn action_md(index: u32, action: &ActionReport, place: Option<&str>) -> String {
     let mut out = format!(
         "\n### Action {index}: `{}`\n\n{}\n",
         json_word(&action.kind),
@@ -332,7 +348,7 @@ fn action_md(index: u32, action: &ActionReport) -> String {
         out.push_str(&repair_md(repair));
     }
     if let Some(hook) = &action.hook {
-        out.push_str(&hook_md(hook));
+        out.push_str(&hook_md(hook, place));
     }
     out
 }
@@ -354,7 +370,7 @@ fn repair_md(repair: &RepairReport) -> String {
     out
 }
 
-fn hook_md(hook: &HookReport) -> String {
+fn hook_md(hook: &HookReport, place: Option<&str>) -> String {
     let ended = view::hook_end(hook, prose);
     let mut out = format!(
         "\nHook {} ran {}: {ended}, after {}.\n",
@@ -364,12 +380,12 @@ fn hook_md(hook: &HookReport) -> String {
     );
     out.push_str(&output("stdout of the hook", &hook.stdout));
     out.push_str(&output("stderr of the hook", &hook.stderr));
-    out.push_str(&hook_changes(hook));
+    out.push_str(&hook_changes(hook, place));
     out
 }
 
 /// What a hook did to the plan, to what the plan reads, and to other files.
-fn hook_changes(hook: &HookReport) -> String {
+fn hook_changes(hook: &HookReport, place: Option<&str>) -> String {
     let mut out = String::new();
     if !hook.changes.is_empty() {
         out.push_str("\nWhat the hook changed of the plan:\n\n");
@@ -385,13 +401,10 @@ fn hook_changes(hook: &HookReport) -> String {
     if let Some(diff) = hook.diff.as_deref().filter(|d| !d.trim().is_empty()) {
         out.push_str(&format!("\n{}", fence(diff, "diff")));
     }
-    if !hook.plans.is_empty() {
+    if let Some(place) = place.filter(|_| !hook.plans.is_empty()) {
         let plans: Vec<String> = hook.plans.iter().map(|name| code(name)).collect();
         let lie = if plans.len() == 1 { "lies" } else { "lie" };
-        out.push_str(&format!(
-            "\n{} {lie} beside this report.\n",
-            plans.join(" and ")
-        ));
+        out.push_str(&format!("\n{} {lie} {place}.\n", plans.join(" and ")));
     }
     if !hook.code_changed.is_empty() {
         out.push_str("\nFiles that are not part of the plan, changed by the hook:\n\n");
@@ -417,7 +430,7 @@ fn budgets(budgets: &BeforeAfter) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::test_results_md;
+    use super::{plan_results_md, test_results_md};
     use crate::report::samples;
     use jelly_base::model::Unaccepted;
 
@@ -438,6 +451,19 @@ mod tests {
         insta::assert_snapshot!("md_interrupted", test_results_md(&samples::interrupted()));
         insta::assert_snapshot!("md_in_progress", test_results_md(&samples::in_progress()));
         insta::assert_snapshot!("md_invalid", test_results_md(&samples::invalid()));
+    }
+
+    #[test]
+    fn a_part_of_a_report_says_where_the_files_of_its_plan_are() {
+        let mut report = samples::repaired();
+        report.report_dir = Some("shards/2/plan".into());
+        let text = plan_results_md(&report);
+        assert!(!text.contains("beside this report"), "{text}");
+        let place = "`repaired-plan.yaml` and `repair.patch` lie in `shards/2/plan`.";
+        assert!(text.contains(place), "{text}");
+        // Of another machine nothing is to be had.
+        report.report_dir = None;
+        assert!(!plan_results_md(&report).contains("repair.patch` lie"));
     }
 
     #[test]

@@ -203,7 +203,7 @@ impl<W: Write> TerminalReporter<W> {
                 self.say("RESTART", Tone::Warn, &name(server));
             }
             // Only the progress view shows what is under way.
-            Event::StepStarted { .. } => {}
+            Event::StepStarted { .. } | Event::Triaging { .. } => {}
             // Told on stderr, where that is wanted.
             Event::MessageSent { .. } | Event::MessageReceived { .. } => {}
             Event::StepFinished { step, message } => self.step(step, message.as_deref()),

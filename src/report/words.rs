@@ -31,7 +31,7 @@ pub(super) fn fine_duration(ms: f64) -> String {
 pub(super) fn because(because: &Because) -> String {
     match because {
         Because::NotSelected => "not selected".to_owned(),
-        Because::If => "its `if` does not hold".to_owned(),
+        Because::If => "an `if` does not hold, its own or that of a step that it needs".to_owned(),
         Because::Requires(what) => format!("requires {what}"),
         Because::FailFast => "an earlier step failed, and --fail-fast is set".to_owned(),
         Because::Deadline => "the deadline was reached".to_owned(),

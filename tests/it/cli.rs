@@ -198,6 +198,20 @@ fn an_expectation_that_holds_of_anything_is_refused() {
         "structured: { schema: { items: { const: 3 } } }",
         "structured: { schema: { minLength: 400, contains: { const: 1 } } }",
         "json: [{ path: $, schema: { minimum: 9 } }]",
+        "json: [{ path: $, schema: { type: object } }]",
+        "json: [{ path: $.structuredContent, schema: { exclusiveMinimum: 9 } }]",
+        "json: [{ path: $.content, schema: { properties: { text: { const: hi } } } }]",
+        "json: [{ path: $.structuredContent, contains: {} }]",
+        "structured: { contains: {} }",
+        "structured: { schema: { dependentRequired: {}, propertyNames: { type: string } } }",
+        "json: [{ path: '$..*', exists: true }]",
+        "json: [{ path: $.content, exists: true }]",
+        "json: [{ path: \"$['content']\", type: array }]",
+        "duration: { lt: 1000h }",
+        "duration: { ge: 0ms, lt: 40s }",
+        "duration: { le: 30s }",
+        "text: { length: { ge: 0, le: 100000000 } }",
+        "text: { matches: '.+|^$' }",
     ] {
         let ended = expect(vacuous).jelly(&["check", "plan.yaml"]).output();
         refused(&ended, &["tests nothing"]);
@@ -206,8 +220,14 @@ fn an_expectation_that_holds_of_anything_is_refused() {
         "text: { contains: '', not_contains: x }",
         "text: { matches: '^$|hi' }",
         "text: { length: { ge: 0, le: 5 } }",
-        "duration: { ge: 0ms, lt: 40s }",
+        "duration: { ge: 0ms, lt: 29s }",
         "duration: { gt: 1ms }",
+        "error: {}, json: [{ path: $.content, exists: true }]",
+        "json: [{ path: $.content, exists: true, length: 1 }]",
+        "json: [{ path: '$.content[0]', exists: true }]",
+        "json: [{ path: $.structuredContent, schema: { properties: { n: { minimum: 9 } } } }]",
+        "notifications: [{ method: a, json: [{ path: $.content, exists: true }] }]",
+        "text: { length: { le: 100000 } }",
         "json: [{ path: $.structuredContent.list, schema: { items: { const: 3 } } }]",
     ] {
         let ended = expect(tested).jelly(&["check", "plan.yaml"]).output();

@@ -370,17 +370,84 @@ fn a_breakpoint_and_a_dependency_that_is_not_to_be_had_are_told() {
         "#!/bin/sh\necho 'npm error code ETARGET' >&2\necho 'npm error notarget No matching version found for @a/re2@^1.2.1.' >&2\nexit 1\n",
     );
     Command::new("chmod").arg("+x").arg(&npx).status().unwrap();
+    // What uv says of another requirement, and of a package with two programs.
+    let uvx = project.script(
+        "bin/uvx",
+        "#!/bin/sh\ncase \"$*\" in *mcp*)\n\
+         echo 'error: No solution found when resolving tool dependencies' >&2\n\
+         echo '  cause: Because all versions of notes depend on mcp and only mcp>=0.9.1 is available, we can conclude so.' >&2;;\n\
+         *)\necho 'An executable named `two` is not provided by package `two`.' >&2\n\
+         echo 'The following executables are available:' >&2\n\
+         echo '- two-mcp-client' >&2\necho '- two-mcp-server' >&2;; esac\nexit 1\n",
+    );
+    // A structured log says that it listens.
+    let stream = project.write(
+        "stream.py",
+        format!(
+            "import os, sys, time\nif 'stream' not in sys.argv:\n    os.execv({:?}, ['jelly', 'mock'])\n\
+             print('level=INFO msg=\"MCP server starting\" transport=stream address=http://localhost:8080/mcp', file=sys.stderr, flush=True)\n\
+             time.sleep(60)\n",
+            env!("CARGO_BIN_EXE_jelly")
+        ),
+    );
+    let made = Command::new("python3")
+        .args(["-m", "venv", "--without-pip"])
+        .arg(project.path("venv"))
+        .status();
+    assert!(made.unwrap().success());
+    let python = project.path("venv/bin/python");
+    let site = Command::new(&python)
+        .args([
+            "-c",
+            "import sysconfig; print(sysconfig.get_path('purelib'))",
+        ])
+        .output();
+    let site = String::from_utf8(site.unwrap().stdout).unwrap();
+    std::fs::create_dir(std::path::Path::new(site.trim()).join("some_notes_server")).unwrap();
     let mut servers = json!({
         "stops": { "command": "python3", "args": [stops] },
         "lacks": { "command": npx, "args": ["-y", "@b/server@1.0.0", "dir"] },
+        "chain": { "command": uvx, "args": ["--with", "mcp<0.2", "--from", "notes", "python", "-m", "notes"] },
+        "two": { "command": uvx, "args": ["two"] },
+        "stream": { "command": "python3", "args": [stream, "--transport", "stream"] },
+        "module": { "command": python, "args": ["-m", "some_notes_serve.main"] },
     });
     let report = examined(&project, &servers, "6s");
     let cause = &of(&report, "stops")["diagnosis"]["root_cause"];
     assert_eq!(cause, "waits_for_input", "{report:#}");
     let lacks = fix(&report, "lacks", "\"args\"");
     assert_eq!(lacks, r#""args": ["-y", "@b/server@<version>", "dir"]"#);
+    for (name, args, told) in [
+        (
+            "chain",
+            r#""args": ["--with", "mcp==<version>", "--from", "notes", "python", "-m", "notes"]"#,
+            "$ pip index versions mcp",
+        ),
+        (
+            "two",
+            r#""args": ["--from", "two", "two-mcp-server"]"#,
+            "`two-mcp-client`, `two-mcp-server`",
+        ),
+        (
+            "module",
+            r#""args": ["-m", "some_notes_server.main"]"#,
+            "`some_notes_serve` is not installed, and `some_notes_server` is",
+        ),
+    ] {
+        assert_eq!(fix(&report, name, "\"args\""), args);
+        let printed = fixes(of(&report, name)).join("\n");
+        assert!(printed.contains(told), "{name}: {told}\n{printed}");
+        assert!(!printed.contains("pip install"), "{name}: {printed}");
+    }
+    let cause = &of(&report, "stream")["diagnosis"]["root_cause"];
+    assert_eq!(cause, "transport_mismatch", "{report:#}");
+    paste(&mut servers, &report, "stream", "\"args\"", &[]);
     paste(&mut servers, &report, "stops", "\"env\"", &[]);
-    servers.as_object_mut().unwrap().remove("lacks");
+    for name in ["lacks", "chain", "two", "module"] {
+        servers.as_object_mut().unwrap().remove(name);
+    }
     let report = examined(&project, &servers, "60s");
-    assert_eq!(of(&report, "stops")["state"], "healthy", "{report:#}");
+    for name in ["stops", "stream"] {
+        assert_eq!(of(&report, name)["state"], "healthy", "{report:#}");
+    }
 }

@@ -321,6 +321,16 @@ fn a_refusal_names_what_was_meant() {
         ("{ json: [{ path: $.a, lt: '5' }] }", "without quotes: `5`"),
         ("{ json: [{ path: $.a, lt: 'v5' }] }", "`one_of`"),
         ("{ text: { lt: 5 } }", "`length`"),
+        ("{ duration: { lt: 40s } }", "a longer `timeout`"),
+        ("{ structured: { contains: {} } }", "`type: object`"),
+        (
+            "{ json: [{ path: $.content, exists: true }] }",
+            "$.content[0]",
+        ),
+        (
+            "{ json: [{ path: $.content, schema: { required: [text] } }] }",
+            "under `items`",
+        ),
     ] {
         let project = Project::with(&expects(expect));
         let ended = project.jelly(&["check", "plan.yaml"]).output();
@@ -330,6 +340,18 @@ fn a_refusal_names_what_was_meant() {
     // Extensions and notes are no slips.
     let fine = "{ json: [{ path: $, schema: { type: object, x-note: 1, required: [content] } }] }";
     ends("vacuous operator", &expects(fine), &[], &[], 0);
+}
+
+/// Which members an answer has is known when it comes: then it is said.
+#[test]
+fn a_schema_of_properties_that_the_answer_has_not() {
+    let schema = "{ json: [{ path: $, schema: { properties: { contnet: { maxItems: 0 } } } }] }";
+    let run = Project::with(&expects(schema)).run(&[]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stderr.contains("has no `contnet`"), "{}", run.stderr);
+    let read = schema.replace("contnet: { maxItems: 0 }", "content: { maxItems: 9 }");
+    let run = Project::with(&expects(&read)).run(&[]);
+    assert!(!run.stderr.contains("has no"), "{}", run.stderr);
 }
 
 #[test]

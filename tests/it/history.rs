@@ -376,6 +376,16 @@ fn triage_tells_the_new_from_the_known_and_what_came_back_or_went() {
     // Asked again, each has the past that it had, and is not recorded again.
     assert_eq!(triage(&project, &["22.xml"]), second);
     assert_eq!(lines(&project).len(), 3);
+
+    // What is remembered of a test is remembered with how long it took.
+    let slow = ["history", "slow", "--format", "json"];
+    let slow: Value = serde_json::from_str(&project.jelly(&slow).output().stdout).unwrap();
+    let took = slow["slow"].as_array().unwrap().iter().map(|test| {
+        let name = test["name"].as_str().unwrap();
+        (name, test["median_ms"].as_u64(), test["results"].as_u64())
+    });
+    let wanted = [("a", 3), ("b", 3), ("c", 2)].map(|(name, n)| (name, Some(100), Some(n)));
+    assert_eq!(took.collect::<Vec<_>>(), wanted);
 }
 
 #[test]

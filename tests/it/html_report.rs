@@ -251,7 +251,15 @@ fn a_page_of_several_plans_and_a_matrix_is_one_page() {
     );
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     let page = project.read("out/page.html");
-    assert!(page.contains("<h1>3 plans, exit code 1</h1>"), "{page}");
+    let head = page
+        .split_once("<h1>")
+        .unwrap()
+        .1
+        .split_once("</h1>")
+        .unwrap()
+        .0;
+    assert!(head.contains("code failure"), "{head}");
+    assert!(head.ends_with(" 3 plans, exit code 1"), "{head}");
     assert_eq!(page.matches("<article ").count(), 3);
     for told in [
         "Steps by variant",

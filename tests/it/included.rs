@@ -68,6 +68,18 @@ fn servers_and_steps_of_an_included_file_are_the_plans() {
     );
     assert_eq!(run.last().state("shared"), "quarantined");
     assert_eq!(project.read("shared/servers.yaml"), wrong);
+    let help = run.help();
+    for told in [
+        "the plan at plans/../shared/servers.yaml:",
+        "the repair rename_tool of steps.shared was passed over: failed to change \
+         plans/../shared/servers.yaml",
+    ] {
+        assert!(help.contains(told), "{told} in {help}");
+    }
+    // There is none that could be written.
+    let written = project.jelly(&[&args[..], &["--write-repairs"]].concat());
+    let told = written.output().stdout;
+    assert!(!told.contains("no repair was written"), "{told}");
 }
 
 /// Everything that is wrong with an included file, with its place.
@@ -126,7 +138,21 @@ fn what_is_wrong_with_an_included_file_is_said_there() {
         for told in told {
             assert!(stderr.contains(told), "{include}: {told} in {stderr}");
         }
+        // What the file would have is not said to be missing.
+        let follows = [
+            "`servers` is missing",
+            "needs a `server`",
+            "no step has",
+            "nothing is called",
+        ];
+        for follows in follows.iter().filter(|_| include != "two.yaml") {
+            assert!(!stderr.contains(follows), "{include}: {stderr}");
+        }
     }
+    // The first of two steps with one id stands in another file.
+    let (_, stderr) = check(&PLAN.replace("id: own", "id: shared"));
+    let told = "the first one is at plans/../shared/servers.yaml:5:";
+    assert!(stderr.contains(told), "{stderr}");
     // Without the project folder, the plan's own is it.
     project.write("plans/p.yaml", PLAN);
     let checked = project.jelly(&["check", "plans/p.yaml"]).output();

@@ -254,6 +254,27 @@ fn a_triage_names_what_is_known_and_ends_as_it_would() {
     assert_eq!(after["known"][0]["test"], "s > C > t");
     assert_eq!(after["known"][0]["entry"]["reason"], "rounding");
 
+    for format in ["human", "md", "table", "html", "sarif"] {
+        let known = ["triage", "junit.xml", "--known", "list.yaml"];
+        let told = match format {
+            "human" | "md" | "table" => {
+                let args = [&known[..], &["--format", format]].concat();
+                project.jelly(&args).output().stdout
+            }
+            _ => {
+                let report = format!("{format}=out.{format}");
+                let args = [&known[..], &["--report", &report]].concat();
+                assert_eq!(project.jelly(&args).output().code, code);
+                project.read(&format!("out.{format}"))
+            }
+        };
+        // Where reasons have no place, it is among what is no error.
+        let wanted = match format {
+            "sarif" => "\"note\"",
+            _ => "rounding",
+        };
+        assert!(told.contains(wanted), "{format}: {told}");
+    }
     for format in ["junit", "junit-strict"] {
         let report = format!("{format}=out.xml");
         let args = [

@@ -694,3 +694,22 @@ steps:
     assert!(run.stdout.contains("longer than 16 MiB"), "{}", run.stdout);
     assert!(peak < 512 * 1024, "{peak} KiB");
 }
+
+/// The limit holds for the main thread alone, and for what the server inherits.
+#[test]
+fn a_small_stack_is_enough() {
+    let project = project("", "", ECHO);
+    let small = "ulimit -s 100 && exec \"$0\" \"$@\"";
+    for args in [
+        &["--version"][..],
+        &["check", "plan.yaml"],
+        &["run", "plan.yaml"],
+        &["list", "--plan", "plan.yaml"],
+    ] {
+        let ended = project.wrapped("bash", &["-c", small]).args(args).output();
+        assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.stderr);
+    }
+    let call = project.wrapped("bash", &["-c", small]);
+    let ended = call.args(&["run", "missing.yaml"]).output();
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+}

@@ -197,8 +197,12 @@ fn a_known_failure_of_one_plan_is_not_that_of_another_of_its_name() {
     // Alone, too, it is meant by its path.
     let ended = run("plans/a/smoke.yaml > m > say", &both[..1]);
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    // And the name alone, which both have, means neither, in calls of their own as well.
+    let ended = run("smoke > m > say", &both[..1]);
+    assert_eq!(ended.code, Some(3), "{}", ended.stdout);
     // In the history they are two.
     let kept = project.read("h.jsonl");
+    assert!(!kept.contains("\"suite\":\"smoke\""), "{kept}");
     assert!(kept.contains("\"suite\":\"plans/a/smoke.yaml\""), "{kept}");
     assert!(kept.contains("\"suite\":\"plans/b/smoke.yaml\""), "{kept}");
 }

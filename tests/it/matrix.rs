@@ -125,6 +125,14 @@ steps: [{{ id: work, tool: work }}]
         "protocol version mismatch: it speaks 2025-06-18, and is held to 2025-11-25"
     );
     assert_eq!(failure["diagnosis"]["side"], "test");
+    // It is the matrix that has the pin.
+    assert_eq!(failure["at"], "plan.yaml:3:11");
+    let fix = failure["diagnosis"]["advice"]["fix"].to_string();
+    assert!(
+        fix.contains("a combination of the plan's `matrix` (plan.yaml:3:11)")
+            && !fix.contains("Take `protocol"),
+        "{fix}"
+    );
     let cells = &all["matrix"][0]["steps"][0]["cells"];
     assert_eq!(cells[0]["state"], "passed");
     assert_eq!(cells[1]["state"], "blocked");

@@ -525,6 +525,8 @@ fn what_is_wrong_with_a_cancellation_is_said() {
     crossed.ends(3, "needs_user_help");
     let said = message(&crossed, "cancel");
     assert!(said.contains("or a shorter `cancel_after`"), "{said}");
+    let help = crossed.help();
+    assert!(help.contains("Cancel a call that takes longer"), "{help}");
 
     let dead = run(
         &calling("read(); sys.exit(7)"),

@@ -289,6 +289,117 @@ elif "id" in message and method: answer(message, {})"#,
 }
 
 #[test]
+fn what_a_server_left_on_its_stdout_is_told_and_nothing_that_did_not_happen() {
+    let project = Project::empty();
+    let server = python_server(
+        &project,
+        "leaves.py",
+        r#"
+if method == "initialize": say("Starting up"); opened(message)
+elif method == "tools/call":
+    name = message["params"]["name"]
+    if name == "half": sys.stdout.write('{"jsonrpc":"2.0","id":2,"res'); sys.stdout.flush(); os._exit(1)
+    if name == "word": say("no space in the pantry"); os._exit(3)
+    if name == "die": os._exit(3)
+    if name == "close": sys.stdout.flush(); os.close(1); import time; time.sleep(60)"#,
+    );
+    for (tool, evidence, exits) in [
+        ("half", r#"{"jsonrpc":"2.0","id":2,"res"#, true),
+        ("word", "no space in the pantry", true),
+        ("die", "exit code 3, nothing on stderr", true),
+        ("close", "closed its stdout and lives on", false),
+    ] {
+        let mut client = proxy(&project, &["--no-restart"], &["python3", &server]);
+        client.open();
+        let answer = client.call(tool, json!({}));
+        let error = trouble(&answer);
+        let seen = error["data"]["evidence"]["text"].as_str().unwrap();
+        assert!(seen.contains(evidence), "{tool}: {error}");
+        let message = error["message"].as_str().unwrap();
+        let told = format!("{message} {}", error["data"]["details"]);
+        assert_eq!(told.contains("exited"), exits, "{tool}: {told}");
+        // What comes right after it was sent to nobody.
+        let next = client.call("more", json!({}));
+        let next = trouble(&next)["message"].as_str().unwrap();
+        assert!(
+            next.contains("was not sent to it. Fix: Ask again in"),
+            "{next}"
+        );
+        client.close();
+    }
+    // A log of JSON lines is no message: it may say why.
+    let log = r#"print('{"level":"fatal","msg":"cannot open the pantry"}', flush=True); exit(1)"#;
+    let mut client = proxy(&project, &[], &["python3", "-c", log]);
+    let answer = client.ask("initialize", json!({}));
+    let seen = &trouble(&answer)["data"]["evidence"];
+    assert!(
+        seen["text"]
+            .as_str()
+            .unwrap()
+            .contains("cannot open the pantry"),
+        "{answer}"
+    );
+    client.close();
+}
+
+#[test]
+fn what_jelly_lacks_to_start_a_server_is_told_to_the_client() {
+    let project = Project::empty();
+    project.write(
+        "missing.json",
+        r#"{"mcpServers": {"v": {"command": "x", "env": {"KEY": "${NO_SUCH_VARIABLE}"}}}}"#,
+    );
+    project.write("broken.json", r#"{"mcpServers": {"v": {"command": "x",}"#);
+    project.write(
+        "plan.yaml",
+        "version: 1\nname: p\nservers: { v: { command: x, env: { A: '${secret:NO_SUCH_SECRET}' } } }\nsteps: [{ id: a, server: v, list: tools }]\n",
+    );
+    let url = ["--url", "http://127.0.0.1:9/mcp"];
+    for (flags, said) in [
+        (
+            vec!["--config", "missing.json", "--server", "v"],
+            "NO_SUCH_VARIABLE",
+        ),
+        (
+            vec!["--config", "broken.json", "--server", "v"],
+            "broken.json",
+        ),
+        (
+            vec!["--plan", "plan.yaml", "--server", "v"],
+            "NO_SUCH_SECRET",
+        ),
+        ([&url[..], &["--bearer-env", "NOPE"]].concat(), "NOPE"),
+        ([&url[..], &["--header-env", "A=NOPE"]].concat(), "NOPE"),
+        (vec!["--record-to", "no/dir/x", "--", "true"], "no/dir/x"),
+    ] {
+        let args = [&["proxy"][..], &flags[..]].concat();
+        let mut client = project.jelly(&args).client();
+        let answer = client.ask("initialize", json!({}));
+        let error = trouble(&answer);
+        let told = error["message"].as_str().unwrap();
+        assert!(told.contains(said), "{flags:?}: {told}");
+        let ended = client.close();
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_client_that_closes_its_end_is_not_kept_for_an_answer_that_never_comes() {
+    let project = Project::empty();
+    let mut client = proxy(&project, &[], &["python3", &mortal(&project)]);
+    client.open();
+    client.send("tools/call", json!({ "name": "hang", "arguments": {} }));
+    let began = Instant::now();
+    assert_eq!(client.close().code, Some(0));
+    assert!(
+        began.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        began.elapsed()
+    );
+}
+
+#[test]
 fn a_death_in_use_is_told_at_once_and_the_server_comes_back_as_it_was() {
     let project = Project::empty();
     let server = mortal(&project);
@@ -521,6 +632,91 @@ fn a_server_that_dies_of_the_probe_for_its_era_is_shown_as_a_legacy_one() {
     assert_eq!(again["error"]["code"], -32601);
     assert!(client.ask("tools/list", json!({})).get("result").is_some());
     client.close();
+}
+
+/// Says nothing to the probe, lives, and dies of the next line.
+const MUTE: &str = r#"
+if method == "server/discover":
+    sys.stdin.readline()
+    sys.exit("ValidationError: 24 validation errors for ClientRequest")
+if method == "initialize": opened(message)
+elif method == "tools/list": answer(message, {"tools": []})"#;
+
+#[test]
+fn a_server_that_is_silent_over_the_probe_and_dies_of_the_next_line_is_a_legacy_one() {
+    let project = Project::empty();
+    let server = python_server(&project, "mute.py", MUTE);
+    let probe = json!({ "jsonrpc": "2.0", "id": 1, "method": "server/discover",
+        "params": modern() });
+    for at_once in [false, true] {
+        let began = Instant::now();
+        let mut client = proxy(&project, &[], &["python3", &server]);
+        client.say(&probe.to_string());
+        if at_once {
+            // As a client does that soon gives up on the probe.
+            client.say(
+                &json!({ "jsonrpc": "2.0", "id": 2, "method": "initialize", "params": {
+                "protocolVersion": "2025-06-18", "capabilities": {},
+                "clientInfo": { "name": "test", "version": "1" } } })
+                .to_string(),
+            );
+        }
+        let probed: Value = serde_json::from_str(&client.line()).unwrap();
+        assert_eq!(probed["error"]["code"], -32601, "{probed}");
+        let opened = match at_once {
+            true => serde_json::from_str(&client.line()).unwrap(),
+            false => client.open(),
+        };
+        assert_eq!(opened["result"]["serverInfo"]["name"], "small", "{opened}");
+        assert!(client.ask("tools/list", json!({})).get("result").is_some());
+        assert!(
+            began.elapsed() < Duration::from_secs(15),
+            "no timeout was waited for"
+        );
+        client.close();
+    }
+    // Nor is a client that speaks the modern era without a probe left without
+    // the reason.
+    let mut client = proxy(&project, &[], &["python3", &server]);
+    let answer = client.ask("tools/list", modern());
+    assert_eq!(trouble(&answer)["data"]["error_type"], "era_mismatch");
+    client.close();
+    let mut client = proxy(&project, &[], &[JELLY, "mock", "--era", "legacy"]);
+    let answer = client.ask("tools/list", modern());
+    assert_eq!(trouble(&answer)["data"]["error_type"], "era_mismatch");
+    client.close();
+    let mut client = proxy(&project, &[], &[JELLY, "mock", "--era", "modern"]);
+    let answer = client.ask("tools/list", modern());
+    assert!(answer.get("result").is_some(), "{answer}");
+    client.close();
+}
+
+#[test]
+fn what_a_server_says_of_its_secrets_is_told_without_them() {
+    let project = Project::empty();
+    let said = "refused Authorization: Bearer zzyyxx1234567890aa, password=foo12345678, \
+                postgres://app:zzyyxx1234567890aa@h/x, ghp_0123456789abcdefghij";
+    let program = format!("import sys; sys.exit({said:?})");
+    let curl = "curl -H \"Authorization: Bearer zzyyxx1234567890aa\" https://x.invalid";
+    let mut client = proxy(&project, &[], &["python3", "-c", &program, curl]);
+    let told = client.ask("initialize", json!({}));
+    let evidence = trouble(&told)["data"]["evidence"]["text"].to_string();
+    let shown = told.to_string();
+    let stderr = client.close().stderr;
+    let own: Vec<&str> = stderr
+        .lines()
+        .filter(|line| line.starts_with("jelly proxy:"))
+        .collect();
+    assert!(!own.is_empty(), "{stderr}");
+    assert!(
+        stderr.contains("foo12345678"),
+        "the server's own lines pass"
+    );
+    for secret in ["zzyyxx", "foo12345678", "ghp_0123"] {
+        assert!(!shown.contains(secret), "{shown}");
+        assert!(!own.concat().contains(secret), "{own:?}");
+    }
+    assert!(evidence.contains("Bearer [redacted]"), "{evidence}");
 }
 
 #[test]

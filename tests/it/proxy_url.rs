@@ -424,7 +424,7 @@ fn a_server_of_the_deprecated_transport_is_reached_and_its_lost_stream_is_told()
 
 /// Listens after a while, answers with its process id, and dies where it is
 /// asked to.
-const STARTED: &str = r#"
+pub const STARTED: &str = r#"
 import json, os, sys, time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 class Handler(BaseHTTPRequestHandler):
@@ -504,6 +504,25 @@ fn a_server_that_is_started_and_reached_by_a_url_is_waited_for_and_comes_back() 
     let data = &failed["error"]["data"];
     assert_eq!(data["error_type"], "startup_failed", "{failed}");
     assert_eq!(data["root_cause"], "missing_module", "{failed}");
+    client.close();
+    // What listens there already is not its server.
+    let stranger = Http::serve(|request, out| http::legacy(request, out, |_, _| {}));
+    let port = stranger.port.to_string();
+    let taken = format!("http://127.0.0.1:{port}/mcp");
+    let args = [
+        "proxy",
+        "--url",
+        &taken,
+        "--",
+        "python3",
+        "server.py",
+        &port,
+    ];
+    let mut client = procs::marked(&project, project.jelly(&args)).client();
+    let failed = client.ask("initialize", crate::support::client::opening());
+    let data = &failed["error"]["data"];
+    assert_eq!(data["root_cause"], "port_in_use", "{failed}");
+    assert!(stranger.heard_in_short().is_empty());
     client.close();
     let listening = ["--listen", "127.0.0.1:0", "--url", url, "--", "python3"];
     let args = [&["proxy"][..], &listening].concat();

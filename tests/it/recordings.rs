@@ -1,6 +1,7 @@
 //! What was recorded is served again, and made a plan of.
 
 use crate::proxy::{proxy, python_server};
+use crate::proxy_url::STARTED;
 use crate::support::{Ended, Project, python, real};
 use serde_json::{Value, json};
 
@@ -149,6 +150,28 @@ fn real_servers_are_recorded_and_pass_against_their_recordings() {
     assert!(plan.contains("${tmp}/m.json"), "{plan}");
 }
 
+/// What jelly started at a port of its own is started so again.
+#[test]
+fn a_server_of_http_that_was_started_gets_a_port_of_each_run() {
+    let server = "{ command: python3, args: [\"${workspace}/server.py\", \"${port}\"], url: \"http://127.0.0.1:${port}/mcp\" }";
+    let project = Project::with(&plan_with(server, "  - { id: a, tool: t }\n"));
+    // It lists nothing, and answers whatever is called.
+    let server = STARTED.replace(r#""capabilities": {"tools": {}}"#, r#""capabilities": {}"#);
+    project.write("server.py", server);
+    let recorded = project.call(&["--record"]).output();
+    assert_eq!(recorded.code, Some(0), "{}", recorded.stdout);
+    project.write("r.jsonl", project.read("reports/latest/wire.jsonl"));
+    init(&project, "real.yaml", &[]);
+    // Its process id is another one each time.
+    let plan = project.read("real.yaml");
+    for part in ["http://127.0.0.1:${port}/mcp", "server.py"] {
+        assert!(plan.contains(part), "{part} in {plan}");
+    }
+    assert_eq!(plan.matches("${port}").count(), 2, "{plan}");
+    let listed = project.jelly(&["list", "--plan", "real.yaml"]).output();
+    assert_eq!(listed.code, Some(0), "{plan}{}", listed.stderr);
+}
+
 #[test]
 fn what_the_client_answered_is_answered_again() {
     let server = python(
@@ -210,6 +233,53 @@ fn times_ids_and_secrets_of_a_recording_are_not_expected_again() {
         let (code, told) = run(&project, plan);
         assert_eq!(code, Some(0), "{plan}: {told}");
     }
+}
+
+#[test]
+fn a_secret_of_a_call_is_not_in_the_recording_and_a_variable_of_the_plan() {
+    const SECRET: &str = "zzyyxx1234567890aa";
+    let project = Project::empty();
+    let server = [env!("CARGO_BIN_EXE_jelly"), "mock"];
+    let mut client = proxy(&project, &["--record-to", "r.jsonl"], &server);
+    client.open();
+    let message = format!("Authorization: Bearer {SECRET}");
+    let told = client.call("echo", json!({ "message": message }));
+    assert_eq!(told["result"]["content"][0]["text"], message);
+    client.close();
+    assert!(!project.read("r.jsonl").contains(SECRET));
+    init(&project, "real.yaml", &[]);
+    let plan = project.read("real.yaml");
+    assert!(plan.contains("Bearer ${secret:AUTHORIZATION}"), "{plan}");
+    assert!(plan.contains("TODO: set AUTHORIZATION in"), "{plan}");
+    let ended = project
+        .jelly(&["run", "real.yaml"])
+        .env("AUTHORIZATION", SECRET)
+        .output();
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+
+    // A secret of the command has one name, wherever it stands.
+    let server = python_server(
+        &project,
+        "echo.py",
+        r#"
+if method == "initialize": opened(message)
+elif method == "tools/call": answer(message, {"content": [{"type": "text", "text": message["params"]["arguments"]["q"]}]})
+elif method == "tools/list": answer(message, {"tools": []})"#,
+    );
+    let url = "https://u:urlpw-6655@h/x";
+    std::fs::remove_file(project.at("r.jsonl")).unwrap();
+    let mut client = proxy(
+        &project,
+        &["--record-to", "r.jsonl"],
+        &["python3", &server, "--verbose", url],
+    );
+    client.open();
+    client.call("say", json!({ "q": "urlpw-6655" }));
+    client.close();
+    init(&project, "url.yaml", &[]);
+    let plan = project.read("url.yaml");
+    let named = plan.matches("${secret:THE_URL_S_PASSWORD}").count();
+    assert!(named >= 2 && !plan.contains("_SECRET_"), "{plan}");
 }
 
 #[test]

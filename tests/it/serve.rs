@@ -131,13 +131,19 @@ fn what_tools_give_meets_their_schemas() {
         ("list_runs", json!({})),
     ];
     for (name, arguments) in calls {
-        let asked = json!({"name": name, "arguments": arguments});
-        let given = agent.request("tools/call", asked)["result"].to_string();
-        assert!(
-            given.len() <= 8192,
-            "{name} {arguments}: {} bytes",
-            given.len()
-        );
+        for most in [8192, 2048] {
+            let mut arguments = arguments.clone();
+            if most != 8192 {
+                arguments["max_bytes"] = most.into();
+            }
+            let asked = json!({"name": name, "arguments": arguments});
+            let given = agent.request("tools/call", asked)["result"].to_string();
+            assert!(
+                given.len() <= most,
+                "{name} {arguments}: {} bytes",
+                given.len()
+            );
+        }
         for most in [8192, 1_000_000] {
             let mut arguments = arguments.clone();
             arguments["max_bytes"] = most.into();
@@ -409,7 +415,7 @@ fn only_unknown_tools_and_arguments_are_errors_of_the_protocol() {
         error["data"]["errors"][0]["pointer"], "/max_bytes",
         "{answer}"
     );
-    assert!(error["message"].to_string().contains("1024"), "{answer}");
+    assert!(error["message"].to_string().contains("2048"), "{answer}");
     let refused = agent.refusal("check_plan", json!({"path": "none.yaml"}));
     assert_eq!(refused["where"], "none.yaml");
     let two = agent.refusal("explain", json!({"rule": "a", "run": "b"}));

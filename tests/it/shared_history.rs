@@ -811,6 +811,13 @@ fn a_fleet_is_answered_alike_from_both_stores() {
         let new = store.new_causes(&since).unwrap();
         let prints: Vec<&str> = new.iter().map(|cause| cause.fingerprint.as_str()).collect();
         assert_eq!(prints, ["j2:odd", "j2:tls"], "{kind}: dns was there before");
+        let of_branch = |branch: &str| {
+            let branch = Some(branch.to_owned());
+            let since = since.clone();
+            store.new_causes(&FleetScope { branch, ..since }).unwrap()
+        };
+        assert_eq!(of_branch("main").len(), 2, "{kind}");
+        assert_eq!(of_branch("pull/7"), [], "{kind}: dns was on main before");
         assert_eq!(
             new[0].first_commit.as_deref(),
             Some(&*format!("{:040x}", 4)),

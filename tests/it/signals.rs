@@ -228,15 +228,9 @@ fn a_teardown_that_hangs_after_a_signal_is_cut_after_a_while() {
 
 #[test]
 fn a_third_signal_ends_what_hears_none() {
-    let project = Project::empty();
-    // Nobody writes to it, so that whoever opens it waits for ever.
-    let plan = project.path("plan.yaml");
-    assert!(
-        std::process::Command::new("mkfifo")
-            .arg(&plan)
-            .status()
-            .unwrap()
-            .success()
+    let project = Project::with(
+        "version: 1\nservers: { s: { command: jelly, args: [mock] } }\nsteps:\n  - { tool: sleep, \
+         args: { ms: 50000 }, timeout: 55s }\n",
     );
     let running = start(&project, &[]);
     let worker = procs::until("both processes of jelly", || {

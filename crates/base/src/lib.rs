@@ -1,5 +1,7 @@
-//! The types that flow through jelly, and what it does with text: redaction, truncation, plurals.
+//! The types that flow through jelly, and what it does with text: redaction, truncation, plurals;
+//! how files that somebody named are opened.
 
+pub mod files;
 pub mod mcp;
 pub mod model;
 pub mod text;

@@ -38,6 +38,12 @@ pub enum AddressError {
     NoSuchMode(String),
 
     #[error(
+        "sslmode=allow is not supported, which would try without TLS first; use prefer, which \
+         tries with it first"
+    )]
+    TlsLast,
+
+    #[error(
         "{0} in the URL of the history is not supported: jelly shows no certificate of its own"
     )]
     NoClientCertificates(String),
@@ -232,7 +238,8 @@ fn tls_terms(
     let strong = named.clone().unwrap_or(Roots::System);
     let (verification, required) = match mode {
         "disable" => (None, false),
-        "allow" | "prefer" => (Some(Verification::None), false),
+        "allow" => return Err(AddressError::TlsLast),
+        "prefer" => (Some(Verification::None), false),
         "require" => (Some(weak), true),
         "verify-ca" => (Some(Verification::Chain(strong)), true),
         "verify-full" => (Some(Verification::Full(strong)), true),
@@ -313,7 +320,8 @@ fn names_of_host(host: &Host) -> Vec<String> {
     }
 }
 
-/// The five fields of a line, in which `\` takes its meaning from what follows.
+/// The first five fields of a line, in which `\` takes its meaning from what
+/// follows. What stands behind another colon belongs to none.
 fn fields_of(line: &str) -> Option<[String; 5]> {
     if line.starts_with('#') {
         return None;
@@ -325,7 +333,8 @@ fn fields_of(line: &str) -> Option<[String; 5]> {
         let field = fields.last_mut()?;
         match c {
             '\\' => field.extend(rest.next()),
-            ':' if !is_last => fields.push(String::new()),
+            ':' if is_last => break,
+            ':' => fields.push(String::new()),
             other => field.push(other),
         }
     }
@@ -434,6 +443,8 @@ mod tests {
         assert!(long.warnings[0].contains("60 s"), "{:?}", long.warnings);
         assert!(read("postgres://db/x?connect_timeout=0").is_err());
         assert!(read("postgres://db/x?sslmode=verify").is_err());
+        let last = read("postgres://db/x?sslmode=allow").unwrap_err();
+        assert_eq!(last, AddressError::TlsLast);
         assert!(read("postgres://db/x?sslcert=a.pem").is_err());
         assert!(read("postgres://db/x?sslrootcert=system&sslmode=require").is_err());
     }
@@ -443,7 +454,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::TempDir::new().unwrap();
         let file = folder.path().join("pass");
-        let lines = "# mine\nother:5432:*:*:no\ndb:*:x:ann:a\\:b:c\n*:*:*:*:rest\n";
+        let lines = "# mine\nother:5432:*:*:no\ndb:*:x:ann:a\\:b:c:d\n*:*:*:*:rest\n";
         fs::write(&file, lines).unwrap();
         let env = env(&[("USER", "ann"), ("PGPASSFILE", &file.display().to_string())]);
         let read = |url: &str| DatabaseAddress::read(url, &env).unwrap();
@@ -458,12 +469,19 @@ mod tests {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
         assert_eq!(
             read("postgres://db/x").config.get_password(),
-            Some(&b"a:b:c"[..])
+            Some(&b"a:b"[..])
         );
         assert_eq!(
             read("postgres://db/y").config.get_password(),
             Some(&b"rest"[..])
         );
+        // That of the URL counts more than the variable's.
+        let other = folder.path().join("other pass");
+        fs::write(&other, "*:*:*:*:another\n").unwrap();
+        fs::set_permissions(&other, fs::Permissions::from_mode(0o600)).unwrap();
+        let named = other.display().to_string().replace(' ', "%20");
+        let named = read(&format!("postgres://db/x?passfile={named}"));
+        assert_eq!(named.config.get_password(), Some(&b"another"[..]));
     }
 
     #[test]

@@ -8,14 +8,22 @@ use std::time::Duration;
 use thiserror::Error;
 use tokio_postgres::error::SqlState;
 
-/// Longer words of a server are cut.
+/// Longer words of a server are cut when they are shown.
 const SAID_MAX: usize = 300;
+/// And until then, so that no secret is cut in two before it is looked for.
+const KEPT_MAX: usize = 64 * SAID_MAX;
 
 /// Why a database was not used. Each completes a sentence that names it.
 #[derive(Debug, Clone, Error)]
 pub enum DatabaseError {
     #[error("{0}")]
     Unreachable(String),
+
+    #[error("{0}; the password comes from PGPASSWORD or a password file")]
+    WrongPassword(String),
+
+    #[error("{0}; docs/history.md lists what a role has to be granted")]
+    NotPermitted(String),
 
     #[error("it did not answer within {} s", .0.as_secs_f64())]
     TooSlow(Duration),
@@ -55,32 +63,29 @@ impl DatabaseError {
     pub(crate) fn is_lasting(&self) -> bool {
         match self {
             Self::Unreachable(_)
+            | Self::WrongPassword(_)
             | Self::TooSlow(_)
             | Self::Tiresome(_)
             | Self::Interrupted
             | Self::NotMigrated
             | Self::Newer { .. }
             | Self::Older { .. } => true,
-            Self::Refused(_) | Self::Odd(_) => false,
+            Self::NotPermitted(_) | Self::Refused(_) | Self::Odd(_) => false,
         }
     }
 
-    /// Without the password, which a server that was told it may say again.
-    pub(crate) fn without(self, password: Option<&[u8]>) -> Self {
-        let password = password.and_then(|password| std::str::from_utf8(password).ok());
-        let Some(password) = password.filter(|password| !password.is_empty()) else {
-            return self;
-        };
-        let hide = |said: String| match said.contains(password) {
-            true => "what it says holds the password, and is not shown".to_owned(),
-            false => Redactor::new([("PGPASSWORD", password)])
-                .redact(&said)
-                .into_owned(),
-        };
+    /// As it may be shown: without the password, in whatever form a server that was
+    /// told it says it again, and no longer than a person reads.
+    pub(crate) fn shown(self, password: Option<&[u8]>) -> Self {
+        let password = password.map(String::from_utf8_lossy);
+        let redactor = Redactor::new(password.map(|password| ("PGPASSWORD", password)));
+        let shown = |said: String| redactor.cut(&said, SAID_MAX);
         match self {
-            Self::Unreachable(said) => Self::Unreachable(hide(said)),
-            Self::Refused(said) => Self::Refused(hide(said)),
-            Self::Odd(said) => Self::Odd(hide(said)),
+            Self::Unreachable(said) => Self::Unreachable(shown(said)),
+            Self::WrongPassword(said) => Self::WrongPassword(shown(said)),
+            Self::NotPermitted(said) => Self::NotPermitted(shown(said)),
+            Self::Refused(said) => Self::Refused(shown(said)),
+            Self::Odd(said) => Self::Odd(shown(said)),
             Self::TooSlow(_)
             | Self::Tiresome(_)
             | Self::Interrupted
@@ -102,10 +107,9 @@ impl DatabaseError {
 /// Of a connection that did not come about.
 pub(crate) fn unconnected(error: &tokio_postgres::Error) -> DatabaseError {
     match error.as_db_error().map(|said| said.code()) {
-        Some(code) if *code == SqlState::INVALID_PASSWORD => DatabaseError::Unreachable(format!(
-            "{}; the password comes from PGPASSWORD or a password file",
-            said_of(error)
-        )),
+        Some(code) if *code == SqlState::INVALID_PASSWORD => {
+            DatabaseError::WrongPassword(said_of(error))
+        }
         Some(_) => DatabaseError::Unreachable(said_of(error)),
         None => DatabaseError::Unreachable(format!("no connection: {}", said_of(error))),
     }
@@ -118,9 +122,7 @@ impl From<tokio_postgres::Error> for DatabaseError {
             return Self::Unreachable(format!("the connection was lost: {said}"));
         };
         if *code == SqlState::INSUFFICIENT_PRIVILEGE {
-            return Self::Refused(format!(
-                "{said}; docs/history.md lists what a role has to be granted"
-            ));
+            return Self::NotPermitted(said);
         }
         if [
             SqlState::UNDEFINED_TABLE,
@@ -142,7 +144,7 @@ impl From<tokio_postgres::Error> for DatabaseError {
 /// An error with its causes, in one line; what a server says is not to be trusted.
 fn said_of(error: &tokio_postgres::Error) -> String {
     if let Some(said) = error.as_db_error() {
-        return sanitize(&one_line(said.message(), SAID_MAX)).into_owned();
+        return sanitize(&one_line(said.message(), KEPT_MAX)).into_owned();
     }
     let mut said = error.to_string();
     let mut cause = error.source();
@@ -154,5 +156,5 @@ fn said_of(error: &tokio_postgres::Error) -> String {
         }
         cause = next.source();
     }
-    sanitize(&one_line(&said, SAID_MAX)).into_owned()
+    sanitize(&one_line(&said, KEPT_MAX)).into_owned()
 }

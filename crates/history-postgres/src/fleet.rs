@@ -279,11 +279,18 @@ pub(crate) async fn new_causes(
             where x.cause_id is not null and s.at is not null
             group by x.cause_id
             having $4::text is null or min(s.at) >= $4::timestamptz
+        ),
+        new as (
+            select * from seen n where $4::text is null or $2::text is null or not exists (
+                select from jelly.results x join jelly.runs u on u.id = x.run_id
+                where x.cause_id = n.cause_id and x.cause_id is not null
+                    and u.at < $4::timestamptz
+            )
         )
         select p.name, c.fingerprint, c.root_cause, c.side, c.body, b.name, u.commit,
             (extract(epoch from n.first) * 1000000)::bigint,
             (extract(epoch from n.last) * 1000000)::bigint, n.runs, n.failures, n.tests
-        from seen n join jelly.causes c on c.id = n.cause_id
+        from new n join jelly.causes c on c.id = n.cause_id
         join jelly.projects p on p.id = c.project_id
         join jelly.runs u on u.id = n.run_id
         left join jelly.branches b on b.id = u.branch_id

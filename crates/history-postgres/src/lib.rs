@@ -5,6 +5,7 @@
 //! how a failure was found, nor what follows from the past: it keeps and selects.
 
 mod address;
+mod common_name;
 mod error;
 mod fleet;
 mod migrations;

@@ -169,7 +169,8 @@ mod tests {
     use std::thread;
     use std::time::{Duration, Instant};
 
-    const PASSWORD: &str = "squeamish-ossifrage";
+    const PASSWORD: &str = "squeamish/ossi+frage";
+    const IN_BASE64: &str = "c3F1ZWFtaXNoL29zc2krZnJhZ2U=";
 
     /// A message of the protocol without its letter.
     fn read_message(stream: &mut TcpStream) -> Option<Vec<u8>> {
@@ -181,9 +182,12 @@ mod tests {
         Some(body)
     }
 
+    /// What a server makes of the password.
+    type Says = fn(&str) -> String;
+
     /// A server without TLS that asks for the password in clear, and says it
-    /// again; what it got to know in two connections.
-    fn told_in_clear(mode: &str) -> (Vec<String>, String) {
+    /// again in its own words; what it got to know in two connections.
+    fn told_in_clear(mode: &str, says: Says) -> (Vec<String>, String) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let server = thread::spawn(move || {
@@ -206,7 +210,7 @@ mod tests {
                 let password = read_message(&mut stream).unwrap();
                 let password = String::from_utf8_lossy(&password);
                 let password = password.trim_end_matches('\0').to_owned();
-                let said = format!("SFATAL\0C28P01\0Mpassword was {password}\0\0");
+                let said = format!("SFATAL\0C28P01\0M{}\0\0", says(&password));
                 let length = u32::try_from(said.len() + 4).unwrap().to_be_bytes();
                 stream.write_all(b"E").unwrap();
                 stream.write_all(&length).unwrap();
@@ -226,18 +230,31 @@ mod tests {
 
     #[test]
     fn a_password_is_not_sent_in_clear_where_tls_was_refused() {
-        let (told, error) = told_in_clear("prefer");
+        let (told, error) = told_in_clear("prefer", str::to_owned);
         assert!(told.is_empty(), "{told:?}");
         assert!(error.contains("in clear text"), "{error}");
     }
 
+    /// As it is, for URLs, in Base64 and in hexadecimal, and where a long text is cut.
     #[test]
     fn a_password_that_a_server_says_again_is_not_shown() {
-        // Here it was asked for.
-        let (told, error) = told_in_clear("disable");
-        assert_eq!(told, [PASSWORD]);
-        assert!(!error.contains(PASSWORD), "{error}");
-        assert!(error.contains("is not shown"), "{error}");
+        let says: [(Says, &str); 5] = [
+            (|it| format!("password was {it}"), PASSWORD),
+            (|it| it.replace('+', "%2B").replace('/', "%2f"), "squeamish"),
+            (|_| format!("it was {IN_BASE64}"), "c3F1ZWFt"),
+            (
+                |it| it.bytes().map(|byte| format!("{byte:02x}")).collect(),
+                "737175",
+            ),
+            (|it| format!("{}{it}", "-".repeat(295)), "squ"),
+        ];
+        for (says, part) in says {
+            // Here it was asked for.
+            let (told, error) = told_in_clear("disable", says);
+            assert_eq!(told, [PASSWORD]);
+            assert!(!error.contains(part), "{error}");
+            assert!(error.contains("password file"), "{error}");
+        }
     }
 
     /// A server that says nothing.

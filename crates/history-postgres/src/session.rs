@@ -243,7 +243,7 @@ impl Session {
             Err(_) => Err(DatabaseError::TooSlow(limit)),
         };
         let password = self.address.config.get_password();
-        let result = result.map_err(|error| error.without(password));
+        let result = result.map_err(|error| error.shown(password));
         if let Err(error) = &result
             && error.is_lasting()
         {

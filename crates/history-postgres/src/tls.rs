@@ -1,12 +1,12 @@
 //! TLS by rustls, with the modes of libpq.
 
+use crate::common_name::verify_name;
 use crate::error::DatabaseError;
+use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::server::ParsedCertificate;
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
 };
@@ -155,6 +155,15 @@ impl Lenient {
     }
 }
 
+/// Whether only this is wrong: it is the certificate of an authority.
+fn is_of_authority(error: &Error) -> bool {
+    let Error::InvalidCertificate(CertificateError::Other(other)) = error else {
+        return false;
+    };
+    let error = other.0.downcast_ref::<webpki::Error>();
+    error == Some(&webpki::Error::CaUsedAsEndEntity)
+}
+
 impl ServerCertVerifier for Lenient {
     fn verify_server_cert(
         &self,
@@ -169,22 +178,20 @@ impl ServerCertVerifier for Lenient {
         };
         let checked =
             chain.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
-        match checked {
+        let is_named = || self.named.iter().any(|named| named == end_entity);
+        match &checked {
             // It comes last, when the chain has been found good.
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-            )) if !self.checks_name => Ok(ServerCertVerified::assertion()),
+            )) => {}
             // That it is over is found out before that it is an authority's.
-            Err(Error::InvalidCertificate(CertificateError::Other(_)))
-                if self.named.iter().any(|named| named == end_entity) =>
-            {
-                if self.checks_name {
-                    verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
-                }
-                Ok(ServerCertVerified::assertion())
-            }
-            other => other,
+            Err(error) if is_of_authority(error) && is_named() => {}
+            _ => return checked,
         }
+        if self.checks_name {
+            verify_name(end_entity, server_name)?;
+        }
+        Ok(ServerCertVerified::assertion())
     }
 
     fn verify_tls12_signature(
@@ -295,46 +302,90 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for RustlsStream<S> {
 #[cfg(test)]
 mod tests {
     use super::{Lenient, Roots};
+    use rcgen::{
+        BasicConstraints, Certificate, CertificateParams, DnType, IsCa, Issuer, KeyPair,
+        date_time_ymd,
+    };
     use rustls::client::danger::ServerCertVerifier as _;
-    use rustls::pki_types::pem::PemObject as _;
-    use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+    use rustls::pki_types::{ServerName, UnixTime};
     use std::sync::Arc;
     use std::time::Duration;
 
-    /// Made by `openssl req -x509` for db.example.com, as PostgreSQL's manual does;
-    /// it holds until 2125.
-    const SELF_SIGNED: &str = "\
------BEGIN CERTIFICATE-----\n\
-MIIBpDCCAUqgAwIBAgIUQDnKlh80D96d6Hx3SJjTXY6u5sAwCgYIKoZIzj0EAwIw\n\
-GTEXMBUGA1UEAwwOZGIuZXhhbXBsZS5jb20wIBcNMjYxMTI2MDYyMDMxWhgPMjEy\n\
-NTA2MjAwNjIwMzFaMBkxFzAVBgNVBAMMDmRiLmV4YW1wbGUuY29tMFkwEwYHKoZI\n\
-zj0CAQYIKoZIzj0DAQcDQgAEGZHSbMMN2FctprbPKkW2pmtRdFrQMzAyf9RgVY9T\n\
-2GMy7/uqX1/1iV2Grjcb/NslpCKOS16AZpBL8sD20+dm/aNuMGwwHQYDVR0OBBYE\n\
-FHLAzjimFJzsBrsI2e+lefuUMfKRMB8GA1UdIwQYMBaAFHLAzjimFJzsBrsI2e+l\n\
-efuUMfKRMA8GA1UdEwEB/wQFMAMBAf8wGQYDVR0RBBIwEIIOZGIuZXhhbXBsZS5j\n\
-b20wCgYIKoZIzj0EAwIDSAAwRQIgTcbYzjaPzxwfe5mD0oeMQc1vgXR3FBeR+fVY\n\
-+xy+dUoCIQCctZGJIKJIbFlMifE/uuDm0JRlyinEtOoa1AqeYDO1zA==\n\
------END CERTIFICATE-----\n\
-";
+    const HOST: &str = "db.example.com";
+
+    fn params(names: &[&str]) -> CertificateParams {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut params = CertificateParams::new(names).unwrap();
+        params.distinguished_name.push(DnType::CommonName, HOST);
+        params.not_after = date_time_ymd(2100, 1, 1);
+        params
+    }
+
+    /// As `openssl req -x509` makes it, and PostgreSQL's manual says to.
+    fn self_signed(names: &[&str]) -> Certificate {
+        let mut params = params(names);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.self_signed(&KeyPair::generate().unwrap()).unwrap()
+    }
+
+    /// Whether each of these servers is believed to be who it says, where `root` is
+    /// the file that is named.
+    fn believed(
+        (root, shown): (&Certificate, &Certificate),
+        cases: &[(bool, &'static str, u64)],
+    ) -> Vec<bool> {
+        let folder = tempfile::TempDir::new().unwrap();
+        let file = folder.path().join("root.crt");
+        std::fs::write(&file, root.pem()).unwrap();
+        let verified = |(checks_name, name, year): &(bool, &'static str, u64)| {
+            let provider = Arc::new(rustls::crypto::ring::default_provider());
+            let roots = Roots::File(file.clone());
+            let verifier = Lenient::of_chain(&roots, provider, *checks_name).unwrap();
+            let now = Duration::from_secs((year - 1970) * 31_557_600);
+            let name = ServerName::try_from(*name).unwrap();
+            let now = UnixTime::since_unix_epoch(now);
+            let verified = verifier.verify_server_cert(shown.der(), &[], &name, &[], now);
+            verified.is_ok()
+        };
+        cases.iter().map(verified).collect()
+    }
+
+    const CASES: [(bool, &str, u64); 4] = [
+        (true, HOST, 2030),
+        (false, "other.example.com", 2030),
+        (true, "other.example.com", 2030),
+        (true, HOST, 2200),
+    ];
 
     #[test]
     fn a_self_signed_certificate_that_is_named_is_believed() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let file = folder.path().join("server.crt");
-        std::fs::write(&file, SELF_SIGNED).unwrap();
-        let certificate = CertificateDer::from_pem_slice(SELF_SIGNED.as_bytes()).unwrap();
-        let verified = |checks_name, name: &'static str, year: u64| {
-            let provider = Arc::new(rustls::crypto::ring::default_provider());
-            let roots = Roots::File(file.clone());
-            let verifier = Lenient::of_chain(&roots, provider, checks_name).unwrap();
-            let now = Duration::from_secs((year - 1970) * 31_557_600);
-            let name = ServerName::try_from(name).unwrap();
-            let now = UnixTime::since_unix_epoch(now);
-            verifier.verify_server_cert(&certificate, &[], &name, &[], now)
+        // By its names, and by its subject where it has none.
+        for names in [&[HOST][..], &[]] {
+            let certificate = self_signed(names);
+            let told = believed((&certificate, &certificate), &CASES);
+            assert_eq!(told, [true, true, false, false], "{names:?}");
+        }
+        let named = self_signed(&[HOST]);
+        assert_eq!(
+            believed((&named, &self_signed(&[HOST])), &CASES[..2]),
+            [false; 2]
+        );
+    }
+
+    #[test]
+    fn a_common_name_counts_where_there_is_no_other() {
+        let mut authority = params(&[]);
+        authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().unwrap();
+        let root = authority.self_signed(&key).unwrap();
+        let issuer = Issuer::new(authority, key);
+        let signed = |names: &[&str]| {
+            let key = KeyPair::generate().unwrap();
+            params(names).signed_by(&key, &issuer).unwrap()
         };
-        assert!(verified(true, "db.example.com", 2030).is_ok());
-        assert!(verified(false, "other.example.com", 2030).is_ok());
-        assert!(verified(true, "other.example.com", 2030).is_err());
-        assert!(verified(true, "db.example.com", 2200).is_err());
+        let told = believed((&root, &signed(&[])), &CASES);
+        assert_eq!(told, [true, true, false, false]);
+        let told = believed((&root, &signed(&["db.example.net"])), &CASES);
+        assert_eq!(told, [false, true, false, false]);
     }
 }

@@ -124,12 +124,20 @@ impl MockArgs {
     }
 }
 
-/// A tool that takes anything and answers with one text.
+/// A tool that takes anything and answers with one text; what that names of its
+/// arguments, it lists.
 fn text_tool(name: &str, text: &str) -> Tool {
+    let pieces = text.split("${args.").skip(1);
+    let names = pieces.filter_map(|piece| piece.split(['.', '}']).next());
+    let arguments: serde_json::Map<_, _> = names.map(|name| (name.to_owned(), json!({}))).collect();
+    let mut input_schema = json!({"type": "object"});
+    if !arguments.is_empty() {
+        input_schema["properties"] = arguments.into();
+    }
     Tool {
         name: name.to_owned(),
         description: None,
-        input_schema: json!({"type": "object"}),
+        input_schema,
         output_schema: None,
         annotations: None,
         responses: vec![Response {

@@ -3,6 +3,7 @@
 
 use super::spec::Script;
 use super::units;
+use jelly_base::files::open_to_read;
 use std::path::{Path, PathBuf};
 
 /// What is wrong with a script.
@@ -25,10 +26,12 @@ pub enum ScriptError {
 /// # Errors
 /// The file can't be read, is no YAML, or says something a mock can't be.
 pub fn load(path: &Path) -> Result<Script, ScriptError> {
-    let text = std::fs::read_to_string(path).map_err(|source| ScriptError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
+    let text = open_to_read(path)
+        .and_then(std::io::read_to_string)
+        .map_err(|source| ScriptError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
     parse(&text, path)
 }
 

@@ -30,8 +30,10 @@ pub struct Resolved {
 /// All that is missing and all that is wrong, in the order of the definition;
 /// then nothing can be started.
 pub fn resolve(package: &Package, values: &Values) -> Result<Resolved, Vec<Trouble>> {
+    let keyed = package.keyed();
     let mut resolver = Resolver {
         values,
+        keys: keyed.iter().map(|keyed| keyed.key.as_str()).collect(),
         used: BTreeSet::new(),
         troubles: Vec::new(),
         warnings: Vec::new(),
@@ -39,7 +41,6 @@ pub fn resolve(package: &Package, values: &Values) -> Result<Resolved, Vec<Troub
         named: IndexMap::new(),
     };
     resolver.unusable(package);
-    let keyed = package.keyed();
     let (own, runtime): (Vec<_>, Vec<_>) = keyed
         .iter()
         .partition(|keyed| keyed.kind == InputKind::Argument);
@@ -76,6 +77,8 @@ pub fn resolve(package: &Package, values: &Values) -> Result<Resolved, Vec<Troub
 
 pub(super) struct Resolver<'v> {
     pub values: &'v Values,
+    /// Of all arguments.
+    keys: HashSet<&'v str>,
     /// Keys of what is given and was asked for.
     pub used: BTreeSet<&'v str>,
     pub troubles: Vec<Trouble>,
@@ -98,7 +101,9 @@ impl<'v> Resolver<'v> {
     }
 
     fn find(&mut self, keyed: &Keyed<'_>) -> Option<(&'v str, &'v Given)> {
-        let called = |name: &str| keyed.argument.is_called(&keyed.key, name);
+        // What is called as the other is, is the other's.
+        let called =
+            |name: &str| keyed.argument.is_called(&keyed.key, name) && !self.keys.contains(name);
         let arguments = &self.values.arguments;
         // The exact name goes before one that lacks its dashes.
         let found = arguments

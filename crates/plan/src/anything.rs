@@ -11,7 +11,7 @@ use crate::grammar::{OperandKind, OperatorGroup};
 use crate::same_path::is_same_path;
 use crate::{Operator, Predicate, Redaction};
 use jelly_base::text::roughly;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// What a predicate looks at.
@@ -28,10 +28,26 @@ pub(super) enum Surface<'p> {
     Count,
 }
 
-/// A bound that no count gets near, and one for values, which may be ids of 64
-/// bits.
-const FAR: f64 = 9_007_199_254_740_992.0;
+/// A bound that no count and no length gets to, since no message is of more bytes,
+/// and one for values, which may be ids of 64 bits.
+const FAR: f64 = 67_108_864.0;
 const FAR_VALUE: f64 = 1e20;
+
+/// A type of JSON that all values have which stand at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PlaceType {
+    Object,
+    Array,
+}
+
+impl PlaceType {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Object => "object",
+            Self::Array => "array",
+        }
+    }
+}
 
 /// Whether the predicate with this operand, its variables replaced, rules
 /// nothing out.
@@ -57,9 +73,7 @@ pub(super) fn holds_of_anything(
     let is_root = matches!(surface, Surface::Json("$"));
     match operator.operand() {
         OperandKind::Part => {
-            can_not_fail(*operator, operand)
-                || *operator == Operator::Contains
-                    && operand.as_object().is_some_and(serde_json::Map::is_empty)
+            can_not_fail(*operator, operand) || is_part_of_any_object(*operator, operand)
         }
         OperandKind::Text | OperandKind::Bounds => can_not_fail(*operator, operand),
         OperandKind::Pattern => operand.as_str().is_some_and(|p| matches_anything(p, false)),
@@ -73,7 +87,7 @@ pub(super) fn holds_of_anything(
             Surface::Duration(limit) => {
                 number.is_some_and(|most| most >= limit.as_secs_f64() * 1000.0)
             }
-            Surface::Count => number.is_some_and(|most| most >= FAR),
+            Surface::Count => is_far(operand),
             Surface::Text | Surface::Json(_) | Surface::Structured | Surface::ErrorCode => {
                 number.is_some_and(|most| most >= FAR_VALUE)
             }
@@ -82,20 +96,13 @@ pub(super) fn holds_of_anything(
             operand == &Value::Bool(true) && (is_text || is_root || surface == Surface::Count)
         }
         OperandKind::Types => {
-            let named = |name: &str| match operand {
-                Value::Array(names) => names.iter().any(|other| other == name),
-                Value::Null
-                | Value::Bool(_)
-                | Value::Number(_)
-                | Value::String(_)
-                | Value::Object(_) => operand == name,
-            };
+            let named = |name| names_type(operand, name);
             all_types(operand)
                 || is_text && named("string")
                 || is_root && named("object")
                 || surface == Surface::Count && (named("number") || named("integer"))
         }
-        OperandKind::JsonSchema => takes_anything(operand, is_root),
+        OperandKind::JsonSchema => takes_any(operand, is_root.then_some(PlaceType::Object)),
         OperandKind::Path => match (surface, operand.as_str()) {
             (Surface::Json(path), Some(other)) => is_same_path(path, other),
             _ => false,
@@ -104,19 +111,32 @@ pub(super) fn holds_of_anything(
     }
 }
 
+/// Every object has all of no members.
+pub(super) fn is_part_of_any_object(operator: Operator, operand: &Value) -> bool {
+    operator == Operator::Contains && operand.as_object().is_some_and(serde_json::Map::is_empty)
+}
+
+/// Whether no count gets to a bound that it must stay below.
+pub(super) fn is_far(bound: &Value) -> bool {
+    roughly(bound).is_some_and(|most| most >= FAR)
+}
+
 fn any_length(operand: &Value) -> bool {
     let Some(bounds) = operand.as_object() else {
         return false;
     };
-    bounds.iter().all(|(name, bound)| {
-        let bound = roughly(bound);
-        match name.as_str() {
-            "ge" => bound.is_some_and(|least| least <= 0.0),
-            "gt" => bound.is_some_and(|least| least < 0.0),
-            "le" | "lt" => bound.is_some_and(|most| most >= FAR),
-            _ => false,
-        }
+    bounds.iter().all(|(name, bound)| match name.as_str() {
+        "ge" => roughly(bound).is_some_and(|least| least <= 0.0),
+        "gt" => roughly(bound).is_some_and(|least| least < 0.0),
+        "le" | "lt" => is_far(bound),
+        _ => false,
     })
+}
+
+/// Whether a type is the one, or among those, that are named.
+pub(super) fn names_type(operand: &Value, name: &str) -> bool {
+    let names = operand.as_array();
+    operand == name || names.is_some_and(|names| names.iter().any(|other| other == name))
 }
 
 fn all_types(operand: &Value) -> bool {
@@ -146,8 +166,9 @@ const PROBES: [&str; 12] = [
     "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~",
 ];
 
-/// And texts of which there is not even that.
-const NOTHING: [&str; 4] = ["", "\n", " ", "\t\n\n"];
+/// And texts of which there is not even that, or not on one line. A text of nothing
+/// but line breaks is not among them: a pattern that misses no other is meant for all.
+const NOTHING: [&str; 5] = ["", " ", "\t", "a\nb", "\na\n\nb\n"];
 
 /// Whether a pattern asks for no more than that there is something; with
 /// `and_nothing`, not even for that.
@@ -173,7 +194,7 @@ pub fn can_not_fail(operator: Operator, operand: &Value) -> bool {
         }
         OperandKind::Pattern => operand.as_str().is_some_and(|p| matches_anything(p, true)),
         OperandKind::Bounds => any_length(operand),
-        OperandKind::JsonSchema => takes_anything(operand, false),
+        OperandKind::JsonSchema => takes_anything(operand),
         OperandKind::Types => all_types(operand),
         OperandKind::Value
         | OperandKind::Path
@@ -207,18 +228,19 @@ pub(super) fn redacts_all(redaction: &Redaction) -> bool {
     }
 }
 
-/// Whether a schema speaks of a list, a text or a number and so refuses no
-/// object: who wrote it meant another place. One that says `type` asks for that.
-pub(super) fn misses_objects(schema: &Value) -> bool {
+/// Whether a schema speaks of values of other types than those that it is asked
+/// about, and so refuses none: who wrote it meant another place. One that says `type`
+/// asks for that.
+pub(super) fn misses_all(schema: &Value, known: PlaceType) -> bool {
     let of_others = |map: &serde_json::Map<String, Value>| {
-        let mut keywords = map.keys().map(String::as_str);
-        !map.contains_key("type") && keywords.any(|it| OF_OTHER_TYPES.contains(&it))
+        let mut keywords = map.keys();
+        !map.contains_key("type") && keywords.any(|it| is_of_others(it, known))
     };
-    schema.as_object().is_some_and(of_others) && takes_anything(schema, true)
+    schema.as_object().is_some_and(of_others) && takes_any(schema, Some(known))
 }
 
 /// Keywords of JSON Schema that describe and refuse nothing.
-const NOTES: [&str; 14] = [
+pub(super) const NOTES: [&str; 17] = [
     "$schema",
     "$id",
     "$anchor",
@@ -233,38 +255,79 @@ const NOTES: [&str; 14] = [
     "readOnly",
     "writeOnly",
     "format",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
 ];
 
-/// Whether a JSON Schema refuses nothing; `is_object` where what it is asked
-/// about is known to be an object.
+/// Whether a JSON Schema refuses nothing.
 #[must_use]
-pub fn takes_anything(schema: &Value, is_object: bool) -> bool {
+pub fn takes_anything(schema: &Value) -> bool {
+    takes_any(schema, None)
+}
+
+/// Whether a JSON Schema refuses nothing of the type that is known of what it is asked
+/// about.
+pub(super) fn takes_any(schema: &Value, known: Option<PlaceType>) -> bool {
     let mut asked = Asked {
         root: schema,
         references: Vec::new(),
         steps: 0,
     };
-    asked.takes_anything(schema, is_object)
+    asked.takes_anything(schema, known)
 }
 
-/// Keywords that refuse no object, whatever they say.
-const OF_OTHER_TYPES: [&str; 15] = [
-    "items",
-    "additionalItems",
-    "unevaluatedItems",
-    "prefixItems",
-    "contains",
-    "minContains",
-    "maxContains",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "minimum",
-    "maximum",
+/// Keywords that refuse no value but those of one type, by that type.
+const OF_ONE_TYPE: [(&str, &[&str]); 4] = [
+    (
+        "array",
+        &[
+            "items",
+            "additionalItems",
+            "unevaluatedItems",
+            "prefixItems",
+            "contains",
+            "minContains",
+            "maxContains",
+            "minItems",
+            "maxItems",
+            "uniqueItems",
+        ],
+    ),
+    ("string", &["minLength", "maxLength", "pattern"]),
+    (
+        "number",
+        &[
+            "minimum",
+            "maximum",
+            "exclusiveMinimum",
+            "exclusiveMaximum",
+            "multipleOf",
+        ],
+    ),
+    (
+        "object",
+        &[
+            "properties",
+            "patternProperties",
+            "additionalProperties",
+            "unevaluatedProperties",
+            "propertyNames",
+            "minProperties",
+            "maxProperties",
+            "required",
+            "dependentRequired",
+            "dependentSchemas",
+            "dependencies",
+        ],
+    ),
 ];
+
+/// Whether a keyword says nothing of the values of a type.
+fn is_of_others(keyword: &str, known: PlaceType) -> bool {
+    let mut others = OF_ONE_TYPE.iter().filter(|(of, _)| *of != known.name());
+    others.any(|(_, keywords)| keywords.contains(&keyword))
+}
 
 /// Keywords that say: as it is there.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
@@ -283,7 +346,7 @@ struct Asked<'s> {
 }
 
 impl<'s> Asked<'s> {
-    fn reference(&mut self, to: &'s Value, is_object: bool) -> bool {
+    fn reference(&mut self, to: &'s Value, known: Option<PlaceType>) -> bool {
         let Some(to) = to.as_str() else {
             return false;
         };
@@ -297,12 +360,12 @@ impl<'s> Asked<'s> {
             return false;
         };
         self.references.push(to);
-        let takes = self.takes_anything(place, is_object);
+        let takes = self.takes_anything(place, known);
         self.references.pop();
         takes
     }
 
-    fn takes_anything(&mut self, schema: &'s Value, is_object: bool) -> bool {
+    fn takes_anything(&mut self, schema: &'s Value, known: Option<PlaceType>) -> bool {
         self.steps += 1;
         if self.steps > MAX_STEPS {
             return false;
@@ -313,15 +376,19 @@ impl<'s> Asked<'s> {
             Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => return false,
         };
         let zero = |value: &Value| roughly(value).is_some_and(|least| least <= 0.0);
-        let far = |value: &Value| roughly(value).is_some_and(|most| most >= FAR);
         let empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
         map.iter().all(|(keyword, value)| match keyword.as_str() {
-            word if is_object && OF_OTHER_TYPES.contains(&word) => true,
+            word if known.is_some_and(|known| is_of_others(word, known)) => true,
             word if NOTES.contains(&word) => true,
-            word if REFERENCES.contains(&word) => self.reference(value, is_object),
-            "type" => all_types(value) || is_object && value == "object",
-            "minLength" | "minItems" | "minProperties" | "minContains" => zero(value),
-            "maxLength" | "maxItems" | "maxProperties" => far(value),
+            word if REFERENCES.contains(&word) => self.reference(value, known),
+            "type" => {
+                all_types(value) || known.is_some_and(|known| names_type(value, known.name()))
+            }
+            "minLength" | "minItems" | "minProperties" => zero(value),
+            // What they are said of is not there.
+            "minContains" | "maxContains" if !map.contains_key("contains") => true,
+            "then" | "else" if !map.contains_key("if") => true,
+            "maxLength" | "maxItems" | "maxProperties" => is_far(value),
             "maximum" | "exclusiveMaximum" => roughly(value).is_some_and(|most| most >= FAR_VALUE),
             "minimum" | "exclusiveMinimum" => {
                 roughly(value).is_some_and(|least| least <= -FAR_VALUE)
@@ -333,22 +400,29 @@ impl<'s> Asked<'s> {
             | "items"
             | "additionalItems"
             | "unevaluatedItems"
-            | "propertyNames"
             | "then"
-            | "else" => self.takes_anything(value, false),
+            | "else" => self.takes_anything(value, None),
+            // Every name is a text.
+            "propertyNames" => {
+                value == &json!({ "type": "string" }) || self.takes_anything(value, None)
+            }
+            "dependentRequired" => value.as_object().is_some_and(|all| all.values().all(empty)),
             "prefixItems" => value
                 .as_array()
-                .is_some_and(|all| all.iter().all(|one| self.takes_anything(one, false))),
+                .is_some_and(|all| all.iter().all(|one| self.takes_anything(one, None))),
             "properties" | "patternProperties" | "dependentSchemas" => value
                 .as_object()
-                .is_some_and(|all| all.values().all(|one| self.takes_anything(one, false))),
+                .is_some_and(|all| all.values().all(|one| self.takes_anything(one, None))),
             "if" => true,
             "allOf" => value
                 .as_array()
-                .is_some_and(|all| all.iter().all(|one| self.takes_anything(one, is_object))),
+                .is_some_and(|all| all.iter().all(|one| self.takes_anything(one, known))),
+            "oneOf" => value
+                .as_array()
+                .is_some_and(|all| matches!(&**all, [one] if self.takes_anything(one, known))),
             "anyOf" => value
                 .as_array()
-                .is_some_and(|all| all.iter().any(|one| self.takes_anything(one, is_object))),
+                .is_some_and(|all| all.iter().any(|one| self.takes_anything(one, known))),
             "uniqueItems" => value == &Value::Bool(false),
             "not" => value == &Value::Bool(false),
             _ => false,
@@ -358,7 +432,7 @@ impl<'s> Asked<'s> {
 
 #[cfg(test)]
 mod tests {
-    use super::{can_not_fail, matches_anything, takes_anything};
+    use super::{PlaceType, can_not_fail, matches_anything, misses_all, takes_any, takes_anything};
     use crate::Operator;
     use serde_json::json;
 
@@ -380,14 +454,37 @@ mod tests {
     #[test]
     fn what_can_not_fail_is_told_from_what_asks_that_there_be_something() {
         for pattern in [
-            "", ".*", "x*", "(?s).*", "a|", "(a?b?)", "^", "$", "[^q]*", r"\s*", "(?m)^",
+            "",
+            ".*",
+            "x*",
+            "(?s).*",
+            "a|",
+            "(a?b?)",
+            "^",
+            "$",
+            "[^q]*",
+            r"\s*",
+            "(?m)^",
+            ".+|^$",
+            "(?s)^.*$",
+            r"(?m)^.*$|\n",
         ] {
             assert!(
                 can_not_fail(Operator::Matches, &json!(pattern)),
                 "{pattern}"
             );
         }
-        for pattern in ["^$", "^.*$", ".+", ".", "x", "[^a]", r"\b", r"\S"] {
+        for pattern in [
+            "^$",
+            "^.*$",
+            ".+",
+            ".",
+            "x",
+            "[^a]",
+            r"\b",
+            r"\S",
+            r"^[^\n]|^$",
+        ] {
             assert!(
                 !can_not_fail(Operator::Matches, &json!(pattern)),
                 "{pattern}"
@@ -395,7 +492,12 @@ mod tests {
         }
         assert!(can_not_fail(Operator::Contains, &json!("")));
         assert!(can_not_fail(Operator::Length, &json!({"ge": 0})));
+        assert!(can_not_fail(
+            Operator::Length,
+            &json!({"ge": 0, "le": 100_000_000})
+        ));
         assert!(!can_not_fail(Operator::Length, &json!({"ge": 1})));
+        assert!(!can_not_fail(Operator::Length, &json!({"le": 100_000})));
         assert!(can_not_fail(Operator::Schema, &json!({"minProperties": 0})));
         assert!(!can_not_fail(Operator::Schema, &json!({"type": "object"})));
     }
@@ -411,12 +513,16 @@ mod tests {
             json!({"allOf": [{}, true]}),
             json!({"type": ["string", "number", "boolean", "array", "object", "null"]}),
             json!({"minLength": 0, "not": false}),
+            json!({"dependentRequired": {"a": []}, "propertyNames": {"type": "string"}}),
+            json!({"oneOf": [{}]}),
+            json!({"minContains": 3, "then": false}),
+            json!({"maxLength": 100_000_000}),
             json!({"$ref": "#"}),
             json!({"allOf": [{"$ref": "#"}]}),
             json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}),
             json!({"$ref": "#/$defs/a", "$defs": {"a": {"title": "x"}}}),
         ] {
-            assert!(takes_anything(&schema, false), "{schema}");
+            assert!(takes_anything(&schema), "{schema}");
         }
         for schema in [
             json!(false),
@@ -430,17 +536,35 @@ mod tests {
             json!({"$ref": "#/$defs/a"}),
             json!({"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}}),
             json!({"properties": {"next": {"$ref": "#"}}, "required": ["value"]}),
+            json!({"oneOf": [{}, {}]}),
+            json!({"if": {"required": ["a"]}, "then": false}),
+            json!({"maxLength": 100_000}),
             json!({"unknownKeyword": 1}),
         ] {
-            assert!(!takes_anything(&schema, false), "{schema}");
+            assert!(!takes_anything(&schema), "{schema}");
         }
-        assert!(takes_anything(&json!({"type": "object"}), true));
-        let of_a_list = json!({"items": {"const": 3}, "minItems": 1, "contains": {"const": 1}});
-        assert!(takes_anything(&of_a_list, true));
-        assert!(!takes_anything(&of_a_list, false));
-        assert!(!takes_anything(
-            &json!({"type": "array", "items": {"const": 3}}),
-            true
+        assert!(takes_any(
+            &json!({"type": "object"}),
+            Some(PlaceType::Object)
+        ));
+        for (schema, known) in [
+            (
+                json!({"items": {"const": 3}, "minItems": 1, "contains": {"const": 1}}),
+                PlaceType::Object,
+            ),
+            (json!({"multipleOf": 2}), PlaceType::Object),
+            (json!({"required": ["text"]}), PlaceType::Array),
+            (json!({"allOf": [{"minLength": 1}]}), PlaceType::Array),
+        ] {
+            assert!(takes_any(&schema, Some(known)), "{schema}");
+            assert!(!takes_anything(&schema), "{schema}");
+        }
+        let asks = json!({"type": "array", "items": {"const": 3}});
+        assert!(!takes_any(&asks, Some(PlaceType::Object)));
+        assert!(!misses_all(&asks, PlaceType::Object));
+        assert!(misses_all(
+            &json!({"properties": {"a": {"const": 1}}}),
+            PlaceType::Array
         ));
     }
 }

@@ -21,6 +21,7 @@ mod source;
 mod syntax;
 mod template;
 mod types;
+mod unread;
 mod uses;
 mod words;
 
@@ -55,4 +56,5 @@ pub use types::{
     JsonExpect, Plan, Predicate, Redaction, Request, Requirement, Segment, Server, Step, StepCase,
     Transport, Until, VarCondition,
 };
+pub use unread::unread_properties;
 pub use uses::{UnknownServer, snapshot_path};

@@ -4,6 +4,7 @@
 //! of it. Which one a [`super::PlanSource`] stands for belongs to the source,
 //! so that an edited text is read again as the same one.
 
+use super::source::Location;
 use indexmap::IndexMap;
 
 /// More combinations than this are a slip, not a question.
@@ -16,6 +17,8 @@ pub struct Matrix {
     pub protocol: Vec<String>,
     /// By the name that steps use, the servers that take turns under it.
     pub servers: IndexMap<String, Vec<String>>,
+    /// Where `protocol` stands.
+    pub protocol_at: Option<Location>,
 }
 
 /// One combination.
@@ -132,6 +135,7 @@ mod tests {
         let matrix = Matrix {
             protocol: names(&["old", "new"]),
             servers: [("files".to_owned(), names(&["a", "b"]))].into(),
+            protocol_at: None,
         };
         let labels: Vec<String> = matrix.variants().iter().map(|v| v.label()).collect();
         assert_eq!(labels, ["old, a", "old, b", "new, a", "new, b"]);

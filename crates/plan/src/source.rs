@@ -1,8 +1,9 @@
 //! The text of a plan and where it came from.
 
 use super::Variant;
+use jelly_base::files::read_up_to;
 use sha2::{Digest, Sha256};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -94,11 +95,7 @@ impl PlanSource {
                 reason: error.to_string(),
             },
         };
-        let file = std::fs::File::open(path).map_err(|e| unreadable(&e))?;
-        let mut bytes = Vec::new();
-        file.take(MAX_BYTES + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|e| unreadable(&e))?;
+        let bytes = read_up_to(path, MAX_BYTES).map_err(|e| unreadable(&e))?;
         if bytes.len() as u64 > MAX_BYTES {
             return Err(ReadError::TooLong { path: shown });
         }

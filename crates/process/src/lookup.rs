@@ -55,7 +55,7 @@ pub fn check(spec: &CommandSpec) -> Result<(), SpawnError> {
     let file = spec.cwd.join(&target.path);
     let refused = match fs::metadata(&file) {
         Err(e) => e,
-        Ok(meta) if meta.is_dir() => io::Error::from_raw_os_error(libc::EACCES),
+        Ok(meta) if meta.is_dir() => io::Error::from_raw_os_error(libc::EISDIR),
         Ok(_) => match access(&file, Access::EXEC_OK) {
             Err(errno) => errno.into(),
             Ok(()) => return Ok(()),
@@ -149,10 +149,15 @@ pub(super) fn explain(failed: &io::Error, spec: &CommandSpec, program: &Path) ->
         return error;
     }
     let file = spec.cwd.join(program);
+    // Systems say of it that it may not be executed, as of a file.
+    let errno = match errno {
+        libc::EACCES if file.is_dir() => libc::EISDIR,
+        errno => errno,
+    };
     let why = match errno {
         libc::ENOENT if file.exists() => Some(missing_interpreter(&file)),
         libc::ENOENT => Some("the command does not exist".to_owned()),
-        libc::EACCES if file.is_dir() => Some("a directory, not a program".to_owned()),
+        libc::EISDIR => Some("a directory, not a program".to_owned()),
         libc::EACCES if file.exists() && access(&file, Access::EXEC_OK).is_err() => {
             Some("not marked as executable".to_owned())
         }

@@ -6,10 +6,10 @@
 
 use super::unix;
 use super::{Capture, ExitBoundReader, ExitWatch};
-use jelly_base::text::redact::{Redactor, StreamRedactor};
+use jelly_base::text::redact::{Redactor, StreamRedactor, show_text};
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -18,6 +18,9 @@ use tokio::sync::watch;
 /// How often [`StderrHandle::caught_up`] lets the pump have its turn before it
 /// takes the server for one that never stops writing.
 const CATCH_UP_TURNS: usize = 64;
+
+/// Bytes of a line that its log waits for.
+const LOGGED_LINE: usize = 64 * 1024;
 
 /// A place in the stream of stderr, to ask later what came after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -214,6 +217,7 @@ where
         shared: Arc::clone(&shared),
         redactor: capture.redactor.stream(),
         sink: capture.sink,
+        line: Vec::new(),
         pass_on: capture.pass_on,
         done,
     };
@@ -226,6 +230,9 @@ struct Pump<R> {
     shared: Arc<Mutex<Shared>>,
     redactor: StreamRedactor,
     sink: Option<Box<dyn Write + Send>>,
+    /// What the sink was not given yet: what is secret by its name shows only in
+    /// a whole line.
+    line: Vec<u8>,
     pass_on: Option<Box<dyn Write + Send>>,
     done: watch::Sender<bool>,
 }
@@ -247,22 +254,58 @@ impl<R: AsyncRead + Unpin> Pump<R> {
         }
         let rest = self.redactor.finish();
         self.keep(0, &rest);
+        let rest = std::mem::take(&mut self.line);
+        let failed = self.write(&rest);
+        self.note(failed);
         lock(&self.shared).pipe = None;
         self.done.send_replace(true);
     }
 
     fn keep(&mut self, seen: usize, clean: &[u8]) {
-        let failed = self
-            .sink
-            .as_mut()
-            .and_then(|sink| sink.write_all(clean).and_then(|()| sink.flush()).err());
-        let mut shared = lock(&self.shared);
-        shared.seen += seen as u64;
-        shared.ring.push(clean);
+        let failed = self.log(clean);
+        {
+            let mut shared = lock(&self.shared);
+            shared.seen += seen as u64;
+            shared.ring.push(clean);
+        }
+        self.note(failed);
+    }
+
+    fn note(&mut self, failed: Option<io::Error>) {
         if let Some(error) = failed {
-            shared.sink_error = Some(error.to_string());
+            lock(&self.shared).sink_error = Some(error.to_string());
             self.sink = None;
         }
+    }
+
+    /// Gives the sink what is whole of these bytes and those before.
+    fn log(&mut self, clean: &[u8]) -> Option<io::Error> {
+        self.sink.as_ref()?;
+        self.line.extend_from_slice(clean);
+        let whole = match self.line.iter().rposition(|byte| *byte == b'\n') {
+            Some(feed) => feed + 1,
+            None if self.line.len() > LOGGED_LINE => self.line.len(),
+            None => return None,
+        };
+        let rest = self.line.split_off(whole);
+        let lines = std::mem::replace(&mut self.line, rest);
+        self.write(&lines)
+    }
+
+    fn write(&mut self, lines: &[u8]) -> Option<io::Error> {
+        let sink = self.sink.as_mut()?;
+        let masked = match std::str::from_utf8(lines) {
+            Ok(text) => show_text(text),
+            // What is no text stays as it is, where nothing in it is secret.
+            Err(_) => match String::from_utf8_lossy(lines) {
+                text if matches!(show_text(&text), Cow::Borrowed(_)) => {
+                    return sink.write_all(lines).and_then(|()| sink.flush()).err();
+                }
+                text => Cow::Owned(show_text(&text).into_owned()),
+            },
+        };
+        let written = sink.write_all(masked.as_bytes());
+        written.and_then(|()| sink.flush()).err()
     }
 }
 

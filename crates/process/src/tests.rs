@@ -177,7 +177,7 @@ async fn what_can_not_be_executed_is_told_from_what_is_missing() {
     let folder_path = folder.path().to_str().expect("the path is text");
     for (path, name, why) in [
         (plain.as_str(), "EACCES", "(not marked as executable)"),
-        (folder_path, "EACCES", "(a directory, not a program)"),
+        (folder_path, "EISDIR", "(a directory, not a program)"),
         (&shebangless, "ENOEXEC", "(neither a program"),
         ("/no/such/program", "ENOENT", "(the command does not exist)"),
     ] {

@@ -5,6 +5,7 @@ use super::message::{Kind, Line, peek};
 use super::upstream::outsider;
 use jelly_base::mcp::DISCOVER;
 use jelly_base::model::UpstreamErrorType;
+use jelly_base::text::redact::show_text;
 use jelly_wire::{HttpEnd, RawNews};
 use std::io::Write;
 use tokio::time::Instant;
@@ -41,7 +42,7 @@ impl Proxy {
             let _ = writeln!(
                 self.pass_on,
                 "jelly proxy: {method} {}",
-                self.settings.redactor.redact(&end.message)
+                show_text(&self.settings.redactor.redact(&end.message))
             );
             return;
         }

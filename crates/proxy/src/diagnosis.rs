@@ -8,7 +8,8 @@ use jelly_base::model::{
     Diagnosis, ErrorCategory, Failure, Outcome, Phase, RequestFacts, Side, TROUBLE_MESSAGE_CHARS,
     UpstreamContext, UpstreamErrorType, UpstreamTrouble,
 };
-use jelly_base::text::{one_line, sanitize};
+use jelly_base::text::redact::show_text;
+use jelly_base::text::{capitalised, one_line, sanitize};
 use jelly_triage::engine::{Audience, Engine, pointed_to};
 
 /// Of a fix in the message.
@@ -73,6 +74,41 @@ pub fn trouble_of(engine: &Engine, failure: &Failure, error_type: UpstreamErrorT
             },
         },
     }
+}
+
+/// What the client is told where jelly itself lacks what it needs to start the
+/// server: a file, a variable, a flag's value.
+#[must_use]
+pub fn trouble_of_refusal(
+    engine: &Engine,
+    context: UpstreamContext,
+    what: &str,
+    next: Option<&str>,
+) -> Trouble {
+    let (what, next) = (show_text(what), next.map(show_text));
+    let what = sentence(&sanitize(&what));
+    let failure = Failure {
+        phase: Some(Phase::Config),
+        message: Some(what.clone()),
+        ..Failure::default()
+    };
+    let mut trouble = trouble_of(engine, &failure, UpstreamErrorType::StartupFailed);
+    let next = sanitize(next.as_deref().unwrap_or("Correct what is wrong."));
+    let fix = sentence(&capitalised(&next));
+    let told = format!("jelly proxy can't start the server. {what}");
+    trouble.message = message(&told, "", "", Some(&fix));
+    let data = &mut trouble.data;
+    if data.error_category.is_none() || data.root_cause == "unknown" {
+        data.root_cause = "invalid_config".to_owned();
+        data.rule = None;
+        data.error_category = Some(ErrorCategory::Infrastructure);
+        data.retryable = Some(false);
+    }
+    data.details = told;
+    data.evidence = None;
+    data.fix_instructions = vec![fix, "Then restart the server in the client.".to_owned()];
+    data.error_context = context;
+    trouble
 }
 
 /// What of its surroundings a server died of in use, where its last words say so.
@@ -318,6 +354,27 @@ mod tests {
         };
         let killed = told("Error: ENOSPC: no space left on device, write\n", killed);
         assert_ne!(killed.data.root_cause, "disk_full");
+    }
+
+    #[test]
+    fn what_quotes_a_file_over_several_lines_is_told_whole() {
+        let failure = Failure {
+            phase: Some(Phase::Handshake),
+            outcome: Some(Outcome::Eof),
+            stderr: Some(
+                "SyntaxError: Unexpected token '}', ...\"b\": [1, 2,\n}\n\" is not valid JSON\n    \
+                 at JSON.parse (<anonymous>)\n"
+                    .to_owned(),
+            ),
+            ..Failure::default()
+        };
+        let kind = UpstreamErrorType::StartupFailed;
+        let told = trouble_of(Engine::builtin(), &failure, kind);
+        assert!(
+            told.message.contains("Unexpected token '}', "),
+            "{}",
+            told.message
+        );
     }
 
     #[test]

@@ -7,21 +7,21 @@ use super::adapter::{Adapter, StoreSchemas};
 use super::client::{Client, FromClient};
 use super::diagnosis::trouble_of;
 use super::learner::Learner;
+use super::message::is_other_json;
 use super::pass_on::PassOn;
 use super::relay::{Relay, Wish};
 use super::settings::{FULL, Onlookers, ProxySettings, Recording};
+use super::silence::{Silence, Trial};
 use super::spans::SpanTap;
 use super::trouble::Trouble;
-use super::upstream::{Upstream, Way, outsider};
-use jelly_base::mcp::Era;
+use super::upstream::{Upstream, Way};
 use jelly_base::model::{Failure, UpstreamErrorType};
 use jelly_triage::engine::Engine;
-use jelly_wire::{Frame, Launch, LineSplitter, RawNews, start};
+use jelly_wire::{Frame, LineSplitter, RawNews};
 use std::collections::HashMap;
 use std::future::Future;
 use std::io::{self, Write};
 use std::ops::Deref;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -30,11 +30,9 @@ use tokio::time::{Instant, sleep_until};
 /// What the server may take to exit when the client has closed its end, and
 /// again after SIGTERM. Clients insist after two seconds themselves.
 pub const GRACE: Duration = Duration::from_millis(700);
-/// What requests that were sent before the client closed its end may take.
-const LAST_ANSWERS: Duration = Duration::from_secs(60);
-/// A process that is started only to see whether it lives.
-const TRIAL: Duration = Duration::from_secs(20);
-
+/// What requests that were sent before the client closed its end may take, once
+/// the server is ready or has been told all of them.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
 /// What tells what is wrong, for all clients of a proxy.
 pub type SharedEngine = Rc<dyn Deref<Target = Engine>>;
 
@@ -47,10 +45,6 @@ pub enum ProxyEnd {
     Interrupted,
 }
 
-/// What is awaited of a process that is not probed; its failure, where it is
-/// none of the probe's doing.
-type Trial = Pin<Box<dyn Future<Output = Option<Box<Failure>>>>>;
-
 /// One client and one server.
 pub struct Proxy {
     pub(super) settings: Rc<ProxySettings>,
@@ -62,7 +56,10 @@ pub struct Proxy {
     client: Client,
     /// When the client closed its end.
     closed: Option<Instant>,
-    trial: Option<Trial>,
+    /// When the client last took something.
+    took: Instant,
+    pub(super) trial: Option<Trial>,
+    pub(super) silence: Silence,
 }
 
 /// What happened.
@@ -116,7 +113,9 @@ impl Proxy {
             pass_on,
             client,
             closed: None,
+            took: Instant::now(),
             trial: None,
+            silence: Silence::Unread(None),
         })
     }
 
@@ -157,7 +156,10 @@ impl Proxy {
                 News::Client(FromClient::Message(line)) => {
                     self.relay.from_client(&line, Instant::now());
                 }
-                News::Client(FromClient::Wrote(Ok(wrote))) => self.relay.to_client().took(wrote),
+                News::Client(FromClient::Wrote(Ok(wrote))) => {
+                    self.took = Instant::now();
+                    self.relay.to_client().took(wrote);
+                }
                 // Nobody reads it any more.
                 News::Client(FromClient::Wrote(Err(_))) => return Ok(()),
                 News::Client(FromClient::Room) => {}
@@ -198,7 +200,8 @@ impl Proxy {
     async fn news(&mut self) -> News {
         let to_client = std::mem::take(self.relay.to_client());
         let to_server = std::mem::take(self.relay.to_server());
-        let due = earliest(self.relay.due(), self.closed.map(|at| at + LAST_ANSWERS));
+        let due = earliest(self.relay.due(), self.last_answers());
+        let due = earliest(due, self.silent_until());
         let mut unsent = to_server.unsent().len();
         let reads_server = to_client.unsent().len() < FULL && !self.client.is_full();
         let (mut stdin, mut stdout, mut url) = (None, None, None);
@@ -323,11 +326,33 @@ impl Proxy {
         let Some(closed) = self.closed else {
             return false;
         };
-        let unwritten = !self.relay.to_client().is_empty();
+        // A client that reads nothing is not waited for either.
+        let reads = self.took.max(closed).elapsed() < LAST_ANSWERS;
+        let unwritten = !self.relay.to_client().is_empty() && reads;
         let unsent = !self.relay.to_server().is_empty();
-        let waits = self.relay.is_asked() && closed.elapsed() < LAST_ANSWERS;
+        let waits = (unsent || self.relay.is_asked()) && closed.elapsed() < self.patience();
         let lives = self.upstream.is_some() || self.trial.is_some();
-        !(unwritten || lives && (unsent || waits))
+        !(unwritten || lives && waits)
+    }
+
+    /// When it is looked again whether anything is still to be waited for, after
+    /// the client closed its end.
+    fn last_answers(&self) -> Option<Instant> {
+        let closed = self.closed?;
+        let now = Instant::now();
+        let moments = [
+            closed + self.patience(),
+            self.took.max(closed) + LAST_ANSWERS,
+        ];
+        moments.into_iter().filter(|at| *at > now).min()
+    }
+
+    /// How long they may take: a server that is starting has its own time.
+    fn patience(&self) -> Duration {
+        match self.relay.is_ready() {
+            true => LAST_ANSWERS,
+            false => LAST_ANSWERS.max(self.settings.relay.startup_timeout),
+        }
     }
 
     fn close(&mut self) {
@@ -445,49 +470,20 @@ impl Proxy {
         let failure = upstream.ended(&self.settings, exit, was_ready, method);
         let probed = self.relay.only_probed() && upstream.read_all();
         upstream.stop(GRACE).await;
-        if probed && self.closed.is_none() {
+        if probed {
             // It may have died of the probe alone.
             self.relay.wait();
-            self.trial = Some(self.try_without_probe(failure));
+            if self.trial.is_none() {
+                self.trial = Some(self.try_without_probe(failure));
+            }
             return;
         }
         self.failed(&failure);
     }
 
-    /// Starts a process that is asked in the legacy era alone.
-    fn try_without_probe(&self, first: Failure) -> Trial {
-        let launch = Launch {
-            era: Some(Era::Legacy),
-            startup_timeout: self.settings.relay.startup_timeout.min(TRIAL),
-            redactor: self.settings.redactor.clone(),
-            ..Launch::new(self.settings.name.clone(), self.settings.reach.clone())
-        };
-        let outsider = outsider(&self.settings);
-        Box::pin(async move {
-            match start(&launch).await {
-                Ok(mut session) => {
-                    session.shutdown(GRACE).await;
-                    None
-                }
-                // What is said of both is the same, where it is not the probe.
-                Err(failure) if failure.exit.is_some() => {
-                    Some(Box::new(outsider.unready(*failure)))
-                }
-                Err(_) => Some(Box::new(first)),
-            }
-        })
-    }
-
-    fn tried(&mut self, failure: Option<Box<Failure>>) {
-        self.trial = None;
-        match failure {
-            Some(failure) => self.failed(&failure),
-            None => self.relay.is_legacy(),
-        }
-    }
-
     async fn due(&mut self) {
         let now = Instant::now();
+        self.break_silence(now).await;
         if !self.relay.tick(now) {
             return;
         }
@@ -518,7 +514,14 @@ fn take_frame(
     now: Instant,
 ) {
     match frame {
-        Frame::Line(line) if relay.from_server(line, now) => upstream.count_message(),
+        Frame::Line(line) if relay.from_server(line, now) => {
+            let in_use = relay.is_ready();
+            // It passes; of a server that dies at its start, it may say why.
+            match !in_use && is_other_json(line) {
+                true => upstream.add_noise(line, settings),
+                false => upstream.count_message(in_use),
+            }
+        }
         Frame::Line(line) if line.trim_ascii().is_empty() => {}
         // Clients take it for a broken message; here it does no harm.
         Frame::Line(line) => {

@@ -9,9 +9,14 @@ use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdUnixStream;
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::time::sleep;
+
+/// How often it is looked whether the other end of a socket is closed.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Gives a stream back as it was: others may have it too, and expect to block.
 #[derive(Debug)]
@@ -115,11 +120,25 @@ impl ClientOutput {
 
     /// Waits until nobody reads it any more, where that can be seen. Cancel safe.
     pub async fn abandoned(&self) {
-        if let End::Pipe(pipe) = &self.end
-            && let Ok(ready) = pipe.ready(Interest::ERROR).await
-            && (ready.is_error() || ready.is_write_closed())
-        {
-            return;
+        match &self.end {
+            End::Pipe(pipe) => {
+                if let Ok(ready) = pipe.ready(Interest::ERROR).await
+                    && (ready.is_error() || ready.is_write_closed())
+                {
+                    return;
+                }
+            }
+            // A socket can be written to until its other end is closed, and nothing waits
+            // for that alone.
+            End::Socket(socket) => {
+                while let Ok(ready) = socket.ready(Interest::WRITABLE).await {
+                    if ready.is_write_closed() || ready.is_error() {
+                        return;
+                    }
+                    sleep(LOOK).await;
+                }
+            }
+            End::AtOnce(_) => {}
         }
         std::future::pending().await
     }

@@ -23,6 +23,7 @@ mod relay;
 mod routing;
 mod run;
 mod settings;
+mod silence;
 mod spans;
 mod stand_in;
 mod trouble;
@@ -30,6 +31,7 @@ mod upstream;
 
 pub use account::{RequestEnd, RequestOutcome};
 pub use adapter::{Adapter, StoreSchemas};
+pub use diagnosis::trouble_of_refusal;
 pub use driver::{ProxyEnd, SharedEngine};
 pub use learner::schemas_of;
 pub use listen::{ListenSettings, listen};

@@ -73,6 +73,16 @@ pub fn peek(line: &[u8]) -> Line<'_> {
     }
 }
 
+/// Whether a line is JSON that is no message, as some write their log.
+#[must_use]
+pub fn is_other_json(line: &[u8]) -> bool {
+    match peek(line) {
+        Line::One(message) => message.kind() == Kind::Unknown,
+        Line::Other => true,
+        Line::Many(_) | Line::Noise => false,
+    }
+}
+
 /// The messages of a batch, each as it is written.
 #[must_use]
 pub fn parts_of(batch: &[u8]) -> Vec<&[u8]> {

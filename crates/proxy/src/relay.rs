@@ -11,6 +11,7 @@
 //! | `injection` | answers that are to go wrong |
 //! | `life` | starts, deaths and what is due |
 //! | `pending` | requests that wait for an answer |
+//! | `probe` | what waits until the era of a new process is known |
 //! | `outbox` | bytes on their way to one side |
 //! | `repeatable` | which tools may be called twice |
 //! | `session` | what a new process has to be told of the client |
@@ -20,6 +21,7 @@ mod injection;
 mod life;
 mod outbox;
 mod pending;
+mod probe;
 mod repeatable;
 mod server;
 mod session;
@@ -38,7 +40,7 @@ use pending::{Asked, Pendings, Waiting};
 use repeatable::Repeatable;
 use serde::Serialize;
 use serde_json::Value;
-use session::Session;
+use session::{Probing, Session};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use tokio::time::Instant;
 
@@ -94,6 +96,7 @@ pub struct Relay<T = ()> {
     state: State,
     /// The era of the process, as far as it is known.
     server_era: Option<Era>,
+    probing: Probing,
     session: Session,
     pending: Pendings,
     /// Requests that were answered here before the server did.
@@ -150,6 +153,8 @@ pub struct Relay<T = ()> {
 enum OwnRequest {
     /// `initialize` again.
     Restore,
+    /// Which era the server speaks.
+    Probe,
     /// Its answer is of no interest.
     Ignored,
 }
@@ -161,6 +166,7 @@ impl<T: Tap> Relay<T> {
         Self {
             state: State::Starting(Starting::ASKED_FOR),
             server_era: None,
+            probing: Probing::default(),
             session: Session::default(),
             pending: Pendings::default(),
             answered: HashMap::new(),
@@ -225,13 +231,6 @@ impl<T: Tap> Relay<T> {
     #[must_use]
     pub fn asked_for(&self) -> Option<&'static str> {
         self.pending.first().map(|asked| asked.method.name())
-    }
-
-    /// The server, which is new, was sent nothing but the probe for its era.
-    #[must_use]
-    pub fn only_probed(&self) -> bool {
-        let starting = matches!(self.state, State::Starting(s) if s.spawned);
-        starting && self.server_era.is_none() && self.pending.are_probes()
     }
 
     /// The client has closed its end: nothing is started any more.

@@ -35,6 +35,9 @@ pub struct RelaySettings {
     pub call_max: Option<Duration>,
     /// What is to go wrong with answers.
     pub faults: Option<Injector>,
+    /// A client of the modern era may ask without a probe: then the server is
+    /// asked for its era first.
+    pub asks_era: bool,
     /// What is started, as it may be shown.
     pub context: UpstreamContext,
 }
@@ -49,6 +52,7 @@ impl Default for RelaySettings {
             call_timeout: None,
             call_max: None,
             faults: None,
+            asks_era: false,
             context: UpstreamContext::default(),
         }
     }

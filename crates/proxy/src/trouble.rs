@@ -6,9 +6,10 @@ use jelly_base::model::{
     ErrorCategory, TROUBLE_MESSAGE_CHARS, TROUBLE_META, TROUBLE_TOOL, UPSTREAM_ERROR_CODE,
     UpstreamContext, UpstreamErrorType, UpstreamTrouble,
 };
-use jelly_base::text::{one_line, plural};
+use jelly_base::text::{human_duration, one_line, plural};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// Bytes of the last words of a server that is starting.
 const WORDS: usize = 110;
@@ -75,7 +76,7 @@ impl Trouble {
                      the lock by {renew}.",
                     one_line(first, CHANGE),
                 ),
-                TROUBLE_MESSAGE_CHARS,
+                TROUBLE_MESSAGE_CHARS - 1,
             ),
             data: UpstreamTrouble {
                 error_type: UpstreamErrorType::DefinitionChanged,
@@ -140,6 +141,36 @@ impl Trouble {
             "Give it more time: `--startup-timeout 3m` of `jelly proxy`.".to_owned(),
         ];
         self.as_type(UpstreamErrorType::StillStarting)
+    }
+
+    /// For a request that came after a death in use, and was not sent to anybody; a
+    /// later one starts the server again after this pause, or none does.
+    #[must_use]
+    pub fn unsent(mut self, pause: Option<Duration>) -> Self {
+        if self.data.error_type != UpstreamErrorType::Died {
+            return self;
+        }
+        let next = match pause {
+            Some(pause) => format!(
+                "Ask again in {}: that starts the server anew.",
+                human_duration(Duration::from_secs(pause.as_secs() + 1))
+            ),
+            None => {
+                "Restart the server in the client: this proxy does not start it again.".to_owned()
+            }
+        };
+        self.message = one_line(
+            &format!(
+                "The server died in use, and this request was not sent to it. Fix: {next} Before: {}",
+                self.message
+            ),
+            TROUBLE_MESSAGE_CHARS - 1,
+        );
+        self.data
+            .details
+            .push_str(" That was before this request, which was not sent to it.");
+        self.data.fix_instructions.insert(0, next);
+        self
     }
 
     /// The answer to the request with this id, as it was written.

@@ -7,6 +7,7 @@ use super::settings::ProxySettings;
 use jelly_base::mcp::Era;
 use jelly_base::model::{Exit, Failure, Outcome, Phase, RequestFacts, SpawnError};
 use jelly_base::text::human_duration;
+use jelly_base::text::redact::show_text;
 use jelly_harness::exec::{Outsider, preflight};
 use jelly_process::{
     Capture, CommandSpec, ExitBoundReader, ExitWatch, Process, StderrHandle, spawn,
@@ -135,6 +136,14 @@ impl UrlServer {
     ) -> Result<Self, Box<Failure>> {
         let started = match &endpoint.command {
             Some(command) => {
+                if let Some(port) = &endpoint.own_port
+                    && let Some(why) = port.taken().await
+                {
+                    return Err(Box::new(outsider(settings).unready(StartFailure {
+                        message: format!("was not started: {why}"),
+                        ..StartFailure::of(Phase::Spawn, Outcome::SpawnError)
+                    })));
+                }
                 let mut process = start_process(settings, command, pass_on.clone()).await?;
                 Some(StartedServer {
                     exit: process.exit_watch(),
@@ -259,8 +268,12 @@ impl Upstream {
         }
     }
 
-    pub fn count_message(&mut self) {
+    /// Of a server in use, what was noise before a message is not its last word.
+    pub fn count_message(&mut self, in_use: bool) {
         self.messages += 1;
+        if in_use {
+            self.noise.clear();
+        }
     }
 
     pub fn add_noise(&mut self, line: &[u8], settings: &ProxySettings) {
@@ -332,8 +345,8 @@ impl Upstream {
     ) -> Failure {
         let outsider = outsider(settings);
         if was_ready {
-            let exit = exit.unwrap_or_default();
-            return outsider.died(exit, self.stderr().tail(), method);
+            let noise = self.noise.iter().cloned().collect();
+            return outsider.died(exit, (self.stderr().tail(), noise), method);
         }
         let method = method.unwrap_or(Era::Legacy.opening());
         let start = match exit {
@@ -398,7 +411,7 @@ impl Upstream {
         let said = stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
         let noise = self.noise.iter().map(|line| line.trim());
         said.or_else(|| noise.rev().find(|line| !line.is_empty()))
-            .map(str::to_owned)
+            .map(|line| show_text(line).into_owned())
     }
 
     /// The failure of a server that refused to be told what the one before it

@@ -36,6 +36,7 @@ mod observed;
 mod patience;
 mod peer;
 mod raw;
+mod recorded_secrets;
 mod recording;
 mod reply;
 mod rounds;

@@ -4,7 +4,9 @@
 //! that can't be written is a warning, and never stops a run.
 
 use super::launch::Reach;
-use jelly_base::text::redact::{Redactor, show_argv, show_url, show_value};
+use super::recorded_secrets::RecordedSecrets;
+use jelly_base::files::create_named;
+use jelly_base::text::redact::{Redactor, mask_json, show_argv, show_text, show_url, show_value};
 use jelly_base::text::{Notation, disarmed, is_too_large};
 use schemars::JsonSchema;
 use serde::de::IgnoredAny;
@@ -87,29 +89,31 @@ pub struct RecordedStart {
 
 impl RecordedStart {
     fn of(reach: &Reach, redactor: &Redactor) -> Self {
+        let shown = |text: &str| redactor.redact(text).into_owned();
         let command = reach.command();
-        let argv = command
-            .map(|spec| show_argv(&spec.argv))
-            .unwrap_or_default();
+        // What has a name has it on the wire as well.
+        let argv = command.map_or_else(Vec::new, |spec| {
+            let words: Vec<String> = spec.argv.iter().map(|word| shown(word)).collect();
+            show_argv(&words)
+        });
         let env = command.map(|spec| spec.env.as_slice()).unwrap_or_default();
         let (url, headers) = match reach {
             Reach::Stdio(_) => (None, Vec::new()),
             Reach::Http(endpoint) => {
                 let names = endpoint.headers.iter().map(|(name, _)| name.clone());
-                (Some(show_url(&endpoint.url)), names.collect())
+                (Some(show_url(&shown(&endpoint.url))), names.collect())
             }
         };
-        let shown = |text: &str| redactor.redact(text).into_owned();
         Self {
-            argv: argv.iter().map(|word| shown(word)).collect(),
+            argv,
             cwd: command.map(|spec| shown(&spec.cwd.display().to_string())),
             env: env
                 .iter()
                 // How many proxies stand before a server is nothing of its own.
                 .filter(|(name, _)| name != "JELLY_PROXY_DEPTH")
-                .map(|(name, value)| (name.clone(), shown(&show_value(name, value))))
+                .map(|(name, value)| (name.clone(), show_value(name, &shown(value))))
                 .collect(),
-            url: url.as_deref().map(shown),
+            url,
             headers,
         }
     }
@@ -139,6 +143,8 @@ struct TranscriptState {
     failure: Option<io::Error>,
     /// Somebody was told of the failure.
     told: bool,
+    /// What was found in the messages.
+    secrets: RecordedSecrets,
 }
 
 /// How each line begins.
@@ -247,12 +253,13 @@ impl Recorder {
             bytes: earlier.bytes,
             failure,
             told: false,
+            secrets: RecordedSecrets::default(),
         }))
     }
 
     fn of_at_most(path: &Path, bytes: u64) -> io::Result<Self> {
         Ok(Self::of(TranscriptState {
-            file: Some(File::create(path)?),
+            file: Some(create_named(path)?),
             left: bytes,
             seq: 0,
             sessions: 0,
@@ -260,6 +267,7 @@ impl Recorder {
             bytes: 0,
             failure: None,
             told: false,
+            secrets: RecordedSecrets::default(),
         }))
     }
 
@@ -282,6 +290,9 @@ impl Recorder {
             }
         };
         let start = RecordedStart::of(reach, redactor);
+        if let Ok(masked) = serde_json::to_value(&start) {
+            self.lock().secrets.reserve(&masked);
+        }
         session.write(server, Direction::Sent, Content::Start(start));
         session
     }
@@ -294,7 +305,14 @@ impl Recorder {
     /// `message`, any other under `text`.
     pub fn record(&self, server: &str, direction: Direction, line: &[u8], redactor: &Redactor) {
         if self.lock().file.is_some() {
-            self.write(server, direction, redacted(line, redactor));
+            let content = redacted(line, redactor, &mut |message| {
+                self.lock().secrets.mask(message);
+            });
+            let content = match content {
+                Content::Text(text) => Content::Text(self.lock().secrets.mask_text(&text)),
+                other => other,
+            };
+            self.write(server, direction, content);
         }
     }
 
@@ -425,7 +443,10 @@ fn redacted_again(line: &str, redactor: &Redactor) -> String {
     if let Some(message) = entry.remove("message") {
         let text = message.to_string();
         drop(message);
-        let content = serde_json::json!(redacted(text.as_bytes(), redactor));
+        let content = redacted(text.as_bytes(), redactor, &mut |message| {
+            mask_json(message, &mut |name, _| name.to_owned());
+        });
+        let content = serde_json::json!(content);
         entry.extend(content.as_object().cloned().unwrap_or_default());
     }
     let mut entry = Value::Object(entry);
@@ -433,11 +454,13 @@ fn redacted_again(line: &str, redactor: &Redactor) -> String {
     entry.to_string()
 }
 
-fn redacted(line: &[u8], redactor: &Redactor) -> Content {
+/// What is known to be secret, and what `mask` finds besides, is masked.
+fn redacted(line: &[u8], redactor: &Redactor, mask: &mut dyn FnMut(&mut Value)) -> Content {
     if !is_too_large(line)
         && let Ok(mut value) = serde_json::from_slice::<Value>(line)
     {
         redactor.redact_json(&mut value);
+        mask(&mut value);
         // A number can be a secret too, and that shows only in the text.
         return match redactor.redact(&value.to_string()) {
             Cow::Borrowed(_) => Content::Message(value),
@@ -445,7 +468,7 @@ fn redacted(line: &[u8], redactor: &Redactor) -> Content {
         };
     }
     let text = String::from_utf8_lossy(line);
-    Content::Text(redactor.redact(&text).into_owned())
+    Content::Text(show_text(&redactor.redact(&text)).into_owned())
 }
 
 #[cfg(test)]

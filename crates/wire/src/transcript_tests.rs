@@ -191,3 +191,60 @@ fn a_full_disk_is_a_warning() {
             .starts_with("the wire record stops after message 0")
     );
 }
+
+#[test]
+fn what_nobody_called_a_secret_is_masked_on_both_sides_by_its_name_or_form() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("wire.jsonl");
+    let recorder = Recorder::create(&path).unwrap();
+    let none = Redactor::none();
+    let known = Redactor::new([("Password", "of-the-command")]);
+    let reach = Reach::from(CommandSpec {
+        argv: vec!["srv".to_owned(), "of-the-command".to_owned()],
+        cwd: "/w".into(),
+        env: Vec::new(),
+    });
+    drop(recorder.session("s", &reach, &known));
+    let sent = |arguments: Value| {
+        let line = json!({"id": 1, "method": "tools/call", "params": {"arguments": arguments}});
+        recorder.record("s", Direction::Sent, line.to_string().as_bytes(), &none);
+    };
+    sent(json!({"password": "hunter2hunter2"}));
+    sent(json!({"password": "swordfish-22"}));
+    sent(json!({"headers": {"Authorization": "Bearer zzyyxx1234567890aa"}}));
+    sent(json!({"dsn": "postgres://u:dbpass998877@h/d", "q": "hunter2hunter2"}));
+    for said in [
+        json!({"result": {"content": [{"type": "text", "text":
+            "got hunter2hunter2, swordfish-22 and {\"token\":\"ghp_0123456789abcdefghij\"}"}]}})
+        .to_string(),
+        "no JSON: password=hunter2hunter2, zzyyxx1234567890aa".to_owned(),
+    ] {
+        recorder.record("s", Direction::Received, said.as_bytes(), &none);
+    }
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<Value> = text
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let arguments = |n: usize| lines[n]["message"]["params"]["arguments"].clone();
+    // The command has one of that name.
+    assert_eq!(arguments(0), json!({"password": "[secret password 2]"}));
+    assert_eq!(arguments(1), json!({"password": "[secret password 3]"}));
+    assert_eq!(
+        arguments(2),
+        json!({"headers": {"Authorization": "Bearer [secret Authorization]"}})
+    );
+    assert_eq!(
+        arguments(3),
+        json!({"dsn": "postgres://u:[secret the URL's password]@h/d", "q": "[secret password 2]"})
+    );
+    assert_eq!(
+        lines[4]["message"]["result"]["content"][0]["text"],
+        "got [secret password 2], [secret password 3] and {\"token\":\"[secret token]\"}"
+    );
+    assert_eq!(
+        lines[5]["text"],
+        "no JSON: password=[secret password 2], [secret Authorization]"
+    );
+}

@@ -67,7 +67,7 @@ pub struct ProxyArgs {
     #[arg(long)]
     pub no_restart: bool,
 
-    /// Timeout for a tool call; progress restarts it, and a question to the user pauses it
+    /// Timeout for a tool call; progress restarts it, as does the answer to a question to the user, during which it does not run
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub tool_call_timeout: Option<Duration>,
 

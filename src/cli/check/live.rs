@@ -2,6 +2,7 @@
 //! They are started, and nothing of them is called.
 
 use super::super::again::{name_plan, run_here};
+use super::super::busy::Busy;
 use super::super::named_server::{NamedPlan, NamedServer, trouble_in_plan, world_redactor};
 use super::super::out;
 use super::super::plan_files::{plans, read_source};
@@ -13,7 +14,7 @@ use crate::cli::args::{CheckArgs, Format};
 use jelly_base::model::{Checkup, ExitCode, Failure};
 use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::{OpenServer, ServerLists};
-use jelly_plan::{Plan, PlanError, PlanFinding, PlanSource, load_in};
+use jelly_plan::{Plan, PlanError, PlanFinding, PlanSource, Scope, load_in};
 use jelly_triage::engine::Engine;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -152,6 +153,7 @@ impl LiveCheck<'_> {
         let used: BTreeSet<&str> = plan.all_steps().map(|step| step.server.as_str()).collect();
         let mut held = HeldPlan::default();
         let mut lists = JoinSet::new();
+        let busy = Busy::waiting(self.world);
         let starts = Arc::new(Semaphore::new(STARTS));
         let servers = plan.servers.values();
         // One that is not to start has no lists.
@@ -165,6 +167,7 @@ impl LiveCheck<'_> {
             match reached {
                 Ok(server) => {
                     let (starts, redactor) = (starts.clone(), self.redactor.clone());
+                    busy.begin_server(&server.name, "reading its lists", &redactor);
                     lists.spawn_local(async move {
                         // Never closed, so there is always a permit in the end.
                         let _permit = starts.acquire().await;
@@ -173,14 +176,22 @@ impl LiveCheck<'_> {
                 }
                 Err(failures) => {
                     let failures = failures.iter();
-                    let checkups = failures.map(|failure| self.trouble(plan, server, failure));
+                    let tmp = scopes
+                        .last()
+                        .map(|(_, scope): &(_, Scope)| scope.tmp.as_path());
+                    let checkups =
+                        failures.map(|failure| self.trouble(plan, (server, tmp), failure));
                     held.not_started.extend(checkups);
                 }
             }
         }
         let mut ends = Vec::new();
         while let Some(end) = lists.join_next().await {
-            ends.push(end.map_err(|error| Refusal::fault(&error.to_string()))?);
+            let end = end.map_err(|error| Refusal::fault(&error.to_string()))?;
+            if let Some((server, _)) = scopes.get(end.0) {
+                busy.end_server(&server.name, self.redactor);
+            }
+            ends.push(end);
         }
         ends.sort_by_key(|(at, _)| *at);
         for (at, end) in ends {
@@ -193,14 +204,24 @@ impl LiveCheck<'_> {
                     held.findings.extend(findings);
                     held.servers.push(server.name.clone());
                 }
-                Err(failure) => held.not_started.push(self.trouble(plan, server, &failure)),
+                Err(failure) => {
+                    let tmp = Some(scope.tmp.as_path());
+                    held.not_started
+                        .push(self.trouble(plan, (server, tmp), &failure));
+                }
             }
         }
         Ok(held)
     }
 
-    fn trouble(&self, plan: &Plan, server: &jelly_plan::Server, failure: &Failure) -> Checkup {
-        let mut checkup = trouble_in_plan(&server.name, &plan.at(server.at), failure, self.engine);
+    fn trouble(
+        &self,
+        plan: &Plan,
+        (server, tmp): (&jelly_plan::Server, Option<&Path>),
+        failure: &Failure,
+    ) -> Checkup {
+        let at = plan.at(server.at);
+        let mut checkup = trouble_in_plan((&server.name, &at, tmp), failure, self.engine);
         if let Some(diagnosis) = &mut checkup.diagnosis {
             name_plan(&mut diagnosis.advice.fix, &plan.source.path, None);
             run_here(&mut diagnosis.advice.fix, &self.world.cwd);

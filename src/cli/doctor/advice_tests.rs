@@ -95,7 +95,7 @@ lsof: -iTCP, -nP, -sTCP
 mkdir: -p
 mvn: -Dverbose, dependency:tree
 node: --help, --version
-npm: --help, --prefix, install, ls, view
+npm: --help, --prefix, install, ls, view, view mcp-hello-world, view srv
 npx: --help, --package, -c, -y
 nvidia-smi:
 php: -m

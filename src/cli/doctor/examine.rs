@@ -2,6 +2,7 @@
 //! diagnosed.
 
 use super::super::again::run_here;
+use super::super::busy::Busy;
 use super::super::files::text_within;
 use super::super::settings::World;
 use super::ask::{Answers, answers_of};
@@ -116,7 +117,11 @@ struct EntryCheck<'a> {
 }
 
 /// Looks after all servers, side by side; in the order of the files.
-pub async fn examine_all(examiner: &Examiner<'_>, found: &FoundConfigs) -> Vec<Checkup> {
+pub async fn examine_all(
+    examiner: &Examiner<'_>,
+    found: &FoundConfigs,
+    busy: &Busy,
+) -> Vec<Checkup> {
     let redactor = &examiner.settings.redactor;
     // Before anything can be shown.
     let entries = found.configs.iter().flat_map(|config| &config.entries);
@@ -137,11 +142,13 @@ pub async fn examine_all(examiner: &Examiner<'_>, found: &FoundConfigs) -> Vec<C
         let starts = examiner.starts(check.config);
         if let (true, false, Some(reach)) = (starts, check.entry.disabled, check.reach.clone()) {
             let (name, settings) = (check.entry.name.clone(), examiner.settings.clone());
+            busy.begin_server(&name, "starting", redactor);
             work.spawn_local(async move { (index, examine(&name, &reach, &settings).await) });
         }
     }
-    let mut examined = gathered(work).await;
-    let mut trials = try_all(examiner, &checks, &examined).await;
+    let is_done = |index: usize| busy.end_server(&checks[index].entry.name, redactor);
+    let mut examined = gathered(work, is_done).await;
+    let mut trials = try_all(examiner, &checks, &examined, busy).await;
     checks
         .into_iter()
         .enumerate()
@@ -158,7 +165,9 @@ async fn try_all(
     examiner: &Examiner<'_>,
     checks: &[EntryCheck<'_>],
     examined: &BTreeMap<usize, Examined>,
+    busy: &Busy,
 ) -> BTreeMap<usize, CandidateTrial> {
+    let redactor = &examiner.settings.redactor;
     let mut work = JoinSet::new();
     for (&index, seen) in examined {
         let EntryCheck { entry, reach, .. } = &checks[index];
@@ -168,18 +177,24 @@ async fn try_all(
         if let Some(plan) = trial::plan(examiner.engine, entry, seen) {
             let (name, spec, settings) =
                 (entry.name.clone(), spec.clone(), examiner.settings.clone());
+            busy.begin_server(&name, "starting in another way", redactor);
             work.spawn_local(async move { (index, try_out(&name, &spec, plan, settings).await) });
         }
     }
-    gathered(work).await
+    let is_done = |index: usize| busy.end_server(&checks[index].entry.name, redactor);
+    gathered(work, is_done).await
 }
 
 /// What all of them came to, by their index.
-async fn gathered<T: 'static>(mut work: JoinSet<(usize, T)>) -> BTreeMap<usize, T> {
+async fn gathered<T: 'static>(
+    mut work: JoinSet<(usize, T)>,
+    is_done: impl Fn(usize),
+) -> BTreeMap<usize, T> {
     let mut all = BTreeMap::new();
     while let Some(joined) = work.join_next().await {
         match joined {
             Ok((index, result)) => {
+                is_done(index);
                 all.insert(index, result);
             }
             // A fault of ours, and to be told as such.
@@ -404,6 +419,11 @@ impl Examiner<'_> {
                     "See at which line of its code it waits, after 15 seconds:",
                 ));
                 fix.push(Fix::command(line));
+            }
+            // Of what does not exist there is no version to name.
+            if diagnosis.root_cause == "package_not_found" {
+                let other = |finding: &Finding| finding.lint != Lint::UnpinnedVersion;
+                checkup.findings.retain(other);
             }
             checkup.diagnosis = Some(diagnosis);
             checkup.by_hand = hand(&failure, reach, redactor);

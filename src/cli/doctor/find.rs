@@ -4,14 +4,14 @@
 use super::super::refusal::Refusal;
 use super::super::settings::World;
 use etcetera::BaseStrategy as _;
+use jelly_base::files::read_up_to;
 use jelly_base::model::{ConfigProblem, ConfigSummary};
 use jelly_base::text::sanitize;
 use jelly_setup::doctor::{
     Base, CLIENTS, Config, ConfigError, MAX_BYTES, Platform, client_of, read, usual_places,
 };
 use std::collections::{BTreeSet, HashSet};
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// What was found.
@@ -176,18 +176,7 @@ impl FoundConfigs {
 
 /// What a file holds, up to one byte more than a configuration may have.
 fn contents(path: &Path) -> io::Result<Vec<u8>> {
-    // What a shell hands over as `/dev/fd/63` is a pipe with a writer; another
-    // pipe or device may keep its reader for ever.
-    let is_handed_over = path.starts_with("/dev/fd") || path.starts_with("/dev/stdin");
-    let kind = path.metadata()?;
-    if !is_handed_over && !kind.is_file() && !kind.is_dir() {
-        return Err(io::Error::other("it is a pipe or a device, and no file"));
-    }
-    let mut bytes = Vec::new();
-    File::open(path)?
-        .take(MAX_BYTES as u64 + 1)
-        .read_to_end(&mut bytes)?;
-    Ok(bytes)
+    read_up_to(path, MAX_BYTES as u64)
 }
 
 fn refused(path: &Path, what: String) -> ConfigError {

@@ -1,4 +1,4 @@
-//! How to see for oneself why a server never answers.
+//! Commands that show what a server does that never answers.
 
 use super::sight::Machine;
 use jelly_base::model::{Failure, Outcome};
@@ -8,7 +8,7 @@ use jelly_wire::Reach;
 use std::path::Path;
 
 /// How to see for oneself what a server says that never answers.
-pub fn hand(failure: &Failure, reach: &Reach, redactor: &Redactor) -> Option<String> {
+pub(super) fn hand(failure: &Failure, reach: &Reach, redactor: &Redactor) -> Option<String> {
     match (failure.outcome, reach) {
         (Some(Outcome::Timeout), Reach::Stdio(spec)) => {
             let method = failure.request.as_ref().map(|request| &*request.method);
@@ -22,7 +22,7 @@ pub fn hand(failure: &Failure, reach: &Reach, redactor: &Redactor) -> Option<Str
 
 /// What has a server of Python that never answers print the line at which it
 /// waits.
-pub fn where_it_waits(
+pub(super) fn where_it_waits(
     failure: &Failure,
     reach: &Reach,
     redactor: &Redactor,

@@ -99,8 +99,9 @@ impl Sources {
         let known = causes.first().and_then(|one| self.about(one));
         known.ok_or_else(|| {
             Refusal::invalid(format!(
-                "error: no fingerprint {asked} is known; looked in {}\nhelp: name the report \
-                 that it comes from with --in, or the history with --history",
+                "error: no fingerprint {asked} is known; looked in {}\nhelp: runs keep \
+                 what they show; on the command line, --in names another report, and --history \
+                 a history",
                 self.looked_in()
             ))
         })

@@ -1,5 +1,6 @@
 //! What was typed → what is tried → what is told.
 
+use super::super::busy::Busy;
 use super::super::named_server::{NamedServer, named_server, world_redactor};
 use super::super::out::{say, say_json};
 use super::super::overwrite::refuse_kept;
@@ -97,6 +98,8 @@ async fn tried(
     let around = (&*context.rules, world, redactor);
     let unwell = |failure: &_| named.not_ready(failure, around, &WORDS);
     let mut interrupt = context.interrupt.clone();
+    let busy = Busy::waiting(world);
+    busy.begin_server(&named.name, "starting, and listing its tools", redactor);
     let listing = tools(&launch);
     let listed = tokio::select! {
         listed = listing => listed.map_err(|failure| unwell(&failure))?,
@@ -110,12 +113,15 @@ async fn tried(
     let live = Live::new(launch, &targets, limit, deadline);
     let mut hunt = Hunt::new(live, &targets, args.skip);
     let sequence = CaseSequence::new(args.seed);
+    let what = format!("calling {}", plural(targets.len(), "tool"));
+    busy.begin_server(&named.name, &what, redactor);
     let end = tokio::select! {
         end = hunt.run(&sequence, args.max_calls) => end,
         // What was found so far is told.
         _ = interrupt.wait_for(Option::is_some) => Ok(FuzzEnd::Interrupted),
     };
     hunt.live.stop().await;
+    drop(busy);
     let ended = match end {
         Ok(end) => end,
         Err(Stop::Deadline) => FuzzEnd::Deadline,

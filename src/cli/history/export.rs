@@ -7,7 +7,7 @@ use crate::cli::out::{stdout, unless_unsaid};
 use crate::cli::refusal::Refusal;
 use crate::cli::settings::World;
 use jelly_base::model::ExitCode;
-use jelly_base::text::Notation;
+use jelly_base::text::{Notation, sanitize};
 use jelly_triage::history::{ExportedResult, RunOrigin};
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
@@ -121,9 +121,11 @@ fn write_row(out: &mut impl Write, cells: &[Cow<'_, str>]) -> io::Result<()> {
 const FORMULAS: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
 fn cell_of(text: &str) -> Cow<'_, str> {
+    // CSV has no escapes for what a terminal would obey.
+    let text = sanitize(text);
     let is_formula = text.starts_with(FORMULAS);
     if !is_formula && !text.contains([',', '"', '\r', '\n']) {
-        return Cow::Borrowed(text);
+        return text;
     }
     let mark = if is_formula { "'" } else { "" };
     Cow::Owned(format!("\"{mark}{}\"", text.replace('"', "\"\"")))
@@ -143,6 +145,7 @@ mod tests {
             ("-1+1", "\"'-1+1\""),
             ("@sum", "\"'@sum\""),
             ("a\nb", "\"a\nb\""),
+            ("\u{1b}[31m=a\0", "\"'=a\""),
         ] {
             assert_eq!(cell_of(text), cell);
         }

@@ -287,6 +287,7 @@ pub fn new(args: &FleetArgs, world: &World) -> Result<ExitCode, Refusal> {
         headings: &[
             "root cause",
             "side",
+            "project",
             "first seen",
             "branch",
             "commit",
@@ -307,6 +308,7 @@ fn new_row(cause: &NewCause) -> Vec<ColumnCell> {
     vec![
         text(&cause.root_cause),
         text(side(cause.side)),
+        known(cause.project.as_deref()),
         moment(Some(&cause.first_seen)),
         known(cause.first_branch.as_deref()),
         known(commit.map(|commit| commit.get(..12).unwrap_or(commit))),

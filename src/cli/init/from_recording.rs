@@ -9,7 +9,7 @@ use super::shared::Shared;
 use crate::cli::out;
 use crate::cli::refusal::{Refusal, complain};
 use jelly_base::mcp::{DISCOVER, INITIALIZE, LISTEN};
-use jelly_base::model::ExitCode;
+use jelly_base::model::{ExitCode, for_each_json_text};
 use jelly_base::text::{capitalised, plural};
 use jelly_plan::{PlanSource, load};
 use jelly_replay::{Exchange, exchanges, main_session};
@@ -19,6 +19,7 @@ use jelly_setup::init::{
     server_name,
 };
 use jelly_wire::{RecordedSession, RecordedStart};
+use regex::Regex;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::path::Path;
@@ -52,7 +53,11 @@ pub async fn make(shared: &Shared<'_>, file: &Path) -> Result<ExitCode, Refusal>
         },
     };
     let mut place = PlanPlace::open(shared, Some(&name))?;
-    let server = origin.server(shared, &place);
+    let mut server = origin.server(shared, &place);
+    let is_recorded = args.command.is_empty() && args.url.is_none();
+    if let Some(start) = session.start.as_ref().filter(|_| is_recorded) {
+        serve_at_a_port(&mut server.entry, start);
+    }
     let mut notes = server.notes;
     notes.extend(gone);
     if sessions.len() > 1 {
@@ -148,7 +153,8 @@ fn reached(start: &RecordedStart, jelly: Option<&Path>, notes: &mut Vec<String>)
         names.extend(secrets);
         spot(&text)
     };
-    let reached = match &start.url {
+    // What was started is started again, wherever it is reached then.
+    let reached = match start.url.as_ref().filter(|_| start.argv.is_empty()) {
         Some(url) => Reached::Url {
             url: text(url, "URL_SECRET"),
             headers: start
@@ -162,7 +168,11 @@ fn reached(start: &RecordedStart, jelly: Option<&Path>, notes: &mut Vec<String>)
             let mut words = start.argv.iter().map(|word| {
                 let found = text(word, &before);
                 let flag = word.split('=').next().unwrap_or_default();
-                before = flag.trim_start_matches('-').to_owned();
+                // What is no flag says nothing of the word behind it.
+                before = match flag.strip_prefix('-') {
+                    Some(flag) => flag.trim_start_matches('-').to_owned(),
+                    None => "SECRET".to_owned(),
+                };
                 found
             });
             let command = words.next().unwrap_or_default();
@@ -185,11 +195,43 @@ fn reached(start: &RecordedStart, jelly: Option<&Path>, notes: &mut Vec<String>)
         names.sort();
         names.dedup();
         notes.push(format!(
-            "TODO: set {} in the environment: the recording has no secrets.",
+            "TODO: set {} in the environment: the recording has the names of secrets, not \
+             their values.",
             names.join(", ")
         ));
     }
     reached
+}
+
+/// Says of a server that was started how it is reached over HTTP: at a port of
+/// each run, where it is given one.
+fn serve_at_a_port(entry: &mut Map<String, Value>, start: &RecordedStart) {
+    let Some(url) = start.url.as_ref().filter(|_| !start.argv.is_empty()) else {
+        return;
+    };
+    let (mut url, _) = sent_again(url, "URL_SECRET", &is_gone);
+    let host = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
+    let host = host.split(['/', '?', '#']).next().unwrap_or_default();
+    let port = host.rsplit_once(':').map(|(_, port)| regex::escape(port));
+    // A shorter one is no port that a system gave, and may be a count.
+    let port = port.filter(|port| port.len() >= 5);
+    let whole = port.and_then(|port| Regex::new(&format!(r"\b{port}\b")).ok());
+    if let Some(whole) = whole {
+        let mut is_given = false;
+        for key in ["args", "env"] {
+            let Some(values) = entry.get_mut(key) else {
+                continue;
+            };
+            for_each_json_text(values, &mut |text| {
+                is_given |= whole.is_match(text);
+                *text = whole.replace_all(text, "$${port}").into_owned();
+            });
+        }
+        if is_given {
+            url = whole.replace_all(&url, "$${port}").into_owned();
+        }
+    }
+    entry.insert("url".to_owned(), Value::from(url));
 }
 
 /// The requests that a plan can make, and what it can't, in sentences.

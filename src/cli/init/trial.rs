@@ -1,5 +1,6 @@
 //! The server at work: listed, and its plan run until it passes.
 
+use super::super::busy::Busy;
 use super::super::files::text_within;
 use super::super::run_secrets::secrets_from;
 use super::super::runtime::unless_interrupted;
@@ -13,9 +14,11 @@ use super::written::MIN_WITHIN;
 use crate::cli::refusal::Refusal;
 use indexmap::IndexMap;
 use jelly_base::model::{
-    Because, ExitCode, Failure, Inventory, IterationRecord, Outcome as Ended, StepReport, StepState,
+    Because, Event, EventSink, ExitCode, Failure, Inventory, IterationRecord, Outcome as Ended,
+    StepReport, StepState,
 };
-use jelly_base::text::sanitize;
+use jelly_base::text::redact::Redactor;
+use jelly_base::text::{one_line, sanitize};
 use jelly_harness::exec::{
     Examined, ExecSettings, Executed, Iteration, execute, settled, take_stock,
 };
@@ -24,6 +27,7 @@ use jelly_setup::doctor::Reached;
 use jelly_setup::init::{Called, Draft, Outcome, Settings};
 use jelly_wire::Reach;
 use serde_json::Value;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,6 +62,8 @@ pub struct PlanTrial<'a> {
     path: PathBuf,
     project: PathBuf,
     env: BTreeMap<String, String>,
+    /// Tells of what is done.
+    events: EventSink,
 }
 
 /// What the server has, and what it was given.
@@ -82,7 +88,28 @@ impl<'a> PlanTrial<'a> {
             path: place.source_path(),
             project: place.project.clone(),
             env,
+            events: Rc::new(|_| {}),
         }
+    }
+
+    /// Shows from now on which of so many steps is at work.
+    pub fn show_calls(&mut self, busy: Rc<Busy>, redactor: Redactor, steps: usize) {
+        let begun = Cell::new(0);
+        self.events = Rc::new(move |event| {
+            if let Event::IterationStarted { .. } = event {
+                begun.set(0);
+                busy.begin("", "starting the server again");
+            } else if let Event::StepStarted { step, .. } = event {
+                begun.set(begun.get() + 1);
+                let step = one_line(&redactor.redact(&step), 80);
+                busy.begin("", &format!("step {} of {steps}: {step}", begun.get()));
+            }
+        });
+    }
+
+    /// Shows nothing any more.
+    pub fn show_nothing(&mut self) {
+        self.events = Rc::new(|_| {});
     }
 
     /// Lists what the server has.
@@ -276,6 +303,7 @@ impl<'a> PlanTrial<'a> {
             jelly: self.shared.world.jelly.clone(),
             keep_answers: true,
             logins: self.shared.world.logins(),
+            events: self.events.clone(),
             ..ExecSettings::apart(self.project.clone(), self.env.clone(), redactor, interrupt)
         }
     }

@@ -1,6 +1,7 @@
 //! A folder → the result of a shard.
 
 use crate::cli::results::{RESULTS, read_bytes};
+use jelly_base::files::open_to_read;
 use jelly_base::model::{MatrixReport, RunReport, SCHEMA_VERSION, ShardRecord};
 use jelly_harness::shards::ShardResult;
 use jiff::civil::DateTime;
@@ -9,7 +10,6 @@ use serde::Deserialize;
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use std::cell::RefCell;
 use std::fmt;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// What a shard wrote.
@@ -36,7 +36,7 @@ pub fn read_shard(dir: &Path) -> Result<(PathBuf, ShardResult), String> {
     let folder = run_folder(dir)?;
     let file = folder.join(RESULTS);
     let shown = file.display();
-    let opened = File::open(&file).map_err(|error| format!("{shown} can't be read: {error}"))?;
+    let opened = open_to_read(&file).map_err(|error| format!("{shown} can't be read: {error}"))?;
     let bytes = read_bytes(opened).map_err(|why| format!("{shown} can't be read: {why}"))?;
     let written: WrittenResult = serde_json::from_slice(&bytes).map_err(|error| {
         let what = match record_of(&bytes) {
@@ -122,16 +122,14 @@ fn began(run_id: &str) -> Option<i64> {
     Some(moment.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second())
 }
 
-/// The report of a plan lies elsewhere than on the runner that wrote it.
+/// The report of a plan lies elsewhere than on the runner that wrote it, if it was
+/// brought along.
 fn found_again(folder: &Path, plan: &mut RunReport) {
-    let name = plan.report_dir.as_ref();
-    let name = name.and_then(|dir| Path::new(dir).file_name());
-    if let Some(name) = name {
-        let here = folder.join(name);
-        if here.is_dir() {
-            plan.report_dir = Some(here.display().to_string());
-        }
-    }
+    let there = plan.report_dir.take();
+    let name = there.as_ref().and_then(|dir| Path::new(dir).file_name());
+    let here = name.map(|name| folder.join(name));
+    let here = here.filter(|here| here.is_dir());
+    plan.report_dir = here.map(|here| here.display().to_string());
 }
 
 /// The record of a shard, where a file that is cut still holds it.

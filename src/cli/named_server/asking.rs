@@ -2,6 +2,7 @@
 //!
 //! Main type: [`Asking`].
 
+use super::super::busy::Busy;
 use super::{NamedServer, named_servers};
 use crate::cli::args::{AskArgs, ServerSource};
 use crate::cli::refusal::Refusal;
@@ -62,9 +63,11 @@ impl Asking<'_> {
         server: &NamedServer,
         launch: &Launch,
     ) -> Result<Inventory, Refusal> {
+        let busy = Busy::waiting(self.world);
+        busy.begin_server(&server.name, "starting", self.redactor);
         let open = OpenServer::start(launch).await;
         let open = open.map_err(|failure| self.unwell(server, &failure))?;
-        self.lists(server, open).await
+        self.lists(server, open, &busy).await
     }
 
     /// In the legacy era; nothing where the server does not speak it.
@@ -73,14 +76,22 @@ impl Asking<'_> {
         server: &NamedServer,
         launch: &Launch,
     ) -> Result<Option<Inventory>, Refusal> {
+        let busy = Busy::waiting(self.world);
+        busy.begin_server(&server.name, "starting in the legacy era", self.redactor);
         match OpenServer::start(launch).await {
-            Ok(open) => self.lists(server, open).await.map(Some),
+            Ok(open) => self.lists(server, open, &busy).await.map(Some),
             Err(_) => Ok(None),
         }
     }
 
     /// What is told or kept of them has no secrets.
-    async fn lists(&self, server: &NamedServer, open: OpenServer) -> Result<Inventory, Refusal> {
+    async fn lists(
+        &self,
+        server: &NamedServer,
+        open: OpenServer,
+        busy: &Busy,
+    ) -> Result<Inventory, Refusal> {
+        busy.begin_server(&server.name, "reading its lists", self.redactor);
         let inventory = open.inventory(self.ask.call_timeout).await;
         open.stop(GRACE).await;
         let mut inventory = inventory.map_err(|failure| self.unwell(server, &failure))?;

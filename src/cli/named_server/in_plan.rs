@@ -160,7 +160,7 @@ impl NamedPlan {
                 version,
                 startup_timeout: Some(server.startup_timeout),
                 request_timeout: Some(server.request_timeout),
-                _tmp: Some(tmp),
+                tmp: Some(tmp),
             },
         })
     }

@@ -8,16 +8,17 @@ use crate::cli::refusal::Refusal;
 use crate::report::{DoctorOptions, server_text};
 use jelly_base::model::{Checkup, CheckupState, Failure, FindingLevel, Fix, FixKind};
 use jelly_base::text::redact::{Redactor, show_argv};
-use jelly_base::text::{sanitize, shell_command};
+use jelly_base::text::{TMP, sanitize, shell_command};
 use jelly_harness::exec::{CheckupSettings, Examined};
 use jelly_setup::doctor::{Client, Config, Entry, Place, Platform, Reached, Spot};
 use jelly_triage::engine::Engine;
 use jelly_wire::Reach;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use tempfile::TempDir;
 use tokio::sync::Semaphore;
 
 /// What is typed, where there is no file to point into.
@@ -45,7 +46,10 @@ impl NamedServer {
     ) -> Checkup {
         let typed;
         let (config, folder, home) = match &self.stands {
-            Stands::InPlan(at) => return trouble_in_plan(&self.name, at, failure, engine),
+            Stands::InPlan(at) => {
+                let tmp = self.terms.tmp.as_ref().map(TempDir::path);
+                return trouble_in_plan((&self.name, at, tmp), failure, engine);
+            }
             Stands::InConfig(stands) => {
                 let (config, folder, home) = &**stands;
                 (config, folder.clone(), home.as_deref())
@@ -78,8 +82,8 @@ impl NamedServer {
             ..Examined::default()
         };
         let checkup = examiner.checkup_of_first(config, &folder, examined);
-        let mut checkup =
-            checkup.unwrap_or_else(|| trouble_in_plan(&self.name, AS_TYPED, failure, engine));
+        let mut checkup = checkup
+            .unwrap_or_else(|| trouble_in_plan((&self.name, AS_TYPED, None), failure, engine));
         if let (Stands::OnCommandLine, Some(entry)) = (&self.stands, config.entries.first()) {
             in_words_of_commands(&mut checkup, config, entry, words);
         }
@@ -115,7 +119,16 @@ impl NamedServer {
 }
 
 /// What is wrong with a server that a plan has: a plan has its own words for that.
-pub fn trouble_in_plan(name: &str, at: &str, failure: &Failure, engine: &Engine) -> Checkup {
+/// Its `${tmp}` is gone by the time that somebody reads it.
+pub fn trouble_in_plan(
+    (name, at, tmp): (&str, &str, Option<&Path>),
+    failure: &Failure,
+    engine: &Engine,
+) -> Checkup {
+    let mut failure = failure.clone();
+    if let Some(tmp) = tmp.map(|tmp| tmp.display().to_string()) {
+        failure.for_each_text(&mut |text| *text = text.replace(&tmp, TMP));
+    }
     let clean = |text: &str| sanitize(text).into_owned();
     Checkup {
         name: clean(name),
@@ -125,7 +138,7 @@ pub fn trouble_in_plan(name: &str, at: &str, failure: &Failure, engine: &Engine)
         url: failure.url.clone(),
         stderr_tail: failure.stderr.as_deref().map(clean).unwrap_or_default(),
         message: failure.message.as_deref().map(clean),
-        diagnosis: Some(engine.diagnose(failure)),
+        diagnosis: Some(engine.diagnose(&failure)),
         ..Checkup::default()
     }
 }

@@ -6,14 +6,14 @@
 use crate::cli::args::RuleFiles;
 use crate::cli::refusal::Refusal;
 use crate::cli::settings::World;
+use jelly_base::files::read_up_to;
 use jelly_triage::engine::{
     Engine, Rule, RuleError, RuleFile, RuleFileError, RuleFileKind, RuleOrFile, RuleText,
     parse_rule_file,
 };
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
@@ -265,11 +265,7 @@ pub fn text_of(path: &Path, what: &str) -> Result<String, String> {
         io::ErrorKind::IsADirectory => format!("this is a folder, not {what}"),
         _ => format!("can't be read: {error}"),
     };
-    let file = File::open(path).map_err(|error| why(&error))?;
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| why(&error))?;
+    let bytes = read_up_to(path, MAX_BYTES).map_err(|error| why(&error))?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(format!(
             "longer than {} MiB, too long for {what}",

@@ -18,24 +18,33 @@ const fn list(path: &'static str) -> ListRule {
     ListRule {
         path,
         last_first: false,
+        with_next: false,
+    }
+}
+
+/// Its entries that are not well stand with those of the next list.
+const fn with_next(path: &'static str) -> ListRule {
+    ListRule {
+        with_next: true,
+        ..list(path)
     }
 }
 
 const fn last_first(path: &'static str) -> ListRule {
     ListRule {
-        path,
         last_first: true,
+        ..list(path)
     }
 }
 
 const RUN: [ListRule; 9] = [
     last_first("iterations"),
-    list("iterations.steps"),
+    with_next("iterations.steps"),
     list("iterations.failures"),
     list("iterations.servers"),
     list("plans"),
     last_first("plans.iterations"),
-    list("plans.iterations.steps"),
+    with_next("plans.iterations.steps"),
     list("plans.iterations.failures"),
     list("plans.iterations.servers"),
 ];

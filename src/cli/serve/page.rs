@@ -18,6 +18,9 @@ pub struct ListRule {
     pub path: &'static str,
     /// Its last entry matters most, with all that is in it.
     pub last_first: bool,
+    /// Its entries that are not well take turns with those of the list behind it:
+    /// the two say what there is to know of the same.
+    pub with_next: bool,
 }
 
 /// From this key on, an entry of a list comes after the others of the list.
@@ -211,6 +214,7 @@ fn deal_out(
                 let parent: usize = above.place.iter().map(|(key, _)| key.len() + 1).sum();
                 let key = &rule.path[parent..];
                 let count = list.len();
+                let mut unwell = 0;
                 for (at, mut value) in std::mem::take(list).into_iter().enumerate() {
                     let turn = if rule.last_first { count - at } else { at };
                     let mut inside = above.clone();
@@ -227,7 +231,12 @@ fn deal_out(
                     } else {
                         let good = GOOD.iter().any(|(key, good)| value[*key] == **good);
                         let mut rank = above.rank.clone();
-                        rank.extend([1 + order + usize::from(good) * lists.len(), turn]);
+                        let (class, turn) = match good {
+                            true => (order + lists.len(), turn),
+                            false => (order + usize::from(rule.with_next), unwell),
+                        };
+                        unwell += usize::from(!good);
+                        rank.extend([1 + class, turn, order]);
                         rank
                     };
                     if let (true, Value::Object(nested)) = (holds_lists, &mut value) {
@@ -296,18 +305,22 @@ mod tests {
         ListRule {
             path: "iterations",
             last_first: true,
-        },
-        ListRule {
-            path: "iterations.failures",
-            last_first: false,
+            with_next: false,
         },
         ListRule {
             path: "iterations.steps",
             last_first: false,
+            with_next: true,
+        },
+        ListRule {
+            path: "iterations.failures",
+            last_first: false,
+            with_next: false,
         },
         ListRule {
             path: "retry.commands",
             last_first: false,
+            with_next: false,
         },
     ];
 
@@ -386,12 +399,29 @@ mod tests {
     }
 
     #[test]
+    fn where_all_fails_the_first_page_says_why() {
+        let all = (0..60).map(|at| json!({"id": format!("s{at}"), "state": "failed"}));
+        let whys = (0..60).map(|at| json!({"step": format!("s{at}"), "message": "m".repeat(300)}));
+        let document = json!({"iterations": [{
+            "index": 1,
+            "steps": all.collect::<Vec<_>>(),
+            "failures": whys.collect::<Vec<_>>(),
+        }]});
+        for page in pages(&document, 2000) {
+            let of = |list: &str| page["iterations"][0][list].as_array().map_or(0, Vec::len);
+            assert!(of("steps").abs_diff(of("failures")) <= 1, "{page}");
+            assert!(of("failures") > 0, "{page}");
+        }
+    }
+
+    #[test]
     fn a_long_text_is_shortened_and_counted() {
         let long = "ä".repeat(50_000);
         let document = json!({"failures": [{"message": long}], "title": long});
         let lists = [ListRule {
             path: "failures",
             last_first: false,
+            with_next: false,
         }];
         let page = page(document, &lists, 0, 2000).unwrap();
         let shown = Value::Object(page.document);

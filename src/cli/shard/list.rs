@@ -10,6 +10,7 @@ use crate::cli::refusal::Refusal;
 use crate::cli::rules::project_file;
 use crate::cli::settings::{World, inherited_secrets};
 use crate::cli::tools::MAX_LOCK;
+use jelly_base::files::read_up_to;
 use jelly_base::model::{ShardPlan, ShardRecord};
 use jelly_base::text::redact::{looks_secret, secrets_in_variable};
 use jelly_harness::shards::{PlanTimes, assign, list_digest, text_digest};
@@ -17,8 +18,6 @@ use jelly_plan::{PlanSource, check_in};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
 use std::num::NonZeroU32;
 use std::path::{Component, Path, PathBuf};
 
@@ -295,13 +294,8 @@ fn read_times(file: &Path) -> Result<(PlanTimes, String), Refusal> {
             "`jelly history export --durations` writes such a file",
         )
     };
-    let mut bytes = Vec::new();
-    let opened = File::open(file).and_then(|file| {
-        let mut file = file.take(TIMES_MAX + 1);
-        file.read_to_end(&mut bytes)
-    });
-    let read = opened.map_err(|error| failed(error.to_string()))?;
-    if u64::try_from(read).is_ok_and(|read| read > TIMES_MAX) {
+    let bytes = read_up_to(file, TIMES_MAX).map_err(|error| failed(error.to_string()))?;
+    if u64::try_from(bytes.len()).is_ok_and(|read| read > TIMES_MAX) {
         return Err(failed(format!("it has more than {TIMES_MAX} bytes")));
     }
     // Its errors name line and column.

@@ -1,11 +1,11 @@
 //! Triages of other jobs, as `--format json` printed them, among the reports.
 
 use crate::cli::results::read_bytes;
+use jelly_base::files::open_to_read;
 use jelly_base::model::{ReportSummary, SCHEMA_VERSION, TriageReport};
 use jelly_base::text::redact::Redactor;
 use jelly_triage::history::RunOrigin;
 use jelly_triage::survey::{Input, ReportPart, ReportSource, parts_of, record_key, written_at};
-use std::fs::File;
 use std::io::Read as _;
 
 /// How the output of a triage begins; a report of a test framework that is JSON
@@ -22,7 +22,7 @@ pub fn is_triage(source: &ReportSource) -> bool {
     };
     let mut begin = Vec::new();
     // One that can't be read says so when it is read.
-    let opened = File::open(path).and_then(|file| file.take(256).read_to_end(&mut begin));
+    let opened = open_to_read(path).and_then(|file| file.take(256).read_to_end(&mut begin));
     let inside = begin.trim_ascii_start().strip_prefix(b"{");
     opened.is_ok() && inside.is_some_and(|rest| rest.trim_ascii_start().starts_with(FIRST_KEY))
 }
@@ -61,7 +61,7 @@ fn triage(input: &Input) -> Result<TriageReport, String> {
     let Input::File(path) = input else {
         return Err("stdin is read as a test report".to_owned());
     };
-    let file = File::open(path).map_err(|error| format!("it can't be read: {error}"))?;
+    let file = open_to_read(path).map_err(|error| format!("it can't be read: {error}"))?;
     let bytes = read_bytes(file).map_err(|why| format!("it can't be read: {why}"))?;
     let triage: TriageReport = serde_json::from_slice(&bytes).map_err(|error| {
         let what = match error.is_eof() {

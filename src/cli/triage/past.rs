@@ -43,7 +43,7 @@ impl TriageCall<'_> {
             return;
         };
         let at = Some(jiff::Timestamp::now().to_string());
-        let run = survey::past_run(&account.report, &account.passed, &account.templates, at);
+        let run = survey::past_run(account, at);
         if let Some(warning) = history.record(run, Some(Path::new(REPORTS))) {
             complain(&format!("warning: {warning}"));
         }

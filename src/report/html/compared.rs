@@ -31,7 +31,7 @@ pub(super) fn compared(assertion: &Assertion) -> Markup {
             p { "Got nothing; the nearest path is " (parts::long_code(nearest)) "." }
         };
     }
-    if kind == "equals" && assertion.expected != assertion.actual {
+    if kind == "equals" && !assertion.absent && assertion.expected != assertion.actual {
         return match (&assertion.expected, &assertion.actual) {
             (Value::Object(_), Value::Object(_)) | (Value::Array(_), Value::Array(_)) => {
                 let [one, other] = [&assertion.expected, &assertion.actual];
@@ -57,7 +57,8 @@ pub(super) fn compared(assertion: &Assertion) -> Markup {
         };
     }
     let actual = match assertion.absent {
-        true => "nothing".to_owned(),
+        true if assertion.actual.is_null() => "nothing".to_owned(),
+        true => format!("nothing in {}", assertion.actual),
         false => words::value(&assertion.actual),
     };
     side_by_side(&format!("{kind}{place}"), &expected, &actual)

@@ -114,6 +114,7 @@ fn new_table(causes: &[NewCause]) -> Markup {
             &html! { (code(&cause.root_cause)) " " (code(&cause.fingerprint)) },
             &[
                 text(side),
+                known(cause.project.as_deref()),
                 known(Some(day(&cause.first_seen))),
                 known(cause.first_branch.as_deref()),
                 code(commit.map_or("-", |commit| commit.get(..12).unwrap_or(commit))),
@@ -126,7 +127,7 @@ fn new_table(causes: &[NewCause]) -> Markup {
     html! {
         @if causes.is_empty() { p { "No cause was first seen since then." } } @else {
             (table("Causes that were not seen before, the latest first", &[
-                "Cause", "Side", "First seen", "Branch", "Commit", "Failures", "Tests", "Evidence",
+                "Cause", "Side", "Project", "First seen", "Branch", "Commit", "Failures", "Tests", "Evidence",
             ], rows))
         }
     }

@@ -52,8 +52,12 @@ pub fn run_html(results: &Results<'_>, links: &PageLinks, past: &PastEnds<'_>) -
         };
         return document(&title, &head, &html! { (parts.main(&filter)) (compared) });
     }
+    let verdict = words::verdict(results.verdict);
     let head = html! {
-        h1 { (plural(plans.len() as u64, "plan")) ", exit code " (results.exit_code) }
+        h1 {
+            (parts::tag(tone(results.verdict, results.exit_code), &verdict)) " "
+            (plural(plans.len() as u64, "plan")) ", exit code " (results.exit_code)
+        }
         (overview(plans))
         @if let Some(coverage) = &results.coverage {
             p { "All plans together:" }
@@ -77,7 +81,7 @@ pub fn run_html(results: &Results<'_>, links: &PageLinks, past: &PastEnds<'_>) -
         (compared)
     };
     let title = format!(
-        "{}, exit code {}",
+        "{verdict}: {}, exit code {}",
         plural(plans.len() as u64, "plan"),
         results.exit_code
     );
@@ -377,7 +381,7 @@ fn repaired(plan: &RunReport, links: &PageLinks) -> Option<Markup> {
             } @else {
                 "Your file does not hold the repairs. "
                 @if let (Some(repaired), Some(patch)) = (file("repaired-plan.yaml"), file("repair.patch")) {
-                    "Beside it lie " (repaired) " and " (patch) "."
+                    (repaired) " and " (patch) " hold them."
                 }
             }
         }

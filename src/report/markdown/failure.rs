@@ -119,8 +119,12 @@ pub(super) fn failure(
         } else {
             let got = match &assertion.nearest {
                 Some(nearest) => format!(" nothing; the nearest path is {}\n", code(nearest)),
-                None if assertion.absent => " nothing\n".to_owned(),
-                None => format!("\n\n{}", fence(&words::value(&assertion.actual), "")),
+                None if assertion.absent && assertion.actual.is_null() => " nothing\n".to_owned(),
+                None => {
+                    let in_it = if assertion.absent { " nothing in" } else { "" };
+                    let actual = fence(&words::value(&assertion.actual), "");
+                    format!("{in_it}\n\n{actual}")
+                }
             };
             out.push_str(&format!(
                 "\nExpected ({}{place}):\n\n{}\nGot:{got}",

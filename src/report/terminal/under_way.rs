@@ -1,7 +1,7 @@
 //! What of a run is under way, as its events tell it.
 
 use jelly_base::model::{Event, StepState};
-use jelly_base::text::human_duration;
+use jelly_base::text::{human_duration, plural};
 use std::borrow::Cow;
 
 /// What an event changes in that.
@@ -32,6 +32,9 @@ impl<'e> UnderWay<'e> {
                 StepState::Passed | StepState::Failed => Self::Rests(&step.server),
                 StepState::Blocked | StepState::Quarantined | StepState::Skipped => Self::Same,
             },
+            Event::Triaging { failures } => {
+                Self::Does("triage", plural(*failures, "failure").into())
+            }
             Event::HookStarted { hook, .. } => Self::Does(hook, "running".into()),
             Event::Waiting { wait, .. } => {
                 Self::Does("retry", format!("waiting {}", human_duration(*wait)).into())

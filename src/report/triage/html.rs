@@ -39,6 +39,7 @@ pub fn triage_html(report: &TriageReport, links: &PageLinks, past: &PastEnds<'_>
     add("causes", "Causes", writer.clusters(&mut room));
     add("failures", "Failures", writer.failures(&mut room));
     add("rerun", "Rerun", writer.rerun());
+    add("known", "Known failures", writer.listed(&mut room));
     add("fixed", "Fixed", writer.fixed(&mut room));
     add("reports", "Reports", Some(writer.reports(&mut room)));
     let title = format!("Triage: {}", verdict(report));
@@ -346,6 +347,25 @@ impl TriagePage<'_> {
                 @if plan.without_command.len() > VICTIMS {
                     p { "And " (plan.without_command.len() - VICTIMS) " more." }
                 }
+            }
+        })
+    }
+
+    /// What a list of known failures covers.
+    fn listed(&self, room: &mut PageRoom) -> Option<Markup> {
+        let known = &self.report.known;
+        let (entries, left_out) = room.list(known.iter().map(|known| {
+            html! {
+                li {
+                    (parts::brief(&known.test)) ": " (parts::brief(&known.entry.reason))
+                    " (" (parts::code(&known.entry.at)) ")"
+                }
+            }
+        }));
+        (!known.is_empty()).then(|| {
+            html! {
+                ul { @for entry in &entries { (entry) } }
+                @if left_out > 0 { p { "And " (left_out) " more." } }
             }
         })
     }

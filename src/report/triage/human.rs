@@ -1,6 +1,6 @@
 //! The report for a person at a terminal, who has ten seconds.
 
-use super::words::{before, fitting, notes, retry, side, totals};
+use super::words::{before, fitting, listed, notes, retry, side, totals};
 use crate::report::terminal::paint::{TerminalPaint, Tone};
 use jelly_base::model::{Cluster, Fix, ReportLabels, TriageReport, Verdict};
 use jelly_base::text::{first_names, one_line, plural, sanitize};
@@ -40,6 +40,7 @@ pub fn human(report: &TriageReport, options: HumanOptions) -> String {
     broken(&paint, report, &mut out);
     causes(&paint, report, &mut out);
     flaky(&paint, report, &mut out);
+    known(&paint, report, &mut out);
     fixed(&paint, report, &mut out);
     remarks(&paint, report, &mut out);
     rerun(&paint, report, &mut out);
@@ -235,6 +236,17 @@ fn flaky(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
     );
     out.push('\n');
     out.push_str(&paint.hanging("flaky: ", Tone::Warn, &text, 4));
+}
+
+fn known(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
+    if report.known.is_empty() {
+        return;
+    }
+    out.push('\n');
+    for known in report.known.iter().take(NOTES) {
+        out.push_str(&paint.hanging("known: ", Tone::Warn, &listed(known, TEXT), 4));
+    }
+    more(paint, report.known.len(), NOTES, "known failure", out);
 }
 
 fn fixed(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {

@@ -4,7 +4,9 @@ use super::words::{before, fitting, notes, retry, side, totals, verdict};
 use crate::report::quote::{
     cell, code, code_cell, command_block, cut_document, fence, prose, table,
 };
-use jelly_base::model::{Cluster, FailureView, ReportLabels, TriageReport, json_word};
+use jelly_base::model::{
+    Cluster, FailureView, KnownFailure, ReportLabels, TriageReport, json_word,
+};
 use jelly_base::text::{first_names, one_line, plural};
 
 /// Causes that are told in full.
@@ -51,6 +53,7 @@ pub fn markdown(report: &TriageReport) -> String {
     causes(report, &mut out);
     rerun(report, &mut out);
     failures(report, &mut out);
+    known(report, &mut out);
     fixed(report, &mut out);
     remarks(report, &mut out);
     out
@@ -216,6 +219,18 @@ pub(super) fn rows(report: &TriageReport, most: usize) -> String {
         header.len() - 1
     };
     table(&header[..columns], &rows, &[])
+}
+
+fn known(report: &TriageReport, out: &mut String) {
+    if report.known.is_empty() {
+        return;
+    }
+    out.push_str("\n## Known failures\n\n");
+    for KnownFailure { entry, test, .. } in report.known.iter().take(ROWS) {
+        let (test, reason, at) = (code(test), prose(&entry.reason), code(&entry.at));
+        out.push_str(&format!("- {test}: {reason} ({at})\n"));
+    }
+    more(report.known.len(), ROWS, "more known failure", out);
 }
 
 fn fixed(report: &TriageReport, out: &mut String) {

@@ -1,7 +1,7 @@
 //! The failures as one table, a row each.
 
 use super::markdown::rows;
-use super::words::totals;
+use super::words::{listed, totals};
 use crate::report::cases::unreliable;
 use jelly_base::model::TriageReport;
 use jelly_base::text::one_line;
@@ -17,6 +17,9 @@ pub fn table(report: &TriageReport) -> String {
         out.push_str(&rows(report, usize::MAX));
     }
     out.push_str(&format!("{}\n", totals(&report.health)));
+    for known in &report.known {
+        out.push_str(&format!("known: {}\n", listed(known, TEXT)));
+    }
     for summary in report.counted_reports() {
         if let Some(problem) = unreliable(summary) {
             let (path, problem) = (one_line(&summary.path, TEXT), one_line(problem, TEXT));

@@ -2,9 +2,10 @@
 
 use crate::report::words::with_counts;
 use jelly_base::model::{
-    Cluster, FailureView, Health, Recurrence, ReportSummary, Side, TriageReport, Verdict,
+    Cluster, FailureView, Health, KnownFailure, Recurrence, ReportSummary, Side, TriageReport,
+    Verdict,
 };
-use jelly_base::text::plural;
+use jelly_base::text::{one_line, plural};
 
 /// What the reports come to.
 pub(super) fn verdict(report: &TriageReport) -> &'static str {
@@ -135,4 +136,11 @@ pub(super) fn before(report: &TriageReport, cluster: &Cluster) -> Option<String>
             Some(told.collect::<Vec<_>>().join(", "))
         }
     }
+}
+
+/// A failure that a list of known failures covers, with what is said there; at most
+/// `max` bytes.
+pub(super) fn listed(known: &KnownFailure, max: usize) -> String {
+    let KnownFailure { entry, test, .. } = known;
+    one_line(&format!("{test}: {} ({})", entry.reason, entry.at), max)
 }

@@ -68,6 +68,10 @@ pub enum Event {
         server: String,
         check: Box<WireCheck>,
     },
+    /// All answers are there, and their failures are looked at.
+    Triaging {
+        failures: usize,
+    },
     /// The iteration was triaged, and this is what comes next.
     IterationFinished {
         /// Without the steps, of which each was told of when it ended.

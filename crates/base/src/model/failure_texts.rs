@@ -10,6 +10,15 @@ use super::text_difference::TextDifference;
 use serde_json::Value;
 
 impl Failure {
+    /// The variables that were set for the server, which are texts.
+    #[must_use]
+    pub fn variables(&self) -> Vec<(&str, &str)> {
+        let variables = self.env_delta.iter();
+        variables
+            .filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)))
+            .collect()
+    }
+
     /// Lets `change` have every text that came from outside, the keys and
     /// texts of JSON included. Words of a closed list (`phase`, `outcome`,
     /// `element`, an assertion's target, a limit) are none.
@@ -253,7 +262,7 @@ impl PlanIssue {
             } => {
                 [item, pointer, reason, lock].into_iter().for_each(change);
             }
-            Self::PinNotSpoken { pin, at } => [pin, at].into_iter().for_each(change),
+            Self::PinNotSpoken { pin, at, .. } => [pin, at].into_iter().for_each(change),
             Self::Unanswered { method: text } | Self::ServiceDied { name: text } => change(text),
             Self::OtherError {
                 expected,

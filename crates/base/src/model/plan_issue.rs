@@ -134,6 +134,9 @@ pub enum PlanIssue {
         pin: String,
         /// `file:line:column` of it in the plan.
         at: String,
+        /// It is a value of the plan's `matrix`, and no pin of the server's own.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        of_matrix: bool,
     },
     /// The server asked its client for something that the plan has no answer to.
     Unanswered {

@@ -4,6 +4,7 @@ use super::{
     AssertionTarget, Diagnosis, Exit, MismatchPlace, Outcome, Phase, RequestFacts, ServerReport,
     Side, StepReport, Totals, Verdict, json_word,
 };
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -256,6 +257,9 @@ pub struct FailureReport {
     /// The folder that it was started in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
+    /// The variables that were set for it, as they may be shown.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub variables: IndexMap<String, String>,
     /// Of a server that is reached over HTTP, without what is secret in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,

@@ -32,7 +32,7 @@ pub use numbers::{is_whole, order, read_number, roughly, same};
 pub use order::natural_cmp;
 pub use placeholder::is_placeholder;
 pub use quoted::{Lines, Quoted, render_quoted};
-pub use shell::{is_sayable, shell_command, shell_command_in, shell_word};
+pub use shell::{TMP, is_sayable, shell_command, shell_word, start_by_hand, with_a_port};
 pub use stable::{MOMENT, UUID, stable_name};
 pub use tree::{TREE_BYTES, is_too_large, is_too_large_json, read_json, tree_bytes, tree_bytes_of};
 pub use volatile::{Varying, Volatile, varying, without_volatile};

@@ -38,7 +38,7 @@ pub fn http_parts<S: AsRef<str>>(args: &[S]) -> Vec<HttpPart> {
         let arg = arg.as_ref();
         let before = index.checked_sub(1).map_or("", |at| args[at].as_ref());
         match arg.split_once('=') {
-            Some((flag, value)) if names_mode(flag) && is_http(value) => {
+            Some((flag, value)) if names_mode(flag) && is_http_mode(value) => {
                 parts.push(HttpPart::Joined(index, flag.to_owned()));
             }
             Some((flag, value)) if is_http_switch(flag) && is_on(value) => {
@@ -46,9 +46,10 @@ pub fn http_parts<S: AsRef<str>>(args: &[S]) -> Vec<HttpPart> {
             }
             Some(_) => {}
             None if is_http_switch(arg) => parts.push(HttpPart::Switch(index..index + 1)),
-            None if is_http(arg) && (names_mode(before) || !before.starts_with('-')) => {
+            None if names_mode(before) && is_http_mode(arg) => {
                 parts.push(HttpPart::Value(index));
             }
+            None if is_http(arg) && !before.starts_with('-') => parts.push(HttpPart::Value(index)),
             None => {}
         }
     }
@@ -63,7 +64,7 @@ pub fn http_variables<'a>(
     let kind = |(name, value): (&'a str, &'a str)| {
         let folded = name.to_ascii_uppercase();
         let has = |words: &[&str]| folded.split('_').any(|part| words.contains(&part));
-        if has(&["TRANSPORT", "MODE"]) && is_http(value) {
+        if has(&["TRANSPORT", "MODE"]) && is_http_mode(value) {
             return Some((name, true));
         }
         let of_http = has(&["HTTP", "SSE", "STREAMABLE"]);
@@ -131,6 +132,8 @@ fn grade(line: &str) -> Option<u8> {
             r"(?i)^\W*(?:\[[^\]]*\]\s*)?(?:local|network|url|endpoint|address|(?:sse|http|mcp) endpoint):\s+https?://",
             r"(?i)\b(?:tomcat|jetty|netty|kestrel|puma|hypercorn|gunicorn|werkzeug|express|fastify|hono)\b[^\n]{0,40}\b(?:started|listening|running)\b",
             r"(?i)\btransport ['\x22]?(?:http|sse|streamable-http)['\x22]? on https?://",
+            // Fields of a structured log.
+            r"(?i)\btransport\x22?[=:] ?\x22?(?:https?|sse|stream(?:able)?(?:[-_]?http)?)\b[^\n]{0,60}https?://",
         ])
     });
     static SIDE: LazyLock<Vec<Regex>> = LazyLock::new(|| {
@@ -192,6 +195,11 @@ fn is_http(value: &str) -> bool {
     )
 }
 
+/// The same of a value that names a transport or mode at all.
+fn is_http_mode(value: &str) -> bool {
+    is_http(value) || value.eq_ignore_ascii_case("stream")
+}
+
 /// Whether a flag says which transport or mode is meant.
 fn names_mode(flag: &str) -> bool {
     flag == "-t"
@@ -228,6 +236,7 @@ mod tests {
         let parts = |line: &str| http_parts(&line.split(' ').collect::<Vec<_>>());
         assert_eq!(parts("--transport http --port 1"), [HttpPart::Value(1)]);
         assert_eq!(parts("x streamable-http"), [HttpPart::Value(1)]);
+        assert_eq!(parts("--transport stream"), [HttpPart::Value(1)]);
         assert_eq!(parts("--sse x"), [HttpPart::Switch(0..1)]);
         assert_eq!(parts("--http=true"), [HttpPart::Switch(0..1)]);
         let joined = HttpPart::Joined(0, "--transport".to_owned());
@@ -237,6 +246,7 @@ mod tests {
             "--transport streamablehttp https://h/mcp",
             "--sse http://h/sse",
             "--name http",
+            "x stream",
             "--http-timeout 3",
             "--mode=read",
         ] {
@@ -288,6 +298,7 @@ mod tests {
             "MCP Server listening on 127.0.0.1:41008",
             "HTTP mode listening at 3333",
             "Starting MCP server 'x' with transport 'http' on http://127.0.0.1:8000/mcp/",
+            "level=INFO msg=\"MCP server starting\" transport=stream address=http://localhost:8080/mcp",
         ] {
             assert_eq!(listening_line(line), Some(line.trim()), "{line}");
         }
@@ -305,6 +316,7 @@ mod tests {
             "Make sure the API is running on http://localhost:4000",
             "Connecting to the service running at http://localhost:4000",
             "Waiting for Chrome running on port 9222",
+            "level=INFO msg=\"MCP server starting\" transport=stdio api=http://localhost:8080",
             "Found Jupyter server running at http://127.0.0.1:8888/",
         ] {
             assert_eq!(listening_line(line), None, "{line}");

@@ -1,5 +1,11 @@
 //! Words for a POSIX shell.
 
+use super::redact::MARK;
+use super::words::is_variable_name;
+
+/// What stands for a secret begins so, where its name is known.
+const NAMED_SECRET: &str = "[secret ";
+
 /// Of the ports that no standard and no system gives away by itself.
 const SOME_PORT: &str = "18080";
 
@@ -17,24 +23,93 @@ pub fn shell_word(word: &str) -> String {
     }
 }
 
+/// What reports call the folder that only one iteration has.
+pub const TMP: &str = "${tmp}";
+
 /// A command to paste. Reports call a port that was free at the time `${port}`,
 /// which a shell would not understand: any other that is free does as well.
 #[must_use]
 pub fn shell_command(argv: &[String]) -> String {
     let words: Vec<String> = argv
         .iter()
-        .map(|word| shell_word(&word.replace("${port}", SOME_PORT)))
+        .map(|word| shell_word(&with_a_port(word)))
         .collect();
     words.join(" ")
 }
 
-/// The same, run in a folder: in the one where it is pasted without one.
+/// Whatever port the report was about, one that is most likely free.
 #[must_use]
-pub fn shell_command_in(folder: Option<&str>, argv: &[String]) -> String {
-    let command = shell_command(argv);
-    match folder.filter(|folder| !folder.is_empty()) {
-        Some(folder) => format!("cd {} && {command}", shell_word(folder)),
-        None => command,
+pub fn with_a_port(text: &str) -> String {
+    text.replace("${port}", SOME_PORT)
+}
+
+/// What starts a server by hand: in its folder, with the variables that are set
+/// for it. For the folder of an iteration it makes one, and a secret comes from
+/// the variable that holds it.
+#[must_use]
+pub fn start_by_hand(folder: Option<&str>, variables: &[(&str, &str)], argv: &[String]) -> String {
+    // A shell takes other names for a command.
+    let by_env = variables.iter().any(|(name, _)| !is_variable_name(name));
+    let assignments = variables.iter().map(|(name, value)| {
+        let is_secret = value.contains(MARK);
+        match (is_secret, is_variable_name(name)) {
+            (true, true) => format!("{name}=\"${name}\""),
+            (true, false) => shell_word(&format!("{name}=<value>")),
+            (false, true) => format!("{name}={}", expanded(value)),
+            (false, false) => expanded(&format!("{name}={value}")),
+        }
+    });
+    let words: Vec<String> = by_env
+        .then(|| "env".to_owned())
+        .into_iter()
+        .chain(assignments)
+        .chain(argv.iter().map(|word| expanded(word)))
+        .collect();
+    let folder = folder.filter(|folder| !folder.is_empty());
+    let values = variables.iter().map(|(_, value)| *value);
+    let texts = values.chain(argv.iter().map(String::as_str)).chain(folder);
+    let mut command = String::new();
+    if texts.into_iter().any(|text| text.contains(TMP)) {
+        command.push_str("tmp=$(mktemp -d) && ");
+    }
+    if let Some(folder) = folder {
+        command.push_str(&format!("cd {} && ", expanded(folder)));
+    }
+    command + &words.join(" ")
+}
+
+/// A word with variables of the shell for what only a run has.
+fn expanded(word: &str) -> String {
+    let word = with_a_port(word);
+    let (mut line, mut rest) = (String::new(), word.as_str());
+    while let Some((before, variable, after)) = split_at_variable(rest) {
+        if !before.is_empty() {
+            line.push_str(&shell_word(before));
+        }
+        line.push_str(&format!("\"${variable}\""));
+        rest = after;
+    }
+    if !rest.is_empty() || line.is_empty() {
+        line.push_str(&shell_word(rest));
+    }
+    line
+}
+
+/// The first `${tmp}`, or mark of a secret that has the name of a variable, with
+/// what is before and behind it.
+fn split_at_variable(text: &str) -> Option<(&str, &str, &str)> {
+    let is_upper = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let secret = text.match_indices(NAMED_SECRET).find_map(|(at, mark)| {
+        let (name, after) = text[at + mark.len()..].split_once(']')?;
+        let is_one = is_variable_name(name) && name.chars().all(is_upper);
+        is_one.then_some((at, name, after))
+    });
+    let tmp = text.find(TMP);
+    match (tmp, secret) {
+        (Some(tmp), Some((at, name, after))) if at < tmp => Some((&text[..at], name, after)),
+        (Some(tmp), _) => Some((&text[..tmp], "tmp", &text[tmp + TMP.len()..])),
+        (None, Some((at, name, after))) => Some((&text[..at], name, after)),
+        (None, None) => None,
     }
 }
 
@@ -47,7 +122,7 @@ pub fn is_sayable(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{shell_command, shell_word};
+    use super::{shell_command, shell_word, start_by_hand};
     use proptest::prelude::*;
     use std::process::Command;
 
@@ -78,6 +153,43 @@ mod tests {
             shell_command(&argv),
             "serve --port 18080 'http://h:18080/a b'"
         );
+    }
+
+    #[test]
+    fn a_server_starts_by_hand_with_a_folder_of_its_own_and_its_variables() {
+        let argv = [
+            "srv",
+            "--db",
+            "${tmp}/x y.db",
+            "--port=${port}",
+            "k=[secret K_1]",
+        ];
+        let argv = argv.map(str::to_owned);
+        let variables = [("A", "a b"), ("T", "[secret KEY]"), ("P", "x[secret]")];
+        assert_eq!(
+            start_by_hand(Some("${tmp}"), &variables, &argv),
+            r#"tmp=$(mktemp -d) && cd "$tmp" && A='a b' T="$KEY" P="$P" srv --db "$tmp"'/x y.db' --port=18080 k="$K_1""#
+        );
+        let odd = [("my-var", "x y"), ("X; touch y #_TOKEN", "[secret]")];
+        assert_eq!(
+            start_by_hand(Some(""), &odd, &["[secret --key]".to_owned()]),
+            "env 'my-var=x y' 'X; touch y #_TOKEN=<value>' '[secret --key]'"
+        );
+        assert_eq!(
+            start_by_hand(Some("/a b"), &[], &["s".into()]),
+            "cd '/a b' && s"
+        );
+        // A shell reads it as it is meant.
+        let shown = ["printf", "%s|", "${tmp}/a", "[secret IT_S]"].map(str::to_owned);
+        let script = start_by_hand(None, &[], &shown);
+        let shell = Command::new("sh")
+            .args(["-c", &script])
+            .env("IT_S", "it's; $x")
+            .output();
+        let said = String::from_utf8(shell.unwrap().stdout).unwrap();
+        let (folder, secret) = said.split_once("/a|").unwrap();
+        assert!(folder.starts_with('/') && secret == "it's; $x|", "{said}");
+        std::fs::remove_dir(folder).unwrap();
     }
 
     proptest! {

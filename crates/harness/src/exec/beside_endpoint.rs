@@ -4,6 +4,7 @@
 //! Where nothing else is asked of a server that jelly does not start, no session is
 //! opened: what stands there may tell how to get one.
 
+use super::bound::copied;
 use super::judge::{Findings, Judge, Mismatch};
 use super::launch::issue_of;
 use super::life::Running;
@@ -478,6 +479,8 @@ impl ServerLane {
             for mismatch in &mut judge.findings.mismatches[before..] {
                 let told = format!("; the body is no JSON: {shown}");
                 mismatch.message.push_str(&told);
+                // Nothing of it was found in this.
+                mismatch.assertion.actual = copied(&text, &self.shared.cleaner);
             }
         }
         let millis = Value::from(took.as_secs_f64() * 1000.0);

@@ -7,7 +7,7 @@ use super::bound::{ANSWER, KEPT, bound, bound_failure, bound_text, bound_to};
 use jelly_base::model::{
     Because, Failure, IterationRecord, Offers, StepReport, for_each_json_text,
 };
-use jelly_base::text::redact::Redactor;
+use jelly_base::text::redact::{Redactor, mask_json, show_text};
 use jelly_base::text::{one_line, truncate};
 use jelly_plan::Scope;
 use serde_json::Value;
@@ -79,7 +79,10 @@ impl Cleaner {
 
     /// `text` as it may be shown.
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let mut clean = self.redactor.redact(text);
+        let mut clean = match self.redactor.redact(text) {
+            Cow::Borrowed(text) => show_text(text),
+            Cow::Owned(text) => Cow::Owned(show_text(&text).into_owned()),
+        };
         for (value, name) in &self.names {
             if clean.contains(value.as_str()) {
                 clean = Cow::Owned(clean.replace(value.as_str(), name));
@@ -152,6 +155,7 @@ impl Cleaner {
     /// A value that somebody else made, in which no field is ours: numbers may
     /// be secrets there.
     fn foreign(&self, value: &mut Value) {
+        mask_json(value, &mut |name, _| name.to_owned());
         self.json(value);
         self.numbers(value);
     }
@@ -186,7 +190,10 @@ impl Cleaner {
         failure.limits.take_if(|value| value.is_null());
         for value in foreign_values(failure) {
             value.take_if(|value| value.is_null());
-            value.iter_mut().for_each(|value| self.numbers(value));
+            value.iter_mut().for_each(|value| {
+                mask_json(value, &mut |name, _| name.to_owned());
+                self.numbers(value);
+            });
         }
         let assertion = failure.assertion.iter_mut();
         let compared = assertion.flat_map(|a| [&mut a.expected, &mut a.actual]);

@@ -530,6 +530,7 @@ impl<'a> Judge<'a> {
     }
 
     fn add_breach(&mut self, breach: output::Breach) {
+        let absent = matches!(&breach, output::Breach::At(misfit) if misfit.is_missing);
         let (told, pointer, expected, actual) = match breach {
             output::Breach::At(misfit) => (
                 misfit.describe(self.cleaner),
@@ -547,7 +548,8 @@ impl<'a> Judge<'a> {
         let message = format!("the result breaks the tool's own output schema{told}");
         let (compared, at) = ((expected, actual), Location::default());
         let target = AssertionTarget::OutputSchema;
-        let mismatch = Mismatch::new("output_schema", target, compared, message, at);
+        let mut mismatch = Mismatch::new("output_schema", target, compared, message, at);
+        mismatch.assertion.absent = absent;
         self.add(mismatch.at_path(Some(&pointer)));
     }
 
@@ -565,6 +567,7 @@ impl<'a> Judge<'a> {
         let kind = predicate.operator.name();
         let mut mismatch = Mismatch::new(kind, target, compared, message, predicate.at);
         mismatch.assertion.pointer = Some(misfit.pointer);
+        mismatch.assertion.absent = misfit.is_missing;
         self.add(mismatch.at_path(path));
     }
 }

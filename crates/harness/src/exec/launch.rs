@@ -458,7 +458,7 @@ pub(super) fn not_startable(
         // It is there: what it needs is not, and the rules know what to say of it.
         Some("ENOENT" | "ENOTDIR") if message.contains("its interpreter '") => None,
         Some("ENOENT" | "ENOTDIR") => Some(PlanIssue::CommandNotFound { command: first() }),
-        Some("EACCES" | "EISDIR" | "EPERM") => Some(PlanIssue::NotExecutable { path: first() }),
+        Some("EACCES" | "EPERM") => Some(PlanIssue::NotExecutable { path: first() }),
         Some(_) | None => None,
     };
     Failure {

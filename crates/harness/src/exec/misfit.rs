@@ -25,7 +25,8 @@ pub struct Misfit {
     pub actual: Value,
     /// How the expectation is told, where its keyword has better words.
     words: Option<&'static str>,
-    is_missing: bool,
+    /// Nothing stands there.
+    pub is_missing: bool,
     /// Other places that break it too.
     others: usize,
 }

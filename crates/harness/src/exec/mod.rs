@@ -61,6 +61,7 @@ mod told_messages;
 mod tool_schemas;
 mod two_paths;
 mod unasked;
+mod unread;
 mod volatile;
 mod wire_check;
 

@@ -212,6 +212,7 @@ impl OpenServer {
         let declared = Declared::new(output_schema?.clone());
         // The ladder takes the liberty too, where a plan does not say no.
         let broken = breach(result, &declared, true).ok().flatten()?;
+        let absent = matches!(&broken, Breach::At(misfit) if misfit.is_missing);
         let (told, pointer, expected, actual) = match broken {
             Breach::At(misfit) => (
                 misfit.describe(&self.cleaner),
@@ -235,6 +236,7 @@ impl OpenServer {
                 path: Some(pointer),
                 expected,
                 actual,
+                absent,
                 ..Assertion::default()
             }),
             ..failure(message)

@@ -32,21 +32,38 @@ impl Outsider {
         self.clean(facts.start_failure(start, self.reach.command().is_some()))
     }
 
-    /// It died in use: of a request, or between two.
+    /// It went away in use, of a request or between two: it ended, or closed its
+    /// stdout and lives on. With its stderr, and what its stdout had last besides
+    /// messages.
     #[must_use]
-    pub fn died(&self, exit: Exit, stderr: String, method: Option<&str>) -> Failure {
-        let how = describe_exit(&exit);
-        let message = match method {
-            Some(method) => format!("the server exited {how} before it answered `{method}`"),
-            None => {
-                format!("the server exited {how} between two requests, and nobody had asked it to")
+    pub fn died(
+        &self,
+        exit: Option<Exit>,
+        (stderr, stdout_noise): (String, Vec<String>),
+        method: Option<&str>,
+    ) -> Failure {
+        const CLOSED: &str = "closed its stdout and lives on";
+        let how = match &exit {
+            Some(exit) => format!("exited {}", describe_exit(exit)),
+            None => CLOSED.to_owned(),
+        };
+        let message = match (method, exit.is_some()) {
+            (Some(method), true) => format!("the server {how} before it answered `{method}`"),
+            (Some(method), false) => format!("the server {how}, and did not answer `{method}`"),
+            (None, _) => {
+                format!("the server {how} between two requests, and nobody had asked it to")
             }
         };
         self.clean(Failure {
-            outcome: Some(Outcome::Eof),
-            process_alive: Some(false),
-            exit: Some(exit),
+            outcome: Some(match exit {
+                Some(_) => Outcome::Eof,
+                None => Outcome::Error,
+            }),
+            process_alive: Some(exit.is_none()),
+            protocol_breach: exit.is_none().then(|| CLOSED.to_owned()),
+            exit,
             stderr: Some(stderr),
+            stdout_noise,
             request: method.map(|method| RequestFacts {
                 method: method.to_owned(),
                 params: None,

@@ -307,10 +307,13 @@ impl ServerLane {
             (None, Some(era)) => format!("era: {era}"),
             (None, None) => String::new(),
         };
-        let at = self.server.pinned_at.unwrap_or(self.server.at);
+        let plan = &self.shared.plan;
+        let of_matrix = plan.matrix.as_ref().and_then(|matrix| matrix.protocol_at);
+        let own = self.server.pinned_at;
         PlanIssue::PinNotSpoken {
             pin,
-            at: self.shared.plan.at(at),
+            at: plan.at(own.or(of_matrix).unwrap_or(self.server.at)),
+            of_matrix: own.is_none() && of_matrix.is_some(),
         }
     }
 

@@ -5,6 +5,7 @@
 //! person to review.
 
 use super::operators::OperandError;
+use jelly_base::files::read_up_to;
 use jelly_plan::{Plan, snapshot_path};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -41,7 +42,7 @@ pub fn unnamed_snapshots(plan: &Plan) -> Vec<PathBuf> {
 /// There is none, or it can't be read.
 pub fn stored(plan: &Path, name: &str) -> Result<String, OperandError> {
     let path = snapshot_path(plan, name);
-    let read = fs::read(&path).and_then(|bytes| {
+    let read = read_up_to(&path, u64::MAX).and_then(|bytes| {
         String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
     });
     read.map_err(|error| match error.kind() {
@@ -61,7 +62,7 @@ pub fn stored(plan: &Path, name: &str) -> Result<String, OperandError> {
 /// # Errors
 /// It can't be read.
 pub fn digest(path: &Path) -> io::Result<Option<String>> {
-    match fs::read(path) {
+    match read_up_to(path, u64::MAX) {
         Ok(bytes) => Ok(Some(digest_of(&bytes))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

@@ -13,6 +13,7 @@ use super::sending::send;
 use super::step_context::StepContext;
 use super::step_end::{Aftermath, StepEnd, StepRun, at_step};
 use super::subscriptions::Subscriptions;
+use super::unread::unread_schemas;
 use jelly_base::model::{OutputSeen, Phase, PlanIssue, Rung};
 use jelly_plan::{NotificationExpect, Step};
 use jelly_wire::ReplyOutcome;
@@ -105,6 +106,7 @@ pub async fn run(
         coverage.note(&step.server, request, &sent.reply.outcome);
     }
     shared.keep_output(|| seen(step, tool?, &sent.reply.outcome, ladder_input));
+    let unread = unread_schemas(judged, &sent.reply.outcome, ladder_input);
     let ended = Ended {
         context,
         step: judged,
@@ -167,6 +169,9 @@ pub async fn run(
              not come was looked for in its answers alone (step `{}`)",
             step.id
         ));
+    }
+    if end.failures.is_empty() {
+        notes.extend(unread);
     }
     notes.extend(tool.and_then(|tool| ladder.note(tool, schema.is_some())));
     StepRun {

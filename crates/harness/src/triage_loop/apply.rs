@@ -4,7 +4,7 @@
 use super::settings::LoopSettings;
 use crate::repair::{FsFacts, Proposal};
 use jelly_base::model::RepairReport;
-use jelly_plan::{Plan, PlanError, PlanSource, shown_diff};
+use jelly_plan::{Plan, PlanEdit, PlanError, PlanSource, Segment, shown_diff};
 use std::path::Path;
 
 /// Why a proposal is passed over.
@@ -14,6 +14,8 @@ pub enum Inapplicable {
     Edit(String),
     #[error("read the edited plan again: {0}")]
     Load(String),
+    #[error("change {0}: it is included, and repairs are written into the plan alone")]
+    Included(String),
     #[error("change anything")]
     NoChange,
     #[error("create {0}, which lies outside the project")]
@@ -34,6 +36,13 @@ pub(super) fn edited(
     if proposal.edits.is_empty() {
         return Ok(plan.clone());
     }
+    if let Some(file) = proposal
+        .edits
+        .iter()
+        .find_map(|edit| included_file(plan, edit))
+    {
+        return Err(Inapplicable::Included(file));
+    }
     let source = jelly_plan::apply(&plan.source, &proposal.edits)
         .map_err(|e| Inapplicable::Edit(e.to_string()))?;
     if source.text == plan.source.text {
@@ -46,6 +55,15 @@ pub(super) fn edited(
         return Err(Inapplicable::Load(why.to_owned()));
     }
     Ok(after)
+}
+
+/// The included file that an edit would be made in: other plans include it too.
+fn included_file(plan: &Plan, edit: &PlanEdit) -> Option<String> {
+    let [Segment::Key(key), Segment::Index(index), ..] = &edit.path().0[..] else {
+        return None;
+    };
+    let file = plan.included.get(*index).filter(|_| key == "include")?;
+    Some(file.path.display().to_string())
 }
 
 /// Reads a plan, with the variables that were set from outside.

@@ -2,12 +2,13 @@
 
 use super::decide::{Decision, Flaky};
 use super::judge::Judged;
+use indexmap::IndexMap;
 use jelly_base::model::{
     ActionReport, Diagnosis, Failure, FailureReport, IterationRecord, IterationReport, Phase,
     StepReport, Totals, deciding,
 };
-use jelly_plan::Plan;
-use std::collections::BTreeMap;
+use jelly_plan::{Location, Plan};
+use std::collections::{BTreeMap, HashMap};
 
 /// The report of an iteration; its action is filled in as it happens.
 pub(super) fn iteration(
@@ -18,7 +19,13 @@ pub(super) fn iteration(
     attempts: &mut BTreeMap<String, u32>,
     duration_ms: u64,
 ) -> IterationReport {
-    let failures: Vec<FailureReport> = decision.judged.iter().map(|j| failure(j, plan)).collect();
+    // Of what may be thousands, each is looked up once.
+    let places: HashMap<&str, Location> = match decision.judged.is_empty() {
+        true => HashMap::new(),
+        false => plan.all_steps().map(|step| (&*step.id, step.at)).collect(),
+    };
+    let judged = decision.judged.iter();
+    let failures: Vec<FailureReport> = judged.map(|j| failure(j, (plan, &places))).collect();
     let by_step = failures.chunk_by(|one, other| one.step == other.step);
     let deciding: BTreeMap<&str, &Diagnosis> = by_step
         .filter_map(deciding)
@@ -67,14 +74,20 @@ fn finished_step(
     }
 }
 
-fn failure(judged: &Judged, plan: &Plan) -> FailureReport {
+fn failure(judged: &Judged, (plan, places): (&Plan, &HashMap<&str, Location>)) -> FailureReport {
     let failure = &judged.failure;
     let at = failure
         .assertion
         .as_ref()
         .and_then(|assertion| assertion.at.clone())
         .or_else(|| failure.issue.as_ref()?.at().map(str::to_owned))
-        .or_else(|| place(failure.step.as_deref(), failure.server.as_deref(), plan));
+        .or_else(|| {
+            place(
+                failure.step.as_deref(),
+                failure.server.as_deref(),
+                (plan, places),
+            )
+        });
     FailureReport {
         server: failure.server.clone(),
         step: failure.step.clone(),
@@ -86,6 +99,7 @@ fn failure(judged: &Judged, plan: &Plan) -> FailureReport {
         exit: failure.exit.clone(),
         argv: failure.argv.clone(),
         cwd: failure.cwd.clone(),
+        variables: owned(failure.variables()),
         url: failure.url.clone(),
         stdout_tail: failure.stdout.clone().filter(|text| !text.is_empty()),
         rpc_error: failure.rpc_error.clone(),
@@ -103,6 +117,13 @@ fn failure(judged: &Judged, plan: &Plan) -> FailureReport {
     }
 }
 
+fn owned(variables: Vec<(&str, &str)>) -> IndexMap<String, String> {
+    let variables = variables.into_iter();
+    variables
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
 /// What a tool told of its error in several lines, and no more of it than a
 /// stack takes.
 fn error_text(failure: &Failure) -> Option<String> {
@@ -114,13 +135,16 @@ fn error_text(failure: &Failure) -> Option<String> {
 }
 
 /// Where the plan speaks of a step, or else of a server.
-fn place(step: Option<&str>, server: Option<&str>, plan: &Plan) -> Option<String> {
+fn place(
+    step: Option<&str>,
+    server: Option<&str>,
+    (plan, places): (&Plan, &HashMap<&str, Location>),
+) -> Option<String> {
     let at = match step {
-        Some(id) => plan.step(id)?.at,
+        Some(id) => *places.get(id)?,
         None => plan.servers.get(server?)?.at,
     };
-    let path = plan.source.path.display();
-    Some(format!("{path}:{}:{}", at.line, at.column))
+    Some(plan.at(at))
 }
 
 /// Earlier failures of a step that passes by itself were flaky.

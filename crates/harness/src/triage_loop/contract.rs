@@ -94,7 +94,6 @@ impl PlanReads {
         let store_is_lost = after.unusable.len() > self.unusable.len();
         keys(&self.schemas, &after.schemas).filter_map(move |tool| {
             let (before, now) = (self.schemas.get(tool), after.schemas.get(tool));
-            let takes_anything = |schema: &Value| takes_anything(schema, false);
             let (kind, end) = match (before, now) {
                 // That the store can't be read says it all.
                 (Some(_), None) if store_is_lost => return None,

@@ -47,6 +47,10 @@ pub trait Executor {
     /// teardown and the servers have come to their end.
     async fn rest(&mut self) -> Option<IterationRecord>;
 
+    /// The signal that has asked the run to end, if one has: for work that waits for
+    /// nothing, and would not hear of it.
+    fn signal(&self) -> Option<Signal>;
+
     /// Resolves once a signal asks the run to end, at once if one came
     /// earlier; never without one. Must be safe to drop and to call again: the
     /// loop waits for it next to a back-off or a hook.

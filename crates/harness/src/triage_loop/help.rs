@@ -1,16 +1,16 @@
 //! The help summary: what happened, the evidence, what was tried and what to
 //! type next, told as one colleague tells another. Deterministic.
 
-use super::help_problem::{Case, problem};
+use super::help_cases::{Again, cases, sightings_by_cause};
+use super::help_problem::problem;
 use super::loop_limit::LoopLimit;
 use super::proofs::Proof;
 use super::run::PassedOver;
-use super::seen::NEW_SNAPSHOT;
 use super::settings::CallFlags;
 use super::verdict::{Course, Taint};
 use jelly_base::model::{
     Because, FailureReport, HelpProblem, HelpSummary, IterationReport, Section, Side, Standing,
-    StepReport, StepState, deciding,
+    StepReport, StepState,
 };
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{human_duration, plural, shell_word};
@@ -104,15 +104,17 @@ pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>)
     let deadline = context.course.out_of_time;
     let mut late: Vec<&StepReport> = Vec::new();
     if let Some((last, before)) = iterations.split_last() {
+        let again: Vec<Again<'_>> = iterations.iter().map(Again::of).collect();
+        let sightings = sightings_by_cause(iterations);
         for case in cases(last, before, context.proofs) {
             // What was known is nobody's to mend now.
             if case.failure.known.is_none() {
                 to_blame = to_blame.max(Blamed::by(case.failure));
                 if case.failure.diagnosis.standing == Some(Standing::NeverPassed) {
-                    doubtful.extend(case.sightings());
+                    doubtful.extend(sightings.of(&case));
                 }
             }
-            problems.push(problem(&case, iterations, context));
+            problems.push(problem(&case, (iterations, &again), context));
         }
         let is_late = |step: &StepReport| step.because == Some(Because::Deadline);
         let told = Told::new(last, before);
@@ -177,88 +179,6 @@ fn title(
             )
         }
         Blamed::Nobody => format!("{name} needs your help with {problems}"),
-    }
-}
-
-/// The problems of the last iteration, one for each cause and server; and what
-/// earlier ones proved, or took out of the run.
-fn cases<'a>(
-    last: &'a IterationReport,
-    before: &'a [IterationReport],
-    proofs: &[Proof],
-) -> Vec<Case<'a>> {
-    let mut cases: Vec<Case<'a>> = Vec::new();
-    for failures in last.failures_by_step() {
-        add(&mut cases, failures, last);
-    }
-    let quarantined = |step: &str| {
-        last.steps
-            .iter()
-            .any(|s| s.id == step && s.state == StepState::Quarantined)
-    };
-    for iteration in before.iter().rev() {
-        for failures in iteration.failures_by_step() {
-            let Some(failure) = deciding(failures) else {
-                continue;
-            };
-            let step = failure.step.as_deref();
-            let known = |case: &Case<'_>| case.failure.step == failure.step;
-            let taken_out = step.is_some_and(quarantined) && !cases.iter().any(known);
-            // A crash that did not come back was a crash all the same, and a
-            // server that no longer starts takes nothing back.
-            let stands = proofs.iter().any(|proof| {
-                proof.iteration == iteration.index
-                    && proof.step == failure.step
-                    && proof.server == failure.server
-                    && proof.test_fingerprint == failure.diagnosis.test_fingerprint
-            });
-            if taken_out || stands {
-                add(&mut cases, failures, iteration);
-            }
-        }
-    }
-    cases
-}
-
-/// Adds the failures of one step: the one that decides is the problem, and the
-/// others stand beside it.
-fn add<'a>(
-    cases: &mut Vec<Case<'a>>,
-    failures: &'a [FailureReport],
-    iteration: &'a IterationReport,
-) {
-    let Some(failure) = deciding(failures) else {
-        return;
-    };
-    // Many new snapshots are one thing to do, whatever their names.
-    let one_thing =
-        |case: &Case<'_>| case.is_new_snapshot() && failure.diagnosis.root_cause == NEW_SNAPSHOT;
-    let same = |case: &Case<'_>| {
-        (case.failure.diagnosis.fingerprint == failure.diagnosis.fingerprint || one_thing(case))
-            && case.failure.server == failure.server
-            && case.failure.diagnosis.side == failure.diagnosis.side
-    };
-    let at = cases.iter().position(same).unwrap_or_else(|| {
-        cases.push(Case {
-            failure,
-            others: Vec::new(),
-            iteration,
-            steps: Vec::new(),
-        });
-        cases.len() - 1
-    });
-    let case = &mut cases[at];
-    if let Some(step) = &failure.step
-        && !case.steps.contains(&step.as_str())
-    {
-        case.steps.push(step);
-    }
-    for other in failures {
-        let known =
-            |known: &FailureReport| known.diagnosis.fingerprint == other.diagnosis.fingerprint;
-        if !known(case.failure) && !case.others.iter().any(|other| known(other)) {
-            case.others.push(other);
-        }
     }
 }
 

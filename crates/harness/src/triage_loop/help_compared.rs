@@ -2,6 +2,7 @@
 
 use jelly_base::model::Assertion;
 use jelly_base::text::one_line;
+use serde_json::Value;
 
 /// How much of a value is quoted, in bytes.
 const QUOTE: usize = 200;
@@ -14,8 +15,9 @@ pub(super) fn compared(assertion: &Assertion) -> String {
     }
     let actual = match &assertion.nearest {
         Some(nearest) => format!("nothing (nearest: {nearest})"),
-        None if assertion.absent => "nothing".to_owned(),
-        None => one_line(&assertion.actual.to_string(), QUOTE),
+        None if assertion.absent && assertion.actual.is_null() => "nothing".to_owned(),
+        None if assertion.absent => format!("nothing in {}", quoted(&assertion.actual)),
+        None => quoted(&assertion.actual),
     };
     if assertion.kind == "capture" {
         let place = place.unwrap_or_default();
@@ -25,6 +27,10 @@ pub(super) fn compared(assertion: &Assertion) -> String {
         "expected {}{} {}, got {actual}",
         assertion.kind,
         place.map_or(String::new(), |place| format!(" at {place}")),
-        one_line(&assertion.expected.to_string(), QUOTE)
+        quoted(&assertion.expected)
     )
+}
+
+fn quoted(value: &Value) -> String {
+    one_line(&value.to_string(), QUOTE)
 }

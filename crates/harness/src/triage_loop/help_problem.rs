@@ -1,6 +1,7 @@
 //! One problem of the help summary, from the failures that share its cause.
 
 use super::help::HelpContext;
+use super::help_cases::Again;
 use super::help_compared::compared;
 use super::help_excuse::excused;
 use super::reason::NAMED;
@@ -10,7 +11,7 @@ use jelly_base::model::{
     Phase, Side, Standing, StepReport, StepState, Unlisted,
 };
 use jelly_base::text::{
-    close_names, first_names, listed, one_line, plural, shell_command_in, shell_word,
+    close_names, first_names, listed, one_line, plural, shell_word, start_by_hand,
 };
 use jelly_plan::{Operator, Plan, Step};
 
@@ -32,33 +33,23 @@ pub(super) struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    fn failures(&self) -> impl Iterator<Item = &'a FailureReport> {
+    pub(super) fn failures(&self) -> impl Iterator<Item = &'a FailureReport> {
         std::iter::once(self.failure).chain(self.others.iter().copied())
     }
 
     pub(super) fn is_new_snapshot(&self) -> bool {
         self.failure.diagnosis.root_cause == NEW_SNAPSHOT
     }
-
-    /// How often each of its failures was seen in this run.
-    pub(super) fn sightings(&self) -> Vec<u32> {
-        let same = self.iteration.failures.iter().filter(|failure| {
-            failure.diagnosis.fingerprint == self.failure.diagnosis.fingerprint
-                && failure.server == self.failure.server
-                && failure.diagnosis.side == self.failure.diagnosis.side
-        });
-        same.map(|failure| sightings(&failure.diagnosis)).collect()
-    }
 }
 
 /// How often a failure was seen in this run, this time included.
-fn sightings(diagnosis: &Diagnosis) -> u32 {
+pub(super) fn sightings(diagnosis: &Diagnosis) -> u32 {
     diagnosis.repeated.as_ref().map_or(1, |r| r.count)
 }
 
 pub(super) fn problem(
     case: &Case<'_>,
-    iterations: &[IterationReport],
+    (iterations, again): (&[IterationReport], &[Again<'_>]),
     context: &HelpContext<'_>,
 ) -> HelpProblem {
     let what = what(case, iterations);
@@ -68,7 +59,7 @@ pub(super) fn problem(
         at: case.failure.at.clone(),
         evidence: evidence(case, &what, context),
         what,
-        tried: tried(case, iterations, context),
+        tried: tried(case, (iterations, again), context),
         next: next(case, context),
     }
 }
@@ -154,6 +145,10 @@ fn unconfirmable(iterations: &[IterationReport]) -> bool {
 /// Steps that never ran because this server was not there, or because these
 /// steps did not pass.
 fn blocked_by(case: &Case<'_>) -> u64 {
+    let totals = case.iteration.totals;
+    if totals.blocked + totals.skipped == 0 {
+        return 0;
+    }
     let steps = &case.iteration.steps;
     let blocked = steps.iter().filter(|step| is_blocked_by(step, case));
     blocked.count().try_into().unwrap_or(u64::MAX)
@@ -223,6 +218,13 @@ fn evidence(case: &Case<'_>, what: &str, context: &HelpContext<'_>) -> String {
 
 /// How many mismatches of the step are no failures of their own.
 fn left_out(case: &Case<'_>) -> usize {
+    if case
+        .failure
+        .mismatch
+        .is_none_or(|mismatch| mismatch.of <= 1)
+    {
+        return 0;
+    }
     let failures = &case.iteration.failures;
     let of_step = |other: &&FailureReport| other.step == case.failure.step;
     let kept = failures.iter().filter(of_step).count();
@@ -319,21 +321,12 @@ fn exit_status(exit: &Exit) -> Option<String> {
 /// What the loop did about it, iteration by iteration.
 fn tried(
     case: &Case<'_>,
-    iterations: &[IterationReport],
+    (iterations, again): (&[IterationReport], &[Again<'_>]),
     context: &HelpContext<'_>,
 ) -> Vec<String> {
     let mut tried = Vec::new();
-    for iteration in iterations {
+    for (iteration, concerned) in iterations.iter().zip(again) {
         let action = &iteration.action;
-        let concerned = |asks: fn(&FailureReport) -> bool| {
-            let same = |f: &&FailureReport| {
-                let fingerprint = &f.diagnosis.test_fingerprint;
-                let mut own = case.failures();
-                own.any(|own| own.diagnosis.test_fingerprint == *fingerprint)
-                    || (f.step.is_some() && f.step == case.failure.step)
-            };
-            iteration.failures.iter().filter(same).any(asks)
-        };
         for repair in action.repairs.iter().filter(|r| is_about(&r.target, case)) {
             let end = match repair.ineffective {
                 true => "; it did not help",
@@ -350,12 +343,8 @@ fn tried(
             tried.push(format!("the hook {} {end}", hook.hook));
         }
         let again = match action.kind {
-            ActionKind::Retry if concerned(|f| f.diagnosis.retryable == Some(true)) => {
-                "reran the plan"
-            }
-            ActionKind::Confirm
-                if concerned(|f| f.assertion.is_some() && f.diagnosis.side == Side::Test) =>
-            {
+            ActionKind::Retry if concerned.is_about(case) => "reran the plan",
+            ActionKind::Confirm if concerned.is_about(case) => {
                 "reran the plan on fresh servers to confirm"
             }
             _ => continue,
@@ -429,7 +418,9 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
         true => !many_new,
         false => !readings_said,
     });
-    next.extend(advice.map(|fix| fix.line().into_owned()));
+    // What is to be pasted may have several lines.
+    let lines = advice.flat_map(|fix| fix.line().lines().map(str::to_owned).collect::<Vec<_>>());
+    next.extend(lines);
     if many_new {
         let plan = context.plan_word();
         next.push(format!("$ jelly snapshot review --plan {plan}"));
@@ -448,12 +439,12 @@ fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
         line.extend(profile.map(|profile| format!(" {profile}")));
     }
     let is_of_start = matches!(failure.phase, Phase::Spawn | Phase::Handshake | Phase::List);
-    // What is another folder or port in each iteration, nobody can start by hand.
-    let is_of_iteration = |word: &String| word.contains("${tmp}") || word.contains("${port");
-    if is_of_start && !failure.argv.is_empty() && !failure.argv.iter().any(is_of_iteration) {
+    if is_of_start && !failure.argv.is_empty() {
         let here = &context.call_flags.folder;
         let folder = failure.cwd.as_deref().filter(|folder| folder != here);
-        let line = shell_command_in(folder, &failure.argv);
+        let variables = failure.variables.iter();
+        let variables: Vec<_> = variables.map(|(name, value)| (&**name, &**value)).collect();
+        let line = start_by_hand(folder, &variables, &failure.argv);
         push_new(&mut next, format!("$ {line}"));
     }
     if let Some(step) = case.steps.first().filter(|_| !many_new) {
@@ -541,8 +532,14 @@ fn snapshots(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
 
 /// The snapshot that an answer was held against in vain.
 fn snapshot_of<'a>(failure: &FailureReport, context: &HelpContext<'a>) -> Option<&'a str> {
+    let assertion = failure.assertion.as_ref()?;
+    let is_of = |operator: &Operator| operator.name() == assertion.kind;
+    let of_other = Operator::ALL.iter().find(|operator| is_of(operator));
+    if of_other.is_some_and(|operator| *operator != Operator::Snapshot) {
+        return None;
+    }
+    let at = assertion.at.as_ref()?;
     let step = context.plan.step(failure.step.as_deref()?)?;
-    let at = failure.assertion.as_ref()?.at.as_ref()?;
     let plan = context.plan;
     let mut predicates = step.predicates();
     let predicate =

@@ -24,6 +24,14 @@ pub struct Tried {
 /// The mismatches of one step on one revision, by iteration.
 pub(super) type Mismatches = Vec<BTreeSet<String>>;
 
+/// When a step failed.
+#[derive(Debug, Clone)]
+struct Failed {
+    iteration: u32,
+    /// A step before it that it builds on, and that did not get far enough.
+    behind: Option<String>,
+}
+
 /// What happened in the iterations before.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Memory {
@@ -34,8 +42,8 @@ pub(super) struct Memory {
     /// [Definitions](super::definitions) of the steps that passed, on whatever
     /// code.
     passed_definitions: BTreeSet<u64>,
-    /// The last iteration in which a step failed on a revision.
-    failed: BTreeMap<(String, Revision), u32>,
+    /// The last failure of a step on a revision.
+    failed: BTreeMap<(String, Revision), Failed>,
     /// Whose time ran out in the iteration before.
     timed_out: BTreeSet<String>,
     pub(super) tried: Vec<Tried>,
@@ -139,21 +147,24 @@ impl Memory {
     }
 
     /// Whether it failed on this revision since the last change that concerns
-    /// it; then the iteration which that change followed, 0 without one.
+    /// it, or what it was behind; then the iteration which that change followed, 0 without one.
     pub(super) fn flickered(
         &self,
         step: &str,
         facts: &StepFacts,
         revision: Revision,
     ) -> Option<u32> {
-        let failed = *self.failed.get(&(step.to_owned(), revision))?;
+        let failed = self.failed.get(&(step.to_owned(), revision))?;
+        let behind = failed.behind.as_ref();
         let mended = self
             .tried
             .iter()
-            .filter(|tried| tried.concerns(facts))
+            .filter(|tried| {
+                tried.concerns(facts) || behind.is_some_and(|step| tried.steps.contains(step))
+            })
             .map(|tried| tried.iteration)
             .fold(self.tests_fixed, u32::max);
-        (failed > mended).then_some(mended)
+        (failed.iteration > mended).then_some(mended)
     }
 
     /// The plan file was written anew: what was edited in memory is gone.
@@ -225,8 +236,12 @@ impl Memory {
                         .extend(dependencies.definition(&step.id));
                 }
                 StepState::Failed => {
-                    self.failed
-                        .insert((step.id.clone(), revision), observation.index);
+                    let gap = dependencies.gap_before(&step.id, passed_before);
+                    let failed = Failed {
+                        iteration: observation.index,
+                        behind: gap.map(|gap| gap.id.clone()),
+                    };
+                    self.failed.insert((step.id.clone(), revision), failed);
                 }
                 StepState::Blocked | StepState::Quarantined | StepState::Skipped => {}
             }

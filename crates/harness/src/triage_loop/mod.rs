@@ -17,6 +17,7 @@ mod decide;
 mod earlier;
 mod executor;
 mod help;
+mod help_cases;
 mod help_compared;
 mod help_excuse;
 mod help_problem;

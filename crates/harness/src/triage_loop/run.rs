@@ -114,6 +114,8 @@ pub(super) struct Run<'a, E, H> {
     /// By test fingerprint, what keeps the failures of the last iteration from
     /// their next step.
     pub(super) loop_limits: BTreeMap<String, LoopLimit>,
+    /// Failures that a signal left no time for.
+    pub(super) left_out: usize,
 }
 
 impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
@@ -154,6 +156,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             after_hook: false,
             passed_over: Vec::new(),
             loop_limits: BTreeMap::new(),
+            left_out: 0,
             settings,
             around,
         }
@@ -192,6 +195,12 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             before: self.state.clone(),
             record,
         };
+        self.left_out = pass.cut_to_what_was_seen();
+        if let Some(signal) = self.heard() {
+            self.course.interrupted = Some(signal);
+            pass.record.interrupted = Some(signal);
+            self.emit(Event::Interrupted);
+        }
         let earlier = earlier_steps(&pass.record, &pass.seen);
         self.ran = earlier.into_iter().map(|step| step.ran).collect();
         let (decision, applied) = self.decide(&mut pass);
@@ -215,6 +224,11 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             report: Box::new(report.clone()),
         });
         self.iterations.push(IterationReport { steps, ..report });
+        if let Some(signal) = self.heard() {
+            // While it was decided.
+            self.interrupt(signal);
+            return false;
+        }
         match &decision.action {
             Action::Stop => {
                 let out_of_time = Instant::now() >= self.deadline;
@@ -251,8 +265,15 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             fs: self.around.fs,
         };
         let repairs_allowed = self.settings.effective_budgets().mcp_repairs > 0;
+        if !record.failures.is_empty() {
+            let failures = record.failures.len();
+            self.emit(Event::Triaging { failures });
+        }
         let mut seen = Vec::with_capacity(record.failures.len());
         for failure in &record.failures {
+            if seen.len() >= WITH_A_SIGNAL && self.around.executor.signal().is_some() {
+                break;
+            }
             let diagnosis = (self.around.diagnose)(failure);
             let mut proposals = Vec::new();
             for proposal in propose(&self.plan, failure, &diagnosis, &facts) {
@@ -431,6 +452,12 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
         false
     }
 
+    /// A signal that came while nothing was waited for, and was not taken note of.
+    pub(super) fn heard(&self) -> Option<Signal> {
+        let signal = self.around.executor.signal();
+        signal.filter(|_| self.course.interrupted.is_none())
+    }
+
     pub(super) fn interrupt(&mut self, signal: Signal) {
         self.course.interrupted = Some(signal);
         self.emit(Event::Interrupted);
@@ -450,12 +477,26 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
     }
 }
 
+/// So many failures of an iteration are looked at and reported after a signal, which
+/// leaves two seconds for all of it.
+pub(super) const WITH_A_SIGNAL: usize = 200;
+
 /// One iteration's material, kept for as long as it may be decided on anew.
 pub(super) struct Pass {
     /// The state before it.
     pub(super) before: LoopState,
     pub(super) record: IterationRecord,
     pub(super) seen: Vec<Seen>,
+}
+
+impl Pass {
+    /// Leaves out the failures that nobody has looked at; how many they were. Their
+    /// steps have failed all the same.
+    pub(super) fn cut_to_what_was_seen(&mut self) -> usize {
+        let left_out = self.record.failures.len() - self.seen.len();
+        self.record.failures.truncate(self.seen.len());
+        left_out
+    }
 }
 
 /// A repair that would help, and can't be made as the plan is written.

@@ -4,7 +4,7 @@ use super::assemble;
 use super::executor::Executor;
 use super::help::{self, HelpContext};
 use super::hooks::HookRunner;
-use super::run::{Outcome, Pass, Run, millis};
+use super::run::{Outcome, Pass, Run, WITH_A_SIGNAL, millis};
 use super::settings::PlanTexts;
 use super::standing::Standings;
 use super::verdict::{Ending, Taint, conclude};
@@ -12,6 +12,7 @@ use jelly_base::model::{
     ExitCode, HelpSummary, IterationRecord, IterationReport, KnownFailure, KnownMark, PlanReport,
     RunReport, SCHEMA_VERSION, Unaccepted,
 };
+use jelly_base::text::plural;
 use jelly_plan::{shown_diff, shown_plan};
 use tokio::time::Instant;
 
@@ -41,6 +42,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             before: before.clone(),
             record,
         };
+        self.left_out = pass.cut_to_what_was_seen();
         let (decision, _) = self.decide(&mut pass);
         let iteration = assemble::iteration(
             self.course.iterations,
@@ -100,6 +102,12 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         let passed_over = self.passed_over.iter();
         let passed_over = passed_over.map(|p| self.settings.redactor.redact(&p.told).into_owned());
         warnings.extend(passed_over.filter(|told| !tried(told)));
+        if self.left_out > 0 {
+            warnings.push(format!(
+                "a signal left no time for {}: their steps failed, and no cause is told",
+                plural(self.left_out, "failure")
+            ));
+        }
         let last = iterations.last().into_iter();
         let known = last.flat_map(|last| &last.failures).filter_map(|failure| {
             let KnownMark { entry, test } = failure.known.clone()?;
@@ -152,15 +160,40 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     /// The verdict. When the last report can't be written, that changes it, so
     /// it is reached once more.
     pub(super) fn finish(mut self) -> Outcome {
+        if let Some(signal) = self.heard() {
+            self.interrupt(signal);
+        }
+        if self.course.interrupted.is_some() {
+            self.shorten();
+        }
         let mut ending = conclude(self.last, &self.course);
         let mut report = self.conclusion(&ending);
+        if let Some(signal) = self.heard() {
+            // While it was put into words.
+            self.iterations = report.iterations;
+            self.interrupt(signal);
+            self.shorten();
+            ending = conclude(self.last, &self.course);
+            report = self.conclusion(&ending);
+        }
         let warned = self.around.warnings.all().len();
         self.publish(&report);
+        let heard = self.heard();
+        if let Some(signal) = heard {
+            self.interrupt(signal);
+        }
         let reconsidered = conclude(self.last, &self.course);
         if reconsidered != ending || warned != self.around.warnings.all().len() {
             ending = reconsidered;
             self.iterations = report.iterations;
+            if heard.is_some() {
+                self.shorten();
+            }
             report = self.conclusion(&ending);
+            if heard.is_some() {
+                // What lies there says how the run would have ended.
+                self.publish(&report);
+            }
         }
         Outcome {
             report,
@@ -170,6 +203,14 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             steps: self.steps,
             ran: self.ran,
             code: self.code,
+        }
+    }
+
+    /// Leaves of all failures of an iteration so many that they are written in time.
+    fn shorten(&mut self) {
+        for iteration in &mut self.iterations {
+            self.left_out += iteration.failures.len().saturating_sub(WITH_A_SIGNAL);
+            iteration.failures.truncate(WITH_A_SIGNAL);
         }
     }
 

@@ -225,8 +225,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 
 /// Texts as they stand in definitions, at any place.
 fn any_word() -> impl Strategy<Value = Value> {
-    // `--x=` beside `--x=<path>` is a gap that is known: both stand for one key.
-    const WORDS: [&str; 23] = [
+    const WORDS: [&str; 24] = [
         "",
         " ",
         "--x",
@@ -234,6 +233,7 @@ fn any_word() -> impl Strategy<Value = Value> {
         "x",
         "x y",
         "--x y",
+        "--x=",
         "--x=y",
         "--x <path>",
         "--x=<path>",
@@ -395,6 +395,22 @@ proptest! {
         let words = words(arguments, json!({"--x": value, "p": value})).unwrap();
         prop_assert_eq!(words, ["--x", value.as_str(), value.as_str()]);
     }
+}
+
+#[test]
+fn a_name_that_one_argument_has_is_no_other_name_of_another() {
+    let definition = json!({
+        "registryType": "npm", "identifier": "s", "version": "1",
+        "packageArguments": [{"name": "--x y", "value": "-x"}, {"name": "--k="}, {"name": "--k=<path>"}],
+        "runtimeArguments": [{"type": "positional", "valueHint": "--x y"}],
+    });
+    assert_eq!(differs_in_a_plan(&definition), None);
+    let (package, _) = package(&definition, "", Source::ServerJson);
+    let package = package.unwrap();
+    let values = given(&json!({"--x y": "7", "--k#2": "/p"}));
+    let args = comes_to(&package, &values).unwrap().args;
+    let args: Vec<&str> = args.iter().map(|piece| piece.text.as_str()).collect();
+    assert_eq!(args, ["-y", "7", "s@1", "--x", "-x", "--k=", "--k=/p"]);
 }
 
 #[test]

@@ -270,9 +270,12 @@ fn rule(rule: &Rule) -> Map<String, Value> {
             by_name,
             with,
         } => {
-            let none_has = json!({"additionalProperties": {"not": required(&[with])}});
+            let none_has = json!({
+                "description": "None of them has it.",
+                "additionalProperties": {"not": required(&[with])},
+            });
             json!({"anyOf": [
-                {"properties": {*list: {"minItems": 1}}},
+                {"properties": {*list: {"description": "One at least.", "minItems": 1}}},
                 required(&[beside]),
                 {"required": [by_name], "not": {"properties": {*by_name: none_has}}},
             ]})

@@ -11,8 +11,8 @@ mapping! {
     /// A server: one that is started (`command` or `package`), one that is
     /// reached over HTTP (`url`), or both.
     SERVER = "Server", "a server" {
-        /// The program to start: one word, looked up on the PATH; never a shell
-        /// command line.
+        /// The program to start: one word, looked up on the PATH, or a path, which
+        /// begins at `cwd`; never a shell command line.
         command: Kind::Filled, also "cmd";
         /// Its arguments.
         args: Kind::List(&Kind::Word, 0), also "arguments";

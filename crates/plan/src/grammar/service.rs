@@ -6,8 +6,8 @@ mapping! {
     /// A process that servers need, as a database or a stub of an API. It is started
     /// before the servers, in each iteration, and stopped after them.
     SERVICE = "Service", "a service" {
-        /// The program to start: one word, looked up on the PATH; never a shell
-        /// command line.
+        /// The program to start: one word, looked up on the PATH, or a path, which
+        /// begins at `cwd`; never a shell command line.
         command: Kind::Filled, required "a service needs a `command`" "", also "cmd";
         /// Its arguments.
         args: Kind::List(&Kind::Word, 0), also "arguments";

@@ -84,11 +84,13 @@ impl<'t> Reader<'t> {
                 if let Some((file, other)) = taken.get(&name).copied() {
                     let span = case.case.as_ref().map_or(step.node.span, |c| c.span);
                     let message = format!("two steps have the id `{name}`");
+                    let elsewhere = self.elsewhere(step.file, (file, other));
                     let problem = self.problem(span, of_step.key("cases"), message);
                     problem.hint("an id is unique in the plan");
-                    if file == step.file {
-                        problem.also(other.range(), "the other one");
-                    }
+                    match elsewhere {
+                        Some(place) => problem.hint(format!("the other one is at {place}")),
+                        None => problem.also(other.range(), "the other one"),
+                    };
                     continue;
                 }
                 steps.push(case);
@@ -97,6 +99,16 @@ impl<'t> Reader<'t> {
         }
         self.enter(0);
         (steps, names)
+    }
+
+    /// Where something is, if it is in another file than the one that is read.
+    pub(super) fn elsewhere(&mut self, here: usize, (file, span): (usize, Span)) -> Option<String> {
+        let path = self.names.files.get(file).filter(|_| file != here);
+        let path = path?.display().to_string();
+        self.enter(file);
+        let at = self.at(span);
+        self.enter(here);
+        Some(format!("{path}:{}:{}", at.line, at.column))
     }
 
     fn cases<'n>(

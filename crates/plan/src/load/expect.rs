@@ -26,6 +26,7 @@ impl<'t> Reader<'t> {
                      it is enough that there is an answer and no error",
             );
         }
+        self.names.due_answer.may_be_error = fields.get("error").is_some();
         for entry in fields.entries {
             let value = &entry.value;
             let to = path.key(&entry.key);
@@ -38,7 +39,12 @@ impl<'t> Reader<'t> {
                 }
                 "duration" => expect.duration = self.predicates(value, to, Target::Duration, needs),
                 "json" => expect.json = self.json_expects(value, to, needs),
-                "notifications" => expect.notifications = self.notifications(value, to, needs),
+                "notifications" => {
+                    // They come beside the answer.
+                    let due = std::mem::take(&mut self.names.due_answer);
+                    expect.notifications = self.notifications(value, to, needs);
+                    self.names.due_answer = due;
+                }
                 "error" => expect.error = self.error_expect(entry, to, needs),
                 _ => {}
             }

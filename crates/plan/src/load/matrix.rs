@@ -14,7 +14,9 @@ impl<'t> Reader<'t> {
         let before = self.problems_so_far();
         let fields = self.fields(node, path, &MATRIX)?;
         let mut matrix = Matrix::default();
-        if let Some(node) = fields.get("protocol") {
+        if let Some(entry) = fields.entry("protocol") {
+            let node = &entry.value;
+            matrix.protocol_at = Some(self.at(entry.key_span));
             let path = path.key("protocol");
             matrix.protocol = self.axis(node, path, "revisions", |reader, item, path| {
                 let word = reader.word_of(item, path, &REVISION);

@@ -1,7 +1,7 @@
 //! `progress` and `total_timeout`: how long an answer is waited for.
 
 use super::reader::{Fields, Reader};
-use super::references::ServerPatience;
+use super::references::{KnownNames, ServerPatience};
 use std::time::Duration;
 
 /// The longest that a request may take, where nobody says.
@@ -71,6 +71,23 @@ impl<'t> Reader<'t> {
             let message = format!("`total_timeout` is over before progress can extend `{key}`");
             self.problem(node.span, fields.path.key("total_timeout"), message)
                 .hint(format!("it is longer than `{key}`"));
+        }
+    }
+}
+
+impl KnownNames {
+    /// After which an answer does not come any more, by what a step says itself: its
+    /// timeout, whether progress extends it, and up to when.
+    pub(super) fn longest_wait(
+        &self,
+        server: Option<&str>,
+        (timeout, extends, total): (Option<Duration>, Option<bool>, Option<Duration>),
+    ) -> Option<Duration> {
+        let usual = server.and_then(|name| self.patience.get(name));
+        let limit = timeout.or(usual.map(|usual| usual.request_timeout))?;
+        match extends.or(usual.map(|usual| usual.extends)) {
+            Some(true) => Some(total.or(usual.map(|usual| usual.total))?.max(limit)),
+            Some(false) | None => Some(limit),
         }
     }
 }

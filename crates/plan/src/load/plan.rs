@@ -11,7 +11,7 @@ use crate::argument_files::{ArgumentFiles, FileReader};
 use crate::grammar::{BUDGETS, HOOKS, INCLUDED, PLAN};
 use crate::masked::{is_masked, literal_secrets};
 use crate::syntax::{self, Data, Node, Span, Trouble};
-use crate::{BudgetOverrides, Hooks, Matrix, Plan, PlanSource, Server, Service, Step, Variant};
+use crate::{BudgetOverrides, Hooks, Matrix, Plan, PlanSource, Server, Service, Step};
 use indexmap::IndexMap;
 use jelly_base::model::Section;
 use jelly_base::text::redact::secrets_in_text;
@@ -173,6 +173,12 @@ fn parse(
         reader.add_file(&file.text, troubles);
         included.extend(root.filter(|_| whole).map(|root| (index + 1, root)));
     }
+    reader.names.files = [source]
+        .into_iter()
+        .chain(files)
+        .map(|f| f.path.clone())
+        .collect();
+    reader.names.incomplete = included.len() < files.len() || !include_troubles.is_empty();
     for (file, trouble) in include_troubles {
         reader.enter(file);
         reader
@@ -205,9 +211,6 @@ fn parse(
     }
     (parts, reader.into_problems())
 }
-
-/// Servers that are named where another one was meant.
-const SHOWN: usize = 20;
 
 impl<'t> Reader<'t> {
     fn document(
@@ -337,7 +340,7 @@ impl<'t> Reader<'t> {
                 }
             }
             Some(_) => {}
-            None if in_any("steps") => {}
+            None if in_any("steps") || self.names.incomplete => {}
             None => self.missing_at_start(fields, "steps"),
         }
     }
@@ -374,7 +377,7 @@ impl<'t> Reader<'t> {
             }
         }
         self.enter(0);
-        if let (false, Some((_, fields))) = (any, files.last()) {
+        if let (false, Some((_, fields))) = (any || self.names.incomplete, files.last()) {
             self.missing_at_start(*fields, "servers");
         }
     }
@@ -523,11 +526,13 @@ impl<'t> Reader<'t> {
                 let list = Path::ROOT.key(raw.section_key());
                 let path = list.index(raw.index);
                 let message = format!("two steps have the id `{id}`");
+                let elsewhere = self.elsewhere(raw.file, (file, first));
                 let problem = self.problem(entry.value.span, path.key("id"), message);
                 problem.hint("an id is unique in the plan");
-                if file == raw.file {
-                    problem.also(first.range(), "the first one");
-                }
+                match elsewhere {
+                    Some(place) => problem.hint(format!("the first one is at {place}")),
+                    None => problem.also(first.range(), "the first one"),
+                };
             } else {
                 seen.insert(id, (raw.file, entry.value.span));
             }
@@ -549,38 +554,6 @@ impl<'t> Reader<'t> {
                 named.push((place(position), id.clone()));
             }
         }
-    }
-
-    pub(super) fn unknown_server(&mut self, node: &Node<'t>, path: Path<'_>) {
-        let Some(value) = node.entry("server").map(|entry| &entry.value) else {
-            return;
-        };
-        let Some(name) = value.as_str() else {
-            return;
-        };
-        let turns = |v: &Arc<Variant>| v.servers.contains_key(name);
-        let known = self.names.servers.contains(name) || self.variant.as_ref().is_some_and(turns);
-        if !known && !name.contains("${") {
-            self.no_such_server(value.span, path.key("server"), name);
-        }
-    }
-
-    pub(super) fn no_such_server(&mut self, span: Span, path: Path<'_>, name: &str) {
-        let servers = &self.names.servers;
-        let hint = match self.close(name, servers) {
-            Some(close) => format!("did you mean `{close}`?"),
-            None => {
-                let some: Vec<&str> = servers.iter().map(String::as_str).take(SHOWN).collect();
-                let more = if servers.len() > SHOWN {
-                    " and others"
-                } else {
-                    ""
-                };
-                format!("the plan has `{}`{more}", some.join("`, `"))
-            }
-        };
-        self.problem(span, path, format!("no server is called `{name}`"))
-            .hint(hint);
     }
 }
 

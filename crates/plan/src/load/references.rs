@@ -2,16 +2,22 @@
 
 use super::path::Path;
 use super::reader::Reader;
-use crate::Requirement;
+use super::vacuous::DueAnswer;
 use crate::argument_files::FileReader;
-use crate::syntax::{Data, Node, reference_meant};
+use crate::syntax::{Data, Node, Span, reference_meant};
 use crate::template::{PREFIXES, Part, RESERVED, Template, TemplateError, has_reference};
+use crate::{Requirement, Variant};
 use indexmap::{IndexMap, IndexSet};
 use jelly_base::mcp::Revision;
 use jelly_base::text::close_names;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+/// Servers that are named where another one was meant.
+const SHOWN: usize = 20;
 
 /// The names known so far, in the order of the plan.
 #[derive(Default)]
@@ -43,8 +49,15 @@ pub(super) struct KnownNames {
     pub unsubscribed: HashSet<String>,
     /// By server: what the plan itself holds it to, as written and as revisions.
     pub pins: HashMap<String, (String, Vec<&'static Revision>)>,
+    /// Of the step whose expectations are read.
+    pub due_answer: DueAnswer,
     /// What is sent of files.
     pub argument_files: FileReader,
+    /// A file that is included could not be read: names that nobody has here may
+    /// be its.
+    pub incomplete: bool,
+    /// The plan, and what it includes.
+    pub files: Vec<PathBuf>,
 }
 
 /// How long the answers of a server are waited for.
@@ -257,6 +270,9 @@ impl<'t> Reader<'t> {
                 .hint("a variable may use the variables before it; move it up");
             return;
         }
+        if self.names.incomplete {
+            return;
+        }
         let known = self.names.vars.iter().chain(self.names.captures.keys());
         let close = self.close(name, known.map(String::as_str).chain(RESERVED));
         let upper = name
@@ -275,13 +291,44 @@ impl<'t> Reader<'t> {
         };
     }
 
+    pub(super) fn unknown_server(&mut self, node: &Node<'t>, path: Path<'_>) {
+        let Some(value) = node.entry("server").map(|entry| &entry.value) else {
+            return;
+        };
+        let Some(name) = value.as_str() else {
+            return;
+        };
+        let turns = |v: &Arc<Variant>| v.servers.contains_key(name);
+        let known = self.names.servers.contains(name) || self.variant.as_ref().is_some_and(turns);
+        if !known && !name.contains("${") {
+            self.no_such_server(value.span, path.key("server"), name);
+        }
+    }
+
+    pub(super) fn no_such_server(&mut self, span: Span, path: Path<'_>, name: &str) {
+        let servers = &self.names.servers;
+        if self.names.incomplete {
+            return;
+        }
+        let hint = match self.close(name, servers) {
+            Some(close) => format!("did you mean `{close}`?"),
+            None if servers.is_empty() => "the plan defines no server".to_owned(),
+            None => {
+                let some: Vec<&str> = servers.iter().map(String::as_str).take(SHOWN).collect();
+                let more = if servers.len() > SHOWN {
+                    " and others"
+                } else {
+                    ""
+                };
+                format!("the plan has `{}`{more}", some.join("`, `"))
+            }
+        };
+        self.problem(span, path, format!("no server is called `{name}`"))
+            .hint(hint);
+    }
+
     /// A name that a variable or a capture may have.
-    pub(super) fn new_name(
-        &mut self,
-        span: crate::syntax::Span,
-        name: &str,
-        path: Path<'_>,
-    ) -> bool {
+    pub(super) fn new_name(&mut self, span: Span, name: &str, path: Path<'_>) -> bool {
         if RESERVED.contains(&name) {
             self.problem(span, path, format!("`{name}` already means something"))
                 .hint("choose another name");

@@ -5,6 +5,7 @@ use super::features::Of;
 use super::path::Path;
 use super::reader::{Fields, Reader, meaning};
 use super::references::{Needs, TemplatePlace};
+use super::vacuous::DueAnswer;
 use crate::grammar::STEP;
 use crate::syntax::{Data, Entry, Node};
 use crate::template::has_reference;
@@ -152,7 +153,15 @@ impl<'t> Reader<'t> {
             .as_ref()
             .and_then(|name| self.names.requires.get(name));
         requires.extend(of_server.into_iter().flatten().cloned());
+        let timeout = self.read(fields, "timeout").or(self.defaults.timeout);
+        let (progress_extends, total_timeout) =
+            self.patience_of_step(fields, server.as_deref(), timeout);
+        let patience = (timeout, progress_extends, total_timeout);
+        let limit = self.names.longest_wait(server.as_deref(), patience);
+        let due = DueAnswer::of(request.as_ref(), limit);
+        self.names.due_answer = due;
         let until = self.until(fields, request.as_ref(), &mut needs);
+        self.names.due_answer = DueAnswer::default();
         let args = self.args(fields, request.as_ref(), &mut needs);
         let at_once = self.at_once(fields, request.as_ref(), &mut needs);
         let answers = match fields.get("answers") {
@@ -162,6 +171,7 @@ impl<'t> Reader<'t> {
             }
             None => Vec::new(),
         };
+        self.names.due_answer = due;
         let expect = match fields.get("expect") {
             Some(node) => self.expect(node, path.key("expect"), &mut needs),
             // The last answer is the one that was waited for.
@@ -170,6 +180,7 @@ impl<'t> Reader<'t> {
                 None => Expect::default(),
             },
         };
+        self.names.due_answer = DueAnswer::default();
         self.fits_http(fields, request.as_ref());
         if let (Some(entry), Some(until)) = (fields.entry("expect"), &until)
             && until.expect.wants_error() != expect.wants_error()
@@ -187,9 +198,6 @@ impl<'t> Reader<'t> {
             Some(node) => self.words(node, path.key("tags"), "tags"),
             None => self.defaults.tags.clone(),
         };
-        let timeout = self.read(fields, "timeout").or(self.defaults.timeout);
-        let (progress_extends, total_timeout) =
-            self.patience_of_step(fields, server.as_deref(), timeout);
         let log_level = self.read(fields, "log_level");
         let log_level = log_level.and_then(|name| meaning(name, &LogLevel::ALL));
         let bare = self.read(fields, "bare").unwrap_or_default();
@@ -252,6 +260,7 @@ impl<'t> Reader<'t> {
         }
         match self.names.likely_servers.as_slice() {
             [only] => Some(self.in_turn(only)),
+            _ if self.names.incomplete => None,
             several => {
                 let names = several.join("`, `");
                 let problem =

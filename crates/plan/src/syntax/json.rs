@@ -48,6 +48,11 @@ fn syntax_error(text: &str, start: usize, error: &serde_json::Error) -> Trouble 
     let message = message
         .rsplit_once(" at line ")
         .map_or(message.as_str(), |(message, _)| message);
+    if error.is_eof() {
+        let what = message.trim_start_matches("EOF while parsing ");
+        return Trouble::new(at..end, format!("invalid JSON: it ends within {what}"))
+            .hint("a quote or a closing bracket is missing");
+    }
     let after_comma = text[start..at].trim_end().ends_with(',');
     if after_comma && text[at..].starts_with(['}', ']']) {
         Trouble::new(at..end, "trailing comma")

@@ -25,6 +25,11 @@ fn is_complete(message: &Peek<'_>) -> bool {
     meta.protocol_version.is_some() && meta.client_capabilities.is_some()
 }
 
+/// Whether a request is one of the modern era.
+pub(super) fn is_modern(message: &Peek<'_>) -> bool {
+    era_of(message) == Some(Era::Modern)
+}
+
 /// The client's span that a request belongs to. Few have one, and it is read
 /// only of those.
 fn parent_of(message: &Peek<'_>) -> Option<TraceParent> {
@@ -66,7 +71,7 @@ impl<T: Tap> Relay<T> {
         match self.state {
             State::Ready => self.send(line),
             State::Starting(starting) if starting.holds() => self.hold(line),
-            State::Starting(_) => self.send(line),
+            State::Starting(_) => self.send_first(line),
             State::Down => {}
         }
     }
@@ -129,6 +134,9 @@ impl<T: Tap> Relay<T> {
                     return true;
                 }
                 if let Some(trouble) = self.trouble.clone() {
+                    let pause = self.retry_at.filter(|_| self.settings.retries);
+                    let pause = pause.map(|at| at.saturating_duration_since(now));
+                    let trouble = trouble.unsent(pause);
                     self.answer_for_server(id, &asked, &trouble);
                 }
                 false
@@ -192,12 +200,12 @@ impl<T: Tap> Relay<T> {
     }
 
     /// Answers what a server of the legacy era does not know, and may die of.
-    fn refuses_modern(&mut self, message: &Peek<'_>, id: &str) -> bool {
+    pub(super) fn refuses_modern(&mut self, message: &Peek<'_>, id: &str) -> bool {
         if message.method() == DISCOVER {
             self.refuse_probe(id);
             return true;
         }
-        if self.session.initialize.is_some() || era_of(message) != Some(Era::Modern) {
+        if self.session.initialize.is_some() || !is_modern(message) {
             return false;
         }
         let trouble = Trouble::of_eras(&self.settings.context);

@@ -2,6 +2,7 @@
 
 use super::client::{HELD, HELD_BYTES};
 use super::pending::{Asked, Asking, Waiting, earlier, key};
+use super::session::Probing;
 use super::{OwnRequest, Relay, Starting, State, Wish};
 use crate::account::RequestOutcome;
 use crate::message::{Kind, Line, line_of, peek};
@@ -26,6 +27,7 @@ const ANSWERED: usize = 10_000;
 impl<T: Tap> Relay<T> {
     /// There is a process.
     pub fn started(&mut self) {
+        self.probing = Probing::default();
         let first = self.held.first().map(|line| asks_for(line));
         let first_opens = matches!(first, Some(Asking::Initialize | Asking::Discover));
         let params = self.session.initialize.clone();
@@ -44,9 +46,9 @@ impl<T: Tap> Relay<T> {
         }
     }
 
-    fn flush_held(&mut self) {
+    pub(super) fn flush_held(&mut self) {
         for line in std::mem::take(&mut self.held) {
-            self.send(&line);
+            self.send_first(&line);
         }
     }
 
@@ -153,6 +155,7 @@ impl<T: Tap> Relay<T> {
         self.held.clear();
         self.own.clear();
         self.server_era = None;
+        self.probing = Probing::default();
         self.trouble = Some(trouble.clone());
         self.told = false;
         let restarts = died_in_use && self.may_restart(now);
@@ -261,6 +264,7 @@ impl<T: Tap> Relay<T> {
                 self.say_to_client(&trouble.answer(&shown));
             }
         }
+        self.probe_is_over();
     }
 
     /// The server does not know the probe for its era.
@@ -272,6 +276,7 @@ impl<T: Tap> Relay<T> {
                 self.refuse_probe(&id);
             }
         }
+        self.probe_is_over();
     }
 
     /// The first restart is at once.
@@ -293,6 +298,8 @@ impl<T: Tap> Relay<T> {
             self.refuse_probe(&id);
         }
         self.held.retain(|line| asks_for(line) != Asking::Discover);
+        self.own.clear();
+        self.refuse_held();
         self.state = State::Starting(Starting::ASKED_FOR);
         self.wishes.push_back(Wish::Start);
     }
@@ -301,6 +308,8 @@ impl<T: Tap> Relay<T> {
     /// of.
     pub fn wait(&mut self) {
         self.to_server.clear();
+        self.probing = Probing::default();
+        self.own.clear();
         self.state = State::Starting(Starting::ASKED_FOR);
     }
 
@@ -337,22 +346,23 @@ impl<T: Tap> Relay<T> {
             Waiting::Plainly | Waiting::Listens(_) | Waiting::Told(_) => false,
         });
         for (id, asked) in late {
-            self.give_up(&id, asked);
+            self.give_up(&id, asked, now);
         }
         self.pending
             .any(|asked| asked.until.is_some_and(|until| until <= now))
     }
 
     /// A call is over its limit.
-    fn give_up(&mut self, id: &str, asked: Asked) {
-        let limit = match &asked.waiting {
-            Waiting::Timed(clock) => clock.limit,
-            Waiting::Plainly | Waiting::Listens(_) | Waiting::Told(_) => Duration::ZERO,
+    fn give_up(&mut self, id: &str, asked: Asked, now: Instant) {
+        let (limit, is_whole) = match &asked.waiting {
+            Waiting::Timed(clock) => (clock.limit, clock.end.is_some_and(|end| end <= now)),
+            Waiting::Plainly | Waiting::Listens(_) | Waiting::Told(_) => (Duration::ZERO, false),
         };
-        let why = format!(
-            "The tool call was cancelled by jelly proxy: no answer and no progress within {}.",
-            human_duration(limit)
-        );
+        let told = match (is_whole, self.settings.call_max) {
+            (true, Some(max)) => format!("no answer within {} in all", human_duration(max)),
+            _ => format!("no answer and no progress within {}", human_duration(limit)),
+        };
+        let why = format!("The tool call was cancelled by jelly proxy: {told}.");
         self.account(&asked, RequestOutcome::TimedOut, None);
         let was_held = self.let_held_go(id);
         if !was_held {
@@ -415,17 +425,19 @@ impl<T: Tap> Relay<T> {
     /// start goes on.
     pub fn still_starting(&mut self, trouble: &Trouble, now: Instant) {
         let overdue = |asked: &Asked| asked.until.is_some_and(|until| until <= now);
-        let sent = matches!(self.state, State::Starting(starting) if !starting.holds());
+        let is_there = matches!(self.state, State::Starting(starting) if !starting.holds());
         let late = self.pending.take_if(overdue);
-        if !sent {
+        let held: HashSet<String> = self.held.iter().flat_map(|line| ids_of(line)).collect();
+        if !held.is_empty() {
             // They are answered here, and must not be sent as well.
             let ids: HashSet<&str> = late.iter().map(|(id, _)| id.as_str()).collect();
             self.let_go_of(|held| ids.contains(held));
         }
+        let held: HashSet<String> = held.iter().map(|id| key(id)).collect();
         for (id, asked) in late {
             let shown = self.shown_id(id.clone());
             self.answer_for_server(&shown, &asked, trouble);
-            if !sent {
+            if !is_there || held.contains(&id) {
                 continue;
             }
             if !asked.is_opening() {
@@ -437,7 +449,7 @@ impl<T: Tap> Relay<T> {
 }
 
 /// What a line asks for; of a batch, nothing that is told apart.
-fn asks_for(line: &[u8]) -> Asking {
+pub(super) fn asks_for(line: &[u8]) -> Asking {
     match peek(line) {
         Line::One(message) => Asking::of(message.method()),
         Line::Many(_) | Line::Other | Line::Noise => Asking::Other,
@@ -445,7 +457,7 @@ fn asks_for(line: &[u8]) -> Asking {
 }
 
 /// The ids of the requests of a line, as they are written.
-fn ids_of(line: &[u8]) -> Vec<String> {
+pub(super) fn ids_of(line: &[u8]) -> Vec<String> {
     let messages = match peek(line) {
         Line::One(message) => vec![message],
         Line::Many(messages) => messages,

@@ -152,10 +152,6 @@ pub struct Pendings {
 }
 
 impl Pendings {
-    pub fn is_empty(&self) -> bool {
-        self.asked.is_empty()
-    }
-
     /// An answer is waited for; a subscription has none until it ends.
     pub fn wait_for_answers(&self) -> bool {
         let mut all = self.asked.values();
@@ -177,11 +173,6 @@ impl Pendings {
 
     pub fn first(&self) -> Option<&Asked> {
         self.asked.values().next()
-    }
-
-    pub fn are_probes(&self) -> bool {
-        let mut all = self.asked.values();
-        !self.is_empty() && all.all(|asked| asked.method == Asking::Discover)
     }
 
     pub fn add(&mut self, id: &str, asked: Asked) {

@@ -118,9 +118,23 @@ impl<T: Tap> Relay<T> {
         line: Option<&[u8]>,
         now: Instant,
     ) -> bool {
+        let passes = self.takes_answer(message, id, line, now);
+        self.probe_is_over();
+        passes
+    }
+
+    fn takes_answer(
+        &mut self,
+        message: &Peek<'_>,
+        id: &str,
+        line: Option<&[u8]>,
+        now: Instant,
+    ) -> bool {
         if let Some(why) = self.own.remove(id) {
-            if why == OwnRequest::Restore {
-                self.restored(message.error().is_none());
+            match why {
+                OwnRequest::Restore => self.restored(message.error().is_none()),
+                OwnRequest::Probe => self.own_probe_answered(message),
+                OwnRequest::Ignored => {}
             }
             return false;
         }
@@ -241,16 +255,9 @@ impl<T: Tap> Relay<T> {
                 self.server_era = Some(Era::Modern);
             }
             (Asking::Discover, None, Some(error)) => {
-                let error: ErrorCode = serde_json::from_str(error).unwrap_or_default();
-                // Any other error may be a modern server's trouble of the moment,
-                // or be about what the probe lacks. One that has spoken the modern
-                // era knows it still, whatever another client has asked.
-                let is_proof = match error.code {
-                    Some(code::METHOD_NOT_FOUND) => true,
-                    Some(code) => asked.is_sound_probe && UNKNOWN.contains(&code),
-                    None => false,
-                };
-                if is_proof && self.server_era.is_none() {
+                // One that has spoken the modern era knows it still, whatever
+                // another client has asked.
+                if proves_legacy(error, asked.is_sound_probe) && self.server_era.is_none() {
                     self.server_era = Some(Era::Legacy);
                 }
             }
@@ -285,6 +292,18 @@ impl<T: Tap> Relay<T> {
         meta.insert("jelly/restarted".to_owned(), raw(mark)?);
         result.insert("_meta".to_owned(), raw(&meta)?);
         serde_json::to_string(&result).ok()
+    }
+}
+
+/// Whether only a server of the legacy era answers the probe with this error. Any
+/// other may be a modern server's trouble of the moment, or be about what the
+/// probe lacks, where it is not `sound`.
+pub(super) fn proves_legacy(error: &str, sound: bool) -> bool {
+    let error: ErrorCode = serde_json::from_str(error).unwrap_or_default();
+    match error.code {
+        Some(code::METHOD_NOT_FOUND) => true,
+        Some(code) => sound && UNKNOWN.contains(&code),
+        None => false,
     }
 }
 

@@ -119,6 +119,17 @@ impl Session {
     }
 }
 
+/// How far the era of a process is asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Probing {
+    /// A probe was sent and not answered.
+    pub waits: bool,
+    /// A request that is no probe was sent.
+    pub other_sent: bool,
+    /// We have asked ourselves.
+    pub asked: bool,
+}
+
 /// The era of a request that opens nothing.
 pub fn era_of(asked: &Peek<'_>) -> Option<Era> {
     let params: RequestParams<'_> = asked.read_params();

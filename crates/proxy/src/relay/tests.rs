@@ -300,6 +300,97 @@ fn a_subscription_that_is_asked_for_again_is_taken_once_and_ends_once() {
     assert!(world.relay.tick(world.now) || world.sent.0.borrow().len() == before);
 }
 
+fn modern_meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    })
+}
+
+#[test]
+fn nothing_follows_a_probe_before_it_is_answered_or_found_to_be_of_no_use() {
+    let probe = request(1, "server/discover", &json!({ "_meta": modern_meta() }));
+    let opening = request(2, "initialize", &json!({ "x": 1 }));
+    let late = json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32601, "message": "no" } });
+    let mut world = World::new(RelaySettings::default());
+    assert_eq!(says(&mut world, &probe), [probe.as_str()]);
+    assert_eq!(says(&mut world, &opening), [""; 0]);
+    assert!(world.relay.only_probed());
+    let before = world.sent.0.borrow().len();
+    answered(&mut world, &late);
+    assert_eq!(world.sent.0.borrow()[before..], [opening.as_str()]);
+    // A server that is silent, and well where it is not probed.
+    let mut world = World::new(RelaySettings::default());
+    says(&mut world, &probe);
+    says(&mut world, &opening);
+    let before = world.sent.0.borrow().len();
+    world.relay.is_legacy();
+    world.settle();
+    assert_eq!(world.answers, BTreeMap::from([(1, 1)]));
+    assert_eq!(world.sent.0.borrow()[before..], [opening.as_str()]);
+    // One that is silent either way gets what it would have got.
+    let mut world = World::new(RelaySettings::default());
+    says(&mut world, &probe);
+    says(&mut world, &opening);
+    let before = world.sent.0.borrow().len();
+    world.relay.stop_probing();
+    world.settle();
+    assert_eq!(world.sent.0.borrow()[before..], [opening.as_str()]);
+    assert!(!world.relay.only_probed());
+}
+
+#[test]
+fn a_server_is_asked_for_its_era_before_a_client_that_does_not_probe_is_passed_on() {
+    let list = request(7, "tools/list", &json!({ "_meta": modern_meta(), "a": 1 }));
+    let asks = || {
+        let mut world = World::new(RelaySettings {
+            asks_era: true,
+            ..RelaySettings::default()
+        });
+        let sent = says(&mut world, &list);
+        let probe: Value = serde_json::from_str(&sent[0]).unwrap();
+        assert_eq!(sent.len(), 1);
+        assert_eq!(probe["method"], "server/discover");
+        assert_eq!(probe["params"], json!({ "_meta": modern_meta() }));
+        (world, probe["id"].clone())
+    };
+    for (answer, passes) in [
+        (json!({ "result": { "capabilities": {} } }), true),
+        (
+            json!({ "error": { "code": -32601, "message": "no" } }),
+            false,
+        ),
+        (
+            json!({ "error": { "code": -32602, "message": "no" } }),
+            false,
+        ),
+        (
+            json!({ "error": { "code": -32603, "message": "busy" } }),
+            true,
+        ),
+    ] {
+        let (mut world, id) = asks();
+        let mut line = json!({ "jsonrpc": "2.0", "id": id });
+        line.as_object_mut()
+            .unwrap()
+            .extend(answer.as_object().unwrap().clone());
+        let before = world.sent.0.borrow().len();
+        let told = answered(&mut world, &line);
+        let sent = world.sent.0.borrow()[before..].to_vec();
+        match passes {
+            true => assert_eq!((sent, told), (vec![list.clone()], vec![]), "{answer}"),
+            false => {
+                assert_eq!(sent, [""; 0], "{answer}");
+                assert!(told[0].contains("era_mismatch"), "{told:?}");
+            }
+        }
+    }
+    let (mut world, _) = asks();
+    world.relay.is_legacy();
+    let told = world.relay.to_client().unsent().to_vec();
+    assert!(String::from_utf8(told).unwrap().contains("era_mismatch"));
+}
+
 #[test]
 fn what_is_taken_out_of_a_batch_that_waits_is_not_sent_and_the_rest_is() {
     let batch = |ids: &[u64]| {

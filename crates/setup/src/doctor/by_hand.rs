@@ -1,8 +1,9 @@
 //! What a person types to see what a server says.
 
-use jelly_base::text::redact::{Redactor, holds_secret, show_argv};
-use jelly_base::text::{is_variable_name, shell_word as word};
+use jelly_base::text::redact::{MARK, Redactor, holds_secret, show_argv};
+use jelly_base::text::{shell_word as word, start_by_hand};
 use serde_json::json;
+use std::borrow::Cow;
 use std::path::Path;
 
 /// A client's first request, of the revision that all servers know.
@@ -21,29 +22,25 @@ pub fn by_hand(
     method: Option<&str>,
     redactor: &Redactor,
 ) -> String {
-    // A shell takes other names for a command.
-    let by_env = env.iter().any(|(name, _)| !is_variable_name(name));
-    let assignments = env.iter().map(|(name, value)| {
-        let shown = redactor.redact(value);
-        let is_secret = holds_secret(name, value) || shown != value.as_str();
-        match (is_secret, is_variable_name(name)) {
-            (true, true) => format!("{name}=\"${name}\""),
-            (true, false) => word(&format!("{name}=<value>")),
-            (false, true) => format!("{name}={}", word(value)),
-            (false, false) => word(&format!("{name}={value}")),
-        }
-    });
+    let shown: Vec<(&str, Cow<'_, str>)> = env
+        .iter()
+        .map(|(name, value)| {
+            let shown = redactor.redact(value);
+            let is_secret = holds_secret(name, value) || shown != value.as_str();
+            let shown = if is_secret {
+                Cow::Borrowed(MARK)
+            } else {
+                shown
+            };
+            (name.as_str(), shown)
+        })
+        .collect();
+    let variables: Vec<(&str, &str)> = shown.iter().map(|(name, v)| (*name, &**v)).collect();
     let redacted: Vec<String> = argv
         .iter()
         .map(|arg| redactor.redact(arg).into_owned())
         .collect();
-    let shown = show_argv(&redacted);
-    let words: Vec<String> = by_env
-        .then(|| "env".to_owned())
-        .into_iter()
-        .chain(assignments)
-        .chain(shown.iter().map(|arg| word(arg)))
-        .collect();
+    let command = start_by_hand(None, &variables, &show_argv(&redacted));
     let mut messages = format!("'{INITIALIZE}'");
     if let Some(method) = method {
         let request = json!({ "jsonrpc": "2.0", "id": 2, "method": method });
@@ -52,7 +49,7 @@ pub fn by_hand(
     format!(
         "cd {} && {{ printf '%s\\n' {messages}; sleep 20; }} | {}",
         word(&redactor.redact(&cwd.display().to_string())),
-        words.join(" ")
+        command
     )
 }
 
@@ -70,7 +67,7 @@ mod tests {
             .map(|(name, value)| (name.to_owned(), value.to_owned()));
         let line = by_hand(&argv, &env, Path::new("/a b"), None, &redactor);
         assert!(line.starts_with("cd '/a b' && { printf "), "{line}");
-        let end = r#"| API_KEY="$API_KEY" B='a b' C="$C" srv 'it'\''s' --token '[secret]' '[secret KEY]'"#;
+        let end = r#"| API_KEY="$API_KEY" B='a b' C="$C" srv 'it'\''s' --token '[secret]' "$KEY""#;
         assert!(line.ends_with(end), "{line}");
     }
 

@@ -95,7 +95,16 @@ impl<'t> TextList<'t> {
         match (self.item(count), self.in_brackets) {
             (Some(kept), true) => Some((first..kept, String::new())),
             (Some(kept), false) => Some((self.dash(first)?..self.dash(kept)?, String::new())),
-            (None, true) => Some((first..self.last_end()?, String::new())),
+            (None, true) => {
+                let last = self.last_end()?;
+                // Who writes the file may put a comma behind the last item.
+                let rest = self.text[last..].trim_start();
+                let end = match rest.strip_prefix(',') {
+                    Some(rest) => self.text.len() - rest.len(),
+                    None => last,
+                };
+                Some((first..end, String::new()))
+            }
             (None, false) => Some((self.dash(first)?..self.last_end()?, "[]".to_owned())),
         }
     }

@@ -309,7 +309,7 @@ fn wrapped(
             .is_some_and(|name| name == "jelly")
     {
         return Err(left(
-            "it is a proxy of jelly's already, which would start itself",
+            "it is a proxy of jelly's already, which `wrap` did not make",
         ));
     }
     changed_entry(

@@ -148,6 +148,21 @@ fn toml_and_yaml_that_were_written_anew_are_restored_too() {
     assert_eq!(back.text, "[mcp_servers.a]\ncommand = \"uvx\"\n");
     let yaml = "extensions:\n  a:\n    args:\n      - proxy\n      - --wrapped\n      - --\n      - npx\n      - -y\n    cmd: /x/jelly\n  b:\n    args: [proxy, --wrapped, --, uvx]\n    cmd: /x/jelly\n";
     let back = unwrap(place("goose/config.yaml"), yaml, &|_| true).unwrap();
+    // With a comma behind the last item, as formatters write it.
+    for (path, text, bare) in [
+        (
+            ".codex/config.toml",
+            "[mcp_servers.q]\ncommand = \"/x/jelly\"\nargs = [\"proxy\",\"--wrapped\",\"--name\",\"q\",\"--\",\"node\",]\n",
+            "[mcp_servers.q]\ncommand = \"node\"\nargs = []\n",
+        ),
+        (
+            ".vscode/mcp.json",
+            "{\"servers\":{\"q\":{\"command\":\"/x/jelly\",\"args\":[\"proxy\",\"--wrapped\",\"--\",\"node\" , ]}}}",
+            "{\"servers\":{\"q\":{\"command\":\"node\",\"args\":[ ]}}}",
+        ),
+    ] {
+        assert_eq!(unwrap(place(path), text, &|_| true).unwrap().text, bare);
+    }
     let wanted = "extensions:\n  a:\n    args:\n      - -y\n    cmd: npx\n  b:\n    args: []\n    cmd: uvx\n";
     assert_eq!(back.text, wanted);
 }
@@ -177,7 +192,7 @@ fn what_can_t_be_wrapped_says_why() {
         whys[0].contains("URL") && whys[1].contains("no command"),
         "{whys:?}"
     );
-    assert!(whys[2].contains("start itself"), "{whys:?}");
+    assert!(whys[2].contains("a proxy of jelly's already"), "{whys:?}");
 }
 
 #[test]

@@ -228,7 +228,7 @@ impl Draft {
         let schema = tool.output.as_ref().and_then(|s| reduced(s, STEP_SCHEMA));
         let schema = schema.map(|schema| all_written(&schema, &[]));
         // One that refuses nothing would test nothing.
-        if let Some(schema) = schema.filter(|schema| !takes_anything(schema, false)) {
+        if let Some(schema) = schema.filter(|schema| !takes_anything(schema)) {
             expect.insert("structured".to_owned(), json!({ "schema": schema }));
         }
         let about = tool.about.clone();

@@ -6,7 +6,7 @@ use super::live;
 use super::rule::{AdviceText, Audience, FixText};
 use crate::frameworks::is_foreign;
 use jelly_base::model::{Advice, AssertionTarget, Failure, Fix, FixKind, PlanIssue, RequestFacts};
-use jelly_base::text::{one_line, shell_command_in, shell_word};
+use jelly_base::text::{TMP, one_line, shell_word, start_by_hand, with_a_port};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -15,8 +15,16 @@ const KNOWN: &[&str] = &[
     "server",
     "step",
     "tool",
+    "asked",
+    "takes",
+    "has_it",
     "method",
     "argv0",
+    "on_path",
+    "relative",
+    "absolute",
+    "program_file",
+    "fetched_by",
     "command",
     "cwd",
     "url",
@@ -50,6 +58,8 @@ const KNOWN: &[&str] = &[
     "proxy",
     "as_it_is",
     "pin",
+    "own_pin",
+    "matrix_pin",
     "at",
     "answer",
     "lock",
@@ -254,12 +264,24 @@ pub(super) fn render(
         let mut fix = step.worded(audience)?;
         fix.text = match fix.kind {
             FixKind::Command if is_foreign(&fix.text, dialect) => return None,
-            FixKind::Command => fill(&fix.text, typed)?,
+            // A folder that is gone can't be looked at.
+            FixKind::Command => fill(&fix.text, typed).filter(|line| !line.contains(TMP))?,
             FixKind::Text | FixKind::Member => fill(&fix.text, said)?,
         };
         Some(fix)
     };
-    let mut fix: Vec<Fix> = fix.iter().filter_map(step).collect();
+    let steps: Vec<Option<Fix>> = fix.iter().map(step).collect();
+    let mut fix: Vec<Fix> = Vec::new();
+    for (at, step) in steps.iter().enumerate() {
+        let Some(step) = step else { continue };
+        let mut step = step.clone();
+        // What it announces was left out.
+        let follows = steps.get(at + 1).is_none_or(Option::is_some);
+        if let (false, Some(alone)) = (follows, step.text.strip_suffix(':')) {
+            step.text = format!("{alone}.");
+        }
+        fix.push(step);
+    }
     // What it was another way than, was left out.
     if let Some(first) = fix.first_mut()
         && let Some(alone) = first.text.strip_prefix("Or ")
@@ -288,7 +310,7 @@ fn pasteable<'v>(name: &str, value: &'v str) -> Cow<'v, str> {
     if name == "command" {
         Cow::Borrowed(value)
     } else {
-        Cow::Owned(shell_word(&jelly_base::text::one_line(value, 200)))
+        Cow::Owned(shell_word(&with_a_port(&one_line(value, 200))))
     }
 }
 
@@ -313,10 +335,8 @@ pub(super) fn values(f: &Failure) -> Values {
     set("message", f.message.clone());
     set("test", f.name.clone());
     set("timeout", f.timeout_s.map(|s| format!("{s} s")));
-    set(
-        "command",
-        (!f.argv.is_empty()).then(|| shell_command_in(f.cwd.as_deref(), &f.argv)),
-    );
+    let by_hand = || start_by_hand(f.cwd.as_deref(), &f.variables(), &f.argv);
+    set("command", (!f.argv.is_empty()).then(by_hand));
     set(
         "status",
         f.http
@@ -343,6 +363,9 @@ pub(super) fn values(f: &Failure) -> Values {
     }
     if let Some(request) = &f.request {
         set("method", Some(request.method.clone()));
+        for (name, words) in asked_of(&request.method) {
+            set(name, Some(words.to_owned()));
+        }
         set("tool", tool_of(request));
     }
     if let Some(assertion) = &f.assertion {
@@ -367,7 +390,39 @@ pub(super) fn values(f: &Failure) -> Values {
             set(name, Some(value));
         }
     }
+    super::program::describe(f, &mut values);
     values
+}
+
+/// The port at which a server is reached.
+pub(super) fn own_port(failure: &Failure) -> Option<String> {
+    let (_, host) = failure.url.as_ref()?.split_once("://")?;
+    let host = host.split(['/', '?', '#']).next()?;
+    let (_, port) = host.rsplit_once(':')?;
+    let port: u16 = port.parse().ok()?;
+    Some(port.to_string())
+}
+
+/// What was asked for that is no tool, and what it takes.
+fn asked_of(method: &str) -> Vec<(&'static str, &'static str)> {
+    match method {
+        "tools/call" => Vec::new(),
+        "prompts/get" => vec![
+            ("asked", "The prompt"),
+            ("takes", "the arguments that the prompt lists"),
+            ("has_it", "the prompt lists it"),
+        ],
+        "resources/read" => vec![
+            ("asked", "The resource"),
+            ("takes", "what the resource takes"),
+            ("has_it", "the resource takes it"),
+        ],
+        _ => vec![
+            ("asked", "The server"),
+            ("takes", "the parameters of the method"),
+            ("has_it", "the method takes it"),
+        ],
+    }
 }
 
 fn tool_of(request: &RequestFacts) -> Option<String> {
@@ -494,7 +549,14 @@ fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
             ("lock", lock.clone()),
         ],
         PlanIssue::ServiceDied { name } => vec![("name", name.clone())],
-        PlanIssue::PinNotSpoken { pin, at } => vec![("pin", pin.clone()), ("at", at.clone())],
+        PlanIssue::PinNotSpoken { pin, at, of_matrix } => {
+            let whose = if *of_matrix { "matrix_pin" } else { "own_pin" };
+            vec![
+                ("pin", pin.clone()),
+                (whose, pin.clone()),
+                ("at", at.clone()),
+            ]
+        }
         PlanIssue::Unanswered { method } => {
             let gives = match method.as_str() {
                 "elicitation/create" => "result: { action: accept, content: { … } }",

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 /// What was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Seen {
+enum SeenFact {
     /// The tool stands in the server's own list.
     ToolListed,
     /// The variable has a value in the environment that the server was given.
@@ -29,7 +29,7 @@ enum Seen {
 /// An entry of `tables/contradicted.yaml`, which says what each member is.
 #[derive(Deserialize)]
 pub(super) struct Contradiction {
-    fact: Seen,
+    fact: SeenFact,
     domains: Vec<String>,
     root_causes: Vec<String>,
     pub(super) suspect: bool,
@@ -59,7 +59,7 @@ pub(super) fn contradiction(
     CONTRADICTIONS.iter().find(known)
 }
 
-impl Seen {
+impl SeenFact {
     fn holds(self, failure: &Failure, values: &Values) -> bool {
         let variable = || failure.env_delta.get(values.get("name")?)?.as_str();
         match self {

@@ -5,7 +5,7 @@ use super::answered;
 use super::clues;
 use super::contradicted::contradiction;
 use super::error_answer::Reading;
-use super::evidence::{evidence_of, with_values};
+use super::evidence::{evidence_of, in_words, with_values};
 use super::facts::{ErrorAnswer, Facts, FailureSource};
 use super::field::RuleSide;
 use super::fingerprint::{self, Algorithm, FingerprintParts};
@@ -170,18 +170,17 @@ impl Engine {
         (diagnosis, parts)
     }
 
-    /// The rule for what the product raised, in place of one that took its words
-    /// for those of a machine.
-    fn of_product<'r>(&'r self, rule: &'r Rule) -> &'r Rule {
-        const RAISED: &str = "exception/in-product";
+    /// The rule `id` for what the product said, in place of one that took its
+    /// words for those of a machine.
+    fn of_product<'r>(&'r self, rule: &'r Rule, id: &str) -> &'r Rule {
         let own = self.matcher.is_asked_first(&rule.id);
-        let raised = self.rules().find(|rule| rule.id == RAISED);
-        raised.filter(|_| !own).unwrap_or(rule)
+        let other = self.rules().find(|rule| rule.id == id);
+        other.filter(|_| !own).unwrap_or(rule)
     }
 
-    /// What a server that died in a call died of by its own words, where an answer in
-    /// the same words would be the environment's. The death stays its code's: others
-    /// answer an error and live on.
+    /// What a server that died in a call died of by its own words, or failed of where it
+    /// answers HTTP 500, where an answer in the same words would be the environment's. A
+    /// death stays its code's: others answer an error and live on.
     fn second_reading(
         &self,
         rule: &Rule,
@@ -189,9 +188,14 @@ impl Engine {
         evidence: Option<&Evidence>,
         audience: Audience,
     ) -> Option<Fix> {
-        if rule.root_cause != "crashed_during_call" || facts.source != FailureSource::Live {
+        let died = rule.root_cause == "crashed_during_call";
+        if !(died || rule.id == HTTP_500) || facts.source != FailureSource::Live {
             return None;
         }
+        let words = match &facts.failure.http {
+            Some(http) if !died => http.body.clone()?,
+            Some(_) | None => evidence?.text.clone(),
+        };
         let answer = Failure {
             phase: Some(Phase::Call),
             outcome: Some(Outcome::Result),
@@ -199,7 +203,7 @@ impl Engine {
             request: facts.failure.request.clone(),
             tool_result: Some(ToolResult {
                 is_error: true,
-                text: evidence?.text.clone(),
+                text: words,
                 ..ToolResult::default()
             }),
             ..Failure::default()
@@ -209,9 +213,14 @@ impl Engine {
         let is_environment = said.side == Side::Test
             && !said.ambiguous
             && said.error_category == Some(ErrorCategory::Infrastructure);
+        let words = if died {
+            "Its last words name"
+        } else {
+            "The body names"
+        };
         is_environment.then(|| {
             Fix::text(format!(
-                "Its last words name something outside of its code, which to put right first: {}",
+                "{words} something outside of its code, which to put right first: {}",
                 said.advice.what
             ))
         })
@@ -259,9 +268,10 @@ impl Engine {
             }
             Some(_) | None => evidence,
         };
-        let rule = match &evidence {
-            Some(said) if own_words::is_own(rule, facts, &said.text) => self.of_product(rule),
-            Some(_) | None => rule,
+        let owner = |said: &Evidence| own_words::owner_rule(rule, facts, &said.text);
+        let rule = match evidence.as_ref().and_then(owner) {
+            Some(id) => self.of_product(rule, id),
+            None => rule,
         };
         let (side, ambiguous) = side(rule, facts);
         let contradicted = contradiction(rule, failure, facts.source, &values);
@@ -269,13 +279,17 @@ impl Engine {
         let prints = fingerprint::of_facts(facts, &rule.root_cause, evidence.as_ref(), algorithm);
         let text = contradicted.map_or(&rule.advice, |known| &known.advice);
         let mut advice = advice_of((rule, text), facts, evidence.as_ref(), values, audience);
+        let (mut side, mut ambiguous) = (side, ambiguous || suspected);
         if let Some(other) = self.second_reading(rule, facts, evidence.as_ref(), audience) {
             advice.fix.insert(0, other);
+            if rule.id == HTTP_500 {
+                (side, ambiguous) = (Side::Test, true);
+            }
         }
         let shows = facts.error_answer.as_ref().map(|(shows, _)| *shows);
         let diagnosis = Diagnosis {
             side,
-            ambiguous: ambiguous || suspected,
+            ambiguous,
             error_category: rule.error_category,
             root_cause: rule.root_cause.clone(),
             retryable: rule.retryable,
@@ -299,6 +313,10 @@ impl Engine {
         (diagnosis, prints.parts)
     }
 }
+
+/// The rule for a server that answers HTTP 500, which is all that it says unless its
+/// body has words.
+const HTTP_500: &str = "network/http-500";
 
 /// Whom a failure concerns, and whether that is doubtful.
 fn side(rule: &Rule, facts: &Facts<'_>) -> (Side, bool) {
@@ -327,8 +345,11 @@ fn advice_of(
     audience: Audience,
 ) -> Advice {
     let failure = facts.failure;
+    if let (Some(port), "port_in_use") = (advice::own_port(failure), &*rule.root_cause) {
+        values.entry("port".to_owned()).or_insert(port);
+    }
     if let Some(evidence) = evidence {
-        values.insert("evidence".into(), evidence.text.clone());
+        values.insert("evidence".into(), in_words(&evidence.text));
     }
     if facts.source == FailureSource::Live {
         whereabouts(failure, &rule.root_cause, &mut values);

@@ -525,3 +525,22 @@ fn a_death_whose_words_are_the_environments_says_so_first() {
     );
     assert!(!own.contains("outside of its code"), "{own}");
 }
+
+#[test]
+fn an_internal_error_of_http_whose_body_names_the_environment_proves_nothing() {
+    let answered = |body: &str| {
+        let failure: Failure = serde_json::from_value(serde_json::json!({
+            "phase": "call", "outcome": "error", "server": "s", "url": "http://127.0.0.1:9/mcp",
+            "request": {"method": "tools/call", "params": {"name": "x"}},
+            "http": {"status": 500, "body": body},
+        }))
+        .unwrap();
+        let diagnosis = Engine::builtin().diagnose(&failure);
+        (diagnosis.side, diagnosis.ambiguous, diagnosis.advice.fix)
+    };
+    let (side, ambiguous, fix) = answered(r#"{"error":"connect ECONNREFUSED 127.0.0.1:5432"}"#);
+    assert_eq!((side, ambiguous), (Side::Test, true));
+    assert!(fix[0].text.starts_with("The body names"), "{fix:?}");
+    let (side, ambiguous, _) = answered(r#"{"error":"boom"}"#);
+    assert_eq!((side, ambiguous), (Side::Code, false));
+}

@@ -4,6 +4,7 @@ use super::clues;
 use super::facts::{Facts, Promise, breach};
 use jelly_base::model::{Evidence, Failure, PlanIssue};
 use jelly_base::text::{listening_line, one_line, shell_command};
+use serde_json::{Map, Value};
 
 /// Bytes of the evidence that a diagnosis quotes.
 const EVIDENCE: usize = 300;
@@ -13,6 +14,40 @@ pub(super) fn evidence(field: &str, text: &str) -> Evidence {
         field: field.to_owned(),
         text: one_line(text.trim(), EVIDENCE),
     }
+}
+
+/// Names of members that hold what went wrong, in words.
+const SAYING: [&str; 5] = ["error", "message", "detail", "reason", "error_message"];
+
+/// Evidence as people read it: of a member of JSON, or of an object of it at the
+/// end of a line, the words that it holds.
+pub(super) fn in_words(text: &str) -> String {
+    let member = format!("{{{}}}", text.trim().trim_end_matches(','));
+    if let Ok(members) = serde_json::from_str::<Map<String, Value>>(&member)
+        && let Some((_, Value::String(words))) = members.iter().next()
+        && members.len() == 1
+    {
+        return one_line(words.trim(), EVIDENCE);
+    }
+    // One that was cut, or is too long for a line.
+    let cut = SAYING.iter().find_map(|name| {
+        let rest = text.trim_start().strip_prefix(&format!("\"{name}\":"))?;
+        rest.trim_start().strip_prefix('"')
+    });
+    if let Some(cut) = cut {
+        let words = cut.replace("\\n", " ").replace("\\\"", "\"");
+        return one_line(&words, EVIDENCE);
+    }
+    let object = text.find('{').map(|at| text.split_at(at));
+    if let Some((before, object)) = object
+        && let Ok(members) = serde_json::from_str::<Map<String, Value>>(object)
+    {
+        let said = SAYING.iter().find_map(|name| members.get(*name)?.as_str());
+        if let Some(words) = said.filter(|words| !words.trim().is_empty()) {
+            return one_line(&format!("{before}{}", words.trim()), EVIDENCE);
+        }
+    }
+    text.to_owned()
 }
 
 /// The evidence of a typed fact: what was seen, in words, with the telling
@@ -44,13 +79,18 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         }
         let place = assertion.place();
         let path = place.map_or(String::new(), |place| format!(" at {place}"));
+        let actual = one_line(&assertion.actual.to_string(), 120);
+        let got = match (assertion.absent, assertion.actual.is_null()) {
+            (true, true) => "nothing".to_owned(),
+            (true, false) => format!("nothing in {actual}"),
+            (false, _) => actual,
+        };
         return Some(evidence(
             "assertion",
             &format!(
-                "expected {}{path} {}, got {}",
+                "expected {}{path} {}, got {got}",
                 assertion.kind,
                 one_line(&assertion.expected.to_string(), 120),
-                one_line(&assertion.actual.to_string(), 120),
             ),
         ));
     }
@@ -96,7 +136,13 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         return Some(evidence("argv", &shell_command(&f.argv)));
     }
     if facts.died {
+        let noise = clues::telling_line(&f.stdout_noise.join("\n"));
+        if let (None, Some(noise)) = (&line, noise) {
+            return Some(evidence("stdout_noise", &noise));
+        }
         return Some(match (line, exit_text(f)) {
+            // What it said before somebody ended it says nothing of its end.
+            (_, Some((field, exit))) if ended_from_outside(f) => evidence(field, &exit),
             (Some(line), _) => evidence("stderr", &line),
             (None, Some((field, exit))) if facts.silent => {
                 evidence(field, &format!("{exit}, nothing on stderr"))
@@ -154,6 +200,12 @@ pub(super) fn with_values(known: Evidence, facts: &Facts<'_>) -> Evidence {
     } else {
         known
     }
+}
+
+/// Whether it was ended by a signal that others send.
+fn ended_from_outside(f: &Failure) -> bool {
+    let signal = f.exit.as_ref().and_then(|exit| exit.signal.as_deref());
+    matches!(signal, Some("SIGKILL" | "SIGTERM" | "SIGHUP" | "SIGINT"))
 }
 
 fn exit_text(f: &Failure) -> Option<(&'static str, String)> {
@@ -214,6 +266,34 @@ fn issue_text(issue: &PlanIssue, kind: Option<&str>) -> String {
             expected, actual, ..
         } => {
             format!("expected {expected}, got {actual}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_words;
+
+    #[test]
+    fn of_json_the_words_are_shown() {
+        for (text, words) in [
+            (
+                r#""error": "Catalog Error: no table \"nope\"\n\nLINE 1: x","#,
+                r#"Catalog Error: no table "nope" LINE 1: x"#,
+            ),
+            (
+                r#"Error calling tool 'q': { "success": false, "error": "Parser Error: at \"selec\"" }"#,
+                r#"Error calling tool 'q': Parser Error: at "selec""#,
+            ),
+            (
+                r#""error": "IO Error: no extension \"httpfs\"\n\nFor mo…"#,
+                r#"IO Error: no extension "httpfs" For mo…"#,
+            ),
+            ("a: b, {c}", "a: b, {c}"),
+            (r#"{ "rows": 3 }"#, r#"{ "rows": 3 }"#),
+            (r#""count": 3,"#, r#""count": 3,"#),
+        ] {
+            assert_eq!(in_words(text), words);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::tables::{built, table};
 use jelly_base::mcp::{Method, Notification};
-use jelly_base::model::{Failure, Outcome};
+use jelly_base::model::{AssertionTarget, Failure, Outcome};
 use jelly_base::text::{http_parts, http_variables, listening_line};
 use serde::Deserialize;
 use serde_json::Value;
@@ -221,6 +221,13 @@ pub(super) fn listens(failure: &Failure) -> bool {
             .flatten()
             .chain(noise())
             .any(|text| listening_line(text).is_some())
+}
+
+/// Whether a call that was to be cancelled was over by then, or nearly so.
+pub(super) fn answered_too_soon(failure: &Failure) -> bool {
+    let assertion = failure.assertion.as_ref();
+    assertion
+        .is_some_and(|it| it.kind == "cancelled" && it.target == Some(AssertionTarget::Duration))
 }
 
 /// Whether its arguments or variables make of it a server of HTTP.

@@ -301,6 +301,8 @@ impl RuleMatcher {
             },
             [one] => (*one).to_owned(),
             [one, two] => format!("{one} {two}"),
+            // It ends what was quoted over several lines.
+            [.., last] if last.trim_start().starts_with('"') => lines.join(" "),
             [.., last] => (*last).to_owned(),
         };
         evidence(text.name, &telling)

@@ -38,6 +38,7 @@ mod own_words;
 mod pattern;
 mod placed;
 mod prefilter;
+mod program;
 mod proxies;
 mod reading;
 mod rule;
@@ -46,6 +47,7 @@ mod secrets;
 mod spec;
 mod specimen;
 mod statement;
+mod stumbled;
 mod system_names;
 mod tables;
 mod template;
@@ -66,6 +68,7 @@ pub use own::{
 pub use rule::{AdviceText, Audience, Example, FixText, Rule};
 pub use spec::{ProjectRules, RuleFileDocument};
 pub use specimen::{Slip, specimen};
+pub use stumbled::{Stumble, stumbled};
 pub use template::skeleton;
 pub use whereabouts::{PointedTo, pointed_to};
 

@@ -1,51 +1,159 @@
 //! Words of the product's own that sound like those of a machine: `permission
 //! denied for coupon SPRING`, raised by a line of the product.
 //!
-//! Main function: [`is_own`]. A class and the place that raised it are evidence
+//! Main function: [`owner_rule`]. A class and the place that raised it are evidence
 //! that comes before words.
 
 use super::clues::{self, Origin};
 use super::facts::{Facts, FailureSource};
 use super::field::Strength;
 use super::rule::Rule;
-use super::system_names::{OWN_WORDS, names_system};
+use super::system_names::{OWN_WORDS, names_machine, names_system};
+use std::borrow::Cow;
 
-/// Whether what `rule` takes for a machine's or a service's refusal, `said`, is
-/// the product's own: raised by its line, in a class that is none of a library,
-/// with nothing in it that a machine or a service would name.
-pub(super) fn is_own(rule: &Rule, facts: &Facts<'_>, said: &str) -> bool {
-    facts.source == FailureSource::Report
-        && matches!(rule.strength, Strength::Signature | Strength::Hint)
-        && OWN_WORDS.root_causes.contains(&rule.root_cause)
-        && facts.raised_in() == Origin::Product
-        && !names_system(said)
-        && is_own_class(facts, said)
+/// Whose the class of an exception is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ClassOwner {
+    Product,
+    /// Or nobody's: no class is told.
+    Language,
+    Library,
 }
 
-/// Whether the class, where one is told, is of the language or the product.
-fn is_own_class(facts: &Facts<'_>, said: &str) -> bool {
-    let told = said.trim_start_matches(['E', ' ']);
-    let class = clues::class(told).or(facts.failure.type_.as_deref());
-    let Some(class) = class else {
-        return true;
-    };
-    let Some((first, _)) = class.split_once('.') else {
-        return true;
-    };
-    if OWN_WORDS
-        .standard
-        .iter()
-        .any(|known| class.starts_with(known.as_str()))
-    {
-        return true;
+/// The rule for what `rule` takes for a machine's or a service's refusal,
+/// `said`, where it is the product's own: raised by its line, in a class that is
+/// none of a library, with nothing in it that a machine or a service would name.
+pub(super) fn owner_rule(rule: &Rule, facts: &Facts<'_>, said: &str) -> Option<&'static str> {
+    let of_own_class = OWN_WORDS
+        .root_causes_of_own_classes
+        .contains(&rule.root_cause);
+    let by_words = facts.source == FailureSource::Report
+        && matches!(rule.strength, Strength::Signature | Strength::Hint)
+        && (OWN_WORDS.root_causes.contains(&rule.root_cause) || of_own_class);
+    if !by_words || has_cause_of_system(facts) {
+        return None;
     }
-    // A package of the product is in the path of the line that raised it.
+    // Perl and others tell the place among their words.
+    let frame = clues::product_frame(facts.failure).unwrap_or_default();
+    let line = |c: char| c.is_ascii_digit() || c == ':';
+    let said = match said.split_once(&frame) {
+        Some((before, after)) if !frame.is_empty() => {
+            Cow::Owned(format!("{before}{}", after.trim_start_matches(line)))
+        }
+        Some(_) | None => Cow::Borrowed(said),
+    };
+    // So do Go's tests.
+    let said = match said.split_once("_test.go:") {
+        Some((_, told)) => told.trim_start_matches(line),
+        None => &said,
+    };
+    let (said, panicked) = match said.split_once(" panicked at ") {
+        Some((_, told)) => (told.trim_start(), !frame.is_empty()),
+        None => (said, false),
+    };
+    let class = class_of(facts, said);
+    let told = class.and_then(|class| said.split_once(class));
+    let words = told.map_or(said, |(_, words)| words.trim_start_matches([':', ')', ' ']));
+    if names_machine(words) {
+        return None;
+    }
+    let plain = || !of_own_class && !words.is_empty() && !names_system(words);
+    match facts.raised_in() {
+        Origin::Product => {
+            let is_own = match class_owner(facts, &frame, class) {
+                ClassOwner::Product => true,
+                ClassOwner::Language => plain(),
+                ClassOwner::Library => false,
+            };
+            is_own.then_some("exception/in-product")
+        }
+        // Rust names the file that panicked, without a stack.
+        Origin::Unknown if panicked => {
+            let id = match said.contains("called `") {
+                true => "rust/panic-by-code",
+                false => "rust/panic-with-message",
+            };
+            plain().then_some(id)
+        }
+        // Tests in Go tell an error in a line of their own, without a stack.
+        Origin::Test | Origin::Unknown => {
+            let text = facts.failure.text.as_deref().unwrap_or_default();
+            let told = text.contains("_test.go:") && !text.contains("\ngoroutine ");
+            (told && plain()).then_some("go/said-by-test")
+        }
+        Origin::Library | Origin::Trimmed => None,
+    }
+}
+
+/// Whether what was raised was caused by an error of the system, which the report
+/// tells with it.
+fn has_cause_of_system(facts: &Facts<'_>) -> bool {
+    const CHAINS: [&str; 6] = [
+        "direct cause of the following",
+        "During handling of the above",
+        "aused by",
+        "[cause]",
+        "---- ",
+        "---> ",
+    ];
+    let text = facts.failure.text.as_deref().unwrap_or_default();
+    CHAINS.iter().any(|chain| text.contains(chain)) && clues::tells_of_system(text)
+}
+
+/// The class that is told, in the words or beside them.
+fn class_of<'f>(facts: &Facts<'f>, said: &'f str) -> Option<&'f str> {
+    let told = said.strip_prefix("E ").unwrap_or(said).trim_start();
+    clues::class(told).or(facts.failure.type_.as_deref())
+}
+
+/// Whose class it is, by its name and by the line that raised it.
+fn class_owner(facts: &Facts<'_>, frame: &str, class: Option<&str>) -> ClassOwner {
+    let f = facts.failure;
+    let Some(class) = class else {
+        return ClassOwner::Language;
+    };
+    let of_php = class.contains('\\');
+    let class = class.replace("::", ".").replace('\\', ".");
+    let begins = |known: &String| class.starts_with(known.as_str());
+    let Some((first, _)) = class.split_once('.') else {
+        // JavaScript knows no packages, and few errors of its own.
+        let scripts = [".js", ".ts", ".jsx", ".tsx", ".mjs", ".cjs", ".vue"];
+        let scripted = scripts.iter().any(|end| frame.ends_with(end));
+        return match scripted && !OWN_WORDS.of_scripts.contains(&class) {
+            true => ClassOwner::Product,
+            false => ClassOwner::Language,
+        };
+    };
+    if OWN_WORDS.standard.iter().any(begins) {
+        return ClassOwner::Language;
+    }
+    if OWN_WORDS.of_systems.iter().any(begins) || clues::is_library(&class) {
+        return ClassOwner::Library;
+    }
+    // A package of the product is in the path or the function that raised it,
+    // or in the name of the test.
     let package = match class.match_indices('.').nth(1) {
         Some((second, _)) if first.len() < 4 => &class[..second],
         Some(_) | None => first,
     };
-    let frame = clues::product_frame(facts.failure).unwrap_or_default();
-    frame.replace('/', ".").contains(package)
+    let function = clues::product_function(f).unwrap_or_default();
+    let test = f.classname.as_deref().unwrap_or_default();
+    let places = format!(".{frame} {function} {test}.").replace("::", ".");
+    let places = places
+        .replace(['/', '\\', ' ', '#'], ".")
+        .to_ascii_lowercase();
+    let package = format!(".{}.", package.to_ascii_lowercase());
+    let class = class.to_ascii_lowercase();
+    let mut namespaces: Vec<&str> = class.split('.').collect();
+    namespaces.pop();
+    // Folders of PHP are called as namespaces are, but for the first of them.
+    let in_folder = of_php && places.split('.').any(|part| namespaces.contains(&part));
+    match in_folder || places.contains(&package) {
+        true => ClassOwner::Product,
+        // Composer keeps what it installs in one folder, which tells libraries.
+        false if of_php => ClassOwner::Language,
+        false => ClassOwner::Library,
+    }
 }
 
 #[cfg(test)]
@@ -88,12 +196,61 @@ mod tests {
                 "VoucherError: token expired: voucher SPRING ended 2026-10-01\n ❯ redeem src/voucher.ts:18:9\n ❯ src/plan.test.ts:19:5",
             ),
             (
+                "",
+                "tests/test_shop.py:20: in test_x\n    run()\nsrc/shop/breaker.py:9: in call\n    raise ServiceUnavailable(\"circuit is open: 503\")\nE   shop.errors.ServiceUnavailable: circuit for tariff is open: 503",
+            ),
+            (
+                "com.acme.NoRouteToHostException",
+                "com.acme.NoRouteToHostException: no route to host zone DE-BY for parcel class L\n\tat com.acme.Router.route(Router.java:7)\n\tat com.acme.RouterTest.zone(RouterTest.java:9)",
+            ),
+            (
+                "Shop::Slots::Unavailable",
+                "Failure/Error: slots.book(7)\n\nShop::Slots::Unavailable:\n  service unavailable for slot 7\n# ./app/services/slots.rb:22:in 'Shop::Slots#book'\n# ./spec/models/slot_spec.rb:9",
+            ),
+            (
+                "App\\Domain\\NoRouteToHost",
+                "Tests\\RoutesTest::testRoute\nApp\\Domain\\NoRouteToHost: no route to host family 7 from airport TXL\n\n/app/src/Domain/Routes.php:18\n/app/tests/RoutesTest.php:55\n",
+            ),
+            (
+                "",
+                "Error: connect ECONNREFUSED warehouse policy\n    at Cart.reserve (src/cart.cjs:6:39)\n    at Context.<anonymous> (t/mocha/cart.test.cjs:5:61)",
+            ),
+            (
+                "NetworkError",
+                "NetworkError: network of partner 7 is unreachable\n ❯ link src/partner.ts:18:9\n ❯ src/plan.test.ts:19:5",
+            ),
+            (
+                "",
+                "died: service unavailable for zone 4 at /app/lib/Shop/Courier.pm line 41.",
+            ),
+            (
                 "com.acme.QuotaException",
                 "com.acme.QuotaException: quota exceeded: 12 of 10 shelves\n\tat com.acme.Depot.fill(Depot.java:7)\n\tat com.acme.DepotTest.fills(DepotTest.java:9)",
             ),
         ] {
             let code = (Side::Code, "code_exception".to_owned());
             assert_eq!(side(type_, text), code, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_test_in_go_tells_of_the_products_rules_fails_it() {
+        for said in [
+            "unexpected error: permission denied by policy \"p7\"",
+            "Redeem() error = token expired: voucher SPRING",
+            "Dock(7): connection refused by policy",
+        ] {
+            let text = format!("=== RUN   TestX\n    policy_test.go:20: {said}\n--- FAIL: TestX");
+            let code = (Side::Code, "assertion_mismatch".to_owned());
+            assert_eq!(side("", &text), code, "{said}");
+        }
+        for said in [
+            "unexpected error: open /srv/out: permission denied",
+            "dial tcp 127.0.0.1:5432: connect: connection refused",
+            "unexpected error: service unavailable",
+        ] {
+            let text = format!("=== RUN   TestX\n    policy_test.go:20: {said}\n--- FAIL: TestX");
+            assert_eq!(side("", &text).0, Side::Test, "{said}");
         }
     }
 
@@ -114,6 +271,31 @@ mod tests {
                 "",
                 "tests/test_shop.py:20: in test_x\n    run()\nE   RuntimeError: authentication failed for role clerk",
                 "auth_failed",
+            ),
+            (
+                "",
+                "tests/test_shop.py:20: in test_x\n    run()\nsrc/shop/store.py:9: in get\n    raise StoreDown(url)\nE   shop.errors.StoreDown: cannot reach http://rates.internal:8080/v1: connection refused",
+                "connection_refused",
+            ),
+            (
+                "Redis::CannotConnectError",
+                "Failure/Error: cache.get\n\nRedis::CannotConnectError:\n  Connection refused\n# ./app/services/cache.rb:22:in 'Shop::Cache#get'\n# ./spec/cache_spec.rb:9",
+                "connection_refused",
+            ),
+            (
+                "",
+                "tests/test_x.py:20: in test_x\n    run()\nsrc/shop/socket.py:9: in read\n    self.s.recv(9)\nE   socket.timeout: timed out",
+                "network_timeout",
+            ),
+            (
+                "java.net.ConnectException",
+                "java.net.ConnectException: Connection refused\n at shop.store$save.invokeStatic (store.clj:12)\n    shop.store_test$fn__170.invokeStatic (store_test.clj:9)",
+                "connection_refused",
+            ),
+            (
+                "",
+                "Traceback (most recent call last):\n  File \"/usr/lib/python3.12/socket.py\", line 837, in create_connection\n    sock.connect(sa)\nConnectionRefusedError: [Errno 111] Connection refused\n\nThe above exception was the direct cause of the following exception:\n\nTraceback (most recent call last):\n  File \"/srv/tests/test_store.py\", line 9, in test_get\n    get()\n  File \"/srv/shop/store.py\", line 31, in get\n    raise StoreDown('the store is unavailable') from error\nshop.store.StoreDown: the store is unavailable",
+                "connection_refused",
             ),
             (
                 "com.acme.ApiException",

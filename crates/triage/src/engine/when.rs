@@ -1,6 +1,6 @@
 //! The conditions that rules put on the typed facts of a failure.
 
-use super::clues::Origin;
+use super::clues::{self, Origin};
 use super::facts::{self, Ending, ErrorAnswer, Facts, FailureSource, Promise, blank, breach};
 use super::live;
 use crate::frameworks::is_of_family;
@@ -116,6 +116,8 @@ pub(super) struct When {
     lists: Option<bool>,
     /// An argument of the call looks like a path.
     path_in_arguments: Option<bool>,
+    /// The call was answered too soon to be cancelled by the step.
+    answered_too_soon: Option<bool>,
     /// An argument of the call is a statement of SQL, or a part of one.
     sql_in_arguments: Option<bool>,
     /// A tool was called, and without any argument, which can't be the cause
@@ -132,6 +134,8 @@ pub(super) struct When {
     other_user: Option<bool>,
     /// The stack of a report leads through the reading of settings.
     reads_settings: Option<bool>,
+    /// The innermost line of the stack of a report belongs to a library.
+    raised_by_library: Option<bool>,
     /// Names of report writers, as in `pytest`.
     dialect: Vec<String>,
     /// `failure` or `error`.
@@ -266,6 +270,7 @@ impl When {
             && same(self.http_mode, facts.http_mode)
             && is(self.lists, facts::lists)
             && is_known(self.path_in_arguments, live::path_in_arguments)
+            && is(self.answered_too_soon, live::answered_too_soon)
             && is_known(self.sql_in_arguments, live::sql_in_arguments)
             && is(self.nothing_sent, live::nothing_sent)
             && is_known(self.method_known, live::method_known)
@@ -275,6 +280,7 @@ impl When {
             && self
                 .reads_settings
                 .is_none_or(|wanted| facts.reads_settings() == wanted)
+            && is(self.raised_by_library, clues::raised_by_library)
             && (self.dialect.is_empty()
                 || f.dialect
                     .as_deref()

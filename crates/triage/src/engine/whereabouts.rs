@@ -198,7 +198,12 @@ pub(super) fn whereabouts(failure: &Failure, root_cause: &str, values: &mut Valu
         }
         set("spot", spot);
     } else if of_files {
-        set("path", texts.iter().find_map(|text| path(text)));
+        let path = texts.iter().find_map(|text| path(text));
+        // In JSON, a quotation mark has one before it.
+        set(
+            "path",
+            path.map(|path| path.trim_end_matches('\\').to_owned()),
+        );
     }
     if of_programs {
         set("name", texts.iter().find_map(|text| program(text)));

@@ -4,10 +4,10 @@ mod answers;
 mod parts;
 
 use super::origin::RunOrigin;
-use super::record::{PastCause, PastPass, PastRun, ProvenPasses, TestName};
+use super::record::{PastCause, PastPass, PastRun, ProvenPasses, TestName, kept};
 use super::recurrence::{End, WINDOW, recurrence};
 use indexmap::{IndexMap, IndexSet};
-use jelly_base::model::{FailureHistory, FailureStatus};
+use jelly_base::model::{FailureHistory, FailureStatus, Recurrence};
 use jelly_base::text::stable_name;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -270,6 +270,7 @@ impl Past {
         let ends: Vec<End> = known.iter().map(|ended| end_of(ended, print)).collect();
         let judged = judged(known).map(|ended| end_of(ended, print));
         let judged: Vec<End> = judged.collect();
+        let anywhere = ends.iter().any(|end| end.is_same());
         let mut same = known
             .iter()
             .zip(&ends)
@@ -286,7 +287,11 @@ impl Past {
             .and_then(|cause| self.last_cause(self.print(cause)))
             .map(|cause| cause.side);
         FailureHistory {
-            state: recurrence(&judged, status),
+            state: match recurrence(&judged, status) {
+                // It works here, and something brought what failed on another branch.
+                Recurrence::New if anywhere => Recurrence::Regressed,
+                state => state,
+            },
             earlier_side,
             first_seen: first.and_then(|run| self.at(run)),
             last_seen: last.and_then(|run| self.at(run)),
@@ -475,12 +480,13 @@ impl Past {
     }
 
     fn find(&self, suite: &str, classname: &str, name: &str) -> Option<&TestPast> {
-        let (suite, classname) = (&*stable_name(suite), &*stable_name(classname));
+        let [suite, classname, name] = [suite, classname, name].map(kept);
+        let (suite, classname) = (&*stable_name(&suite), &*stable_name(&classname));
         self.index
-            .get(&hash(suite, classname, name))?
+            .get(&hash(suite, classname, &name))?
             .iter()
             .filter_map(|place| self.tests.get(*place))
-            .find(|known| known.is(suite, classname, name))
+            .find(|known| known.is(suite, classname, &name))
     }
 
     fn test(&mut self, test: TestName) -> &mut TestPast {
@@ -489,6 +495,8 @@ impl Past {
     }
 
     fn place_of(&mut self, test: TestName) -> usize {
+        // What was kept by an earlier version may have a NUL in it.
+        let test = TestName::new(&test.suite, &test.classname, &test.name);
         let stable = [&test.suite, &test.classname].map(|part| stable_name(part).into_owned());
         let [suite, classname] = &stable;
         let places = self

@@ -365,6 +365,10 @@ fn a_pass_on_another_branch_clears_nothing_and_shows_what_held() {
     assert_eq!(state(&past, "b", "tls"), Recurrence::New, "another project");
     assert!(past.passed_as("v1", None));
     past.add(of(run(4, &[], &["a"]), "acme/shop", "main"));
-    // Here it works, and never failed so.
-    assert_eq!(state(&past, "a", "dns"), Recurrence::New);
+    // Here it works, so that what a merge brings is no news of this test, and no excuse.
+    assert_eq!(state(&past, "a", "dns"), Recurrence::Regressed);
+    assert!(!past.pre_existing("suite", "Class", "a"));
+    assert_eq!(state(&past, "a", "tls"), Recurrence::New, "nowhere");
+    past.add(of(run(5, &[("a", "dns")], &[]), "acme/shop", "pull/8"));
+    assert_eq!(state(&past, "a", "dns"), Recurrence::Regressed);
 }

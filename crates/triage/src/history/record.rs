@@ -4,6 +4,7 @@ use super::origin::RunOrigin;
 use jelly_base::model::{Diagnosis, ErrorCategory, Evidence, FailureStatus, Side, Template};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Version of a line of the history file; raised when a field changes its
@@ -30,11 +31,20 @@ pub struct TestName {
 impl TestName {
     #[must_use]
     pub fn new(suite: &str, classname: &str, name: &str) -> Self {
+        let [suite, classname, name] = [suite, classname, name].map(|part| kept(part).into_owned());
         Self {
-            suite: suite.to_owned(),
-            classname: classname.to_owned(),
-            name: name.to_owned(),
+            suite,
+            classname,
+            name,
         }
+    }
+}
+
+/// A part of a name as every store can keep it: databases know no NUL in a text.
+pub(super) fn kept(part: &str) -> Cow<'_, str> {
+    match part.contains('\0') {
+        true => Cow::Owned(part.replace('\0', "\u{fffd}")),
+        false => Cow::Borrowed(part),
     }
 }
 
@@ -289,5 +299,6 @@ mod tests {
     fn a_test_is_named_by_what_it_has() {
         assert_eq!(TestName::new("", "C", "t").to_string(), "C > t");
         assert_eq!(TestName::new("s", "C", "t").to_string(), "s > C > t");
+        assert_eq!(TestName::new("s", "C", "a\0b").name, "a\u{fffd}b");
     }
 }

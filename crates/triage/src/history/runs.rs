@@ -156,8 +156,8 @@ impl Runs {
         limit(flaky, scope.limit)
     }
 
-    /// The causes that no run of their project had before `scope.since`, the
-    /// latest first.
+    /// The causes that no run of their project had before `scope.since`, on whatever
+    /// branch; the latest first.
     #[must_use]
     pub fn new_causes(&self, scope: &FleetScope) -> Vec<NewCause> {
         let whole = FleetScope {
@@ -165,9 +165,19 @@ impl Runs {
             limit: 0,
             ..scope.clone()
         };
+        let every_branch = FleetScope {
+            branch: None,
+            ..whole.clone()
+        };
         let since = scope.since.as_deref().unwrap_or_default();
+        let anywhere = self.sightings(&every_branch, "");
         let mut new: Vec<NewCause> = Vec::new();
-        for (_, sightings) in self.sightings(&whole, "") {
+        for (which, sightings) in self.sightings(&whole, "") {
+            let of_all = anywhere.get(&which).into_iter().flatten();
+            let mut moments = of_all.filter_map(|(run, _)| run.at.as_deref());
+            if moments.any(|at| at < since) {
+                continue;
+            }
             let dated = sightings.iter().filter(|(run, _)| run.at.is_some());
             let first = dated.clone().map(|(run, _)| run).min_by_key(|run| &run.at);
             let last = dated.map(|(run, _)| run).max_by_key(|run| &run.at);
@@ -178,9 +188,6 @@ impl Runs {
             let (Some(first_seen), Some(last_seen)) = (&first.at, &last.at) else {
                 continue;
             };
-            if first_seen.as_str() < since {
-                continue;
-            }
             let Some(cause) = self.cause_of(first.origin.project.as_deref(), failure) else {
                 continue;
             };

@@ -23,6 +23,8 @@ pub struct ReportPart {
     pub passed: Vec<TestName>,
     /// What the fingerprints were made of, where this run is remembered.
     pub templates: HashMap<String, Template>,
+    /// How long its tests took in milliseconds, of those that are remembered.
+    pub took: HashMap<TestName, u64>,
     /// Test fingerprints by an earlier algorithm, by those of today, where an
     /// earlier run remembers such.
     pub first_prints: HashMap<String, String>,
@@ -48,6 +50,8 @@ pub struct Account {
     pub passed: Vec<TestName>,
     /// What the fingerprints were made of.
     pub templates: HashMap<String, Template>,
+    /// How long the tests took in milliseconds, of those that are remembered.
+    pub took: HashMap<TestName, u64>,
 }
 
 /// The first report of a run.
@@ -75,6 +79,7 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
     let mut reports = Vec::with_capacity(parts.len());
     let mut failures = Failures::default();
     let (mut passed, mut templates) = (Vec::new(), HashMap::new());
+    let mut took = HashMap::new();
     let mut hints = Hints::new();
     let mut first_prints = HashMap::new();
     let mut failed_at: HashMap<String, String> = HashMap::new();
@@ -95,6 +100,7 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
             }
             passed.extend(part.passed);
             templates.extend(part.templates);
+            took.extend(part.took);
             first_prints.extend(part.first_prints);
             for (cause, place) in part.failed_at {
                 failed_at.entry(cause).or_insert(place);
@@ -137,6 +143,7 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
         report,
         passed,
         templates,
+        took,
     }
 }
 

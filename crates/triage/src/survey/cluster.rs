@@ -5,7 +5,9 @@
 //! set-up failed fails without a reason of its own.
 
 use super::parametrized::one_line_each;
-use super::subject::{Outage, THIS_MACHINE, host_of, outage, same, subject};
+use super::queries::without_query;
+use super::same_line::same_lines;
+use super::subject::{Outage, THIS_MACHINE, host_of, outage, own_host, own_server, same, subject};
 use super::words;
 use crate::engine::skeleton;
 use foldhash::quality::RandomState;
@@ -34,7 +36,7 @@ pub fn clusters(failures: &Failures, failed_at: &HashMap<String, String>) -> Vec
     let followers = followers(&views);
     adopt(&mut groups, &followers);
     join_alike(&views, &mut groups);
-    join_parametrized(&views, &mut groups, failed_at);
+    join_by_line(&views, &mut groups, failed_at);
     join_outages(&views, &mut groups);
     // There may be as many causes as failures, and both take their room.
     drop(views);
@@ -113,24 +115,6 @@ fn hosts_apart(views: &[FailureView<'_>]) -> HashMap<usize, usize> {
         }
     }
     found
-}
-
-/// The host of an outage, unless it is this machine, where ports tell.
-fn own_host(view: &FailureView<'_>) -> Option<String> {
-    let subject = subject(view)?;
-    let (host, _) = host_of(&subject);
-    (host != THIS_MACHINE).then(|| host.to_owned())
-}
-
-/// The same, and of this machine the port, unless it is one of those that are
-/// handed out at random.
-fn own_server(view: &FailureView<'_>) -> Option<String> {
-    const RANDOM: std::ops::RangeInclusive<u16> = 32_768..=60_999;
-    own_host(view).or_else(|| {
-        let subject = subject(view)?;
-        let port: u16 = subject.rsplit(':').next()?.parse().ok()?;
-        (!RANDOM.contains(&port)).then_some(subject)
-    })
 }
 
 /// Those that fail since another does: place → place of that other.
@@ -323,8 +307,8 @@ const ALIKE: usize = 3;
 /// Joins groups whose reports differ only in the same places, and there only in
 /// numbers or in what was asked of one host.
 fn join_alike(views: &[FailureView<'_>], groups: &mut [Group]) {
-    type Words<'v> = (&'v str, Option<String>, String, String);
-    let mut alike: HashMap<Words<'_>, Vec<(usize, &str)>> = HashMap::new();
+    type Words<'v> = (&'v str, Option<String>, bool, String, String);
+    let mut alike: HashMap<Words<'_>, Vec<(usize, String)>> = HashMap::new();
     for (at, group) in groups.iter().enumerate().take(COMPARED) {
         let Some(view) = group.victims.first().map(|first| &views[*first]) else {
             continue;
@@ -333,6 +317,13 @@ fn join_alike(views: &[FailureView<'_>], groups: &mut [Group]) {
         let Some(said) = view.message.or(view.evidence.map(|(_, text)| text)) else {
             continue;
         };
+        let told = view.evidence.map_or("", |(_, text)| text.trim());
+        let (whole, mut evidence) = (said, told);
+        let mut said = said;
+        if root_cause == "data_setup" {
+            (said, evidence) = (without_query(said), without_query(evidence));
+        }
+        let asks = said.len() < whole.len();
         // Values that are compared mean something.
         let values = matches!(
             root_cause,
@@ -341,20 +332,22 @@ fn join_alike(views: &[FailureView<'_>], groups: &mut [Group]) {
         if !said.is_empty() && (!values || said.contains("://")) {
             // A message that all failures of a writer have says nothing: what it
             // was told by does.
-            let evidence = view.evidence.map(|(_, text)| text);
-            let evidence = evidence.filter(|text| !said.contains(text.trim()));
-            let evidence = evidence.map(skeleton).unwrap_or_default();
-            let alike = alike.entry((root_cause, own_server(view), skeleton(said), evidence));
-            alike.or_default().push((at, said));
+            let evidence = match said.contains(evidence) {
+                true => String::new(),
+                false => skeleton(evidence),
+            };
+            let words = (root_cause, own_server(view), asks, skeleton(said), evidence);
+            let whole = format!("{whole} {told}");
+            alike.entry(words).or_default().push((at, whole));
         }
     }
     let mut alike: Vec<_> = alike.into_iter().collect();
     alike.sort_unstable();
-    for ((root_cause, ..), places) in alike {
+    for ((root_cause, _, asks, ..), places) in alike {
         // A host that refuses one request for its own reasons refuses them all.
-        let sure = outage(root_cause).is_some() || root_cause == "auth_failed";
+        let sure = asks || outage(root_cause).is_some() || root_cause == "auth_failed";
         // The same words of two functions are two causes.
-        let words: BTreeSet<&str> = places.iter().map(|(_, said)| *said).collect();
+        let words: BTreeSet<&String> = places.iter().map(|(_, said)| said).collect();
         let differ = root_cause != "code_exception" || words.len() == places.len();
         if let [(first, _), others @ ..] = places.as_slice()
             && (sure || places.len() >= ALIKE)
@@ -370,8 +363,9 @@ fn join_alike(views: &[FailureView<'_>], groups: &mut [Group]) {
     }
 }
 
-/// Joins cases of one test that fail at one line.
-fn join_parametrized(
+/// Joins cases of one test that fail at one line, and failures of tests that
+/// stumble over one line of the product.
+fn join_by_line(
     views: &[FailureView<'_>],
     groups: &mut [Group],
     failed_at: &HashMap<String, String>,
@@ -382,7 +376,9 @@ fn join_parametrized(
         .take(COMPARED)
         .filter_map(|(at, group)| Some((at, *group.victims.first()?)))
         .collect();
-    for places in one_line_each(views, firsts.into_iter(), failed_at) {
+    let of_tests = one_line_each(views, firsts.iter().copied(), failed_at);
+    let of_product = same_lines(views, firsts.into_iter(), failed_at);
+    for places in of_tests.into_iter().chain(of_product) {
         for other in &places[1..] {
             merge(groups, places[0], *other);
         }

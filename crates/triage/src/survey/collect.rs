@@ -17,6 +17,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::Path;
+use std::time::Duration;
 
 /// Longest message that is kept of a failure, in bytes.
 const MESSAGE_MAX: usize = 300;
@@ -44,6 +45,7 @@ pub struct Collector<'e> {
     failures: Failures,
     passed: Vec<TestName>,
     templates: HashMap<String, Template>,
+    took: HashMap<TestName, u64>,
     first_prints: HashMap<String, String>,
     /// Suites whose tests were skipped, with the titles around each of them.
     /// One that is a failed case besides failed in its set-up.
@@ -66,6 +68,7 @@ impl<'e> Collector<'e> {
             failures: Failures::default(),
             passed: Vec::new(),
             templates: HashMap::new(),
+            took: HashMap::new(),
             first_prints: HashMap::new(),
             skipped_below: HashSet::new(),
             places: HashMap::new(),
@@ -86,6 +89,7 @@ impl<'e> Collector<'e> {
             failures: self.failures,
             passed: self.passed,
             templates: self.templates,
+            took: self.took,
             first_prints: self.first_prints,
             failed_at: self.failed_at,
         }
@@ -166,7 +170,18 @@ impl<'e> Collector<'e> {
             .flatten()
             .any(|past| past.watches(&suite, &classname, &name))
         {
-            self.passed.push(TestName::new(&suite, &classname, &name));
+            let test = TestName::new(&suite, &classname, &name);
+            self.remember_time(&test, case);
+            self.passed.push(test);
+        }
+    }
+
+    /// How long a test took, where runs are remembered.
+    fn remember_time(&mut self, test: &TestName, case: &Case<'_>) {
+        if self.tools.origin.is_some()
+            && let Some(took) = case.duration_s.and_then(milliseconds)
+        {
+            self.took.insert(test.clone(), took);
         }
     }
 
@@ -233,6 +248,11 @@ impl CaseSink for Collector<'_> {
             CaseOutcome::Error => FailureStatus::Error,
             CaseOutcome::Flaky => FailureStatus::Flaky,
         };
+        if self.tools.origin.is_some() {
+            let [suite, class, name] = [case.suite, case.classname, case.name]
+                .map(|text| self.tools.redactor.redact(text));
+            self.remember_time(&TestName::new(&suite, &class, &name), case);
+        }
         let first = self.failures.len();
         let nameless = [Failure::default()];
         let failures = if case.failures.is_empty() {
@@ -268,10 +288,23 @@ impl CaseSink for Collector<'_> {
     }
 }
 
+/// What is longer than any test takes is none of its durations.
+fn milliseconds(seconds: f64) -> Option<u64> {
+    let took = Duration::try_from_secs_f64(seconds).ok()?;
+    u64::try_from(took.as_millis()).ok()
+}
+
 /// What a reader wants to see first of a failure.
 fn message(failure: &Failure) -> Option<String> {
+    // PHPUnit begins with the name of the test.
+    let name = failure.name.as_deref().unwrap_or_default();
+    let is_name = |line: &str| {
+        let told = line.rsplit_once("::").map(|(_, told)| told);
+        !name.is_empty() && told.is_some_and(|told| told.trim_end() == name)
+    };
     let first_line = |text: &str| {
         lines(text)
+            .filter(|line| !is_name(line))
             .map(|line| one_line(line, MESSAGE_MAX))
             .find(|line| !line.is_empty())
     };

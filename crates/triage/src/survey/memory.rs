@@ -1,10 +1,10 @@
 //! What earlier runs say of this one, and what of this one is remembered.
 
-use super::account::ReportPart;
+use super::account::{Account, ReportPart};
 use crate::history::{
     Past, PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName,
 };
-use jelly_base::model::{FailureView, Failures, FixedTest, ReportSummary, Template, TriageReport};
+use jelly_base::model::{FailureView, Failures, FixedTest, ReportSummary};
 use std::collections::{BTreeSet, HashMap};
 
 /// The earlier runs that a report is compared with.
@@ -84,12 +84,13 @@ fn test_of(failure: &FailureView<'_>) -> TestName {
 /// The run as it is remembered, each report once by its
 /// [`record_key`](super::record_key()). `at` is RFC 3339, where anybody knows.
 #[must_use]
-pub fn past_run(
-    report: &TriageReport,
-    passed: &[TestName],
-    templates: &HashMap<String, Template>,
-    at: Option<String>,
-) -> PastRun {
+pub fn past_run(account: &Account, at: Option<String>) -> PastRun {
+    let Account {
+        report,
+        passed,
+        templates,
+        took,
+    } = account;
     let mut run = PastRun::new(RunKind::Triage, at);
     let mut places: HashMap<&str, usize> = HashMap::new();
     for summary in report.reports.iter().filter(|r| r.same_as.is_none()) {
@@ -108,13 +109,14 @@ pub fn past_run(
                 let template = templates.get(&diagnosis.fingerprint).cloned();
                 PastCause::new(&diagnosis, template.unwrap_or_default())
             });
+        let test = test_of(&view);
         run.failures.push(PastFailure {
             report: places.get(view.report).copied().unwrap_or_default(),
-            test: test_of(&view),
+            duration_ms: took.get(&test).copied(),
+            test,
             status: view.status,
             fingerprint: diagnosis.fingerprint,
             test_fingerprint: diagnosis.test_fingerprint,
-            duration_ms: None,
         });
     }
     run.passed = passed
@@ -123,7 +125,7 @@ pub fn past_run(
             report: 0,
             test: test.clone(),
             definition: None,
-            duration_ms: None,
+            duration_ms: took.get(test).copied(),
         })
         .collect();
     run
@@ -147,8 +149,13 @@ pub fn past_of<R>(runs: Vec<R>, mut read: impl FnMut(R, &Past) -> Vec<ReportPart
             part.summary.record_key = part.summary.identity.clone();
             summaries.push(part.summary);
         }
-        let report = super::account::bare(summaries, failures);
-        past.add(past_run(&report, &passed, &HashMap::new(), None));
+        let account = Account {
+            report: super::account::bare(summaries, failures),
+            passed,
+            templates: HashMap::new(),
+            took: HashMap::new(),
+        };
+        past.add(past_run(&account, None));
     }
     past
 }

@@ -8,9 +8,9 @@ use crate::engine::Engine;
 use crate::history::{Past, RunOrigin};
 use crate::junit::{self, ReaderLimits};
 use flate2::bufread::MultiGzDecoder;
+use jelly_base::files::open_to_read;
 use jelly_base::model::{Fix, ReportSummary};
 use jelly_base::text::redact::Redactor;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -173,7 +173,7 @@ fn refusal(error: &io::Error) -> String {
 pub fn open(input: &Input) -> io::Result<Box<dyn BufRead>> {
     match input {
         Input::File(path) => {
-            let file = File::open(path)?;
+            let file = open_to_read(path)?;
             if file.metadata()?.is_dir() {
                 return Err(io::ErrorKind::IsADirectory.into());
             }

@@ -39,6 +39,24 @@ pub(super) fn subject(failure: &FailureView<'_>) -> Option<String> {
         .or_else(|| failure.message.and_then(address))
 }
 
+/// The host of an outage, unless it is this machine, where ports tell.
+pub(super) fn own_host(view: &FailureView<'_>) -> Option<String> {
+    let subject = subject(view)?;
+    let (host, _) = host_of(&subject);
+    (host != THIS_MACHINE).then(|| host.to_owned())
+}
+
+/// The same, and of this machine the port, unless it is one of those that are
+/// handed out at random.
+pub(super) fn own_server(view: &FailureView<'_>) -> Option<String> {
+    const RANDOM: std::ops::RangeInclusive<u16> = 32_768..=60_999;
+    own_host(view).or_else(|| {
+        let subject = subject(view)?;
+        let port: u16 = subject.rsplit(':').next()?.parse().ok()?;
+        (!RANDOM.contains(&port)).then_some(subject)
+    })
+}
+
 /// The first address in `text`, in the forms in which clients write them.
 pub(super) fn address(text: &str) -> Option<String> {
     static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {

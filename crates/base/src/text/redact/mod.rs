@@ -3,19 +3,21 @@
 //! [`Redactor`] masks what is known to be secret, wherever and in whatever form
 //! it stands. [`looks_secret`] and its neighbours tell what is secret by its
 //! name, its place or its own form, for what nobody has called so:
-//! [`show_argv`], [`show_url`] and [`show_value`] mask it, [`secrets_in_argv`]
+//! [`show_argv`], [`show_url`], [`show_value`], [`show_text`] and [`mask_json`] mask it, [`secrets_in_argv`]
 //! and the like name it.
 
 mod decoded;
 mod forms;
 mod names;
 mod places;
+mod prose;
 mod redactor;
 mod views;
 
 pub use names::{holds_secret, looks_secret, may_be_secret};
 pub use places::{
-    AN_ARGUMENT, Found, URL_PASSWORD, secrets_in_argv, secrets_in_header, secrets_in_text,
+    AN_ARGUMENT, Found, MARK, URL_PASSWORD, secrets_in_argv, secrets_in_header, secrets_in_text,
     secrets_in_variable, show_argv, show_url, show_value,
 };
+pub use prose::{is_telling, mask_json, secrets_in_prose, show_text};
 pub use redactor::{Redactor, StreamRedactor};

@@ -46,6 +46,16 @@ const OPEN_KEYS: &[&str] = &[
     "routing",
     "idempotency",
 ];
+/// With these words before it a token says where one is, and opens nothing.
+const PLACE_TOKENS: &[&str] = &[
+    "page",
+    "pagination",
+    "next",
+    "continuation",
+    "progress",
+    "sync",
+    "unexpected",
+];
 /// Words that end with `pass` and have nothing to do with it.
 const NO_PASS: &[&str] = &["bypass", "compass", "encompass", "surpass", "trespass"];
 /// At the end of a name: it is about a secret, and holds none.
@@ -189,6 +199,8 @@ const PREFIXES: &[&str] = &[
     "figd_",
     "dop_v1_",
     "eyJhbGciOi",
+    "eyJ0eXAiOi",
+    "eyJraWQiOi",
 ];
 /// Bytes of a token behind its prefix, at least.
 const MIN_BEHIND: usize = 12;
@@ -207,6 +219,11 @@ pub fn looks_secret(name: &str) -> bool {
         return false;
     };
     if words.len() > 1 && (SWITCHES.contains(&first.as_str()) || ABOUT.contains(&singular(last))) {
+        return false;
+    }
+    if let [.., place, "token"] = words.iter().map(String::as_str).collect::<Vec<_>>()[..]
+        && PLACE_TOKENS.contains(&place)
+    {
         return false;
     }
     let is_word = |word: &String| {
@@ -270,7 +287,7 @@ pub(super) fn has_secret_form(text: &str) -> bool {
 }
 
 /// The only secrets that people make of a few digits.
-fn is_password(name: &str) -> bool {
+pub(super) fn is_password(name: &str) -> bool {
     words_of(name)
         .iter()
         .any(|word| word.contains("pass") || word == "pwd")
@@ -394,6 +411,7 @@ mod tests {
             --token-url TOKEN_ENDPOINT TOKEN_TYPE SECRET_NAME PASSWORD_MIN_LENGTH SSL_KEY_FILE
             KEY_PATH PUBLIC_KEY CACHE_KEY PRIMARY_KEY keyboard --keys monkey --path PATH PWD
             OLDPWD HOME --author AUTH_MODE --auth-type AUTHORIZATION_URL --pass-through PASS_ENV
+            nextPageToken NextToken progressToken sync_token continuation_token
             bypass compass --tokenizer secretary BROKEN design COOKIE_DOMAIN --passive patch
             Accept Content-Type X-Trace x -- =
         ";

@@ -1,6 +1,7 @@
 //! Where in an argv, a URL, a header or a variable a secret stands.
 
 use super::names::{has_secret_form, is_common, looks_secret, may_be_secret};
+use super::prose::secrets_in_word;
 use std::ops::Range;
 
 /// The name of a secret that is the password of a URL.
@@ -21,11 +22,11 @@ const WEBHOOKS: &[&str] = &[
 pub const AN_ARGUMENT: &str = "an argument";
 
 /// What stands in the place of a secret.
-const MARK: &str = "[secret]";
+pub const MARK: &str = "[secret]";
 /// Names before one value, as in `--env=NAME=value`; more are no names.
 const MAX_NAMES: usize = 8;
 /// Before the value of an `Authorization`.
-const SCHEMES: &[&str] = &["bearer", "basic", "token", "digest", "apikey", "api-key"];
+pub(super) const SCHEMES: &[&str] = &["bearer", "basic", "token", "digest", "apikey", "api-key"];
 
 /// A secret that stands somewhere in plain sight.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub struct Found<'a> {
     pub value: &'a str,
     /// In which of the words, from 0.
     pub word: usize,
-    at: Range<usize>,
+    pub(super) at: Range<usize>,
 }
 
 impl Found<'_> {
@@ -69,6 +70,25 @@ pub fn secrets_in_argv<S: AsRef<str>>(argv: &[S]) -> Vec<Found<'_>> {
         words.map(|(n, word)| Scan::whole(word.as_ref(), n)),
         &mut found,
     );
+    // A word may be a program, or a line of a shell with words of its own.
+    for (n, word) in argv.iter().enumerate() {
+        for one in secrets_in_word(word.as_ref(), n) {
+            let is_apart = |other: &Found<'_>| {
+                other.word != n || other.at.end <= one.at.start || one.at.end <= other.at.start
+            };
+            if found.iter().all(is_apart) {
+                found.push(one);
+            }
+        }
+    }
+    found.sort_by_key(|one| (one.word, one.at.start));
+    found
+}
+
+/// What is secret in the URLs of a text, which is the word with this number.
+pub(super) fn secrets_in_urls(text: &str, word: usize) -> Vec<Found<'_>> {
+    let mut found = Vec::new();
+    Scan::whole(text, word).urls(&mut found);
     found
 }
 

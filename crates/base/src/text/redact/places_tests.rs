@@ -95,17 +95,31 @@ const PLACES: &[&[&str]] = &[
     &["sh", "-c", "exec srv --token S3 --port 80"],
     &["sh", "-c", "exec env API_KEY=S3 srv"],
     &["npx -y srv --token S3"],
+    &[
+        "bash",
+        "-c",
+        "curl -sH \"Authorization: Bearer S3\" https://h/ ; exit 1",
+    ],
+    &["bash", "-c", "exec srv --header \"X-Api-Key: S3\""],
+    &[
+        "node",
+        "-e",
+        "throw new Error(\"401 for Authorization: Bearer S3\")",
+    ],
 ];
 
 #[test]
 fn a_secret_is_masked_wherever_people_put_it() {
     for argv in PLACES {
-        let real: Vec<String> = argv.iter().map(|w| w.replace("S3", "hunter2")).collect();
+        let real: Vec<String> = argv
+            .iter()
+            .map(|w| w.replace("S3", "hunter2hunter2"))
+            .collect();
         let masked: Vec<String> = argv.iter().map(|w| w.replace("S3", "[secret]")).collect();
         assert_eq!(show_argv(&real), masked);
         let found = secrets_in_argv(&real);
         assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!(found[0].value, "hunter2");
+        assert_eq!(found[0].value, "hunter2hunter2");
     }
 }
 

@@ -2,16 +2,13 @@
 //! others too, or does not apply.
 
 use crate::repair::types::{Proposal, RepairId};
-use jelly_plan::{Plan, PlanEdit, Segment, Step};
+use jelly_plan::{Plan, PlanEdit, Step};
 
 /// The proposal with all the steps that it touches; none where it would put
-/// into all cases of a step what is true of one, or edit an included file.
+/// into all cases of a step what is true of one.
 pub(super) fn at_its_place(mut proposal: Proposal, plan: &Plan) -> Option<Proposal> {
     let mut touched: Vec<String> = Vec::new();
     for edit in &proposal.edits {
-        if is_included(edit) {
-            return None;
-        }
         for step in plan.all_steps().filter(|step| is_of(edit, step)) {
             if holds_a_value_of_a_case(edit, step) {
                 return None;
@@ -30,12 +27,6 @@ pub(super) fn at_its_place(mut proposal: Proposal, plan: &Plan) -> Option<Propos
         }
     }
     Some(proposal)
-}
-
-/// Whether it would be made in a file that the plan includes: others include it
-/// too.
-fn is_included(edit: &PlanEdit) -> bool {
-    matches!(edit.path().0.first(), Some(Segment::Key(key)) if key == "include")
 }
 
 /// Whether the edit is made in a step that is written once for several cases.

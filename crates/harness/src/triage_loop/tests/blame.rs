@@ -574,6 +574,12 @@ fn a_step_mended_by_a_repair_was_not_flaky() {
     mend.servers_touched.push("files".into());
     world.sees(&[with(broken("a"), [mend])]);
     assert!(world.sees(&[]).flaky_steps.is_empty());
+    // Nor one that had to fail, for what comes before it had failed.
+    let mut world = World::new(policy());
+    let mut mend = repair(RepairId::RenameArgument, "steps.a.args.x");
+    mend.steps_touched.push("a".into());
+    world.sees(&[with(broken("a"), [mend]), broken("b")]);
+    assert!(world.sees(&[]).flaky_steps.is_empty());
 }
 
 #[test]

@@ -8,6 +8,7 @@ use jelly_base::model::{
     Phase, PlanIssue, ServerState, Signal, StepReport, StepState, Verdict,
 };
 use jelly_plan::Plan;
+use std::cell::Cell;
 use std::time::Duration;
 
 pub(super) const PLAN: &str = r#"version: 1
@@ -428,6 +429,39 @@ fn a_signal_while_waiting_ends_the_run_with_its_reports() {
         assert_eq!(outcome.report.exit_code, code);
         assert_eq!(stage.reports.last().unwrap().exit_code, code);
         assert!(stage.events.borrow().contains(&Event::Interrupted));
+    }
+}
+
+/// Thousands of failures take longer to look at than a signal leaves time.
+#[test]
+fn a_signal_between_the_last_answer_and_the_report_is_heard() {
+    const FAILURES: usize = 300;
+    for at in [1, 250, FAILURES] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut stage = Stage::new(dir.path(), PLAN);
+        let mut script = Script::new(|plan, _| {
+            let one = |_| failure("read", Phase::Call, "retry connection_refused");
+            record(plan, (0..FAILURES).map(one).collect())
+        });
+        let (heard, seen) = (script.at_work.clone(), Cell::new(0));
+        let outcome = stage.run(&mut script, &mut no_hooks(), &|failure| {
+            seen.set(seen.get() + 1);
+            if seen.get() == at {
+                heard.set(Some(Signal::Term));
+            }
+            by_message(failure)
+        });
+        assert_eq!(outcome.report.verdict, Verdict::Interrupted);
+        assert_eq!(outcome.report.exit_code, 143);
+        let [iteration] = outcome.report.iterations.as_slice() else {
+            panic!("one iteration");
+        };
+        assert_eq!(iteration.failures.len(), 200, "{at}");
+        assert_eq!(seen.get(), at.max(200));
+        let told = "a signal left no time for 100 failures";
+        let warnings = outcome.report.warnings.join(" ");
+        assert!(warnings.contains(told), "{warnings}");
+        assert_eq!(stage.reports.last().unwrap().exit_code, 143);
     }
 }
 

@@ -14,7 +14,7 @@ use jelly_base::model::{
 };
 use jelly_base::text::redact::Redactor;
 use jelly_plan::{Hooks, Plan, PlanSource};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -28,6 +28,8 @@ pub(super) struct Script<'s> {
     pub(super) play: Box<Play<'s>>,
     /// A signal comes while the loop waits or a hook runs.
     pub(super) signal: Option<Signal>,
+    /// One that came while it does not wait.
+    pub(super) at_work: Rc<Cell<Option<Signal>>>,
     pub(super) executed: Vec<Executed>,
 }
 
@@ -45,6 +47,7 @@ impl<'s> Script<'s> {
         Self {
             play: Box::new(play),
             signal: None,
+            at_work: Rc::default(),
             executed: Vec::new(),
         }
     }
@@ -66,6 +69,10 @@ impl Executor for Script<'_> {
 
     async fn rest(&mut self) -> Option<IterationRecord> {
         None
+    }
+
+    fn signal(&self) -> Option<Signal> {
+        self.at_work.get()
     }
 
     async fn interrupted(&mut self) -> Signal {

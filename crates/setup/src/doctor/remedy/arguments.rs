@@ -72,21 +72,34 @@ impl Doctor<'_> {
         write(&words).instead_of(ADDS)
     }
 
-    /// An argument that the server does not take.
-    pub(super) fn refused(&self) -> Remedy {
+    /// A flag that the server says it requires.
+    pub(super) fn lacking_flag(&self) -> Remedy {
         let wanted = found(
             &[r"(?i)\brequires? (?:the )?(?P<it>--[a-z][\w-]+) (?:flag|option|argument)"],
             &self.told,
         );
+        let mut words = self.started.words();
+        match wanted.filter(|flag| !words.contains(flag)) {
+            Some(flag) => {
+                words.push(flag);
+                let change = self.started.args(&words).at(self.at_args());
+                Remedy::new().write("Write", change)
+            }
+            None => Remedy::new(),
+        }
+    }
+
+    /// An argument that the server does not take.
+    pub(super) fn refused(&self) -> Remedy {
+        let lacking = self.lacking_flag();
+        if !lacking.is_empty() {
+            return lacking;
+        }
         let (started, at) = (self.started, self.at_args());
         let mut words = started.words();
         let write = |what: &str, place: Place, words: &[String]| {
             Remedy::new().write(what, started.args(words).at(place))
         };
-        if let Some(flag) = wanted.filter(|flag| !words.contains(flag)) {
-            words.push(flag);
-            return write("Write", at, &words);
-        }
         if let Some((index, meant)) = self.mistyped() {
             let what = format!("It does not know `{}`; write", words[index]);
             words[index] = meant;

@@ -116,6 +116,22 @@ impl Doctor<'_> {
     /// Has a package installed for the Python that runs the server.
     fn python_package(&self, module: &str, package: &str) -> Option<Remedy> {
         let started = self.started;
+        let words = started.words();
+        let asked = match &words[..] {
+            [flag, own, rest @ ..] if flag == "-m" && own.split('.').next() == Some(module) => {
+                Some((own, rest))
+            }
+            _ => None,
+        };
+        // What somebody registers under a mistyped name is not to be installed.
+        if let Some((own, _)) = asked
+            && let Some(near) = self.env().and_then(|env| env.module_near(module))
+        {
+            let what = format!("`{module}` is not installed, and `{near}` is; write");
+            let meant = format!("{near}{}", &own[module.len()..]);
+            let change = started.with(1, &meant);
+            return Some(Remedy::new().write(what, change));
+        }
         if started.is_python_launcher() {
             let what = "Have it installed besides; write";
             let words = started.with_flags(&["--with", package]);
@@ -147,11 +163,7 @@ impl Doctor<'_> {
         let remedy = Remedy::new()
             .say("Install what it needs for the Python that runs it:")
             .run(pip_install(&python, has_pip, &what));
-        let words = started.words();
-        if let [flag, own, rest @ ..] = &words[..]
-            && flag == "-m"
-            && own.split('.').next() == Some(module)
-        {
+        if let Some((_, rest)) = asked {
             let mut uvx = vec![package.to_owned()];
             uvx.extend_from_slice(rest);
             let what = "Or have uv fetch and start it; write";

@@ -7,7 +7,7 @@ use super::prescribe::{Doctor, RemedyContext};
 use super::sight::Sight;
 use crate::doctor::clients::Client;
 use crate::doctor::entry::{Config, Entry, Place, Reached, Spot};
-use jelly_base::model::{Diagnosis, Failure};
+use jelly_base::model::{Diagnosis, Failure, FixKind};
 use jelly_base::text::redact::Redactor;
 use std::path::{Path, PathBuf};
 
@@ -71,11 +71,35 @@ pub fn look(diagnosis: &mut Diagnosis, failure: &Failure, server: &PlanServer<'_
         && let Some(seen) = Doctor::new(diagnosis, &context, started).seen(&diagnosis.root_cause)
     {
         seen.into(diagnosis, &config, server.redactor);
+    } else if let Some(started) = Started::new(&entry, format, server.redactor)
+        // What a secret is was taken out of the arguments.
+        && !failure.argv.iter().any(|word| word.contains("[secret"))
+    {
+        let doctor = Doctor::new(diagnosis, &context, started);
+        if diagnosis.root_cause == "invalid_argument" {
+            doctor
+                .lacking_flag()
+                .apply(&mut diagnosis.advice, &config, server.redactor);
+        }
+    }
+    let in_braces = stands_in_braces(server);
+    for fix in &mut diagnosis.advice.fix {
+        if fix.kind == FixKind::Member && in_braces {
+            fix.text = fix.text.replace('\n', ", ");
+        }
     }
     // What no look at the machine made better.
     if let Some(manager) = package_manager(&folder_of(failure, server), server.sight) {
         install_by(manager, &mut diagnosis.advice.fix);
     }
+}
+
+/// Whether the plan has the server on one line, between braces.
+fn stands_in_braces(server: &PlanServer<'_>) -> bool {
+    let line = server.place.line.checked_sub(1);
+    let text = server.sight.text(server.plan);
+    let line = line.and_then(|line| text.as_deref()?.lines().nth(line).map(str::to_owned));
+    line.is_some_and(|line| line.contains('{'))
 }
 
 /// Where the code of the server lies, as far as its command tells.

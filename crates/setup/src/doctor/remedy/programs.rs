@@ -4,6 +4,7 @@ use super::commands::{elsewhere, launchers_like, packages_like};
 use super::entries::Change;
 use super::npm::package_name;
 use super::prescribe::{Doctor, blank, found};
+use super::pythons::{name_of_spec, normal};
 use super::steps::Remedy;
 use crate::doctor::entry::Place;
 use crate::doctor::launcher::{Package, is_python_launcher};
@@ -192,11 +193,14 @@ impl Doctor<'_> {
         let before = fetched.index.checked_sub(1).map(|at| &*args[at].text);
         let apart = matches!(before, Some("--from" | "--package" | "-p" | "--spec"));
         let own = (fetched.index + 1 + usize::from(apart)).min(args.len());
-        let listed = found(
-            &[r"executables are available:\s+- (?P<it>[^\s(]+)"],
-            self.stderr,
-        );
-        let program = listed.unwrap_or_else(|| blank("name of its program"));
+        let listed = listed_programs(self.stderr);
+        let program = match listed.as_slice() {
+            [only] => only.clone(),
+            several => match server_among(several) {
+                Some(server) => server.to_owned(),
+                None => blank("name of its program"),
+            },
+        };
         let spec = fetched.spec;
         let mut words = match is_python {
             true => vec!["--from".to_owned(), spec.to_owned()],
@@ -208,12 +212,50 @@ impl Doctor<'_> {
         words.extend(self.started.words().split_off(own));
         let what = "Write the program of the package besides,";
         let mut remedy = Remedy::new().write(what, self.started.args(&words).at(at));
+        if listed.len() > 1 {
+            let listed: Vec<String> = listed.iter().map(|name| format!("`{name}`")).collect();
+            remedy = remedy.say(format!("It has these programs: {}.", listed.join(", ")));
+        }
         if !is_python {
             remedy = remedy
                 .say("These are its programs; if there are none, it is no server's:")
                 .run(format!("npm view {} bin", word(spec)));
         }
         remedy.instead_of(&["name-program"])
+    }
+
+    /// The package is there, and what else is asked for has no such version.
+    fn other_requirement(&self, own: &str) -> Option<Remedy> {
+        let lacking = found(
+            &[
+                r"\bthere (?:is no version|are no versions) of (?P<it>[\w.-]+?)[=<>!~]",
+                r"\bonly (?P<it>[\w.-]+?)(?:[<>=!~]\S*)? is available",
+                r"(?i)satisfies the requirement (?P<it>[\w.-]+?)(?:[<>=!~]\S*)? \(from versions: \d",
+            ],
+            self.stderr,
+        )?;
+        let is_lacking = |text: &str| normal(name_of_spec(text)) == normal(&lacking);
+        if is_lacking(own) {
+            return None;
+        }
+        let index = self
+            .started
+            .args
+            .iter()
+            .position(|arg| is_lacking(&arg.text));
+        let Some(index) = index else {
+            return Some(Remedy::new());
+        };
+        let asked = &self.started.args[index].text;
+        let what =
+            format!("`{asked}` is no version of `{lacking}`; choose one that exists, and write");
+        let remedy = Remedy::new()
+            .write(
+                what,
+                self.with_package(index, &format!("{lacking}==<version>")),
+            )
+            .run(format!("pip index versions {}", word(&lacking)));
+        Some(remedy.instead_of(&["check-package-name", "show-versions-on-pypi"]))
     }
 
     pub(super) fn package(&self) -> Remedy {
@@ -230,7 +272,7 @@ impl Doctor<'_> {
             return remedy;
         }
         let version = fetched.spec.char_indices().skip(1);
-        let mut version = version.filter(|(_, c)| matches!(c, '@' | '='));
+        let mut version = version.filter(|(_, c)| "@=<>~!".contains(*c));
         let unpinned = version
             .next()
             .map_or(fetched.spec, |(end, _)| &fetched.spec[..end]);
@@ -241,7 +283,14 @@ impl Doctor<'_> {
                 remedy.write(what, self.with_package(fetched.index, meant))
             });
         }
-        let no_version = [r"(?P<it>(?i:no matching version|there is no version))"];
+        if is_python && let Some(other) = self.other_requirement(unpinned) {
+            return other;
+        }
+        let no_version = [
+            r"(?P<it>(?i:no matching version|there is no version))",
+            r"(?P<it>is available)\b",
+            r"(?P<it>\(from versions: \d)",
+        ];
         if unpinned != fetched.spec && found(&no_version, self.stderr).is_some() {
             let (text, list) = match is_python {
                 true => (format!("{unpinned}==<version>"), "pip index versions"),
@@ -269,4 +318,44 @@ fn known_program(
     instead_of: &'static [&'static str],
 ) -> Remedy {
     Remedy::new().write(what, change).instead_of(instead_of)
+}
+
+/// The programs of a package, as uv lists them.
+fn listed_programs(stderr: &str) -> Vec<String> {
+    let mut lines = stderr.lines();
+    let heads = lines.any(|line| line.contains("executables are available:"));
+    let listed = lines.map_while(|line| line.trim().strip_prefix("- "));
+    let names = listed.filter_map(|line| line.split([' ', '(']).next());
+    let names = names.filter(|name| heads && !name.is_empty());
+    names.map(str::to_owned).collect()
+}
+
+/// The one that is called like a server, where no other is.
+fn server_among(programs: &[String]) -> Option<&str> {
+    let called = |word: &str| {
+        let mut named = programs.iter().filter(|name| name.contains(word));
+        named.next().filter(|_| named.next().is_none())
+    };
+    let others = programs.iter().filter(|name| !name.contains("client"));
+    let mut others = others.fuse();
+    let only = others.next().filter(|_| others.next().is_none());
+    called("server").or(only).map(String::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{listed_programs, server_among};
+
+    #[test]
+    fn the_server_is_chosen_among_the_programs_of_a_package() {
+        let stderr = "An executable named `x` is not provided by package `x`.\nThe following \
+                      executables are available:\n- sample-mcp-client\n- sample-mcp-server\n\nUse \
+                      `uvx --from x sample-mcp-client` instead.\n";
+        let listed = listed_programs(stderr);
+        assert_eq!(listed, ["sample-mcp-client", "sample-mcp-server"]);
+        assert_eq!(server_among(&listed), Some("sample-mcp-server"));
+        let two = ["a".to_owned(), "b".to_owned()];
+        assert_eq!(server_among(&two), None);
+        assert!(listed_programs("- nothing\n").is_empty());
+    }
 }

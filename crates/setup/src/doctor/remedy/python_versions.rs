@@ -263,6 +263,7 @@ impl Doctor<'_> {
             let known = turn
                 .and_then(Version::of)
                 .filter(|first| *first <= *installed);
+            let is_guess = least.is_early() && !installed.is_early() && known.is_none();
             let next = match least.is_early() && !installed.is_early() {
                 true => known.unwrap_or_else(|| installed.series()),
                 false => least.next_breaking(),
@@ -273,10 +274,17 @@ impl Doctor<'_> {
                 // Also what is not for others to use, and may change any day.
                 (installed.minor(), "")
             };
-            let why = format!(
-                "{asker} was written for `{package}{range}`, {limit}{installed} is installed, \
-                 which has another interface."
-            );
+            // Of so old a bound nobody knows whether it ever held.
+            let why = match is_guess {
+                true => format!(
+                    "{asker} asks for `{package}{range}`, {limit}{installed} is installed, which \
+                     does not have what it takes from it; an earlier version may."
+                ),
+                false => format!(
+                    "{asker} was written for `{package}{range}`, {limit}{installed} is installed, \
+                     which has another interface."
+                ),
+            };
             return of(format!("{package}<{below}"), Some(why));
         }
         let below = match turn.and_then(Version::of) {

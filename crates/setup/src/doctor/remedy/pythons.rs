@@ -3,6 +3,7 @@
 
 use super::sight::Sight;
 use crate::doctor::versions::{Version, python_least};
+use jelly_base::text::close_names;
 use regex::Regex;
 use std::path::{Path, PathBuf};
 
@@ -173,6 +174,18 @@ impl<'a> Env<'a> {
             .filter(|name| name.ends_with(".dist-info"))
             .take(DISTS)
             .collect()
+    }
+
+    /// The module here that is meant by a name that none has.
+    pub(super) fn module_near(&self, name: &str) -> Option<String> {
+        let names = self.sight.names(&self.site);
+        let modules = names
+            .iter()
+            .map(|name| name.strip_suffix(".py").unwrap_or(name));
+        let modules: Vec<&str> = modules
+            .filter(|name| !name.contains(['.', '-']) && !name.starts_with('_'))
+            .collect();
+        close_names(name, modules).into_iter().next()
     }
 
     /// Whether a package's list of files names this module.

@@ -68,6 +68,15 @@ pub(super) fn place(line: &str) -> Option<&str> {
     {
         return Some(line);
     }
+    // R draws a tree: `2.   └─shop:::add(x, 3) at shop/R/total.R:12:3`
+    if first.is_ascii_digit() && line.contains('─') {
+        let called = line.rsplit_once(" at ");
+        return Some(
+            called
+                .and_then(|(_, place)| before_colon(place, ".R"))
+                .unwrap_or_default(),
+        );
+    }
     if first == b'F'
         && let Some(rest) = line.strip_prefix("File \"")
     {
@@ -103,14 +112,19 @@ pub(super) fn place(line: &str) -> Option<&str> {
     }
     let mut of_go = false;
     let mut of_ruby = false;
+    let mut of_haskell = false;
     for colon in memchr_iter(b':', line.as_bytes()) {
         match &line.as_bytes()[..colon] {
             [.., b'.', b'g', b'o'] => of_go = true,
             [.., b'.', b'r', b'b'] => of_ruby = true,
+            [.., b'.', b'h', b's'] => of_haskell = true,
             _ => {}
         }
     }
     if of_ruby && let Some(path) = ruby(line) {
+        return Some(path);
+    }
+    if of_haskell && let Some(path) = haskell(line) {
         return Some(path);
     }
     if of_go && line.contains(" +0x") {
@@ -153,6 +167,19 @@ fn ruby(line: &str) -> Option<&str> {
     let path = before_colon(line, ".rb")?;
     (!path.contains(' ') && (line.contains(":in ") || line.ends_with(|c: char| c.is_ascii_digit())))
         .then_some(path)
+}
+
+/// `head, called at src/Cart.hs:22:11 in shop-0.1:Cart`, or the lines of a
+/// function, `src/Cart.hs:(20,1)-(22,14)`.
+fn haskell(line: &str) -> Option<&str> {
+    if let Some((_, place)) = line.split_once(", called at ") {
+        return before_colon(place, ".hs");
+    }
+    let (path, lines) = line.split_once(".hs:(")?;
+    let spans = lines
+        .bytes()
+        .all(|b| b.is_ascii_digit() || b",()-".contains(&b));
+    (spans && !path.contains(' ')).then(|| &line[..path.len() + ".hs".len()])
 }
 
 /// What stands before the first colon that comes right behind `ending`.
@@ -393,6 +420,16 @@ mod tests {
                 "/srv/app/shop.py",
             ),
             ("... 12 more", ""),
+            (
+                "errorEmptyList, called at libraries/base/GHC/List.hs:1646:3 in base:GHC.List",
+                "libraries/base/GHC/List.hs",
+            ),
+            ("src/Shop/Cart.hs:(20,1)-(22,14)", "src/Shop/Cart.hs"),
+            (
+                " 2.   └─shop:::add(x, 3) at shop/R/total.R:12:3",
+                "shop/R/total.R",
+            ),
+            (" 3.     └─base::stop(\"closed\")", ""),
         ] {
             assert_eq!(place(line), Some(path), "{line}");
         }

@@ -281,7 +281,7 @@ pub(in crate::engine) fn class(line: &str) -> Option<&str> {
     // `module.Class: …` in Python may be called anything.
     let in_module = qualified
         && class.starts_with(|c: char| c.is_ascii_lowercase())
-        && !class.contains(['/', '$', '*', '&'])
+        && !class.contains(['/', '*', '&'])
         && last.starts_with(|c: char| c.is_ascii_uppercase())
         && last.contains(|c: char| c.is_ascii_lowercase())
         && rest.starts_with(": ");
@@ -293,8 +293,11 @@ pub(in crate::engine) fn class(line: &str) -> Option<&str> {
     let in_ruby = class.contains("::")
         && class.split("::").all(is_constant)
         && (rest.is_empty() || rest == ":" || rest.starts_with(": "));
+    // And one of Elixir's: `** (Shop.Gate.Denied) the badge is of no use`.
+    let in_elixir = qualified && class.split('.').all(is_constant) && rest.starts_with(") ");
     let known = in_module
         || in_ruby
+        || in_elixir
         || qualified
             && (LOWER.contains(&last)
                 || class.starts_with("Errno::")
@@ -450,6 +453,14 @@ mod tests {
                 "RuntimeError",
             ),
             ("MemoryError", "MemoryError"),
+            (
+                "** (Shop.Gate.Denied) the badge is of no use",
+                "Shop.Gate.Denied",
+            ),
+            (
+                "com.acme.Stock$NoSpaceLeft: shelf 7",
+                "com.acme.Stock$NoSpaceLeft",
+            ),
         ] {
             assert_eq!(class(line), Some(name), "{line}");
         }

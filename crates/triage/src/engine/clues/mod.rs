@@ -22,8 +22,11 @@ mod wrapped;
 pub use failing_line::{failing_line, failing_line_of_server};
 pub(super) use heads::class;
 pub(super) use masked::{MASK, masked};
-pub(super) use origin::{Origin, origin, product_frame, product_function};
+pub(super) use origin::{
+    Origin, is_library, is_test, origin, product_frame, product_function, raised_by_library,
+};
 pub(super) use roots::{telling_line, trace_line};
 pub(super) use slice::Text;
 pub(super) use talk::repeated;
 pub(super) use texts::texts;
+pub(super) use wrapped::tells_of_system;

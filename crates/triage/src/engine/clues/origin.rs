@@ -62,8 +62,16 @@ pub(in crate::engine) fn origin(f: &Failure) -> Origin {
     }
 }
 
+/// Whether the innermost line of the stack belongs to a library, whoever called it.
+pub(in crate::engine) fn raised_by_library(f: &Failure) -> bool {
+    let text = super::slice::readable(f.text.as_deref().unwrap_or_default());
+    innermost(&text, |place| !place.is_empty()).is_some_and(|place| !is_own(place, f))
+}
+
 /// The innermost place of the stack that `is_wanted`.
 fn innermost(text: &str, is_wanted: impl Fn(&str) -> bool) -> Option<&str> {
+    // ExUnit names the test above what it says, where a stack looks the same.
+    let text = below_heading(text).unwrap_or(text);
     // Mostly a few lines decide, and no other one is looked at.
     // The JVM tells the innermost exception last.
     if let Some(at) = text.rfind("\nCaused by: ") {
@@ -80,6 +88,16 @@ fn innermost(text: &str, is_wanted: impl Fn(&str) -> bool) -> Option<&str> {
     places(text).find(|place| is_wanted(place))
 }
 
+/// What follows the line that heads a stack, if that holds any place.
+fn below_heading(text: &str) -> Option<&str> {
+    static HEADING: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(" stacktrace:\n"));
+    let at = HEADING.find(text.as_bytes())?;
+    let stack = &text[at + HEADING.needle().len()..];
+    places(stack)
+        .any(|place| !place.is_empty())
+        .then_some(stack)
+}
+
 /// What `make` says of the innermost line of the stack, and of its place, that
 /// belongs to no library.
 pub(super) fn own_place<T>(
@@ -94,13 +112,24 @@ pub(super) fn own_place<T>(
 }
 
 /// The place that a message begins with, as Lua and shells write it:
-/// `src/cart.lua:33: attempt to …`.
+/// `src/cart.lua:33: attempt to …`; or that it ends in, as Perl does:
+/// `closed at lib/Cart.pm line 4.`
 fn said_at<'t>(text: &'t str, f: &Failure) -> Option<&'t str> {
+    let begins = |line: &'t str| place(line.trim_start().split_once(": ")?.0);
     lines_of(text)
         .take(LINES)
-        .filter_map(|line| line.trim_start().split_once(": "))
-        .filter_map(|(head, _)| place(head))
+        .filter_map(|line| begins(line).or_else(|| ends_at(line)))
         .find(|place| is_own(place, f))
+}
+
+fn ends_at(line: &str) -> Option<&str> {
+    let (before, number) = line.trim_end_matches(['.', ' ']).rsplit_once(" line ")?;
+    let (_, path) = before.rsplit_once("at ")?;
+    let of_perl = [".pm", ".pl", ".t"]
+        .iter()
+        .any(|ending| path.ends_with(ending));
+    let lined = number.bytes().all(|b| b.is_ascii_digit());
+    (of_perl && lined && !path.contains(' ')).then_some(path)
 }
 
 fn places(text: &str) -> impl Iterator<Item = &str> {
@@ -112,16 +141,17 @@ pub(super) fn is_own(place: &str, f: &Failure) -> bool {
     !place.is_empty() && !is_library(place) && !is_foreign(place, f.classname.as_deref())
 }
 
-/// Whether the stack ends with its innermost line, as Python writes it.
+/// Whether the stack ends with its innermost line, as Python and R write it.
 fn is_outermost_first(text: &str) -> bool {
-    static MARKS: LazyLock<[Finder<'_>; 2]> =
-        LazyLock::new(|| ["File \"", ".py:"].map(Finder::new));
+    static MARKS: LazyLock<[Finder<'_>; 3]> =
+        LazyLock::new(|| ["File \"", ".py:", ".R:"].map(Finder::new));
     let may_be = |mark: &Finder<'_>| mark.find(text.as_bytes()).is_some();
     MARKS.iter().any(may_be)
         && lines_of(text).take(LINES).any(|line| {
             line.trim_start_matches([' ', '\t', '|'])
                 .starts_with("File \"")
                 || before_colon(line, ".py").is_some() && place(line).is_some()
+                || line.contains('─') && place(line).is_some()
         })
 }
 
@@ -206,9 +236,23 @@ fn product_place<'t>(f: &Failure, text: &'t str) -> Option<&'t str> {
         !class.is_empty() && (in_class || place.contains(&module))
             || f.file.as_deref().is_some_and(|file| place.contains(file))
     };
-    innermost(text, |place| {
-        is_own(place, f) && !is_test(place) && !of_test(place)
-    })
+    let of_product = |place: &str| is_own(place, f) && !is_test(place) && !of_test(place);
+    // Whether a backtrace follows depends on how the tests are run.
+    match panicked_at(text) {
+        Some(place) => Some(place).filter(|place| of_product(place)),
+        None => innermost(text, of_product)
+            .or_else(|| said_at(text, f).filter(|place| of_product(place))),
+    }
+}
+
+/// The file that Rust names where it tells of a panic.
+fn panicked_at(text: &str) -> Option<&str> {
+    static MARK: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(" panicked at "));
+    let at = MARK.find(text.as_bytes())? + MARK.needle().len();
+    let line = text[at..].lines().next()?;
+    let path = &line[..line.find(".rs:")? + ".rs".len()];
+    let begins = path.rfind([' ', '\'']).map_or(0, |at| at + 1);
+    Some(&path[begins..])
 }
 
 /// Whether a line of a JVM's stack belongs to other people than the test: the
@@ -216,6 +260,11 @@ fn product_place<'t>(f: &Failure, text: &'t str) -> Option<&'t str> {
 fn is_foreign(place: &str, test: Option<&str>) -> bool {
     /// As many parts of a package name its owner, as in `com.acme`.
     const OWNER: usize = 2;
+    if let Some(path) = place.strip_prefix("lib/")
+        && path.ends_with(".ex")
+    {
+        return test.is_some_and(|test| is_of_other_application(path, test));
+    }
     let Some((called, file)) = place.rsplit_once('(') else {
         return false;
     };
@@ -233,7 +282,21 @@ fn is_foreign(place: &str, test: Option<&str>) -> bool {
         && test.is_some_and(|test| packaged(test) && !owner(test).eq(owner(called)))
 }
 
-fn is_library(place: &str) -> bool {
+/// Whether a file below Elixir's `lib/` belongs to another application than the
+/// test: `req/request.ex`, tested by `Elixir.Shop.CartTest`.
+fn is_of_other_application(path: &str, test: &str) -> bool {
+    let Some((folder, _)) = path.split_once('/') else {
+        return false;
+    };
+    let module = test.strip_prefix("Elixir.").unwrap_or_default();
+    let root = module.split('.').next().unwrap_or_default();
+    let (root, folder) = (root.to_ascii_lowercase(), folder.replace('_', ""));
+    // `Shop` and `shop_web` are of one house.
+    !root.is_empty() && !root.starts_with(&folder) && !folder.starts_with(&root)
+}
+
+/// Whether a place, or a class by its package, belongs to other people.
+pub(in crate::engine) fn is_library(place: &str) -> bool {
     static ANY_PART: LazyLock<Option<Regex>> = LazyLock::new(|| {
         RegexBuilder::new(&LIBRARY_PLACES.join("|"))
             .unicode(false)
@@ -246,7 +309,8 @@ fn is_library(place: &str) -> bool {
     LIBRARIES.iter().any(begins) || ANY_PART.as_ref().is_some_and(parts)
 }
 
-fn is_test(place: &str) -> bool {
+/// Whether a place, a file or a line of one, belongs to tests.
+pub(in crate::engine) fn is_test(place: &str) -> bool {
     const FOLDERS: [&str; 16] = [
         "test",
         "tests",
@@ -308,6 +372,7 @@ fn is_test(place: &str) -> bool {
         || stem.starts_with("Test")
         || lower.starts_with("test_")
         || lower.starts_with("t_")
+        || lower.starts_with("test-")
         || lower.starts_with("conftest")
         || lower.contains("_test.")
         || lower.contains("_tests.")
@@ -451,6 +516,27 @@ mod tests {
             ),
             (
                 "./src/cart.lua:33: attempt to index field 'item' (a nil value)",
+                Origin::Product,
+            ),
+            (
+                "  1) test total (CartTest)\n     test/cart_test.exs:8\n     ** (KeyError) key :price not found\n     stacktrace:\n       (shop 0.1.0) lib/cart.ex:3: Cart.total/1\n       test/cart_test.exs:8: (test)",
+                Origin::Product,
+            ),
+            (
+                "uncaught exception: ErrorCall\n  error, called at libraries/base/GHC/List.hs:1646:3 in base:GHC.List\n  head, called at src/Cart.hs:22:11 in shop-0.1:Cart",
+                Origin::Library,
+            ),
+            (
+                "uncaught exception: PatternMatchFail\n  src/Cart.hs:(20,1)-(22,14): Non-exhaustive patterns in function price",
+                Origin::Product,
+            ),
+            (
+                "the cart is closed at lib/Shop/Cart.pm line 41.",
+                Origin::Product,
+            ),
+            ("the cart is closed at t/cart.t line 41.", Origin::Test),
+            (
+                "Error in `add(x, 3)`: the cart is closed\nBacktrace:\n    x\n 1. └─shop::total(x) at test-total.R:4:3\n 2.   └─shop:::add(x, 3) at shop/R/total.R:12:3\n 3.     └─base::stop(\"closed\")",
                 Origin::Product,
             ),
             (

@@ -123,7 +123,9 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
 
 /// Whether an assertion of Go's libraries wanted no error at all.
 fn wanted_no_error(said: &str) -> bool {
-    said.contains("Received unexpected error:") || said.contains("Unexpected error:")
+    said.contains("Received unexpected error:")
+        || said.contains("Unexpected error:")
+        || said.contains("_test.go:") && said.contains(" unexpected error: ")
 }
 
 /// Whether the status of an answer that never came is compared, where the log
@@ -196,10 +198,12 @@ fn in_hook(f: &Failure) -> bool {
         class.starts_with(|c: char| c.is_ascii_lowercase()) && class.contains('.')
             || text.contains(".java:")
     };
-    let whole = f.name.is_some()
-        && f.name == f.classname
-        && f.name.as_deref().is_some_and(|name| name.contains('.'))
-        && of_jvm();
+    let class = f.classname.as_deref().unwrap_or_default();
+    let of_class = f
+        .name
+        .as_deref()
+        .is_some_and(|name| name == class || name.is_empty());
+    let whole = of_class && class.contains('.') && of_jvm();
     whole
         || ANY
             .as_ref()

@@ -25,7 +25,7 @@ pub(super) fn unwrapped(said: &str, typed: bool) -> Option<Cow<'_, str>> {
 
 /// How operating systems, resolvers and the exceptions that stand for them
 /// tell of their errors: what an assertion that wanted none ran into.
-pub(super) fn tells_of_system(said: &str) -> bool {
+pub(in crate::engine) fn tells_of_system(said: &str) -> bool {
     static SYSTEM: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
         bytes::RegexBuilder::new(
             r"(?x)

@@ -1,7 +1,9 @@
 //! Names: their parts are words, numbers, or chance.
 
 use super::moment::moment;
-use super::shape::{PartShape, in_words, is_hex, is_pod_suffix, is_random_whole, shape, uuid};
+use super::shape::{
+    self, PartShape, in_words, is_hex, is_pod_suffix, is_random_whole, shape, uuid,
+};
 use super::walk::{ID, Preceding, TIME, VERSION_WORDS, Walk, has_digit, is_number, is_word};
 use super::words::{WordKinds, is_wordlike, kinds, made_up_from};
 
@@ -160,6 +162,7 @@ impl<'t> Walk<'t> {
             && parts
                 .iter()
                 .any(|part| kinds_of(part.text).is(WordKinds::MACHINE));
+        let made = several && (self.word.is(WordKinds::MADE) || self.in_arn());
         let mut last = self.word;
         let mut counted = false;
         for (index, part) in parts.iter().enumerate() {
@@ -172,8 +175,12 @@ impl<'t> Walk<'t> {
             let beside = before || parts.get(index + 1).is_some_and(|next| next.chance);
             let number = text.bytes().position(|b| b.is_ascii_digit());
             let mut stem = 0;
+            // Playwright cuts long names of folders, and puts a hash in between.
+            let hashed = (self.in_path || parts.len() > 3) && several && is_short_hash(text);
+            let odd = || is_odd(text) || shape::turns(text.as_bytes()) > 1;
+            let made_up = made && text.len() >= 6 && odd() || hashed;
             let chance = match part.shape {
-                _ if part.chance || suffix => true,
+                _ if part.chance || suffix || made_up => true,
                 PartShape::Random => true,
                 PartShape::Word => {
                     machine && (number.is_some() || text.len() >= 6 && is_odd(text))
@@ -233,7 +240,7 @@ impl<'t> Walk<'t> {
         }
         counted
             || ends && self.word.is(WordKinds::COUNTER)
-            || last.is(WordKinds::COUNTER | WordKinds::ID)
+            || last.is(WordKinds::COUNTER | WordKinds::ID | WordKinds::TEMPORARY)
             || n.len() >= (if self.in_path { 3 } else { 4 }) && !self.compares && self.version == 0
     }
 }
@@ -252,7 +259,7 @@ fn hash_of_file(name: &str) -> Option<(usize, usize)> {
     let joined = from > 1 && stem[..from].ends_with(['-', '.']);
     let has = |is: fn(&u8) -> bool| hash.as_bytes().iter().filter(|b| is(b)).count();
     let mixed = has(u8::is_ascii_uppercase) > 1 && has(u8::is_ascii_lowercase) > 0;
-    let odd = (has_digit(hash) || mixed) && 2 * in_words(hash.as_bytes()) < HASH;
+    let odd = (has_digit(hash) || mixed) && in_words(hash.as_bytes()) <= 5;
     (joined && hash.bytes().all(is_word) && odd).then_some((from, stem.len()))
 }
 
@@ -260,18 +267,44 @@ fn hash_of_file(name: &str) -> Option<(usize, usize)> {
 /// Docker's `quirky_darwin`, what follows `runnervm`, and the hash of a class
 /// of styles.
 fn invented(name: &str) -> Option<usize> {
+    // Angular marks what belongs to a component.
+    for mark in ["_ngcontent-", "_nghost-"] {
+        if name.starts_with(mark) {
+            return Some(mark.len());
+        }
+    }
+    // The hash of a class of styles: `Button_primary__OqfZB`.
+    if let Some((class, hash)) = name.rsplit_once("__")
+        && (5..=8).contains(&hash.len())
+        && !class.is_empty()
+        && is_odd(hash)
+        && hash.bytes().skip(1).any(|b| !b.is_ascii_lowercase())
+    {
+        return Some(name.len() - hash.len());
+    }
     if let Some((first, second)) = name.split_once('_') {
         let second = second.trim_end_matches(|c: char| c.is_ascii_digit());
         let docker = kinds(first).is(WordKinds::QUALITY) && kinds(second).is(WordKinds::SURNAME);
         return docker.then_some(0);
     }
-    if let Some(hash) = name.strip_prefix("css-") {
+    if let Some(hash) = name.strip_prefix("veth") {
+        return (hash.len() == 7 && is_hex(hash.as_bytes())).then_some("veth".len());
+    }
+    let of_styles = ["css-", "svelte-"];
+    if let Some(mark) = of_styles.into_iter().find(|mark| name.starts_with(mark)) {
+        let hash = &name[mark.len()..];
         let of_hash = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
         let odd = has_digit(hash) || !is_wordlike(hash.as_bytes());
         let is_hash = (5..=8).contains(&hash.len()) && hash.bytes().all(of_hash) && odd;
-        return is_hash.then_some("css-".len());
+        return is_hash.then_some(mark.len());
     }
     machine_prefix(name)
+}
+
+/// Five digits of a hash: one of a folder's name.
+fn is_short_hash(text: &str) -> bool {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    text.len() == 5 && is_hex(text.as_bytes()) && digits > 1
 }
 
 /// How much of a name is words for machines that are written as one, with what
@@ -326,12 +359,12 @@ fn parts_of(name: &str) -> Vec<NamePart<'_>> {
             continue;
         }
         let uuid = uuid(rest.as_bytes());
-        let day = (at > 0)
-            .then(|| moment(rest).filter(|moment| moment.day))
-            .flatten();
+        // What a text begins with was looked at before, but for parts of a path.
+        let day = moment(rest).filter(|moment| moment.day && (at > 0 || moment.clock));
+        let day = day.map(|day| day.len).or_else(|| dotted_day(name, at));
         let len = match (uuid, day) {
             (Some(_), _) => 36,
-            (None, Some(day)) => day.len,
+            (None, Some(day)) => day,
             // Kubernetes glues its word to the id in the names of control groups.
             (None, None) if is_pod_group(rest) => "pod".len(),
             (None, None) => rest.bytes().position(is_joint).unwrap_or(rest.len()),
@@ -354,6 +387,17 @@ fn parts_of(name: &str) -> Vec<NamePart<'_>> {
         from = at;
     }
     parts
+}
+
+/// The length of a day that a name ends with, as in `shop-2026.11.26`.
+fn dotted_day(name: &str, at: usize) -> Option<usize> {
+    let day = &name[at..];
+    let joined = name[..at].ends_with(['-', '_']);
+    let is_digit =
+        |at: usize, b: u8| matches!(at, 4 | 7) == (b == b'.') && (b == b'.' || b.is_ascii_digit());
+    let formed =
+        day.len() == "2026.11.26".len() && day.bytes().enumerate().all(|(at, b)| is_digit(at, b));
+    (joined && formed && day.starts_with("20")).then_some(day.len())
 }
 
 fn is_pod_group(text: &str) -> bool {

@@ -33,7 +33,10 @@ impl Walk<'_> {
                 Some(ip) => (!is_known(ip)).then_some(IP),
                 None => {
                     let long = name.split('.').any(|part| part.len() > 4);
-                    (long || self.word.is(WordKinds::COUNTER)).then_some(ID)
+                    // Erlang's processes: `<0.721.0>`
+                    let process =
+                        self.out.ends_with('<') && self.rest()[name.len()..].starts_with('>');
+                    (long || process || self.word.is(WordKinds::COUNTER)).then_some(ID)
                 }
             };
             self.put(name.len(), instead);
@@ -142,7 +145,7 @@ impl Walk<'_> {
         } else if self.is_limit() {
             false
         } else if self.limits {
-            many
+            many || self.coarse
         } else {
             !self.compares && (self.coarse || n.len() >= 4)
         };
@@ -150,7 +153,7 @@ impl Walk<'_> {
     }
 
     /// Whether this stands in a name of a resource of AWS.
-    fn in_arn(&self) -> bool {
+    pub(super) fn in_arn(&self) -> bool {
         let before = &self.text[..self.at];
         let begin = before.rfind([' ', '\'', '"', '(', '\n']);
         before[begin.map_or(0, |at| at + 1)..].starts_with("arn:")
@@ -194,7 +197,9 @@ impl Walk<'_> {
         let signed = self.out.ends_with(" -");
         self.limits
             || signed
-            || self.word.is(WordKinds::MEASURE | WordKinds::COUNTER)
+            || self
+                .word
+                .is(WordKinds::MEASURE | WordKinds::COUNTER | WordKinds::PORT)
             || digits.len() >= 3
             || fraction.len() >= 3
     }

@@ -1,7 +1,7 @@
 //! Paths: where a project, a home or a temporary folder lies says nothing, and
 //! the name of what was looked for does.
 
-use super::shape::{PartShape, in_words, shape};
+use super::shape::{PartShape, in_words, shape, uuid};
 use super::words::{WordKinds, kinds};
 
 /// How much of `text` is an absolute path, which may begin with a drive. In
@@ -85,6 +85,9 @@ fn checkout(folder: &str) -> &str {
 /// up by a program: of `shop-aB3dE9.csv`, `shop-<id>.csv`.
 fn made_up(name: &str) -> String {
     const EXTENSION: usize = 5;
+    if uuid(name.as_bytes()).is_some() {
+        return format!("<id>{}", &name[36..]);
+    }
     let is_extension = |text: &str| {
         (1..=EXTENSION).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_lowercase())
     };

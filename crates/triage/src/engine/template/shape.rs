@@ -37,7 +37,7 @@ pub(super) fn shape(part: &str) -> PartShape {
     if n >= 20 && digits > 1 && mixed && 3 * changes_of_class(bytes) >= n {
         return PartShape::Random;
     }
-    let changes = count_pairs(bytes, |a, b| a.is_ascii_digit() != b.is_ascii_digit());
+    let changes = turns(bytes);
     let word = bytes.iter().take_while(|b| !b.is_ascii_digit()).count();
     let capitals = bytes[..word].iter().all(u8::is_ascii_uppercase);
     // `E11000` is a code, and none in base sixteen.
@@ -45,7 +45,8 @@ pub(super) fn shape(part: &str) -> PartShape {
     if coded {
         return PartShape::Numbered(word);
     }
-    if is_hex(bytes) && (n >= 7 || n == 6 && digits > 1 || n >= 4 && changes > 1) {
+    let six = n == 6 && (digits > 1 || !is_wordlike(&bytes[..word]));
+    if is_hex(bytes) && (n >= 7 || six || n >= 4 && changes > 1) {
         return PartShape::Random;
     }
     if changes > 1 {
@@ -98,7 +99,17 @@ pub(super) fn is_random_whole(name: &str) -> bool {
         return false;
     }
     let few = if has(u8::is_ascii_digit) { 40 } else { 25 };
-    100 * changes_of_class(bytes) >= 40 * n && 100 * in_words(bytes) < few * n
+    let turns = if n >= 12 && has(u8::is_ascii_digit) {
+        30
+    } else {
+        40
+    };
+    100 * changes_of_class(bytes) >= turns * n && 100 * in_words(bytes) < few * n
+}
+
+/// How often letters and digits take turns.
+pub(super) fn turns(bytes: &[u8]) -> usize {
+    count_pairs(bytes, |a, b| a.is_ascii_digit() != b.is_ascii_digit())
 }
 
 /// How often capitals, small letters and digits take turns.

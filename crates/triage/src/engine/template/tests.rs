@@ -305,6 +305,12 @@ fn near_misses_stay_apart() {
         ("cannot load cart.{}.js", "getTotal", "getPrice"),
         ("relation \"orders_{}\" does not exist", "2025", "2026"),
         ("the node{} is closed", "jsx", "manager"),
+        ("container shop-{} is gone", "postgres", "memcached"),
+        ("bucket acme-{} is missing", "invoices", "receipts"),
+        ("element .card__{} not found", "title", "footer"),
+        ("the colour is acme-{}", "faded1", "faded2"),
+        ("needs tool 2026.{} or later", "10.22", "11.12"),
+        ("stage {} of the plan failed", "3", "4"),
     ] {
         let of = |means: &str| template(&failure.replace("{}", means));
         assert_ne!(of(one), of(other), "{failure}");
@@ -355,6 +361,50 @@ fn names_that_programs_invent_are_chance() {
             "6",
         ),
         ("Request charge: {}", "79.39", "2.11"),
+        (
+            "npm ci failed, see /home/ci/.npm/_logs/{}-debug-0.log",
+            "2026-11-22T10_10_03_924Z",
+            "2026-11-07T21_42_58_193Z",
+        ),
+        ("container build_{} is gone", "ncsugyvi", "k4jkan2d"),
+        ("node kind-{}-worker2 is not ready", "0nartb", "nlzgcj"),
+        (
+            "arn:aws:sqs:eu-west-1:123456789012:orders-{} is purged",
+            "xbxzymxy",
+            "llf3sbo7",
+        ),
+        ("failed to load /assets/index-{}.js", "Nnic2bVO", "H3wogsxw"),
+        ("element .Button_primary__{} not found", "OqfZB", "y7vsF"),
+        ("slug acme-{} is taken", "fdcbe4", "a60b5b"),
+        ("falsified (path: \"{}\")", "43:6:3", "8:11:0:2"),
+        (
+            "reproduce with b'{}'",
+            "ql30EV0UpGT7TItKXfGX==",
+            "9dAP/ybp1jkbE67+OOe1==",
+        ),
+        (
+            "no frame in test-results/cart-Cart-{}-sums-chromium/video.webm",
+            "0ab1c",
+            "a8239",
+        ),
+        ("port #Port<0.{}> closed", "85", "9"),
+        ("no reply from <0.{}.0>", "721", "4093"),
+        ("relation \"pg_temp_{}.plan\" does not exist", "6", "21"),
+        ("index shop-2026.11.{} is read-only", "12", "26"),
+        (
+            "run manual__{}+00:00 failed",
+            "2026-11-25T22:48:39",
+            "2026-11-21T19:41:39",
+        ),
+        (
+            "missing /home/ci/_temp/{}.sh",
+            "b1b314e8-8eb3-410f-a730-525b42b3bbd7",
+            "231c24e4-d374-4e99-abc6-005f44543246",
+        ),
+        ("element _ngcontent-{} not found", "qix-c631", "rji-c787"),
+        ("element .svelte-{} not found", "wj657vk", "159x9rf"),
+        ("link veth{} is down", "d15a4f4", "ef27e95"),
+        ("task 35 in stage {} failed", "68.0", "7.1"),
         (
             "[signal SIGSEGV: code=0x1 addr=0x{} pc=0x01b932]",
             "2b",

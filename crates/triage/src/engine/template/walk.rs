@@ -79,6 +79,16 @@ fn name_len(text: &str) -> usize {
     at
 }
 
+/// How much of a name of this length stands before a moment that goes on behind
+/// it, as in `manual__2026-11-26T05:16:15`.
+fn before_moment(text: &str, len: usize) -> Option<usize> {
+    let name = text.get(..len).filter(|_| text[len..].starts_with(':'))?;
+    let at = name.rfind("_20")? + 1;
+    let stamp = moment(&text[at..]).filter(|moment| moment.day && moment.clock)?;
+    let stem = name[..at].trim_end_matches('_').len();
+    (at + stamp.len > len && stem > 0).then_some(stem)
+}
+
 /// How long the id is that React's `useId` made, as in `:r1f:`.
 fn react_id(text: &str) -> Option<usize> {
     let id = text.strip_prefix(":r")?;
@@ -219,6 +229,10 @@ impl<'t> Walk<'t> {
         {
             return self.path(len);
         }
+        let joint = rest.len() - rest.trim_start_matches('_').len();
+        if joint > 0 && moment(&rest[joint..]).is_some_and(|moment| moment.day && moment.clock) {
+            return self.put(joint, None);
+        }
         if let Some(moment) = moment(rest) {
             let kept = match (moment.day, moment.clock) {
                 (true, false) => self.version > 0 || self.compares,
@@ -231,8 +245,12 @@ impl<'t> Walk<'t> {
             self.before = Preceding::Host;
             return;
         }
+        if let Some(len) = base64_len(rest).or_else(|| steps_len(rest).filter(|_| !self.compares)) {
+            return self.put(len, Some(ID));
+        }
         let len = name_len(rest);
-        let name = &rest[..len];
+        let name = &rest[..before_moment(rest, len).unwrap_or(len)];
+        let len = name.len();
         let hex = is_hex(name.as_bytes());
         // Java's objects, Git's commits; and no number with an exponent.
         let object = self.at > 0 && self.byte(self.at - 1) == Some(b'@');
@@ -367,6 +385,36 @@ fn component(part: &str, version: bool) -> String {
         }
     }
     walk.out
+}
+
+/// How long what `text` begins with is, if that is bytes in base 64 which are
+/// filled up, as in `b'ql30EV0UpGT7TItKXfGX=='`.
+fn base64_len(text: &str) -> Option<usize> {
+    const SHORTEST: usize = 12;
+    let is_digit = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/');
+    let digits = text.bytes().take_while(|b| is_digit(b)).count();
+    let filled = text[digits..].len() - text[digits..].trim_start_matches('=').len();
+    let has = |is: fn(&u8) -> bool| text.as_bytes()[..digits].iter().any(is);
+    let mixed =
+        has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);
+    let ends = !text[digits + filled..]
+        .starts_with(|c: char| c.is_alphanumeric() || "$<[{'\"(".contains(c));
+    let quoted = text[digits + filled..].starts_with(['\'', '"']);
+    (digits >= SHORTEST && (1..=2).contains(&filled) && mixed && (ends || quoted))
+        .then_some(digits + filled)
+}
+
+/// How long numbers with colons between them are, three and more, that are no
+/// time of day: steps of a search, as in `path: "43:6:3"`.
+fn steps_len(text: &str) -> Option<usize> {
+    let len = text
+        .bytes()
+        .take_while(|b| b.is_ascii_digit() || *b == b':')
+        .count();
+    let steps = text[..len].trim_end_matches(':');
+    let ends = !text[len..].starts_with(|c: char| c.is_alphanumeric() || c == '.');
+    let numbers = steps.split(':').all(is_number) && steps.matches(':').count() > 1;
+    (numbers && ends).then_some(steps.len())
 }
 
 /// The length of `https://`, if `text` begins with such.

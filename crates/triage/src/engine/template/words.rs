@@ -37,6 +37,7 @@ impl WordKinds {
     pub(super) const STORE: Self = Self(1 << 22);
     pub(super) const QUALITY: Self = Self(1 << 23);
     pub(super) const SURNAME: Self = Self(1 << 24);
+    pub(super) const MADE: Self = Self(1 << 25);
 
     /// Whether it is one of these kinds.
     pub(super) fn is(self, kinds: Self) -> bool {
@@ -59,7 +60,7 @@ impl BitOrAssign for WordKinds {
 }
 
 /// The lists of the table, each with what it makes of its words.
-const KINDS: [(&str, WordKinds); 25] = [
+const KINDS: [(&str, WordKinds); 26] = [
     ("counters", WordKinds::COUNTER),
     ("records", WordKinds::RECORD),
     ("ids", WordKinds::ID),
@@ -85,6 +86,7 @@ const KINDS: [(&str, WordKinds); 25] = [
     ("stores", WordKinds::STORE),
     ("qualities", WordKinds::QUALITY),
     ("surnames", WordKinds::SURNAME),
+    ("made", WordKinds::MADE),
 ];
 
 /// The table, ready to be asked.

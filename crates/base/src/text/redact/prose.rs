@@ -1,0 +1,607 @@
+//! What is secret in a text that somebody wrote for people: an error message, a
+//! line of a log, a message of a server.
+//!
+//! Nothing says there where a word begins to be a value, so that a name alone
+//! is not enough: what stands behind it has to look like a secret as well. In
+//! JSON the name of a member is enough ([`mask_json`]).
+
+use super::names::{has_secret_form, is_common, is_password, looks_secret, may_be_secret};
+use super::places::{AN_ARGUMENT, Found, SCHEMES, secrets_in_urls};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Bytes of a name; what is longer is none.
+const NAME: usize = 64;
+/// Between a sign and its value, at most.
+const BLANKS: usize = 3;
+/// Shorter values are words and counts.
+const SHORTEST: usize = 6;
+/// From so many bytes on, letters and digits together are no word.
+const MIXED: usize = 8;
+/// From so many bytes on, small letters alone are no word of a language.
+const NO_WORD: usize = 12;
+/// Alone, it names an entry more often than what opens a door.
+const KEY: &str = "key";
+/// The name of what stands between the lines of a key file.
+const A_PRIVATE_KEY: &str = "a private key";
+const BEGIN_KEY: &str = "-----BEGIN ";
+const PRIVATE: &str = "PRIVATE KEY-----";
+
+/// What is secret in a text for people: behind names, in headers and URLs, or by
+/// its own form; in order, none over another.
+#[must_use]
+pub fn secrets_in_prose(text: &str) -> Vec<Found<'_>> {
+    secrets_in_word(text, 0)
+}
+
+/// The same of the word with this number of a command.
+pub(super) fn secrets_in_word(text: &str, word: usize) -> Vec<Found<'_>> {
+    let mut found = Prose { text, word }.find();
+    found.sort_by_key(|one| (one.at.start, std::cmp::Reverse(one.at.end)));
+    let mut end = 0;
+    found.retain(|one| {
+        let is_apart = one.at.start >= end;
+        if is_apart {
+            end = one.at.end;
+        }
+        is_apart
+    });
+    found
+}
+
+/// A text for people as it may be shown.
+#[must_use]
+pub fn show_text(text: &str) -> Cow<'_, str> {
+    let found = secrets_in_prose(text);
+    if found.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut from = 0;
+    for one in &found {
+        shown.push_str(&text[from..one.at.start]);
+        shown.push_str(&mark(one.name));
+        from = one.at.end;
+    }
+    shown.push_str(&text[from..]);
+    Cow::Owned(shown)
+}
+
+fn mark(name: &str) -> String {
+    let named: String = name
+        .chars()
+        .filter(|c| !c.is_control() && !matches!(c, '[' | ']'))
+        .take(NAME)
+        .collect();
+    format!("[secret {named}]")
+}
+
+/// Masks what is secret in a value by the name of its member, and in each text
+/// as [`show_text`] does. `named` gives the name under which one is shown.
+pub fn mask_json(value: &mut Value, named: &mut dyn FnMut(&str, &str) -> String) {
+    mask_member(value, "", named);
+}
+
+fn mask_member(value: &mut Value, name: &str, named: &mut dyn FnMut(&str, &str) -> String) {
+    match value {
+        Value::String(text) => {
+            if let Some(masked) = masked_member(text, name, named) {
+                *text = masked;
+            }
+        }
+        Value::Number(number) => {
+            let text = number.to_string();
+            if is_named(name) && is_password(name) && may_be_secret(name, &text) {
+                *value = Value::String(mark(&named(name, &text)));
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                mask_member(item, name, named);
+            }
+        }
+        Value::Object(members) => {
+            for (name, item) in members.iter_mut() {
+                mask_member(item, name, named);
+            }
+        }
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+fn is_named(name: &str) -> bool {
+    name != KEY && looks_secret(name)
+}
+
+fn masked_member(
+    text: &str,
+    name: &str,
+    named: &mut dyn FnMut(&str, &str) -> String,
+) -> Option<String> {
+    if is_named(name) {
+        let bare = without_scheme(text);
+        let is_one_word = !bare.contains(char::is_whitespace) || is_password(name);
+        if is_one_word && may_be_secret(name, bare) {
+            let before = &text[..text.len() - bare.len()];
+            return Some(format!("{before}{}", mark(&named(name, bare))));
+        }
+    }
+    let found = secrets_in_prose(text);
+    if found.is_empty() {
+        return None;
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut from = 0;
+    for one in &found {
+        shown.push_str(&text[from..one.at.start]);
+        shown.push_str(&mark(&named(one.name, one.value)));
+        from = one.at.end;
+    }
+    shown.push_str(&text[from..]);
+    Some(shown)
+}
+
+/// Whether a value can be looked for in other texts without hiding words that
+/// are nobody's secret.
+#[must_use]
+pub fn is_telling(value: &str) -> bool {
+    let is_word = value.len() < NO_WORD && value.bytes().all(|b| b.is_ascii_lowercase());
+    value.len() >= SHORTEST && !is_common(value) && !is_word
+}
+
+/// A text without the scheme of an `Authorization` before it.
+fn without_scheme(text: &str) -> &str {
+    match text.split_once(' ') {
+        Some((scheme, rest)) if is_scheme(scheme) => rest.trim_start(),
+        Some(_) | None => text,
+    }
+}
+
+fn is_scheme(word: &str) -> bool {
+    SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(word))
+}
+
+struct Prose<'a> {
+    text: &'a str,
+    word: usize,
+}
+
+impl<'a> Prose<'a> {
+    fn find(&self) -> Vec<Found<'a>> {
+        let mut found = secrets_in_urls(self.text, self.word);
+        self.keys(&mut found);
+        let bytes = self.text.as_bytes();
+        for at in memchr::memchr2_iter(b'=', b':', bytes) {
+            self.behind_sign(at, &mut found);
+        }
+        for at in memchr::memchr_iter(b'-', bytes) {
+            self.behind_flag(at, &mut found);
+        }
+        self.behind_schemes(&mut found);
+        // A name says more than that it looks like a secret.
+        self.tokens(&mut found);
+        found
+    }
+
+    fn add(&self, name: &'a str, at: Range<usize>, found: &mut Vec<Found<'a>>) {
+        found.push(Found {
+            name,
+            value: &self.text[at.clone()],
+            word: self.word,
+            at,
+        });
+    }
+
+    /// Between the first and the last line of a key file.
+    fn keys(&self, found: &mut Vec<Found<'a>>) {
+        let mut from = 0;
+        while let Some(at) = self.text[from..].find(BEGIN_KEY) {
+            from += at + BEGIN_KEY.len();
+            let line = self.text[from..].find("-----").map(|end| end + from + 5);
+            let Some(begin) = line.filter(|end| self.text[from..*end].ends_with(PRIVATE)) else {
+                continue;
+            };
+            let end = self.text[begin..].find("-----END").map(|end| begin + end);
+            let end = end.unwrap_or(self.text.len());
+            if !self.text[begin..end].trim().is_empty() {
+                self.add(A_PRIVATE_KEY, begin..end, found);
+            }
+            from = end;
+        }
+    }
+
+    /// What is secret by its own form.
+    fn tokens(&self, found: &mut Vec<Found<'a>>) {
+        let mut begin = 0;
+        let is_border = |byte: &u8| !(byte.is_ascii_alphanumeric() || b"_-.+".contains(byte));
+        let bytes = self.text.as_bytes();
+        while begin < bytes.len() {
+            let end = bytes[begin..].iter().position(is_border);
+            let end = end.map_or(bytes.len(), |length| begin + length);
+            // A sentence may end with it. A border may be of several bytes.
+            let token = match begin < end {
+                true => self.text[begin..end].trim_end_matches('.'),
+                false => "",
+            };
+            if token.len() >= NO_WORD && has_secret_form(token) && may_be_secret(AN_ARGUMENT, token)
+            {
+                self.add(AN_ARGUMENT, begin..begin + token.len(), found);
+            }
+            begin = end + 1;
+        }
+    }
+
+    /// `NAME=value`, `name: value`, `"name": "value"`, `name => value`.
+    fn behind_sign(&self, at: usize, found: &mut Vec<Found<'a>>) {
+        let bytes = self.text.as_bytes();
+        let sign = bytes[at];
+        let is = |place: Option<usize>, of: &[u8]| {
+            place
+                .and_then(|place| bytes.get(place))
+                .is_some_and(|byte| of.contains(byte))
+        };
+        // A comparison, or a path of a language.
+        if is(at.checked_sub(1), b"=:!<>~") || is(Some(at + 1), b"=:~") {
+            return;
+        }
+        let mut value_from = at + 1;
+        if sign == b'=' && is(Some(at + 1), b">") {
+            value_from += 1;
+        }
+        let before = self.text[..at].trim_end_matches(' ');
+        if at - before.len() > BLANKS {
+            return;
+        }
+        let unquoted = before.trim_end_matches(['"', '\'', '`']);
+        let quoted_name = unquoted.len() < before.len();
+        let unquoted = unquoted.trim_end_matches('\\');
+        let name = last_name(unquoted);
+        if name.is_empty() || !is_named(name) {
+            return;
+        }
+        let ahead = unquoted[..unquoted.len() - name.len()].trim_end();
+        if ahead
+            .get(ahead.len().saturating_sub(10)..)
+            .is_some_and(|word| word.eq_ignore_ascii_case("unexpected"))
+        {
+            return;
+        }
+        let spaced = is(Some(value_from), b" ") || before.len() < at;
+        if let Some(value) = self.value(value_from)
+            && value.is_secret(name, quoted_name, sign == b'=' && !spaced, self.text)
+        {
+            self.add(name, value.at, found);
+        }
+    }
+
+    /// `--token value` in a line.
+    fn behind_flag(&self, at: usize, found: &mut Vec<Found<'a>>) {
+        let before = self.text[..at].chars().next_back();
+        let begins = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '(' | '[' | ',');
+        if !before.is_none_or(begins) {
+            return;
+        }
+        let rest = self.text[at..].trim_start_matches('-');
+        let length = rest
+            .bytes()
+            .take(NAME + 1)
+            .take_while(|b| is_name_byte(*b))
+            .count();
+        let name = &rest[..length];
+        let from = self.text.len() - rest.len() + length;
+        let follows = self.text.as_bytes().get(from) == Some(&b' ');
+        if length > 1
+            && follows
+            && is_named(name)
+            && let Some(value) = self.value(from)
+            && !value.text(self.text).starts_with('-')
+            && value.is_secret(name, false, false, self.text)
+        {
+            self.add(name, value.at, found);
+        }
+    }
+
+    /// `Bearer value` without a name before it.
+    fn behind_schemes(&self, found: &mut Vec<Found<'a>>) {
+        for scheme in ["earer ", "asic "] {
+            for (at, _) in self.text.match_indices(scheme) {
+                let first = at.checked_sub(1).map(|at| self.text.as_bytes()[at]);
+                let word = at.checked_sub(2).map(|at| self.text.as_bytes()[at]);
+                let is_word = first.is_some_and(|byte| b"Bb".contains(&byte))
+                    && word.is_none_or(|byte| !byte.is_ascii_alphanumeric());
+                if is_word
+                    && let Some(value) = self.value(at + scheme.len())
+                    && looks_random(value.text(self.text))
+                    && may_be_secret("Authorization", value.text(self.text))
+                {
+                    self.add("Authorization", value.at, found);
+                }
+            }
+        }
+    }
+
+    /// The value that begins behind these bytes.
+    fn value(&self, from: usize) -> Option<ProseValue> {
+        let rest = &self.text[from..];
+        let blanks = rest.len() - rest.trim_start_matches(' ').len();
+        if blanks > BLANKS {
+            return None;
+        }
+        let rest = &rest[blanks..];
+        let escapes = rest.len() - rest.trim_start_matches('\\').len();
+        let opened = &rest[escapes..];
+        let quote = opened
+            .chars()
+            .next()
+            .filter(|c| matches!(c, '"' | '\'' | '`'));
+        let line = |text: &str| text.find(['\n', '\r']).unwrap_or(text.len());
+        let (begin, length, quoted) = match quote {
+            Some(quote) => {
+                let inside = &opened[1..];
+                let inside = &inside[..line(inside)];
+                let end = inside.find(quote).unwrap_or(inside.len());
+                let end = inside[..end].trim_end_matches('\\').len();
+                (from + blanks + escapes + 1, end, true)
+            }
+            None if escapes > 0 => return None,
+            None => {
+                let border = |c: char| {
+                    c.is_whitespace() || c.is_control() || "\"'`,;<>()[]{}|&\\".contains(c)
+                };
+                (
+                    from + blanks,
+                    rest.find(border).unwrap_or(rest.len()),
+                    false,
+                )
+            }
+        };
+        let whole = &self.text[begin..begin + length];
+        if !quoted && is_scheme(whole) {
+            let next = begin + length;
+            let follows = self.text.as_bytes().get(next) == Some(&b' ');
+            return match follows {
+                true => self.value_behind_scheme(next),
+                false => None,
+            };
+        }
+        let bare = match quoted {
+            true => without_scheme(whole),
+            false => whole.trim_end_matches(['.', ':']),
+        };
+        let begin = match quoted {
+            true => begin + length - bare.len(),
+            false => begin,
+        };
+        (!bare.is_empty()).then(|| ProseValue {
+            at: begin..begin + bare.len(),
+            quoted,
+            behind_scheme: bare.len() < whole.len() && quoted,
+        })
+    }
+
+    fn value_behind_scheme(&self, from: usize) -> Option<ProseValue> {
+        let rest = self.text[from..].trim_start_matches(' ');
+        // No more than one scheme.
+        let word = rest.split(' ').next().unwrap_or_default();
+        if is_scheme(word) {
+            return None;
+        }
+        let value = self.value(self.text.len() - rest.len())?;
+        Some(ProseValue {
+            behind_scheme: true,
+            ..value
+        })
+    }
+}
+
+struct ProseValue {
+    at: Range<usize>,
+    quoted: bool,
+    behind_scheme: bool,
+}
+
+impl ProseValue {
+    fn text<'t>(&self, text: &'t str) -> &'t str {
+        &text[self.at.clone()]
+    }
+
+    /// Whether it is a secret under a name that says so; `assigned` as a shell
+    /// does it, without blanks.
+    fn is_secret(&self, name: &str, quoted_name: bool, assigned: bool, text: &str) -> bool {
+        let value = self.text(text);
+        if !may_be_secret(name, value) {
+            return false;
+        }
+        // `token = read(…)`, `key=keys[0]`: a program.
+        let next = text[self.at.end..].chars().next();
+        if !self.quoted && matches!(next, Some('(' | '[')) {
+            return false;
+        }
+        if looks_random(value) {
+            return true;
+        }
+        let is_one_word = !value.contains(char::is_whitespace) || is_password(name);
+        let is_plain = value.len() < SHORTEST || !is_one_word || is_common(value);
+        !is_plain
+            && match (self.quoted, quoted_name) {
+                // A member of JSON.
+                (true, true) => true,
+                _ => {
+                    let says_it = is_password(name) || self.behind_scheme;
+                    let is_variable = !name.bytes().any(|byte| byte.is_ascii_lowercase());
+                    let digits = value.bytes().any(|byte| byte.is_ascii_digit());
+                    (assigned && (says_it || is_variable))
+                        || (says_it || self.quoted) && digits
+                        || self.behind_scheme && value.len() >= NO_WORD
+                }
+            }
+    }
+}
+
+/// Whether no language has such a word.
+fn looks_random(value: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| value.bytes().any(|byte| is(&byte));
+    let is_word = value.bytes().all(|byte| byte.is_ascii_graphic());
+    let mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+    let cases = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
+    is_word
+        && (value.len() >= MIXED && mixed
+            || value.len() >= 24 && cases && !value.contains(['.', '_', '-', '/', ':']))
+}
+
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_-.".contains(&byte)
+}
+
+/// The name that a text ends with.
+fn last_name(text: &str) -> &str {
+    let length = text
+        .bytes()
+        .rev()
+        .take(NAME)
+        .take_while(|b| is_name_byte(*b))
+        .count();
+    text[text.len() - length..].trim_start_matches(['-', '.'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{mask_json, secrets_in_prose, show_text};
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_secret_in_what_a_server_says_is_masked_by_its_name_or_form() {
+        const S: &str = "zzyyxx1234567890aa";
+        for text in [
+            "refused Authorization: Bearer S3",
+            "headers: { Authorization: 'Bearer S3' }",
+            "{Authorization=Bearer S3}",
+            "curl -H \"Authorization: Bearer S3\" https://x",
+            "user=bob Authorization: Bearer S3",
+            "a=1 token=S3 b",
+            "401: Bearer S3",
+            "x-api-key: S3, y",
+            "DB_PASSWORD=S3",
+            "{\"api_key\": \"S3\", \"n\": 1}",
+            "{\\\"api_key\\\":\\\"S3\\\"}",
+            "api_key => \"S3\"",
+            "exec srv --token S3 --port 80",
+            "postgres://app:S3@h/x refused",
+            "https://h/x?token=S3 401",
+            "cookie: S3",
+            "password: 'S3'",
+            "throw new Error(\"401 for Authorization: Bearer S3\")",
+            "-----BEGIN RSA PRIVATE KEY-----\nS3\nS3\n-----END RSA PRIVATE KEY-----",
+        ] {
+            let shown = show_text(&text.replace("S3", S)).into_owned();
+            assert!(!shown.contains(S), "{shown}");
+            assert!(shown.contains("[secret "), "{shown}");
+            assert_eq!(show_text(&shown), shown, "it is masked once");
+        }
+        for (text, shown) in [
+            (
+                "password=foo12345678 Authorization: Bearer zzyyxx1234567890aa!",
+                "password=[secret password] Authorization: Bearer [secret Authorization]",
+            ),
+            (
+                "bad token ghp_0123456789abcdefghij.",
+                "bad token [secret an argument].",
+            ),
+            ("AKIAIOSFODNN7EXAMPLE denied", "[secret an argument] denied"),
+            (
+                "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jV expired",
+                "[secret an argument] expired",
+            ),
+            (
+                "DB_PASSWORD=correcthorse",
+                "DB_PASSWORD=[secret DB_PASSWORD]",
+            ),
+            (
+                "wrong password: hunter2",
+                "wrong password: [secret password]",
+            ),
+        ] {
+            assert_eq!(show_text(text), shown);
+        }
+    }
+
+    #[test]
+    fn words_about_secrets_are_shown() {
+        for text in [
+            "SyntaxError: Unexpected token: abc12345",
+            "Unexpected token '}', \"{\"a\": }\" is not valid JSON",
+            "Error: token: expected a string",
+            "missing required environment variable API_KEY: set it",
+            "password: required",
+            "invalid key: name1234",
+            "token = get_token2(x)",
+            "if token == value1234:",
+            "api_key=self.keys[0]",
+            "TypeError: f() got an unexpected keyword argument 'api_key'",
+            "Argument of type '{ token: string; }' is not assignable",
+            "max_tokens: 4096 input_tokens=123456789",
+            "Token::Ident: x",
+            "--token-file /run/t1234567 --no-auth x",
+            "Bearer authentication is required",
+            "Basic auth: none",
+            "error: TOKEN is not set",
+            "nextPageToken: abc12345678",
+            "password=$PASSWORD token=${TOKEN} secret=<YOUR_SECRET>",
+            "listening on http://127.0.0.1:3000/mcp",
+            "[secret TOKEN] password=[secret PW]",
+            "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----",
+        ] {
+            assert_eq!(show_text(text), text);
+        }
+    }
+
+    #[test]
+    fn in_json_the_name_of_a_member_is_enough() {
+        let mut seen = Vec::new();
+        let mut value = json!({
+            "password": "abc", "pin": 7, "db_password": 1234,
+            "headers": {"Authorization": "Bearer zzyyxx"},
+            "dsn": "postgres://u:dbpass@h/d",
+            "tokens": ["t-1", "t-2"],
+            "key": "name", "token": null, "max_tokens": 5, "ok": {"token": "true"},
+            "_meta": {"progressToken": "p-1"}, "nextToken": "page-2",
+            "schema": {"properties": {"password": {"type": "string"}}},
+        });
+        mask_json(&mut value, &mut |name, value| {
+            seen.push(value.to_owned());
+            name.to_owned()
+        });
+        assert_eq!(
+            value,
+            json!({
+                "password": "[secret password]", "pin": 7,
+                "db_password": "[secret db_password]",
+                "headers": {"Authorization": "Bearer [secret Authorization]"},
+                "dsn": "postgres://u:[secret the URL's password]@h/d",
+                "tokens": ["[secret tokens]", "[secret tokens]"],
+                "key": "name", "token": null, "max_tokens": 5, "ok": {"token": "true"},
+                "_meta": {"progressToken": "p-1"}, "nextToken": "page-2",
+                "schema": {"properties": {"password": {"type": "string"}}},
+            })
+        );
+        assert_eq!(seen, ["abc", "1234", "zzyyxx", "dbpass", "t-1", "t-2"]);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_text_is_only_what_is_found_is_masked(
+            text in "((token|password|-----BEGIN PRIVATE KEY-----|api_key|é|Bearer|x1y2z3w4)|[=:;&?@/\"'\\\\ {}\\-\n]|://|\\PC){0,24}",
+        ) {
+            let found = secrets_in_prose(&text);
+            let mut end = 0;
+            for one in &found {
+                prop_assert!(one.at.start >= end);
+                prop_assert_eq!(&text[one.at.clone()], one.value);
+                end = one.at.end;
+            }
+            prop_assert_eq!(show_text(&text) == text, found.is_empty());
+        }
+    }
+}

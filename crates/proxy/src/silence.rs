@@ -1,0 +1,112 @@
+//! A server that says nothing to the probe for its era, or dies of it, and a
+//! process that is started to see what one is like that is not probed.
+
+use super::driver::{GRACE, Proxy};
+use super::upstream::{Upstream, outsider};
+use jelly_base::mcp::Era;
+use jelly_base::model::Failure;
+use jelly_wire::{Launch, start};
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A process that is started only to see whether it lives.
+const TRIAL: Duration = Duration::from_secs(20);
+
+/// What a server may take to answer the probe for its era that it has read.
+const SILENCE: Duration = Duration::from_secs(1);
+/// How often it is looked whether it has read it.
+const LOOK: Duration = Duration::from_millis(250);
+/// What is awaited of a process that is not probed; its failure, where it is
+/// none of the probe's doing.
+pub(super) type Trial = Pin<Box<dyn Future<Output = Option<Box<Failure>>>>>;
+
+/// How long the server has said nothing to the probe for its era.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Silence {
+    /// It was not probed, or has not read the probe; when that is looked at.
+    Unread(Option<Instant>),
+    /// It has read it; until when it may be silent.
+    Until(Instant),
+    /// A process that is not probed was started beside it.
+    Broken,
+}
+
+impl Proxy {
+    /// Starts a process that is asked in the legacy era alone.
+    pub(super) fn try_without_probe(&self, first: Failure) -> Trial {
+        let launch = Launch {
+            era: Some(Era::Legacy),
+            startup_timeout: self.settings.relay.startup_timeout.min(TRIAL),
+            redactor: self.settings.redactor.clone(),
+            ..Launch::new(self.settings.name.clone(), self.settings.reach.clone())
+        };
+        let outsider = outsider(&self.settings);
+        Box::pin(async move {
+            match start(&launch).await {
+                Ok(mut session) => {
+                    session.shutdown(GRACE).await;
+                    None
+                }
+                // What is said of both is the same, where it is not the probe.
+                Err(failure) if failure.exit.is_some() => {
+                    Some(Box::new(outsider.unready(*failure)))
+                }
+                Err(_) => Some(Box::new(first)),
+            }
+        })
+    }
+
+    pub(super) fn tried(&mut self, failure: Option<Box<Failure>>) {
+        self.trial = None;
+        match failure {
+            // The one that was probed lives, and may only be slow.
+            Some(_) if self.upstream.is_some() => self.relay.stop_probing(),
+            Some(failure) => self.failed(&failure),
+            None => self.relay.is_legacy(),
+        }
+    }
+
+    /// Until when the server may say nothing to the probe, where that is all it
+    /// was sent.
+    pub(super) fn silent_until(&mut self) -> Option<Instant> {
+        let is_process = self.upstream.as_mut().is_some_and(|u| u.piped().is_some());
+        if !self.relay.only_probed() || !is_process {
+            if self.upstream.is_some() {
+                // It has answered.
+                self.trial = None;
+            }
+            self.silence = Silence::Unread(None);
+            return None;
+        }
+        match &mut self.silence {
+            Silence::Unread(look) => Some(*look.get_or_insert_with(|| Instant::now() + LOOK)),
+            Silence::Until(until) => Some(*until),
+            Silence::Broken => None,
+        }
+    }
+
+    /// Starts a process beside one that is silent over the probe: some die of the
+    /// next line.
+    pub(super) async fn break_silence(&mut self, now: Instant) {
+        let has_read = self.upstream.as_ref().is_some_and(Upstream::read_all);
+        match self.silence {
+            Silence::Unread(Some(look)) if look <= now => {
+                self.silence = match has_read {
+                    true => Silence::Until(now + SILENCE.saturating_sub(LOOK)),
+                    false => Silence::Unread(Some(now + LOOK)),
+                };
+            }
+            Silence::Until(until) if until <= now => {
+                self.silence = Silence::Broken;
+                if let Some(upstream) = &mut self.upstream {
+                    let method = self.relay.asked_for();
+                    let failure = upstream.still_starting(&self.settings, method).await;
+                    self.trial = Some(self.try_without_probe(failure));
+                }
+            }
+            Silence::Unread(_) | Silence::Until(_) | Silence::Broken => {}
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! How the program of a command is looked up, and what it does, as advice has to
+//! know it.
+
+use super::advice::Values;
+use jelly_base::model::Failure;
+use std::path::Path;
+
+/// Programs that fetch what they start.
+const FETCHING: &[&str] = &[
+    "bunx", "docker", "dnx", "npm", "npx", "pipx", "pnpm", "pnpx", "podman", "uv", "uvx", "yarn",
+];
+
+/// Adds by which of its names the program is looked for, and who fetches it.
+pub(super) fn describe(failure: &Failure, values: &mut Values) {
+    let Some(program) = values.get("argv0").cloned() else {
+        return;
+    };
+    let path = Path::new(&program);
+    let name = path.file_name().and_then(|name| name.to_str());
+    if let Some(name) = name.filter(|name| FETCHING.contains(name)) {
+        values.insert("fetched_by".to_owned(), name.to_owned());
+    }
+    let by = match (program.contains('/'), path.is_absolute()) {
+        (false, _) => "on_path",
+        (true, false) => "relative",
+        (true, true) => "absolute",
+    };
+    values.insert(by.to_owned(), program.clone());
+    // A name that only this iteration gave a folder is none for a shell.
+    let cwd = failure.cwd.as_deref().filter(|cwd| !cwd.contains("${"));
+    let file = match by {
+        "absolute" => Some(program),
+        "relative" => cwd.map(|cwd| Path::new(cwd).join(path).display().to_string()),
+        _ => None,
+    };
+    if let Some(file) = file {
+        values.insert("program_file".to_owned(), file);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::advice::Values;
+    use super::describe;
+    use jelly_base::model::Failure;
+
+    #[test]
+    fn a_path_is_told_from_a_name() {
+        for (argv0, cwd, by, file) in [
+            ("npx", "/srv", "on_path", None),
+            ("../bin/x", "/srv/a", "relative", Some("/srv/a/../bin/x")),
+            ("../bin/x", "${tmp}", "relative", None),
+            ("/opt/x", "/srv", "absolute", Some("/opt/x")),
+        ] {
+            let failure = Failure {
+                cwd: Some(cwd.to_owned()),
+                ..Failure::default()
+            };
+            let mut values = Values::from([("argv0".to_owned(), argv0.to_owned())]);
+            describe(&failure, &mut values);
+            assert_eq!(values.get(by).map(String::as_str), Some(argv0));
+            assert_eq!(values.get("program_file").map(String::as_str), file);
+            assert_eq!(values.contains_key("fetched_by"), argv0 == "npx");
+        }
+    }
+}
