@@ -5,6 +5,7 @@ mod configured;
 mod from_package;
 mod from_plan;
 mod from_recording;
+mod hollow;
 mod keep;
 mod meant;
 mod origin;

@@ -73,7 +73,7 @@ fn a_server_that_answers_jelly_is_not_healthy_where_its_client_does_not_get_so_f
         assert_eq!(code, Some(3));
     }
     // Within the limit.
-    let (server, code) = examined(".codex/config.toml", &slow(""));
+    let (server, code) = examined(".codex/config.toml", &slow("startup_timeout_sec = 300\n"));
     assert_eq!(
         (&server["state"], code),
         (&json!("healthy"), Some(0)),

@@ -48,6 +48,7 @@ mod http_faults;
 mod http_named;
 mod included;
 mod init;
+mod init_hollow;
 mod init_values;
 mod json;
 mod junit_corpus;

@@ -5,6 +5,7 @@ use super::super::files::text_within;
 use super::super::run_secrets::secrets_from;
 use super::super::runtime::unless_interrupted;
 use super::clean::without_secrets;
+use super::hollow::hollow;
 use super::keep::PlanPlace;
 use super::origin::{Origin, written_time};
 use super::shared::Shared;
@@ -175,8 +176,11 @@ impl<'a> PlanTrial<'a> {
         for _ in 0..MAX_ROUNDS {
             let plan = Rc::new(self.load(&draft.text_within(&limit))?);
             let record = self.run(&plan).await?;
-            let passed = record.steps.iter().all(|s| s.state == StepState::Passed);
-            let learnt = draft.learn(self.called(&record)).map_err(|(id, why)| {
+            let called = self.called(&record);
+            let passed = called
+                .iter()
+                .all(|step| matches!(step.outcome, Outcome::Passed(_)));
+            let learnt = draft.learn(called).map_err(|(id, why)| {
                 Refusal::needs_help(format!(
                     "error: the step `{id}` does not pass, so there is no plan: {}\nhelp: try it \
                      again; if the server gives another answer each time, write the plan by hand",
@@ -253,7 +257,13 @@ impl<'a> PlanTrial<'a> {
                 self.without_places(message.unwrap_or(none))
             };
             match step.state {
-                StepState::Passed => Outcome::Passed(record.answers.get(&step.id).cloned()),
+                StepState::Passed => {
+                    let answer = record.answers.get(&step.id);
+                    match answer.and_then(hollow) {
+                        Some(why) => Outcome::Refused(self.without_places(&why)),
+                        None => Outcome::Passed(answer.cloned()),
+                    }
+                }
                 StepState::Failed => match failure.and_then(|failure| failure.outcome) {
                     Some(Ended::Error | Ended::Result) => Outcome::Refused(why("it failed")),
                     Some(Ended::SpawnError | Ended::Eof | Ended::Timeout | Ended::Ok) | None => {

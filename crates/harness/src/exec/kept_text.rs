@@ -34,13 +34,14 @@ pub(super) fn holds_of_kept(
         (Operator::EndsWith, Some(needle)) => {
             (after.len() >= needle.len()).then(|| after.ends_with(needle))
         }
-        (Operator::Matches, Some(pattern)) => {
+        (Operator::Matches | Operator::NotMatches, Some(pattern)) => {
             let text = text.as_str().unwrap_or_default();
             let gap = before.len()..text.len() - after.len();
             let found = compiled.matches(pattern, text)?;
             let kept =
                 |found: &std::ops::Range<usize>| found.end <= gap.start || found.start >= gap.end;
-            found.iter().any(kept).then_some(true)
+            let is_found = operator == Operator::Matches;
+            found.iter().any(kept).then_some(is_found)
         }
         (Operator::Equals, Some(whole)) => can_not_be(whole, said).then_some(false),
         (Operator::NotEquals, Some(whole)) => can_not_be(whole, said).then_some(true),
@@ -150,10 +151,12 @@ mod tests {
         for piece in ["warn", "ready\n", "starting up"] {
             assert_eq!(ask(Contains, &json!(piece)), yes, "{piece}");
             assert_eq!(ask(NotContains, &json!(piece)), no, "{piece}");
+            assert_eq!(ask(NotMatches, &json!(piece)), no, "{piece}");
         }
         for elsewhere in ["panic", "low\ntail", "bytes left out"] {
             assert_eq!(ask(Contains, &json!(elsewhere)), None, "{elsewhere}");
             assert_eq!(ask(NotContains, &json!(elsewhere)), None, "{elsewhere}");
+            assert_eq!(ask(NotMatches, &json!(elsewhere)), None, "{elsewhere}");
         }
     }
 }

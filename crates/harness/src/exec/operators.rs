@@ -155,9 +155,9 @@ pub fn holds(
         }
         Operator::Contains => contains(actual, operand),
         Operator::NotContains => !contains(actual, operand),
-        Operator::Matches => {
+        Operator::Matches | Operator::NotMatches => {
             let pattern = compiled.pattern(some_text(operator, operand)?)?;
-            pattern.is_match(&as_text(actual))
+            pattern.is_match(&as_text(actual)) == (operator == Operator::Matches)
         }
         Operator::StartsWith => as_text(actual).starts_with(some_text(operator, operand)?),
         Operator::EndsWith => as_text(actual).ends_with(some_text(operator, operand)?),

@@ -126,6 +126,8 @@ operators! {
     NotContains "not_contains", Content, Part, "", "not to contain", false;
     /// This regular expression matches somewhere in the text.
     Matches "matches", Content, Pattern, "regex regexp match pattern", "to match", true;
+    /// `matches` does not hold.
+    NotMatches "not_matches", Content, Pattern, "", "not to match", false;
     /// The text starts with this.
     StartsWith "starts_with", Content, Text, "", "to start with", true;
     /// The text ends with this.

@@ -159,7 +159,7 @@ impl<'t> Reader<'t> {
             let look = why.contains("look-around");
             let problem = self.problem(node.span, path, format!("no regular expression: {why}"));
             if look {
-                problem.hint("use `not_contains`, or two operators");
+                problem.hint("use `not_matches` or `not_contains`, or two operators");
             }
             return None;
         }

@@ -13,8 +13,10 @@ use super::values::{all_written, item, one_path, written};
 use jelly_base::model::Inventory;
 use jelly_base::text::one_line;
 use jelly_plan::takes_anything;
+use regex::Regex;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 /// The largest schema that a step holds an output against, in bytes of JSON.
 const STEP_SCHEMA: usize = 1500;
@@ -22,6 +24,8 @@ const STEP_SCHEMA: usize = 1500;
 const MAX_LISTED: usize = 50;
 /// The longest name that is held; longer ones are nobody's.
 const MAX_NAME: usize = 200;
+/// How sentences begin that state an error; short, since it stands in plans.
+const ERROR: &str = r"^(?i)\W*(\w+ ){0,2}(error\b.*:|failed to )";
 /// How much of an answer a comment quotes, in bytes.
 const QUOTED: usize = 160;
 
@@ -409,8 +413,20 @@ impl Step {
         if let Some(found) = found.filter(|found| found.len() <= 100) {
             let held = json!([one_path(path, "equals", written(found))]);
             self.expect.insert("json".to_owned(), held);
+            let said = result.pointer("/content/0/text").and_then(Value::as_str);
+            // Many servers answer errors as they answer anything else.
+            if said.is_some_and(|said| !may_be_error(said)) {
+                let refused = json!({ "not_matches": written(ERROR) });
+                self.expect.insert("text".to_owned(), refused);
+            }
         }
     }
+}
+
+/// Whether it begins as sentences do that state an error.
+fn may_be_error(text: &str) -> bool {
+    static BEGINNING: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(ERROR).ok());
+    BEGINNING.as_ref().is_none_or(|error| error.is_match(text))
 }
 
 /// Name and version, as the server says them.

@@ -12,7 +12,7 @@ pub(super) fn decisive(assertion: &Assertion) -> Value {
     let actual = &assertion.actual;
     match (assertion.kind.as_str(), actual) {
         // That something is there; what it is nobody asked.
-        ("exists" | "not_contains", _) => Value::from(assertion.absent),
+        ("exists" | "not_contains" | "not_matches", _) => Value::from(assertion.absent),
         ("type", _) => Value::from(json_type(actual)),
         ("length", Value::String(text)) => Value::from(text.chars().count()),
         ("length", Value::Array(items)) => Value::from(items.len()),

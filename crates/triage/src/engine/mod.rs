@@ -55,6 +55,7 @@ mod when;
 mod whereabouts;
 mod windows;
 
+pub use answer::unmarked_error;
 pub use causes::{CAUSES, PROVAR};
 pub use clues::{failing_line, failing_line_of_server};
 pub use diagnose::Engine;

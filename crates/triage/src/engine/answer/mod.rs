@@ -44,6 +44,23 @@ pub(super) fn stated_error(result: &ToolResult) -> Option<String> {
     Some(kept.join("\n"))
 }
 
+/// What an answer with `isError: false` says in place of a result: an error, or
+/// that the tool does not do what it was asked to.
+#[must_use]
+pub fn unmarked_error(result: &ToolResult) -> Option<String> {
+    let text = result.text.trim();
+    let refusal = || {
+        let is_alone = result.structured_content.is_none();
+        (is_alone && sentence::refuses(text)).then(|| text.to_owned())
+    };
+    let stated = stated_error(result).or_else(refusal)?;
+    // An envelope may say no more than that there was an error.
+    Some(match stated.is_empty() {
+        true => text.to_owned(),
+        false => stated,
+    })
+}
+
 /// Whether a structured output says no more than its text, which is an error.
 fn is_the_same(structured: &Value, text: &str) -> bool {
     let says_it = |value: &Value| value.as_str().is_some_and(|said| said.trim() == text);

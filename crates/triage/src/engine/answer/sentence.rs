@@ -26,6 +26,9 @@ struct SentencePatterns<T> {
     brief: T,
     /// Data, although it begins as an error does.
     unless: T,
+    /// No error: the tool does not do what it was asked to, and says what to do
+    /// instead.
+    refuses: T,
 }
 
 static PATTERNS: LazyLock<Option<SentencePatterns<RegexSet>>> = LazyLock::new(|| {
@@ -41,6 +44,7 @@ static PATTERNS: LazyLock<Option<SentencePatterns<RegexSet>>> = LazyLock::new(||
         sure: set(table.sure)?,
         brief: set(table.brief)?,
         unless: set(table.unless)?,
+        refuses: set(table.refuses)?,
     })
 });
 
@@ -71,6 +75,15 @@ pub(super) fn read(text: &str) -> Option<Vec<String>> {
             && (begins(&table.sure)
                 || brief && (begins(&table.brief) || opening.cross && speaks_of_failing(&plain)));
     is_error.then(|| said(text, &opening))
+}
+
+/// Whether a short text does no more than turn down what was asked.
+pub(super) fn refuses(text: &str) -> bool {
+    let text = text.trim();
+    let lines = text.lines().filter(|line| !line.trim().is_empty()).count();
+    let is_short = text.len() <= SHORT && lines <= FEW;
+    let table = PATTERNS.as_ref().filter(|_| is_short);
+    table.is_some_and(|table| table.refuses.is_match(opening(text).text.as_bytes()))
 }
 
 /// The statement line by line, without what adorned its beginning.
