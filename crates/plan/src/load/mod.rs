@@ -9,6 +9,7 @@ mod beside;
 mod cases;
 mod conditions;
 mod defaults;
+mod due_answer;
 mod expect;
 mod features;
 mod found;

@@ -1,8 +1,8 @@
 //! The names that `${…}` may use, and where.
 
+use super::due_answer::DueAnswer;
 use super::path::Path;
 use super::reader::Reader;
-use super::vacuous::DueAnswer;
 use crate::argument_files::FileReader;
 use crate::syntax::{Data, Node, Span, reference_meant};
 use crate::template::{PREFIXES, Part, RESERVED, Template, TemplateError, has_reference};

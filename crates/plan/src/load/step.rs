@@ -1,11 +1,11 @@
 //! `setup`, `steps` and `teardown`.
 
 use super::cases::UnreadCase;
+use super::due_answer::DueAnswer;
 use super::features::Of;
 use super::path::Path;
 use super::reader::{Fields, Reader, meaning};
 use super::references::{Needs, TemplatePlace};
-use super::vacuous::DueAnswer;
 use crate::grammar::STEP;
 use crate::syntax::{Data, Entry, Node};
 use crate::template::has_reference;

@@ -1,6 +1,7 @@
 //! Expectations that hold of anything: whoever wrote them believes that
 //! something is tested.
 
+use super::due_answer::DueAnswer;
 use super::path::Path;
 use super::reader::Reader;
 use crate::anything::{
@@ -9,82 +10,10 @@ use crate::anything::{
 use crate::grammar::{OperandKind, Target};
 use crate::same_path::is_same_path;
 use crate::syntax::Node;
-use crate::{Operator, Part, Predicate, Request, can_not_fail, each_reference};
+use crate::{Operator, Part, Predicate, can_not_fail, each_reference};
 use jelly_base::text::{human_duration, roughly};
 use serde_json::Value;
 use std::time::Duration;
-
-/// What is known, before it comes, of the answer that a step expects.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct DueAnswer {
-    kind: AnswerKind,
-    /// The member that each has; an answer without it is refused in any case.
-    member: Option<&'static str>,
-    /// A request that takes longer fails in any case.
-    pub limit: Option<Duration>,
-    /// A JSON-RPC error would do, which has no result.
-    pub may_be_error: bool,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum AnswerKind {
-    /// The result of a message, or a part of it; an object.
-    #[default]
-    Object,
-    /// And that of a tool.
-    Tool,
-    /// Whatever a server sends beside its endpoint.
-    Http,
-}
-
-impl DueAnswer {
-    pub(super) fn of(request: Option<&Request>, limit: Option<Duration>) -> Self {
-        let (kind, member) = match request {
-            Some(Request::Tool(_)) => (AnswerKind::Tool, Some("content")),
-            Some(Request::Read(_)) => (AnswerKind::Object, Some("contents")),
-            Some(Request::Prompt(_)) => (AnswerKind::Object, Some("messages")),
-            Some(Request::List(kind)) => (AnswerKind::Object, Some(kind.key())),
-            Some(Request::Http(_)) => (AnswerKind::Http, None),
-            Some(
-                Request::Complete(_)
-                | Request::Method(_)
-                | Request::Subscribe(_)
-                | Request::Unsubscribe(_)
-                | Request::Raw(_)
-                | Request::Startup,
-            )
-            | None => (AnswerKind::Object, None),
-        };
-        Self {
-            kind,
-            member,
-            limit,
-            may_be_error: false,
-        }
-    }
-
-    /// Whether there is something at a path of any answer, and what it is.
-    fn place(self, path: &str) -> (bool, Option<PlaceType>) {
-        if self.kind == AnswerKind::Http {
-            return (false, None);
-        }
-        let is_there = !self.may_be_error;
-        let is = |other: &str| is_same_path(path, other);
-        if is("$") {
-            return (is_there, Some(PlaceType::Object));
-        }
-        if self.kind == AnswerKind::Tool && is("$.structuredContent") {
-            return (false, Some(PlaceType::Object));
-        }
-        match self.member {
-            Some(member) if is(&format!("$.{member}")) => (is_there, Some(PlaceType::Array)),
-            Some(_) if ["$.*", "$[*]", "$..*", "$..[*]"].iter().any(|all| is(all)) => {
-                (is_there, None)
-            }
-            Some(_) | None => (false, None),
-        }
-    }
-}
 
 /// What is known of the values that an expectation is about.
 #[derive(Debug, Clone, Copy, Default)]

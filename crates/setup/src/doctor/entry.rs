@@ -1,7 +1,6 @@
 //! What a configuration says, with places.
 
 use super::clients::Client;
-use super::startup_limit::OwnLimit;
 use jelly_base::model::Finding;
 use std::fmt;
 use std::path::PathBuf;
@@ -11,6 +10,13 @@ use std::path::PathBuf;
 pub struct Place {
     pub line: usize,
     pub column: usize,
+}
+
+/// A limit that a server's entry sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnLimit {
+    pub millis: u64,
+    pub place: Place,
 }
 
 /// A text, and where it stands.

@@ -20,6 +20,7 @@ mod misplaced;
 mod read;
 mod remedy;
 mod secrets;
+mod slow_start;
 mod splices;
 mod startup_limit;
 mod unwrap_url;
@@ -36,7 +37,7 @@ pub use client_of::client_of;
 pub use clients::{
     Base, CLIENTS, Client, ClientFormat, Platform, Syntax, UsualPlace, usual_places,
 };
-pub use entry::{Config, Entry, Input, Place, Reached, Spot};
+pub use entry::{Config, Entry, Input, OwnLimit, Place, Reached, Spot};
 pub use launcher::package_name;
 pub use lint::{duplicate_names, lint, variable_of};
 pub use read::{ConfigError, MAX_BYTES, read};
@@ -44,5 +45,5 @@ pub use remedy::{
     PlanServer, REPLACED_STEPS, RemedyContext, Sight, install_by, look, package_manager, prescribe,
 };
 pub use secrets::secrets_of;
-pub use startup_limit::{OwnLimit, slow_start};
+pub use slow_start::slow_start;
 pub use wrap::{Rewrapped, Turn, WrapPlace, unwrap, wrap, wrapped_words};

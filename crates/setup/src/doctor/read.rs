@@ -9,6 +9,7 @@ use super::document::{Data, Member, Node, SyntaxProblem, parse, refused};
 use super::entry::{Config, Entry, Input, Place, Reached, Spot};
 use super::kinds::contradiction;
 use super::misplaced::{misplaced, strangers};
+use super::slow_start::own_limit;
 use jelly_base::model::{Finding, FindingLevel, Lint};
 use jelly_base::text::{close_names, without_mark};
 use std::collections::HashMap;
@@ -281,7 +282,7 @@ impl Reader<'_> {
             place,
             disabled: false,
             reached: None,
-            own_limit: self.format.startup_limit.own(server),
+            own_limit: own_limit(&self.format.startup_limit, server),
             flaws: Vec::new(),
             notes: Vec::new(),
         };

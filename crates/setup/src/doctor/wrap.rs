@@ -9,6 +9,7 @@ use super::clients::{ClientFormat, quoted};
 use super::document::{Data, Member, Node, parse};
 use super::entry::{Config, Entry, Place, Reached};
 use super::read::{ConfigError, command_holder, read};
+use super::slow_start::own_limit;
 use super::splices::{TextList, is_flow, member_range, offset, scalar, spliced};
 use super::unwrap_url::unwrapped_url;
 use super::url_members::{of_url_alone, unknown_members};
@@ -517,7 +518,7 @@ impl<'t> Located<'t> {
 /// the proxy's answer comes first, and not longer than a person does.
 fn startup_limit(format: &ClientFormat, server: &Node) -> u64 {
     let limit = format.startup_limit;
-    let own = limit.own(server).map(|own| own.millis);
+    let own = own_limit(&limit, server).map(|own| own.millis);
     let millis = own.unwrap_or(limit.seconds * 1000);
     let within = (millis * 4 / 5).clamp(100, LONGEST_START * 1000);
     // Whole seconds are what people write, where they have some.
