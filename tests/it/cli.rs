@@ -226,7 +226,7 @@ fn an_expectation_that_holds_of_anything_is_refused() {
         "json: [{ path: $.content, exists: true, length: 1 }]",
         "json: [{ path: '$.content[0]', exists: true }]",
         "json: [{ path: $.structuredContent, schema: { properties: { n: { minimum: 9 } } } }]",
-        "notifications: [{ method: a, json: [{ path: $.content, exists: true }] }]",
+        "notifications: [{ method: notifications/a, json: [{ path: $.content, exists: true }] }]",
         "text: { length: { le: 100000 } }",
         "json: [{ path: $.structuredContent.list, schema: { items: { const: 3 } } }]",
     ] {

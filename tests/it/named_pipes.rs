@@ -46,11 +46,8 @@ fn nothing_waits_for_the_other_end_of_a_named_pipe() {
     ] {
         let ended = project.jelly(args).output();
         assert_eq!(ended.code, Some(code), "{args:?}: {}", ended.stderr);
-        assert!(
-            ended.stderr.contains("named pipe"),
-            "{args:?}: {}",
-            ended.stderr
-        );
+        let said = ended.stdout + &ended.stderr;
+        assert!(said.contains("named pipe"), "{args:?}: {said}");
     }
     let on_github = project.call(&[]).env("GITHUB_ACTIONS", "true");
     let ended = on_github.env("GITHUB_STEP_SUMMARY", "fifo").output();

@@ -131,7 +131,7 @@ fn what_tools_give_meets_their_schemas() {
         ("list_runs", json!({})),
     ];
     for (name, arguments) in calls {
-        for most in [8192, 2048] {
+        for most in [8192, 4096] {
             let mut arguments = arguments.clone();
             if most != 8192 {
                 arguments["max_bytes"] = most.into();
@@ -415,7 +415,7 @@ fn only_unknown_tools_and_arguments_are_errors_of_the_protocol() {
         error["data"]["errors"][0]["pointer"], "/max_bytes",
         "{answer}"
     );
-    assert!(error["message"].to_string().contains("2048"), "{answer}");
+    assert!(error["message"].to_string().contains("4096"), "{answer}");
     let refused = agent.refusal("check_plan", json!({"path": "none.yaml"}));
     assert_eq!(refused["where"], "none.yaml");
     let two = agent.refusal("explain", json!({"rule": "a", "run": "b"}));

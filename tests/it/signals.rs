@@ -519,21 +519,12 @@ fn no_temporary_folder_is_left_whatever_ends_jelly() {
 fn a_second_signal_ends_what_is_deaf_to_the_first() {
     both(|signal| {
         let project = Project::empty();
-        let fifo = project.path("plan.yaml");
-        rustix::fs::mknodat(
-            rustix::fs::CWD,
-            &fifo,
-            rustix::fs::FileType::Fifo,
-            rustix::fs::Mode::RWXU,
-            0,
-        )
-        .unwrap();
-        let running = start(&project, &[]);
-        // Nobody can open it for writing before somebody reads it; from then
-        // on jelly waits for what is never written.
-        let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK;
-        let held = procs::until("a reader of the plan", || {
-            rustix::fs::open(&fifo, flags, rustix::fs::Mode::empty()).ok()
+        // It reads a plan that is never written to its end.
+        let (plan, held) = std::io::pipe().unwrap();
+        let running = procs::marked(&project, project.jelly(&["run", "-"]).reads(plan)).start();
+        procs::until("both processes of jelly", || {
+            let worker = |process: &procs::Proc| process.parent == running.pid();
+            procs::alive(&project).into_iter().find(worker)
         });
         // Two that come at once may count as one.
         procs::until("its end", || {

@@ -1,6 +1,24 @@
-//! Whether two JSONPaths say the same, as far as their spelling tells.
+//! JSONPaths as they are written: how deep they nest, and whether two say the same, as
+//! far as their spelling tells.
 
 use serde_json_path::JsonPath;
+
+/// Brackets within brackets of a JSONPath: the parser takes some stack for each.
+pub(crate) const MAX_NESTING: usize = 64;
+
+/// How deep the brackets of a text go, those in its strings included.
+pub(crate) fn nesting(text: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'(' | b'[' => depth += 1,
+            b')' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
+}
 
 /// Whether both are one path, however its names are written.
 pub(crate) fn is_same_path(one: &str, other: &str) -> bool {
@@ -12,6 +30,10 @@ pub(crate) fn is_same_path(one: &str, other: &str) -> bool {
 
 /// With each name in brackets and one kind of quotes; nothing where it is no path.
 fn spelled(path: &str) -> Option<String> {
+    // What is refused for its nesting would be read by recursion.
+    if nesting(path) > MAX_NESTING {
+        return None;
+    }
     let path = JsonPath::parse(path.trim()).ok()?.to_string();
     let mut spelled = String::with_capacity(path.len());
     let mut rest = path.as_str();

@@ -44,7 +44,7 @@ pub struct Paging {
 }
 
 /// Sizes that can be held: what stands on each page needs its room.
-const SIZES: std::ops::RangeInclusive<u32> = 2048..=1_048_576;
+const SIZES: std::ops::RangeInclusive<u32> = 4096..=1_048_576;
 
 fn usual_bytes() -> u32 {
     8192
@@ -61,7 +61,7 @@ macro_rules! arguments {
                 $($(#[$field_meta])* pub $field: $type,)*
                 /// Of the result, at most.
                 #[serde(default = "usual_bytes")]
-                #[schemars(range(min = 2048, max = 1_048_576))]
+                #[schemars(range(min = 4096, max = 1_048_576))]
                 pub max_bytes: u32,
                 /// `next_cursor` of the result to continue.
                 #[serde(default)]

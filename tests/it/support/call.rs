@@ -64,6 +64,12 @@ impl Call {
         self
     }
 
+    /// Where it reads its stdin from.
+    pub fn reads(mut self, stdin: impl Into<Stdio>) -> Self {
+        self.stdin = stdin.into();
+        self
+    }
+
     /// What it reads on stdin.
     pub fn stdin(mut self, text: impl AsRef<[u8]>) -> Self {
         let mut file = tempfile::tempfile().expect("a temporary file");

@@ -60,7 +60,7 @@ pub async fn run(
             failure.request = Some(ready.facts());
             return unfit(failure);
         }
-        ready.fits_schema = schemas.has_input_schema(tool);
+        ready.fits_schema = schemas.fit(tool, ready.args());
     }
 
     let mark = session.stderr().mark();

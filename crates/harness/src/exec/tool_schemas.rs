@@ -62,11 +62,12 @@ impl ToolSchemas {
             .collect()
     }
 
-    /// Whether the server lists an input schema for it that can be judged by.
+    /// Whether the arguments meet the input schema that the server lists for the tool;
+    /// not where there is none, or none that can be judged by.
     #[must_use]
-    pub fn has_input_schema(&self, tool: &str) -> bool {
+    pub fn fit(&self, tool: &str, args: &Value) -> bool {
         let schema = self.tools.get(tool).and_then(|tool| tool.input.as_ref());
-        schema.is_some_and(|schema| schema.compiled().is_ok())
+        schema.is_some_and(|schema| schema.is_valid(args).unwrap_or(false))
     }
 
     #[must_use]

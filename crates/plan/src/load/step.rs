@@ -7,6 +7,7 @@ use super::path::Path;
 use super::reader::{Fields, Reader, meaning};
 use super::references::{Needs, TemplatePlace};
 use crate::grammar::STEP;
+use crate::same_path::{MAX_NESTING, nesting};
 use crate::syntax::{Data, Entry, Node};
 use crate::template::has_reference;
 use crate::{Capture, Expect, LogLevel, Request, Step, StepCase};
@@ -471,21 +472,4 @@ impl<'t> Reader<'t> {
             .map(std::borrow::Cow::into_owned)
             .collect()
     }
-}
-
-/// Brackets within brackets of a JSONPath: the parser takes some stack for each.
-const MAX_NESTING: usize = 64;
-
-/// How deep the brackets of a text go, those in its strings included.
-fn nesting(text: &str) -> usize {
-    let (mut depth, mut deepest) = (0_usize, 0);
-    for byte in text.bytes() {
-        match byte {
-            b'(' | b'[' => depth += 1,
-            b')' | b']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        deepest = deepest.max(depth);
-    }
-    deepest
 }

@@ -212,7 +212,9 @@ impl Engine {
         let (said, _) = self.diagnose_facts(&read, audience, Algorithm::Second);
         let is_environment = said.side == Side::Test
             && !said.ambiguous
-            && said.error_category == Some(ErrorCategory::Infrastructure);
+            && said.error_category == Some(ErrorCategory::Infrastructure)
+            // "Internal Server Error" is what any 500 says.
+            && (died || said.root_cause != "upstream_error");
         let words = if died {
             "Its last words name"
         } else {
