@@ -37,6 +37,9 @@ pub fn same_named(
         let Ok(source) = read_source(path) else {
             continue;
         };
+        if !paths.contains(path) && !may_be_plan(&source.text) {
+            continue;
+        }
         // One that can't be loaded runs nothing.
         let guess = guessed_name(path, &source.text).or_else(|| named(source.clone()));
         if let Some(guess) = guess {
@@ -114,6 +117,13 @@ pub fn told_of(same_named: &BTreeMap<PathBuf, String>) -> Option<String> {
         ))
         .into_owned()
     })
+}
+
+/// Whether a file beside the plans has the words that every plan has: to load what is
+/// none can take longer than the run.
+fn may_be_plan(text: &str) -> bool {
+    let keys = ["steps", "servers", "include"];
+    text.contains("version") && keys.iter().any(|key| text.contains(key))
 }
 
 /// The name of a plan, where that can be seen without loading it, as that of most.

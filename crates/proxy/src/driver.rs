@@ -273,7 +273,10 @@ impl Proxy {
                         self.relay.gone(trouble, Instant::now());
                         continue;
                     }
-                    self.upstream = None;
+                    // One that was silent over the probe lives still.
+                    if let Some(mut silent) = self.upstream.take() {
+                        silent.stop(GRACE).await;
+                    }
                     let pass_on = Some(self.pass_on.clone());
                     match Upstream::start(&self.settings, pass_on).await {
                         Ok(upstream) => {

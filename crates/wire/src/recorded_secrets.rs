@@ -10,9 +10,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 /// Values that are told apart; of more, the names are.
-const KEPT: usize = 1000;
+const KEPT: usize = 32;
 /// Longer values are kept by nobody.
-const LONGEST: usize = 16 * 1024;
+const LONGEST: usize = 2048;
 
 /// What was found in the messages of a record.
 #[derive(Debug, Default)]

@@ -77,12 +77,10 @@ impl Cleaner {
         }
     }
 
-    /// `text` as it may be shown.
+    /// `text` without the secrets that are known. What is compared is no more: what
+    /// only looks like a secret has to stay what it is.
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let mut clean = match self.redactor.redact(text) {
-            Cow::Borrowed(text) => show_text(text),
-            Cow::Owned(text) => Cow::Owned(show_text(&text).into_owned()),
-        };
+        let mut clean = self.redactor.redact(text);
         for (value, name) in &self.names {
             if clean.contains(value.as_str()) {
                 clean = Cow::Owned(clean.replace(value.as_str(), name));
@@ -155,7 +153,6 @@ impl Cleaner {
     /// A value that somebody else made, in which no field is ours: numbers may
     /// be secrets there.
     fn foreign(&self, value: &mut Value) {
-        mask_json(value, &mut |name, _| name.to_owned());
         self.json(value);
         self.numbers(value);
     }
@@ -182,6 +179,10 @@ impl Cleaner {
 
     /// Every text of a failure.
     pub(super) fn failure(&self, failure: &mut Failure) {
+        // Two values that differ have to differ still.
+        let compared = (failure.assertion.take(), failure.wanted.take());
+        failure.for_each_text(&mut told);
+        (failure.assertion, failure.wanted) = compared;
         failure.for_each_text(&mut |text| self.in_place(text));
         if let Some(issue) = &mut failure.issue {
             issue.for_each_text(&mut bound_text);
@@ -209,6 +210,7 @@ impl Cleaner {
             self.failure(failure);
         }
         for server in &mut record.servers {
+            told(&mut server.stderr_tail);
             self.in_place(&mut server.stderr_tail);
             server.notes.iter_mut().for_each(|note| self.in_place(note));
             for line in &mut server.stdout_noise_sample {
@@ -252,6 +254,13 @@ impl Cleaner {
                 room = room.saturating_sub(part.to_string().len());
             }
         }
+    }
+}
+
+/// What somebody tells, without what is secret in it by its name or form.
+fn told(text: &mut String) {
+    if let Cow::Owned(shown) = show_text(text) {
+        *text = shown;
     }
 }
 

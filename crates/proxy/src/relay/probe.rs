@@ -39,7 +39,9 @@ impl<T: Tap> Relay<T> {
             return self.hold(line);
         }
         if asks_for(line) == Asking::Discover {
-            self.probing.waits = true;
+            // Nothing can be started beside a server with a URL, should it be silent.
+            self.probing.waits = self.settings.asks_era;
+            self.probing.asked = true;
         } else if let Some(params) = self.probe_before(line) {
             self.probing.waits = true;
             self.probing.asked = true;

@@ -312,7 +312,16 @@ fn nothing_follows_a_probe_before_it_is_answered_or_found_to_be_of_no_use() {
     let probe = request(1, "server/discover", &json!({ "_meta": modern_meta() }));
     let opening = request(2, "initialize", &json!({ "x": 1 }));
     let late = json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32601, "message": "no" } });
+    let of_process = || RelaySettings {
+        asks_era: true,
+        ..RelaySettings::default()
+    };
+    // Beside a server with a URL none can be started, so that nothing waits for it.
     let mut world = World::new(RelaySettings::default());
+    says(&mut world, &probe);
+    assert_eq!(says(&mut world, &opening), [opening.as_str()]);
+
+    let mut world = World::new(of_process());
     assert_eq!(says(&mut world, &probe), [probe.as_str()]);
     assert_eq!(says(&mut world, &opening), [""; 0]);
     assert!(world.relay.only_probed());
@@ -320,7 +329,7 @@ fn nothing_follows_a_probe_before_it_is_answered_or_found_to_be_of_no_use() {
     answered(&mut world, &late);
     assert_eq!(world.sent.0.borrow()[before..], [opening.as_str()]);
     // A server that is silent, and well where it is not probed.
-    let mut world = World::new(RelaySettings::default());
+    let mut world = World::new(of_process());
     says(&mut world, &probe);
     says(&mut world, &opening);
     let before = world.sent.0.borrow().len();
@@ -329,7 +338,7 @@ fn nothing_follows_a_probe_before_it_is_answered_or_found_to_be_of_no_use() {
     assert_eq!(world.answers, BTreeMap::from([(1, 1)]));
     assert_eq!(world.sent.0.borrow()[before..], [opening.as_str()]);
     // One that is silent either way gets what it would have got.
-    let mut world = World::new(RelaySettings::default());
+    let mut world = World::new(of_process());
     says(&mut world, &probe);
     says(&mut world, &opening);
     let before = world.sent.0.borrow().len();

@@ -189,7 +189,9 @@ impl Engine {
         audience: Audience,
     ) -> Option<Fix> {
         let died = rule.root_cause == "crashed_during_call";
-        if !(died || rule.id == HTTP_500) || facts.source != FailureSource::Live {
+        // What is read here is an answer, whatever rules of a project say of it.
+        let is_answer = facts.failure.outcome == Some(Outcome::Result);
+        if is_answer || !(died || rule.id == HTTP_500) || facts.source != FailureSource::Live {
             return None;
         }
         let words = match &facts.failure.http {

@@ -13,6 +13,8 @@ use std::ops::Range;
 
 /// Bytes of a name; what is longer is none.
 const NAME: usize = 64;
+/// Bytes of a value that are looked at; it goes on to its end where it is secret.
+const LOOKED_AT: usize = 256;
 /// Between a sign and its value, at most.
 const BLANKS: usize = 3;
 /// Shorter values are words and counts.
@@ -21,8 +23,13 @@ const SHORTEST: usize = 6;
 const MIXED: usize = 8;
 /// From so many bytes on, small letters alone are no word of a language.
 const NO_WORD: usize = 12;
-/// Alone, it names an entry more often than what opens a door.
 const KEY: &str = "key";
+/// Kinds of keys that open something.
+const OPENING: [&str; 20] = [
+    "access", "account", "admin", "api", "app", "auth", "client", "deploy", "encrypt", "licen",
+    "master", "private", "secret", "service", "session", "signing", "ssh", "storage", "subscri",
+    "webhook",
+];
 /// The name of what stands between the lines of a key file.
 const A_PRIVATE_KEY: &str = "a private key";
 const BEGIN_KEY: &str = "-----BEGIN ";
@@ -110,8 +117,14 @@ fn mask_member(value: &mut Value, name: &str, named: &mut dyn FnMut(&str, &str) 
     }
 }
 
+/// Whether a name says that its value is secret. A key is more often that of an entry,
+/// as in `issueKey`, unless its kind is told or it is written as variables are.
 fn is_named(name: &str) -> bool {
-    name != KEY && looks_secret(name)
+    let lower = name.to_ascii_lowercase();
+    let is_variable = name.len() > KEY.len() && lower != name && name == name.to_ascii_uppercase();
+    let is_key = lower.trim_end_matches('s').ends_with(KEY);
+    looks_secret(name)
+        && (!is_key || is_variable || OPENING.iter().any(|kind| lower.contains(kind)))
 }
 
 fn masked_member(
@@ -172,8 +185,13 @@ impl<'a> Prose<'a> {
         let mut found = secrets_in_urls(self.text, self.word);
         self.keys(&mut found);
         let bytes = self.text.as_bytes();
+        let mut taken = 0;
         for at in memchr::memchr2_iter(b'=', b':', bytes) {
-            self.behind_sign(at, &mut found);
+            // A sign in a value that is secret begins no other one.
+            if at >= taken {
+                self.behind_sign(at, &mut found);
+                taken = found.last().map_or(0, |one| one.at.end).max(taken);
+            }
         }
         for at in memchr::memchr_iter(b'-', bytes) {
             self.behind_flag(at, &mut found);
@@ -182,6 +200,20 @@ impl<'a> Prose<'a> {
         // A name says more than that it looks like a secret.
         self.tokens(&mut found);
         found
+    }
+
+    /// Where a value ends of which no more than its begin was looked at.
+    fn whole(&self, value: &ProseValue) -> Range<usize> {
+        let at = value.at.clone();
+        if at.len() + NAME < LOOKED_AT {
+            return at;
+        }
+        let rest = &self.text[at.end..];
+        let end = match value.quoted {
+            true => rest.find(['"', '\'', '`', '\n', '\r']),
+            false => rest.find(is_border),
+        };
+        at.start..at.end + end.unwrap_or(rest.len())
     }
 
     fn add(&self, name: &'a str, at: Range<usize>, found: &mut Vec<Found<'a>>) {
@@ -271,7 +303,7 @@ impl<'a> Prose<'a> {
         if let Some(value) = self.value(value_from)
             && value.is_secret(name, quoted_name, sign == b'=' && !spaced, self.text)
         {
-            self.add(name, value.at, found);
+            self.add(name, self.whole(&value), found);
         }
     }
 
@@ -298,7 +330,7 @@ impl<'a> Prose<'a> {
             && !value.text(self.text).starts_with('-')
             && value.is_secret(name, false, false, self.text)
         {
-            self.add(name, value.at, found);
+            self.add(name, self.whole(&value), found);
         }
     }
 
@@ -315,7 +347,7 @@ impl<'a> Prose<'a> {
                     && looks_random(value.text(self.text))
                     && may_be_secret("Authorization", value.text(self.text))
                 {
-                    self.add("Authorization", value.at, found);
+                    self.add("Authorization", self.whole(&value), found);
                 }
             }
         }
@@ -335,25 +367,18 @@ impl<'a> Prose<'a> {
             .chars()
             .next()
             .filter(|c| matches!(c, '"' | '\'' | '`'));
-        let line = |text: &str| text.find(['\n', '\r']).unwrap_or(text.len());
         let (begin, length, quoted) = match quote {
             Some(quote) => {
-                let inside = &opened[1..];
-                let inside = &inside[..line(inside)];
-                let end = inside.find(quote).unwrap_or(inside.len());
+                let inside = window(&opened[1..]);
+                let end = inside.find([quote, '\n', '\r']).unwrap_or(inside.len());
                 let end = inside[..end].trim_end_matches('\\').len();
                 (from + blanks + escapes + 1, end, true)
             }
             None if escapes > 0 => return None,
             None => {
-                let border = |c: char| {
-                    c.is_whitespace() || c.is_control() || "\"'`,;<>()[]{}|&\\".contains(c)
-                };
-                (
-                    from + blanks,
-                    rest.find(border).unwrap_or(rest.len()),
-                    false,
-                )
+                let inside = window(rest);
+                let end = inside.find(is_border).unwrap_or(inside.len());
+                (from + blanks, end, false)
             }
         };
         let whole = &self.text[begin..begin + length];
@@ -393,6 +418,16 @@ impl<'a> Prose<'a> {
             ..value
         })
     }
+}
+
+/// What of a text is looked at for a value.
+fn window(text: &str) -> &str {
+    &text[..text.floor_char_boundary(LOOKED_AT)]
+}
+
+/// Where a value without quotes ends.
+fn is_border(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || "\"'`,;<>()[]{}|&\\".contains(c)
 }
 
 struct ProseValue {
@@ -528,6 +563,16 @@ mod tests {
     }
 
     #[test]
+    fn a_long_line_of_names_takes_no_longer_than_it_is() {
+        let many = "{\"token\":\"the\",\"p\":1},".repeat(5_000);
+        assert_eq!(show_text(&many), many);
+        let row = "token=".repeat(20_000);
+        assert_eq!(show_text(&row), row);
+        let long = format!("token={} and more", "aB3-".repeat(5_000));
+        assert_eq!(show_text(&long), "token=[secret token] and more");
+    }
+
+    #[test]
     fn words_about_secrets_are_shown() {
         for text in [
             "SyntaxError: Unexpected token: abc12345",
@@ -536,6 +581,7 @@ mod tests {
             "missing required environment variable API_KEY: set it",
             "password: required",
             "invalid key: name1234",
+            "issueKey: PROJ12345 projectKey=WEB2026X NoSuchKey: reports2026.csv",
             "token = get_token2(x)",
             "if token == value1234:",
             "api_key=self.keys[0]",
