@@ -6,7 +6,7 @@
 
 use super::unix;
 use super::{Capture, ExitBoundReader, ExitWatch};
-use jelly_base::text::redact::{Redactor, StreamRedactor, show_text};
+use jelly_base::text::redact::{Redactor, StreamRedactor, open_key, show_text};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ use tokio::sync::watch;
 /// takes the server for one that never stops writing.
 const CATCH_UP_TURNS: usize = 64;
 
-/// Bytes of a line that its log waits for.
+/// Bytes of a line, or of a private key, that its log waits for.
 const LOGGED_LINE: usize = 64 * 1024;
 
 /// A place in the stream of stderr, to ask later what came after it.
@@ -281,10 +281,16 @@ impl<R: AsyncRead + Unpin> Pump<R> {
     /// Gives the sink what is whole of these bytes and those before.
     fn log(&mut self, clean: &[u8]) -> Option<io::Error> {
         self.sink.as_ref()?;
+        let before = self.line.len();
         self.line.extend_from_slice(clean);
-        let whole = match self.line.iter().rposition(|byte| *byte == b'\n') {
-            Some(feed) => feed + 1,
-            None if self.line.len() > LOGGED_LINE => self.line.len(),
+        let is_long = self.line.len() > LOGGED_LINE;
+        let whole = match clean.iter().rposition(|byte| *byte == b'\n') {
+            // The lines of a key tell nothing one by one.
+            Some(_) if !is_long && open_key(&String::from_utf8_lossy(&self.line)).is_some() => {
+                return None;
+            }
+            Some(feed) => before + feed + 1,
+            None if is_long => self.line.len(),
             None => return None,
         };
         let rest = self.line.split_off(whole);

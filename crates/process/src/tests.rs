@@ -464,6 +464,36 @@ async fn a_secret_on_stderr_reaches_neither_the_ring_nor_the_sink() {
 }
 
 #[tokio::test]
+async fn a_private_key_that_comes_line_by_line_is_not_in_the_sink() {
+    let sink = Sink {
+        room: 1 << 20,
+        ..Sink::default()
+    };
+    let capture = Capture {
+        sink: Some(Box::new(sink.clone())),
+        ..Capture::default()
+    };
+    // An exchange before each line, so that each is read alone.
+    let script = "for l in before '-----BEGIN RSA PRIVATE KEY-----' MIIEow/one MIIEow/two \
+                  '-----END RSA PRIVATE KEY-----' after; do echo \"$l\" >&2; echo; read x; done";
+    let mut process = spawn(&sh(script), capture).await.expect("it starts");
+    let stderr = process.stderr();
+    for _ in 0..6 {
+        line(&mut process).await;
+        stderr.caught_up().await;
+        let stdin = process.stdin.as_mut().expect("stdin was not taken");
+        stdin.write_all(b"go\n").await.expect("it listens");
+    }
+    stderr.settled().await;
+    let copied = sink.text.lock().expect("nobody panicked").clone();
+    assert_eq!(
+        String::from_utf8(copied).expect("text"),
+        "before\n-----BEGIN RSA PRIVATE KEY-----[secret a private key]\
+         -----END RSA PRIVATE KEY-----\nafter\n"
+    );
+}
+
+#[tokio::test]
 async fn a_sink_that_fails_is_a_warning_and_the_ring_goes_on() {
     let capture = Capture {
         sink: Some(Box::new(Sink::default())),

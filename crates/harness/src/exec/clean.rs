@@ -214,6 +214,7 @@ impl Cleaner {
             self.in_place(&mut server.stderr_tail);
             server.notes.iter_mut().for_each(|note| self.in_place(note));
             for line in &mut server.stdout_noise_sample {
+                told(line);
                 self.in_place(line);
             }
             for breach in server.wire_check.iter_mut().flat_map(|c| &mut c.breaches) {

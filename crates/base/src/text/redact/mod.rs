@@ -19,5 +19,5 @@ pub use places::{
     AN_ARGUMENT, Found, MARK, URL_PASSWORD, secrets_in_argv, secrets_in_header, secrets_in_text,
     secrets_in_variable, show_argv, show_url, show_value,
 };
-pub use prose::{is_telling, mask_json, secrets_in_prose, show_text};
+pub use prose::{is_telling, mask_json, open_key, secrets_in_prose, show_text};
 pub use redactor::{Redactor, StreamRedactor};

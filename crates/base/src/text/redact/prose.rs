@@ -33,7 +33,8 @@ const OPENING: [&str; 20] = [
 /// The name of what stands between the lines of a key file.
 const A_PRIVATE_KEY: &str = "a private key";
 const BEGIN_KEY: &str = "-----BEGIN ";
-const PRIVATE: &str = "PRIVATE KEY-----";
+const END_KEY: &str = "-----END";
+const PRIVATE: [&str; 2] = ["PRIVATE KEY-----", "PRIVATE KEY BLOCK-----"];
 
 /// What is secret in a text for people: behind names, in headers and URLs, or by
 /// its own form; in order, none over another.
@@ -60,19 +61,25 @@ pub(super) fn secrets_in_word(text: &str, word: usize) -> Vec<Found<'_>> {
 /// A text for people as it may be shown.
 #[must_use]
 pub fn show_text(text: &str) -> Cow<'_, str> {
+    masked(text, &mut |name, _| name.to_owned()).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+/// A text with a mark for each secret in it, if there is one. `named` gives the
+/// name under which a value is shown.
+fn masked(text: &str, named: &mut dyn FnMut(&str, &str) -> String) -> Option<String> {
     let found = secrets_in_prose(text);
     if found.is_empty() {
-        return Cow::Borrowed(text);
+        return None;
     }
     let mut shown = String::with_capacity(text.len());
     let mut from = 0;
     for one in &found {
         shown.push_str(&text[from..one.at.start]);
-        shown.push_str(&mark(one.name));
+        shown.push_str(&mark(&named(one.name, one.value)));
         from = one.at.end;
     }
     shown.push_str(&text[from..]);
-    Cow::Owned(shown)
+    Some(shown)
 }
 
 fn mark(name: &str) -> String {
@@ -140,19 +147,7 @@ fn masked_member(
             return Some(format!("{before}{}", mark(&named(name, bare))));
         }
     }
-    let found = secrets_in_prose(text);
-    if found.is_empty() {
-        return None;
-    }
-    let mut shown = String::with_capacity(text.len());
-    let mut from = 0;
-    for one in &found {
-        shown.push_str(&text[from..one.at.start]);
-        shown.push_str(&mark(&named(one.name, one.value)));
-        from = one.at.end;
-    }
-    shown.push_str(&text[from..]);
-    Some(shown)
+    masked(text, named)
 }
 
 /// Whether a value can be looked for in other texts without hiding words that
@@ -188,9 +183,10 @@ impl<'a> Prose<'a> {
         let mut taken = 0;
         for at in memchr::memchr2_iter(b'=', b':', bytes) {
             // A sign in a value that is secret begins no other one.
-            if at >= taken {
-                self.behind_sign(at, &mut found);
-                taken = found.last().map_or(0, |one| one.at.end).max(taken);
+            if at >= taken
+                && let Some(end) = self.behind_sign(at, &mut found)
+            {
+                taken = end;
             }
         }
         for at in memchr::memchr_iter(b'-', bytes) {
@@ -209,9 +205,9 @@ impl<'a> Prose<'a> {
             return at;
         }
         let rest = &self.text[at.end..];
-        let end = match value.quoted {
-            true => rest.find(['"', '\'', '`', '\n', '\r']),
-            false => rest.find(is_border),
+        let end = match value.quote {
+            Some(quote) => rest.find([quote, '\n', '\r']),
+            None => rest.find(is_border),
         };
         at.start..at.end + end.unwrap_or(rest.len())
     }
@@ -228,14 +224,9 @@ impl<'a> Prose<'a> {
     /// Between the first and the last line of a key file.
     fn keys(&self, found: &mut Vec<Found<'a>>) {
         let mut from = 0;
-        while let Some(at) = self.text[from..].find(BEGIN_KEY) {
-            from += at + BEGIN_KEY.len();
-            let line = self.text[from..].find("-----").map(|end| end + from + 5);
-            let Some(begin) = line.filter(|end| self.text[from..*end].ends_with(PRIVATE)) else {
-                continue;
-            };
-            let end = self.text[begin..].find("-----END").map(|end| begin + end);
-            let end = end.unwrap_or(self.text.len());
+        while let Some(key) = next_key(&self.text[from..]) {
+            let begin = from + key.begin;
+            let end = key.end.map_or(self.text.len(), |end| from + end);
             if !self.text[begin..end].trim().is_empty() {
                 self.add(A_PRIVATE_KEY, begin..end, found);
             }
@@ -264,8 +255,9 @@ impl<'a> Prose<'a> {
         }
     }
 
-    /// `NAME=value`, `name: value`, `"name": "value"`, `name => value`.
-    fn behind_sign(&self, at: usize, found: &mut Vec<Found<'a>>) {
+    /// `NAME=value`, `name: value`, `"name": "value"`, `name => value`. Where the
+    /// value ends, if it is secret.
+    fn behind_sign(&self, at: usize, found: &mut Vec<Found<'a>>) -> Option<usize> {
         let bytes = self.text.as_bytes();
         let sign = bytes[at];
         let is = |place: Option<usize>, of: &[u8]| {
@@ -275,7 +267,7 @@ impl<'a> Prose<'a> {
         };
         // A comparison, or a path of a language.
         if is(at.checked_sub(1), b"=:!<>~") || is(Some(at + 1), b"=:~") {
-            return;
+            return None;
         }
         let mut value_from = at + 1;
         if sign == b'=' && is(Some(at + 1), b">") {
@@ -283,28 +275,31 @@ impl<'a> Prose<'a> {
         }
         let before = self.text[..at].trim_end_matches(' ');
         if at - before.len() > BLANKS {
-            return;
+            return None;
         }
         let unquoted = before.trim_end_matches(['"', '\'', '`']);
         let quoted_name = unquoted.len() < before.len();
         let unquoted = unquoted.trim_end_matches('\\');
         let name = last_name(unquoted);
         if name.is_empty() || !is_named(name) {
-            return;
+            return None;
         }
         let ahead = unquoted[..unquoted.len() - name.len()].trim_end();
         if ahead
             .get(ahead.len().saturating_sub(10)..)
             .is_some_and(|word| word.eq_ignore_ascii_case("unexpected"))
         {
-            return;
+            return None;
         }
         let spaced = is(Some(value_from), b" ") || before.len() < at;
-        if let Some(value) = self.value(value_from)
-            && value.is_secret(name, quoted_name, sign == b'=' && !spaced, self.text)
-        {
-            self.add(name, self.whole(&value), found);
-        }
+        let assigned = sign == b'=' && !spaced;
+        let value = self
+            .value(value_from)
+            .filter(|value| value.is_secret(name, quoted_name, assigned, self.text))?;
+        let at = self.whole(&value);
+        let end = at.end;
+        self.add(name, at, found);
+        Some(end)
     }
 
     /// `--token value` in a line.
@@ -367,22 +362,22 @@ impl<'a> Prose<'a> {
             .chars()
             .next()
             .filter(|c| matches!(c, '"' | '\'' | '`'));
-        let (begin, length, quoted) = match quote {
+        let (begin, length) = match quote {
             Some(quote) => {
                 let inside = window(&opened[1..]);
                 let end = inside.find([quote, '\n', '\r']).unwrap_or(inside.len());
                 let end = inside[..end].trim_end_matches('\\').len();
-                (from + blanks + escapes + 1, end, true)
+                (from + blanks + escapes + 1, end)
             }
             None if escapes > 0 => return None,
             None => {
                 let inside = window(rest);
                 let end = inside.find(is_border).unwrap_or(inside.len());
-                (from + blanks, end, false)
+                (from + blanks, end)
             }
         };
         let whole = &self.text[begin..begin + length];
-        if !quoted && is_scheme(whole) {
+        if quote.is_none() && is_scheme(whole) {
             let next = begin + length;
             let follows = self.text.as_bytes().get(next) == Some(&b' ');
             return match follows {
@@ -390,18 +385,17 @@ impl<'a> Prose<'a> {
                 false => None,
             };
         }
-        let bare = match quoted {
-            true => without_scheme(whole),
-            false => whole.trim_end_matches(['.', ':']),
-        };
-        let begin = match quoted {
-            true => begin + length - bare.len(),
-            false => begin,
+        let (bare, begin) = match quote {
+            Some(_) => {
+                let bare = without_scheme(whole);
+                (bare, begin + length - bare.len())
+            }
+            None => (whole.trim_end_matches(['.', ':']), begin),
         };
         (!bare.is_empty()).then(|| ProseValue {
             at: begin..begin + bare.len(),
-            quoted,
-            behind_scheme: bare.len() < whole.len() && quoted,
+            quote,
+            behind_scheme: bare.len() < whole.len() && quote.is_some(),
         })
     }
 
@@ -420,6 +414,44 @@ impl<'a> Prose<'a> {
     }
 }
 
+/// Where the first line of a private key begins whose last line is not in this
+/// text; for who shows one line after the other.
+#[must_use]
+pub fn open_key(text: &str) -> Option<usize> {
+    let mut from = 0;
+    while let Some(key) = next_key(&text[from..]) {
+        match key.end {
+            Some(end) => from += end,
+            None => return Some(from + key.first_line),
+        }
+    }
+    None
+}
+
+/// Places in a text.
+struct Key {
+    first_line: usize,
+    /// Behind the first line.
+    begin: usize,
+    /// Before the last one, if it is there.
+    end: Option<usize>,
+}
+
+fn next_key(text: &str) -> Option<Key> {
+    text.match_indices(BEGIN_KEY).find_map(|(first_line, _)| {
+        let named = first_line + BEGIN_KEY.len();
+        let begin = named + text[named..].find("-----")? + 5;
+        let is_private = PRIVATE
+            .iter()
+            .any(|kind| text[named..begin].ends_with(kind));
+        is_private.then(|| Key {
+            first_line,
+            begin,
+            end: text[begin..].find(END_KEY).map(|end| begin + end),
+        })
+    })
+}
+
 /// What of a text is looked at for a value.
 fn window(text: &str) -> &str {
     &text[..text.floor_char_boundary(LOOKED_AT)]
@@ -432,7 +464,8 @@ fn is_border(c: char) -> bool {
 
 struct ProseValue {
     at: Range<usize>,
-    quoted: bool,
+    /// In which it stands.
+    quote: Option<char>,
     behind_scheme: bool,
 }
 
@@ -450,7 +483,7 @@ impl ProseValue {
         }
         // `token = read(…)`, `key=keys[0]`: a program.
         let next = text[self.at.end..].chars().next();
-        if !self.quoted && matches!(next, Some('(' | '[')) {
+        if self.quote.is_none() && matches!(next, Some('(' | '[')) {
             return false;
         }
         if looks_random(value) {
@@ -459,7 +492,7 @@ impl ProseValue {
         let is_one_word = !value.contains(char::is_whitespace) || is_password(name);
         let is_plain = value.len() < SHORTEST || !is_one_word || is_common(value);
         !is_plain
-            && match (self.quoted, quoted_name) {
+            && match (self.quote.is_some(), quoted_name) {
                 // A member of JSON.
                 (true, true) => true,
                 _ => {
@@ -467,7 +500,7 @@ impl ProseValue {
                     let is_variable = !name.bytes().any(|byte| byte.is_ascii_lowercase());
                     let digits = value.bytes().any(|byte| byte.is_ascii_digit());
                     (assigned && (says_it || is_variable))
-                        || (says_it || self.quoted) && digits
+                        || (says_it || self.quote.is_some()) && digits
                         || self.behind_scheme && value.len() >= NO_WORD
                 }
             }
@@ -502,7 +535,7 @@ fn last_name(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{mask_json, secrets_in_prose, show_text};
+    use super::{mask_json, open_key, secrets_in_prose, show_text};
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -550,6 +583,11 @@ mod tests {
                 "[secret an argument] expired",
             ),
             (
+                "token=zzyyxx1234567890aa api_key: q1w2e3r4t5 for https://u:pw9876@h/x, secret=aa11bb22cc",
+                "token=[secret token] api_key: [secret api_key] for \
+                 https://u:[secret the URL's password]@h/x, secret=[secret secret]",
+            ),
+            (
                 "DB_PASSWORD=correcthorse",
                 "DB_PASSWORD=[secret DB_PASSWORD]",
             ),
@@ -570,6 +608,19 @@ mod tests {
         assert_eq!(show_text(&row), row);
         let long = format!("token={} and more", "aB3-".repeat(5_000));
         assert_eq!(show_text(&long), "token=[secret token] and more");
+        let quoted = format!("password: \"{}\", user", "aB3'-".repeat(500));
+        assert_eq!(show_text(&quoted), "password: \"[secret password]\", user");
+    }
+
+    #[test]
+    fn a_key_without_its_last_line_is_open() {
+        const KEY: &str = "-----BEGIN EC PRIVATE KEY-----\nMHQ\n";
+        assert_eq!(open_key(&format!("a\n{KEY}")), Some(2));
+        let closed = format!("{KEY}-----END EC PRIVATE KEY-----\n");
+        assert_eq!(open_key(&closed), None);
+        assert_eq!(open_key(&format!("{closed}{KEY}")), Some(closed.len()));
+        assert_eq!(open_key("-----BEGIN CERTIFICATE-----\nMHQ\n"), None);
+        assert_eq!(open_key("-----BEGIN EC PRIVATE KEY"), None);
     }
 
     #[test]
