@@ -32,6 +32,9 @@ pub(super) struct Contradiction {
     fact: SeenFact,
     domains: Vec<String>,
     root_causes: Vec<String>,
+    /// Rules that say less than the others of their root cause.
+    #[serde(default)]
+    except: Vec<String>,
     pub(super) suspect: bool,
     pub(super) advice: AdviceText,
 }
@@ -54,6 +57,7 @@ pub(super) fn contradiction(
     let known = |entry: &&Contradiction| {
         entry.root_causes.contains(&rule.root_cause)
             && entry.domains.iter().any(|known| known == domain)
+            && !entry.except.contains(&rule.id)
             && entry.fact.holds(failure, values)
     };
     CONTRADICTIONS.iter().find(known)
@@ -128,6 +132,16 @@ mod tests {
             dead(json!({"API_KEY": "[secret]"})),
             "The server says that API_KEY is not set, and the plan sets it."
         );
+    }
+
+    #[test]
+    fn a_key_that_may_be_no_variable_is_not_told_as_one() {
+        let (what, ..) = told(json!({
+            "phase": "call", "outcome": "result", "env_delta": {"MAX_ITEMS": "5"},
+            "request": {"method": "tools/call", "params": {"name": "cap"}},
+            "tool_result": {"isError": true, "text": "KeyError: 'MAX_ITEMS'"},
+        }));
+        assert!(what.ends_with("or as a key of its own."), "{what}");
     }
 
     #[test]

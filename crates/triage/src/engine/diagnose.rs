@@ -196,7 +196,11 @@ impl Engine {
         }
         let words = match &facts.failure.http {
             Some(http) if !died => http.body.clone()?,
-            Some(_) | None => evidence?.text.clone(),
+            // How it ended is told by jelly, and is nobody's words.
+            Some(_) | None => evidence
+                .filter(|said| ["stderr", "stdout", "stdout_noise"].contains(&&*said.field))?
+                .text
+                .clone(),
         };
         let answer = Failure {
             phase: Some(Phase::Call),
@@ -217,10 +221,9 @@ impl Engine {
             && said.error_category == Some(ErrorCategory::Infrastructure)
             // "Internal Server Error" is what any 500 says.
             && (died || said.root_cause != "upstream_error");
-        let words = if died {
-            "Its last words name"
-        } else {
-            "The body names"
+        let words = match died {
+            true => "Its last words name",
+            false => "The body names",
         };
         is_environment.then(|| {
             Fix::text(format!(

@@ -24,8 +24,10 @@ const SAYING: [&str; 5] = ["error", "message", "detail", "reason", "error_messag
 pub(super) fn in_words(text: &str) -> String {
     let member = format!("{{{}}}", text.trim().trim_end_matches(','));
     if let Ok(members) = serde_json::from_str::<Map<String, Value>>(&member)
-        && let Some((_, Value::String(words))) = members.iter().next()
+        && let Some((name, Value::String(words))) = members.iter().next()
         && members.len() == 1
+        && SAYING.contains(&&**name)
+        && !words.trim().is_empty()
     {
         return one_line(words.trim(), EVIDENCE);
     }
@@ -292,6 +294,10 @@ mod tests {
             ("a: b, {c}", "a: b, {c}"),
             (r#"{ "rows": 3 }"#, r#"{ "rows": 3 }"#),
             (r#""count": 3,"#, r#""count": 3,"#),
+            (
+                r#""start_date": "is required""#,
+                r#""start_date": "is required""#,
+            ),
         ] {
             assert_eq!(in_words(text), words);
         }

@@ -345,8 +345,8 @@ pub(super) fn path_in_arguments(failure: &Failure) -> Option<bool> {
     }))
 }
 
-/// Whether an argument of the call holds words of SQL; `None` where it is not
-/// known what was sent. A name that has a quote in it holds none.
+/// Whether an argument of the call holds words of SQL, or is called so; `None` where
+/// it is not known what was sent. A name that has a quote in it holds none.
 pub(super) fn sql_in_arguments(failure: &Failure) -> Option<bool> {
     const WORDS: [&str; 12] = [
         "alter", "create", "delete", "drop", "from", "insert", "join", "order", "select", "update",
@@ -367,7 +367,22 @@ pub(super) fn sql_in_arguments(failure: &Failure) -> Option<bool> {
         };
         text.contains(['=', ';', '*']) || words.clone().count() > 1 && words.clone().any(known)
     };
-    Some(any_text(arguments, &is_sql))
+    let tool = params.get("name").and_then(Value::as_str).unwrap_or("");
+    let names = arguments.as_object().into_iter().flatten();
+    let is_named = |(name, value): (&String, &Value)| value.is_string() && is_for_sql(name, tool);
+    Some(any_text(arguments, &is_sql) || names.into_iter().any(is_named))
+}
+
+/// Whether an argument of this name is a statement, whatever stands in it. What is
+/// searched for is called a query too.
+fn is_for_sql(name: &str, tool: &str) -> bool {
+    let (name, tool) = (name.to_ascii_lowercase(), tool.to_ascii_lowercase());
+    let of_query = || {
+        ["sql", "query", "execute"]
+            .iter()
+            .any(|word| tool.contains(word))
+    };
+    name.contains("sql") || ["statement", "stmt"].contains(&&*name) || name == "query" && of_query()
 }
 
 /// Whether a tool was called without any argument.
