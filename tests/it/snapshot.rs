@@ -74,6 +74,34 @@ fn a_change_is_shown_word_by_word_where_it_is_short() {
     assert_eq!(project.read("snapshots/plan/greeting.snap"), "Hello Ada\n");
 }
 
+/// What only looks like a secret is compared as it is, and shown so.
+#[test]
+fn a_value_that_looks_like_a_secret_is_compared_as_it_is() {
+    let server = python("serve(lambda call: answer(call, text(open('said').read())))");
+    let said = "issueKey: PROJ10001 token=zzyyxx1234567890";
+    let project = Project::with(&format!(
+        "
+version: 1
+servers: {{ s: {server} }}
+steps: [{{ id: greet, server: s, tool: work, expect: {{ text: {{ snapshot: greeting }} }} }}]
+"
+    ));
+    project.write("said", said);
+    assert_ne!(project.run(&[]).code, Some(0));
+    snapshot(&project, &["accept"]);
+    project.run(&[]).ends(0, "passed");
+    for (from, to) in [("PROJ10001", "PROJ10002"), ("zzyyxx", "aabbcc")] {
+        project.write("said", said.replace(from, to));
+        let run = project.run(&["--no-repair"]);
+        assert_ne!(run.code, Some(0), "{to}: {}", run.stdout);
+        let assertion = run.last().failure("greet")["assertion"].to_string();
+        assert!(
+            assertion.contains(from) && assertion.contains(to),
+            "{assertion}"
+        );
+    }
+}
+
 #[test]
 fn some_are_accepted_by_name_and_an_unknown_name_is_said() {
     let project = missing();

@@ -340,8 +340,9 @@ const MAX_STEPS: usize = 10_000;
 /// A schema that is asked about.
 struct Asked<'s> {
     root: &'s Value,
-    /// Those that are being followed: one that leads to itself refuses nothing.
-    references: Vec<&'s str>,
+    /// Those that are being followed, with what is known where they stand: one that
+    /// leads to itself refuses nothing.
+    references: Vec<(&'s str, Option<PlaceType>)>,
     steps: usize,
 }
 
@@ -350,7 +351,7 @@ impl<'s> Asked<'s> {
         let Some(to) = to.as_str() else {
             return false;
         };
-        if self.references.contains(&to) {
+        if self.references.contains(&(to, known)) {
             return true;
         }
         let place = to
@@ -359,7 +360,7 @@ impl<'s> Asked<'s> {
         let Some(place) = place.filter(|_| self.references.len() < MAX_REFERENCES) else {
             return false;
         };
-        self.references.push(to);
+        self.references.push((to, known));
         let takes = self.takes_anything(place, known);
         self.references.pop();
         takes

@@ -45,7 +45,8 @@ mapping! {
         /// Steps that run before the others, in every iteration. If one does not
         /// pass, the steps of its server are blocked.
         setup: Kind::List(&Kind::Mapping(&STEP), 0), also "before";
-        /// The steps that are tested: one at least, unless a server has `startup`.
+        /// The steps that are tested: one at least, or an empty list where a server
+        /// has `startup`.
         steps: Kind::List(&Kind::Mapping(&STEP), 0),
             required "`steps` is missing" "as in `steps: [ { list: tools } ]`",
             unless "include", also "tests";
@@ -161,7 +162,8 @@ mapping! {
         servers: Kind::ByName(&Kind::Mapping(&SERVER), 1);
         /// Steps that run before the others.
         setup: Kind::List(&Kind::Mapping(&STEP), 0);
-        /// The steps that are tested: one at least, unless a server has `startup`.
+        /// The steps that are tested: one at least, or an empty list where a server
+        /// has `startup`.
         steps: Kind::List(&Kind::Mapping(&STEP), 0);
         /// Steps that run after the others.
         teardown: Kind::List(&Kind::Mapping(&STEP), 0);

@@ -19,23 +19,28 @@ pub(super) struct DueAnswer {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum AnswerKind {
-    /// The result of a message, or a part of it; an object.
+    /// Whatever a server sends beside its endpoint, and what is no answer at all.
     #[default]
+    Anything,
+    /// The result of a message, or a part of it; an object.
     Object,
     /// And that of a tool.
     Tool,
-    /// Whatever a server sends beside its endpoint.
-    Http,
 }
 
 impl DueAnswer {
+    /// Of which no more is known than that it is there.
+    pub(super) fn an_object() -> Self {
+        Self::of(None, None)
+    }
+
     pub(super) fn of(request: Option<&Request>, limit: Option<Duration>) -> Self {
         let (kind, member) = match request {
             Some(Request::Tool(_)) => (AnswerKind::Tool, Some("content")),
             Some(Request::Read(_)) => (AnswerKind::Object, Some("contents")),
             Some(Request::Prompt(_)) => (AnswerKind::Object, Some("messages")),
             Some(Request::List(kind)) => (AnswerKind::Object, Some(kind.key())),
-            Some(Request::Http(_)) => (AnswerKind::Http, None),
+            Some(Request::Http(_)) => (AnswerKind::Anything, None),
             Some(
                 Request::Complete(_)
                 | Request::Method(_)
@@ -56,7 +61,7 @@ impl DueAnswer {
 
     /// Whether there is something at a path of any answer, and what it is.
     pub(super) fn place(self, path: &str) -> (bool, Option<PlaceType>) {
-        if self.kind == AnswerKind::Http {
+        if self.kind == AnswerKind::Anything {
             return (false, None);
         }
         let is_there = !self.may_be_error;

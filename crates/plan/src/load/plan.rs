@@ -325,7 +325,7 @@ impl<'t> Reader<'t> {
             Some(steps) if strict => {
                 let has_others = |(_, root): &(usize, Node<'_>)| root.entry("steps").is_some();
                 let none = matches!(&steps.value.data, Data::List(items) if items.is_empty());
-                if none && startups.is_empty() {
+                if none && startups.is_empty() && !self.names.incomplete {
                     let (message, hint) = match included.iter().any(has_others) {
                         true => (
                             "there are no steps here",

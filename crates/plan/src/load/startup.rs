@@ -1,5 +1,6 @@
 //! `startup` of a server: the step that it comes to.
 
+use super::due_answer::DueAnswer;
 use super::include::place_in_file;
 use super::path::Path;
 use super::plan::Parts;
@@ -117,13 +118,19 @@ impl<'t> Reader<'t> {
         if let Some(node) = fields.get("stderr") {
             expect.stderr = self.predicates(node, path.key("stderr"), Target::Stderr, &mut needs);
         }
-        let mut json = |key: &str| match fields.get(key) {
-            Some(node) => self.json_expects(node, path.key(key), &mut needs),
+        let mut json = |key: &str, due: DueAnswer| match fields.get(key) {
+            Some(node) => {
+                self.names.due_answer = due;
+                let expects = self.json_expects(node, path.key(key), &mut needs);
+                self.names.due_answer = DueAnswer::default();
+                expects
+            }
             None => Vec::new(),
         };
         let mut startup = StartupExpect {
-            server_info: json("server_info"),
-            capabilities: json("capabilities"),
+            // Of a server of the modern era it may be missing.
+            server_info: json("server_info", DueAnswer::default()),
+            capabilities: json("capabilities", DueAnswer::an_object()),
             refuses: None,
         };
         if let Some(entry) = fields.entry("refuses") {

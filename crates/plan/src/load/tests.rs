@@ -191,6 +191,22 @@ fn no_steps_load_but_do_not_pass_a_check() {
 }
 
 #[test]
+fn what_may_be_missing_or_otherwise_is_an_expectation() {
+    let startup = |lines: &str| {
+        HEAD.replace("command: x", &format!("command: x, startup: {{ {lines} }}")) + "steps: []\n"
+    };
+    // A process that a signal ends has no code.
+    good(&startup("refuses: { exit: { ge: 0 } }"));
+    good(&startup("server_info: [{ path: $, exists: true }]"));
+    bad(&startup("capabilities: [{ path: $, exists: true }]"));
+    // In the list of contents, what refers to the root asks for an object.
+    let schema = "{ type: object, properties: { content: { $ref: '#' } } }";
+    good(&expect(&format!("json: [{{ path: $, schema: {schema} }}]")));
+    let open = "{ properties: { content: { $ref: '#' } } }";
+    bad(&expect(&format!("json: [{{ path: $, schema: {open} }}]")));
+}
+
+#[test]
 fn variables_from_outside_win_and_may_be_new() {
     let text = step("tool: t\nargs: { a: \"${x}\", b: \"${y}\" }")
         .replace("servers:", "vars: { y: 1 }\nservers:");

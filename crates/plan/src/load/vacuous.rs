@@ -157,7 +157,6 @@ fn by_target(target: Target) -> (&'static str, &'static str) {
 fn code_range(target: Target) -> Option<(f64, f64)> {
     match target {
         Target::Status => Some((100.0, 999.0)),
-        Target::ExitCode => Some((0.0, 255.0)),
         Target::Count => Some((0.0, f64::INFINITY)),
         Target::Text
         | Target::Stderr
@@ -166,7 +165,9 @@ fn code_range(target: Target) -> Option<(f64, f64)> {
         | Target::ErrorCode
         | Target::ErrorMessage
         | Target::Duration
-        | Target::Header => None,
+        | Target::Header
+        // A process that a signal ended has none.
+        | Target::ExitCode => None,
     }
 }
 
