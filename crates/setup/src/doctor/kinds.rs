@@ -43,7 +43,9 @@ pub(super) fn contradiction(
         return None;
     }
     let command = format.command_name();
-    let url = format.members.url.first().copied().unwrap_or("url");
+    let mut urls = format.members.url.iter().copied();
+    let there = urls.clone().find(|name| server.member(name).is_some());
+    let url = there.or_else(|| urls.next()).unwrap_or("url");
     let (own, has, lacks) = match is_url {
         true => (names.reached, url, command),
         false => (names.started, command, url),

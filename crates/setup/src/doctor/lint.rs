@@ -178,17 +178,17 @@ impl Linter<'_> {
             && !first.contains(['/', '\\'])
         {
             let format = self.config.client.format();
-            let words: Vec<&str> = text.split_whitespace().collect();
+            let plain = || text.split_whitespace().map(str::to_owned).collect();
+            let words: Vec<String> = shlex::split(text).unwrap_or_else(plain);
             let (name, args) = match format.keeps_words_together() {
                 true => (format.command_name(), format.command_name()),
                 false => (format.command_name(), format.members.args),
             };
             let set = assigned(&words);
-            let program = words.get(set.len()).copied().unwrap_or(first);
             let apart = |program: &str| {
                 format!(
                     "Write `{}`, and each of the other words as an element of `{args}`.",
-                    format.command(program, ""),
+                    format.command(&quote(program), ""),
                 )
             };
             let (what, fix) = if is_for_a_shell(&words[set.len()..]) {
@@ -198,15 +198,19 @@ impl Linter<'_> {
                     format!("Have one run it: `{shell}`."),
                 )
             } else if set.is_empty() {
-                let program = quote(first);
-                let what = format!("`{name}` holds the arguments of `{program}` too.");
-                (what, apart(&program))
+                let program = words.first().map_or(first, String::as_str);
+                let what = format!("`{name}` holds the arguments of `{}` too.", quote(program));
+                (what, apart(program))
             } else {
                 let names: Vec<String> = set.iter().map(|set| quote(set)).collect();
                 let (env, names) = (format.members.env, names.join("`, `"));
+                let then = match words.get(set.len()) {
+                    Some(program) => apart(program),
+                    None => format!("`{name}` is the program alone."),
+                };
                 (
                     format!("`{name}` begins with variables, and no shell reads them."),
-                    format!("Move `{names}` to `{env}`. {}", apart(&quote(program))),
+                    format!("Move `{names}` to `{env}`. {then}"),
                 )
             };
             self.error(Lint::CommandWithArguments, command, what, fix);

@@ -286,6 +286,12 @@ fn a_type_is_held_against_what_else_the_entry_has() {
             r#""type": "streamableHttp""#,
         ),
         (
+            claude_code,
+            "mcpServers",
+            r#"{"type": "stdio", "httpUrl": "http://h/mcp"}"#,
+            "`command` in place of `httpUrl`",
+        ),
+        (
             "opencode.json",
             "mcp",
             r#"{"type": "remote", "command": ["/x"]}"#,
@@ -363,6 +369,16 @@ fn a_line_of_a_shell_is_not_to_be_cut_into_words() {
             "A_B=1 C=2 python3 y.py",
             r#"Move `A_B`, `C` to `env`. Write `"command": "python3"`"#,
             r#""command": "A_B"#,
+        ),
+        (
+            "A='x y' python3 y.py",
+            r#"Move `A` to `env`. Write `"command": "python3"`"#,
+            "y'",
+        ),
+        (
+            "A=1 B=2",
+            "Move `A`, `B` to `env`. `command` is the program alone.",
+            "Write",
         ),
         ("npx -y b@1.2.3", r#"Write `"command": "npx"`"#, "env"),
     ] {
