@@ -7,7 +7,7 @@ use jelly_base::text::redact::{Redactor, is_telling, mask_json, show_text};
 use jelly_base::text::{Varying, varying};
 use serde_json::Value;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 /// Values that are told apart; of more, the names are.
 const KEPT: usize = 32;
@@ -19,8 +19,8 @@ const LONGEST: usize = 2048;
 pub(super) struct RecordedSecrets {
     /// By its value, the name of each.
     names: HashMap<String, String>,
-    /// Of how many values one name is, as a variable of a plan would be called.
-    counts: BTreeMap<String, usize>,
+    /// What a plan would call the variables of the names that are taken.
+    taken: BTreeSet<String>,
     /// Finds in other messages what was found in one.
     redactor: Redactor,
 }
@@ -45,7 +45,7 @@ impl RecordedSecrets {
             Value::String(text) if text.contains("[secret ") => {
                 for (_, what) in varying(text) {
                     if let Varying::Secret(Some(name)) = what {
-                        self.counts.entry(variable(&name)).or_insert(1);
+                        self.taken.insert(variable(&name));
                     }
                 }
             }
@@ -73,12 +73,13 @@ impl RecordedSecrets {
         if self.names.len() >= KEPT || value.len() > LONGEST {
             return name.to_owned();
         }
-        let count = self.counts.entry(variable(name)).or_default();
-        *count += 1;
-        let own = match *count {
-            1 => name.to_owned(),
-            more => format!("{name} {more}"),
-        };
+        let mut own = name.to_owned();
+        for number in 2.. {
+            if self.taken.insert(variable(&own)) {
+                break;
+            }
+            own = format!("{name} {number}");
+        }
         self.names.insert(value.to_owned(), own.clone());
         if is_telling(value) {
             self.redactor.learn([(&own, value)]);
@@ -90,4 +91,31 @@ impl RecordedSecrets {
 fn variable(name: &str) -> String {
     let letter = |c: char| if c.is_alphanumeric() { c } else { '_' };
     name.to_uppercase().chars().map(letter).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RecordedSecrets;
+    use serde_json::json;
+
+    #[test]
+    fn two_values_never_share_the_name_of_a_variable() {
+        let mut secrets = RecordedSecrets::default();
+        let mut message = json!({
+            "a": {"api_token": "aa11bb22cc"},
+            "b": {"API_TOKEN_2": "dd33ee44ff"},
+            "c": {"api-token": "gg55hh66ii"},
+            "d": {"api_token": "aa11bb22cc"},
+        });
+        secrets.mask(&mut message);
+        assert_eq!(
+            message,
+            json!({
+                "a": {"api_token": "[secret api_token]"},
+                "b": {"API_TOKEN_2": "[secret API_TOKEN_2]"},
+                "c": {"api-token": "[secret api-token 3]"},
+                "d": {"api_token": "[secret api_token]"},
+            })
+        );
+    }
 }
