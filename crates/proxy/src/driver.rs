@@ -11,7 +11,7 @@ use super::message::is_other_json;
 use super::pass_on::PassOn;
 use super::relay::{Relay, Wish};
 use super::settings::{FULL, Onlookers, ProxySettings, Recording};
-use super::silence::{Silence, Trial};
+use super::silence::{Silence, Trial, TrialEnd};
 use super::spans::SpanTap;
 use super::trouble::Trouble;
 use super::upstream::{Upstream, Way};
@@ -70,7 +70,7 @@ enum News {
     /// Nothing where its process, which is ours, has ended.
     ByUrl(Option<RawNews>),
     Due,
-    Tried(Option<Box<Failure>>),
+    Tried(TrialEnd),
     Schemas(StoreSchemas),
 }
 
@@ -181,7 +181,7 @@ impl Proxy {
                 News::ByUrl(Some(news)) => self.heard_by_url(news),
                 News::ByUrl(None) => self.server_ended().await,
                 News::Due => self.due().await,
-                News::Tried(failure) => self.tried(failure),
+                News::Tried(end) => self.tried(end),
                 News::Schemas(schemas) => self.schemas_changed(&schemas),
             }
         }
@@ -244,12 +244,12 @@ impl Proxy {
                     None => std::future::pending().await,
                 }
             }, if reads_server => News::ByUrl(news),
-            failure = async {
+            end = async {
                 match trial {
-                    Some(trial) => trial.await,
+                    Some(trial) => trial.ends.as_mut().await,
                     None => std::future::pending().await,
                 }
-            }, if tries => News::Tried(failure),
+            }, if tries => News::Tried(end),
             schemas = async {
                 match learner {
                     Some(learner) => learner.changed().await,
@@ -476,8 +476,10 @@ impl Proxy {
         if probed {
             // It may have died of the probe alone.
             self.relay.wait();
-            if self.trial.is_none() {
-                self.trial = Some(self.try_without_probe(failure));
+            match &mut self.trial {
+                // One that was silent has ended while another was tried.
+                Some(trial) => *trial.first = failure,
+                None => self.trial = Some(self.try_without_probe(failure)),
             }
             return;
         }

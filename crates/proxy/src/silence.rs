@@ -18,9 +18,22 @@ const TRIAL: Duration = Duration::from_secs(20);
 const SILENCE: Duration = Duration::from_secs(1);
 /// How often it is looked whether it has read it.
 const LOOK: Duration = Duration::from_millis(250);
-/// What is awaited of a process that is not probed; its failure, where it is
-/// none of the probe's doing.
-pub(super) type Trial = Pin<Box<dyn Future<Output = Option<Box<Failure>>>>>;
+/// A process that is not probed, beside or after one that was.
+pub(super) struct Trial {
+    /// What it comes to.
+    pub ends: Pin<Box<dyn Future<Output = TrialEnd>>>,
+    /// What is known of the one that was probed.
+    pub first: Box<Failure>,
+}
+
+/// What a process that is not probed came to.
+pub(super) enum TrialEnd {
+    Lived,
+    /// It ended too: what is said of both is the same, where it is not the probe.
+    Failed(Box<Failure>),
+    /// Nothing was seen that tells.
+    Undecided,
+}
 
 /// How long the server has said nothing to the probe for its era.
 #[derive(Debug, Clone, Copy)]
@@ -43,28 +56,36 @@ impl Proxy {
             ..Launch::new(self.settings.name.clone(), self.settings.reach.clone())
         };
         let outsider = outsider(&self.settings);
-        Box::pin(async move {
+        let ends = Box::pin(async move {
             match start(&launch).await {
                 Ok(mut session) => {
                     session.shutdown(GRACE).await;
-                    None
+                    TrialEnd::Lived
                 }
-                // What is said of both is the same, where it is not the probe.
                 Err(failure) if failure.exit.is_some() => {
-                    Some(Box::new(outsider.unready(*failure)))
+                    TrialEnd::Failed(Box::new(outsider.unready(*failure)))
                 }
-                Err(_) => Some(Box::new(first)),
+                Err(_) => TrialEnd::Undecided,
             }
-        })
+        });
+        Trial {
+            ends,
+            first: Box::new(first),
+        }
     }
 
-    pub(super) fn tried(&mut self, failure: Option<Box<Failure>>) {
-        self.trial = None;
-        match failure {
+    pub(super) fn tried(&mut self, end: TrialEnd) {
+        let Some(Trial { first, ends: _ }) = self.trial.take() else {
+            return;
+        };
+        match end {
+            TrialEnd::Lived => self.relay.is_legacy(),
             // The one that was probed lives, and may only be slow.
-            Some(_) if self.upstream.is_some() => self.relay.stop_probing(),
-            Some(failure) => self.failed(&failure),
-            None => self.relay.is_legacy(),
+            TrialEnd::Failed(_) | TrialEnd::Undecided if self.upstream.is_some() => {
+                self.relay.stop_probing();
+            }
+            TrialEnd::Failed(failure) => self.failed(&failure),
+            TrialEnd::Undecided => self.failed(&first),
         }
     }
 

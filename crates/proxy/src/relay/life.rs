@@ -235,8 +235,8 @@ impl<T: Tap> Relay<T> {
     /// Keeps a line until there is a server that takes it; where there is no
     /// room, whoever waits for its answer is told so.
     pub fn hold(&mut self, line: &[u8]) {
-        let bytes: usize = self.held.iter().map(Vec::len).sum();
-        if self.held.len() < HELD && bytes + line.len() <= HELD_BYTES {
+        let bytes = || self.held.iter().map(Vec::len).sum::<usize>();
+        if self.held.len() < HELD && bytes() + line.len() <= HELD_BYTES {
             self.held.push(line.to_vec());
             return;
         }
