@@ -1,6 +1,7 @@
 //! Everything that can be wrong with a server or a plan, one at a time: each
 //! has its own diagnosis, none hangs, and none counts as many failures.
 
+use crate::proxy::python_server;
 use crate::support::{Iteration, Project, Run, fixtures, python};
 use serde_json::Value;
 use std::time::Duration;
@@ -177,6 +178,34 @@ fn content_length_frames_are_named_as_what_they_are() {
     let failure = never_starts(&run, "protocol_error");
     assert!(failure.to_string().contains("Content-Length"));
     assert!(run.help().contains("Content-Length"), "{}", run.help());
+}
+
+#[test]
+fn an_answer_that_lacks_only_its_line_feed_is_no_slowness() {
+    let project = Project::empty();
+    let server = python_server(
+        &project,
+        "unended.py",
+        r#"
+if method == "initialize": opened(message)
+elif method == "tools/list": answer(message, {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]})
+elif method == "tools/call":
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {"content": []}})); sys.stdout.flush()"#,
+    );
+    project.write(
+        "plan.yaml",
+        format!(
+            "version: 1\nname: p\nservers: {{ s: {{ command: python3, args: [{server:?}], request_timeout: 2s }} }}\nsteps: [{{ id: a, server: s, tool: t }}]\n"
+        ),
+    );
+    let run = project.run(&["--max-iterations", "1"]);
+    run.ends(1, "code_failure");
+    let failure = run.last().failure("a").clone();
+    assert_eq!(failure["diagnosis"]["root_cause"], "protocol_error");
+    assert!(
+        failure["message"].to_string().contains("line feed"),
+        "{failure:#}"
+    );
 }
 
 #[test]

@@ -21,6 +21,12 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
+/// How much longer a line feed may take than the answer before it, which was late.
+const UNENDED_GRACE: Duration = Duration::from_millis(500);
+/// What is wrong with an answer that never gets it (2025-06-18, "stdio": "messages
+/// are delimited by newlines").
+const UNENDED: &str = "wrote its answer without the line feed that ends a message";
+
 /// A connection that is read and written in the background.
 ///
 /// Needs a tokio runtime of any flavour; dropping it ends the task and closes
@@ -346,22 +352,32 @@ impl InFlight {
     }
 
     async fn give_up(mut self, reason: &str, watched: bool) -> ReplyOutcome {
-        let life = {
+        let lacks_end = !watched && self.shared.peer().wrote_unended(self.id);
+        if lacks_end && let Ok(answer) = timeout(UNENDED_GRACE, self.answer_in_time()).await {
+            return answer;
+        }
+        let (life, unended) = {
             let mut peer = self.shared.peer();
+            let lacks_end = lacks_end && peer.wrote_unended(self.id);
             let life = peer.cancel(self.id, reason);
+            let unended = lacks_end.then(|| peer.breach(UNENDED));
             if watched && life.is_some() {
                 peer.watch(self.id);
             }
-            life
+            (life, unended)
         };
         self.shared.wake.notify_one();
-        match life {
-            Some(life) => {
+        match (life, unended) {
+            (Some(_), Some(breach)) => {
+                self.receiver = None;
+                ReplyOutcome::Broken(breach)
+            }
+            (Some(life), None) => {
                 self.receiver = None;
                 ReplyOutcome::TimedOut(life)
             }
             // It came in this very moment.
-            None => self.answer().await,
+            (None, _) => self.answer().await,
         }
     }
 
