@@ -224,6 +224,32 @@ fn a_client_that_is_gone_is_waited_for_no_more_whatever_it_had_asked() {
 }
 
 #[test]
+fn a_client_that_reads_nothing_and_closes_its_end_keeps_nothing_alive() {
+    let project = Project::empty();
+    let server = python_server(&project, "echo.py", ECHO);
+    let call = project.jelly(&["proxy", "--", "python3", &server]);
+    let mut proxy = procs::marked(&project, call)
+        .into_command()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = proxy.stdin.take().unwrap();
+    // Kept open, and read no further than the opening.
+    let mut stdout = BufReader::new(proxy.stdout.take().unwrap());
+    let open = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": opening() });
+    writeln!(stdin, "{open}").unwrap();
+    stdout.read_line(&mut String::new()).unwrap();
+    let large = json!({ "jsonrpc": "2.0", "id": 2, "method": "x", "params": "x".repeat(1 << 20) });
+    writeln!(stdin, "{large}").unwrap();
+    drop(stdin);
+    procs::none_within(&project, Duration::from_secs(60));
+    proxy.wait().unwrap();
+    drop(stdout);
+}
+
+#[test]
 fn large_messages_and_many_at_once_come_whole_and_uncrossed() {
     let project = Project::empty();
     let server = python_server(&project, "echo.py", ECHO);

@@ -826,3 +826,46 @@ elif method == "tools/call": sys.exit(message["params"]["arguments"]["says"])"#,
         client.close();
     }
 }
+
+#[test]
+fn a_death_in_a_call_has_one_label_with_and_without_a_proxy_before_the_server() {
+    let project = Project::empty();
+    let server = python_server(
+        &project,
+        "dies.py",
+        r#"
+if method == "initialize": opened(message)
+elif method == "tools/list": answer(message, {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]})
+elif method == "tools/call": 1 / 0"#,
+    );
+    let labels = |argv: &[&str]| {
+        let words = [argv, &["python3", &server]].concat();
+        let (command, args) = (words[0], json!(words[1..]));
+        let plan = format!(
+            "version: 1\nname: p\nservers: {{ s: {{ command: {command:?}, args: {args} }} }}\nsteps: [{{ id: a, server: s, tool: t }}]\n"
+        );
+        project.write("plan.yaml", &plan);
+        let ran = project.run(&["--no-history"]);
+        let diagnosis = ran.last()["failures"][0]["diagnosis"].clone();
+        let fields = [
+            "side",
+            "ambiguous",
+            "error_category",
+            "root_cause",
+            "retryable",
+        ];
+        (
+            ran.code,
+            fields.map(|field| diagnosis[field].clone()),
+            ran.help(),
+        )
+    };
+    let bare = labels(&[]);
+    assert_eq!(bare.0, Some(1), "{bare:?}");
+    assert_eq!(bare.1[3], "crashed_during_call");
+    let behind = labels(&[JELLY, "proxy", "--"]);
+    assert_eq!((behind.0, &behind.1), (bare.0, &bare.1), "{behind:?}");
+    // What the proxy was told to bring about is nobody's fault.
+    let injected = labels(&[JELLY, "proxy", "--fault", "crash@call", "--"]);
+    assert_ne!(injected.0, Some(1), "{injected:?}");
+}

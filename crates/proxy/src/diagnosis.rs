@@ -58,6 +58,8 @@ pub fn trouble_of(engine: &Engine, failure: &Failure, error_type: UpstreamErrorT
             rule: Some(diagnosis.rule.clone()),
             error_category: diagnosis.error_category,
             retryable: diagnosis.retryable,
+            side: Some(diagnosis.side),
+            ambiguous: diagnosis.ambiguous,
             details: details(failure, &diagnosis, &what, &why),
             evidence: diagnosis.evidence.clone().map(|mut evidence| {
                 evidence.text = clean(&evidence.text);

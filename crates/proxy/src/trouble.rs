@@ -3,7 +3,7 @@
 //! Main type: [`Trouble`].
 
 use jelly_base::model::{
-    ErrorCategory, TROUBLE_MESSAGE_CHARS, TROUBLE_META, TROUBLE_TOOL, UPSTREAM_ERROR_CODE,
+    ErrorCategory, Side, TROUBLE_MESSAGE_CHARS, TROUBLE_META, TROUBLE_TOOL, UPSTREAM_ERROR_CODE,
     UpstreamContext, UpstreamErrorType, UpstreamTrouble,
 };
 use jelly_base::text::{human_duration, one_line, plural};
@@ -47,6 +47,8 @@ impl Trouble {
                 rule: None,
                 error_category: Some(ErrorCategory::Infrastructure),
                 retryable: Some(false),
+                side: Some(Side::Test),
+                ambiguous: false,
                 details: message.to_owned(),
                 evidence: None,
                 fix_instructions: vec![
@@ -84,6 +86,8 @@ impl Trouble {
                 rule: Some("mcp/definition-changed".to_owned()),
                 error_category: Some(ErrorCategory::Assertion),
                 retryable: Some(false),
+                side: Some(Side::Test),
+                ambiguous: false,
                 details: format!(
                     "The server is held to {lock}, and lists something else: {}.",
                     changes.join("; ")

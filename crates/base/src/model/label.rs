@@ -9,7 +9,7 @@
 use super::diagnosis::{Advice, Diagnosis, ErrorCategory, Evidence, Side, Suspect};
 use super::fix::Fix;
 use super::json_word;
-use super::proxy::UpstreamTrouble;
+use super::proxy::{UpstreamErrorType, UpstreamTrouble, is_own_proxy};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -121,18 +121,23 @@ impl Label {
         Self::of(diagnosis)
     }
 
-    /// What the proxy before a server says of it. Its commands are as good as
-    /// its own word, if it is one of ours.
+    /// What the proxy that `argv` starts says of the server behind it. Its
+    /// commands are as good as its own word, if it is one of ours, and so is whom
+    /// a death concerns, if nobody told it to bring that about.
     #[must_use]
-    pub fn of_proxy(trouble: &UpstreamTrouble, is_own: bool) -> Option<Self> {
+    pub fn of_proxy(trouble: &UpstreamTrouble, argv: &[String]) -> Option<Self> {
+        let is_own = is_own_proxy(argv);
+        let injects = argv.iter().any(|arg| arg.starts_with("--fault"));
+        let died = trouble.error_type == UpstreamErrorType::Died;
+        let side = trouble.side.filter(|_| is_own && died && !injects);
         let steps = trouble.fix_instructions.iter().take(STEPS);
         let step = |line: &String| match is_own {
             true => Fix::from(line.as_str()),
             false => quoted_step(line),
         };
         Self::of(Diagnosis {
-            side: Side::Test,
-            ambiguous: false,
+            side: side.unwrap_or(Side::Test),
+            ambiguous: trouble.ambiguous,
             error_category: trouble.error_category,
             root_cause: trouble.root_cause.clone(),
             retryable: trouble.retryable,

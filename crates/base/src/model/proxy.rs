@@ -4,7 +4,7 @@
 //! Main type: [`UpstreamTrouble`]: the `data` of an error, or the
 //! `structuredContent` of a tool. All texts are redacted already.
 
-use super::{ErrorCategory, Evidence, Exit, RpcError};
+use super::{ErrorCategory, Evidence, Exit, RpcError, Side};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -49,6 +49,12 @@ pub struct UpstreamTrouble {
     pub error_category: Option<ErrorCategory>,
     /// Null exactly when the category is.
     pub retryable: Option<bool>,
+    /// As in a diagnosis: whom it concerns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side: Option<Side>,
+    /// That this is not proved; never of the code's side.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ambiguous: bool,
     /// What happened and why, in sentences.
     pub details: String,
     /// Null when there is none.
@@ -131,6 +137,8 @@ mod tests {
             rule: None,
             error_category: None,
             retryable: None,
+            side: None,
+            ambiguous: false,
             details: "It is not there.".to_owned(),
             evidence: None,
             fix_instructions: vec!["Install it.".to_owned()],

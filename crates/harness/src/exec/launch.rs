@@ -6,7 +6,7 @@ use super::script::{PreparedAnswer, prepare_answers};
 use super::settings::ExecSettings;
 use indexmap::IndexMap;
 use jelly_base::model::{
-    Failure, Label, Outcome, Phase, PlanIssue, SpawnError, UpstreamTrouble, is_own_proxy,
+    Failure, Label, Outcome, Phase, PlanIssue, RpcError, SpawnError, UpstreamTrouble,
 };
 use jelly_base::text::redact::{Redactor, show_argv, show_url, show_value};
 use jelly_package::{self as package, InputKind, Trouble};
@@ -77,6 +77,11 @@ impl ServerFacts {
         }
     }
 
+    /// What a proxy of jelly's before the server says of it in an error.
+    pub(super) fn label(&self, error: &RpcError) -> Option<Label> {
+        Label::of_proxy(&UpstreamTrouble::of(error)?, &self.argv)
+    }
+
     /// The failure of a server that did not become ready. `started` where it is
     /// a process of ours.
     #[must_use]
@@ -92,8 +97,7 @@ impl ServerFacts {
         failure.stdout = start.stdout;
         failure.stdout_noise = start.stdout_noise;
         failure.request = start.request;
-        let trouble = start.rpc_error.as_ref().and_then(UpstreamTrouble::of);
-        failure.label = trouble.and_then(|it| Label::of_proxy(&it, is_own_proxy(&self.argv)));
+        failure.label = start.rpc_error.as_ref().and_then(|it| self.label(it));
         failure.rpc_error = start.rpc_error;
         failure.http = start.http;
         failure.protocol_breach = start.protocol_breach;

@@ -502,6 +502,11 @@ impl ServerLane {
     /// What every failure of a step says of its server.
     pub(super) fn complete(&self, failure: &mut Failure, running: &Running, stderr: &str) {
         self.prepared.facts.describe(failure);
+        // Where an error was wanted, what differs from it is the failure.
+        if failure.assertion.is_none() {
+            let error = failure.rpc_error.as_ref();
+            failure.label = error.and_then(|error| self.prepared.facts.label(error));
+        }
         failure.stderr = self.server.command().map(|_| stderr.to_owned());
         if let Some(session) = &running.session {
             failure.stdout = session.stdout_tail();

@@ -150,8 +150,7 @@ impl<T: Tap> Relay<T> {
         self.to_server.clear();
         self.answered.clear();
         self.opening_kept = None;
-        self.asked_by_server.clear();
-        self.asks_a_person.clear();
+        self.take_questions_back();
         self.held.clear();
         self.own.clear();
         self.server_era = None;
@@ -204,6 +203,16 @@ impl<T: Tap> Relay<T> {
         }
     }
 
+    /// Who asked is gone: nobody is to go on with an answer, a person least of all.
+    fn take_questions_back(&mut self) {
+        self.asks_a_person.clear();
+        for id in std::mem::take(&mut self.asked_by_server) {
+            self.say_to_client(&format!(
+                "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{id},\"reason\":\"the server is gone\"}}}}"
+            ));
+        }
+    }
+
     /// The id by which the client waits for what the server knows by this one.
     fn shown_id(&mut self, id: String) -> String {
         self.adopted.remove(&key(&id)).unwrap_or(id)
@@ -225,8 +234,7 @@ impl<T: Tap> Relay<T> {
         self.restarts.push_back(now);
         self.restart_count += 1;
         self.trouble = Some(trouble);
-        self.asked_by_server.clear();
-        self.asks_a_person.clear();
+        self.take_questions_back();
         self.own.clear();
         self.state = State::Starting(Starting::ASKED_FOR);
         self.hold(line);

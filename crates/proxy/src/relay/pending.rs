@@ -133,8 +133,17 @@ impl Asked {
 }
 
 /// Ids as they are compared: the text of the wire, but for strings that are
-/// written with escapes.
+/// written with escapes, and whole numbers that are not written as such.
 pub fn key(id: &str) -> String {
+    /// Up to here every whole number is one of its own.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if !id.starts_with('"') && id.contains(['.', 'e', 'E']) || id == "-0" {
+        let number = id.parse().unwrap_or(f64::NAN);
+        if number.trunc() == number && number.abs() < EXACT {
+            // Without the sign that zero may have.
+            return format!("{:.0}", number + 0.0);
+        }
+    }
     if id.contains('\\')
         && let Ok(plain) = serde_json::from_str::<String>(id)
     {

@@ -479,3 +479,27 @@ proptest! {
         prop_assert_eq!(calls.len(), different.len());
     }
 }
+
+#[test]
+fn what_a_server_asked_is_taken_back_when_it_is_gone() {
+    let mut world = World::new(RelaySettings::default());
+    ready(&mut world);
+    let asked =
+        json!({ "jsonrpc": "2.0", "id": "q\u{e9}", "method": "elicitation/create", "params": {} });
+    answered(&mut world, &asked);
+    let over = json!({ "jsonrpc": "2.0", "id": 5, "method": "roots/list" });
+    answered(&mut world, &over);
+    let answer = r#"{"jsonrpc":"2.0","id":5.0,"result":{}}"#;
+    world.relay.from_client(answer.as_bytes(), world.now);
+    world.relay.gone(World::trouble(), world.now);
+    let told = String::from_utf8(world.relay.to_client().unsent().to_vec()).unwrap();
+    let told: Vec<Value> = told
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let [told] = told.as_slice() else {
+        panic!("{told:?}")
+    };
+    assert_eq!(told["method"], "notifications/cancelled");
+    assert_eq!(told["params"]["requestId"], "q\u{e9}");
+}
