@@ -241,6 +241,11 @@ fn alike_failures_are_one_and_the_mode_failures_has_no_categories() {
         json!({"paths": ["report.xml"], "mode": "locate"}),
     );
     assert_eq!(located["paths"], json!([project.at("report.xml")]));
+    // What was shown can be asked about, though no run kept it.
+    let print = &failures[0]["diagnosis"]["fingerprint"];
+    assert!(print.is_string(), "{}", failures[0]);
+    let told = agent.tool("explain", json!({"fingerprint": print}));
+    assert_eq!(told["fingerprint"]["fingerprint"], *print, "{told}");
 }
 
 #[test]

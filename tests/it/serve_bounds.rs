@@ -124,7 +124,11 @@ fn what_starts_processes_has_to_be_allowed() {
     assert!(!project.exists("started"));
     let run = agent.tool("run_plan", json!({"path": "hooked.yaml"}));
     assert_eq!(run["verdict"], "invalid_input", "{run}");
-    assert!(run.to_string().contains("fix_tests"), "{run}");
+    let told = run.to_string();
+    assert!(
+        told.contains("fix_tests") && told.contains("jelly serve --allow-hooks"),
+        "{run}"
+    );
     assert!(!project.exists("started"));
     assert_eq!(
         agent.tool("doctor", json!({"path": ".mcp.json"}))["started"],

@@ -20,7 +20,7 @@ use jelly_triage::survey::Input;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
@@ -61,6 +61,8 @@ pub struct Workshop {
     pub reports_dir: Option<String>,
     pub runs: Arc<Runs>,
     pub commands: Semaphore,
+    /// The reports that were triaged last, whose fingerprints can be asked about.
+    pub triaged: Mutex<Vec<String>>,
 }
 
 impl Workshop {
@@ -74,7 +76,12 @@ impl Workshop {
             reports_dir: None,
             runs: Arc::default(),
             commands: Semaphore::new(MOST_COMMANDS),
+            triaged: Mutex::default(),
         }
+    }
+
+    fn triaged(&self) -> MutexGuard<'_, Vec<String>> {
+        self.triaged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts a run.
@@ -179,6 +186,7 @@ impl Workshop {
         args.extend(reports.iter().map(String::as_str));
         let end = self.command(&args, &[], LOOKING).await?;
         let value = parsed(&end, &input.paths.join(", "))?;
+        self.triaged().clone_from(&reports);
         let mut value = match value {
             Value::Array(list) => {
                 let key = if mode == "locate" {
@@ -346,15 +354,14 @@ impl Workshop {
                 Ok(Document::of_run_explained(&report))
             }
             (Some(print), None, None) => {
-                let args = [
-                    "explain",
-                    "--format",
-                    "json",
-                    "--reports-dir",
-                    &reports,
-                    "--",
-                    print,
-                ];
+                let mut args = vec!["explain", "--format", "json", "--reports-dir", &reports];
+                let mut triaged = self.triaged().clone();
+                triaged.retain(|path| self.fence.file(path, REPORT).is_ok());
+                if !triaged.is_empty() {
+                    args.push("--in");
+                    args.extend(triaged.iter().map(String::as_str));
+                }
+                args.extend(["--", print.as_str()]);
                 let end = self.command(&args, &[], READING).await?;
                 Ok(Document::of_explained(parsed(&end, print)?))
             }
