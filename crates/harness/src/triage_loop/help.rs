@@ -143,6 +143,9 @@ enum Blamed {
     Nobody,
     /// The code or the plan: the expectation was never seen to hold.
     CodeOrPlan,
+    /// The code, where nothing else of what is known changed since the step passed;
+    /// data, clock and services are not known.
+    CodeThatPassed,
     Code,
 }
 
@@ -151,7 +154,8 @@ impl Blamed {
         match (failure.diagnosis.side, failure.diagnosis.standing) {
             (Side::Test, _) => Self::Nobody,
             (Side::Code, Some(Standing::NeverPassed)) => Self::CodeOrPlan,
-            (Side::Code, Some(Standing::PassedBefore) | None) => Self::Code,
+            (Side::Code, Some(Standing::PassedBefore)) => Self::CodeThatPassed,
+            (Side::Code, None) => Self::Code,
         }
     }
 }
@@ -171,6 +175,10 @@ fn title(
         Blamed::Code => {
             format!("{name} failed: {problems}, and the code under test is behind at least one")
         }
+        Blamed::CodeThatPassed => format!(
+            "{name} failed: {problems}; what passed before does not pass any more, and the code \
+             under test is why, unless data, clock or a service that it works with changed"
+        ),
         Blamed::CodeOrPlan => {
             let often = often(doubtful);
             format!(

@@ -5,7 +5,9 @@
 use super::live;
 use super::rule::{AdviceText, Audience, FixText};
 use crate::frameworks::is_foreign;
-use jelly_base::model::{Advice, AssertionTarget, Failure, Fix, FixKind, PlanIssue, RequestFacts};
+use jelly_base::model::{
+    Advice, AssertionTarget, Failure, Fix, FixKind, HttpFacts, PlanIssue, RequestFacts,
+};
 use jelly_base::text::{TMP, one_line, shell_word, start_by_hand, with_a_port};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -332,6 +334,9 @@ pub(super) fn values(f: &Failure) -> Values {
     set("python", f.argv.first().filter(is_python).cloned());
     set("cwd", f.cwd.clone());
     set("url", f.url.clone());
+    // Of a connection that jelly makes itself; through a proxy, nobody knows whose end failed.
+    let direct = |http: &&HttpFacts| http.error.is_some() && http.proxy.is_none();
+    set("peer", f.http.as_ref().filter(direct).and(f.url.clone()));
     set("message", f.message.clone());
     set("test", f.name.clone());
     set("timeout", f.timeout_s.map(|s| format!("{s} s")));
