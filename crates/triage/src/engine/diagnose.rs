@@ -178,9 +178,10 @@ impl Engine {
         other.filter(|_| !own).unwrap_or(rule)
     }
 
-    /// What a server that died in a call died of by its own words, or failed of where it
-    /// answers HTTP 500, where an answer in the same words would be the environment's. A
-    /// death stays its code's: others answer an error and live on.
+    /// What a server that died in a call died of by its own words, failed of where it
+    /// answers HTTP 500, or told on stderr beside an exception of its own, where an answer
+    /// in the same words would be the environment's. Death and exception stay its code's:
+    /// others answer an error in words, and live on.
     fn second_reading(
         &self,
         rule: &Rule,
@@ -189,12 +190,19 @@ impl Engine {
         audience: Audience,
     ) -> Option<Fix> {
         let died = rule.root_cause == "crashed_during_call";
-        // What is read here is an answer, whatever rules of a project say of it.
-        let is_answer = facts.failure.outcome == Some(Outcome::Result);
-        if is_answer || !(died || rule.id == HTTP_500) || facts.source != FailureSource::Live {
+        // What is read here is an answer without stderr, whatever rules of a project
+        // say of it.
+        let answered = facts.failure.outcome == Some(Outcome::Result);
+        let failed_inside = answered && rule.side == RuleSide::Code;
+        let is_of_them = failed_inside || !answered && (died || rule.id == HTTP_500);
+        if !is_of_them || facts.source != FailureSource::Live {
             return None;
         }
         let words = match &facts.failure.http {
+            _ if answered => {
+                let fresh = facts.failure.stderr.as_ref();
+                fresh.filter(|_| !facts.failure.stderr_is_older)?.clone()
+            }
             Some(http) if !died => http.body.clone()?,
             // How it ended is told by jelly, and is nobody's words.
             Some(_) | None => evidence
@@ -221,13 +229,14 @@ impl Engine {
             && said.error_category == Some(ErrorCategory::Infrastructure)
             // "Internal Server Error" is what any 500 says.
             && (died || said.root_cause != "upstream_error");
-        let words = match died {
-            true => "Its last words name",
-            false => "The body names",
+        let (words, what_of_it) = match (answered, died) {
+            (true, _) => ("On stderr it names", "which may be behind it"),
+            (false, true) => ("Its last words name", "which to put right first"),
+            (false, false) => ("The body names", "which to put right first"),
         };
         is_environment.then(|| {
             Fix::text(format!(
-                "{words} something outside of its code, which to put right first: {}",
+                "{words} something outside of its code, {what_of_it}: {}",
                 said.advice.what
             ))
         })
@@ -288,7 +297,9 @@ impl Engine {
         let mut advice = advice_of((rule, text), facts, evidence.as_ref(), values, audience);
         let (mut side, mut ambiguous) = (side, ambiguous || suspected);
         if let Some(other) = self.second_reading(rule, facts, evidence.as_ref(), audience) {
-            advice.fix.insert(0, other);
+            let answered = facts.failure.outcome == Some(Outcome::Result);
+            let place = if answered { advice.fix.len() } else { 0 };
+            advice.fix.insert(place, other);
             if rule.id == HTTP_500 {
                 (side, ambiguous) = (Side::Test, true);
             }

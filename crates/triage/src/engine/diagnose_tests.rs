@@ -4,7 +4,7 @@
 use super::Engine;
 use crate::engine::marks::Marks;
 use jelly_base::model::{
-    Assertion, AssertionTarget, Exit, Failure, Outcome, Phase, RequestFacts, RpcError, Side,
+    Assertion, AssertionTarget, Exit, Failure, Fix, Outcome, Phase, RequestFacts, RpcError, Side,
     ToolResult,
 };
 use proptest::prelude::*;
@@ -524,6 +524,31 @@ fn a_death_whose_words_are_the_environments_says_so_first() {
         "Traceback (most recent call last):\n  File \"s.py\", line 3, in f\n    x\nKeyError: 'a'",
     );
     assert!(!own.contains("outside of its code"), "{own}");
+}
+
+#[test]
+fn what_stderr_names_beside_an_exception_is_told_and_the_side_is_kept() {
+    let answered = |stderr: &str, older: bool| {
+        let failure: Failure = serde_json::from_value(serde_json::json!({
+            "phase": "call", "outcome": "result", "server": "s", "stderr": stderr,
+            "stderr_is_older": older,
+            "request": {"method": "tools/call", "params": {"name": "x"}},
+            "tool_result": {"isError": true, "text": "Cannot read properties of undefined (reading 'map')"},
+        }))
+        .unwrap();
+        let diagnosis = Engine::builtin().diagnose(&failure);
+        assert_eq!((diagnosis.side, diagnosis.ambiguous), (Side::Code, false));
+        let told = |fix: &Fix| fix.text.starts_with("On stderr it names something outside");
+        diagnosis.advice.fix.last().is_some_and(told)
+    };
+    let refused = "GET https://api.example.com/items -> 401 Unauthorized";
+    assert!(answered(refused, false));
+    assert!(!answered(refused, true));
+    assert!(!answered("listening for requests", false));
+    assert!(!answered(
+        "TypeError: Cannot read properties of undefined (reading 'map')\n    at f (/srv/s.js:4:36)",
+        false
+    ));
 }
 
 #[test]
