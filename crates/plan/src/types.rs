@@ -16,6 +16,7 @@ use jelly_base::mcp::{Era, ListKind};
 use jelly_base::model::Section;
 use jelly_base::text::Volatile;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -575,6 +576,14 @@ impl Plan {
     #[must_use]
     pub fn step(&self, id: &str) -> Option<&Step> {
         self.all_steps().find(|step| step.id == id)
+    }
+
+    /// All steps, for who looks up many.
+    #[must_use]
+    pub fn steps_by_id(&self) -> HashMap<&str, &Step> {
+        self.all_steps()
+            .map(|step| (step.id.as_str(), step))
+            .collect()
     }
 }
 

@@ -22,6 +22,7 @@ fn found(plan: &Plan, failure: &Failure, root_cause: &str, env: &[(&str, &str)])
     let facts = Facts {
         project_dir: Path::new(PROJECT),
         scope: &scope,
+        steps: &plan.steps_by_id(),
         tools: &[],
         fs: &FakeFs::new(),
     };

@@ -168,6 +168,7 @@ fn proposals_of(
     let facts = Facts {
         project_dir: Path::new(PROJECT),
         scope: &scope,
+        steps: &plan.steps_by_id(),
         tools: &tools,
         fs,
     };
@@ -780,6 +781,7 @@ fn a_code_side_failure_has_no_repair() {
     let facts = Facts {
         project_dir: Path::new(PROJECT),
         scope: &scope,
+        steps: &plan.steps_by_id(),
         tools: &[],
         fs: &fs,
     };

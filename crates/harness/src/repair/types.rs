@@ -2,6 +2,7 @@
 
 use jelly_base::model::ToolInfo;
 use jelly_plan::{PlanEdit, Scope, Step};
+use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -161,6 +162,8 @@ pub struct Facts<'a> {
     pub project_dir: &'a Path,
     /// What the names in templates stand for.
     pub scope: &'a Scope,
+    /// Of the plan, by their ids.
+    pub steps: &'a HashMap<&'a str, &'a Step>,
     /// By server, as last listed.
     pub tools: &'a [(String, Vec<ToolInfo>)],
     pub fs: &'a dyn FsFacts,

@@ -1,7 +1,7 @@
 //! The help summary: what happened, the evidence, what was tried and what to
 //! type next, told as one colleague tells another. Deterministic.
 
-use super::help_cases::{Again, cases, sightings_by_cause};
+use super::help_cases::{Lookup, cases, sightings_by_cause};
 use super::help_problem::problem;
 use super::loop_limit::LoopLimit;
 use super::proofs::Proof;
@@ -104,7 +104,7 @@ pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>)
     let deadline = context.course.out_of_time;
     let mut late: Vec<&StepReport> = Vec::new();
     if let Some((last, before)) = iterations.split_last() {
-        let again: Vec<Again<'_>> = iterations.iter().map(Again::of).collect();
+        let lookup = Lookup::of(iterations, context.plan);
         let sightings = sightings_by_cause(iterations);
         for case in cases(last, before, context.proofs) {
             // What was known is nobody's to mend now.
@@ -114,7 +114,7 @@ pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>)
                     doubtful.extend(sightings.of(&case));
                 }
             }
-            problems.push(problem(&case, (iterations, &again), context));
+            problems.push(problem(&case, &lookup, context));
         }
         let is_late = |step: &StepReport| step.because == Some(Because::Deadline);
         let told = Told::new(last, before);

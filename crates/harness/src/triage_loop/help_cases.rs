@@ -4,8 +4,109 @@
 use super::help_problem::{Case, sightings};
 use super::proofs::Proof;
 use super::seen::NEW_SNAPSHOT;
-use jelly_base::model::{ActionKind, FailureReport, IterationReport, Side, StepState, deciding};
+use jelly_base::model::{
+    ActionKind, Because, FailureReport, IterationReport, Side, StepReport, StepState, deciding,
+};
+use jelly_plan::{Plan, Step};
 use std::collections::{HashMap, HashSet};
+
+/// What is asked of a run for each of its problems.
+pub(super) struct Lookup<'a> {
+    pub iterations: &'a [IterationReport],
+    pub steps: HashMap<&'a str, &'a Step>,
+    /// One for each iteration.
+    pub again: Vec<Again<'a>>,
+    blocked: Vec<Blocked<'a>>,
+    /// Steps that passed in the last iteration.
+    passed: HashSet<&'a str>,
+}
+
+impl<'a> Lookup<'a> {
+    pub(super) fn of(iterations: &'a [IterationReport], plan: &'a Plan) -> Self {
+        let last = iterations.last();
+        let steps = last.iter().flat_map(|last| &last.steps);
+        let passed = steps.filter(|step| step.state == StepState::Passed);
+        Self {
+            iterations,
+            steps: plan.steps_by_id(),
+            again: iterations.iter().map(Again::of).collect(),
+            blocked: iterations.iter().map(Blocked::of).collect(),
+            passed: passed.map(|step| step.id.as_str()).collect(),
+        }
+    }
+
+    pub(super) fn passed_last(&self, step: &str) -> bool {
+        self.passed.contains(step)
+    }
+
+    /// How many steps could not run because of this problem.
+    pub(super) fn blocked_by(&self, case: &Case<'_>) -> u64 {
+        let index = case.iteration.index;
+        let mut all = self.iterations.iter().zip(&self.blocked);
+        let of_iteration = all.find(|(iteration, _)| iteration.index == index);
+        of_iteration.map_or(0, |(_, blocked)| blocked.by(case))
+    }
+}
+
+/// How many steps of an iteration could not run, by what each waited for in the
+/// end: through the steps that it waited for itself.
+#[derive(Default)]
+struct Blocked<'a> {
+    by_step: HashMap<&'a str, u64>,
+    by_server: HashMap<&'a str, u64>,
+}
+
+impl<'a> Blocked<'a> {
+    fn of(iteration: &'a IterationReport) -> Self {
+        let mut blocked = Self::default();
+        let totals = iteration.totals;
+        if totals.blocked + totals.skipped == 0 {
+            return blocked;
+        }
+        let steps: HashMap<&str, &StepReport> = iteration
+            .steps
+            .iter()
+            .map(|step| (step.id.as_str(), step))
+            .collect();
+        for step in iteration.steps.iter().filter(|step| waits(step)) {
+            blocked.add(step, &steps);
+        }
+        blocked
+    }
+
+    fn add(&mut self, step: &'a StepReport, steps: &HashMap<&str, &'a StepReport>) {
+        let mut at = step;
+        // No chain is longer than there are steps.
+        for _ in 0..steps.len() {
+            let earlier = match &at.because {
+                Some(Because::Server(name)) => return count(&mut self.by_server, name),
+                None => return count(&mut self.by_server, &at.server),
+                Some(Because::Setup(id) | Because::Step(id)) => id,
+                Some(_) => return,
+            };
+            match steps.get(earlier.as_str()) {
+                Some(waiting) if waits(waiting) => at = waiting,
+                Some(_) | None => return count(&mut self.by_step, earlier),
+            }
+        }
+    }
+
+    fn by(&self, case: &Case<'_>) -> u64 {
+        let of = |counts: &HashMap<&str, u64>, name: &str| counts.get(name).copied().unwrap_or(0);
+        match (&case.steps[..], &case.failure.server) {
+            ([], Some(server)) => of(&self.by_server, server),
+            (steps, _) => steps.iter().map(|step| of(&self.by_step, step)).sum(),
+        }
+    }
+}
+
+fn waits(step: &StepReport) -> bool {
+    matches!(step.state, StepState::Blocked | StepState::Skipped)
+}
+
+fn count<'a>(counts: &mut HashMap<&'a str, u64>, name: &'a str) {
+    *counts.entry(name).or_default() += 1;
+}
 
 /// What failures of one problem have in common.
 type Cause<'a> = (&'a str, Option<&'a str>, Side);

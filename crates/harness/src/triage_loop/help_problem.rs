@@ -1,14 +1,14 @@
 //! One problem of the help summary, from the failures that share its cause.
 
 use super::help::HelpContext;
-use super::help_cases::Again;
+use super::help_cases::Lookup;
 use super::help_compared::compared;
 use super::help_excuse::excused;
 use super::reason::NAMED;
 use super::seen::NEW_SNAPSHOT;
 use jelly_base::model::{
-    ActionKind, Assertion, Because, Diagnosis, Exit, FailureReport, HelpProblem, IterationReport,
-    Phase, Side, Standing, StepReport, StepState, Unlisted,
+    ActionKind, Assertion, Diagnosis, Exit, FailureReport, HelpProblem, IterationReport, Phase,
+    Side, Standing, Unlisted,
 };
 use jelly_base::text::{
     close_names, first_names, listed, one_line, plural, shell_word, start_by_hand,
@@ -49,22 +49,23 @@ pub(super) fn sightings(diagnosis: &Diagnosis) -> u32 {
 
 pub(super) fn problem(
     case: &Case<'_>,
-    (iterations, again): (&[IterationReport], &[Again<'_>]),
+    lookup: &Lookup<'_>,
     context: &HelpContext<'_>,
 ) -> HelpProblem {
-    let what = what(case, iterations);
+    let what = what(case, lookup);
     HelpProblem {
         server: case.failure.server.clone(),
         step: case.failure.step.clone(),
         at: case.failure.at.clone(),
         evidence: evidence(case, &what, context),
         what,
-        tried: tried(case, (iterations, again), context),
-        next: next(case, context),
+        tried: tried(case, lookup, context),
+        next: next(case, lookup, context),
     }
 }
 
-fn what(case: &Case<'_>, iterations: &[IterationReport]) -> String {
+fn what(case: &Case<'_>, lookup: &Lookup<'_>) -> String {
+    let iterations = lookup.iterations;
     let failure = case.failure;
     let diagnosis = &failure.diagnosis;
     let mut what = if diagnosis.advice.what.is_empty() {
@@ -86,16 +87,11 @@ fn what(case: &Case<'_>, iterations: &[IterationReport]) -> String {
         let others = first_names(others, others.len(), NAMED);
         add(format!("the same in {others}"));
     }
-    let last = iterations
-        .last()
-        .filter(|last| last.index > case.iteration.index);
-    if let Some(last) = last
-        && diagnosis.side == Side::Code
-    {
-        let passed = |step: &StepReport| {
-            failure.step.as_ref() == Some(&step.id) && step.state == StepState::Passed
-        };
-        add(if last.steps.iter().any(passed) {
+    let last = iterations.last();
+    let is_earlier = last.is_some_and(|last| last.index > case.iteration.index);
+    if is_earlier && diagnosis.side == Side::Code {
+        let passed = |step: &String| lookup.passed_last(step);
+        add(if failure.step.as_ref().is_some_and(passed) {
             format!("iteration {} found it", case.iteration.index)
         } else {
             format!(
@@ -104,7 +100,7 @@ fn what(case: &Case<'_>, iterations: &[IterationReport]) -> String {
             )
         });
     }
-    let blocked = blocked_by(case);
+    let blocked = lookup.blocked_by(case);
     if blocked > 0 {
         add(format!(
             "{} could not run because of it",
@@ -140,37 +136,6 @@ fn what(case: &Case<'_>, iterations: &[IterationReport]) -> String {
 fn unconfirmable(iterations: &[IterationReport]) -> bool {
     let first = iterations.first().map(|i| i.budgets.before.confirms);
     first == Some(0)
-}
-
-/// Steps that never ran because this server was not there, or because these
-/// steps did not pass.
-fn blocked_by(case: &Case<'_>) -> u64 {
-    let totals = case.iteration.totals;
-    if totals.blocked + totals.skipped == 0 {
-        return 0;
-    }
-    let steps = &case.iteration.steps;
-    let blocked = steps.iter().filter(|step| is_blocked_by(step, case));
-    blocked.count().try_into().unwrap_or(u64::MAX)
-}
-
-fn is_blocked_by(step: &StepReport, case: &Case<'_>) -> bool {
-    let waits = matches!(step.state, StepState::Blocked | StepState::Skipped);
-    let server = case.failure.server.as_deref();
-    let lost = server.filter(|_| case.steps.is_empty());
-    // Through the steps that it waited for itself.
-    let earlier = |id: &String| {
-        let mut steps = case.iteration.steps.iter();
-        case.steps.contains(&id.as_str())
-            || steps.any(|s| s.id == *id && s.id != step.id && is_blocked_by(s, case))
-    };
-    waits
-        && match &step.because {
-            Some(Because::Server(name)) => lost == Some(name),
-            Some(Because::Setup(id) | Because::Step(id)) => earlier(id),
-            None => lost == Some(&step.server),
-            Some(_) => false,
-        }
 }
 
 /// Exit status, the telling line, and where the plan speaks of it; nothing
@@ -319,13 +284,9 @@ fn exit_status(exit: &Exit) -> Option<String> {
 }
 
 /// What the loop did about it, iteration by iteration.
-fn tried(
-    case: &Case<'_>,
-    (iterations, again): (&[IterationReport], &[Again<'_>]),
-    context: &HelpContext<'_>,
-) -> Vec<String> {
+fn tried(case: &Case<'_>, lookup: &Lookup<'_>, context: &HelpContext<'_>) -> Vec<String> {
     let mut tried = Vec::new();
-    for (iteration, concerned) in iterations.iter().zip(again) {
+    for (iteration, concerned) in lookup.iterations.iter().zip(&lookup.again) {
         let action = &iteration.action;
         for repair in action.repairs.iter().filter(|r| is_about(&r.target, case)) {
             let end = match repair.ineffective {
@@ -377,11 +338,11 @@ fn is_about(target: &str, case: &Case<'_>) -> bool {
 }
 
 /// Advice first, then commands to paste.
-fn next(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
+fn next(case: &Case<'_>, lookup: &Lookup<'_>, context: &HelpContext<'_>) -> Vec<String> {
     let failure = case.failure;
     let diagnosis = &failure.diagnosis;
     let mut next = Vec::new();
-    let mut snapshots = snapshots(case, context);
+    let mut snapshots = snapshots(case, lookup, context);
     let doubtful = diagnosis.standing == Some(Standing::NeverPassed);
     if doubtful {
         let at = doubtful_places(case);
@@ -512,10 +473,10 @@ fn only(name: &str, leaves_nothing_out: bool) -> Vec<String> {
 }
 
 /// The commands that review and store what was answered instead of snapshots.
-fn snapshots(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
+fn snapshots(case: &Case<'_>, lookup: &Lookup<'_>, context: &HelpContext<'_>) -> Vec<String> {
     let mut names: Vec<&str> = Vec::new();
     for failure in case.failures() {
-        let name = snapshot_of(failure, context);
+        let name = snapshot_of(failure, lookup, context.plan);
         names.extend(name.filter(|name| !names.contains(name)));
     }
     if names.is_empty() {
@@ -531,7 +492,7 @@ fn snapshots(case: &Case<'_>, context: &HelpContext<'_>) -> Vec<String> {
 }
 
 /// The snapshot that an answer was held against in vain.
-fn snapshot_of<'a>(failure: &FailureReport, context: &HelpContext<'a>) -> Option<&'a str> {
+fn snapshot_of<'a>(failure: &FailureReport, lookup: &Lookup<'a>, plan: &Plan) -> Option<&'a str> {
     let assertion = failure.assertion.as_ref()?;
     let is_of = |operator: &Operator| operator.name() == assertion.kind;
     let of_other = Operator::ALL.iter().find(|operator| is_of(operator));
@@ -539,8 +500,7 @@ fn snapshot_of<'a>(failure: &FailureReport, context: &HelpContext<'a>) -> Option
         return None;
     }
     let at = assertion.at.as_ref()?;
-    let step = context.plan.step(failure.step.as_deref()?)?;
-    let plan = context.plan;
+    let step = lookup.steps.get(failure.step.as_deref()?)?;
     let mut predicates = step.predicates();
     let predicate =
         predicates.find(|p| p.operator == Operator::Snapshot && plan.at(p.at) == *at)?;

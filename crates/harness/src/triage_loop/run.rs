@@ -20,7 +20,7 @@ use jelly_base::model::{
     ActionKind, Event, IterationRecord, IterationReport, RepairReport, RunReport, Signal,
 };
 use jelly_plan::{Plan, PlanSource};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -258,9 +258,16 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
     /// Diagnoses each failure and finds what could mend it.
     pub(super) fn look(&mut self, record: &IterationRecord) -> Vec<Seen> {
         let scope = self.settings.scope(&self.plan);
+        let plan = Rc::clone(&self.plan);
+        // Whoever looks at none has nothing to look them up for.
+        let steps = match record.failures.is_empty() {
+            true => HashMap::new(),
+            false => plan.steps_by_id(),
+        };
         let facts = Facts {
             project_dir: &self.settings.project_dir,
             scope: &scope,
+            steps: &steps,
             tools: &record.tools,
             fs: self.around.fs,
         };
@@ -276,7 +283,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             }
             let diagnosis = (self.around.diagnose)(failure);
             let mut proposals = Vec::new();
-            for proposal in propose(&self.plan, failure, &diagnosis, &facts) {
+            for proposal in propose(&plan, failure, &diagnosis, &facts) {
                 match self.sense(&proposal) {
                     Ok(()) => proposals.push(proposal),
                     // Nobody misses what would do nothing, nor what comes
