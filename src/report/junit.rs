@@ -233,7 +233,7 @@ fn cases_of<'r>(
     name: &str,
     server: Option<&ServerReport>,
     last: &'r IterationReport,
-    earlier: &[IterationReport],
+    earlier: &'r [IterationReport],
 ) -> Vec<Case<'r>> {
     let of_server = |failure: &&FailureReport| failure.server.as_deref() == Some(name);
     let known_step = |failure: &FailureReport| {
@@ -355,7 +355,7 @@ fn because_case<'r>(
 fn case_of<'r>(
     step: &StepReport,
     last: &'r IterationReport,
-    earlier: &[IterationReport],
+    earlier: &'r [IterationReport],
 ) -> (Case<'r>, Option<Case<'r>>) {
     let now: Vec<&FailureReport> = view::failures_of(last, &step.id).collect();
     let because = step.because.as_ref().map(words::because);
@@ -364,7 +364,7 @@ fn case_of<'r>(
         (StepState::Failed, Some(reason)) => CaseOutcome::Skipped(reason.clone()),
         (state, _) => outcome_of(state, &now, because),
     };
-    let extra = beside(step, &now);
+    let extra = beside(step, &now, earlier);
     let speaks = deciding(now.iter().copied());
     let repeats = matches!(outcome, CaseOutcome::Failed(_)) || step.flaky;
     let earlier: Vec<Trouble> = earlier
@@ -433,7 +433,11 @@ fn known_reason(now: &[&FailureReport]) -> Option<String> {
 
 /// The error beside the case of a step that did not run: JUnit knows no case
 /// that is both skipped and wrong.
-fn beside<'r>(step: &StepReport, now: &[&'r FailureReport]) -> Option<Case<'r>> {
+fn beside<'r>(
+    step: &StepReport,
+    now: &[&'r FailureReport],
+    earlier: &'r [IterationReport],
+) -> Option<Case<'r>> {
     let what = match step.state {
         StepState::Failed => return None,
         StepState::Passed | StepState::Blocked | StepState::Skipped if now.is_empty() => {
@@ -446,6 +450,14 @@ fn beside<'r>(step: &StepReport, now: &[&'r FailureReport]) -> Option<Case<'r>> 
     match (deciding(now.iter().copied()), Trouble::of(now)) {
         (Some(failure), Some(trouble)) => Some(Case::of_failure(title, failure, trouble)),
         _ if step.state == StepState::Quarantined => {
+            // What it was taken out for.
+            let mut then = earlier.iter().rev();
+            let failure = then.find_map(|iteration| iteration.deciding_failure_of(&step.id));
+            if let Some((failure, trouble)) =
+                failure.and_then(|failure| Some((failure, Trouble::of(&[failure])?)))
+            {
+                return Some(Case::of_failure(title, failure, trouble));
+            }
             let why = step.because.as_ref();
             let why = why.map(words::because).unwrap_or_default();
             Some(Case::failed(title, Trouble::of_jelly("invalid_plan", why)))

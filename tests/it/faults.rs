@@ -209,6 +209,74 @@ elif method == "tools/call":
 }
 
 #[test]
+fn a_tool_that_a_server_takes_back_is_no_slip_of_the_plan() {
+    let project = Project::empty();
+    for (to, plan_is_right) in [("adds", true), ("other", true), ("adds", false)] {
+        let server = python_server(
+            &project,
+            "moody.py",
+            &format!(
+                r#"
+global NAMES
+NAMES = globals().get("NAMES", ["{first}"])
+if method == "initialize": opened(message)
+elif method == "tools/list": answer(message, {{"tools": [{{"name": n, "inputSchema": {{"type": "object"}}}} for n in NAMES]}})
+elif method == "tools/call":
+    if message["params"]["name"] not in NAMES: refuse(message, -32602, "Unknown tool: " + message["params"]["name"]); return
+    answer(message, {{"content": [{{"type": "text", "text": "5"}}]}})
+    NAMES = ["{to}"]
+    send({{"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}})"#,
+                first = if plan_is_right { "add" } else { "adds" },
+            ),
+        );
+        project.write(
+            "plan.yaml",
+            format!(
+                "version: 1\nname: p\nservers: {{ s: {{ command: python3, args: [{server:?}] }} }}\nsteps: [{{ id: a, server: s, tool: add }}, {{ id: b, server: s, tool: add }}]\n"
+            ),
+        );
+        let run = project.run(&["--no-history"]);
+        let repairs = run.actions().contains(&"repair_mcp_plan");
+        assert_eq!(repairs, !plan_is_right, "{}", run.stdout);
+        if plan_is_right {
+            run.ends(3, "needs_user_help");
+            let diagnosis = &run.last().failure("b")["diagnosis"];
+            assert_eq!(diagnosis["root_cause"], "unknown_tool");
+            assert_eq!(diagnosis["ambiguous"], true);
+            assert!(run.help().contains("has listed it"), "{}", run.help());
+        }
+    }
+}
+
+#[test]
+fn what_looks_like_a_secret_is_masked_while_the_run_goes_on_as_well() {
+    let project = Project::empty();
+    let server = python_server(
+        &project,
+        "tells.py",
+        r#"
+if method == "initialize": opened(message)
+elif method == "tools/list": answer(message, {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]})
+elif method == "tools/call": refuse(message, -32000, "cannot log in: password=fitIljOq0VPz5TKv")"#,
+    );
+    let dead = "echo 'refused: api_key=q1w2e3r4t5zz' >&2; exit 1";
+    project.write(
+        "plan.yaml",
+        format!(
+            "version: 1\nname: p\nservers:\n  s: {{ command: python3, args: [{server:?}] }}\n  d: {{ command: bash, args: [-c, {dead:?}] }}\nsteps: [{{ id: a, server: s, tool: t }}, {{ id: b, server: d, tool: t }}]\n"
+        ),
+    );
+    for flags in [&[][..], &["-v"]] {
+        let run = project.run(flags);
+        let said = format!("{}{}", run.stdout, run.stderr);
+        assert!(said.contains("[secret password]"), "{said}");
+        for secret in ["fitIljOq0VPz5TKv", "q1w2e3r4t5zz"] {
+            assert!(!said.contains(secret), "{said}");
+        }
+    }
+}
+
+#[test]
 fn replies_under_an_id_that_nobody_used() {
     let run = run(&three_steps(&script("wrong-id.yaml")));
     let failure = never_starts(&run, "protocol_error");

@@ -173,9 +173,9 @@ async fn visit(
         .iter_mut()
         .chain(&mut examined.notes)
     {
-        *text = cleaner.text(text).into_owned();
+        *text = cleaner.told(text);
     }
-    examined.stderr_tail = cleaner.text(&examined.stderr_tail).into_owned();
+    examined.stderr_tail = cleaner.told(&examined.stderr_tail);
     examined
 }
 

@@ -97,6 +97,12 @@ impl Cleaner {
         clean
     }
 
+    /// What somebody tells, as a report has it: without what is secret in it by its
+    /// name or form either.
+    pub fn told(&self, text: &str) -> String {
+        self.text(&show_text(text)).into_owned()
+    }
+
     /// `text` with `${workspace}` for the project folder: what is stored is
     /// the same in every checkout.
     pub fn portable<'t>(&self, text: &'t str) -> Cow<'t, str> {

@@ -243,7 +243,7 @@ impl ServerLane {
                 report.restarts += 1;
                 report.ended_ms = None;
                 running.tools = session.tools().to_vec();
-                running.schemas = ToolSchemas::new(&running.tools);
+                running.schemas = running.schemas.followed_by(&running.tools);
                 running.session = Some(session);
                 report.state = state;
             }

@@ -48,7 +48,7 @@ impl ServerLane {
         for change in changes.iter().filter(|it| it.kind == ChangeKind::Text) {
             let note = notice(change, &locked.file);
             self.emit(Event::Warning {
-                message: format!("{name}: {}", self.shared.cleaner.text(&note)),
+                message: format!("{name}: {}", self.shared.cleaner.told(&note)),
             });
             report.notes.push(note);
         }

@@ -200,7 +200,7 @@ impl ServerLane {
         let message = failure.message.as_deref().unwrap_or_default();
         self.emit(Event::ServerFailed {
             server: self.server.name.clone(),
-            message: self.shared.cleaner.text(message).into_owned(),
+            message: self.shared.cleaner.told(message),
         });
         self.shared.fail_server(self.place, failure);
     }
@@ -331,7 +331,7 @@ impl ServerLane {
             return;
         }
         self.emit(Event::Warning {
-            message: format!("{}: {}", self.server.name, self.shared.cleaner.text(&note)),
+            message: format!("{}: {}", self.server.name, self.shared.cleaner.told(&note)),
         });
         report.notes.push(note);
     }
@@ -443,7 +443,7 @@ impl ServerLane {
                     continue;
                 }
                 self.emit(Event::Warning {
-                    message: format!("{}: {}", self.server.name, self.shared.cleaner.text(&note)),
+                    message: format!("{}: {}", self.server.name, self.shared.cleaner.told(&note)),
                 });
                 running.report.notes.push(note);
             }
@@ -514,7 +514,7 @@ impl ServerLane {
             let info = session.server_info();
             failure.server_info = (!info.is_null()).then(|| info.clone());
         }
-        failure.tools_listed = told_tools(running.schemas.names(), failure.request.as_ref());
+        failure.tools_listed = told_tools(&running.schemas.names(), failure.request.as_ref());
         failure.after_restart = running.deaths + running.restarts > 0;
     }
 }
@@ -558,7 +558,7 @@ async fn refresh(
     // Without a new list the old one stands, and what is wrong with the
     // server shows in the step itself.
     if let Ok(now) = session.tools_now(limit).await {
-        *schemas = ToolSchemas::new(&now);
+        *schemas = schemas.followed_by(&now);
         *tools = now;
     }
 }

@@ -90,7 +90,7 @@ impl ServiceTask {
         let message = failure.message.as_deref().unwrap_or_default();
         (self.settings.events)(Event::ServerFailed {
             server: server.clone(),
-            message: self.shared.cleaner.text(message).into_owned(),
+            message: self.shared.cleaner.told(message),
         });
         self.shared.fail_server(self.place, failure);
         self.shared.services.send_modify(|state| {

@@ -126,7 +126,7 @@ impl ExecSettings {
         cleaner.step(&mut step);
         (self.events)(Event::StepFinished {
             message: failures.first().and_then(|first| {
-                let mut message = cleaner.text(first.message.as_deref()?).into_owned();
+                let mut message = cleaner.told(first.message.as_deref()?);
                 let more = first.mismatch.map_or(0, |m| m.of.saturating_sub(m.index));
                 if more > 0 {
                     message.push_str(&format!(" (and {})", plural(more, "more mismatch")));

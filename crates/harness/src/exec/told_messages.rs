@@ -23,7 +23,7 @@ pub fn tell_request(context: &StepContext<'_>, step: &Step, ready: &Ready) {
     events(Event::MessageSent {
         step: step.id.clone(),
         server: step.server.clone(),
-        text,
+        text: shared.cleaner.told(&text),
     });
 }
 
@@ -57,7 +57,7 @@ pub fn tell_answer(context: &StepContext<'_>, step: &Step, sent: &Sent) {
     events(Event::MessageReceived {
         step: step.id.clone(),
         server: step.server.clone(),
-        text,
+        text: shared.cleaner.told(&text),
         elapsed: sent.reply.elapsed,
     });
 }

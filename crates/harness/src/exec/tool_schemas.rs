@@ -7,7 +7,7 @@ use jelly_base::text::{close_names, json_type};
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Of what is wrong with the arguments of a call, so much is looked at.
 const ERRORS: usize = 1_000;
@@ -17,6 +17,8 @@ const ERRORS: usize = 1_000;
 pub struct ToolSchemas {
     tools: HashMap<String, Tool>,
     names: Vec<String>,
+    /// What it has listed, and lists no more.
+    formerly: BTreeSet<String>,
 }
 
 #[derive(Debug)]
@@ -31,6 +33,7 @@ impl ToolSchemas {
     pub fn new(tools: &[ToolInfo]) -> Self {
         Self {
             names: tools.iter().map(|tool| tool.name.clone()).collect(),
+            formerly: BTreeSet::new(),
             tools: tools
                 .iter()
                 .map(|tool| {
@@ -45,10 +48,22 @@ impl ToolSchemas {
         }
     }
 
-    /// In the order of the list.
+    /// What the same server lists now. A name that it has taken back is nobody's slip.
     #[must_use]
-    pub fn names(&self) -> &[String] {
-        &self.names
+    pub fn followed_by(&self, now: &[ToolInfo]) -> Self {
+        let now = Self::new(now);
+        let before = self.names.iter().chain(&self.formerly);
+        let gone = before.filter(|name| !now.tools.contains_key(*name));
+        Self {
+            formerly: gone.cloned().collect(),
+            ..now
+        }
+    }
+
+    /// All that it has listed, first in the order of the list of now.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.names.iter().chain(&self.formerly).cloned().collect()
     }
 
     /// The arguments that the tool names.
@@ -88,6 +103,10 @@ impl ToolSchemas {
     #[must_use]
     pub fn issue(&self, tool: &str, args: &Value, hides: bool) -> Option<PlanIssue> {
         let Some(found) = self.tools.get(tool) else {
+            // The call shows what becomes of it.
+            if self.formerly.contains(tool) {
+                return None;
+            }
             return Some(PlanIssue::UnknownTool {
                 name: tool.to_owned(),
                 candidates: close_names(tool, self.names.iter().map(String::as_str)),

@@ -124,6 +124,8 @@ fn form(what: &Varying, text: &str) -> FormPattern {
         Varying::Form(Volatile::Duration) => r"[\d.]+\s?[a-zµ]+",
         Varying::Form(Volatile::Hash) => "[0-9a-fA-F]{32,}",
         Varying::TempFolder => r"\S+",
+        // A key file has many lines.
+        Varying::Secret(Some(name)) if name.contains("private key") => "(?s:.+)",
         Varying::Secret(_) => ".+",
     };
     form.into()

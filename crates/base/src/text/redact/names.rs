@@ -175,7 +175,8 @@ const MIN_DIGITS: usize = 8;
 
 /// How the tokens of well-known services begin.
 const PREFIXES: &[&str] = &[
-    "sk-",
+    "sk-ant-",
+    "sk-proj-",
     "sk_live_",
     "sk_test_",
     "rk_live_",
@@ -183,27 +184,52 @@ const PREFIXES: &[&str] = &[
     "gho_",
     "ghs_",
     "ghu_",
+    "ghr_",
     "github_pat_",
     "glpat-",
     "xoxb-",
     "xoxp-",
+    "xoxa-",
+    "xoxe.",
+    "xoxe-",
+    "xoxs-",
     "xapp-",
     "AKIA",
     "ASIA",
     "AIza",
-    "npm_",
-    "hf_",
-    "pypi-",
-    "ntn_",
     "lin_api_",
-    "figd_",
     "dop_v1_",
     "eyJhbGciOi",
     "eyJ0eXAiOi",
     "eyJraWQiOi",
+    "ya29.",
+    "GOCSPX-",
+    "whsec_",
+    "hvs.",
+    "shpat_",
+    "dckr_pat_",
+];
+/// The same where names of packages, folders and tools begin so as well.
+const COMMON_PREFIXES: &[&str] = &[
+    "sk-",
+    "npm_",
+    "hf_",
+    "pypi-",
+    "r8_",
+    "SG.",
+    "gsk_",
+    "xai-",
+    "rubygems_",
+    "tskey-",
+    "ntn_",
+    "figd_",
 ];
 /// Bytes of a token behind its prefix, at least.
 const MIN_BEHIND: usize = 12;
+/// Of a part of it in which digits stand between letters, and of one without, which is
+/// longer than words are.
+const MIXED_PART: usize = 8;
+const LONG_PART: usize = 18;
 
 /// Whether the name of a flag, a variable, a header or a member says that its
 /// value is a secret. Words are told apart by any sign, and by case, as in
@@ -274,16 +300,35 @@ fn is_short_number(value: &str) -> bool {
 
 /// Whether a text is a secret by its form.
 pub(super) fn has_secret_form(text: &str) -> bool {
-    PREFIXES
-        .iter()
-        .filter_map(|prefix| text.strip_prefix(prefix))
-        .any(|rest| {
+    let behind = |prefixes: &[&str]| {
+        let mut rests = prefixes
+            .iter()
+            .filter_map(|prefix| text.strip_prefix(prefix));
+        rests.find(|rest| {
             rest.len() >= MIN_BEHIND
                 && rest.bytes().any(|byte| byte.is_ascii_digit())
                 && rest
                     .bytes()
                     .all(|byte| byte.is_ascii_alphanumeric() || b"_-.=+/".contains(&byte))
         })
+    };
+    behind(PREFIXES).is_some()
+        || behind(COMMON_PREFIXES).is_some_and(|rest| {
+            let mut parts = rest.split(|c: char| !c.is_ascii_alphanumeric());
+            parts.any(is_no_word)
+        })
+}
+
+/// Names are made of words, with numbers behind them, as `npm_search_registry2` is; of
+/// the parts of a token one has digits among its letters, or is long, or of both cases.
+fn is_no_word(part: &str) -> bool {
+    let stem = part.trim_end_matches(|c: char| c.is_ascii_digit());
+    let has = |is: fn(&u8) -> bool| stem.bytes().any(|byte| is(&byte));
+    let cases = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
+    let counted = stem.len() < part.len();
+    has(u8::is_ascii_digit) && part.len() >= MIXED_PART
+        || cases && counted && part.len() >= MIN_BEHIND
+        || (cases || counted) && part.len() >= LONG_PART
 }
 
 /// The only secrets that people make of a few digits.

@@ -7,6 +7,7 @@
 
 use super::names::{has_secret_form, is_common, is_password, looks_secret, may_be_secret};
 use super::places::{AN_ARGUMENT, Found, SCHEMES, secrets_in_urls};
+use crate::text::strip_ansi;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -67,6 +68,9 @@ pub fn show_text(text: &str) -> Cow<'_, str> {
 /// A text with a mark for each secret in it, if there is one. `named` gives the
 /// name under which a value is shown.
 fn masked(text: &str, named: &mut dyn FnMut(&str, &str) -> String) -> Option<String> {
+    // A colour between a name and its value hides that they belong together.
+    let plain = strip_ansi(text);
+    let text = &*plain;
     let found = secrets_in_prose(text);
     if found.is_empty() {
         return None;
@@ -116,12 +120,39 @@ fn mask_member(value: &mut Value, name: &str, named: &mut dyn FnMut(&str, &str) 
             }
         }
         Value::Object(members) => {
-            for (name, item) in members.iter_mut() {
+            let key = pair_of(members);
+            for (own, item) in members.iter_mut() {
+                let name = match &key {
+                    Some((of, key)) if of == own => key,
+                    // A member of what is secret by its own name: `{"value": …}`.
+                    _ if is_named(name) && !is_named(own) && is_value(own) => name,
+                    _ => own,
+                };
                 mask_member(item, name, named);
             }
         }
         Value::Null | Value::Bool(_) => {}
     }
+}
+
+/// Names of a member that holds what another member names.
+const VALUES: [&str; 4] = ["value", "values", "val", "data"];
+/// Names of that other member.
+const NAMES: [&str; 4] = ["name", "key", "header", "variable"];
+
+fn is_value(name: &str) -> bool {
+    VALUES.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// `{"name": "X-Api-Key", "value": …}`: which member holds the value, and its name.
+fn pair_of(members: &serde_json::Map<String, Value>) -> Option<(String, String)> {
+    let holds = members.keys().find(|name| is_value(name))?;
+    let mut names = members.iter().filter(|(name, _)| {
+        let known = |known: &&str| known.eq_ignore_ascii_case(name);
+        NAMES.iter().any(known)
+    });
+    let (_, name) = names.find(|(_, name)| name.as_str().is_some_and(is_named))?;
+    Some((holds.clone(), name.as_str()?.to_owned()))
 }
 
 /// Whether a name says that its value is secret. A key is more often that of an entry,
@@ -141,13 +172,20 @@ fn masked_member(
 ) -> Option<String> {
     if is_named(name) {
         let bare = without_scheme(text);
-        let is_one_word = !bare.contains(char::is_whitespace) || is_password(name);
-        if is_one_word && may_be_secret(name, bare) {
+        if !is_sentence(bare, name) && may_be_secret(name, bare) {
             let before = &text[..text.len() - bare.len()];
             return Some(format!("{before}{}", mark(&named(name, bare))));
         }
     }
     masked(text, named)
+}
+
+/// Whether a text speaks of a secret and is none, as a description does: words of a
+/// language, and no digit.
+fn is_sentence(text: &str, name: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let digits = text.bytes().any(|byte| byte.is_ascii_digit());
+    !is_password(name) && !digits && !text.contains('=') && words.nth(1).is_some()
 }
 
 /// Whether a value can be looked for in other texts without hiding words that
@@ -277,10 +315,15 @@ impl<'a> Prose<'a> {
         if at - before.len() > BLANKS {
             return None;
         }
-        let unquoted = before.trim_end_matches(['"', '\'', '`']);
-        let quoted_name = unquoted.len() < before.len();
+        // `environ["API_KEY"] = …`
+        let indexed = before
+            .strip_suffix(']')
+            .filter(|inside| inside.ends_with(['"', '\'']));
+        let quoted = indexed.unwrap_or(before);
+        let unquoted = quoted.trim_end_matches(['"', '\'', '`']);
+        let quoted_name = unquoted.len() < quoted.len();
         let unquoted = unquoted.trim_end_matches('\\');
-        let name = last_name(unquoted);
+        let name = name_before(unquoted);
         if name.is_empty() || !is_named(name) {
             return None;
         }
@@ -317,10 +360,20 @@ impl<'a> Prose<'a> {
             .count();
         let name = &rest[..length];
         let from = self.text.len() - rest.len() + length;
-        let follows = self.text.as_bytes().get(from) == Some(&b' ');
+        let behind = &self.text[from..];
+        // `"--token", "…"` in a list.
+        let listed = behind
+            .strip_prefix(['"', '\''])
+            .and_then(|rest| rest.trim_start_matches(' ').strip_prefix(','))
+            .filter(|rest| rest.trim_start_matches(' ').starts_with(['"', '\'']))
+            .map(|rest| self.text.len() - rest.len());
+        let from = match behind.starts_with(' ') {
+            true => Some(from),
+            false => listed,
+        };
         if length > 1
-            && follows
             && is_named(name)
+            && let Some(from) = from
             && let Some(value) = self.value(from)
             && !value.text(self.text).starts_with('-')
             && value.is_secret(name, false, false, self.text)
@@ -522,6 +575,21 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_-.".contains(&byte)
 }
 
+/// The name that a text ends with; of a key with the word before it that says what it
+/// opens, as in `API key`.
+fn name_before(text: &str) -> &str {
+    let name = last_name(text);
+    let ahead = &text[..text.len() - name.len()];
+    let kind = last_name(ahead.trim_end_matches(' '));
+    let lower = kind.to_ascii_lowercase();
+    let is_key = name.to_ascii_lowercase().trim_end_matches('s') == KEY;
+    let opens = is_key && ahead.ends_with(' ') && OPENING.iter().any(|word| lower.contains(word));
+    match opens {
+        true => &text[ahead.trim_end_matches(' ').len() - kind.len()..],
+        false => name,
+    }
+}
+
 /// The name that a text ends with.
 fn last_name(text: &str) -> &str {
     let length = text
@@ -559,6 +627,12 @@ mod tests {
             "postgres://app:S3@h/x refused",
             "https://h/x?token=S3 401",
             "cookie: S3",
+            "API key: S3 is refused",
+            "AWS secret access key: S3",
+            "[\"npx\",\"--token\",\"S3\"]",
+            "['srv', '--api-key', 'S3']",
+            "os.environ['API_KEY'] = 'S3'",
+            "config[\"password\"] = \"S3\"",
             "password: 'S3'",
             "throw new Error(\"401 for Authorization: Bearer S3\")",
             "-----BEGIN RSA PRIVATE KEY-----\nS3\nS3\n-----END RSA PRIVATE KEY-----",
@@ -570,12 +644,20 @@ mod tests {
         }
         for (text, shown) in [
             (
+                "\u{1b}[1mapi_key\u{1b}[0m: \u{1b}[31mq1w2e3r4t5\u{1b}[0m",
+                "api_key: [secret api_key]",
+            ),
+            (
                 "password=foo12345678 Authorization: Bearer zzyyxx1234567890aa!",
                 "password=[secret password] Authorization: Bearer [secret Authorization]",
             ),
             (
                 "bad token ghp_0123456789abcdefghij.",
                 "bad token [secret an argument].",
+            ),
+            (
+                "gsk_Zz0123456789 GOCSPX-a1b2c3d4e5f6",
+                "[secret an argument] [secret an argument]",
             ),
             ("AKIAIOSFODNN7EXAMPLE denied", "[secret an argument] denied"),
             (
@@ -648,6 +730,7 @@ mod tests {
             "password=$PASSWORD token=${TOKEN} secret=<YOUR_SECRET>",
             "listening on http://127.0.0.1:3000/mcp",
             "[secret TOKEN] password=[secret PW]",
+            "Tool npm_search_registy2 not found; hf_tokenizer_utils2 sk-data-folder-2024",
             "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----",
         ] {
             assert_eq!(show_text(text), text);
@@ -665,6 +748,9 @@ mod tests {
             "key": "name", "token": null, "max_tokens": 5, "ok": {"token": "true"},
             "_meta": {"progressToken": "p-1"}, "nextToken": "page-2",
             "schema": {"properties": {"password": {"type": "string"}}},
+            "client_secret": "open sesame 99", "secret": "see the vault",
+            "cookie": "sid=cc55; theme=dark", "api_token": {"value": "q1"},
+            "env": [{"name": "API_KEY", "value": "w2"}, {"name": "HOST", "value": "h3"}],
         });
         mask_json(&mut value, &mut |name, value| {
             seen.push(value.to_owned());
@@ -681,9 +767,21 @@ mod tests {
                 "key": "name", "token": null, "max_tokens": 5, "ok": {"token": "true"},
                 "_meta": {"progressToken": "p-1"}, "nextToken": "page-2",
                 "schema": {"properties": {"password": {"type": "string"}}},
+                "client_secret": "[secret client_secret]", "secret": "see the vault",
+                "cookie": "[secret cookie]", "api_token": {"value": "[secret api_token]"},
+                "env": [{"name": "API_KEY", "value": "[secret API_KEY]"}, {"name": "HOST", "value": "h3"}],
             })
         );
-        assert_eq!(seen, ["abc", "1234", "zzyyxx", "dbpass", "t-1", "t-2"]);
+        let told = [
+            "abc",
+            "1234",
+            "zzyyxx",
+            "dbpass",
+            "t-1",
+            "t-2",
+            "open sesame 99",
+        ];
+        assert_eq!(seen[..told.len()], told);
     }
 
     proptest! {

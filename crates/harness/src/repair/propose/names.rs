@@ -104,7 +104,9 @@ fn by_listing<'a>(case: &FailureCase<'a>) -> Option<WrongName<'a>> {
     let mut tools = case.facts.tools.iter();
     let (_, tools) = tools.find(|(name, _)| *name == step.server)?;
     let offered = tools.iter().map(|tool| tool.name.as_str());
-    if offered.clone().any(|tool| tool == name) {
+    // Nor is what it has listed in this run and takes back a slip of the plan's.
+    let listed = &case.failure.tools_listed;
+    if offered.clone().any(|tool| tool == name) || listed.iter().any(|tool| tool == name) {
         return None;
     }
     Some(WrongName {
