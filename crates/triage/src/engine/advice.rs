@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 const KNOWN: &[&str] = &[
     "server",
     "step",
+    "go_test",
     "tool",
     "asked",
     "takes",
@@ -339,6 +340,12 @@ pub(super) fn values(f: &Failure) -> Values {
     set("peer", f.http.as_ref().filter(direct).and(f.url.clone()));
     set("message", f.message.clone());
     set("test", f.name.clone());
+    // What `go test -run` can select: writers of other frameworks put titles there.
+    let is_of_go = |name: &&String| {
+        let kinds = ["Test", "Example", "Fuzz", "Benchmark"];
+        kinds.iter().any(|kind| name.starts_with(kind)) && !name.contains(char::is_whitespace)
+    };
+    set("go_test", f.name.as_ref().filter(is_of_go).cloned());
     set("timeout", f.timeout_s.map(|s| format!("{s} s")));
     let by_hand = || start_by_hand(f.cwd.as_deref(), &f.variables(), &f.argv);
     set("command", (!f.argv.is_empty()).then(by_hand));

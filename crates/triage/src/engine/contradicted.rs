@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn a_tool_that_is_listed_and_denied_speaks_against_the_server() {
         let (what, ambiguous, suspect) = told(call("x", &["w", "x"], "Unknown tool: x"));
-        assert!(what.ends_with("no tool `x`, and lists it."), "{what}");
+        assert!(what.ends_with("no tool `x`, and has listed it."), "{what}");
         assert!(ambiguous);
         assert_eq!(suspect, Some(Suspect::Code));
         let (what, ambiguous, suspect) = told(call("y", &["w", "x"], "Unknown tool: y"));
