@@ -249,6 +249,57 @@ elif method == "tools/call":
 }
 
 #[test]
+fn an_operand_that_a_variable_brings_is_held_to_what_a_literal_is() {
+    for (expect, value) in [
+        ("structured: { contains: \"${x}\" }", "{}"),
+        ("text: { exists: \"${x}\" }", "true"),
+        ("stderr: { exists: \"${x}\" }", "true"),
+        ("text: { type: \"${x}\" }", "strng"),
+        ("text: { one_of: \"${x}\" }", "[]"),
+        ("text: { length: \"${x}\" }", "-1"),
+    ] {
+        let run = run(&format!(
+            "version: 1\nname: p\nvars: {{ x: {value} }}\nservers: {{ s: {{ command: jelly, args: [mock] }} }}\nsteps: [{{ id: a, server: s, tool: add, args: {{ a: 1, b: 2 }}, expect: {{ {expect} }} }}]\n"
+        ));
+        assert_eq!(run.code, Some(3), "{expect}: {}{}", run.stdout, run.stderr);
+        let failure = run.last().failure("a").clone();
+        assert_eq!(
+            failure["diagnosis"]["side"], "test",
+            "{expect}: {failure:#}"
+        );
+    }
+}
+
+#[test]
+fn a_server_that_declares_a_list_and_knows_no_method_for_it_breaks_its_word() {
+    let project = Project::empty();
+    let server = python_server(
+        &project,
+        "denies.py",
+        r#"
+if method == "initialize": opened(message)
+elif method == "tools/list": answer(message, {"tools": []})
+elif "id" in message: refuse(message, -32601, "Method not found")"#,
+    );
+    project.write(
+        "plan.yaml",
+        format!(
+            "version: 1\nname: p\nservers: {{ s: {{ command: python3, args: [{server:?}] }} }}\nsteps: [{{ id: a, server: s, list: resources }}, {{ id: b, server: s, list: prompts }}]\n"
+        ),
+    );
+    let run = project.run(&["--max-iterations", "1"]);
+    run.ends(1, "code_failure");
+    assert_eq!(
+        run.last().failure("a")["diagnosis"]["root_cause"],
+        "protocol_error"
+    );
+    assert_eq!(
+        run.last().failure("b")["diagnosis"]["root_cause"],
+        "method_not_found"
+    );
+}
+
+#[test]
 fn what_looks_like_a_secret_is_masked_while_the_run_goes_on_as_well() {
     let project = Project::empty();
     let server = python_server(

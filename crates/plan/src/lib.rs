@@ -37,7 +37,7 @@ pub use features::{
     LogLevel, NotificationExpect, Raw, RefusalExpect, Service, ServiceReady, StartupExpect,
     Subscription,
 };
-pub use grammar::{Operator, plan_schema};
+pub use grammar::{Operator, is_value_type, plan_schema};
 pub use jelly_base::text::Volatile;
 pub use json_schema::{BoundedSchema, SchemaError, TooComplex};
 pub use load::{

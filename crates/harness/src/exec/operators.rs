@@ -2,7 +2,9 @@
 
 use super::snapshots;
 use jelly_base::text::{is_whole, json_type, order, read_number, same};
-use jelly_plan::{BoundedSchema, Operator, SchemaError, TooComplex, unknown_keyword};
+use jelly_plan::{
+    BoundedSchema, Operator, SchemaError, TooComplex, is_value_type, unknown_keyword,
+};
 use serde_json::{Number, Value};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -163,7 +165,8 @@ pub fn holds(
         Operator::EndsWith => as_text(actual).ends_with(some_text(operator, operand)?),
         Operator::OneOf => operand
             .as_array()
-            .ok_or_else(|| wrong(operator, "a list", operand))?
+            .filter(|choices| !choices.is_empty())
+            .ok_or_else(|| wrong(operator, "a list with something in it", operand))?
             .iter()
             .any(|choice| same(actual, choice)),
         Operator::Gt | Operator::Ge | Operator::Lt | Operator::Le => {
@@ -233,10 +236,17 @@ fn has_type(actual: &Value, operand: &Value) -> Result<bool, OperandError> {
             || wanted == "number" && actual.is_number()
             || wanted == "integer" && actual.as_number().is_some_and(is_whole)
     };
+    let known = |name: &Value| name.as_str().is_some_and(is_value_type);
     match operand {
-        Value::String(wanted) => Ok(is(wanted)),
-        Value::Array(choices) => Ok(choices.iter().filter_map(Value::as_str).any(is)),
-        _ => Err(wrong(Operator::Type, "a type's name or a list", operand)),
+        Value::String(wanted) if known(operand) => Ok(is(wanted)),
+        Value::Array(choices) if !choices.is_empty() && choices.iter().all(known) => {
+            Ok(choices.iter().filter_map(Value::as_str).any(is))
+        }
+        _ => Err(wrong(
+            Operator::Type,
+            "the name of a type of JSON, or a list of such",
+            operand,
+        )),
     }
 }
 
@@ -249,8 +259,9 @@ fn has_length(actual: &Value, operand: &Value) -> Result<bool, OperandError> {
         _ => return Ok(false),
     };
     let length = Number::from(length);
-    let bad = || wrong(Operator::Length, "a number or bounds", operand);
+    let bad = || wrong(Operator::Length, "a count from 0 on, or bounds", operand);
     match operand {
+        Value::Number(wanted) if !is_count(wanted) => Err(bad()),
         Value::Number(wanted) => Ok(order(&length, wanted).is_eq()),
         Value::Object(bounds) => {
             for (name, bound) in bounds {
@@ -258,6 +269,9 @@ fn has_length(actual: &Value, operand: &Value) -> Result<bool, OperandError> {
                 let (Some(operator), Value::Number(bound)) = (operator, bound) else {
                     return Err(bad());
                 };
+                if !is_count(bound) {
+                    return Err(bad());
+                }
                 if !compare(operator, order(&length, bound)).ok_or_else(bad)? {
                     return Ok(false);
                 }
@@ -266,6 +280,10 @@ fn has_length(actual: &Value, operand: &Value) -> Result<bool, OperandError> {
         }
         _ => Err(bad()),
     }
+}
+
+fn is_count(number: &Number) -> bool {
+    is_whole(number) && !number.to_string().starts_with('-')
 }
 
 /// A text counts as the number that it reads as; infinities are none.

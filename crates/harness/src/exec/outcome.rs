@@ -21,6 +21,7 @@ use super::step_context::StepContext;
 use super::step_end::{Aftermath, StepEnd, at_step};
 use super::subscriptions::Subscriptions;
 use super::unasked::{misplanned_operand, propose};
+use jelly_base::mcp::{ListKind, code::METHOD_NOT_FOUND};
 use jelly_base::model::{Exit, Failure, Outcome, OwnLimit, Phase, PlanIssue, RpcError, Rung};
 use jelly_base::text::{human_duration, plural};
 use jelly_plan::{Location, Operator, Predicate, Step};
@@ -336,9 +337,26 @@ impl Ended<'_> {
         );
         Failure {
             outcome: Some(Outcome::Error),
+            protocol_breach: self.denied_list(&error),
             rpc_error: Some(error),
             ..at_step(self.step, Phase::Call, message)
         }
+    }
+
+    /// The breach of a server that declares to have lists of a kind and knows no
+    /// method for them (2025-06-18, "Capability Negotiation").
+    fn denied_list(&self, error: &RpcError) -> Option<String> {
+        let method = self.ready.facts().method;
+        let kinds = [ListKind::Tools, ListKind::Resources, ListKind::Prompts];
+        let kind = kinds.into_iter().find(|kind| kind.method() == method)?;
+        let declares = self.context.session.capabilities().get(kind.key());
+        let denies = error.code == Some(METHOD_NOT_FOUND) && declares.is_some();
+        denies.then(|| {
+            format!(
+                "declares the capability `{}` and answers `{method}` with {METHOD_NOT_FOUND}",
+                kind.key()
+            )
+        })
     }
 
     /// A JSON-RPC error, which the step may want.

@@ -23,6 +23,7 @@ pub(crate) use document::{BUDGETS, DEFAULTS, HOOKS, INCLUDED, MATRIX, PLAN};
 pub(crate) use http::HTTP;
 pub(crate) use mapping::{Kind, Mapping, Words};
 pub use operators::Operator;
+pub use operators::is_value_type;
 pub(crate) use operators::{OperandKind, OperatorGroup, REDACTION, Target, VALUE_TYPES};
 pub use schema::plan_schema;
 pub(crate) use server::{AUTH, CLIENT_CREDENTIALS, LOGIN, REVISION, RPC_ERROR, SERVER, WORKLOAD};

@@ -305,6 +305,12 @@ pub(crate) const VALUE_TYPES: [(&str, ()); 7] = [
     ("null", ()),
 ];
 
+/// Whether a type of JSON is called so.
+#[must_use]
+pub fn is_value_type(name: &str) -> bool {
+    VALUE_TYPES.iter().any(|(known, ())| *known == name)
+}
+
 mapping! {
     /// What a path selects, or what a pattern matches.
     REDACTION = "RedactAt", "a redaction" {
