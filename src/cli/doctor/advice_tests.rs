@@ -108,6 +108,7 @@ sf: --name, org assign
 sort: -h
 ss: -ltnp
 sudo:
+sysctl:
 tail:
 ulimit: -a, -u
 uv: --directory, --from, --help, --python, --with, -c, pip install, python install, tool install, tool run

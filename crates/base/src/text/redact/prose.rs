@@ -231,6 +231,8 @@ impl<'a> Prose<'a> {
             self.behind_flag(at, &mut found);
         }
         self.behind_schemes(&mut found);
+        self.behind_verbs(&mut found);
+        self.in_elements(&mut found);
         // A name says more than that it looks like a secret.
         self.tokens(&mut found);
         found
@@ -379,6 +381,43 @@ impl<'a> Prose<'a> {
             && value.is_secret(name, false, false, self.text)
         {
             self.add(name, self.whole(&value), found);
+        }
+    }
+
+    /// `password is "value"`.
+    fn behind_verbs(&self, found: &mut Vec<Found<'a>>) {
+        const IS: &str = " is ";
+        for (at, _) in self.text.match_indices(IS) {
+            let name = name_before(&self.text[..at]);
+            if is_named(name)
+                && let Some(value) = self.value(at + IS.len() - 1)
+                && (value.quote.is_some() || looks_random(value.text(self.text)))
+                && value.is_secret(name, false, false, self.text)
+            {
+                self.add(name, self.whole(&value), found);
+            }
+        }
+    }
+
+    /// `<password>value</password>`.
+    fn in_elements(&self, found: &mut Vec<Found<'a>>) {
+        for at in memchr::memchr_iter(b'>', self.text.as_bytes()) {
+            let before = &self.text[..at];
+            let name = last_name(before);
+            let opens = before[..before.len() - name.len()].ends_with('<');
+            if !opens || !is_named(name) {
+                continue;
+            }
+            let rest = window(&self.text[at + 1..]);
+            let Some(length) = rest.find("</") else {
+                continue;
+            };
+            let value = &rest[..length];
+            let is_word = value.len() >= SHORTEST && !value.contains(char::is_whitespace);
+            let tells = is_password(name) || looks_random(value);
+            if is_word && tells && !value.contains('<') && may_be_secret(name, value) {
+                self.add(name, at + 1..at + 1 + length, found);
+            }
         }
     }
 
@@ -627,6 +666,10 @@ mod tests {
             "postgres://app:S3@h/x refused",
             "https://h/x?token=S3 401",
             "cookie: S3",
+            "the password is \"S3\"",
+            "its access token is S3, and it has expired",
+            "<password>S3</password>",
+            "<settings><apiKey>S3</apiKey></settings>",
             "API key: S3 is refused",
             "AWS secret access key: S3",
             "[\"npx\",\"--token\",\"S3\"]",
@@ -724,6 +767,8 @@ mod tests {
             "Token::Ident: x",
             "--token-file /run/t1234567 --no-auth x",
             "Bearer authentication is required",
+            "The access token is expired, and the password is wrong",
+            "<token>expired</token> <password></password> a<b>c",
             "Basic auth: none",
             "error: TOKEN is not set",
             "nextPageToken: abc12345678",

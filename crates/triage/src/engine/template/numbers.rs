@@ -103,8 +103,8 @@ impl Walk<'_> {
         if self.word.is(WordKinds::PLACE) || key {
             return Some(LINE);
         }
-        // nginx numbers its connections so.
-        if gap.ends_with('*') {
+        // nginx numbers its connections so, sanitizers and Valgrind their process.
+        if gap.ends_with('*') || gap.ends_with("==") && self.rest()[n.len()..].starts_with("==") {
             return Some(ID);
         }
         if is_epoch(n) || n.len() >= 15 {

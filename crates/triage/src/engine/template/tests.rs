@@ -91,6 +91,7 @@ fn chance_is_replaced() {
         ("cannot import ../../src/cart", "cannot import src/cart"),
         ("[87] fatal: no depot", "[<id>] fatal: no depot"),
         ("pid 87 is gone", "pid <id> is gone"),
+        ("==871==ERROR: heap", "==<id>==ERROR: heap"),
     ] {
         assert_eq!(template(message), expected);
     }
