@@ -6,6 +6,7 @@
 
 mod checked;
 mod receiving;
+mod unended;
 
 use super::answers::Answers;
 use super::check::Checker;
@@ -23,11 +24,10 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio::sync::{Notify, oneshot, watch};
+use unended::UnendedLine;
 
 /// Answers to a server that doesn't read them pile up no further than this.
 const OUTBOX_BYTES: usize = 16 * 1024 * 1024;
-/// Of a line without an end, so that it can be read as the message that it is.
-const UNENDED_BYTES: usize = 64 * 1024;
 
 /// What a server says first of a subscription (2026-07-28, "Subscriptions").
 const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
@@ -137,7 +137,7 @@ pub struct Peer {
     in_header: bool,
     /// What stands on stdout after the last line feed, if that is short and some
     /// message came before it.
-    unended: Vec<u8>,
+    unended: UnendedLine,
     /// Each request has a stream of its own.
     has_streams: bool,
     end: Option<End>,
@@ -174,7 +174,7 @@ impl Peer {
             raw_errors_due: 0,
             checker: None,
             in_header: false,
-            unended: Vec::new(),
+            unended: UnendedLine::default(),
             has_streams: false,
             end: None,
         }
@@ -477,21 +477,14 @@ impl Peer {
     /// What stands on stdout and has no line end yet.
     pub fn note_unfinished(&mut self, line: &[u8]) {
         self.observed.note_unfinished(line, &self.redactor);
-        self.unended.clear();
-        if self.observed.messages > 0 && line.len() <= UNENDED_BYTES {
-            self.unended.extend_from_slice(line);
-        }
+        self.unended.note(line, self.observed.messages > 0);
     }
 
     /// Whether the answer to a request was written whole, but for the line feed
     /// that has to end it.
     #[must_use]
     pub fn wrote_unended(&self, id: u64) -> bool {
-        let message = serde_json::from_slice::<Value>(&self.unended);
-        message.is_ok_and(|message| {
-            let is_answer = message.get("result").or(message.get("error")).is_some();
-            is_answer && message.get("id") == Some(&Value::from(id))
-        })
+        self.unended.answers(id)
     }
 
     /// So many bytes of answers are still with the driver.

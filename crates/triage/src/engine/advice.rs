@@ -5,9 +5,7 @@
 use super::live;
 use super::rule::{AdviceText, Audience, FixText};
 use crate::frameworks::is_foreign;
-use jelly_base::model::{
-    Advice, AssertionTarget, Failure, Fix, FixKind, HttpFacts, PlanIssue, RequestFacts,
-};
+use jelly_base::model::{Advice, AssertionTarget, Failure, Fix, FixKind, HttpFacts, PlanIssue};
 use jelly_base::text::{TMP, one_line, shell_word, start_by_hand, with_a_port};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -375,17 +373,17 @@ pub(super) fn values(f: &Failure) -> Values {
     }
     if let Some(request) = &f.request {
         set("method", Some(request.method.clone()));
-        for (name, words) in asked_of(&request.method) {
+        for (name, words) in live::asked_of(&request.method) {
             set(name, Some(words.to_owned()));
         }
-        set("tool", tool_of(request));
+        set("tool", live::tool_of(request));
     }
     if let Some(assertion) = &f.assertion {
         set(
             "subject",
             subject(
                 assertion.target,
-                f.request.as_ref().and_then(tool_of).as_deref(),
+                f.request.as_ref().and_then(live::tool_of).as_deref(),
             ),
         );
         set("expected", Some(short(&assertion.expected)));
@@ -413,36 +411,6 @@ pub(super) fn own_port(failure: &Failure) -> Option<String> {
     let (_, port) = host.rsplit_once(':')?;
     let port: u16 = port.parse().ok()?;
     Some(port.to_string())
-}
-
-/// What was asked for that is no tool, and what it takes.
-fn asked_of(method: &str) -> Vec<(&'static str, &'static str)> {
-    match method {
-        "tools/call" => Vec::new(),
-        "prompts/get" => vec![
-            ("asked", "The prompt"),
-            ("takes", "the arguments that the prompt lists"),
-            ("has_it", "the prompt lists it"),
-        ],
-        "resources/read" => vec![
-            ("asked", "The resource"),
-            ("takes", "what the resource takes"),
-            ("has_it", "the resource takes it"),
-        ],
-        _ => vec![
-            ("asked", "The server"),
-            ("takes", "the parameters of the method"),
-            ("has_it", "the method takes it"),
-        ],
-    }
-}
-
-fn tool_of(request: &RequestFacts) -> Option<String> {
-    let params = request.params.as_ref();
-    let name = params.and_then(|params| params.get("name")?.as_str());
-    // What is no tool's has a method, at least.
-    let method = Some(request.method.as_str()).filter(|method| *method != "tools/call");
-    name.or(method).map(str::to_owned)
 }
 
 /// What an expectation is about.

@@ -3,7 +3,7 @@
 
 use super::tables::{built, table};
 use jelly_base::mcp::{Method, Notification};
-use jelly_base::model::{AssertionTarget, Failure, Outcome};
+use jelly_base::model::{AssertionTarget, Failure, Outcome, RequestFacts};
 use jelly_base::text::{http_parts, http_variables, listening_line};
 use serde::Deserialize;
 use serde_json::Value;
@@ -398,6 +398,36 @@ pub(super) fn nothing_sent(failure: &Failure) -> bool {
             Some(Value::Object(arguments)) => arguments.is_empty(),
             Some(Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => false,
         })
+}
+
+/// What was asked for that is no tool, and what it takes.
+pub(super) fn asked_of(method: &str) -> Vec<(&'static str, &'static str)> {
+    match method {
+        "tools/call" => Vec::new(),
+        "prompts/get" => vec![
+            ("asked", "The prompt"),
+            ("takes", "the arguments that the prompt lists"),
+            ("has_it", "the prompt lists it"),
+        ],
+        "resources/read" => vec![
+            ("asked", "The resource"),
+            ("takes", "what the resource takes"),
+            ("has_it", "the resource takes it"),
+        ],
+        _ => vec![
+            ("asked", "The server"),
+            ("takes", "the parameters of the method"),
+            ("has_it", "the method takes it"),
+        ],
+    }
+}
+
+pub(super) fn tool_of(request: &RequestFacts) -> Option<String> {
+    let params = request.params.as_ref();
+    let name = params.and_then(|params| params.get("name")?.as_str());
+    // What is no tool's has a method, at least.
+    let method = Some(request.method.as_str()).filter(|method| *method != "tools/call");
+    name.or(method).map(str::to_owned)
 }
 
 #[cfg(test)]

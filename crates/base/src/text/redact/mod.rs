@@ -8,16 +8,18 @@
 
 mod decoded;
 mod forms;
+mod members;
 mod names;
 mod places;
 mod prose;
 mod redactor;
 mod views;
 
+pub use members::mask_json;
 pub use names::{holds_secret, looks_secret, may_be_secret};
 pub use places::{
     AN_ARGUMENT, Found, MARK, URL_PASSWORD, secrets_in_argv, secrets_in_header, secrets_in_text,
     secrets_in_variable, show_argv, show_url, show_value,
 };
-pub use prose::{is_telling, mask_json, open_key, secrets_in_prose, show_text};
+pub use prose::{is_telling, open_key, secrets_in_prose, show_text};
 pub use redactor::{Redactor, StreamRedactor};

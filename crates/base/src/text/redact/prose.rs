@@ -8,7 +8,6 @@
 use super::names::{has_secret_form, is_common, is_password, looks_secret, may_be_secret};
 use super::places::{AN_ARGUMENT, Found, SCHEMES, secrets_in_urls};
 use crate::text::strip_ansi;
-use serde_json::Value;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -67,7 +66,7 @@ pub fn show_text(text: &str) -> Cow<'_, str> {
 
 /// A text with a mark for each secret in it, if there is one. `named` gives the
 /// name under which a value is shown.
-fn masked(text: &str, named: &mut dyn FnMut(&str, &str) -> String) -> Option<String> {
+pub(super) fn masked(text: &str, named: &mut dyn FnMut(&str, &str) -> String) -> Option<String> {
     // A colour between a name and its value hides that they belong together.
     let plain = strip_ansi(text);
     let text = &*plain;
@@ -86,7 +85,7 @@ fn masked(text: &str, named: &mut dyn FnMut(&str, &str) -> String) -> Option<Str
     Some(shown)
 }
 
-fn mark(name: &str) -> String {
+pub(super) fn mark(name: &str) -> String {
     let named: String = name
         .chars()
         .filter(|c| !c.is_control() && !matches!(c, '[' | ']'))
@@ -95,97 +94,14 @@ fn mark(name: &str) -> String {
     format!("[secret {named}]")
 }
 
-/// Masks what is secret in a value by the name of its member, and in each text
-/// as [`show_text`] does. `named` gives the name under which one is shown.
-pub fn mask_json(value: &mut Value, named: &mut dyn FnMut(&str, &str) -> String) {
-    mask_member(value, "", named);
-}
-
-fn mask_member(value: &mut Value, name: &str, named: &mut dyn FnMut(&str, &str) -> String) {
-    match value {
-        Value::String(text) => {
-            if let Some(masked) = masked_member(text, name, named) {
-                *text = masked;
-            }
-        }
-        Value::Number(number) => {
-            let text = number.to_string();
-            if is_named(name) && is_password(name) && may_be_secret(name, &text) {
-                *value = Value::String(mark(&named(name, &text)));
-            }
-        }
-        Value::Array(items) => {
-            for item in items {
-                mask_member(item, name, named);
-            }
-        }
-        Value::Object(members) => {
-            let key = pair_of(members);
-            for (own, item) in members.iter_mut() {
-                let name = match &key {
-                    Some((of, key)) if of == own => key,
-                    // A member of what is secret by its own name: `{"value": …}`.
-                    _ if is_named(name) && !is_named(own) && is_value(own) => name,
-                    _ => own,
-                };
-                mask_member(item, name, named);
-            }
-        }
-        Value::Null | Value::Bool(_) => {}
-    }
-}
-
-/// Names of a member that holds what another member names.
-const VALUES: [&str; 4] = ["value", "values", "val", "data"];
-/// Names of that other member.
-const NAMES: [&str; 4] = ["name", "key", "header", "variable"];
-
-fn is_value(name: &str) -> bool {
-    VALUES.iter().any(|known| known.eq_ignore_ascii_case(name))
-}
-
-/// `{"name": "X-Api-Key", "value": …}`: which member holds the value, and its name.
-fn pair_of(members: &serde_json::Map<String, Value>) -> Option<(String, String)> {
-    let holds = members.keys().find(|name| is_value(name))?;
-    let mut names = members.iter().filter(|(name, _)| {
-        let known = |known: &&str| known.eq_ignore_ascii_case(name);
-        NAMES.iter().any(known)
-    });
-    let (_, name) = names.find(|(_, name)| name.as_str().is_some_and(is_named))?;
-    Some((holds.clone(), name.as_str()?.to_owned()))
-}
-
 /// Whether a name says that its value is secret. A key is more often that of an entry,
 /// as in `issueKey`, unless its kind is told or it is written as variables are.
-fn is_named(name: &str) -> bool {
+pub(super) fn is_named(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let is_variable = name.len() > KEY.len() && lower != name && name == name.to_ascii_uppercase();
     let is_key = lower.trim_end_matches('s').ends_with(KEY);
     looks_secret(name)
         && (!is_key || is_variable || OPENING.iter().any(|kind| lower.contains(kind)))
-}
-
-fn masked_member(
-    text: &str,
-    name: &str,
-    named: &mut dyn FnMut(&str, &str) -> String,
-) -> Option<String> {
-    if is_named(name) {
-        let bare = without_scheme(text);
-        if !is_sentence(bare, name) && may_be_secret(name, bare) {
-            let before = &text[..text.len() - bare.len()];
-            return Some(format!("{before}{}", mark(&named(name, bare))));
-        }
-    }
-    masked(text, named)
-}
-
-/// Whether a text speaks of a secret and is none, as a description does: words of a
-/// language, and no digit.
-fn is_sentence(text: &str, name: &str) -> bool {
-    let mut words = text.split_whitespace();
-    let digits = text.bytes().any(|byte| byte.is_ascii_digit());
-    !is_password(name) && !digits && !text.contains('=') && words.nth(1).is_some()
 }
 
 /// Whether a value can be looked for in other texts without hiding words that
@@ -197,7 +113,7 @@ pub fn is_telling(value: &str) -> bool {
 }
 
 /// A text without the scheme of an `Authorization` before it.
-fn without_scheme(text: &str) -> &str {
+pub(super) fn without_scheme(text: &str) -> &str {
     match text.split_once(' ') {
         Some((scheme, rest)) if is_scheme(scheme) => rest.trim_start(),
         Some(_) | None => text,
@@ -642,7 +558,8 @@ fn last_name(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{mask_json, open_key, secrets_in_prose, show_text};
+    use super::{open_key, secrets_in_prose, show_text};
+    use crate::text::redact::mask_json;
     use proptest::prelude::*;
     use serde_json::json;
 
