@@ -64,6 +64,10 @@ impl SoakOptions {
 pub fn soak(options: &SoakOptions) -> io::Result<()> {
     let jelly = options.jelly.canonicalize()?;
     let schema = results_schema(&jelly)?;
+    // A shell starts what runs beside it with SIGINT ignored, and jelly would inherit
+    // that until it takes its signals over.
+    // SAFETY: sets a disposition, before any thread of ours.
+    unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
     let began = Instant::now();
     let next = AtomicU64::new(options.run.unwrap_or(0));
     let runs = AtomicU64::new(0);

@@ -5,7 +5,7 @@ use super::prose::{is_named, mark, masked, without_scheme};
 use serde_json::Value;
 
 /// Masks what is secret in a value by the name of its member, and in each text
-/// as [`show_text`] does. `named` gives the name under which one is shown.
+/// as [`show_text`](super::show_text) does. `named` gives the name under which one is shown.
 pub fn mask_json(value: &mut Value, named: &mut dyn FnMut(&str, &str) -> String) {
     mask_member(value, "", named);
 }
