@@ -6,6 +6,17 @@ use crate::support::{Iteration, Project, Run, fixtures, python};
 use serde_json::Value;
 use std::time::Duration;
 
+/// A plan with these steps for a server `s` of Python, whose `handle(message)` this is;
+/// `more` stands in its entry.
+fn of_python(handle: &str, more: &str, steps: &str) -> Project {
+    let project = Project::empty();
+    let server = python_server(&project, "server.py", handle);
+    let entry = format!("command: python3, args: [{server:?}], {more}");
+    let plan = format!("version: 1\nname: p\nservers: {{ s: {{ {entry} }} }}\nsteps: [{steps}]\n");
+    project.write("plan.yaml", plan);
+    project
+}
+
 /// Three steps on one server, of which nothing is known but its entry.
 fn three_steps(server: &str) -> String {
     format!(
@@ -182,21 +193,14 @@ fn content_length_frames_are_named_as_what_they_are() {
 
 #[test]
 fn an_answer_that_lacks_only_its_line_feed_is_no_slowness() {
-    let project = Project::empty();
-    let server = python_server(
-        &project,
-        "unended.py",
+    let project = of_python(
         r#"
 if method == "initialize": opened(message)
 elif method == "tools/list": answer(message, {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]})
 elif method == "tools/call":
     sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {"content": []}})); sys.stdout.flush()"#,
-    );
-    project.write(
-        "plan.yaml",
-        format!(
-            "version: 1\nname: p\nservers: {{ s: {{ command: python3, args: [{server:?}], request_timeout: 2s }} }}\nsteps: [{{ id: a, server: s, tool: t }}]\n"
-        ),
+        "request_timeout: 2s",
+        "{ id: a, server: s, tool: t }",
     );
     let run = project.run(&["--max-iterations", "1"]);
     run.ends(1, "code_failure");
@@ -210,11 +214,8 @@ elif method == "tools/call":
 
 #[test]
 fn a_tool_that_a_server_takes_back_is_no_slip_of_the_plan() {
-    let project = Project::empty();
     for (to, plan_is_right) in [("adds", true), ("other", true), ("adds", false)] {
-        let server = python_server(
-            &project,
-            "moody.py",
+        let project = of_python(
             &format!(
                 r#"
 global NAMES
@@ -228,12 +229,8 @@ elif method == "tools/call":
     send({{"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}})"#,
                 first = if plan_is_right { "add" } else { "adds" },
             ),
-        );
-        project.write(
-            "plan.yaml",
-            format!(
-                "version: 1\nname: p\nservers: {{ s: {{ command: python3, args: [{server:?}] }} }}\nsteps: [{{ id: a, server: s, tool: add }}, {{ id: b, server: s, tool: add }}]\n"
-            ),
+            "",
+            "{ id: a, server: s, tool: add }, { id: b, server: s, tool: add }",
         );
         let run = project.run(&["--no-history"]);
         let repairs = run.actions().contains(&"repair_mcp_plan");
@@ -272,20 +269,13 @@ fn an_operand_that_a_variable_brings_is_held_to_what_a_literal_is() {
 
 #[test]
 fn a_server_that_declares_a_list_and_knows_no_method_for_it_breaks_its_word() {
-    let project = Project::empty();
-    let server = python_server(
-        &project,
-        "denies.py",
+    let project = of_python(
         r#"
 if method == "initialize": opened(message)
 elif method == "tools/list": answer(message, {"tools": []})
 elif "id" in message: refuse(message, -32601, "Method not found")"#,
-    );
-    project.write(
-        "plan.yaml",
-        format!(
-            "version: 1\nname: p\nservers: {{ s: {{ command: python3, args: [{server:?}] }} }}\nsteps: [{{ id: a, server: s, list: resources }}, {{ id: b, server: s, list: prompts }}]\n"
-        ),
+        "",
+        "{ id: a, server: s, list: resources }, { id: b, server: s, list: prompts }",
     );
     let run = project.run(&["--max-iterations", "1"]);
     run.ends(1, "code_failure");
@@ -301,22 +291,18 @@ elif "id" in message: refuse(message, -32601, "Method not found")"#,
 
 #[test]
 fn what_looks_like_a_secret_is_masked_while_the_run_goes_on_as_well() {
-    let project = Project::empty();
-    let server = python_server(
-        &project,
-        "tells.py",
+    let project = of_python(
         r#"
 if method == "initialize": opened(message)
 elif method == "tools/list": answer(message, {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]})
 elif method == "tools/call": refuse(message, -32000, "cannot log in: password=fitIljOq0VPz5TKv")"#,
+        "",
+        "{ id: a, server: s, tool: t }, { id: b, server: d, tool: t }",
     );
     let dead = "echo 'refused: api_key=q1w2e3r4t5zz' >&2; exit 1";
-    project.write(
-        "plan.yaml",
-        format!(
-            "version: 1\nname: p\nservers:\n  s: {{ command: python3, args: [{server:?}] }}\n  d: {{ command: bash, args: [-c, {dead:?}] }}\nsteps: [{{ id: a, server: s, tool: t }}, {{ id: b, server: d, tool: t }}]\n"
-        ),
-    );
+    let and_dead = format!("servers: {{ d: {{ command: bash, args: [-c, {dead:?}] }},");
+    let plan = project.read("plan.yaml").replace("servers: {", &and_dead);
+    project.write("plan.yaml", plan);
     for flags in [&[][..], &["-v"]] {
         let run = project.run(flags);
         let said = format!("{}{}", run.stdout, run.stderr);

@@ -1,10 +1,10 @@
 //! `jelly proxy` before a server that is well: what passes, and how it ends.
 
 use crate::support::client::{Client, opening};
-use crate::support::{Project, procs};
+use crate::support::{Call, Project, procs};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use std::process::{ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::Duration;
 
 /// `jelly proxy` before this server, with these flags.
@@ -191,13 +191,14 @@ fn a_server_that_does_not_heed_the_end_is_gone_within_the_client_s_two_seconds()
     }
 }
 
-#[test]
-fn a_client_that_is_gone_is_waited_for_no_more_whatever_it_had_asked() {
-    let project = Project::empty();
-    let jelly = env!("CARGO_BIN_EXE_jelly");
-    let server = [jelly, "mock", "--era", "legacy", "--fault", "slow@call=40s"];
-    let call = project.jelly(&["proxy", "--"]).args(&server);
-    let mut proxy = procs::marked(&project, call)
+/// A proxy whose client opens it, asks for one thing more, and does not read the answer.
+fn asked_by_hand(
+    project: &Project,
+    call: Call,
+    method: &str,
+    params: &Value,
+) -> (Child, ChildStdin, BufReader<ChildStdout>) {
+    let mut proxy = procs::marked(project, call)
         .into_command()
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -206,18 +207,24 @@ fn a_client_that_is_gone_is_waited_for_no_more_whatever_it_had_asked() {
         .unwrap();
     let mut stdin = proxy.stdin.take().unwrap();
     let mut stdout = BufReader::new(proxy.stdout.take().unwrap());
-    let ask = |stdin: &mut ChildStdin, id: u8, method: &str, params: &Value| {
+    let mut ask = |id: u8, method: &str, params: &Value| {
         let line = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         writeln!(stdin, "{line}").unwrap();
     };
-    ask(&mut stdin, 1, "initialize", &opening());
+    ask(1, "initialize", &opening());
     stdout.read_line(&mut String::new()).unwrap();
-    ask(
-        &mut stdin,
-        2,
-        "tools/call",
-        &json!({ "name": "echo", "arguments": {} }),
-    );
+    ask(2, method, params);
+    (proxy, stdin, stdout)
+}
+
+#[test]
+fn a_client_that_is_gone_is_waited_for_no_more_whatever_it_had_asked() {
+    let project = Project::empty();
+    let jelly = env!("CARGO_BIN_EXE_jelly");
+    let server = [jelly, "mock", "--era", "legacy", "--fault", "slow@call=40s"];
+    let call = project.jelly(&["proxy", "--"]).args(&server);
+    let (mut proxy, stdin, stdout) =
+        asked_by_hand(&project, call, "tools/call", &json!({ "name": "echo" }));
     drop((stdin, stdout));
     procs::none_within(&project, Duration::from_secs(10));
     assert_eq!(proxy.wait().unwrap().code(), Some(0));
@@ -228,21 +235,9 @@ fn a_client_that_reads_nothing_and_closes_its_end_keeps_nothing_alive() {
     let project = Project::empty();
     let server = python_server(&project, "echo.py", ECHO);
     let call = project.jelly(&["proxy", "--", "python3", &server]);
-    let mut proxy = procs::marked(&project, call)
-        .into_command()
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut stdin = proxy.stdin.take().unwrap();
     // Kept open, and read no further than the opening.
-    let mut stdout = BufReader::new(proxy.stdout.take().unwrap());
-    let open = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": opening() });
-    writeln!(stdin, "{open}").unwrap();
-    stdout.read_line(&mut String::new()).unwrap();
-    let large = json!({ "jsonrpc": "2.0", "id": 2, "method": "x", "params": "x".repeat(1 << 20) });
-    writeln!(stdin, "{large}").unwrap();
+    let large = json!("x".repeat(1 << 20));
+    let (mut proxy, stdin, stdout) = asked_by_hand(&project, call, "x", &large);
     drop(stdin);
     procs::none_within(&project, Duration::from_secs(60));
     proxy.wait().unwrap();

@@ -838,8 +838,8 @@ if method == "initialize": opened(message)
 elif method == "tools/list": answer(message, {"tools": [{"name": "t", "inputSchema": {"type": "object"}}]})
 elif method == "tools/call": 1 / 0"#,
     );
-    let labels = |argv: &[&str]| {
-        let words = [argv, &["python3", &server]].concat();
+    let labels = |before: &[&str], after: &[&str]| {
+        let words = [before, &["python3", &server], after].concat();
         let (command, args) = (words[0], json!(words[1..]));
         let plan = format!(
             "version: 1\nname: p\nservers: {{ s: {{ command: {command:?}, args: {args} }} }}\nsteps: [{{ id: a, server: s, tool: t }}]\n"
@@ -860,12 +860,16 @@ elif method == "tools/call": 1 / 0"#,
             ran.help(),
         )
     };
-    let bare = labels(&[]);
+    let bare = labels(&[], &[]);
     assert_eq!(bare.0, Some(1), "{bare:?}");
     assert_eq!(bare.1[3], "crashed_during_call");
-    let behind = labels(&[JELLY, "proxy", "--"]);
+    let behind = labels(&[JELLY, "proxy", "--"], &[]);
     assert_eq!((behind.0, &behind.1), (bare.0, &bare.1), "{behind:?}");
     // What the proxy was told to bring about is nobody's fault.
-    let injected = labels(&[JELLY, "proxy", "--fault", "crash@call", "--"]);
-    assert_ne!(injected.0, Some(1), "{injected:?}");
+    let injected = labels(&[JELLY, "proxy", "--fault", "exit@call", "--"], &[]);
+    assert_eq!(injected.0, Some(3), "{injected:?}");
+    assert_eq!(injected.1[3], "crashed_during_call", "{injected:?}");
+    // And what a server behind it is told is the server's.
+    let own = labels(&[JELLY, "proxy", "--"], &["--fault"]);
+    assert_eq!((own.0, &own.1), (bare.0, &bare.1), "{own:?}");
 }

@@ -11,7 +11,7 @@ use crate::grammar::{OperandKind, OperatorGroup};
 use crate::same_path::is_same_path;
 use crate::{Operator, Predicate, Redaction};
 use jelly_base::text::roughly;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// What a predicate looks at.
@@ -190,8 +190,7 @@ pub fn can_not_fail(operator: Operator, operand: &Value) -> bool {
     match operator.operand() {
         // Every text holds an empty one, begins and ends with it.
         OperandKind::Part | OperandKind::Text => {
-            let nothing = operand == "" || operand.as_object().is_some_and(Map::is_empty);
-            operator.names_value() && operator.group() == OperatorGroup::Content && nothing
+            operator.names_value() && operator.group() == OperatorGroup::Content && operand == ""
         }
         OperandKind::Pattern => operand.as_str().is_some_and(|p| matches_anything(p, true)),
         OperandKind::Bounds => any_length(operand),

@@ -127,7 +127,9 @@ impl Label {
     #[must_use]
     pub fn of_proxy(trouble: &UpstreamTrouble, argv: &[String]) -> Option<Self> {
         let is_own = is_own_proxy(argv);
-        let injects = argv.iter().any(|arg| arg.starts_with("--fault"));
+        // What follows is the server's own.
+        let mut flags = argv.iter().take_while(|arg| *arg != "--");
+        let injects = flags.any(|arg| arg.starts_with("--fault"));
         let died = trouble.error_type == UpstreamErrorType::Died;
         let side = trouble.side.filter(|_| is_own && died && !injects);
         let steps = trouble.fix_instructions.iter().take(STEPS);

@@ -216,16 +216,14 @@ impl Cleaner {
             self.failure(failure);
         }
         for server in &mut record.servers {
-            told(&mut server.stderr_tail);
-            self.in_place(&mut server.stderr_tail);
-            server.notes.iter_mut().for_each(|note| self.in_place(note));
-            for line in &mut server.stdout_noise_sample {
-                told(line);
-                self.in_place(line);
-            }
-            for breach in server.wire_check.iter_mut().flat_map(|c| &mut c.breaches) {
-                self.in_place(&mut breach.text);
-                self.in_place(&mut breach.pointer);
+            let breaches = server.wire_check.iter_mut().flat_map(|c| &mut c.breaches);
+            let breaches = breaches.flat_map(|breach| [&mut breach.text, &mut breach.pointer]);
+            let words = server
+                .notes
+                .iter_mut()
+                .chain(&mut server.stdout_noise_sample);
+            for text in words.chain(breaches).chain([&mut server.stderr_tail]) {
+                *text = self.told(text);
             }
             for name in server.offers.iter_mut().flat_map(Offers::names_mut) {
                 self.in_place(name);

@@ -23,7 +23,7 @@ use jelly_base::model::{Assertion, AssertionTarget, RpcError, Rung, TextDifferen
 use jelly_base::text::{first_difference, hunks, is_long};
 use jelly_plan::{ErrorExpect, Expect, JsonExpect, Location, Operator, Predicate, can_not_fail};
 use jelly_process::Said;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::time::Duration;
@@ -349,11 +349,10 @@ impl<'a> Judge<'a> {
             }
             let verdict = (self.resolve)(predicate).and_then(|operand| {
                 // The loader has refused what is so as it is written.
-                let is_given = predicate.operator == Operator::Exists
-                    && operand == true
-                    && matches!(target, AssertionTarget::Text | AssertionTarget::Stderr);
                 let is_known = operand == predicate.operand;
-                if !is_known && (is_given || can_not_fail(predicate.operator, &operand)) {
+                let holds_of_any = is_given(target, path, predicate.operator, &operand)
+                    || can_not_fail(predicate.operator, &operand);
+                if !is_known && holds_of_any {
                     return Err(OperandError::Vacuous {
                         operator: predicate.operator.name(),
                         operand: self.cleaner.quote_value(&operand),
@@ -573,6 +572,25 @@ impl<'a> Judge<'a> {
         mismatch.assertion.pointer = Some(misfit.pointer);
         mismatch.assertion.absent = misfit.is_missing;
         self.add(mismatch.at_path(path));
+    }
+}
+
+/// Whether an answer has this, whatever it is: some text, or an object where one has
+/// to stand.
+fn is_given(
+    target: AssertionTarget,
+    path: Option<&str>,
+    operator: Operator,
+    operand: &Value,
+) -> bool {
+    match target {
+        AssertionTarget::Text | AssertionTarget::Stderr => {
+            operator == Operator::Exists && *operand == true
+        }
+        AssertionTarget::Structured if path.is_none() => {
+            operator == Operator::Contains && operand.as_object().is_some_and(Map::is_empty)
+        }
+        _ => false,
     }
 }
 

@@ -514,7 +514,7 @@ impl ServerLane {
             let info = session.server_info();
             failure.server_info = (!info.is_null()).then(|| info.clone());
         }
-        failure.tools_listed = told_tools(&running.schemas.names(), failure.request.as_ref());
+        failure.tools_listed = told_tools(running.schemas.names(), failure.request.as_ref());
         failure.after_restart = running.deaths + running.restarts > 0;
     }
 }
@@ -535,12 +535,16 @@ fn name_of(name: &str) -> &str {
 /// What a failure tells of the server's tools: some, and the one that it is
 /// about if it is among them. All of them, in each of many failures, would be
 /// more than a report can bear.
-fn told_tools(names: &[String], request: Option<&RequestFacts>) -> Vec<Value> {
+fn told_tools<'n>(
+    mut names: impl Iterator<Item = &'n String>,
+    request: Option<&RequestFacts>,
+) -> Vec<Value> {
     let asked = request.and_then(|request| request.params.as_ref()?.get("name")?.as_str());
-    let (first, others) = names.split_at(names.len().min(TOLD_TOOLS));
-    let asked = others.iter().find(|name| Some(name.as_str()) == asked);
-    let told = first.iter().chain(asked);
-    told.map(|name| Value::from(name.as_str())).collect()
+    let mut told: Vec<&String> = names.by_ref().take(TOLD_TOOLS).collect();
+    told.extend(names.find(|name| Some(name.as_str()) == asked));
+    told.into_iter()
+        .map(|name| Value::from(name.as_str()))
+        .collect()
 }
 
 /// Takes a new list of tools in, where the server said that there is one: a
@@ -580,11 +584,17 @@ mod tests {
             params: Some(json!({"name": tool})),
             ..RequestFacts::default()
         };
-        let told = told_tools(&names, Some(&request("t4000")));
+        let told = told_tools(names.iter(), Some(&request("t4000")));
         assert_eq!(told.len(), TOLD_TOOLS + 1);
         assert_eq!(told[TOLD_TOOLS], "t4000");
-        assert_eq!(told_tools(&names, Some(&request("none"))).len(), TOLD_TOOLS);
-        assert_eq!(told_tools(&names, Some(&request("t3"))).len(), TOLD_TOOLS);
-        assert_eq!(told_tools(&names[..3], None), ["t0", "t1", "t2"]);
+        assert_eq!(
+            told_tools(names.iter(), Some(&request("none"))).len(),
+            TOLD_TOOLS
+        );
+        assert_eq!(
+            told_tools(names.iter(), Some(&request("t3"))).len(),
+            TOLD_TOOLS
+        );
+        assert_eq!(told_tools(names[..3].iter(), None), ["t0", "t1", "t2"]);
     }
 }

@@ -61,9 +61,8 @@ impl ToolSchemas {
     }
 
     /// All that it has listed, first in the order of the list of now.
-    #[must_use]
-    pub fn names(&self) -> Vec<String> {
-        self.names.iter().chain(&self.formerly).cloned().collect()
+    pub fn names(&self) -> impl Iterator<Item = &String> {
+        self.names.iter().chain(&self.formerly)
     }
 
     /// The arguments that the tool names.

@@ -193,7 +193,7 @@ impl Engine {
         // What is read here is an answer without stderr, whatever rules of a project
         // say of it.
         let answered = facts.failure.outcome == Some(Outcome::Result);
-        let failed_inside = answered && rule.side == RuleSide::Code;
+        let failed_inside = answered && rule.root_cause == "internal_error";
         let is_of_them = failed_inside || !answered && (died || rule.id == HTTP_500);
         if !is_of_them || facts.source != FailureSource::Live {
             return None;
