@@ -11,6 +11,7 @@ mod shown;
 mod trouble;
 pub(super) mod xml;
 
+use super::view::FailuresByStep;
 use super::{view, words};
 use jelly_base::model::{
     Because, Diagnosis, FailureReport, HelpProblem, HelpSummary, IterationReport, Label,
@@ -21,7 +22,7 @@ use jelly_base::model::{
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, Event};
 pub use shown::show_run;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use trouble::Trouble;
 use xml::{Counts, attribute};
@@ -134,9 +135,14 @@ enum CaseOutcome {
 fn suites_of(report: &RunReport) -> Vec<Suite<'_>> {
     let mut suites = Vec::new();
     if let Some((last, earlier)) = report.iterations.split_last() {
+        let seen = StepFailures {
+            last: FailuresByStep::of(last),
+            earlier: earlier.iter().map(FailuresByStep::of).collect(),
+            steps: last.steps.iter().map(|step| step.id.as_str()).collect(),
+        };
         for name in server_names(last) {
             let server = last.servers.iter().find(|server| server.name == name);
-            let cases = cases_of(&name, server, last, earlier);
+            let cases = cases_of(&name, server, last, &seen);
             if !cases.is_empty() {
                 let name = format!("{}.{}", attribute(&report.plan.name), attribute(&name));
                 suites.push(Suite::new(report, server, name, cases));
@@ -229,20 +235,25 @@ fn server_names(iteration: &IterationReport) -> Vec<String> {
     names
 }
 
+/// What the cases of steps are made of.
+struct StepFailures<'r> {
+    last: FailuresByStep<'r>,
+    /// One for each iteration before the last.
+    earlier: Vec<FailuresByStep<'r>>,
+    /// Of the last.
+    steps: HashSet<&'r str>,
+}
+
 fn cases_of<'r>(
     name: &str,
     server: Option<&ServerReport>,
     last: &'r IterationReport,
-    earlier: &'r [IterationReport],
+    seen: &StepFailures<'r>,
 ) -> Vec<Case<'r>> {
     let of_server = |failure: &&FailureReport| failure.server.as_deref() == Some(name);
     let known_step = |failure: &FailureReport| {
         let step = failure.step.as_deref();
-        step.is_some()
-            && last
-                .steps
-                .iter()
-                .any(|known| Some(known.id.as_str()) == step)
+        step.is_some_and(|step| seen.steps.contains(step))
     };
     let mut cases = Vec::new();
     for failure in last.failures.iter().filter(of_server) {
@@ -266,7 +277,7 @@ fn cases_of<'r>(
     }
     let mut told = last.failures.iter().any(|f| of_server(&f));
     for step in last.steps.iter().filter(|step| step.server == name) {
-        let (case, extra) = case_of(step, last, earlier);
+        let (case, extra) = case_of(step, seen);
         told |= case.is_red();
         cases.extend(extra);
         cases.push(case);
@@ -352,28 +363,22 @@ fn because_case<'r>(
 }
 
 /// The case of a step, and the error that stands beside it.
-fn case_of<'r>(
-    step: &StepReport,
-    last: &'r IterationReport,
-    earlier: &'r [IterationReport],
-) -> (Case<'r>, Option<Case<'r>>) {
-    let now: Vec<&FailureReport> = view::failures_of(last, &step.id).collect();
+fn case_of<'r>(step: &StepReport, seen: &StepFailures<'r>) -> (Case<'r>, Option<Case<'r>>) {
+    let now = seen.last.get(&step.id);
     let because = step.because.as_ref().map(words::because);
-    let known = known_reason(&now);
+    let known = known_reason(now);
     let outcome = match (step.state, &known) {
         (StepState::Failed, Some(reason)) => CaseOutcome::Skipped(reason.clone()),
-        (state, _) => outcome_of(state, &now, because),
+        (state, _) => outcome_of(state, now, because),
     };
-    let extra = beside(step, &now, earlier);
+    let extra = beside(step, now, &seen.earlier);
     let speaks = deciding(now.iter().copied());
     let repeats = matches!(outcome, CaseOutcome::Failed(_)) || step.flaky;
-    let earlier: Vec<Trouble> = earlier
+    let earlier: Vec<Trouble> = seen
+        .earlier
         .iter()
         .filter(|_| repeats)
-        .filter_map(|iteration| {
-            let then: Vec<_> = view::failures_of(iteration, &step.id).collect();
-            Trouble::earlier(&then, speaks)
-        })
+        .filter_map(|failures| Trouble::earlier(failures.get(&step.id), speaks))
         .collect();
     let mut properties = vec![("jelly.attempts", step.attempts.to_string())];
     if step.name != step.id {
@@ -436,7 +441,7 @@ fn known_reason(now: &[&FailureReport]) -> Option<String> {
 fn beside<'r>(
     step: &StepReport,
     now: &[&'r FailureReport],
-    earlier: &'r [IterationReport],
+    earlier: &[FailuresByStep<'r>],
 ) -> Option<Case<'r>> {
     let what = match step.state {
         StepState::Failed => return None,
@@ -452,7 +457,7 @@ fn beside<'r>(
         _ if step.state == StepState::Quarantined => {
             // What it was taken out for.
             let mut then = earlier.iter().rev();
-            let failure = then.find_map(|iteration| iteration.deciding_failure_of(&step.id));
+            let failure = then.find_map(|it| deciding(it.get(&step.id).iter().copied()));
             if let Some((failure, trouble)) =
                 failure.and_then(|failure| Some((failure, Trouble::of(&[failure])?)))
             {

@@ -438,15 +438,23 @@ pub(super) fn http(facts: &HttpFacts) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Failures of a step in an iteration.
-pub(super) fn failures_of<'r>(
-    iteration: &'r IterationReport,
-    step: &str,
-) -> impl Iterator<Item = &'r FailureReport> {
-    iteration
-        .failures
-        .iter()
-        .filter(move |failure| failure.step.as_deref() == Some(step))
+/// The failures of each step of an iteration, looked up once: there may be thousands.
+pub(super) struct FailuresByStep<'r>(HashMap<&'r str, Vec<&'r FailureReport>>);
+
+impl<'r> FailuresByStep<'r> {
+    pub(super) fn of(iteration: &'r IterationReport) -> Self {
+        let mut all: HashMap<&str, Vec<&FailureReport>> = HashMap::new();
+        for failure in &iteration.failures {
+            if let Some(step) = &failure.step {
+                all.entry(step).or_default().push(failure);
+            }
+        }
+        Self(all)
+    }
+
+    pub(super) fn get(&self, step: &str) -> &[&'r FailureReport] {
+        self.0.get(step).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// The name under which a server's own failure is reported.

@@ -82,11 +82,11 @@ pub fn look(diagnosis: &mut Diagnosis, failure: &Failure, server: &PlanServer<'_
                 .apply(&mut diagnosis.advice, &config, server.redactor);
         }
     }
-    let in_braces = stands_in_braces(server);
-    for fix in &mut diagnosis.advice.fix {
-        if fix.kind == FixKind::Member && in_braces {
-            fix.text = fix.text.replace('\n', ", ");
-        }
+    let fixes = diagnosis.advice.fix.iter_mut();
+    let mut members = fixes.filter(|fix| fix.kind == FixKind::Member).peekable();
+    // The plan is not read for the many failures that have none.
+    if members.peek().is_some() && stands_in_braces(server) {
+        members.for_each(|fix| fix.text = fix.text.replace('\n', ", "));
     }
     // What no look at the machine made better.
     if let Some(manager) = package_manager(&folder_of(failure, server), server.sight) {
