@@ -278,33 +278,33 @@ type Below = (&'static Setting, Option<&'static str>, Option<&'static str>);
 fn put_below(command: Command, path: &[&str], settings: &[Below]) -> Command {
     match path {
         [first, rest @ ..] => command.mut_subcommand(first, |sub| put_below(sub, rest, settings)),
-        [] => settings
-            .iter()
-            .fold(command, |command, (setting, env, given)| {
-                command.mut_arg(setting.arg, |arg| {
-                    let arg = match (env, setting.key.kind) {
-                        (Some(env), SettingKind::Flag) => {
-                            arg.env(env).value_parser(BoolishValueParser::new())
-                        }
-                        // With the separator of the variable alone: a path in
-                        // the file may hold it.
-                        (Some(env), SettingKind::PathsByWord(_))
-                            if variables::value_of(env).is_some() =>
-                        {
-                            return arg.env(env).value_delimiter(',');
-                        }
-                        (Some(env), _) => arg.env(env),
-                        (None, _) => arg.env(None),
-                    };
-                    match given {
-                        Some(values) if matches!(setting.key.kind, SettingKind::PathsByWord(_)) => {
-                            arg.default_values(values.lines())
-                        }
-                        Some(value) => arg.default_value(value),
-                        None => arg,
-                    }
-                })
-            }),
+        // In one walk: a flag that is taken out and put back moves all after it.
+        [] => command.mut_args(|arg| {
+            let mut of_arg = settings.iter().filter(|below| arg.get_id() == below.0.arg);
+            match of_arg.next() {
+                Some(below) => with_layers(arg, below),
+                None => arg,
+            }
+        }),
+    }
+}
+
+fn with_layers(arg: Arg, &(setting, env, given): &Below) -> Arg {
+    let is_list = matches!(setting.key.kind, SettingKind::PathsByWord(_));
+    let arg = match (env, setting.key.kind) {
+        (Some(env), SettingKind::Flag) => arg.env(env).value_parser(BoolishValueParser::new()),
+        // With the separator of the variable alone: a path in the file may hold
+        // it.
+        (Some(env), SettingKind::PathsByWord(_)) if variables::value_of(env).is_some() => {
+            return arg.env(env).value_delimiter(',');
+        }
+        (Some(env), _) => arg.env(env),
+        (None, _) => arg.env(None),
+    };
+    match given {
+        Some(values) if is_list => arg.default_values(values.lines()),
+        Some(value) => arg.default_value(value),
+        None => arg,
     }
 }
 

@@ -16,6 +16,7 @@ use super::matrix::matrix_md;
 use jelly_base::model::{IterationReport, MatrixReport, RunReport};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{Disarmer, Notation};
+use rustix::fs::{Access, access};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -104,8 +105,10 @@ impl RunDir {
         let made_reports = !reports_dir.exists();
         fs::create_dir_all(reports_dir).map_err(failed(reports_dir))?;
         let (path, number) = fresh_folder(reports_dir, &file_name(run_id))?;
-        // A full or read-only disk shows here rather than after the work.
-        tempfile::tempfile_in(&path).map_err(failed(&path))?;
+        // A full or read-only disk has shown by now; a umask that lets nothing be
+        // written shows here rather than after the work.
+        access(&path, Access::WRITE_OK | Access::EXEC_OK)
+            .map_err(|error| failed(&path)(error.into()))?;
         Ok(Self {
             reports: reports_dir.to_owned(),
             made_reports,

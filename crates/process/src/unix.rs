@@ -71,6 +71,16 @@ pub(super) fn reap(pid: Pid) -> bool {
     }
 }
 
+/// Whether any thread of ours has a child, dead or alive: the system's own word,
+/// where a list of them may miss one.
+pub(super) fn has_children() -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(
+        rustix::process::waitid(WaitId::All, options),
+        Err(Errno::CHILD)
+    )
+}
+
 /// How a child ended, if it did. Leaves it unreaped.
 pub(super) fn peek_exit(pid: Pid) -> Option<Exit> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;

@@ -221,7 +221,7 @@ pub(in super::super) fn kill_own_children(keep: &[u32]) -> usize {
     let until = Instant::now() + SWEEP_TAKES;
     let mut killed: Vec<Proc> = Vec::new();
     let mut calm = 0;
-    while calm < CALM_LOOKS && Instant::now() < until {
+    while calm < CALM_LOOKS && unix::has_children() && Instant::now() < until {
         let alive = living_children(keep);
         calm = if alive.is_empty() { calm + 1 } else { 0 };
         for proc in &alive {
