@@ -68,12 +68,15 @@ pub(super) fn owner_rule(rule: &Rule, facts: &Facts<'_>, said: &str) -> Option<&
             is_own.then_some("exception/in-product")
         }
         // Rust names the file that panicked, without a stack.
-        Origin::Unknown if panicked => {
-            let id = match said.contains("called `") {
-                true => "rust/panic-by-code",
-                false => "rust/panic-with-message",
-            };
-            plain().then_some(id)
+        Origin::Unknown if panicked => match said.contains("called `") {
+            true => plain().then_some("rust/panic-by-code"),
+            false => (plain() || is_explained(words)).then_some("rust/panic-with-message"),
+        },
+        // A promise that jest saw rejected has the stack of the test.
+        Origin::Test | Origin::Unknown if rejected_class(facts).is_some() => {
+            let words = rejected_class(facts).map_or("", |(_, words)| words);
+            let own = !names_machine(words) && (!names_system(words) || is_explained(words));
+            own.then_some("exception/in-product")
         }
         // Tests in Go tell an error in a line of their own, without a stack.
         Origin::Test | Origin::Unknown => {
@@ -83,6 +86,27 @@ pub(super) fn owner_rule(rule: &Rule, facts: &Facts<'_>, said: &str) -> Option<&
         }
         Origin::Library | Origin::Trimmed => None,
     }
+}
+
+/// Whether words go on behind a colon in a sentence that names nothing of a system,
+/// as in `connection refused: order 12 is closed`.
+fn is_explained(words: &str) -> bool {
+    const SENTENCE: usize = 3;
+    let rest = words.split_once(": ").map(|(_, rest)| rest);
+    rest.is_some_and(|rest| {
+        rest.split_whitespace().count() >= SENTENCE && !names_system(rest)
+    })
+}
+
+/// The class and the words of what a promise was rejected with, where the class is
+/// none of the language or of a client of services.
+fn rejected_class<'f>(facts: &Facts<'f>) -> Option<(&'f str, &'f str)> {
+    let text = facts.failure.text.as_deref()?;
+    let (_, value) = text.split_once("Rejected to value: [")?;
+    let (class, words) = value.lines().next()?.split_once(": ")?;
+    let is_name = class.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let known = OWN_WORDS.of_scripts.iter().any(|known| known == class);
+    (is_name && !known).then(|| (class, words.trim_end_matches(']')))
 }
 
 /// Whether what was raised was caused by an error of the system, which the report

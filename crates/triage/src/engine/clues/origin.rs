@@ -221,8 +221,14 @@ fn called_in<'t>(
         let called = called.trim_start_matches([':', ' ']);
         return Some(called.rsplit_once('(').map_or(called, |(name, _)| name));
     }
-    let quoted = above.find_map(|line| line.trim_start_matches(['>', ' ']).strip_prefix("def "));
-    quoted?.split('(').next()
+    // pytest ends with the place alone; the function stands where the place was
+    // told before, or at the head of the code.
+    above.find_map(|line| {
+        let line = line.trim_start_matches(['>', ' ']);
+        let told = line.strip_prefix(place).and_then(|at| at.split_once(": in "));
+        let quoted = || line.strip_prefix("def ")?.split('(').next();
+        told.map(|(_, name)| name.trim()).or_else(quoted)
+    })
 }
 
 fn product_place<'t>(f: &Failure, text: &'t str) -> Option<&'t str> {

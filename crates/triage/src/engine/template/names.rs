@@ -197,7 +197,8 @@ impl<'t> Walk<'t> {
                         || local
                         || beside && !means
                         || is_counting(&text[..at], text.len() - at);
-                    if beside && is_mixed(text) {
+                    let no_word = machine && at > 3 && !is_wordlike(text[..at].as_bytes());
+                    if no_word || beside && is_mixed(text) {
                         stem = 0;
                     }
                     counted || stem == 0

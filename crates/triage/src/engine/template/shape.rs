@@ -94,8 +94,10 @@ pub(super) fn is_random_whole(name: &str) -> bool {
         pairs.any(|(a, b)| b.is_ascii_uppercase() && !a.is_ascii_uppercase())
             && part.iter().any(u8::is_ascii_lowercase)
     };
-    let mut parts = bytes.split(|b| matches!(b, b'-' | b'_' | b'.'));
-    if n < 8 || !has(u8::is_ascii_lowercase) || !parts.any(mixes) {
+    let parts = || bytes.split(|b| matches!(b, b'-' | b'_' | b'.'));
+    // `ShopTests_0642bde5`: a name, and chance behind it.
+    let is_name = |part: &[u8]| part.len() >= 8 && in_words(part) == part.len();
+    if n < 8 || !has(u8::is_ascii_lowercase) || !parts().any(mixes) || parts().any(is_name) {
         return false;
     }
     let few = if has(u8::is_ascii_digit) { 40 } else { 25 };

@@ -248,6 +248,9 @@ impl<'t> Walk<'t> {
         if let Some(len) = base64_len(rest).or_else(|| steps_len(rest).filter(|_| !self.compares)) {
             return self.put(len, Some(ID));
         }
+        if let Some(len) = invented_address(rest) {
+            return self.put(len, Some(ID));
+        }
         let len = name_len(rest);
         let name = &rest[..before_moment(rest, len).unwrap_or(len)];
         let len = name.len();
@@ -385,6 +388,26 @@ fn component(part: &str, version: bool) -> String {
         }
     }
     walk.out
+}
+
+/// How long the address is that `text` begins with, if a test made it up: with a
+/// number that no person's has, or of a domain that is nobody's (RFC 2606).
+fn invented_address(text: &str) -> Option<usize> {
+    let in_local = |b: u8| b.is_ascii_alphanumeric() || b"._+-".contains(&b);
+    let local = &text[..text.bytes().take_while(|b| in_local(*b)).count()];
+    let domain = text[local.len()..].strip_prefix('@')?;
+    let in_domain = |b: u8| b.is_ascii_alphanumeric() || b".-".contains(&b);
+    let len = domain.bytes().take_while(|b| in_domain(*b)).count();
+    let domain = domain[..len].trim_end_matches(['.', '-']);
+    let (_, top) = domain.rsplit_once('.')?;
+    let is_domain = top.len() >= 2 && top.bytes().all(|b| b.is_ascii_alphabetic());
+    let of_nobody = matches!(domain, "example.com" | "example.net" | "example.org");
+    let numbered = local.bytes().filter(u8::is_ascii_digit).count();
+    let invented = match of_nobody {
+        true => numbered > 0 || local.contains(['.', '_', '+']),
+        false => numbered > 1,
+    };
+    (is_domain && invented).then_some(local.len() + 1 + domain.len())
 }
 
 /// How long what `text` begins with is, if that is bytes in base 64 which are
