@@ -48,12 +48,23 @@ pub(super) fn owner_rule(rule: &Rule, facts: &Facts<'_>, said: &str) -> Option<&
         None => &said,
     };
     let (said, panicked) = match said.split_once(" panicked at ") {
-        Some((_, told)) => (told.trim_start(), !frame.is_empty()),
+        // Rust keeps tests in the files that they test.
+        Some((_, told)) => {
+            let place = told.split(".rs:").next().unwrap_or_default();
+            (
+                told.trim_start(),
+                !frame.is_empty() || !clues::is_test(place),
+            )
+        }
         None => (said, false),
     };
     let class = class_of(facts, said);
     let told = class.and_then(|class| said.split_once(class));
     let words = told.map_or(said, |(_, words)| words.trim_start_matches([':', ')', ' ']));
+    let words = match class {
+        Some(_) => without_code(words),
+        None => words,
+    };
     if names_machine(words) {
         return None;
     }
@@ -88,14 +99,35 @@ pub(super) fn owner_rule(rule: &Rule, facts: &Facts<'_>, said: &str) -> Option<&
     }
 }
 
+/// Words without a code of the system that stands before a sentence which names
+/// nothing of it, as in `EPERM: drawer 4 is reserved`.
+fn without_code(words: &str) -> &str {
+    let code = |code: &str| code.len() > 3 && code.bytes().all(|b| b.is_ascii_uppercase());
+    match words.split_once(": ") {
+        Some((first, rest)) if first.starts_with('E') && code(first) => {
+            let system = [
+                "permitted",
+                "denied",
+                "such",
+                "exists",
+                "refused",
+                "busy",
+                "use",
+            ];
+            let of_system = rest.split([' ', ',']).any(|word| system.contains(&word));
+            let own = is_explained(words) && !of_system;
+            if own { rest } else { words }
+        }
+        Some(_) | None => words,
+    }
+}
+
 /// Whether words go on behind a colon in a sentence that names nothing of a system,
 /// as in `connection refused: order 12 is closed`.
 fn is_explained(words: &str) -> bool {
     const SENTENCE: usize = 3;
     let rest = words.split_once(": ").map(|(_, rest)| rest);
-    rest.is_some_and(|rest| {
-        rest.split_whitespace().count() >= SENTENCE && !names_system(rest)
-    })
+    rest.is_some_and(|rest| rest.split_whitespace().count() >= SENTENCE && !names_system(rest))
 }
 
 /// The class and the words of what a promise was rejected with, where the class is
@@ -104,7 +136,9 @@ fn rejected_class<'f>(facts: &Facts<'f>) -> Option<(&'f str, &'f str)> {
     let text = facts.failure.text.as_deref()?;
     let (_, value) = text.split_once("Rejected to value: [")?;
     let (class, words) = value.lines().next()?.split_once(": ")?;
-    let is_name = class.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let is_name = class
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let known = OWN_WORDS.of_scripts.iter().any(|known| known == class);
     (is_name && !known).then(|| (class, words.trim_end_matches(']')))
 }

@@ -225,7 +225,9 @@ fn called_in<'t>(
     // told before, or at the head of the code.
     above.find_map(|line| {
         let line = line.trim_start_matches(['>', ' ']);
-        let told = line.strip_prefix(place).and_then(|at| at.split_once(": in "));
+        let told = line
+            .strip_prefix(place)
+            .and_then(|at| at.split_once(": in "));
         let quoted = || line.strip_prefix("def ")?.split('(').next();
         told.map(|(_, name)| name.trim()).or_else(quoted)
     })

@@ -150,7 +150,11 @@ fn never_answered(said: &str, f: &Failure) -> bool {
 /// Whether all that is said is how the program ended, as Bazel and Perl's TAP
 /// do of a test whose story is the log.
 fn exits_only(said: &str, f: &Failure) -> bool {
-    if said.trim_end().ends_with("The test died prematurely.") {
+    let died = said.trim_end().ends_with("The test died prematurely.");
+    // Perl's harness tells the status alone.
+    if died
+        || said.trim_start().starts_with("Dubious, test returned ") && !said.trim().contains('\n')
+    {
         return true;
     }
     let can_be = || {

@@ -197,7 +197,7 @@ impl<'t> Walk<'t> {
                         || local
                         || beside && !means
                         || is_counting(&text[..at], text.len() - at);
-                    let no_word = machine && at > 3 && !is_wordlike(text[..at].as_bytes());
+                    let no_word = machine && at > 3 && !is_wordlike(&text.as_bytes()[..at]);
                     if no_word || beside && is_mixed(text) {
                         stem = 0;
                     }

@@ -24,7 +24,8 @@ impl Walk<'_> {
             // A moment so fine is nobody's value.
             let moment = is_epoch(digits) && fraction.len() >= 3;
             let chance = moment || self.is_measured(digits, fraction);
-            self.put_number(name.len(), chance.then_some(ID));
+            let exact = rounded(name).filter(|_| !chance);
+            self.put_number(name.len(), exact.as_deref().or(chance.then_some(ID)));
             return true;
         }
         if name.split('.').all(is_number) {
@@ -102,6 +103,11 @@ impl Walk<'_> {
         let key = self.word.is(WordKinds::KEY) && gap.starts_with("\":");
         if self.word.is(WordKinds::PLACE) || key {
             return Some(LINE);
+        }
+        // Akka tells an actor from others of its name so, and Moq a double.
+        let of_double = gap == ":" && self.rest()[n.len()..].starts_with('>');
+        if gap.ends_with("#-") || of_double && self.text[..self.ended].rfind("Mock<").is_some() {
+            return Some(ID);
         }
         // nginx numbers its connections so, sanitizers and Valgrind their process.
         if gap.ends_with('*') || gap.ends_with("==") && self.rest()[n.len()..].starts_with("==") {
@@ -285,6 +291,19 @@ fn split_number(text: &str) -> (&str, &str) {
 /// Seconds or milliseconds since 1970, in this century's first half.
 fn is_epoch(n: &str) -> bool {
     matches!(n.len(), 10 | 13) && ("14".."20").contains(&&n[..2])
+}
+
+/// A number without the noise of binary fractions: 12.48 for 12.480000000000002.
+fn rounded(number: &str) -> Option<String> {
+    /// What a double keeps is one or two more.
+    const DIGITS: usize = 14;
+    let (whole, fraction) = number.split_once('.')?;
+    if !is_number(whole) || !is_number(fraction) || whole.len() + fraction.len() <= DIGITS {
+        return None;
+    }
+    let places = (DIGITS - 2).checked_sub(whole.len())?;
+    let exact = format!("{:.places$}", number.parse::<f64>().ok()?);
+    Some(exact.trim_end_matches('0').trim_end_matches('.').to_owned())
 }
 
 /// The fraction of a number that has one, or an exponent.

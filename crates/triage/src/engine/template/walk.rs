@@ -165,7 +165,21 @@ impl<'t> Walk<'t> {
             return;
         }
         let rest = self.rest();
+        if matches!(b, b'(' | b'\'' | b'{')
+            && let Some(len) = self.stored_values()
+        {
+            self.out.push(char::from(b));
+            self.out.push_str(ID);
+            self.at += len;
+            self.ended = self.at;
+            return;
+        }
         match b {
+            // In base 64 an id may begin so.
+            b'/' | b'+' if self.word.is(WordKinds::ID) && base64_id(rest).is_some() => {
+                let len = base64_id(rest).unwrap_or_default();
+                return self.put(len, Some(ID));
+            }
             b'/' | b'~' if !after_word => {
                 let address = rest[1..].split([':', ' ']).next().unwrap_or_default();
                 let is_path = address.parse::<Ipv4Addr>().is_err();
@@ -192,6 +206,36 @@ impl<'t> Walk<'t> {
             _ => {}
         }
         self.plain(b);
+    }
+
+    /// How much of the text, from a bracket or a quote on, is what a database was
+    /// given to store, as an error of a constraint tells it.
+    fn stored_values(&self) -> Option<usize> {
+        const MARKS: [(&str, char); 5] = [
+            ("ailing row contains ", ')'),
+            (") values ", ')'),
+            (")=", ')'),
+            ("uplicate entry ", '\''),
+            (" dup key: ", '}'),
+        ];
+        if self.compares {
+            return None;
+        }
+        let before = &self.text[..self.at];
+        let is_marked = |mark: &&(&str, char)| {
+            let from = before.len().checked_sub(mark.0.len());
+            let said = from.and_then(|from| before.get(from..));
+            said.is_some_and(|said| said.eq_ignore_ascii_case(mark.0))
+        };
+        let (_, closes) = MARKS.iter().find(is_marked)?;
+        let line = self.rest().lines().next()?;
+        let end = match closes {
+            '\'' => 1 + line.get(1..)?.find("' for ")?,
+            // A name of a column stands in brackets of its own.
+            ')' => closing_bracket(line)?,
+            _ => line.find(*closes)?,
+        };
+        (end > 1).then_some(end)
     }
 
     /// One byte that belongs to no name.
@@ -388,6 +432,30 @@ fn component(part: &str, version: bool) -> String {
         }
     }
     walk.out
+}
+
+/// Where the bracket closes that a text begins with.
+fn closing_bracket(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    text.bytes().position(|b| {
+        match b {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    })
+}
+
+/// How long the id in base 64 is that a text begins with, behind the word for one.
+fn base64_id(text: &str) -> Option<usize> {
+    const SHORTEST: usize = 20;
+    let is_digit = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=');
+    let id = &text[..text.bytes().take_while(is_digit).count()];
+    let has = |is: fn(&u8) -> bool| id.as_bytes().iter().any(is);
+    let mixed =
+        has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);
+    (id.len() >= SHORTEST && mixed).then_some(id.len())
 }
 
 /// How long the address is that `text` begins with, if a test made it up: with a
