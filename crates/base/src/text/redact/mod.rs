@@ -8,18 +8,21 @@
 
 mod decoded;
 mod forms;
+mod keys;
 mod members;
 mod names;
 mod places;
 mod prose;
 mod redactor;
+mod requests;
 mod views;
 
+pub use keys::open_key;
 pub use members::mask_json;
 pub use names::{holds_secret, looks_secret, may_be_secret};
 pub use places::{
     AN_ARGUMENT, Found, MARK, URL_PASSWORD, secrets_in_argv, secrets_in_header, secrets_in_text,
     secrets_in_variable, show_argv, show_url, show_value,
 };
-pub use prose::{is_telling, open_key, secrets_in_prose, show_text};
+pub use prose::{is_telling, secrets_in_prose, show_text};
 pub use redactor::{Redactor, StreamRedactor};

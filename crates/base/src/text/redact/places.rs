@@ -172,23 +172,34 @@ enum Next<'a> {
     Value(&'a str),
     /// It is a header, as `-H` takes one.
     Header,
+    /// It is a user and a password, as curl's `-u` takes them.
+    User,
 }
 
 /// Words of one command, in their order.
 fn scan_words<'a>(words: impl Iterator<Item = Scan<'a>>, found: &mut Vec<Found<'a>>) {
     let mut next = Next::Anything;
+    let mut of_curl = false;
     for word in words {
         let text = word.text();
         let before = std::mem::replace(&mut next, Next::Anything);
+        of_curl |= text == "curl" || text.ends_with("/curl");
         if is_flag(text) {
             let name = text.trim_start_matches('-');
-            if is_header_flag(text) {
+            if of_curl && matches!(name, "u" | "user" | "U" | "proxy-user") {
+                next = Next::User;
+            } else if is_header_flag(text) {
                 next = Next::Header;
             } else if is_name(name) && looks_secret(name) {
                 next = Next::Value(name);
             }
         } else if let Next::Value(name) = before
             && word.keep(name, found)
+        {
+            continue;
+        } else if let Next::User = before
+            && let Some((_, password)) = text.split_once(':')
+            && word.end(password).keep("user", found)
         {
             continue;
         } else if let Next::Header = before {

@@ -5,6 +5,7 @@
 //! is not enough: what stands behind it has to look like a secret as well. In
 //! JSON the name of a member is enough ([`mask_json`]).
 
+use super::keys::private_keys;
 use super::names::{has_secret_form, is_common, is_password, looks_secret, may_be_secret};
 use super::places::{AN_ARGUMENT, Found, SCHEMES, secrets_in_urls};
 use crate::text::strip_ansi;
@@ -14,11 +15,11 @@ use std::ops::Range;
 /// Bytes of a name; what is longer is none.
 const NAME: usize = 64;
 /// Bytes of a value that are looked at; it goes on to its end where it is secret.
-const LOOKED_AT: usize = 256;
+pub(super) const LOOKED_AT: usize = 256;
 /// Between a sign and its value, at most.
 const BLANKS: usize = 3;
 /// Shorter values are words and counts.
-const SHORTEST: usize = 6;
+pub(super) const SHORTEST: usize = 6;
 /// From so many bytes on, letters and digits together are no word.
 const MIXED: usize = 8;
 /// From so many bytes on, small letters alone are no word of a language.
@@ -32,9 +33,6 @@ const OPENING: [&str; 20] = [
 ];
 /// The name of what stands between the lines of a key file.
 const A_PRIVATE_KEY: &str = "a private key";
-const BEGIN_KEY: &str = "-----BEGIN ";
-const END_KEY: &str = "-----END";
-const PRIVATE: [&str; 2] = ["PRIVATE KEY-----", "PRIVATE KEY BLOCK-----"];
 
 /// What is secret in a text for people: behind names, in headers and URLs, or by
 /// its own form; in order, none over another.
@@ -124,8 +122,8 @@ fn is_scheme(word: &str) -> bool {
     SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
-struct Prose<'a> {
-    text: &'a str,
+pub(super) struct Prose<'a> {
+    pub(super) text: &'a str,
     word: usize,
 }
 
@@ -148,6 +146,9 @@ impl<'a> Prose<'a> {
         }
         self.behind_schemes(&mut found);
         self.behind_verbs(&mut found);
+        self.in_cookies(&mut found);
+        self.of_curl(&mut found);
+        self.in_queries(&mut found);
         self.in_elements(&mut found);
         // A name says more than that it looks like a secret.
         self.tokens(&mut found);
@@ -155,7 +156,7 @@ impl<'a> Prose<'a> {
     }
 
     /// Where a value ends of which no more than its begin was looked at.
-    fn whole(&self, value: &ProseValue) -> Range<usize> {
+    pub(super) fn whole(&self, value: &ProseValue) -> Range<usize> {
         let at = value.at.clone();
         if at.len() + NAME < LOOKED_AT {
             return at;
@@ -168,7 +169,7 @@ impl<'a> Prose<'a> {
         at.start..at.end + end.unwrap_or(rest.len())
     }
 
-    fn add(&self, name: &'a str, at: Range<usize>, found: &mut Vec<Found<'a>>) {
+    pub(super) fn add(&self, name: &'a str, at: Range<usize>, found: &mut Vec<Found<'a>>) {
         found.push(Found {
             name,
             value: &self.text[at.clone()],
@@ -179,14 +180,8 @@ impl<'a> Prose<'a> {
 
     /// Between the first and the last line of a key file.
     fn keys(&self, found: &mut Vec<Found<'a>>) {
-        let mut from = 0;
-        while let Some(key) = next_key(&self.text[from..]) {
-            let begin = from + key.begin;
-            let end = key.end.map_or(self.text.len(), |end| from + end);
-            if !self.text[begin..end].trim().is_empty() {
-                self.add(A_PRIVATE_KEY, begin..end, found);
-            }
-            from = end;
+        for key in private_keys(self.text) {
+            self.add(A_PRIVATE_KEY, key, found);
         }
     }
 
@@ -357,7 +352,7 @@ impl<'a> Prose<'a> {
     }
 
     /// The value that begins behind these bytes.
-    fn value(&self, from: usize) -> Option<ProseValue> {
+    pub(super) fn value(&self, from: usize) -> Option<ProseValue> {
         let rest = &self.text[from..];
         let blanks = rest.len() - rest.trim_start_matches(' ').len();
         if blanks > BLANKS {
@@ -422,46 +417,8 @@ impl<'a> Prose<'a> {
     }
 }
 
-/// Where the first line of a private key begins whose last line is not in this
-/// text; for who shows one line after the other.
-#[must_use]
-pub fn open_key(text: &str) -> Option<usize> {
-    let mut from = 0;
-    while let Some(key) = next_key(&text[from..]) {
-        match key.end {
-            Some(end) => from += end,
-            None => return Some(from + key.first_line),
-        }
-    }
-    None
-}
-
-/// Places in a text.
-struct Key {
-    first_line: usize,
-    /// Behind the first line.
-    begin: usize,
-    /// Before the last one, if it is there.
-    end: Option<usize>,
-}
-
-fn next_key(text: &str) -> Option<Key> {
-    text.match_indices(BEGIN_KEY).find_map(|(first_line, _)| {
-        let named = first_line + BEGIN_KEY.len();
-        let begin = named + text[named..].find("-----")? + 5;
-        let is_private = PRIVATE
-            .iter()
-            .any(|kind| text[named..begin].ends_with(kind));
-        is_private.then(|| Key {
-            first_line,
-            begin,
-            end: text[begin..].find(END_KEY).map(|end| begin + end),
-        })
-    })
-}
-
 /// What of a text is looked at for a value.
-fn window(text: &str) -> &str {
+pub(super) fn window(text: &str) -> &str {
     &text[..text.floor_char_boundary(LOOKED_AT)]
 }
 
@@ -470,21 +427,27 @@ fn is_border(c: char) -> bool {
     c.is_whitespace() || c.is_control() || "\"'`,;<>()[]{}|&\\".contains(c)
 }
 
-struct ProseValue {
-    at: Range<usize>,
+pub(super) struct ProseValue {
+    pub(super) at: Range<usize>,
     /// In which it stands.
     quote: Option<char>,
     behind_scheme: bool,
 }
 
 impl ProseValue {
-    fn text<'t>(&self, text: &'t str) -> &'t str {
+    pub(super) fn text<'t>(&self, text: &'t str) -> &'t str {
         &text[self.at.clone()]
     }
 
     /// Whether it is a secret under a name that says so; `assigned` as a shell
     /// does it, without blanks.
-    fn is_secret(&self, name: &str, quoted_name: bool, assigned: bool, text: &str) -> bool {
+    pub(super) fn is_secret(
+        &self,
+        name: &str,
+        quoted_name: bool,
+        assigned: bool,
+        text: &str,
+    ) -> bool {
         let value = self.text(text);
         if !may_be_secret(name, value) {
             return false;
@@ -532,7 +495,7 @@ fn is_name_byte(byte: u8) -> bool {
 
 /// The name that a text ends with; of a key with the word before it that says what it
 /// opens, as in `API key`.
-fn name_before(text: &str) -> &str {
+pub(super) fn name_before(text: &str) -> &str {
     let name = last_name(text);
     let ahead = &text[..text.len() - name.len()];
     let kind = last_name(ahead.trim_end_matches(' '));
@@ -558,7 +521,7 @@ fn last_name(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{open_key, secrets_in_prose, show_text};
+    use super::{secrets_in_prose, show_text};
     use crate::text::redact::mask_json;
     use proptest::prelude::*;
     use serde_json::json;
@@ -594,6 +557,13 @@ mod tests {
             "os.environ['API_KEY'] = 'S3'",
             "config[\"password\"] = \"S3\"",
             "password: 'S3'",
+            "Cookie: theme=dark; sid=S3; lang=de",
+            "set-cookie: connect.sid=S3; Path=/; HttpOnly",
+            "{\"Cookie\": \"PHPSESSID=S3\"}",
+            "+ curl -sS -u deploy:S3 https://h/x",
+            "curl --user 'deploy:S3' https://h/x",
+            "redirect=https%3A%2F%2Fh%2Fx%3Fpassword%3DS3%26a%3D1",
+            "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 2\nS3\nS3\nPrivate-MAC: 1",
             "throw new Error(\"401 for Authorization: Bearer S3\")",
             "-----BEGIN RSA PRIVATE KEY-----\nS3\nS3\n-----END RSA PRIVATE KEY-----",
         ] {
@@ -655,17 +625,6 @@ mod tests {
     }
 
     #[test]
-    fn a_key_without_its_last_line_is_open() {
-        const KEY: &str = "-----BEGIN EC PRIVATE KEY-----\nMHQ\n";
-        assert_eq!(open_key(&format!("a\n{KEY}")), Some(2));
-        let closed = format!("{KEY}-----END EC PRIVATE KEY-----\n");
-        assert_eq!(open_key(&closed), None);
-        assert_eq!(open_key(&format!("{closed}{KEY}")), Some(closed.len()));
-        assert_eq!(open_key("-----BEGIN CERTIFICATE-----\nMHQ\n"), None);
-        assert_eq!(open_key("-----BEGIN EC PRIVATE KEY"), None);
-    }
-
-    #[test]
     fn words_about_secrets_are_shown() {
         for text in [
             "SyntaxError: Unexpected token: abc12345",
@@ -692,6 +651,12 @@ mod tests {
             "password=$PASSWORD token=${TOKEN} secret=<YOUR_SECRET>",
             "listening on http://127.0.0.1:3000/mcp",
             "[secret TOKEN] password=[secret PW]",
+            "Cookie: theme=darkblue; lang=de-DE",
+            "cookies: sid is missing",
+            "sudo -u postgres:postgres psql",
+            "curl -u deploy https://h:8080/x",
+            "state%3Dready%26token%3Dnone",
+            "Private-Lines: none",
             "Tool npm_search_registy2 not found; hf_tokenizer_utils2 sk-data-folder-2024",
             "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----",
         ] {
