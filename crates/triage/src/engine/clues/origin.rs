@@ -47,8 +47,10 @@ pub(in crate::engine) fn origin(f: &Failure) -> Origin {
     };
     let is_cut = || places(&text).take(WHOLE).count() < WHOLE;
     // What was cut begins with the class of the test.
-    let starts_own =
-        || innermost(&text, |place| !place.is_empty()).is_some_and(|place| is_own(place, f));
+    let class = f.classname.as_deref().unwrap_or_default();
+    let class = class.rsplit('.').next().unwrap_or_default();
+    let of_class = |place: &str| is_own(place, f) && place.contains(class);
+    let starts_own = || innermost(&text, |place| !place.is_empty()).is_some_and(of_class);
     match innermost(&text, |place| is_own(place, f)).or_else(|| said_at(&text, f)) {
         None if is_of(Oddity::TrimmedStacks) => Origin::Trimmed,
         None if is_of(Oddity::TestScripts) => Origin::Test,
@@ -319,7 +321,7 @@ pub(in crate::engine) fn is_library(place: &str) -> bool {
 
 /// Whether a place, a file or a line of one, belongs to tests.
 pub(in crate::engine) fn is_test(place: &str) -> bool {
-    const FOLDERS: [&str; 16] = [
+    const FOLDERS: [&str; 21] = [
         "test",
         "tests",
         "__tests__",
@@ -336,8 +338,13 @@ pub(in crate::engine) fn is_test(place: &str) -> bool {
         "androidtest",
         "uitests",
         "acceptance",
+        "testsupport",
+        "testutil",
+        "testutils",
+        "test-utils",
+        "test_helpers",
     ];
-    const PACKAGES: [&str; 8] = [
+    const PACKAGES: [&str; 12] = [
         "test",
         "tests",
         "testing",
@@ -346,6 +353,20 @@ pub(in crate::engine) fn is_test(place: &str) -> bool {
         "steps",
         "stepdefs",
         "step_definitions",
+        "testsupport",
+        "testutil",
+        "testutils",
+        "testfixtures",
+    ];
+    const TEST_HELPERS: [&str; 8] = [
+        "TestBuilder",
+        "TestHelper",
+        "TestHelpers",
+        "TestSupport",
+        "TestBase",
+        "TestUtil",
+        "TestUtils",
+        "TestFixture",
     ];
     let (called, file) = match place.rsplit_once('(') {
         Some((called, file)) => (called, file),
@@ -374,6 +395,7 @@ pub(in crate::engine) fn is_test(place: &str) -> bool {
         || stem.ends_with("Spec")
         || stem.ends_with("Specs")
         || stem.ends_with("IT")
+        || TEST_HELPERS.iter().any(|end| stem.ends_with(end))
         || stem.ends_with("Steps")
         || stem.ends_with("StepDefs")
         || stem.ends_with("StepDefinitions")

@@ -114,7 +114,10 @@ impl<'t> Walk<'t> {
     /// What this name says of what follows it.
     fn note(&mut self, name: &str) {
         let last = name.rsplit(['-', '.', '_']).next().unwrap_or(name);
-        let found = kinds_of(last);
+        let found = match name.eq_ignore_ascii_case("content-length") {
+            true => WordKinds::COUNTER,
+            false => kinds_of(last),
+        };
         self.before = Preceding::Other;
         if name.contains('.') && found.is(WordKinds::SOURCE) {
             self.before = Preceding::File;
@@ -171,7 +174,12 @@ impl<'t> Walk<'t> {
             let ends = index > 0 && index + 1 == parts.len();
             let before = index > 0 && parts[index - 1].chance;
             let hyphen = name[part.from..part.at].ends_with('-');
-            let suffix = ends && hyphen && (is_pod_suffix(text) || before && text.len() <= 5);
+            let short = text.len() <= 5;
+            let suffix = ends && hyphen && (is_pod_suffix(text) || before && short);
+            // Trino's `20261126_101112_00042_km1kb`.
+            let behind_id = self.out.trim_end_matches('_').ends_with(ID);
+            let mixed = short && !is_number(text) && has_digit(text);
+            let suffix = suffix || ends && behind_id && mixed;
             let beside = before || parts.get(index + 1).is_some_and(|next| next.chance);
             let number = text.bytes().position(|b| b.is_ascii_digit());
             let mut stem = 0;

@@ -104,6 +104,13 @@ impl Walk<'_> {
         if self.word.is(WordKinds::PLACE) || key {
             return Some(LINE);
         }
+        if self.counts && (gap == ": " || gap.ends_with('=')) && self.version == 0 {
+            return Some(ID);
+        }
+        // Of a session that Apple's libraries number.
+        if self.out.ends_with("<id>>.<") {
+            return Some(ID);
+        }
         // Akka tells an actor from others of its name so, and Moq a double.
         let of_double = gap == ":" && self.rest()[n.len()..].starts_with('>');
         if gap.ends_with("#-") || of_double && self.text[..self.ended].rfind("Mock<").is_some() {
@@ -202,6 +209,7 @@ impl Walk<'_> {
         }
         let signed = self.out.ends_with(" -");
         self.limits
+            || self.counts
             || signed
             || self
                 .word

@@ -124,6 +124,22 @@ fn chance_is_replaced() {
             "database \"ShopTests_0642bde55115cf9baa60acdad455bf83\"",
             "database \"ShopTests_<id>\"",
         ),
+        (
+            "Ask on Actor[akka://OrderSpec/user/orders#-675013200]",
+            "Ask on Actor[akka://OrderSpec/user/orders#<id>]",
+        ),
+        (
+            "Query failed (#20261126_101112_00042_km1kb)",
+            "Query failed (#<id>)",
+        ),
+        (
+            "headers: content-length: 46",
+            "headers: content-length: <id>",
+        ),
+        (
+            "Timeout, inst: 0, qu: 1, qs: 3, in: 7, ops: 15, mc: 4, aoc: 2, sec: 11.68, max=8",
+            "Timeout, inst: <id>, qu: <id>, qs: <id>, in: <id>, ops: <id>, mc: <id>, aoc: <id>, sec: <id>, max=<id>",
+        ),
         ("namespace \"ci-amqbj1\"", "namespace \"ci-<id>\""),
         (
             "(restarts: 9, last exit code 78)",

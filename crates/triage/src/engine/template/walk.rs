@@ -26,6 +26,26 @@ pub(super) fn without_chance(text: &str, coarse: bool) -> (String, bool) {
     (walk.out, walk.compares)
 }
 
+/// As many counts in one text say how things stood, and not what went wrong.
+const MANY_COUNTS: usize = 8;
+
+/// How many numbers stand behind `=` or `: ` as all that a name is given.
+fn counts_in(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let is_count = |sign: usize| {
+        let from = match bytes.get(sign + 1) {
+            Some(b' ') => sign + 2,
+            _ => sign + 1,
+        };
+        let rest = bytes.get(from..).unwrap_or_default();
+        let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+        digits > 0 && rest.get(digits).is_none_or(|b| b",;) \n".contains(b))
+    };
+    memchr::memchr2_iter(b'=', b':', bytes)
+        .filter(|sign| is_count(*sign))
+        .count()
+}
+
 /// What the last name or number was, for the number that follows it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Preceding {
@@ -51,6 +71,8 @@ pub(super) struct Walk<'t> {
     pub(super) coarse: bool,
     /// It holds a measured value against a limit.
     pub(super) limits: bool,
+    /// It tells many counts at once, as a client does of its pools.
+    pub(super) counts: bool,
     /// What the last word says of what follows it, until a comma or the like.
     pub(super) word: WordKinds,
     pub(super) before: Preceding,
@@ -115,6 +137,7 @@ impl<'t> Walk<'t> {
             in_path: false,
             coarse: false,
             limits: false,
+            counts: false,
             word: WordKinds::default(),
             before: Preceding::Other,
             ended: 0,
@@ -140,6 +163,7 @@ impl<'t> Walk<'t> {
             self.compares |= found.is(WordKinds::COMPARISON);
             self.limits |= found.is(WordKinds::RELATION);
         }
+        self.counts = !self.compares && counts_in(self.text) >= MANY_COUNTS;
     }
 
     pub(super) fn rest(&self) -> &'t str {
@@ -333,7 +357,7 @@ impl<'t> Walk<'t> {
     pub(super) fn push_id(&mut self) {
         // Nor has it a sign.
         let unsigned = self.out.strip_suffix('-').filter(|before| {
-            before.is_empty() || before.ends_with([' ', '(', '=', ':', ',', '/', '\'', '"'])
+            before.is_empty() || before.ends_with([' ', '(', '=', ':', ',', '/', '\'', '"', '#'])
         });
         if let Some(len) = unsigned.map(str::len) {
             self.out.truncate(len);

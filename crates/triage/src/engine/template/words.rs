@@ -153,7 +153,8 @@ pub(super) fn kinds(word: &str) -> WordKinds {
     // a test looks for is chosen by people.
     let last = begins.map_or("Error", |at| &word[at..]);
     let chosen = last == "Id" && begins.is_some_and(|at| word[..at].ends_with("est"));
-    if chosen || last == "Error" {
+    // `OrderSpec` is a test.
+    if chosen || matches!(last, "Error" | "Spec") {
         all
     } else {
         exactly(last)
