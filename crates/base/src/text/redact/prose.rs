@@ -651,7 +651,7 @@ mod tests {
             "password=$PASSWORD token=${TOKEN} secret=<YOUR_SECRET>",
             "listening on http://127.0.0.1:3000/mcp",
             "[secret TOKEN] password=[secret PW]",
-            "Cookie: theme=darkblue; lang=de-DE",
+            "Cookie: theme=darkblue; lang=de-DE; author=shakespeare; side=leftmost",
             "cookies: sid is missing",
             "sudo -u postgres:postgres psql",
             "curl -u deploy https://h:8080/x",

@@ -8,9 +8,7 @@ use super::prose::{LOOKED_AT, Prose, SHORTEST, is_named, name_before, window};
 /// The name of what follows the user in `curl -u`.
 const USER: &str = "user";
 /// Parts of the names of cookies that open a session.
-const OF_SESSION: [&str; 8] = [
-    "auth", "csrf", "jwt", "login", "remember", "sess", "sid", "token",
-];
+const OF_SESSION: [&str; 7] = ["auth", "csrf", "jwt", "login", "remember", "sess", "token"];
 
 impl<'a> Prose<'a> {
     /// `Cookie: theme=dark; sid=value`, and the same as a member of JSON.
@@ -99,5 +97,8 @@ impl<'a> Prose<'a> {
 /// Whether a cookie of this name lets in whoever has it.
 fn is_of_session(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
-    OF_SESSION.iter().any(|part| lower.contains(part)) || is_named(name)
+    // `author` and `side` are other words.
+    OF_SESSION.iter().any(|part| lower.contains(part)) && !lower.contains("author")
+        || lower.ends_with("sid")
+        || is_named(name)
 }
