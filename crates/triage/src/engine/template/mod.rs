@@ -31,8 +31,29 @@ pub(super) fn template(message: &str) -> String {
         Cow::Borrowed(message)
     };
     let message = strip_ansi(&spelt_out);
+    let message = without_cut_arguments(&message);
     let (text, compares) = walk::without_chance(&message, false);
     order::sorted(&text, compares)
+}
+
+/// A text without the arguments of the calls that pytest explains a comparison by
+/// (`+  where 2 = len([…...…])`), where it cut them: how much of them is left
+/// depends on the length of what is not.
+fn without_cut_arguments(text: &str) -> Cow<'_, str> {
+    if !(text.contains(" where ") && text.contains("...")) {
+        return Cow::Borrowed(text);
+    }
+    let shortened = |line: &str| {
+        let cut = line.trim_start().starts_with('+') && line.contains("...");
+        let told = line.find(" where ").filter(|_| cut)?;
+        let call = told + line[told..].find(" = ")?;
+        let arguments = call + line[call..].find('(')?;
+        Some(format!("{}(<cut>)", &line[..arguments]))
+    };
+    let lines = text
+        .split('\n')
+        .map(|line| shortened(line).map_or(Cow::Borrowed(line), Cow::Owned));
+    Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// The template without what may differ between failures of one cause in one

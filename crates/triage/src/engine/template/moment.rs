@@ -26,9 +26,9 @@ const MONTHS: &str =
 const DAY_NAMES: &str = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday";
 const JOINTS: [&str; 6] = ["T", " ", ", ", ":", "_", "-"];
 const CLOCKS: [&str; 4] = ["?:##:##", "##-##-##", "##_##_##", "?:##"];
-const ZONES: [&str; 12] = [
-    "Z", " Z", " AM", " PM", " UTC", " GMT", " CET", "+##:##", "-##:##", "+####", " +####",
-    " -####",
+const ZONES: [&str; 13] = [
+    "Z", " Z", " AM", " PM", " UTC", " GMT", " CET", "+##:##", "-##:##", "+####", "-####",
+    " +####", " -####",
 ];
 
 /// The moment that `text` begins with.
@@ -119,7 +119,24 @@ fn clock(text: &str) -> Option<(&str, bool)> {
     if let Some(year) = fit(" %", rest) {
         rest = &rest[year..];
     }
-    Some((rest, round))
+    Some((without_zone_name(rest), round))
+}
+
+/// What follows the name of a zone, as JavaScript writes it:
+/// ` (Central European Standard Time)`.
+fn without_zone_name(text: &str) -> &str {
+    let named = text
+        .strip_prefix(" (")
+        .and_then(|named| named.split_once(')'));
+    match named {
+        Some((name, rest))
+            if name.ends_with(" Time")
+                && name.bytes().all(|b| b.is_ascii_alphabetic() || b == b' ') =>
+        {
+            rest
+        }
+        Some(_) | None => text,
+    }
 }
 
 fn ends(rest: &str) -> bool {

@@ -70,7 +70,11 @@ impl<'t> Walk<'t> {
         let prefix = prefix_len(name);
         let id = &name[prefix..];
         let labelled = self.labelled_id(id, prefix);
-        if let Some(len) = labelled.or_else(|| is_random_whole(id).then_some(id.len())) {
+        let made = self.in_path
+            && name
+                .rsplit_once('-')
+                .is_some_and(|(stem, end)| is_of_mkdtemp(end) && !is_odd(stem));
+        if let Some(len) = labelled.or_else(|| (!made && is_random_whole(id)).then_some(id.len())) {
             self.out.push_str(&name[..prefix]);
             self.at += prefix;
             let rest = &self.rest()[len..];
@@ -180,6 +184,7 @@ impl<'t> Walk<'t> {
             let behind_id = self.out.trim_end_matches('_').ends_with(ID);
             let mixed = short && !is_number(text) && has_digit(text);
             let suffix = suffix || ends && behind_id && mixed;
+            let suffix = suffix || ends && hyphen && self.in_path && is_of_mkdtemp(text);
             let beside = before || parts.get(index + 1).is_some_and(|next| next.chance);
             let number = text.bytes().position(|b| b.is_ascii_digit());
             let mut stem = 0;
@@ -423,6 +428,23 @@ fn kinds_of(word: &str) -> WordKinds {
         true => kinds(stem),
         false => found,
     }
+}
+
+/// Whether a part of a folder's name looks like the six characters that `mkdtemp`
+/// puts behind a prefix: of two kinds, and not all of it words.
+fn is_of_mkdtemp(part: &str) -> bool {
+    let bytes = part.as_bytes();
+    if bytes.len() != 6 || !bytes.iter().all(u8::is_ascii_alphanumeric) {
+        return false;
+    }
+    let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_word = |letters: &str| {
+        let same = letters.bytes().skip(1).all(|b| b.is_ascii_lowercase())
+            || letters.bytes().all(|b| b.is_ascii_uppercase());
+        same && (letters.len() < 3 || is_wordlike(letters.as_bytes()))
+    };
+    let named = kinds(letters).is(WordKinds::NAME);
+    !(named || is_word(letters) || in_words(bytes) == bytes.len() || is_number(part))
 }
 
 /// Whether capitals, small letters and digits are mixed as in no word.

@@ -301,17 +301,29 @@ fn is_epoch(n: &str) -> bool {
     matches!(n.len(), 10 | 13) && ("14".."20").contains(&&n[..2])
 }
 
-/// A number without the noise of binary fractions: 12.48 for 12.480000000000002.
+/// A number with as many digits as mean something, where it has all that a double
+/// keeps: 12.48 for 12.480000000000002.
 fn rounded(number: &str) -> Option<String> {
-    /// What a double keeps is one or two more.
-    const DIGITS: usize = 14;
+    const ALL: usize = 14;
+    const MEANT: usize = 7;
     let (whole, fraction) = number.split_once('.')?;
-    if !is_number(whole) || !is_number(fraction) || whole.len() + fraction.len() <= DIGITS {
+    let zeros = fraction.len() - fraction.trim_start_matches('0').len();
+    let told = match whole {
+        "0" => fraction.len() - zeros,
+        _ => whole.len() + fraction.len(),
+    };
+    if !is_number(whole) || !is_number(fraction) || told <= ALL {
         return None;
     }
-    let places = (DIGITS - 2).checked_sub(whole.len())?;
+    let places = match whole {
+        "0" => MEANT + zeros,
+        _ => MEANT.saturating_sub(whole.len()),
+    };
     let exact = format!("{:.places$}", number.parse::<f64>().ok()?);
-    Some(exact.trim_end_matches('0').trim_end_matches('.').to_owned())
+    Some(match exact.contains('.') {
+        true => exact.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => exact,
+    })
 }
 
 /// The fraction of a number that has one, or an exponent.

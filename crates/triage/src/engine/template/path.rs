@@ -52,8 +52,13 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
             [only] => made_up(only),
             // What lies right below was made for the run.
             [_, only] => named(only),
-            [.., folder, _] if folder.bytes().any(|b| b.is_ascii_digit()) => named(last),
-            [.., folder, _] => format!("{}/{}", named(folder), named(last)),
+            [.., folder, _] => {
+                let shown = named(folder);
+                match folder.bytes().any(|b| b.is_ascii_digit()) || shown.contains("<id>") {
+                    true => named(last),
+                    false => format!("{shown}/{}", named(last)),
+                }
+            }
         },
         None if parts.len() > 2 && !matches!(*first, "etc" | "proc" | "sys" | "dev") => {
             let folder = parts[parts.len() - 2];

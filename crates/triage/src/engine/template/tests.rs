@@ -140,6 +140,55 @@ fn chance_is_replaced() {
             "Timeout, inst: 0, qu: 1, qs: 3, in: 7, ops: 15, mc: 4, aoc: 2, sec: 11.68, max=8",
             "Timeout, inst: <id>, qu: <id>, qs: <id>, in: <id>, ops: <id>, mc: <id>, aoc: <id>, sec: <id>, max=<id>",
         ),
+        (
+            "at Thu Nov 26 2026 17:43:10 GMT+0100 (Central European Standard Time) it broke",
+            "at <time> it broke",
+        ),
+        (
+            "scandir '/scratch/ci/shop-V2NfMU'",
+            "scandir '<dir>/ci/shop-<id>'",
+        ),
+        (
+            "open '/builds/shop.tmp/a-kdjfh3/x.txt'",
+            "open '<dir>/a-<id>/x.txt'",
+        ),
+        (
+            "expected 'order 0f84026b-1919-4bbd-b156-ebb22ba…' to equal 'x'",
+            "expected 'order <id>…' to equal 'x'",
+        ),
+        (
+            "no item x0598660c-9d29-4c1f-8e57-0b3d2c1a4f5e",
+            "no item x<id>",
+        ),
+        (
+            "input_value={'ref': '67ee9505-fbfd-4c...5711368.6821282, 'qty': 2}",
+            "input_value={'qty': 2, 'ref': '<id>...<id>}",
+        ),
+        (
+            "due datetime.datetime(2026, 11, 26, 17, 43, 10, 118912)",
+            "due datetime.datetime(<id>)",
+        ),
+        ("[parameters: ('x', -6)]", "[parameters: (<id>)]"),
+        (
+            "Expected 0.10000000048752905 to be close to 0.2",
+            "Expected 0.1 to be close to 0.2",
+        ),
+        (
+            "assert 2 == 3\n +  where 2 = len([Order(id='d2a1', at=41, 3, ...5-5e5c')])",
+            "assert 2 == 3\n + where 2 = len(<cut>)",
+        ),
+        (
+            "assert {'order_id': ...lNRRg51-mpXA'} == {}",
+            "assert {'order_id': ...<id>'} == {}",
+        ),
+        (
+            "assert {'id': '5435e....719457', ...} == 1",
+            "assert {'id': '<id>....<id>', ...} == 1",
+        ),
+        (
+            "no item xace449ad-808e-4d1c-8283-c4fc05c4b7b9",
+            "no item x<id>",
+        ),
         ("namespace \"ci-amqbj1\"", "namespace \"ci-<id>\""),
         (
             "(restarts: 9, last exit code 78)",
@@ -179,6 +228,9 @@ fn what_means_something_is_kept() {
         "assert '5 s' == '10 s'",
         "TLS 1.2 refused",
         "no account hello@acme.test",
+        "Loading...done, ten...twenty in the list",
+        "expected datetime.datetime(2026, 11, 26)",
+        "open '/etc/db-mysql8/server-Button'",
         "expected admin@example.com",
         "no tests for Mock<IMailGateway>",
         "assert 12.48 == 12.5",

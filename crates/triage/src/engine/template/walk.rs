@@ -2,7 +2,7 @@
 
 use super::moment::moment;
 use super::path::{path_len, short_path};
-use super::shape::is_hex;
+use super::shape::{is_hex, uuid};
 use super::words::{WordKinds, kinds};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -232,20 +232,60 @@ impl<'t> Walk<'t> {
         self.plain(b);
     }
 
+    /// How much of the text is what a cut left of a value, before the cut or behind
+    /// it: where it falls depends on the length of all the rest. pytest and others
+    /// put three dots between, without a blank.
+    fn cut_value(&self) -> Option<usize> {
+        const CUT: &str = "...";
+        let rest = self.rest();
+        let in_value = |b: &u8| is_word(*b) || b":-+".contains(b);
+        let before = self.out.trim_end_matches('.');
+        let dotted = self.out.len() - before.len() >= CUT.len();
+        let behind = dotted && (before.ends_with(ID) || before.ends_with([':', ',', ' ']));
+        let len = match behind {
+            // A fraction goes on behind its point.
+            true => rest
+                .bytes()
+                .take_while(|b| in_value(b) || *b == b'.')
+                .count(),
+            false => rest.bytes().take_while(in_value).count(),
+        };
+        let cut = rest[len..].strip_prefix(CUT);
+        let goes_on = cut.is_some_and(|after| {
+            let after = after.trim_start_matches('.');
+            let next = after.bytes().take_while(in_value).count();
+            // `Loading...done` is a sentence.
+            next > 0 && (has_digit(&after[..next]) || has_digit(&rest[..len]))
+        });
+        let behind = behind && has_digit(&rest[..len]);
+        (behind || goes_on).then_some(len)
+    }
+
     /// How much of the text, from a bracket or a quote on, is what a database was
     /// given to store, as an error of a constraint tells it.
     fn stored_values(&self) -> Option<usize> {
-        const MARKS: [(&str, char); 5] = [
+        const MARKS: [(&str, char); 6] = [
+            // SQLAlchemy
+            ("[parameters: ", ')'),
             ("ailing row contains ", ')'),
             (") values ", ')'),
             (")=", ')'),
             ("uplicate entry ", '\''),
             (" dup key: ", '}'),
         ];
+        let before = &self.text[..self.at];
+        // Python writes a moment so, from a year down to a part of a second.
+        if before.ends_with("datetime.datetime") {
+            let line = self.rest().lines().next()?;
+            let parts = line[1..].split([')', '.', 't']).next()?;
+            let numbers = parts.split(", ").filter(|part| is_number(part)).count();
+            // A day alone was chosen, where values are compared.
+            let chance = numbers > if self.compares { 5 } else { 2 };
+            return chance.then_some(1 + parts.trim_end_matches([',', ' ']).len());
+        }
         if self.compares {
             return None;
         }
-        let before = &self.text[..self.at];
         let is_marked = |mark: &&(&str, char)| {
             let from = before.len().checked_sub(mark.0.len());
             let said = from.and_then(|from| before.get(from..));
@@ -316,7 +356,20 @@ impl<'t> Walk<'t> {
         if let Some(len) = base64_len(rest).or_else(|| steps_len(rest).filter(|_| !self.compares)) {
             return self.put(len, Some(ID));
         }
-        if let Some(len) = invented_address(rest) {
+        if let Some(len) = invented_address(rest).or_else(|| cut_uuid(rest)) {
+            return self.put(len, Some(ID));
+        }
+        // A letter may be glued to an id.
+        let small = bytes
+            .iter()
+            .take(4)
+            .take_while(|b| b.is_ascii_lowercase())
+            .count();
+        if let Some(glued) = (1..=small).find(|at| uuid(&bytes[*at..]) == Some(true)) {
+            self.put(glued, None);
+            return self.put(36, Some(ID));
+        }
+        if let Some(len) = self.cut_value() {
             return self.put(len, Some(ID));
         }
         let len = name_len(rest);
@@ -480,6 +533,17 @@ fn base64_id(text: &str) -> Option<usize> {
     let mixed =
         has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);
     (id.len() >= SHORTEST && mixed).then_some(id.len())
+}
+
+/// How long the beginning of a UUID is that a writer cut, as in `0f84026b-1919-4…`.
+fn cut_uuid(text: &str) -> Option<usize> {
+    const SHORTEST: usize = 9;
+    let in_uuid = |b: &u8| b.is_ascii_digit() || (b'a'..=b'f').contains(b) || *b == b'-';
+    let id = &text[..text.bytes().take_while(in_uuid).count()];
+    let hyphens = |at: usize, b: u8| matches!(at, 8 | 13 | 18 | 23) == (b == b'-');
+    let formed = id.bytes().enumerate().all(|(at, b)| hyphens(at, b));
+    let cut = text[id.len()..].starts_with('…') || text[id.len()..].starts_with("...");
+    (formed && cut && (SHORTEST..36).contains(&id.len())).then_some(id.len())
 }
 
 /// How long the address is that `text` begins with, if a test made it up: with a
