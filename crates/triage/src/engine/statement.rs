@@ -375,9 +375,16 @@ fn gather<'a>(lines: impl Iterator<Item = &'a str>, mine: &OwnTestNames<'_>) -> 
 fn sort_lists(lines: &mut [Cow<'_, str>]) {
     let opens = |line: &str| {
         line.ends_with(':')
-            && ["items", "elements", "keys", "entries", "fields"]
-                .iter()
-                .any(|word| line.contains(word))
+            && [
+                "items",
+                "Items in the ",
+                "elements",
+                "keys",
+                "entries",
+                "fields",
+            ]
+            .iter()
+            .any(|word| line.contains(word))
     };
     for list in lines.split_mut(|line| opens(line)).skip(1) {
         list.sort_unstable();

@@ -15,6 +15,19 @@ fn said(message: &str, text: &str) -> String {
 }
 
 #[test]
+fn the_items_of_sets_come_in_any_order() {
+    let sets = |first: &str, second: &str| {
+        let text = format!(
+            "Items in the first set but not the second:\n'{first}'\n'{second}'\nItems in the \
+             second set but not the first:\n'x'"
+        );
+        said(&text, &text)
+    };
+    assert_eq!(sets("b", "c"), sets("c", "b"));
+    assert_ne!(sets("b", "c"), sets("b", "x"));
+}
+
+#[test]
 fn the_innermost_cause_is_what_is_said() {
     let text = "java.lang.IllegalStateException: no cart\n\tat a.B.c(B.java:1)\n\
                 Caused by: java.io.IOException: outer\n\tat x.Y.z(Y.java:2)\n\
