@@ -444,7 +444,10 @@ fn is_of_mkdtemp(part: &str) -> bool {
         same && (letters.len() < 3 || is_wordlike(letters.as_bytes()))
     };
     let named = kinds(letters).is(WordKinds::NAME);
-    !(named || is_word(letters) || in_words(bytes) == bytes.len() || is_number(part))
+    let capital = bytes.iter().any(u8::is_ascii_uppercase);
+    // `us-west1a`
+    let words = in_words(bytes) >= if capital { bytes.len() } else { 4 };
+    !(named || words || is_word(letters) || is_number(part))
 }
 
 /// Whether capitals, small letters and digits are mixed as in no word.

@@ -231,6 +231,7 @@ fn what_means_something_is_kept() {
         "Loading...done, ten...twenty in the list",
         "expected datetime.datetime(2026, 11, 26)",
         "open '/etc/db-mysql8/server-Button'",
+        "open '/etc/us-west1a/lib-18beta'",
         "expected admin@example.com",
         "no tests for Mock<IMailGateway>",
         "assert 12.48 == 12.5",
