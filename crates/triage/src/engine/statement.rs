@@ -373,19 +373,8 @@ fn gather<'a>(lines: impl Iterator<Item = &'a str>, mine: &OwnTestNames<'_>) -> 
 /// Puts the items below `Differing items:` and the like into an order, since
 /// those of maps and sets come in any.
 fn sort_lists(lines: &mut [Cow<'_, str>]) {
-    let opens = |line: &str| {
-        line.ends_with(':')
-            && [
-                "items",
-                "Items in the ",
-                "elements",
-                "keys",
-                "entries",
-                "fields",
-            ]
-            .iter()
-            .any(|word| line.contains(word))
-    };
+    const OF_LISTS: [&str; 6] = ["items", "Items", "elements", "keys", "entries", "fields"];
+    let opens = |line: &str| line.ends_with(':') && OF_LISTS.iter().any(|word| line.contains(word));
     for list in lines.split_mut(|line| opens(line)).skip(1) {
         list.sort_unstable();
     }

@@ -6,6 +6,7 @@
 //! by its place (behind a colon, in a path, in a URL) and by the words beside
 //! it, of which one table (`tables/words.yaml`) says what they mean.
 
+mod forms;
 mod moment;
 mod names;
 mod numbers;

@@ -1,0 +1,192 @@
+//! What the form alone tells of a piece of text: addresses, ids in base 64, what a
+//! writer cut, what a database stored.
+
+use super::walk::{ID, Walk, has_digit, is_number, is_word};
+use std::net::Ipv6Addr;
+
+impl Walk<'_> {
+    /// How much of the text is what a cut left of a value, before the cut or behind
+    /// it: where it falls depends on the length of all the rest. pytest and others
+    /// put three dots between, without a blank.
+    pub(super) fn cut_value(&self) -> Option<usize> {
+        const CUT: &str = "...";
+        let rest = self.rest();
+        let in_value = |b: &u8| is_word(*b) || b":-+".contains(b);
+        let before = self.out.trim_end_matches('.');
+        let dotted = self.out.len() - before.len() >= CUT.len();
+        let behind = dotted && (before.ends_with(ID) || before.ends_with([':', ',', ' ']));
+        let len = match behind {
+            // A fraction goes on behind its point.
+            true => rest
+                .bytes()
+                .take_while(|b| in_value(b) || *b == b'.')
+                .count(),
+            false => rest.bytes().take_while(in_value).count(),
+        };
+        let cut = rest[len..].strip_prefix(CUT);
+        let goes_on = cut.is_some_and(|after| {
+            let after = after.trim_start_matches('.');
+            let next = after.bytes().take_while(in_value).count();
+            // `Loading...done` is a sentence.
+            next > 0 && (has_digit(&after[..next]) || has_digit(&rest[..len]))
+        });
+        let behind = behind && has_digit(&rest[..len]);
+        (behind || goes_on).then_some(len)
+    }
+
+    /// How much of the text, from a bracket or a quote on, is what a database was
+    /// given to store, as an error of a constraint tells it.
+    pub(super) fn stored_values(&self) -> Option<usize> {
+        const MARKS: [(&str, char); 6] = [
+            // SQLAlchemy
+            ("[parameters: ", ')'),
+            ("ailing row contains ", ')'),
+            (") values ", ')'),
+            (")=", ')'),
+            ("uplicate entry ", '\''),
+            (" dup key: ", '}'),
+        ];
+        let before = &self.text[..self.at];
+        // Python writes a moment so, from a year down to a part of a second.
+        if before.ends_with("datetime.datetime") {
+            let line = self.rest().lines().next()?;
+            let parts = line[1..].split([')', '.', 't']).next()?;
+            let numbers = parts.split(", ").filter(|part| is_number(part)).count();
+            // A day alone was chosen, where values are compared.
+            let chance = numbers > if self.compares { 5 } else { 2 };
+            return chance.then_some(1 + parts.trim_end_matches([',', ' ']).len());
+        }
+        if self.compares {
+            return None;
+        }
+        let is_marked = |mark: &&(&str, char)| {
+            let from = before.len().checked_sub(mark.0.len());
+            let said = from.and_then(|from| before.get(from..));
+            said.is_some_and(|said| said.eq_ignore_ascii_case(mark.0))
+        };
+        let (_, closes) = MARKS.iter().find(is_marked)?;
+        let line = self.rest().lines().next()?;
+        let end = match closes {
+            '\'' => 1 + line.get(1..)?.find("' for ")?,
+            // A name of a column stands in brackets of its own.
+            ')' => closing_bracket(line)?,
+            _ => line.find(*closes)?,
+        };
+        (end > 1).then_some(end)
+    }
+}
+
+/// Where the bracket closes that a text begins with.
+fn closing_bracket(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    text.bytes().position(|b| {
+        match b {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    })
+}
+
+/// How long the id in base 64 is that a text begins with, behind the word for one.
+pub(super) fn base64_id(text: &str) -> Option<usize> {
+    const SHORTEST: usize = 20;
+    let is_digit = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=');
+    let id = &text[..text.bytes().take_while(is_digit).count()];
+    let has = |is: fn(&u8) -> bool| id.as_bytes().iter().any(is);
+    let mixed =
+        has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);
+    (id.len() >= SHORTEST && mixed).then_some(id.len())
+}
+
+/// How long the beginning of a UUID is that a writer cut, as in `0f84026b-1919-4…`.
+pub(super) fn cut_uuid(text: &str) -> Option<usize> {
+    const SHORTEST: usize = 9;
+    let in_uuid = |b: &u8| b.is_ascii_digit() || (b'a'..=b'f').contains(b) || *b == b'-';
+    let id = &text[..text.bytes().take_while(in_uuid).count()];
+    let hyphens = |at: usize, b: u8| matches!(at, 8 | 13 | 18 | 23) == (b == b'-');
+    let formed = id.bytes().enumerate().all(|(at, b)| hyphens(at, b));
+    let cut = text[id.len()..].starts_with('…') || text[id.len()..].starts_with("...");
+    (formed && cut && (SHORTEST..36).contains(&id.len())).then_some(id.len())
+}
+
+/// How long the address is that `text` begins with, if a test made it up: with a
+/// number that no person's has, or of a domain that is nobody's (RFC 2606).
+pub(super) fn invented_address(text: &str) -> Option<usize> {
+    let in_local = |b: u8| b.is_ascii_alphanumeric() || b"._+-".contains(&b);
+    let local = &text[..text.bytes().take_while(|b| in_local(*b)).count()];
+    let domain = text[local.len()..].strip_prefix('@')?;
+    let in_domain = |b: u8| b.is_ascii_alphanumeric() || b".-".contains(&b);
+    let len = domain.bytes().take_while(|b| in_domain(*b)).count();
+    let domain = domain[..len].trim_end_matches(['.', '-']);
+    let (_, top) = domain.rsplit_once('.')?;
+    let is_domain = top.len() >= 2 && top.bytes().all(|b| b.is_ascii_alphabetic());
+    let of_nobody = matches!(domain, "example.com" | "example.net" | "example.org");
+    let numbered = local.bytes().filter(u8::is_ascii_digit).count();
+    let invented = match of_nobody {
+        true => numbered > 0 || local.contains(['.', '_', '+']),
+        false => numbered > 1,
+    };
+    (is_domain && invented).then_some(local.len() + 1 + domain.len())
+}
+
+/// How long what `text` begins with is, if that is bytes in base 64 which are
+/// filled up, as in `b'ql30EV0UpGT7TItKXfGX=='`.
+pub(super) fn base64_len(text: &str) -> Option<usize> {
+    const SHORTEST: usize = 12;
+    let is_digit = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/');
+    let digits = text.bytes().take_while(|b| is_digit(b)).count();
+    let filled = text[digits..].len() - text[digits..].trim_start_matches('=').len();
+    let has = |is: fn(&u8) -> bool| text.as_bytes()[..digits].iter().any(is);
+    let mixed =
+        has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);
+    let ends = !text[digits + filled..]
+        .starts_with(|c: char| c.is_alphanumeric() || "$<[{'\"(".contains(c));
+    let quoted = text[digits + filled..].starts_with(['\'', '"']);
+    (digits >= SHORTEST && (1..=2).contains(&filled) && mixed && (ends || quoted))
+        .then_some(digits + filled)
+}
+
+/// How long numbers with colons between them are, three and more, that are no
+/// time of day: steps of a search, as in `path: "43:6:3"`.
+pub(super) fn steps_len(text: &str) -> Option<usize> {
+    let len = text
+        .bytes()
+        .take_while(|b| b.is_ascii_digit() || *b == b':')
+        .count();
+    let steps = text[..len].trim_end_matches(':');
+    let ends = !text[len..].starts_with(|c: char| c.is_alphanumeric() || c == '.');
+    let numbers = steps.split(':').all(is_number) && steps.matches(':').count() > 1;
+    (numbers && ends).then_some(steps.len())
+}
+
+/// The length of `https://`, if `text` begins with such.
+pub(super) fn scheme_len(text: &str) -> Option<usize> {
+    const LONGEST: usize = 24;
+    let scheme = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"+-.:".contains(b);
+    let len = text.bytes().take(LONGEST).take_while(scheme).count();
+    let named = len > 2 && text[..len].ends_with(':') && text[len..].starts_with("//");
+    (named && !text.starts_with("file:")).then_some(len + 2)
+}
+
+/// Addresses that are written with colons, of networks and of their devices,
+/// and whether one is to be kept.
+pub(super) fn colons(text: &str) -> Option<(usize, bool)> {
+    let address = |b: &u8| b.is_ascii_hexdigit() || b":.".contains(b);
+    let len = text.bytes().take(46).take_while(address).count();
+    let address = &text[..len];
+    if address.matches(':').take(2).count() < 2
+        || text[len..].starts_with(|c: char| c.is_alphanumeric())
+    {
+        return None;
+    }
+    let device = address.split(':').count() == 6 && address.split(':').all(|part| part.len() == 2);
+    let ip = address.parse::<Ipv6Addr>().ok();
+    (device || ip.is_some()).then(|| {
+        (
+            len,
+            ip.is_some_and(|ip| ip.is_loopback() || ip.is_unspecified()),
+        )
+    })
+}
