@@ -482,6 +482,15 @@ mod tests {
         Layers::default().command(&typed).debug_assert();
         for (at, setting) in SETTINGS.iter().enumerate() {
             assert!(setting.env.starts_with("JELLY_"), "{}", setting.env);
+            for path in setting.commands {
+                let whole = Cli::command();
+                let named = path
+                    .split_whitespace()
+                    .try_fold(&whole, |command, name| command.find_subcommand(name));
+                let mut args = named.into_iter().flat_map(clap::Command::get_arguments);
+                let is_there = args.any(|arg| arg.get_id() == setting.arg);
+                assert!(is_there, "{path} has no --{}", setting.arg);
+            }
             let same =
                 |other: &&super::Setting| other.env == setting.env || other.key == setting.key;
             assert!(

@@ -105,8 +105,8 @@ impl RunDir {
         let made_reports = !reports_dir.exists();
         fs::create_dir_all(reports_dir).map_err(failed(reports_dir))?;
         let (path, number) = fresh_folder(reports_dir, &file_name(run_id))?;
-        // A full or read-only disk has shown by now; a umask that lets nothing be
-        // written shows here rather than after the work.
+        // A read-only disk has shown by now; a umask that lets nothing be written
+        // shows here rather than after the work.
         access(&path, Access::WRITE_OK | Access::EXEC_OK)
             .map_err(|error| failed(&path)(error.into()))?;
         Ok(Self {

@@ -99,35 +99,40 @@ pub(super) fn owner_rule(rule: &Rule, facts: &Facts<'_>, said: &str) -> Option<&
     }
 }
 
-/// Words without a code of the system that stands before a sentence which names
-/// nothing of it, as in `EPERM: drawer 4 is reserved`.
+/// Words without a code of the system that stands before a sentence of the
+/// product's, as in `EPERM: drawer 4 is reserved`.
 fn without_code(words: &str) -> &str {
-    let code = |code: &str| code.len() > 3 && code.bytes().all(|b| b.is_ascii_uppercase());
     match words.split_once(": ") {
-        Some((first, rest)) if first.starts_with('E') && code(first) => {
-            let system = [
-                "permitted",
-                "denied",
-                "such",
-                "exists",
-                "refused",
-                "busy",
-                "use",
-            ];
-            let of_system = rest.split([' ', ',']).any(|word| system.contains(&word));
-            let own = is_explained(words) && !of_system;
-            if own { rest } else { words }
+        Some((code, rest))
+            if code.len() > 3
+                && code.starts_with('E')
+                && code.bytes().all(|b| b.is_ascii_uppercase())
+                && is_explained(words) =>
+        {
+            rest
         }
         Some(_) | None => words,
     }
 }
 
-/// Whether words go on behind a colon in a sentence that names nothing of a system,
-/// as in `connection refused: order 12 is closed`.
+/// Whether words go on behind a colon in a sentence about a thing of the product,
+/// which has a number, and about nothing that machines do: `connection refused:
+/// order 12 is closed`.
 fn is_explained(words: &str) -> bool {
     const SENTENCE: usize = 3;
+    const OF_MACHINES: [&str; 12] = [
+        "again", "attempt", "cannot", "could", "lookup", "open", "peer", "read", "retr", "times",
+        "tried", "writ",
+    ];
     let rest = words.split_once(": ").map(|(_, rest)| rest);
-    rest.is_some_and(|rest| rest.split_whitespace().count() >= SENTENCE && !names_system(rest))
+    rest.is_some_and(|rest| {
+        let lower = rest.to_ascii_lowercase();
+        let of_machine = OF_MACHINES.iter().any(|word| lower.contains(word));
+        rest.split_whitespace().count() >= SENTENCE
+            && rest.bytes().any(|b| b.is_ascii_digit())
+            && !of_machine
+            && !names_system(rest)
+    })
 }
 
 /// The class and the words of what a promise was rejected with, where the class is

@@ -54,15 +54,19 @@ struct Key {
 
 fn next_of_putty(text: &str) -> Option<Key> {
     const LINES: &str = "Private-Lines: ";
-    /// Of the number of lines, and of the end of its line.
+    /// Of the number of lines.
     const DIGITS: usize = 8;
     text.match_indices(LINES).find_map(|(first_line, _)| {
         let counted = first_line + LINES.len();
         let digits = text[counted..].bytes().take(DIGITS);
         let digits = digits.take_while(u8::is_ascii_digit).count();
-        let behind = text[counted + digits..].trim_start_matches('\r');
-        let begin = text.len() - behind.strip_prefix('\n')?.len();
-        (digits > 0).then(|| Key {
+        // A line may have become a blank, or an escape, on its way.
+        let behind = &text[counted + digits..];
+        let key = behind.trim_start_matches([' ', '\\', 'r', 'n', '\r', '\n']);
+        let begin = text.len() - key.len();
+        let is_line = key.len() < behind.len();
+        let is_whole = behind.starts_with(['\r', '\n']) || key.contains("Private-MAC");
+        (digits > 0 && is_line && is_whole).then(|| Key {
             first_line,
             begin,
             end: text[begin..].find("Private-MAC").map(|end| begin + end),

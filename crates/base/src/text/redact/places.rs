@@ -2,6 +2,7 @@
 
 use super::names::{has_secret_form, is_common, looks_secret, may_be_secret};
 use super::prose::secrets_in_word;
+use super::requests::{USER, takes_user, user_of};
 use std::ops::Range;
 
 /// The name of a secret that is the password of a URL.
@@ -184,11 +185,16 @@ fn scan_words<'a>(words: impl Iterator<Item = Scan<'a>>, found: &mut Vec<Found<'
         let text = word.text();
         let before = std::mem::replace(&mut next, Next::Anything);
         of_curl |= text == "curl" || text.ends_with("/curl");
-        if is_flag(text) {
+        if of_curl && takes_user(text) {
+            next = Next::User;
+        } else if of_curl
+            && let Some((_, password)) = user_of(text, false).and_then(|user| user.split_once(':'))
+            && word.end(password).keep(USER, found)
+        {
+            continue;
+        } else if is_flag(text) {
             let name = text.trim_start_matches('-');
-            if of_curl && matches!(name, "u" | "user" | "U" | "proxy-user") {
-                next = Next::User;
-            } else if is_header_flag(text) {
+            if is_header_flag(text) {
                 next = Next::Header;
             } else if is_name(name) && looks_secret(name) {
                 next = Next::Value(name);
@@ -199,7 +205,7 @@ fn scan_words<'a>(words: impl Iterator<Item = Scan<'a>>, found: &mut Vec<Found<'
             continue;
         } else if let Next::User = before
             && let Some((_, password)) = text.split_once(':')
-            && word.end(password).keep("user", found)
+            && word.end(password).keep(USER, found)
         {
             continue;
         } else if let Next::Header = before {

@@ -51,6 +51,8 @@ const PLACES: &[&[&str]] = &[
     &["curl", "-H", "X-API-Key: S3"],
     &["curl", "-HCookie: S3"],
     &["curl", "-u", "deploy:S3", "https://h/x"],
+    &["curl", "-sSu", "deploy:S3", "https://h/x"],
+    &["curl", "-udeploy:S3", "https://h/x"],
     &["/usr/bin/curl", "--user", "deploy:S3", "https://h/x"],
     &[
         "mcp-proxy",

@@ -479,7 +479,7 @@ impl ProseValue {
 }
 
 /// Whether no language has such a word.
-fn looks_random(value: &str) -> bool {
+pub(super) fn looks_random(value: &str) -> bool {
     let has = |is: fn(&u8) -> bool| value.bytes().any(|byte| is(&byte));
     let is_word = value.bytes().all(|byte| byte.is_ascii_graphic());
     let mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
@@ -561,6 +561,9 @@ mod tests {
             "set-cookie: connect.sid=S3; Path=/; HttpOnly",
             "{\"Cookie\": \"PHPSESSID=S3\"}",
             "+ curl -sS -u deploy:S3 https://h/x",
+            "curl -sSu deploy:S3 https://h/x",
+            "$ curl --user=deploy:S3 https://h/x",
+            "['curl', '-U', ':S3', 'https://h/x']",
             "curl --user 'deploy:S3' https://h/x",
             "redirect=https%3A%2F%2Fh%2Fx%3Fpassword%3DS3%26a%3D1",
             "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 2\nS3\nS3\nPrivate-MAC: 1",
@@ -655,6 +658,12 @@ mod tests {
             "cookies: sid is missing",
             "sudo -u postgres:postgres psql",
             "curl -u deploy https://h:8080/x",
+            "apt install curl && chown -u root:staff1234 x",
+            "libcurl: use -unix:socket1234",
+            "curl -u deploy:${PASS} -u a:*** x",
+            "The login cookie: remember=forever is gone",
+            "Cookie: obsession=fishing; classid=biology; session=deleted",
+            "Cookie 'sid=whatever' was not set",
             "state%3Dready%26token%3Dnone",
             "Private-Lines: none",
             "Tool npm_search_registy2 not found; hf_tokenizer_utils2 sk-data-folder-2024",

@@ -358,16 +358,6 @@ pub(in crate::engine) fn is_test(place: &str) -> bool {
         "testutils",
         "testfixtures",
     ];
-    const TEST_HELPERS: [&str; 8] = [
-        "TestBuilder",
-        "TestHelper",
-        "TestHelpers",
-        "TestSupport",
-        "TestBase",
-        "TestUtil",
-        "TestUtils",
-        "TestFixture",
-    ];
     let (called, file) = match place.rsplit_once('(') {
         Some((called, file)) => (called, file),
         None => ("", place),
@@ -395,7 +385,6 @@ pub(in crate::engine) fn is_test(place: &str) -> bool {
         || stem.ends_with("Spec")
         || stem.ends_with("Specs")
         || stem.ends_with("IT")
-        || TEST_HELPERS.iter().any(|end| stem.ends_with(end))
         || stem.ends_with("Steps")
         || stem.ends_with("StepDefs")
         || stem.ends_with("StepDefinitions")

@@ -178,7 +178,7 @@ fn without_bare_truth(said: &str) -> Cow<'_, str> {
     static TRUTH: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
             r"(?mx)
-              ^\s*assert\ 12[67]\ ==\ 0\s*$
+              ^\s*assert\ 127\ ==\ 0\s*$
             | ^\s*assert\ (?:not\ )?(?:False|True|None|0|1|''|\[\]|\{\})(?:\ is\ not\ None)?\s*$
             | ^\s*\+\s+where\ [^\n]*$
             | ^\s*Failed\ asserting\ that\ (?:false\ is\ true|true\ is\ false|null\ is\ not\ null)\.?\s*$

@@ -4,80 +4,95 @@
 use super::walk::{ID, Walk, has_digit, is_number, is_word};
 use std::net::Ipv6Addr;
 
+/// Bytes of a statement that are looked at for its first word.
+const STATEMENT: usize = 2_000;
+
 impl Walk<'_> {
-    /// How much of the text is what a cut left of a value, before the cut or behind
-    /// it: where it falls depends on the length of all the rest. pytest and others
-    /// put three dots between, without a blank.
+    /// How much of the text is what a cut left of a value in quotes, before the cut
+    /// or behind it: where it falls depends on the length of all the rest. pytest
+    /// and others put three dots between, without a blank.
     pub(super) fn cut_value(&self) -> Option<usize> {
         const CUT: &str = "...";
+        const QUOTES: [char; 2] = ['\'', '"'];
         let rest = self.rest();
         let in_value = |b: &u8| is_word(*b) || b":-+".contains(b);
         let before = self.out.trim_end_matches('.');
         let dotted = self.out.len() - before.len() >= CUT.len();
-        let behind = dotted && (before.ends_with(ID) || before.ends_with([':', ',', ' ']));
-        let len = match behind {
+        if dotted && (before.ends_with(ID) || before.ends_with([':', ',', ' '])) {
             // A fraction goes on behind its point.
-            true => rest
+            let len = rest
                 .bytes()
                 .take_while(|b| in_value(b) || *b == b'.')
-                .count(),
-            false => rest.bytes().take_while(in_value).count(),
-        };
-        let cut = rest[len..].strip_prefix(CUT);
-        let goes_on = cut.is_some_and(|after| {
-            let after = after.trim_start_matches('.');
-            let next = after.bytes().take_while(in_value).count();
-            // `Loading...done` is a sentence.
-            next > 0 && (has_digit(&after[..next]) || has_digit(&rest[..len]))
-        });
-        let behind = behind && has_digit(&rest[..len]);
-        (behind || goes_on).then_some(len)
+                .count();
+            let closes = before.ends_with(ID) || rest[len..].starts_with(QUOTES);
+            return (closes && has_digit(&rest[..len])).then_some(len);
+        }
+        if !self.text[..self.at].ends_with(QUOTES) {
+            return None;
+        }
+        let len = rest.bytes().take_while(in_value).count();
+        let after = rest[len..].strip_prefix(CUT)?.trim_start_matches('.');
+        let next = after.bytes().take_while(in_value).count();
+        // `'Loading...done'` is a sentence.
+        let cut = next > 0 && (has_digit(&after[..next]) || has_digit(&rest[..len]));
+        cut.then_some(len)
     }
 
     /// How much of the text, from a bracket or a quote on, is what a database was
     /// given to store, as an error of a constraint tells it.
     pub(super) fn stored_values(&self) -> Option<usize> {
         const MARKS: [(&str, char); 6] = [
-            // SQLAlchemy
-            ("[parameters: ", ')'),
             ("ailing row contains ", ')'),
             (") values ", ')'),
             (")=", ')'),
+            ("uplicate key value is ", ')'),
             ("uplicate entry ", '\''),
             (" dup key: ", '}'),
         ];
         let before = &self.text[..self.at];
-        // Python writes a moment so, from a year down to a part of a second.
+        let line = self.rest().lines().next()?;
+        // Python writes a moment so, from a year down to a part of a second, which
+        // nobody chooses.
         if before.ends_with("datetime.datetime") {
-            let line = self.rest().lines().next()?;
             let parts = line[1..].split([')', '.', 't']).next()?;
             let numbers = parts.split(", ").filter(|part| is_number(part)).count();
-            // A day alone was chosen, where values are compared.
-            let chance = numbers > if self.compares { 5 } else { 2 };
+            let chance = numbers > if self.compares { 6 } else { 5 };
             return chance.then_some(1 + parts.trim_end_matches([',', ' ']).len());
         }
         if self.compares {
             return None;
+        }
+        // SQLAlchemy
+        if line.starts_with("[parameters: ") {
+            return line.rfind(']');
         }
         let is_marked = |mark: &&(&str, char)| {
             let from = before.len().checked_sub(mark.0.len());
             let said = from.and_then(|from| before.get(from..));
             said.is_some_and(|said| said.eq_ignore_ascii_case(mark.0))
         };
-        let (_, closes) = MARKS.iter().find(is_marked)?;
-        let line = self.rest().lines().next()?;
+        let (mark, closes) = MARKS.iter().find(is_marked)?;
         let end = match closes {
             '\'' => 1 + line.get(1..)?.find("' for ")?,
             // A name of a column stands in brackets of its own.
             ')' => closing_bracket(line)?,
             _ => line.find(*closes)?,
         };
-        (end > 1).then_some(end)
+        // A value that a key lacks, and what a function was given, is the cause.
+        let stored = match *mark {
+            ")=" => line[end..].contains("already exists"),
+            ") values " => {
+                let far = before.floor_char_boundary(before.len().saturating_sub(STATEMENT));
+                before[far..].to_ascii_lowercase().contains("insert into ")
+            }
+            _ => true,
+        };
+        (end > 1 && stored).then_some(end)
     }
 }
 
 /// Where the bracket closes that a text begins with.
-fn closing_bracket(text: &str) -> Option<usize> {
+pub(super) fn closing_bracket(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     text.bytes().position(|b| {
         match b {
@@ -111,24 +126,18 @@ pub(super) fn cut_uuid(text: &str) -> Option<usize> {
     (formed && cut && (SHORTEST..36).contains(&id.len())).then_some(id.len())
 }
 
-/// How long the address is that `text` begins with, if a test made it up: with a
-/// number that no person's has, or of a domain that is nobody's (RFC 2606).
+/// How long the address is that `text` begins with, if a test made it up: of a
+/// domain that is nobody's (RFC 2606), and of a name with a number or of two parts.
 pub(super) fn invented_address(text: &str) -> Option<usize> {
     let in_local = |b: u8| b.is_ascii_alphanumeric() || b"._+-".contains(&b);
     let local = &text[..text.bytes().take_while(|b| in_local(*b)).count()];
     let domain = text[local.len()..].strip_prefix('@')?;
-    let in_domain = |b: u8| b.is_ascii_alphanumeric() || b".-".contains(&b);
-    let len = domain.bytes().take_while(|b| in_domain(*b)).count();
-    let domain = domain[..len].trim_end_matches(['.', '-']);
-    let (_, top) = domain.rsplit_once('.')?;
-    let is_domain = top.len() >= 2 && top.bytes().all(|b| b.is_ascii_alphabetic());
-    let of_nobody = matches!(domain, "example.com" | "example.net" | "example.org");
-    let numbered = local.bytes().filter(u8::is_ascii_digit).count();
-    let invented = match of_nobody {
-        true => numbered > 0 || local.contains(['.', '_', '+']),
-        false => numbered > 1,
-    };
-    (is_domain && invented).then_some(local.len() + 1 + domain.len())
+    let reserved = ["example.com", "example.net", "example.org"];
+    let domain = reserved.into_iter().find(|of| domain.starts_with(of))?;
+    let len = local.len() + 1 + domain.len();
+    let ends = !text[len..].starts_with(|c: char| c.is_alphanumeric() || c == '-');
+    let invented = has_digit(local) || local.contains(['.', '_', '+']);
+    (ends && invented).then_some(len)
 }
 
 /// How long what `text` begins with is, if that is bytes in base 64 which are

@@ -16,6 +16,7 @@ mod shape;
 mod walk;
 mod words;
 
+use forms::closing_bracket;
 use jelly_base::text::strip_ansi;
 use std::borrow::Cow;
 
@@ -45,11 +46,20 @@ fn without_cut_arguments(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let shortened = |line: &str| {
-        let cut = line.trim_start().starts_with('+') && line.contains("...");
-        let told = line.find(" where ").filter(|_| cut)?;
-        let call = told + line[told..].find(" = ")?;
-        let arguments = call + line[call..].find('(')?;
-        Some(format!("{}(<cut>)", &line[..arguments]))
+        let (blanks, told) = line.split_at(line.len() - line.trim_start().len());
+        let told = told
+            .strip_prefix('+')?
+            .trim_start()
+            .strip_prefix("where ")?;
+        let call = told.find(" = ")?;
+        let (called, arguments) = told.split_at(call + told[call..].find('(')?);
+        let end = closing_bracket(arguments).map_or(arguments.len(), |end| end + 1);
+        let (arguments, rest) = arguments.split_at(end);
+        // What a list leaves out ends with its bracket.
+        let cut = arguments.split("...").skip(1).any(|behind| {
+            !behind.starts_with([' ', ',', ')', ']', '}', '>', '\'', '"']) && !behind.is_empty()
+        });
+        cut.then(|| format!("{blanks}+  where {called}(<cut>){rest}"))
     };
     let lines = text
         .split('\n')

@@ -111,30 +111,32 @@ fn clock(text: &str) -> Option<(&str, bool)> {
             rest = after;
         }
     }
+    let mut offset = false;
     for _ in 0..2 {
         if let Some(zone) = ZONES.iter().find_map(|zone| fit(zone, rest)) {
+            offset = rest[..zone].ends_with(|c: char| c.is_ascii_digit());
             rest = &rest[zone..];
         }
     }
     if let Some(year) = fit(" %", rest) {
         rest = &rest[year..];
     }
-    Some((without_zone_name(rest), round))
+    let rest = if offset {
+        without_zone_name(rest)
+    } else {
+        rest
+    };
+    Some((rest, round))
 }
 
-/// What follows the name of a zone, as JavaScript writes it:
+/// What follows the name of a zone, as JavaScript writes it behind its offset:
 /// ` (Central European Standard Time)`.
 fn without_zone_name(text: &str) -> &str {
     let named = text
         .strip_prefix(" (")
         .and_then(|named| named.split_once(')'));
     match named {
-        Some((name, rest))
-            if name.ends_with(" Time")
-                && name.bytes().all(|b| b.is_ascii_alphabetic() || b == b' ') =>
-        {
-            rest
-        }
+        Some((name, rest)) if name.chars().all(|c| c.is_alphabetic() || c == ' ') => rest,
         Some(_) | None => text,
     }
 }

@@ -70,7 +70,7 @@ impl<'t> Walk<'t> {
         let prefix = prefix_len(name);
         let id = &name[prefix..];
         let labelled = self.labelled_id(id, prefix);
-        let made = self.in_path
+        let made = self.temporary
             && name
                 .rsplit_once('-')
                 .is_some_and(|(stem, end)| is_of_mkdtemp(end) && !is_odd(stem));
@@ -184,7 +184,7 @@ impl<'t> Walk<'t> {
             let behind_id = self.out.trim_end_matches('_').ends_with(ID);
             let mixed = short && !is_number(text) && has_digit(text);
             let suffix = suffix || ends && behind_id && mixed;
-            let suffix = suffix || ends && hyphen && self.in_path && is_of_mkdtemp(text);
+            let suffix = suffix || ends && hyphen && self.temporary && is_of_mkdtemp(text);
             let beside = before || parts.get(index + 1).is_some_and(|next| next.chance);
             let number = text.bytes().position(|b| b.is_ascii_digit());
             let mut stem = 0;

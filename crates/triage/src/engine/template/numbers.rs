@@ -104,9 +104,6 @@ impl Walk<'_> {
         if self.word.is(WordKinds::PLACE) || key {
             return Some(LINE);
         }
-        if self.counts && (gap == ": " || gap.ends_with('=')) && self.version == 0 {
-            return Some(ID);
-        }
         // Of a session that Apple's libraries number.
         if self.out.ends_with("<id>>.<") {
             return Some(ID);
@@ -128,6 +125,17 @@ impl Walk<'_> {
         }
         if self.word.is(WordKinds::CODE) && !gap.contains(']') {
             return None;
+        }
+        if self.counts && (gap == ": " || gap.ends_with('=')) && self.version == 0 {
+            return Some(ID);
+        }
+        // How often a client asked before it gave up, beside the id of its request.
+        if self.out.ends_with("<id>, attempts: ") {
+            return Some(ID);
+        }
+        // QuickCheck and its kin.
+        if self.out.ends_with("after ") && self.rest()[n.len()..].starts_with(" tests") {
+            return Some(ID);
         }
         let counting = WordKinds::COUNTER | WordKinds::RECORD | WordKinds::MACHINE | WordKinds::ID;
         // `node:20` is a version of an image.
@@ -301,24 +309,21 @@ fn is_epoch(n: &str) -> bool {
     matches!(n.len(), 10 | 13) && ("14".."20").contains(&&n[..2])
 }
 
-/// A number with as many digits as mean something, where it has all that a double
-/// keeps: 12.48 for 12.480000000000002.
+/// A number without the noise of a double, where a run of zeros or nines shows it:
+/// 12.48 for 12.480000000000002.
 fn rounded(number: &str) -> Option<String> {
-    const ALL: usize = 14;
-    const MEANT: usize = 7;
+    /// As many digits has no number that somebody chose.
+    const ALL: usize = 15;
+    const RUN: usize = 7;
     let (whole, fraction) = number.split_once('.')?;
-    let zeros = fraction.len() - fraction.trim_start_matches('0').len();
-    let told = match whole {
-        "0" => fraction.len() - zeros,
-        _ => whole.len() + fraction.len(),
-    };
-    if !is_number(whole) || !is_number(fraction) || told <= ALL {
+    if !is_number(whole) || !is_number(fraction) || whole.len() + fraction.len() < ALL {
         return None;
     }
-    let places = match whole {
-        "0" => MEANT + zeros,
-        _ => MEANT.saturating_sub(whole.len()),
-    };
+    let zeros = fraction.len() - fraction.trim_start_matches('0').len();
+    let from = if whole == "0" { zeros } else { 0 };
+    let runs = fraction.as_bytes()[from..].windows(RUN);
+    let is_run = |run: &[u8]| run.iter().all(|b| *b == b'0') || run.iter().all(|b| *b == b'9');
+    let places = from + runs.into_iter().position(is_run)?;
     let exact = format!("{:.places$}", number.parse::<f64>().ok()?);
     Some(match exact.contains('.') {
         true => exact.trim_end_matches('0').trim_end_matches('.').to_owned(),

@@ -44,7 +44,7 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
     let of_mac = |at: usize| at > 3 && parts[at] == "T" && parts[at - 3] == "folders";
     let temporary = (0..parts.len())
         .rev()
-        .find(|at| kinds(parts[*at]).is(WordKinds::TEMPORARY) || of_mac(*at));
+        .find(|at| is_temporary(parts[*at]) || of_mac(*at));
     let ends = if path.ends_with(['/', '\\']) { "/" } else { "" };
     let kept = match temporary {
         Some(at) => match &parts[at + 1..] {
@@ -70,6 +70,15 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
         }
     };
     format!("<dir>/{kept}{ends}")
+}
+
+/// Whether a folder is for what is thrown away: `tmp`, or what CI servers put beside
+/// a checkout, as `shop_PR-12@tmp`.
+pub(super) fn is_temporary(folder: &str) -> bool {
+    let ends = [".tmp", "@tmp", "-tmp", "_tmp"];
+    kinds(folder).is(WordKinds::TEMPORARY)
+        || folder == "scratch"
+        || ends.into_iter().any(|end| folder.ends_with(end))
 }
 
 /// A folder without what a CI server adds to tell its copies apart, as in

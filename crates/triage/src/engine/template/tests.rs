@@ -93,7 +93,7 @@ fn chance_is_replaced() {
         ("pid 87 is gone", "pid <id> is gone"),
         ("==871==ERROR: heap", "==<id>==ERROR: heap"),
         ("got: (\"maria.kowalski22@example.com\")", "got: (\"<id>\")"),
-        ("invite for aisha4956@mail.acme.de", "invite for <id>"),
+        ("invite for aisha_k@example.org.", "invite for <id>."),
         (
             "Failing row contains (3862, Jonas Schmidt, null).",
             "Failing row contains (<id>).",
@@ -111,8 +111,8 @@ fn chance_is_replaced() {
             "index: slug_1 dup key: {<id>}",
         ),
         (
-            "insert into a (b) values (1, Jonas (7), x) failed",
-            "insert into a (b) values (<id>) failed",
+            "INSERT INTO a (b) values (1, Jonas (7), x) failed",
+            "INSERT INTO a (b) values (<id>) failed",
         ),
         ("assert 12.480000000000002 == 12.5", "assert 12.48 == 12.5"),
         (
@@ -137,8 +137,8 @@ fn chance_is_replaced() {
             "headers: content-length: <id>",
         ),
         (
-            "Timeout, inst: 0, qu: 1, qs: 3, in: 7, ops: 15, mc: 4, aoc: 2, sec: 11.68, max=8",
-            "Timeout, inst: <id>, qu: <id>, qs: <id>, in: <id>, ops: <id>, mc: <id>, aoc: <id>, sec: <id>, max=<id>",
+            "Timeout, inst: 0, qu: 1, qs: 3, in: 7, ops: 15, mc: 4, aoc: 2, sec: 11.68, max=8, a: 1, b: 2, c: 3, code: 4",
+            "Timeout, inst: <id>, qu: <id>, qs: <id>, in: <id>, ops: <id>, mc: <id>, aoc: <id>, sec: <id>, max=<id>, a: <id>, b: <id>, c: <id>, code: 4",
         ),
         (
             "at Thu Nov 26 2026 17:43:10 GMT+0100 (Central European Standard Time) it broke",
@@ -146,11 +146,11 @@ fn chance_is_replaced() {
         ),
         (
             "scandir '/scratch/ci/shop-V2NfMU'",
-            "scandir '<dir>/ci/shop-<id>'",
+            "scandir '<dir>/shop-<id>'",
         ),
         (
             "open '/builds/shop.tmp/a-kdjfh3/x.txt'",
-            "open '<dir>/a-<id>/x.txt'",
+            "open '<dir>/x.txt'",
         ),
         (
             "expected 'order 0f84026b-1919-4bbd-b156-ebb22ba…' to equal 'x'",
@@ -168,7 +168,7 @@ fn chance_is_replaced() {
             "due datetime.datetime(2026, 11, 26, 17, 43, 10, 118912)",
             "due datetime.datetime(<id>)",
         ),
-        ("[parameters: ('x', -6)]", "[parameters: (<id>)]"),
+        ("[parameters: [('x', -6), ('y', 2)]]", "[<id>]"),
         (
             "Expected 0.10000000048752905 to be close to 0.2",
             "Expected 0.1 to be close to 0.2",
@@ -375,6 +375,29 @@ fn near_misses_stay_apart() {
         ("Duplicate entry 'a' for key '{}'", "email", "slug"),
         ("expected values ({}) to equal (2)", "1", "3"),
         ("assert 12.{}480000000000002 == 12.5", "4", "5"),
+        (
+            "postgres://app01@{}.acme.de:5432/shop refused",
+            "db-a",
+            "db-b",
+        ),
+        ("ssh: deploy42@{}.acme.de: refused", "host-a", "host-b"),
+        ("Downloading...{} not found", "404", "500"),
+        ("exit status...{}", "1", "127"),
+        (
+            "Pool: a=1, b=2, c=3, d=4, e=5, f=6, g=7, h=8, i=9, j=1, k=2, l=3, errno={}",
+            "111",
+            "13",
+        ),
+        ("assert 123456789.{} == 123456789.5", "123456", "123457"),
+        ("open '/srv/lib-{}/x.so'", "OpenGL", "WebGPU"),
+        (
+            "assert 3 == 4\n +  where 3 = total([1, ...]).count('{}')",
+            "a",
+            "b",
+        ),
+        ("Key (country)=({}) is not present", "DE", "XX"),
+        ("unknown (mode) values ({})", "fast", "slow"),
+        ("password attempts: {}", "3", "5"),
         ("nothing listens on port {}", "5432", "27017"),
         (
             "protocol version {} is not supported",

@@ -4,7 +4,7 @@ use super::forms::{
     base64_id, base64_len, colons, cut_uuid, invented_address, scheme_len, steps_len,
 };
 use super::moment::moment;
-use super::path::{path_len, short_path};
+use super::path::{is_temporary, path_len, short_path};
 use super::shape::{is_hex, uuid};
 use super::words::{WordKinds, kinds};
 use std::net::Ipv4Addr;
@@ -30,7 +30,7 @@ pub(super) fn without_chance(text: &str, coarse: bool) -> (String, bool) {
 }
 
 /// As many counts in one text say how things stood, and not what went wrong.
-const MANY_COUNTS: usize = 8;
+const MANY_COUNTS: usize = 12;
 
 /// How many numbers stand behind `=` or `: ` as all that a name is given.
 fn counts_in(text: &str) -> usize {
@@ -70,6 +70,8 @@ pub(super) struct Walk<'t> {
     pub(super) compares: bool,
     /// The text is a part of a path.
     pub(super) in_path: bool,
+    /// The path leads through a folder for what is thrown away.
+    pub(super) temporary: bool,
     /// No number but codes is kept, and of URLs only the host.
     pub(super) coarse: bool,
     /// It holds a measured value against a limit.
@@ -138,6 +140,7 @@ impl<'t> Walk<'t> {
             out: String::with_capacity(text.len()),
             compares: false,
             in_path: false,
+            temporary: false,
             coarse: false,
             limits: false,
             counts: false,
@@ -192,7 +195,7 @@ impl<'t> Walk<'t> {
             return;
         }
         let rest = self.rest();
-        if matches!(b, b'(' | b'\'' | b'{')
+        if matches!(b, b'(' | b'\'' | b'{' | b'[')
             && let Some(len) = self.stored_values()
         {
             self.out.push(char::from(b));
@@ -289,7 +292,9 @@ impl<'t> Walk<'t> {
         if let Some(len) = base64_len(rest).or_else(|| steps_len(rest).filter(|_| !self.compares)) {
             return self.put(len, Some(ID));
         }
-        if let Some(len) = invented_address(rest).or_else(|| cut_uuid(rest)) {
+        let in_url = self.text[..self.at].ends_with("://");
+        let address = invented_address(rest).filter(|_| !in_url);
+        if let Some(len) = address.or_else(|| cut_uuid(rest)) {
             return self.put(len, Some(ID));
         }
         // A letter may be glued to an id.
@@ -362,7 +367,8 @@ impl<'t> Walk<'t> {
             self.url_path();
         } else {
             let version = self.version > 0;
-            let short = short_path(path, |part| component(part, version));
+            let temporary = path.split(['/', '\\']).any(is_temporary);
+            let short = short_path(path, |part| component(part, version, temporary));
             self.put(len, None);
             self.out.truncate(self.out.len() - len);
             self.out.push_str(&short);
@@ -414,7 +420,7 @@ impl<'t> Walk<'t> {
             if is_number(part) && !last.is(WordKinds::CODE | WordKinds::VERSION) {
                 self.out.push_str(ID);
             } else {
-                self.out.push_str(&component(part, false));
+                self.out.push_str(&component(part, false, false));
             }
             last = kinds(part);
         }
@@ -424,9 +430,10 @@ impl<'t> Walk<'t> {
 }
 
 /// A part of a path without what of it is chance.
-fn component(part: &str, version: bool) -> String {
+fn component(part: &str, version: bool, temporary: bool) -> String {
     let mut walk = Walk::new(part);
     walk.in_path = true;
+    walk.temporary = temporary;
     walk.version = if version { VERSION_WORDS } else { 0 };
     while walk.at < part.len() {
         let rest = walk.rest();
