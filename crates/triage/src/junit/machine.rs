@@ -23,8 +23,9 @@ pub(super) const BETWEEN: &str = " > ";
 /// Warnings of one report.
 const WARNINGS: usize = 16;
 
-/// Bytes of a warning or a problem, which may quote the report.
-const SAID: usize = 400;
+/// Bytes of a warning or a problem, which may quote the report, without the mark
+/// that something was cut.
+const SAID: usize = 400 - '…'.len_utf8();
 
 /// An open element.
 #[derive(Debug, Clone, Copy)]

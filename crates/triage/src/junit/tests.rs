@@ -282,6 +282,8 @@ fn what_is_said_of_a_report_is_short_and_obeyed_by_no_terminal() {
     for bytes in [
         "<testsuite></a\u{1b}[2J\u{7}\0\r\n>".to_owned(),
         format!("1..1\nok 1\nBail out! \u{1b}]0;{long}"),
+        // Cut where a letter ends.
+        format!("1..1\nok 1\nBail out! {}", "¥".repeat(300)),
         format!("<?xml version='1.0' encoding='\u{1b}[31m{long}'?><testsuite/>"),
         format!("{{\"results\":{{\"tool\":{{\"\u{1b}[2J{long}"),
     ] {
