@@ -490,6 +490,10 @@ mod tests {
                 let mut args = named.into_iter().flat_map(clap::Command::get_arguments);
                 let is_there = args.any(|arg| arg.get_id() == setting.arg);
                 assert!(is_there, "{path} has no --{}", setting.arg);
+                let twice = SETTINGS[..at]
+                    .iter()
+                    .any(|other| other.arg == setting.arg && other.commands.contains(path));
+                assert!(!twice, "{path} has two settings for --{}", setting.arg);
             }
             let same =
                 |other: &&super::Setting| other.env == setting.env || other.key == setting.key;

@@ -221,6 +221,8 @@ pub(in super::super) fn kill_own_children(keep: &[u32]) -> usize {
     let until = Instant::now() + SWEEP_TAKES;
     let mut killed: Vec<Proc> = Vec::new();
     let mut calm = 0;
+    // Mostly there is nobody, and that is asked first: what a process reads of itself
+    // in `/proc` makes its end slower.
     while calm < CALM_LOOKS && unix::has_children() && Instant::now() < until {
         let alive = living_children(keep);
         calm = if alive.is_empty() { calm + 1 } else { 0 };

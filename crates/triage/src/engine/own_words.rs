@@ -69,7 +69,15 @@ pub(super) fn owner_rule(rule: &Rule, facts: &Facts<'_>, said: &str) -> Option<&
         return None;
     }
     let plain = || !of_own_class && !words.is_empty() && !names_system(words);
-    match facts.raised_in() {
+    let origin = facts.raised_in();
+    // A promise that jest saw rejected has the stack of the test.
+    if let Origin::Test | Origin::Unknown = origin
+        && let Some(words) = rejected_with(facts)
+    {
+        let own = !names_machine(words) && (!names_system(words) || is_explained(words));
+        return own.then_some("exception/in-product");
+    }
+    match origin {
         Origin::Product => {
             let is_own = match class_owner(facts, &frame, class) {
                 ClassOwner::Product => true,
@@ -83,12 +91,6 @@ pub(super) fn owner_rule(rule: &Rule, facts: &Facts<'_>, said: &str) -> Option<&
             true => plain().then_some("rust/panic-by-code"),
             false => (plain() || is_explained(words)).then_some("rust/panic-with-message"),
         },
-        // A promise that jest saw rejected has the stack of the test.
-        Origin::Test | Origin::Unknown if rejected_class(facts).is_some() => {
-            let words = rejected_class(facts).map_or("", |(_, words)| words);
-            let own = !names_machine(words) && (!names_system(words) || is_explained(words));
-            own.then_some("exception/in-product")
-        }
         // Tests in Go tell an error in a line of their own, without a stack.
         Origin::Test | Origin::Unknown => {
             let text = facts.failure.text.as_deref().unwrap_or_default();
@@ -120,24 +122,23 @@ fn without_code(words: &str) -> &str {
 /// order 12 is closed`.
 fn is_explained(words: &str) -> bool {
     const SENTENCE: usize = 3;
-    const OF_MACHINES: [&str; 12] = [
-        "again", "attempt", "cannot", "could", "lookup", "open", "peer", "read", "retr", "times",
-        "tried", "writ",
-    ];
     let rest = words.split_once(": ").map(|(_, rest)| rest);
     rest.is_some_and(|rest| {
         let lower = rest.to_ascii_lowercase();
-        let of_machine = OF_MACHINES.iter().any(|word| lower.contains(word));
+        let of_machine = |word: &str| {
+            let mut begins = OWN_WORDS.of_machines.iter();
+            begins.any(|begin| word.starts_with(begin.as_str()))
+        };
         rest.split_whitespace().count() >= SENTENCE
             && rest.bytes().any(|b| b.is_ascii_digit())
-            && !of_machine
+            && !lower.split_whitespace().any(of_machine)
             && !names_system(rest)
     })
 }
 
-/// The class and the words of what a promise was rejected with, where the class is
-/// none of the language or of a client of services.
-fn rejected_class<'f>(facts: &Facts<'f>) -> Option<(&'f str, &'f str)> {
+/// The words of what a promise was rejected with, where its class is none of the
+/// language or of a client of services.
+fn rejected_with<'f>(facts: &Facts<'f>) -> Option<&'f str> {
     let text = facts.failure.text.as_deref()?;
     let (_, value) = text.split_once("Rejected to value: [")?;
     let (class, words) = value.lines().next()?.split_once(": ")?;
@@ -145,7 +146,7 @@ fn rejected_class<'f>(facts: &Facts<'f>) -> Option<(&'f str, &'f str)> {
         .bytes()
         .all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let known = OWN_WORDS.of_scripts.iter().any(|known| known == class);
-    (is_name && !known).then(|| (class, words.trim_end_matches(']')))
+    (is_name && !known).then(|| words.trim_end_matches(']'))
 }
 
 /// Whether what was raised was caused by an error of the system, which the report

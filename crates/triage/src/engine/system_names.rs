@@ -16,6 +16,7 @@ pub(super) struct OwnWords {
     pub(super) standard: Vec<String>,
     pub(super) of_systems: Vec<String>,
     pub(super) of_scripts: Vec<String>,
+    pub(super) of_machines: Vec<String>,
     machine: Vec<String>,
     both: Vec<String>,
 }

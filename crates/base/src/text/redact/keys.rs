@@ -4,6 +4,8 @@ use std::ops::Range;
 
 const BEGIN_KEY: &str = "-----BEGIN ";
 const END_KEY: &str = "-----END";
+/// What follows the lines of a key of PuTTY.
+const END_OF_PUTTY: &str = "Private-MAC";
 const PRIVATE: [&str; 2] = ["PRIVATE KEY-----", "PRIVATE KEY BLOCK-----"];
 
 /// What stands between those lines, in order for each form of file.
@@ -56,20 +58,24 @@ fn next_of_putty(text: &str) -> Option<Key> {
     const LINES: &str = "Private-Lines: ";
     /// Of the number of lines.
     const DIGITS: usize = 8;
+    let last_end = text.rfind(END_OF_PUTTY);
     text.match_indices(LINES).find_map(|(first_line, _)| {
         let counted = first_line + LINES.len();
         let digits = text[counted..].bytes().take(DIGITS);
         let digits = digits.take_while(u8::is_ascii_digit).count();
         // A line may have become a blank, or an escape, on its way.
         let behind = &text[counted + digits..];
-        let key = behind.trim_start_matches([' ', '\\', 'r', 'n', '\r', '\n']);
+        let mut key = behind.trim_start();
+        while let Some(rest) = key.strip_prefix("\\n").or_else(|| key.strip_prefix("\\r")) {
+            key = rest.trim_start();
+        }
         let begin = text.len() - key.len();
         let is_line = key.len() < behind.len();
-        let is_whole = behind.starts_with(['\r', '\n']) || key.contains("Private-MAC");
+        let is_whole = behind.starts_with(['\r', '\n']) || last_end >= Some(begin);
         (digits > 0 && is_line && is_whole).then(|| Key {
             first_line,
             begin,
-            end: text[begin..].find("Private-MAC").map(|end| begin + end),
+            end: text[begin..].find(END_OF_PUTTY).map(|end| begin + end),
         })
     })
 }
@@ -91,7 +97,24 @@ fn next_key(text: &str) -> Option<Key> {
 
 #[cfg(test)]
 mod tests {
-    use super::open_key;
+    use super::{open_key, private_keys};
+
+    #[test]
+    fn a_key_of_putty_is_known_on_lines_and_on_one() {
+        let lines = "Private-Lines: 2\nnAbC\nrDeF\nPrivate-MAC: 1";
+        for text in [
+            lines.to_owned(),
+            lines.replace('\n', " "),
+            lines.replace('\n', "\\n"),
+        ] {
+            let keys = private_keys(&text);
+            assert_eq!(keys.len(), 1, "{text}");
+            assert!(text[keys[0].clone()].starts_with("nAbC"), "{text}");
+            assert_eq!(open_key(&text), None, "{text}");
+        }
+        assert_eq!(open_key("a\nPrivate-Lines: 2\nAbC\n"), Some(2));
+        assert!(private_keys("Private-Lines: 2 of them").is_empty());
+    }
 
     #[test]
     fn a_key_without_its_last_line_is_open() {

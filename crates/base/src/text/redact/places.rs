@@ -185,6 +185,7 @@ fn scan_words<'a>(words: impl Iterator<Item = Scan<'a>>, found: &mut Vec<Found<'
         let text = word.text();
         let before = std::mem::replace(&mut next, Next::Anything);
         of_curl |= text == "curl" || text.ends_with("/curl");
+        of_curl &= !matches!(text, "&&" | "||" | "|" | "&");
         if of_curl && takes_user(text) {
             next = Next::User;
         } else if of_curl

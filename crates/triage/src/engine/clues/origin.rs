@@ -49,7 +49,9 @@ pub(in crate::engine) fn origin(f: &Failure) -> Origin {
     // What was cut begins with the class of the test.
     let class = f.classname.as_deref().unwrap_or_default();
     let class = class.rsplit('.').next().unwrap_or_default();
-    let of_class = |place: &str| is_own(place, f) && place.contains(class);
+    // Some writers call a class by other words than the stack does.
+    let of_class =
+        |place: &str| is_own(place, f) && (place.contains(class) || !text.contains(class));
     let starts_own = || innermost(&text, |place| !place.is_empty()).is_some_and(of_class);
     match innermost(&text, |place| is_own(place, f)).or_else(|| said_at(&text, f)) {
         None if is_of(Oddity::TrimmedStacks) => Origin::Trimmed,

@@ -50,11 +50,12 @@ impl Walk<'_> {
             (" dup key: ", '}'),
         ];
         let before = &self.text[..self.at];
-        let line = self.rest().lines().next()?;
+        // Asked for where it is needed: a line may be long, and full of brackets.
+        let line = || self.rest().lines().next();
         // Python writes a moment so, from a year down to a part of a second, which
         // nobody chooses.
         if before.ends_with("datetime.datetime") {
-            let parts = line[1..].split([')', '.', 't']).next()?;
+            let parts = self.rest()[1..].split([')', '.', 't', '\n']).next()?;
             let numbers = parts.split(", ").filter(|part| is_number(part)).count();
             let chance = numbers > if self.compares { 6 } else { 5 };
             return chance.then_some(1 + parts.trim_end_matches([',', ' ']).len());
@@ -63,8 +64,8 @@ impl Walk<'_> {
             return None;
         }
         // SQLAlchemy
-        if line.starts_with("[parameters: ") {
-            return line.rfind(']');
+        if self.rest().starts_with("[parameters: ") {
+            return line()?.rfind(']');
         }
         let is_marked = |mark: &&(&str, char)| {
             let from = before.len().checked_sub(mark.0.len());
@@ -72,6 +73,7 @@ impl Walk<'_> {
             said.is_some_and(|said| said.eq_ignore_ascii_case(mark.0))
         };
         let (mark, closes) = MARKS.iter().find(is_marked)?;
+        let line = line()?;
         let end = match closes {
             '\'' => 1 + line.get(1..)?.find("' for ")?,
             // A name of a column stands in brackets of its own.

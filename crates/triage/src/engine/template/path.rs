@@ -76,9 +76,7 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
 /// a checkout, as `shop_PR-12@tmp`.
 pub(super) fn is_temporary(folder: &str) -> bool {
     let ends = [".tmp", "@tmp", "-tmp", "_tmp"];
-    kinds(folder).is(WordKinds::TEMPORARY)
-        || folder == "scratch"
-        || ends.into_iter().any(|end| folder.ends_with(end))
+    kinds(folder).is(WordKinds::TEMPORARY) || ends.into_iter().any(|end| folder.ends_with(end))
 }
 
 /// A folder without what a CI server adds to tell its copies apart, as in
