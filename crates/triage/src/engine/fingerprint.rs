@@ -7,11 +7,17 @@ use super::facts::{Facts, FailureSource, Promise};
 use super::field::word;
 use super::first;
 use super::statement;
+use super::tables::{any_of, built, table};
 use super::template::{template, without_stamps};
+use crate::frameworks::is_odd;
+use crate::frameworks::spec::Oddity;
 use jelly_base::model::{Evidence, Failure, Template};
 use jelly_base::text::{stable_name, truncate};
+use regex::Regex;
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// How fingerprints are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -205,7 +211,8 @@ fn push_statement(
     let bare = is_bare(said, facts.failure.type_.as_deref()) && logged.is_none();
     // Two functions that throw the same are two causes.
     let thrown = second && root_cause == "code_exception";
-    if of_program && (bare || thrown) {
+    let waited = second && bare && root_cause.ends_with("timeout");
+    if of_program && (bare || thrown) || waited {
         let frame = match second {
             true => clues::product_function(facts.failure),
             false => clues::product_frame(facts.failure),
@@ -232,6 +239,22 @@ fn push_statement(
     }
 }
 
+/// `tables/bare.yaml`, which says what it is.
+#[derive(Deserialize)]
+struct BareStatements {
+    says: Vec<String>,
+}
+
+static BARE: LazyLock<Regex> = LazyLock::new(|| {
+    let bare: BareStatements = table(built!("bare"));
+    let whole: Vec<String> = bare
+        .says
+        .iter()
+        .map(|says| format!("\\A(?:{says})\\z"))
+        .collect();
+    any_of("", &whole)
+});
+
 /// Whether a statement says no more than that something was thrown, or that
 /// something is false.
 fn is_bare(said: &str, class: Option<&str>) -> bool {
@@ -242,11 +265,9 @@ fn is_bare(said: &str, class: Option<&str>) -> bool {
                 .iter()
                 .any(|ending| text.ends_with(ending))
     };
-    let of_nothing = matches!(
-        said,
-        "assert False" | "AssertionError: assert False" | "AssertionError: False is not true"
-    );
-    of_nothing || is_class(said) || said.is_empty() && class.is_some_and(is_class)
+    let (head, rest) = said.split_once(": ").unwrap_or_default();
+    let told = if is_class(head) { rest } else { said };
+    BARE.is_match(told.trim()) || is_class(said) || said.is_empty() && class.is_some_and(is_class)
 }
 
 /// JSON with sorted keys: the order of a map's keys means nothing.
@@ -261,6 +282,10 @@ fn identity(f: &Failure) -> [Cow<'_, str>; 5] {
     let [server, step, suite, classname, name] =
         [&f.server, &f.step, &f.suite, &f.classname, &f.name]
             .map(|part| part.as_deref().unwrap_or(""));
+    let by_first = |writer: &String| is_odd(writer, Oddity::SuitesNamedByFirst);
+    // The path of a file is no block of it.
+    let is_block = !suite.contains(['/', '\\']) && f.dialect.as_ref().is_some_and(by_first);
+    let suite = if is_block { "" } else { suite };
     let stable_suite = stable_name(suite);
     // Many writers name a suite by its class.
     let stable_class = if classname == suite {

@@ -27,6 +27,7 @@ mod field;
 mod fingerprint;
 mod first;
 mod flaws;
+mod framework_talk;
 mod launchers;
 mod literals;
 mod live;

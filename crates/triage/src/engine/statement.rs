@@ -5,6 +5,7 @@
 //! It is chosen by form alone. No rule is asked, so a fingerprint does not
 //! change because a rule learned to quote another line.
 
+use super::framework_talk::{begins_with_any, is_noise};
 use jelly_base::model::Failure;
 use jelly_base::text::{lines, strip_ansi, truncate_middle};
 use memchr::memmem::Finder;
@@ -113,7 +114,10 @@ fn either(one: String, other: String) -> String {
 
 fn readable(text: &str) -> Cow<'_, str> {
     // Writers of XML spell an escape character out.
-    let text = truncate_middle(text, READ);
+    let text = match stack_of_json(text) {
+        Some(stack) => Cow::Owned(stack),
+        None => truncate_middle(text, READ),
+    };
     if text.contains("#x1B") {
         return Cow::Owned(strip_ansi(&text.replace("#x1B", "\x1b")).into_owned());
     }
@@ -121,6 +125,20 @@ fn readable(text: &str) -> Cow<'_, str> {
         Cow::Borrowed(text) => strip_ansi(text),
         Cow::Owned(text) => Cow::Owned(strip_ansi(&text).into_owned()),
     }
+}
+
+/// The stack of an error that a reporter wrote as JSON, as jest-junit does where a
+/// hook failed.
+fn stack_of_json(text: &str) -> Option<String> {
+    /// A longer one is data.
+    const MOST: usize = 256 * 1024;
+    let text = text.trim();
+    if text.len() > MOST || !text.starts_with("{\"") || !text.contains("\"stack\":") {
+        return None;
+    }
+    let error: serde_json::Value = serde_json::from_str(text).ok()?;
+    let stack = error.get("stack")?.as_str()?;
+    Some(stack.to_owned())
 }
 
 /// pytest's marked lines of the last exception of a chain.
@@ -417,14 +435,6 @@ fn ends_statement(line: &str) -> bool {
     begins_with_any(line, STORIES)
 }
 
-/// Most lines are told from all words by their first letter.
-fn begins_with_any(line: &str, words: &[&str]) -> bool {
-    let first = line.as_bytes().first();
-    words
-        .iter()
-        .any(|word| first == word.as_bytes().first() && line.starts_with(word))
-}
-
 /// Which element was acted on, and what kept it; not how often it was tried.
 fn telling_call(line: &str) -> Option<&str> {
     let call = line.trim_start_matches("- ");
@@ -455,6 +465,7 @@ fn is_frame(line: &str) -> bool {
         after.len() < rest.len() && after.starts_with(char::is_whitespace) && called(after)
     };
     line.strip_prefix("at ").is_some_and(called)
+        || line.strip_prefix("❯ ").is_some_and(called)
         || line.starts_with("... ")
         || line.starts_with("File \"")
         || line.starts_with("from /")
@@ -496,56 +507,6 @@ fn is_code(line: &str) -> bool {
     let digits = unmarked.trim_start_matches(|c: char| c.is_ascii_digit());
     digits.len() < unmarked.len() && digits.trim_start().starts_with('|')
         || line.starts_with('>') && line[1..].starts_with("  ")
-}
-
-/// Talk of the framework, equal or volatile in every failure.
-fn is_noise(line: &str) -> bool {
-    const TALK: &[&str] = &[
-        "=== RUN",
-        "=== PAUSE",
-        "=== CONT",
-        "=== NAME",
-        "--- FAIL:",
-        "--- PASS:",
-        "--- SKIP:",
-        "(Session info:",
-        "Session info:",
-        "(Driver info:",
-        "Use -v to get",
-        "Use -vv to",
-        "...Full output truncated",
-        "Full diff:",
-        "Traceback",
-        "Hint: make sure",
-        "During handling of",
-        "The above exception",
-        "Session ID:",
-        "Capabilities {",
-        "Command: [",
-        "Element: [",
-        "To see the full",
-        "[+",
-        "@@ ",
-        "══╡",
-        "════",
-        "In [It] at:",
-        "Use --",
-        "# tmp ",
-    ];
-    const CONSTANT: &[&str] = &[
-        "failed",
-        "failure",
-        "failed!",
-        "error",
-        "test failed",
-        "test failure",
-        "collection failure",
-        "assertion failed",
-        "assertionerror",
-        "fail",
-        "message:",
-    ];
-    begins_with_any(line, TALK) || CONSTANT.iter().any(|word| line.eq_ignore_ascii_case(word))
 }
 
 /// A line of a log without the place in the test's file that it starts with,

@@ -128,6 +128,10 @@ pub(crate) enum Oddity {
     NotRunFails,
     /// The error of a suite may be written twice, one after the other.
     DoubledErrors,
+    /// A suite is called like the first block of tests that ran of its file.
+    SuitesNamedByFirst,
+    /// Quotation marks in names are escaped twice.
+    QuotesEscapedTwice,
 }
 
 /// Which of both compared values a label announces.

@@ -336,9 +336,13 @@ impl Machine<'_> {
         if doubled && is_odd(self.dialect_name(), Oddity::DoubledErrors) {
             return;
         }
+        let quotes = is_odd(self.dialect_name(), Oddity::QuotesEscapedTwice);
         let Some(case) = self.cases.get_mut(index) else {
             return;
         };
+        if quotes && case.name.contains("&quot;") {
+            case.name = case.name.replace("&quot;", "\"");
+        }
         case.ordinal = self.next_ordinal;
         self.next_ordinal += 1;
         let elements = &mut self.summary.elements;

@@ -1,4 +1,4 @@
-//! What the form alone tells of a piece of text: addresses, ids in base 64, what a
+//! What the form alone tells of a piece of text: network addresses, ids in base 64, what a
 //! writer cut, what a database stored.
 
 use super::walk::{ID, Walk, has_digit, is_number, is_word};
@@ -60,6 +60,10 @@ impl Walk<'_> {
             let chance = numbers > if self.compares { 6 } else { 5 };
             return chance.then_some(1 + parts.trim_end_matches([',', ' ']).len());
         }
+        if before.ends_with("timedelta") {
+            let parts = self.rest().split([')', '\n']).next()?;
+            return parts.contains("microseconds=").then_some(parts.len());
+        }
         if self.compares {
             return None;
         }
@@ -119,27 +123,20 @@ pub(super) fn base64_id(text: &str) -> Option<usize> {
 
 /// How long the beginning of a UUID is that a writer cut, as in `0f84026b-1919-4…`.
 pub(super) fn cut_uuid(text: &str) -> Option<usize> {
-    const SHORTEST: usize = 9;
     let in_uuid = |b: &u8| b.is_ascii_digit() || (b'a'..=b'f').contains(b) || *b == b'-';
     let id = &text[..text.bytes().take_while(in_uuid).count()];
-    let hyphens = |at: usize, b: u8| matches!(at, 8 | 13 | 18 | 23) == (b == b'-');
-    let formed = id.bytes().enumerate().all(|(at, b)| hyphens(at, b));
     let cut = text[id.len()..].starts_with('…') || text[id.len()..].starts_with("...");
-    (formed && cut && (SHORTEST..36).contains(&id.len())).then_some(id.len())
+    (cut && is_cut_uuid(id)).then_some(id.len())
 }
 
-/// How long the address is that `text` begins with, if a test made it up: of a
-/// domain that is nobody's (RFC 2606), and of a name with a number or of two parts.
-pub(super) fn invented_address(text: &str) -> Option<usize> {
-    let in_local = |b: u8| b.is_ascii_alphanumeric() || b"._+-".contains(&b);
-    let local = &text[..text.bytes().take_while(|b| in_local(*b)).count()];
-    let domain = text[local.len()..].strip_prefix('@')?;
-    let reserved = ["example.com", "example.net", "example.org"];
-    let domain = reserved.into_iter().find(|of| domain.starts_with(of))?;
-    let len = local.len() + 1 + domain.len();
-    let ends = !text[len..].starts_with(|c: char| c.is_alphanumeric() || c == '-');
-    let invented = has_digit(local) || local.contains(['.', '_', '+']);
-    (ends && invented).then_some(len)
+/// Whether a text is the beginning of a UUID.
+pub(super) fn is_cut_uuid(text: &str) -> bool {
+    const SHORTEST: usize = 9;
+    let formed = |(at, b): (usize, u8)| match at {
+        8 | 13 | 18 | 23 => b == b'-',
+        _ => b.is_ascii_hexdigit(),
+    };
+    (SHORTEST..36).contains(&text.len()) && text.bytes().enumerate().all(formed)
 }
 
 /// How long what `text` begins with is, if that is bytes in base 64 which are
@@ -157,6 +154,78 @@ pub(super) fn base64_len(text: &str) -> Option<usize> {
     let quoted = text[digits + filled..].starts_with(['\'', '"']);
     (digits >= SHORTEST && (1..=2).contains(&filled) && mixed && (ends || quoted))
         .then_some(digits + filled)
+}
+
+/// How long the digest is that a text begins with, as browsers and npm write it:
+/// `sha512-` and what is said in base 64.
+pub(super) fn sha_len(text: &str) -> Option<usize> {
+    const SHORTEST: usize = 20;
+    let names = ["sha1-", "sha256-", "sha384-", "sha512-"];
+    let name = names.into_iter().find(|name| text.starts_with(name))?;
+    let is_digit = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/');
+    let digits = text[name.len()..].bytes().take_while(is_digit).count();
+    let end = name.len() + digits;
+    let filled = text[end..].len() - text[end..].trim_start_matches('=').len();
+    (digits >= SHORTEST).then_some(end + filled)
+}
+
+/// How long the bytes are that a text begins with, as Python shows them, if they are no
+/// text in UTF-8: `b'\xd1\x12qM'`.
+pub(super) fn raw_bytes_len(text: &str) -> Option<usize> {
+    let quote = text.strip_prefix('b').and_then(|rest| rest.chars().next());
+    let quote = quote.filter(|quote| matches!(quote, '\'' | '"'))?;
+    let content = &text["b'".len()..];
+    let content = &content[..content.find(['\n', quote])?];
+    if !text["b'".len() + content.len()..].starts_with(quote) {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(content.len());
+    let mut rest = content;
+    while let Some(first) = rest.bytes().next() {
+        let escape = rest.strip_prefix("\\x").and_then(|hex| hex.get(..2));
+        match escape.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &rest["\\x00".len()..];
+            }
+            None => {
+                bytes.push(first);
+                let next = rest.chars().next().map_or(1, char::len_utf8);
+                rest = &rest[next..];
+            }
+        }
+    }
+    let is_text = std::str::from_utf8(&bytes).is_ok();
+    (!is_text).then_some("b'".len() + content.len() + 1)
+}
+
+/// How long the bytes are that a text begins with, in pairs of digits to the base of
+/// sixteen as Node shows a `Buffer`, if they are no text.
+pub(super) fn bytes_len(text: &str) -> Option<usize> {
+    const FEWEST: usize = 6;
+    const HIGH: usize = 2;
+    let pair = |at: usize| {
+        let digits = text.get(at..at + 2)?;
+        let is_digit = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+        let whole = digits.bytes().all(is_digit)
+            && !text[at + 2..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        u8::from_str_radix(digits, 16).ok().filter(|_| whole)
+    };
+    let mut len = 0;
+    let mut pairs = 0;
+    let mut high = 0;
+    while let Some(byte) = pair(len) {
+        pairs += 1;
+        high += usize::from(!byte.is_ascii());
+        len += 2;
+        if !text[len..].starts_with(' ') || pair(len + 1).is_none() {
+            break;
+        }
+        len += 1;
+    }
+    // Numbers in a row are no bytes.
+    let letters = text[..len].bytes().any(|b| b.is_ascii_lowercase());
+    (pairs >= FEWEST && high >= HIGH && letters).then_some(len)
 }
 
 /// How long numbers with colons between them are, three and more, that are no

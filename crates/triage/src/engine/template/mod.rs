@@ -6,17 +6,21 @@
 //! by its place (behind a colon, in a path, in a URL) and by the words beside
 //! it, of which one table (`tables/words.yaml`) says what they mean.
 
+mod cut;
 mod forms;
+mod host;
+mod mail;
 mod moment;
 mod names;
 mod numbers;
 mod order;
 mod path;
+mod prose;
 mod shape;
 mod walk;
 mod words;
 
-use forms::closing_bracket;
+use cut::{without_cut_arguments, without_cut_ends, without_left_out};
 use jelly_base::text::strip_ansi;
 use std::borrow::Cow;
 
@@ -34,37 +38,10 @@ pub(super) fn template(message: &str) -> String {
     };
     let message = strip_ansi(&spelt_out);
     let message = without_cut_arguments(&message);
+    let message = without_cut_ends(&message);
     let (text, compares) = walk::without_chance(&message, false);
+    let text = without_left_out(&text);
     order::sorted(&text, compares)
-}
-
-/// A text without the arguments of the calls that pytest explains a comparison by
-/// (`+  where 2 = len([…...…])`), where it cut them: how much of them is left
-/// depends on the length of what is not.
-fn without_cut_arguments(text: &str) -> Cow<'_, str> {
-    if !(text.contains(" where ") && text.contains("...")) {
-        return Cow::Borrowed(text);
-    }
-    let shortened = |line: &str| {
-        let (blanks, told) = line.split_at(line.len() - line.trim_start().len());
-        let told = told
-            .strip_prefix('+')?
-            .trim_start()
-            .strip_prefix("where ")?;
-        let call = told.find(" = ")?;
-        let (called, arguments) = told.split_at(call + told[call..].find('(')?);
-        let end = closing_bracket(arguments).map_or(arguments.len(), |end| end + 1);
-        let (arguments, rest) = arguments.split_at(end);
-        // What a list leaves out ends with its bracket.
-        let cut = arguments.split("...").skip(1).any(|behind| {
-            !behind.starts_with([' ', ',', ')', ']', '}', '>', '\'', '"']) && !behind.is_empty()
-        });
-        cut.then(|| format!("{blanks}+  where {called}(<cut>){rest}"))
-    };
-    let lines = text
-        .split('\n')
-        .map(|line| shortened(line).map_or(Cow::Borrowed(line), Cow::Owned));
-    Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// The template without what may differ between failures of one cause in one
@@ -100,3 +77,6 @@ pub(super) fn without_any_stamp(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 #[path = "tests.rs"]
 mod tests;
+
+#[cfg(test)]
+mod chance_tests;

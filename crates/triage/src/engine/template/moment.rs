@@ -61,7 +61,8 @@ pub(super) fn moment(text: &str) -> Option<Moment> {
         let rest = clock.map_or(&text[day..], |(rest, _)| rest);
         // `2025-06-18-preview` is a name; with a time of day it is that of a file.
         let goes_on = clock.is_some() && rest.starts_with('-');
-        return (goes_on || ends(rest)).then(|| Moment {
+        let called = clock.is_some() && calls(rest);
+        return (goes_on || called || ends(rest)).then(|| Moment {
             len: text.len() - rest.len(),
             day: true,
             clock: clock.is_some(),
@@ -77,7 +78,7 @@ pub(super) fn moment(text: &str) -> Option<Moment> {
         }
         None => clock(text).filter(|(rest, _)| text.len() - rest.len() > "00:00 ".len())?,
     };
-    ends(rest).then(|| Moment {
+    (ends(rest) || calls(rest)).then(|| Moment {
         len: text.len() - rest.len(),
         day: day.is_some(),
         clock: true,
@@ -101,7 +102,8 @@ fn clock(text: &str) -> Option<(&str, bool)> {
         .find_map(|form| Some((form, fit(form, text)?)));
     let (form, len) = form?;
     let mut rest = &text[len..];
-    let mut round = form.len() < CLOCKS[0].len() || text[..len].ends_with("00");
+    let by_minutes = form.len() < CLOCKS[0].len();
+    let mut round = by_minutes || text[..len].ends_with("00");
     if let Some(fraction) = rest.strip_prefix(['.', ',', '_']) {
         let after = fraction.trim_start_matches(|c: char| c.is_ascii_digit());
         if after.len() < fraction.len() {
@@ -118,6 +120,8 @@ fn clock(text: &str) -> Option<(&str, bool)> {
             rest = &rest[zone..];
         }
     }
+    // With its zone, a program wrote it, and people choose every fifth minute.
+    round &= !(by_minutes && offset) || text[..len].ends_with(['0', '5']);
     if let Some(year) = fit(" %", rest) {
         rest = &rest[year..];
     }
@@ -139,6 +143,33 @@ fn without_zone_name(text: &str) -> &str {
         Some((name, rest)) if name.chars().all(|c| c.is_alphabetic() || c == ' ') => rest,
         Some(_) | None => text,
     }
+}
+
+/// How long a time of day is behind the `T` of a moment whose day stands elsewhere, as
+/// in what Python's `strptime` left over.
+pub(super) fn clock_behind_t(text: &str) -> Option<usize> {
+    let rest = text.strip_prefix('T')?;
+    let found = moment(rest).filter(|moment| moment.clock && !moment.day)?;
+    Some(1 + found.len)
+}
+
+/// How long the measured duration is that a text begins with, as ISO 8601 writes it:
+/// `PT10.157S`. A whole one is chosen.
+pub(super) fn duration_len(text: &str) -> Option<usize> {
+    let rest = text.strip_prefix("PT")?;
+    let in_duration = |b: &u8| b.is_ascii_digit() || b"HMS.".contains(b);
+    let parts = &rest[..rest.bytes().take_while(in_duration).count()];
+    let digit = |part: &str| part.starts_with(|c: char| c.is_ascii_digit());
+    let measured = parts
+        .split_once('.')
+        .is_some_and(|(_, fraction)| digit(fraction));
+    (digit(parts) && measured && parts.ends_with('S')).then_some("PT".len() + parts.len())
+}
+
+/// Whether a method of the value is called that was written before.
+fn calls(rest: &str) -> bool {
+    let method = rest.strip_prefix('.');
+    method.is_some_and(|method| method.starts_with(|c: char| c.is_ascii_lowercase()))
 }
 
 fn ends(rest: &str) -> bool {

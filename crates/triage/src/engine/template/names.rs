@@ -1,10 +1,13 @@
 //! Names: their parts are words, numbers, or chance.
 
+use super::host::host_len;
 use super::moment::moment;
 use super::shape::{
     self, PartShape, in_words, is_hex, is_pod_suffix, is_random_whole, shape, uuid,
 };
-use super::walk::{ID, Preceding, TIME, VERSION_WORDS, Walk, has_digit, is_number, is_word};
+use super::walk::{
+    ID, Preceding, TIME, VERSION_WORDS, Walk, has_digit, is_number, is_word, name_len,
+};
 use super::words::{WordKinds, is_wordlike, kinds, made_up_from};
 
 /// Whether less than half of a name is words.
@@ -16,6 +19,12 @@ impl<'t> Walk<'t> {
     pub(super) fn name(&mut self, name: &'t str) {
         let end = self.at + name.len();
         let bytes = name.as_bytes();
+        // Who it was on a machine is as much chance.
+        let at = self.text[end..].strip_prefix('@');
+        let at = at.map(|host| &host[..name_len(host)]);
+        if let Some(len) = at.and_then(host_len) {
+            return self.put(name.len() + 1 + len, Some(ID));
+        }
         // A short word is nothing but that; most of a text are.
         if bytes.len() < 8
             && bytes[1..].iter().all(u8::is_ascii_lowercase)
@@ -27,6 +36,20 @@ impl<'t> Walk<'t> {
             self.at = end;
             self.ended = end;
             return self.note(name);
+        }
+        if let Some(len) = host_len(name) {
+            self.put(len, Some(ID));
+            self.before = Preceding::Host;
+            return;
+        }
+        let host = [
+            "hostname\":\"",
+            "hostname\\\":\\\"",
+            "hostname: '",
+            "hostname': '",
+        ];
+        if host.iter().any(|key| self.text[..self.at].ends_with(key)) {
+            return self.put(name.len(), Some(ID));
         }
         if let Some(at) = made_up_from(name) {
             self.parts(&name[..at]);
@@ -172,11 +195,13 @@ impl<'t> Walk<'t> {
         let made = several && (self.word.is(WordKinds::MADE) || self.in_arn());
         let mut last = self.word;
         let mut counted = false;
+        // The part before this one was chance.
+        let mut replaced = false;
         for (index, part) in parts.iter().enumerate() {
             let text = part.text;
             self.out.push_str(&name[part.from..part.at]);
             let ends = index > 0 && index + 1 == parts.len();
-            let before = index > 0 && parts[index - 1].chance;
+            let before = replaced;
             let hyphen = name[part.from..part.at].ends_with('-');
             let short = text.len() <= 5;
             let suffix = ends && hyphen && (is_pod_suffix(text) || before && short);
@@ -191,7 +216,12 @@ impl<'t> Walk<'t> {
             // Playwright cuts long names of folders, and puts a hash in between.
             let hashed = (self.in_path || parts.len() > 3) && several && is_short_hash(text);
             let odd = || is_odd(text) || shape::turns(text.as_bytes()) > 1;
-            let made_up = made && text.len() >= 6 && odd() || hashed;
+            // `tempfile` fills a name up with eight of its alphabet.
+            let filled = self.temporary && text.len() == 8 && has_digit(text) && is_odd(text);
+            let tagged = ends && hyphen && (is_short_tag(text) || filled);
+            // All of a file's name, in a folder of the run.
+            let numbered = self.temporary && index == 0 && is_number(text) && several;
+            let made_up = made && text.len() >= 6 && odd() || hashed || tagged || numbered;
             let chance = match part.shape {
                 _ if part.chance || suffix || made_up => true,
                 PartShape::Random => true,
@@ -228,6 +258,7 @@ impl<'t> Walk<'t> {
                 }
                 (false, false) => self.out.push_str(text),
             }
+            replaced = chance;
             if !is_number(text) {
                 last = kinds_of(text);
             }
@@ -245,6 +276,11 @@ impl<'t> Walk<'t> {
         machine: bool,
     ) -> bool {
         if machine {
+            return true;
+        }
+        // Nobody numbers things so far, nor chooses a moment in seconds.
+        const FAR: usize = 9;
+        if n.len() >= FAR && ends && last == WordKinds::default() {
             return true;
         }
         // A year in the name of a table is chosen.
@@ -319,6 +355,17 @@ fn invented(name: &str) -> Option<usize> {
 fn is_short_hash(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     text.len() == 5 && is_hex(text.as_bytes()) && digits > 1
+}
+
+/// Whether the last part of a name is five or six digits to the base of sixteen, of
+/// which several are letters, and several are not.
+fn is_short_tag(text: &str) -> bool {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let letters = text.len() - digits;
+    let hex = text
+        .bytes()
+        .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+    matches!(text.len(), 5 | 6) && hex && digits >= 2 && letters >= 2
 }
 
 /// How much of a name is words for machines that are written as one, with what
@@ -400,7 +447,27 @@ fn parts_of(name: &str) -> Vec<NamePart<'_>> {
         at += len;
         from = at;
     }
+    // `INV-20261126-7512`: the day and the number were given together.
+    for index in 1..parts.len() {
+        let number = |part: &NamePart<'_>| part.shape == PartShape::Number && part.text.len() >= 3;
+        let followed = parts.get(index + 1).is_some_and(number);
+        parts[index].chance |= followed && is_compact_day(parts[index].text);
+    }
     parts
+}
+
+/// Whether eight digits are a day of this century's first half.
+fn is_compact_day(text: &str) -> bool {
+    let in_range = |at: usize, from: &str, to: &str| {
+        let two = text.get(at..at + 2);
+        two.is_some_and(|two| (from..=to).contains(&two))
+    };
+    text.len() == "20261126".len()
+        && is_number(text)
+        && text.starts_with("20")
+        && in_range(2, "10", "49")
+        && in_range(4, "01", "12")
+        && in_range(6, "01", "31")
 }
 
 /// The length of a day that a name ends with, as in `shop-2026.11.26`.

@@ -1,8 +1,9 @@
 //! Numbers: what they count, measure or mean is told by their place and by the
 //! words beside them.
 
-use super::walk::{AMOUNT, ID, IP, LINE, PORT, Preceding, Walk, is_number, is_word};
-use super::words::{WordKinds, kinds};
+use super::moment::moment;
+use super::walk::{AMOUNT, ID, IP, LINE, PORT, Preceding, TIME, Walk, is_number, is_word};
+use super::words::{WordKinds, is_counted_by, kinds};
 use std::net::Ipv4Addr;
 
 impl Walk<'_> {
@@ -23,8 +24,10 @@ impl Walk<'_> {
         if let Some(fraction) = fraction_of(name) {
             // A moment so fine is nobody's value.
             let moment = is_epoch(digits) && fraction.len() >= 3;
-            let chance = moment || self.is_measured(digits, fraction);
-            let exact = rounded(name).filter(|_| !chance);
+            let exact = rounded(name);
+            let computed = exact.is_none() && self.version == 0 && is_computed(digits, fraction);
+            let chance = moment || computed || self.is_measured(digits, fraction);
+            let exact = exact.filter(|_| !chance);
             self.put_number(name.len(), exact.as_deref().or(chance.then_some(ID)));
             return true;
         }
@@ -50,6 +53,15 @@ impl Walk<'_> {
     /// Puts a number or what stands for it.
     fn put_number(&mut self, len: usize, instead: Option<&str>) {
         let file = self.before == Preceding::File;
+        // Of bytes, how many they are is chance too.
+        if instead == Some(ID) && self.in_bytes() {
+            let listed = self.out.trim_end_matches([' ', ',', '+', '-', '\n']);
+            if listed.ends_with(ID) {
+                self.out.truncate(listed.len());
+                self.put(len, Some(""));
+                return;
+            }
+        }
         match instead {
             Some(LINE) => {
                 // A column follows its line.
@@ -117,10 +129,25 @@ impl Walk<'_> {
         if gap.ends_with('*') || gap.ends_with("==") && self.rest()[n.len()..].starts_with("==") {
             return Some(ID);
         }
-        if is_epoch(n) || n.len() >= 15 {
+        if is_epoch(n) || n.len() >= 15 || self.in_bytes() {
             return Some(ID);
         }
         if self.before == Preceding::Counted && gap.len() <= 2 && !gap.contains('=') {
+            return Some(ID);
+        }
+        if self.is_logged_process(n.len()) {
+            return Some(ID);
+        }
+        // nginx and others tell how many bytes they answered.
+        let http = |before: &str| {
+            let (request, status) = before.trim_end().rsplit_once(' ').unwrap_or_default();
+            is_number(status)
+                && request
+                    .rsplit(' ')
+                    .next()
+                    .is_some_and(|v| v.starts_with("HTTP/"))
+        };
+        if gap == " " && http(&self.text[..self.at]) {
             return Some(ID);
         }
         if self.word.is(WordKinds::CODE) && !gap.contains(']') {
@@ -133,18 +160,39 @@ impl Walk<'_> {
         if self.out.ends_with("<id>, attempts: ") {
             return Some(ID);
         }
+        // Shells name the process of a line that a signal ended.
+        let behind_number = &self.rest()[n.len()..];
+        let ended = behind_number
+            .trim_start()
+            .starts_with(|c: char| c.is_ascii_uppercase());
+        if self.out.ends_with("<line>: ") && behind_number.starts_with(' ') && ended {
+            return Some(ID);
+        }
+        // `2026-11-26 19:30:12 8597 WARNING`
+        let level = |rest: &str| {
+            let word = rest.bytes().take_while(|b| is_word(*b)).count();
+            kinds(&rest[..word]).is(WordKinds::LEVEL)
+        };
+        if self.out.ends_with("<time> ") && behind_number.strip_prefix(' ').is_some_and(level) {
+            return Some(ID);
+        }
+        // The descriptor of a file that Python has no name of.
+        if self.text[..self.at].ends_with("IOWrapper name=") {
+            return Some(ID);
+        }
+        if is_counted_by(behind_number) {
+            return Some(ID);
+        }
         // QuickCheck and its kin.
         if self.out.ends_with("after ") && self.rest()[n.len()..].starts_with(" tests") {
             return Some(ID);
         }
         let counting = WordKinds::COUNTER | WordKinds::RECORD | WordKinds::MACHINE | WordKinds::ID;
-        // `node:20` is a version of an image.
-        let tag = gap == ":" && n.len() < 4 && self.word.is(WordKinds::MACHINE);
+        // `node:20` is a version of an image, and `node >=18` what is required.
+        let required = gap.starts_with(' ') && gap.trim_end().ends_with(['=', '^', '~']);
+        let tag = (gap == ":" || required) && n.len() < 4 && self.word.is(WordKinds::MACHINE);
         let counted = self.word.is(counting) && !tag;
         if counted && !(self.compares && n.len() < 4 && gap.contains(' ')) {
-            return Some(ID);
-        }
-        if self.is_logged_process(n.len()) {
             return Some(ID);
         }
         let many = n.len() >= 3;
@@ -166,11 +214,28 @@ impl Walk<'_> {
         } else if self.is_limit() {
             false
         } else if self.limits {
-            many || self.coarse
+            many || self.coarse || is_held_against_limit(behind_number)
         } else {
-            !self.compares && (self.coarse || n.len() >= 4)
+            let compared = self.compares && !(n.len() >= 4 && self.is_told_by_the_way(n));
+            !compared && (self.coarse || n.len() >= 4)
         };
         chance.then_some(ID)
+    }
+
+    /// Whether this is one of the bytes that Node and its test runners show of a
+    /// `Buffer` as numbers.
+    fn in_bytes(&self) -> bool {
+        const FAR: usize = 600;
+        let before = &self.text[..self.at];
+        let before = &before[before.floor_char_boundary(before.len().saturating_sub(FAR))..];
+        let Some(list) = before.rfind('[') else {
+            return false;
+        };
+        let of = before[..list].trim_end_matches([' ', '\n', '+', '-']);
+        let bytes = ["Uint8Array]", "Buffer", "\"data\":", "Uint8Array"];
+        let numbers = before[list + 1..].bytes();
+        let mut numbers = numbers.map(|b| b.is_ascii_digit() || b", +-\n".contains(&b));
+        numbers.all(|is_number| is_number) && bytes.iter().any(|name| of.ends_with(name))
     }
 
     /// Whether this stands in a name of a resource of AWS.
@@ -183,13 +248,36 @@ impl Walk<'_> {
     /// Whether a line of a log begins with this number of a process, however
     /// small, as in `[87] fatal: …`.
     fn is_logged_process(&self, len: usize) -> bool {
-        let begins = |before: &str| before.is_empty() || before.ends_with('\n');
-        let first = self.out.strip_suffix('[').is_some_and(begins);
-        let level = self.rest().get(len..).and_then(|rest| {
-            let rest = rest.strip_prefix("] ")?;
-            Some(&rest[..rest.bytes().take_while(|b| is_word(*b)).count()])
-        });
-        first && level.is_some_and(|level| kinds(level).is(WordKinds::LEVEL))
+        let begins = |before: &str| {
+            let before = before.strip_suffix("<time> ").unwrap_or(before);
+            let before = before.trim_end_matches([' ', '+', '-']);
+            before.is_empty() || before.ends_with('\n')
+        };
+        let opened = |before: &str| begins(before) || before.ends_with(['\'', '"']);
+        let first = self.out.strip_suffix('[').is_some_and(opened);
+        let behind = self
+            .rest()
+            .get(len..)
+            .and_then(|rest| rest.strip_prefix("] "));
+        let of_log = |behind: &str| {
+            let word = behind.bytes().take_while(|b| is_word(*b)).count();
+            kinds(&behind[..word]).is(WordKinds::LEVEL) || moment(behind).is_some()
+        };
+        let levelled = || {
+            let before = self.out.strip_suffix(" [").unwrap_or_default();
+            let (logged, level) = before.rsplit_once(' ').unwrap_or_default();
+            logged.ends_with(TIME) && kinds(level).is(WordKinds::LEVEL)
+        };
+        let timed = self.out.ends_with("<time> [") || levelled();
+        timed && behind.is_some() || first && behind.is_some_and(of_log)
+    }
+
+    /// Whether the amount that stands here, so many bytes, is one that people write:
+    /// of one digit, or with zeros behind its first two.
+    fn is_round(&self, len: usize) -> bool {
+        let (number, _) = split_number(&self.rest()[..len]);
+        let zeros = number.len() - number.trim_end_matches('0').len();
+        is_number(number) && number.len() - zeros <= 2
     }
 
     /// Whether a number stands behind the words or the sign of a limit.
@@ -209,7 +297,10 @@ impl Walk<'_> {
 
     /// Whether a number with a fraction is a measured one.
     fn is_measured(&self, digits: &str, fraction: &str) -> bool {
-        if self.version > 0 || self.compares && !self.limits {
+        if self.version > 0 {
+            return false;
+        }
+        if self.compares && !self.limits {
             return false;
         }
         if self.is_limit() {
@@ -275,7 +366,12 @@ impl Walk<'_> {
             .any(|word| self.out.ends_with(word));
         let value = self.compares
             && !self.limits
-            && (opened || told || self.word.is(WordKinds::COMPARISON));
+            && (opened || told || self.word.is(WordKinds::COMPARISON))
+            && !self.in_prose(len);
+        // `Timeout of 4000ms exceeded` tells how long it may take, and not how long
+        // it took.
+        let set = self.word.is(WordKinds::LIMIT) && self.text[..self.at].ends_with(" of ");
+        let value = value || set && self.is_round(len);
         self.put_number(len, if value { None } else { Some(AMOUNT) });
     }
 }
@@ -307,6 +403,36 @@ fn split_number(text: &str) -> (&str, &str) {
 /// Seconds or milliseconds since 1970, in this century's first half.
 fn is_epoch(n: &str) -> bool {
     matches!(n.len(), 10 | 13) && ("14".."20").contains(&&n[..2])
+}
+
+/// Whether a text goes on behind a number with what it should be less or more than.
+fn is_held_against_limit(text: &str) -> bool {
+    let told = text
+        .strip_prefix(" to be ")
+        .or_else(|| text.strip_prefix(" not to be "));
+    let word = told.and_then(|told| told.split(' ').next());
+    word.is_some_and(|word| kinds(word).is(WordKinds::RELATION | WordKinds::LIMIT))
+}
+
+/// Whether a fraction has as many digits as nobody writes, and no period.
+fn is_computed(digits: &str, fraction: &str) -> bool {
+    const DIGITS: usize = 13;
+    const PLACES: usize = 8;
+    const CHECKED: usize = 11;
+    let fraction = fraction.as_bytes();
+    let all = digits.trim_start_matches('0').len() + fraction.len();
+    if all < DIGITS || fraction.len() < PLACES {
+        return false;
+    }
+    let has_period = (0..=3).any(|from| {
+        let checked = fraction.get(from..from + CHECKED).unwrap_or_default();
+        let repeats = |period: usize| {
+            let mut ahead = checked.iter().zip(checked.iter().skip(period));
+            ahead.all(|(one, next)| one == next)
+        };
+        checked.len() == CHECKED && (1..=6).any(repeats)
+    });
+    !has_period
 }
 
 /// A number without the noise of a double, where a run of zeros or nines shows it:

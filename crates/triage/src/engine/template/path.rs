@@ -1,7 +1,8 @@
 //! Paths: where a project, a home or a temporary folder lies says nothing, and
 //! the name of what was looked for does.
 
-use super::shape::{PartShape, in_words, shape, uuid};
+use super::shape::{PartShape, has_digit, in_words, shape, uuid};
+
 use super::words::{WordKinds, kinds};
 
 /// How much of `text` is an absolute path, which may begin with a drive. In
@@ -41,13 +42,17 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
         let name = parts.first().copied().unwrap_or_default();
         return format!("/{}", named(name));
     };
+    let ends = if path.ends_with(['/', '\\']) { "/" } else { "" };
     let of_mac = |at: usize| at > 3 && parts[at] == "T" && parts[at - 3] == "folders";
+    if let Some(of_package) = in_package(&parts, &named) {
+        return format!("<dir>/{of_package}{ends}");
+    }
     let temporary = (0..parts.len())
         .rev()
         .find(|at| is_temporary(parts[*at]) || of_mac(*at));
-    let ends = if path.ends_with(['/', '\\']) { "/" } else { "" };
     let kept = match temporary {
         Some(at) => match &parts[at + 1..] {
+            [] if is_of_tempfile(parts[at]) => "<id>".to_owned(),
             [] => "tmp".to_owned(),
             [only] => made_up(only),
             // What lies right below was made for the run.
@@ -76,7 +81,33 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
 /// a checkout, as `shop_PR-12@tmp`.
 pub(super) fn is_temporary(folder: &str) -> bool {
     let ends = [".tmp", "@tmp", "-tmp", "_tmp"];
-    kinds(folder).is(WordKinds::TEMPORARY) || ends.into_iter().any(|end| folder.ends_with(end))
+    let known = kinds(folder).is(WordKinds::TEMPORARY) || is_of_tempfile(folder);
+    known || ends.into_iter().any(|end| folder.ends_with(end))
+}
+
+/// Whether a name is one that Python's `tempfile` made: eight characters behind `tmp`
+/// that are no word.
+pub(super) fn is_of_tempfile(name: &str) -> bool {
+    const LENGTH: usize = 8;
+    let made = name.strip_prefix("tmp");
+    made.is_some_and(|made| {
+        let of_chance = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+        let odd = has_digit(made) || 2 * in_words(made.as_bytes()) < LENGTH;
+        made.len() == LENGTH && made.bytes().all(of_chance) && odd
+    })
+}
+
+/// A file of a package, by that: of many packages it is `dist/index.js`.
+fn in_package(parts: &[&str], named: impl Fn(&str) -> String) -> Option<String> {
+    let folder = |part: &&str| matches!(*part, "node_modules" | "site-packages" | "dist-packages");
+    let at = parts.iter().rposition(folder)? + 1;
+    let scope = parts.get(at).is_some_and(|part| part.starts_with('@'));
+    let at = if scope { at + 1 } else { at };
+    let rest = parts.get(at..).filter(|rest| rest.len() > 2)?;
+    let shown = [rest[0], rest[rest.len() - 2], rest[rest.len() - 1]];
+    let shown = if rest.len() == 3 { rest } else { &shown[..] };
+    let shown: Vec<_> = shown.iter().map(|part| named(part)).collect();
+    Some(shown.join("/"))
 }
 
 /// A folder without what a CI server adds to tell its copies apart, as in
@@ -91,6 +122,14 @@ fn checkout(folder: &str) -> &str {
     });
     let branch = copy.find("_PR-").or_else(|| copy.find("-PR-"));
     branch.map_or(copy, |at| &copy[..at])
+}
+
+/// Whether what is left of a name is of an alphabet of ids: of letters of both cases, or
+/// with digits among them.
+fn is_of_alphabet(rest: &str) -> bool {
+    let capital = rest.bytes().skip(1).any(|b| b.is_ascii_uppercase());
+    let mixed = capital && rest.bytes().any(|b| b.is_ascii_lowercase());
+    (5..=24).contains(&rest.len()) && (mixed || has_digit(rest))
 }
 
 /// The name of what lies right below a temporary folder, which is mostly made
@@ -113,8 +152,29 @@ fn made_up(name: &str) -> String {
     if bare.len() >= 7 && bare.starts_with("tmp") {
         return format!("<id>{extension}");
     }
+    if let Some(at) = stem.match_indices('-').map(|(at, _)| at + 1).find(|at| {
+        let id = stem.as_bytes().get(*at..).unwrap_or_default();
+        uuid(id).is_some()
+    }) {
+        return format!("{}<id>{}", &stem[..at], &name[at + 36..]);
+    }
+    let stem_of_tempfile = stem.rsplit_once('-').filter(|(name, made)| {
+        let of_chance = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+        !name.is_empty() && made.len() == 8 && made.bytes().all(of_chance) && has_digit(made)
+    });
+    if let Some((name, _)) = stem_of_tempfile.filter(|(name, _)| !has_digit(name)) {
+        return format!("{name}-<id>{extension}");
+    }
     let mut out = String::new();
+    let mut read = 0;
     for (index, part) in stem.split_inclusive(['-', '_', '.']).enumerate() {
+        // Behind an id, the alphabet of ids has hyphens and underscores too.
+        let rest = &stem[read..];
+        read += part.len();
+        if out.ends_with("<id>-") && is_of_alphabet(rest) {
+            out.pop();
+            return out + extension;
+        }
         let word = part.trim_end_matches(['-', '_', '.']);
         if word.is_empty() {
             out.push_str(part);

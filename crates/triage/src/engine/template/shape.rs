@@ -2,6 +2,14 @@
 
 use super::words::{WordKinds, is_wordlike, kinds, odd_pairs};
 
+pub(super) fn has_digit(text: &str) -> bool {
+    text.bytes().any(|b| b.is_ascii_digit())
+}
+
+pub(super) fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
 /// What a part of a name is, between its hyphens, dots and underscores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PartShape {
@@ -133,7 +141,11 @@ fn is_random_word(bytes: &[u8]) -> bool {
         return n >= 8 && capitals < n || n >= 10;
     }
     if capitals == 0 {
-        return n >= 10 && 5 * odd_pairs(bytes) >= 2 * n;
+        // Of chance, half of all pairs are odd; of words and what is glued of words,
+        // hardly one in twelve.
+        let odd = odd_pairs(bytes);
+        let most = if n < 16 { 2 * n } else { 5 * n / 3 };
+        return n >= 8 && odd >= 4 && (5 * odd >= most || n >= 32 && 6 * odd >= n);
     }
     capitals < n && n >= 8 && 100 * changes_of_class(bytes) >= 40 * n && 4 * in_words(bytes) < n
 }

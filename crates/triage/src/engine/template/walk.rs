@@ -1,10 +1,13 @@
 //! From left to right through a text: what of it is chance, and what is not.
 
 use super::forms::{
-    base64_id, base64_len, colons, cut_uuid, invented_address, scheme_len, steps_len,
+    base64_id, base64_len, bytes_len, colons, cut_uuid, raw_bytes_len, scheme_len, sha_len,
+    steps_len,
 };
-use super::moment::moment;
-use super::path::{is_temporary, path_len, short_path};
+use super::mail::{invented_address, tag};
+use super::moment::{clock_behind_t, duration_len, moment};
+use super::path::{is_of_tempfile, is_temporary, path_len, short_path};
+pub(super) use super::shape::{has_digit, is_number};
 use super::shape::{is_hex, uuid};
 use super::words::{WordKinds, kinds};
 use std::net::Ipv4Addr;
@@ -20,6 +23,18 @@ pub(super) const VERSION_WORDS: u8 = 4;
 
 /// The text with what is chance replaced, and whether it compares values.
 pub(super) fn without_chance(text: &str, coarse: bool) -> (String, bool) {
+    // What pytest was told to say before what it compares compares nothing, unless it
+    // says so itself.
+    let Some(from) = text.find("\nassert ") else {
+        return walked(text, coarse);
+    };
+    let (said, compared) = text.split_at(from);
+    let (said, _) = walked(said, coarse);
+    let (compared, compares) = walked(compared, coarse);
+    (said + &compared, compares)
+}
+
+fn walked(text: &str, coarse: bool) -> (String, bool) {
     let mut walk = Walk::new(text);
     walk.coarse = coarse;
     walk.read_purpose();
@@ -93,7 +108,7 @@ pub(super) fn is_word(b: u8) -> bool {
 
 /// How many bytes of a name `text` begins with: words with single hyphens and
 /// dots between them.
-fn name_len(text: &str) -> usize {
+pub(super) fn name_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(b) = bytes.get(at) {
@@ -122,14 +137,6 @@ fn react_id(text: &str) -> Option<usize> {
     let end = id.find(':')?;
     let is_digit = |b: u8| b.is_ascii_digit() || b.is_ascii_lowercase();
     ((1..=3).contains(&end) && id[..end].bytes().all(is_digit)).then_some(end + 3)
-}
-
-pub(super) fn has_digit(text: &str) -> bool {
-    text.bytes().any(|b| b.is_ascii_digit())
-}
-
-pub(super) fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
 impl<'t> Walk<'t> {
@@ -277,10 +284,14 @@ impl<'t> Walk<'t> {
         if joint > 0 && moment(&rest[joint..]).is_some_and(|moment| moment.day && moment.clock) {
             return self.put(joint, None);
         }
+        if let Some(len) = clock_behind_t(rest).filter(|_| !self.compares) {
+            return self.put(len, Some(TIME));
+        }
         if let Some(moment) = moment(rest) {
+            let value = self.compares && !self.in_prose(moment.len) && !self.begins(moment.len);
             let kept = match (moment.day, moment.clock) {
-                (true, false) => self.version > 0 || self.compares,
-                _ => self.compares && moment.round,
+                (true, false) => self.version > 0 || value,
+                _ => value && moment.round,
             };
             return self.put(moment.len, if kept { None } else { Some(TIME) });
         }
@@ -292,7 +303,18 @@ impl<'t> Walk<'t> {
         if let Some(len) = base64_len(rest).or_else(|| steps_len(rest).filter(|_| !self.compares)) {
             return self.put(len, Some(ID));
         }
+        let bytes_shown = bytes_len(rest).or_else(|| raw_bytes_len(rest));
+        if let Some(len) = bytes_shown.or_else(|| sha_len(rest)) {
+            return self.put(len, Some(ID));
+        }
+        if let Some(len) = duration_len(rest).filter(|_| !self.compares) {
+            return self.put(len, Some(AMOUNT));
+        }
         let in_url = self.text[..self.at].ends_with("://");
+        if let Some((from, to)) = tag(rest).filter(|_| !in_url) {
+            self.put(from, None);
+            return self.put(to - from, Some(ID));
+        }
         let address = invented_address(rest).filter(|_| !in_url);
         if let Some(len) = address.or_else(|| cut_uuid(rest)) {
             return self.put(len, Some(ID));
@@ -321,6 +343,7 @@ impl<'t> Walk<'t> {
         }
         // A colour is chosen.
         let colour = self.out.ends_with(['\'', '"', ' ', '#']) && self.gap().ends_with('#');
+        let colour = colour && (!is_number(name) || self.only_colours());
         if hex && colour && self.compares && matches!(len, 3 | 6 | 8) {
             return self.put(len, None);
         }
@@ -329,6 +352,15 @@ impl<'t> Walk<'t> {
             return;
         }
         self.name(name);
+    }
+
+    /// Whether all that stands behind a `#` may be a colour: `#1` is a number.
+    fn only_colours(&self) -> bool {
+        let mut marked = self.text.split('#').skip(1);
+        marked.all(|text| {
+            let digits = text.bytes().take_while(u8::is_ascii_hexdigit).count();
+            matches!(digits, 3 | 4 | 6 | 8)
+        })
     }
 
     /// Takes so much of the text, as it is or replaced.
@@ -431,6 +463,10 @@ impl<'t> Walk<'t> {
 
 /// A part of a path without what of it is chance.
 fn component(part: &str, version: bool, temporary: bool) -> String {
+    let stem = part.split('.').next().unwrap_or_default();
+    if is_of_tempfile(stem) {
+        return format!("{ID}{}", &part[stem.len()..]);
+    }
     let mut walk = Walk::new(part);
     walk.in_path = true;
     walk.temporary = temporary;

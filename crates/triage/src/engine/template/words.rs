@@ -38,6 +38,8 @@ impl WordKinds {
     pub(super) const QUALITY: Self = Self(1 << 23);
     pub(super) const SURNAME: Self = Self(1 << 24);
     pub(super) const MADE: Self = Self(1 << 25);
+    pub(super) const HOST: Self = Self(1 << 26);
+    pub(super) const OF_HOST: Self = Self(1 << 27);
 
     /// Whether it is one of these kinds.
     pub(super) fn is(self, kinds: Self) -> bool {
@@ -60,7 +62,7 @@ impl BitOrAssign for WordKinds {
 }
 
 /// The lists of the table, each with what it makes of its words.
-const KINDS: [(&str, WordKinds); 26] = [
+const KINDS: [(&str, WordKinds); 28] = [
     ("counters", WordKinds::COUNTER),
     ("records", WordKinds::RECORD),
     ("ids", WordKinds::ID),
@@ -87,6 +89,8 @@ const KINDS: [(&str, WordKinds); 26] = [
     ("qualities", WordKinds::QUALITY),
     ("surnames", WordKinds::SURNAME),
     ("made", WordKinds::MADE),
+    ("hosts", WordKinds::HOST),
+    ("of_hosts", WordKinds::OF_HOST),
 ];
 
 /// The table, ready to be asked.
@@ -95,6 +99,7 @@ struct WordTable {
     /// Of each letter, the letters that follow it in words, as bits.
     pairs: [u32; 26],
     generated: Vec<String>,
+    counted_by: Vec<String>,
     /// Of each first letter, the lengths of words that begin with it, as bits:
     /// most words of a text are told from all of the table by that.
     lengths: [u32; 256],
@@ -106,6 +111,10 @@ static TABLE: LazyLock<WordTable> = LazyLock::new(|| {
         kinds: HashMap::default(),
         pairs: [0; 26],
         generated: Vec::new(),
+        counted_by: texts(&lists["counted_by"])
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
         lengths: [0; 256],
     };
     for (list, kind) in KINDS {
@@ -177,6 +186,16 @@ fn exactly(word: &str) -> WordKinds {
         .and_then(|word| TABLE.kinds.get(word))
         .copied()
         .unwrap_or_default()
+}
+
+/// Whether a text goes on behind a number with words by which a tool counts what
+/// differs from run to run.
+pub(super) fn is_counted_by(text: &str) -> bool {
+    let Some(words) = text.strip_prefix(' ') else {
+        return false;
+    };
+    let mut known = TABLE.counted_by.iter();
+    known.any(|known| words.starts_with(known.as_str()))
 }
 
 /// Where the name of a generated class begins to be made up.

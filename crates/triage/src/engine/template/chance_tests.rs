@@ -1,0 +1,229 @@
+//! What real runs on other machines told in other words: each pair is one failure.
+
+use super::template;
+
+/// One failure on two machines.
+const SAME: [(&str, &str); 34] = [
+    // Names of machines
+    (
+        "agent fv-az1104-233:23669 lost job",
+        "agent runner-xtz3qpm-project-4711-concurrent-0:26153 lost job",
+    ),
+    (
+        "store at ip-10-0-220-135 is away",
+        "store at 8f3c1b7a9e2d is away",
+    ),
+    (
+        "Who: runner@ip-10-0-66-213",
+        "Who: root@runner-jrs9fg4b-project-412-concurrent-0",
+    ),
+    ("lost jonas-mbp.local", "lost Jonas-MacBook-Pro.local"),
+    // Computed values
+    (
+        "expected 5.194347708509271 to be within 1..3",
+        "expected 5.6727105399955216 to be within 1..3",
+    ),
+    // Values that were cut
+    (
+        "AssertionError: assert Patient(name=..., 15, 543315)) == Patient(name=..., 15, 543315))",
+        "AssertionError: assert Patient(name=..., 53, 370607)) == Patient(name=..., 53, 370607))",
+    ),
+    (
+        "assert '<!doctype ht...7:23:41</p>' == 'ok'",
+        "assert '<!doctype ht...3:26:00</p>' == 'ok'",
+    ),
+    (
+        "[call.send(Patient(name='ann', ward='icu'[128 chars]446)] != [call.send('x')]",
+        "[call.send(Patient(name='ann', ward='icu'[130 chars]198)] != [call.send('x')]",
+    ),
+    (
+        "expected 'ref-2aa87042-837b-4d46-8989-cc6aa4bf5…' to match /^sold/",
+        "expected 'ref-8342758f-3b08-4564-8fea-60049df1a…' to match /^sold/",
+    ),
+    (
+        "expected 'Dear eve.lee552@example.org,\\nyour co…' to contain 'sold'",
+        "expected 'Dear bob.fox66@example.org,\\nyour cow…' to contain 'sold'",
+    ),
+    (
+        "expected '[29509] 2026-11-26T17:21:33.884Z writ…' to be ''",
+        "expected '[2157] 2026-11-26T17:24:17.928Z writi…' to be ''",
+    ),
+    (
+        "expected {…(2)} to deeply equal { '0': 'a' }",
+        "expected { '0': 'Norris42@hotmail.com', …(1) } to deeply equal { '0': 'a' }",
+    ),
+    (
+        "assert 1 == 0\n +  where 1 = CompletedProcess(args=['/a/b/python', '-m', 'a...turncode=1, stdout='[31747] x').returncode",
+        "assert 1 == 0\n +  where 1 = CompletedProcess(args=['/builds/c/b/python', '-m', '...ncode=1, stdout='[801] x').returncode",
+    ),
+    (
+        "assert 2 == 1\n +  where 2 = Booking(ref='QY-1', shipper='Reed LLC', total=2).size",
+        "assert 2 == 1\n +  where 2 = Booking(ref='QY-1', shipper='Park', total=2).size",
+    ),
+    // What is said by the way, in a comparison
+    (
+        "assert 'Error: lock held by 31133' == 'ok'",
+        "assert 'Error: lock held by 3238' == 'ok'",
+    ),
+    (
+        "AssertionError: [31747] converting a\nassert 1 == 0",
+        "AssertionError: [3801] converting a\nassert 1 == 0",
+    ),
+    (
+        "assert 'x' in 'your booking on Thursday, 26 November 2026 is tentative.'",
+        "assert 'x' in 'your booking on Tuesday, 01 June 2027 is tentative.'",
+    ),
+    (
+        "assert 'x' in '26.11.2026 19:27 booking confirmed'",
+        "assert 'x' in '19.12.2026 19:30 booking confirmed'",
+    ),
+    (
+        "assert 'recovered' in '2026-11-26 19:30:12,101 ERROR [23899] forge: agent lost'",
+        "assert 'recovered' in '2026-12-19 20:31:13,202 ERROR [26326] forge: agent lost'",
+    ),
+    (
+        "ROOM_CLOSED: slot=2026-11-28T01:23+00:00",
+        "ROOM_CLOSED: slot=2027-06-03T20:26+00:00",
+    ),
+    (
+        "unconverted data remains: T19:28:46.6",
+        "unconverted data remains: T07:01:02.1",
+    ),
+    (
+        "not idle within PT10S (waited PT10.157S)",
+        "not idle within PT10S (waited PT10.044S)",
+    ),
+    (
+        "datetime.timedelta(days=9826, seconds=62640, microseconds=72675) difference",
+        "datetime.timedelta(days=9887, seconds=62645, microseconds=594852) difference",
+    ),
+    // Ids
+    (
+        "assert 'INV-20261126-7512' == 'x'",
+        "assert 'INV-20270601-8485' == 'x'",
+    ),
+    (
+        "assert 'INV-1795721327' == 'INV-0001'",
+        "assert 'INV-1797708645' == 'INV-0001'",
+    ),
+    ("\"node\": \"tariff-f2cd8\"", "\"node\": \"tariff-eba14\""),
+    ("no herd for 6i8kqp73", "no herd for uvyhqvbe"),
+    (
+        "to 'ops+CuyUTH@acme.test' sent",
+        "to 'ops+jzVsq-@acme.test' sent",
+    ),
+    (
+        "to 'Annamarie78@hotmail.com' sent",
+        "to 'Stanton.Keeling@gmail.com' sent",
+    ),
+    (
+        "bad frame in b'\\xd1\\x12q\\xe8Bp\\xd46'",
+        "bad frame in b'S\\xba$\\xde\\xf9/A\\xe8'",
+    ),
+    // Places
+    (
+        "Directory not empty: '/tmp/tmpwf81vm02'",
+        "Directory not empty: '/var/folders/k3/q7_n/tmpguc5hcrw'",
+    ),
+    (
+        "no /tmp/out-604d8d9a-a5a4-4811-92cf-9cefe8e64dc5.csv",
+        "no /tmp/out-7f29b3ef-b281-499e-9f9a-5a0d38b5b668.csv",
+    ),
+    (
+        "/tmp/bats-run-cBczAQ/x.sh: line 14: 57890 Aborted (core dumped)",
+        "/tmp/bats-run-RRLFcw/x.sh: line 14: 9236 Aborted (core dumped)",
+    ),
+    ("expected 12 to be below 3", "expected 7 to be below 3"),
+];
+
+#[test]
+fn one_failure_has_one_template_wherever_it_ran() {
+    for (one, other) in SAME {
+        assert_eq!(template(one), template(other), "{one}");
+    }
+}
+
+#[test]
+fn what_means_something_stays_beside_it() {
+    for (one, other) in [
+        ("expected 3 to be below 2", "expected 3 to be below 5"),
+        ("Timeout of 4000ms exceeded", "Timeout of 60ms exceeded"),
+        (
+            "Must use import: /a/b/node_modules/cookie/dist/index.js",
+            "Must use import: /a/b/node_modules/nock/dist/index.js",
+        ),
+        (
+            "assert 'Total: 1250 EUR' == 'Total: 1300 EUR'",
+            "assert 'Total: 1250 EUR' == 'Total: 1400 EUR'",
+        ),
+        (
+            "assert 0.3333333333333333 == 0.34",
+            "assert 0.6666666666666666 == 0.34",
+        ),
+        ("mail to admin@example.com", "mail to support@example.com"),
+        ("node-a is away", "node-b is away"),
+        (
+            "expected 'ul > li' to have a length of 3 but got 4",
+            "expected 'ul > li' to have a length of 5 but got 9",
+        ),
+        (
+            "got [10 11 12 13 14 15], want [10 11 12 13 14 16]",
+            "got [10 11 12 13 14 17], want [10 11 12 13 14 18]",
+        ),
+        (
+            "assert b'\\xd0\\xb0\\xd0\\xb1' == b'x'",
+            "assert b'\\xd1\\x8f\\xd1\\x8e' == b'x'",
+        ),
+        ("must be in (1...10) of 3", "must be in (1...100) of 3"),
+        (
+            "Couldn't finish job 3: waiting...failed then",
+            "Couldn't finish job 3: waiting...expired then",
+        ),
+        (
+            "element 'Loading page 2 of orders...' not found",
+            "element 'Loading page 2 of invoices...' not found",
+        ),
+        (
+            "assert 404 == 200\n +  where 404 = get('/orders', headers={'a': 'b'})",
+            "assert 404 == 200\n +  where 404 = get('/invoices', headers={'a': 'b'})",
+        ),
+        (
+            "assert 'price is 1250 EUR' in 'Your price is 1300 EUR'",
+            "assert 'price is 1250 EUR' in 'Your price is 1400 EUR'",
+        ),
+        ("'made in 1999' == 'x'", "'made in 2007' == 'x'"),
+        ("no /data/tmp_uploads", "no /data/tmp_reports"),
+        (
+            "expected 2026-06-03T20:26 but was 2026-06-03T21:26",
+            "expected 2026-06-03T20:26 but was 2026-06-04T22:29",
+        ),
+        (
+            "expected 'PT1.5S' to equal 'PT2.5S'",
+            "expected 'PT1.5S' to equal 'PT3.5S'",
+        ),
+        ("sent to seller@example.com", "sent to buyer@example.com"),
+        ("to ops+billing@shop.test", "to ops+returns@shop.test"),
+        (
+            "expected counter=3 but got counter=4",
+            "expected counter=3 but got counter=7",
+        ),
+        (
+            "expected '#123' to equal '#124'",
+            "expected '#123' to equal '#999'",
+        ),
+        (
+            "server speaks 2025-06-18 only",
+            "server speaks 2024-11-05 only",
+        ),
+        ("needs node >=18", "needs node >=22"),
+        ("Downloading...404 not found", "Downloading...500 not found"),
+        (
+            "expected { id: 1, …(2) } to be empty",
+            "expected { name: 1, …(2) } to be empty",
+        ),
+        ("timed out within PT10S", "timed out within PT20S"),
+        ("runner failed", "builder failed"),
+    ] {
+        assert_ne!(template(one), template(other), "{one}");
+    }
+}

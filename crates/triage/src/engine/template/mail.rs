@@ -1,0 +1,50 @@
+//! Addresses of mail that tests make up.
+
+use super::shape::has_digit;
+
+/// Domains that are nobody's (RFC 2606).
+const RESERVED: [&str; 3] = ["example.com", "example.net", "example.org"];
+/// Those that libraries for invented data choose from.
+const PROVIDERS: [&str; 5] = [
+    "gmail.com",
+    "hotmail.com",
+    "yahoo.com",
+    "outlook.com",
+    "ethereal.email",
+];
+
+/// The local part of an address that a text begins with, and its domain.
+fn split_address(text: &str) -> Option<(&str, &str)> {
+    let in_local = |b: u8| b.is_ascii_alphanumeric() || b"._+-'".contains(&b);
+    let local = &text[..text.bytes().take_while(|b| in_local(*b)).count()];
+    let rest = text[local.len()..].strip_prefix('@')?;
+    let in_domain = |b: u8| b.is_ascii_alphanumeric() || b"-.".contains(&b);
+    let domain = &rest[..rest.bytes().take_while(|b| in_domain(*b)).count()];
+    (!local.is_empty() && !local.contains('\'')).then_some((local, domain.trim_end_matches('.')))
+}
+
+/// How long the address is that `text` begins with, if a test made it up: of such a
+/// domain, and of a name with a number or of two parts. A plain word is a part that
+/// somebody plays: `seller@example.com`.
+pub(super) fn invented_address(text: &str) -> Option<usize> {
+    let (local, domain) = split_address(text)?;
+    let numbered = has_digit(local);
+    let parts = local.contains(['.', '_', '+']);
+    let capital = local.starts_with(|c: char| c.is_ascii_uppercase());
+    let invented = match PROVIDERS.contains(&domain) {
+        true => numbered || parts && capital,
+        false => RESERVED.contains(&domain) && (numbered || parts),
+    };
+    invented.then_some(local.len() + 1 + domain.len())
+}
+
+/// Where the tag begins and ends that a test put behind the name of a mailbox, as in
+/// `ops+CuyUTH@shop.test`.
+pub(super) fn tag(text: &str) -> Option<(usize, usize)> {
+    let (local, domain) = split_address(text)?;
+    let from = local.find('+')? + 1;
+    let tag = &local[from..];
+    let mixed = tag.bytes().skip(1).any(|b| b.is_ascii_uppercase());
+    let made = has_digit(tag) || mixed || tag.contains(['-', '_']);
+    (from > 1 && made && domain.contains('.')).then_some((from, local.len()))
+}
