@@ -193,3 +193,56 @@ fn a_question_that_the_modern_era_does_not_have_is_named_and_not_waited_for() {
         "{diagnosis:#}"
     );
 }
+
+/// Answers a call by what Python makes of a number that is none, which is no JSON; and what it
+/// logs by a notification before it dies.
+const GARBLED: &str = r#"
+import json, sys
+def send(message):
+    sys.stdout.write(json.dumps({'jsonrpc': '2.0', **message}) + '\n'); sys.stdout.flush()
+for line in sys.stdin:
+    m = json.loads(line)
+    id, method = m.get('id'), m.get('method')
+    if id is None: continue
+    if method == 'initialize':
+        send({'id': id, 'result': {'protocolVersion': '2025-06-18', 'capabilities': {'tools': {}, 'logging': {}}, 'serverInfo': {'name': 's', 'version': '1'}}})
+    elif method == 'tools/list':
+        send({'id': id, 'result': {'tools': [{'name': n, 'inputSchema': {'type': 'object'}} for n in ['nan', 'die']]}})
+    elif method == 'tools/call' and m['params']['name'] == 'nan':
+        send({'id': id, 'result': {'content': [], 'structuredContent': {'mean': float('nan')}}})
+    elif method == 'tools/call':
+        send({'method': 'notifications/message', 'params': {'level': 'error', 'data': 'cannot reach vault.acme.test:8200: connection refused'}})
+        sys.exit(4)
+    else:
+        send({'id': id, 'error': {'code': -32601, 'message': 'Method not found'}})
+"#;
+
+#[test]
+fn a_message_that_is_no_json_is_a_breach_and_no_slowness() {
+    let project = Project::with(
+        "version: 1\nservers:\n  s:\n    command: python3\n    args: [server.py]\n    request_timeout: 1s\nsteps:\n  - { id: mean, tool: nan }\n",
+    );
+    project.write("server.py", GARBLED);
+    let run = project.run(&["--max-iterations", "1"]);
+    let failure = &run.last().failures()[0];
+    assert_eq!(failure["diagnosis"]["root_cause"], "protocol_error");
+    let message = failure["message"].as_str().unwrap();
+    assert!(message.contains("can't be read as JSON"), "{message}");
+}
+
+#[test]
+fn what_a_server_logged_before_it_died_are_its_last_words() {
+    let project = Project::with(
+        "version: 1\nservers:\n  s:\n    command: python3\n    args: [server.py]\nsteps:\n  - { id: last, tool: die }\n",
+    );
+    project.write("server.py", GARBLED);
+    let run = project.run(&["--max-iterations", "1"]);
+    let failure = &run.last().failures()[0];
+    assert_eq!(failure["diagnosis"]["root_cause"], "crashed_during_call");
+    assert_eq!(failure["diagnosis"]["evidence"]["field"], "logs");
+    let first = failure["diagnosis"]["advice"]["fix"][0].to_string();
+    assert!(
+        first.contains("Its last words name something outside"),
+        "{first}"
+    );
+}

@@ -180,7 +180,7 @@ fn details(failure: &Failure, diagnosis: &Diagnosis, what: &str, why: &str) -> S
 /// The server's own words, where nothing else has them: what tells the cause,
 /// or the last that it said.
 fn said(failure: &Failure, diagnosis: &Diagnosis, told: &[&str]) -> String {
-    let is_own = |field: &str| matches!(field, "stderr" | "stdout" | "stdout_noise");
+    let is_own = |field: &str| matches!(field, "stderr" | "stdout" | "stdout_noise" | "logs");
     let evidence = diagnosis.evidence.as_ref().filter(|e| is_own(&e.field));
     let stderr = failure.stderr.as_deref().unwrap_or_default();
     let lines = stderr

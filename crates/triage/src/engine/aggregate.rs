@@ -106,7 +106,7 @@ impl Engine {
     }
 }
 
-fn is_of_surroundings(diagnosis: &Diagnosis) -> bool {
+pub(super) fn is_of_surroundings(diagnosis: &Diagnosis) -> bool {
     let machine = matches!(
         diagnosis.error_category,
         Some(ErrorCategory::Infrastructure | ErrorCategory::Timeout)
@@ -136,7 +136,7 @@ fn parts(text: &str) -> Vec<&str> {
 }
 
 /// `failure` as if `part` were all that was said of it.
-fn alone(failure: &Failure, part: &str) -> Failure {
+pub(super) fn alone(failure: &Failure, part: &str) -> Failure {
     Failure {
         message: None,
         type_: None,

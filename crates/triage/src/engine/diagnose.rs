@@ -17,6 +17,7 @@ use super::pattern::{BUILTIN_TURN, RankedRule};
 use super::reading::is_syntax;
 use super::rule::{AdviceText, Audience, Rule, unknown};
 use super::secrets::unmarked;
+use super::statuses;
 use super::whereabouts::whereabouts;
 use jelly_base::model::{
     Advice, Diagnosis, ErrorCategory, Evidence, Failure, Fix, Label, Outcome, Phase, Side, Suspect,
@@ -149,7 +150,10 @@ impl Engine {
                         diagnosis.ambiguous = true;
                         (diagnosis, parts)
                     }
-                    (None, None) => whole,
+                    (None, None) => match self.came_instead(&facts, &whole.0) {
+                        Some(part) => diagnose(&Facts::new(&part)),
+                        None => whole,
+                    },
                 }
             }
         };
@@ -206,7 +210,9 @@ impl Engine {
             Some(http) if !died => http.body.clone()?,
             // How it ended is told by jelly, and is nobody's words.
             Some(_) | None => evidence
-                .filter(|said| ["stderr", "stdout", "stdout_noise"].contains(&&*said.field))?
+                .filter(|said| {
+                    ["stderr", "stdout", "stdout_noise", "logs"].contains(&&*said.field)
+                })?
                 .text
                 .clone(),
         };
@@ -284,7 +290,10 @@ impl Engine {
             }
             Some(_) | None => evidence,
         };
-        let owner = |said: &Evidence| own_words::owner_rule(rule, facts, &said.text);
+        let owner = |said: &Evidence| {
+            let owner = own_words::owner_rule(rule, facts, &said.text);
+            owner.or_else(|| statuses::status_rule(rule, facts))
+        };
         let rule = match evidence.as_ref().and_then(owner) {
             Some(id) => self.of_product(rule, id),
             None => rule,

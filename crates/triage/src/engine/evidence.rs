@@ -142,6 +142,11 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         if let (None, Some(noise)) = (&line, noise) {
             return Some(evidence("stdout_noise", &noise));
         }
+        // What it logged by notifications are its last words as well.
+        let logged = clues::telling_line(&f.logs.join("\n"));
+        if let (None, Some(logged), false) = (&line, logged, ended_from_outside(f)) {
+            return Some(evidence("logs", &logged));
+        }
         return Some(match (line, exit_text(f)) {
             // What it said before somebody ended it says nothing of its end.
             (_, Some((field, exit))) if ended_from_outside(f) => evidence(field, &exit),

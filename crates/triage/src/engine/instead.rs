@@ -1,0 +1,77 @@
+//! An error of the machine that came where a test expects one of the product's: that a
+//! database refuses says nothing of what the product throws for an order that is not
+//! there.
+
+use super::aggregate::{alone, is_of_surroundings};
+use super::diagnose::Engine;
+use super::facts::{Facts, FailureSource};
+use super::fingerprint::Algorithm;
+use super::rule::Audience;
+use super::tables::{any_of, built, table};
+use jelly_base::model::{Diagnosis, Failure};
+use regex::Regex;
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// Bytes that are read of what came, and of what was wanted.
+const PART: usize = 4000;
+const WANTED: usize = 200;
+
+/// `tables/instead.yaml`, which says what each is.
+#[derive(Deserialize)]
+struct InsteadWords {
+    between: Vec<String>,
+    of_machines: String,
+}
+
+struct InsteadSigns {
+    between: Regex,
+    of_machines: Regex,
+}
+
+static SIGNS: LazyLock<InsteadSigns> = LazyLock::new(|| {
+    let words: InsteadWords = table(built!("instead"));
+    InsteadSigns {
+        between: any_of("m", &words.between),
+        of_machines: any_of("m", &[words.of_machines]),
+    }
+});
+
+impl Engine {
+    /// The machine's error that came instead of an expected one, as a failure of its
+    /// own; none where what is expected speaks of machines itself.
+    pub(super) fn came_instead(&self, facts: &Facts<'_>, diagnosis: &Diagnosis) -> Option<Failure> {
+        let failure = facts.failure;
+        if facts.source != FailureSource::Report
+            || diagnosis.root_cause != "expected_error"
+            || self.matcher.is_asked_first(&diagnosis.rule)
+        {
+            return None;
+        }
+        let signs = &*SIGNS;
+        let texts = [failure.text.as_deref(), failure.message.as_deref()];
+        // The first that tells both decides.
+        let mut told = texts.into_iter().flatten();
+        let (text, between) = told.find_map(|text| Some((text, signs.between.find(text)?)))?;
+        let wanted = &text[..between.start()];
+        let wanted = &wanted[wanted.floor_char_boundary(wanted.len().saturating_sub(WANTED))..];
+        // Above an empty line stands the line of the test.
+        let wanted = wanted.trim_end();
+        let wanted = wanted.rsplit("\n\n").next().unwrap_or(wanted);
+        if signs.of_machines.is_match(wanted) {
+            return None;
+        }
+        let came = text[between.end()..].trim_start_matches(['<', '#', '\'', '"', '[']);
+        let mut part = alone(failure, &came[..came.floor_char_boundary(PART)]);
+        part.type_ = class_of(came).map(str::to_owned);
+        let of = self.diagnose_facts(&Facts::new(&part), Audience::Plan, Algorithm::Second);
+        is_of_surroundings(&of.0).then_some(part)
+    }
+}
+
+/// The class of an exception that a text begins with.
+fn class_of(text: &str) -> Option<&str> {
+    let in_class = |c: char| c.is_alphanumeric() || "._:$\\".contains(c);
+    let class = text[..text.find(|c| !in_class(c)).unwrap_or(text.len())].trim_end_matches(':');
+    (class.ends_with("Error") || class.ends_with("Exception")).then_some(class)
+}
