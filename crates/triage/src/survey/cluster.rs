@@ -7,6 +7,7 @@
 use super::parametrized::one_line_each;
 use super::queries::without_query;
 use super::same_line::same_lines;
+use super::service::service_of;
 use super::subject::{Outage, THIS_MACHINE, host_of, outage, own_host, own_server, same, subject};
 use super::words;
 use crate::engine::skeleton;
@@ -401,10 +402,13 @@ fn join_outages(views: &[FailureView<'_>], groups: &mut [Group]) {
         }
         let about = subjects(group, |at| views.get(at).copied());
         if about.len() <= SERVERS {
+            let first = group.victims.first().and_then(|first| views.get(*first));
+            let speaks = first.and_then(|view| service_of(view, &about));
             outages.push(Servers {
                 group: at,
                 about,
                 cause,
+                speaks,
             });
         }
     }
@@ -421,8 +425,8 @@ fn join_outages(views: &[FailureView<'_>], groups: &mut [Group]) {
     let mut known = KnownOutages::default();
     for servers in outages {
         let home = if servers.about.is_empty() {
-            // One of several would be a guess.
-            known.only(&servers.cause)
+            // One of several would be a guess, and so would one of another kind.
+            known.only(&servers)
         } else {
             known.first_that_shares(&servers)
         };
@@ -444,6 +448,8 @@ struct Servers {
     group: usize,
     about: BTreeSet<String>,
     cause: String,
+    /// What its clients speak with it, where that shows.
+    speaks: Option<&'static str>,
 }
 
 /// The outages that are told already, by what they are about: there may be as
@@ -452,8 +458,8 @@ struct Servers {
 struct KnownOutages {
     /// Of each outage, the group.
     groups: Vec<usize>,
-    /// By cause, the first outage and how many there are.
-    causes: HashMap<String, (usize, usize)>,
+    /// By cause, the first outage, how many there are, and what is spoken there.
+    causes: HashMap<String, (usize, usize, Option<&'static str>)>,
     /// The first outage of a kind at an address.
     addresses: HashMap<(Outage, String), usize>,
     /// The first at a host, with or without a port.
@@ -464,7 +470,8 @@ impl KnownOutages {
     fn add(&mut self, servers: &Servers) {
         let at = self.groups.len();
         self.groups.push(servers.group);
-        let (_, count) = self.causes.entry(servers.cause.clone()).or_insert((at, 0));
+        let first = (at, 0, servers.speaks);
+        let (_, count, _) = self.causes.entry(servers.cause.clone()).or_insert(first);
         *count += 1;
         self.learn(at, servers);
     }
@@ -486,10 +493,12 @@ impl KnownOutages {
         }
     }
 
-    /// The only outage with this cause.
-    fn only(&self, cause: &str) -> Option<usize> {
-        let (first, count) = self.causes.get(cause)?;
-        (*count == 1).then_some(*first)
+    /// The only outage with the cause of this one, unless both speak with services of
+    /// different kinds: a cache that is away says nothing of what sends mail.
+    fn only(&self, servers: &Servers) -> Option<usize> {
+        let (first, count, spoken) = self.causes.get(&servers.cause)?;
+        let apart = servers.speaks.is_some() && spoken.is_some() && servers.speaks != *spoken;
+        (*count == 1 && !apart).then_some(*first)
     }
 
     /// The first outage of the same kind that [`same`] finds at one of the

@@ -20,6 +20,7 @@ mod read;
 mod record_key;
 mod rerun;
 mod same_line;
+mod service;
 mod subject;
 mod words;
 mod written;
