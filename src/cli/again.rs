@@ -7,6 +7,7 @@ use jelly_base::model::Fix;
 use jelly_base::text::redact::holds_secret;
 use jelly_base::text::shell_word;
 use jelly_harness::triage_loop::CallFlags;
+use std::borrow::Cow;
 use std::path::Path;
 
 /// The flags that were typed; those of `jelly.yaml` and the environment hold
@@ -71,16 +72,20 @@ fn words(run: &ArgMatches, id: &str, flag: &str) -> Vec<String> {
     let values = run.get_raw(id).into_iter().flatten();
     values
         .map(|value| value.to_string_lossy())
-        // Whoever has the secret can type it again; nobody else is to read it.
-        .filter(|value| id != "vars" || !gives_secret(value))
+        .map(|value| match id == "vars" {
+            true => without_secret(&value).unwrap_or(value),
+            false => value,
+        })
         .map(|value| format!("{flag} {}", shell_word(&value)))
         .collect()
 }
 
-/// Of `NAME=VALUE`.
-fn gives_secret(variable: &str) -> bool {
-    let pair = variable.split_once('=');
-    pair.is_some_and(|(name, value)| holds_secret(name, value))
+/// Of `NAME=VALUE`, the name and a blank to fill in, if the value is a secret: whoever
+/// has it can type it again, and nobody else is to read it. Left out, the command would
+/// run something else.
+fn without_secret(variable: &str) -> Option<Cow<'static, str>> {
+    let (name, value) = variable.split_once('=')?;
+    holds_secret(name, value).then(|| Cow::Owned(format!("{name}=<value of {name}>")))
 }
 
 #[cfg(test)]
@@ -121,6 +126,7 @@ mod tests {
                 "--project-dir ../x",
                 "--var 'word=a b'",
                 "--var n=1",
+                "--var 'api_token=<value of api_token>'",
                 "--profile ci",
                 "--wire-check"
             ]

@@ -13,6 +13,7 @@ mod due_answer;
 mod expect;
 mod features;
 mod found;
+mod hints;
 mod http;
 mod include;
 mod keywords;

@@ -2,6 +2,7 @@
 //! scalars of every kind.
 
 use super::defaults::Defaults;
+use super::hints;
 use super::path::Path;
 use super::problem::Problem;
 use super::references::KnownNames;
@@ -373,6 +374,7 @@ impl<'t> Reader<'t> {
                     .map(str::trim)
                     .collect::<Vec<_>>()
                     .join(", ");
+                let written = hints::as_list(what, written);
                 self.wrong_kind(node, path, &format!("a list ({what})"))
                     .hint(format!("write `[{written}]`"));
                 None

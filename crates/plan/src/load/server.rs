@@ -88,9 +88,28 @@ impl<'t> Reader<'t> {
                 .any(|part| matches!(part, Part::Port(_)) && names_it(part, true));
             let told =
                 |template: &Template, own| template.parts.iter().any(|part| names_it(part, own));
-            let Some(command) = command.as_ref().filter(|_| in_url) else {
+            let Some(command) = command.as_ref() else {
                 continue;
             };
+            if !in_url {
+                let gets = command.templates().any(|template| {
+                    let mut parts = template.parts.iter();
+                    parts.any(|part| matches!(part, Part::Port(None)))
+                });
+                let fixed = fixed_port(url).filter(|_| gets);
+                let told = |port: &str| {
+                    let texts = command.templates().flat_map(|template| &template.parts);
+                    let mut texts = texts.filter_map(|part| match part {
+                        Part::Text(text) => Some(text),
+                        _ => None,
+                    });
+                    texts.any(|text| text.contains(port))
+                };
+                if let Some(port) = fixed.filter(|port| !told(port)) {
+                    self.port_beside_the_url(node, name, port);
+                }
+                continue;
+            }
             let others = servers.values().filter(|other| other.name != *name);
             if command.templates().any(|template| told(template, true))
                 || others
@@ -117,6 +136,26 @@ impl<'t> Reader<'t> {
                 )
                 .hint("or write the port that the server listens on into the URL");
         }
+    }
+
+    /// The command listens on one port, and the URL names another.
+    fn port_beside_the_url(&mut self, node: &Node<'t>, name: &str, port: &str) {
+        let url = node
+            .entry(name)
+            .and_then(|server| server.value.entry("url"));
+        let Some(url) = url.map(|entry| &entry.value) else {
+            return;
+        };
+        let span = self.within(url, port);
+        let span = span.start..(span.start + port.len()).min(url.span.end as usize);
+        let all = Path::ROOT.key("servers");
+        let path = all.key(name);
+        let message = format!(
+            "the command gets `${{port}}`, a free port that jelly chooses, and the URL names {port}"
+        );
+        self.problem_at(span, path.key("url"), message)
+            .hint("write `${port}` into the URL, too")
+            .hint("or give the command the port that the URL names");
     }
 
     fn server(
@@ -437,4 +476,16 @@ pub(super) fn is_server_name(name: &str) -> bool {
         && !name.starts_with('.')
         && name.trim() == name
         && !name.contains(|c: char| c.is_control() || matches!(c, '/' | '\\' | '{' | '}'))
+}
+
+/// The port that a URL of this machine names, written out.
+fn fixed_port(url: &Template) -> Option<&str> {
+    let [Part::Text(url)] = &url.parts[..] else {
+        return None;
+    };
+    let rest = url.strip_prefix("http://")?;
+    let hosts = ["127.0.0.1:", "localhost:", "[::1]:"];
+    let rest = hosts.into_iter().find_map(|host| rest.strip_prefix(host))?;
+    let port = &rest[..rest.find('/').unwrap_or(rest.len())];
+    (!port.is_empty() && port.bytes().all(|b| b.is_ascii_digit())).then_some(port)
 }

@@ -311,6 +311,32 @@ fn a_free_port_that_the_command_is_not_told_of_is_refused() {
 }
 
 #[test]
+fn a_port_that_the_command_gets_and_the_url_does_not_name_is_refused() {
+    let server = |url: &str, args: &str| {
+        format!(
+            "version: 1\nservers:\n  m:\n    command: x\n    args: [{args}]\n    url: \"{url}\"\nsteps: [{{ list: tools }}]\n"
+        )
+    };
+    let fixed = "http://127.0.0.1:8791/mcp";
+    let port = "\"--port\", \"${port}\"";
+    slip(&server(fixed, port), "6:28", "8791", "write `${port}` into");
+    for (url, args) in [
+        (fixed, "a.py"),
+        (fixed, "\"--port\", 8791, \"--metrics\", \"${port}\""),
+        ("http://127.0.0.1:${port}/mcp", port),
+        ("http://mcp.example.com:8791/mcp", port),
+    ] {
+        let text = server(url, args);
+        let source = PlanSource {
+            path: "plan.yaml".into(),
+            text: text.as_str().into(),
+            variant: None,
+        };
+        check(source).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+#[test]
 fn an_answer_that_no_server_could_read_is_refused() {
     let answer = |method: &str, result: &str| {
         format!(

@@ -77,9 +77,15 @@ pub fn read(path: &Path, text: &str, project: &Path) -> Result<Config, ConfigErr
         let what = format!("it is {}, and a configuration is an object", root.kind());
         return Err(error(Some(root.place), what, Some(shape(by_path))));
     }
+    // What only its extension tells is told better by what it holds.
+    let by_shape = || match by_path {
+        Client::Goose => root.member("mcpServers").is_some() && root.member("extensions").is_none(),
+        Client::Unknown => true,
+        _ => false,
+    };
     let client = match by_path {
-        Client::Unknown => client_by_shape(&root),
-        known => known,
+        known if by_place || !by_shape() => known,
+        _ => client_by_shape(&root),
     };
     let reader = Reader {
         path,

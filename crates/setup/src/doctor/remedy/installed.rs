@@ -62,9 +62,7 @@ impl Doctor<'_> {
             // Nothing else may be cleared: `/usr/bin/python3.9` lies in no
             // environment, another's is none of the entry's business, and people
             // make environments in folders that hold their work.
-            let names = self.context.sight.names(root);
-            let is_own = names.iter().any(|name| name == "pyvenv.cfg")
-                && names.iter().all(|name| OF_AN_ENVIRONMENT.contains(&name.as_str()))
+            let is_own = self.is_own_environment(root)
                 && (file.starts_with(root) || file.parent() == root.parent());
             let folder = word(&root.display().to_string());
             let package = blank(&format!("package of {}", file.file_name()?.to_string_lossy()));
@@ -98,6 +96,22 @@ impl Doctor<'_> {
             .instead_of(&["install-program"])
     }
 
+    /// Whether a folder is a virtual environment and nothing else, and lies where its path
+    /// says: what a link leads to may be others'.
+    fn is_own_environment(&self, root: &Path) -> bool {
+        let sight = self.context.sight;
+        let real = |path: &Path| sight.real(path);
+        let in_place = root.parent().and_then(real).zip(root.file_name());
+        let in_place = in_place.map(|(parent, name)| parent.join(name));
+        let names = sight.names(root);
+        in_place.is_some()
+            && in_place == real(root)
+            && names.iter().any(|name| name == "pyvenv.cfg")
+            && names
+                .iter()
+                .all(|name| OF_AN_ENVIRONMENT.contains(&name.as_str()))
+    }
+
     /// The program that the first line of a script names.
     fn interpreter_of(&self, script: &Path) -> Option<PathBuf> {
         let text = self.context.sight.text(script)?;
@@ -120,22 +134,52 @@ impl Doctor<'_> {
                 .say("If pipx did:")
                 .run(pipx_again(&word(own)));
         }
-        if let Some(made) = self.environment_of(&file, own) {
+        let sight = self.context.sight;
+        let folder = file.parent().and_then(Path::parent);
+        let folder = folder.filter(|folder| sight.is_there(folder));
+        let is_environment = |folder: &Path| sight.is_there(&folder.join("pyvenv.cfg"));
+        let python = folder.and_then(|folder| {
+            let names = ["bin/python", "bin/python3", "Scripts/python.exe"].into_iter();
+            names
+                .map(|name| folder.join(name))
+                .find(|path| sight.is_there(path))
+        });
+        let made = self.environment_of(&file, own);
+        let made = made.filter(|_| folder.is_none_or(is_environment));
+        if let Some(made) = made {
             // Any other Python lacks what the project needs.
-            remedy = remedy
-                .say("The virtual environment of the project is not there; make it, and install into it what the server needs:")
-                .run(made);
+            remedy = match (folder, python) {
+                (None, _) => remedy
+                    .say("The virtual environment of the project is not there; make it, and install into it what the server needs:")
+                    .run(made),
+                (Some(_), Some(python)) => remedy.write(
+                    "Its environment has another Python; write",
+                    self.started.command(&python.display().to_string()),
+                ),
+                (Some(folder), None) if self.is_own_environment(folder) => remedy
+                    .say("The virtual environment of the project has lost its Python, as when that was replaced; make it again, and install into it what the server needs:")
+                    .run(made.replacen("-m venv ", "-m venv --clear ", 1)),
+                (Some(_), None) => remedy.say(
+                    "The virtual environment of the project has lost its Python, as when that was replaced; move what else lies in its folder away, and make it again.",
+                ),
+            };
         } else if let Some(near) = self.context.sight.on_path(own) {
             remedy = remedy.write(
                 "It lies elsewhere; write",
                 self.started.command(&near.display().to_string()),
             );
         }
+        // The name is there, and what it leads to is not.
+        let names = file.parent().map(|folder| self.context.sight.names(folder));
+        let is_link = names.is_some_and(|names| names.iter().any(|name| name == own));
+        let what = match is_link {
+            true => {
+                "What is at that path is a link that leads nowhere; write the path of a program,"
+            }
+            false => "Nothing is at that path; write the one where the program lies,",
+        };
         remedy
-            .write(
-                "Nothing is at that path; write the one where the program lies,",
-                self.started.command(&blank("path of the program")),
-            )
+            .write(what, self.started.command(&blank("path of the program")))
             .instead_of(&["install-program"])
     }
 

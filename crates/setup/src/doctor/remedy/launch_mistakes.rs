@@ -5,7 +5,7 @@ use super::prescribe::{Doctor, blank};
 use super::seen::Seen;
 use super::steps::Remedy;
 use crate::doctor::clients::quoted;
-use crate::doctor::launcher::{has_shell_words, is_for_a_shell};
+use crate::doctor::launcher::{assigned, has_shell_words, is_for_a_shell};
 use jelly_base::model::Phase;
 use std::path::PathBuf;
 
@@ -116,16 +116,19 @@ impl Doctor<'_> {
         let phase = self.context.failure.phase;
         let members = self.split().filter(|_| phase != Some(Phase::Handshake))?;
         let name = self.started.format.command_name();
+        let text = &self.started.command.text;
+        let what = match text.trim().contains(char::is_whitespace) {
+            true => "holds a whole command line",
+            false => "has a blank before or behind its name",
+        };
+        let how = match text.trim().contains(char::is_whitespace) {
+            true => "write its words apart,",
+            false => "write it without,",
+        };
         let remedy = Remedy::new()
-            .what(format!(
-                "`{name}` holds a whole command line: `{}`.",
-                self.started.shown(&self.started.command.text)
-            ))
+            .what(format!("`{name}` {what}: `{}`.", self.started.shown(text)))
             .why("It is taken for the name of a program.")
-            .write(
-                format!("`{name}` holds a whole command line; write its words apart,"),
-                members,
-            );
+            .write(format!("`{name}` {what}; {how}"), members);
         let rule = "doctor/whole-line-in-command";
         Some(Seen::new(rule, "command_not_found", remedy))
     }
@@ -163,6 +166,12 @@ impl Doctor<'_> {
             // Code for an interpreter is one word.
             if matches!(first, "-c" | "-e" | "-p" | "--eval") || text.contains('\n') {
                 return false;
+            }
+            // What `env` takes for one variable with blanks in its value.
+            if self.started.program() == "env" && !assigned(&[first]).is_empty() {
+                return sight
+                    .on_path(rest.split(' ').next().unwrap_or_default())
+                    .is_some();
             }
             let is_file =
                 || sight.is_there(&self.whole(first)) && !sight.is_there(&self.whole(text));

@@ -24,6 +24,7 @@ pub(super) const TO_ITS_AUTHOR: &str = "To its author:";
 const OTHERWISE: &[&str] = &[
     "node/native-rebuild",
     "process/old-libc",
+    "python/built-without",
     "python/distutils",
     "python/gpu-missing",
     "python/module-shadowed",

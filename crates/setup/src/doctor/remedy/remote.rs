@@ -54,12 +54,31 @@ pub(super) fn remedy(diagnosis: &Diagnosis, context: &RemedyContext<'_>) -> Opti
             write(remedy, "Correct the host", &other)
         }
         cause if is_refusal(cause) || matches!(status(context), Some(401 | 403)) => {
+            let http = context.failure.http.as_ref();
+            let asked = http.and_then(|http| http.headers.get("www-authenticate")?.as_str());
+            let basic = asked.is_some_and(|asked| {
+                let scheme = asked.split(' ').next().unwrap_or_default();
+                scheme.eq_ignore_ascii_case("basic")
+            });
+            let by_oauth = asked.is_some_and(|asked| asked.contains("resource_metadata"));
+            // Without a header of its own, an entry was tried with what logins left.
+            let own = |(name, _): &(String, Spot)| name.eq_ignore_ascii_case("authorization");
+            let looked = status(context) == Some(401) && !headers.iter().any(own);
             let token = |write: &str| {
-                let what = format!("{write} the token that its operator gave you, in the entry");
-                Remedy::new().write(what, change(with_token(format, headers)))
+                let (what, value) = match basic {
+                    true => (
+                        "name and password",
+                        format!("Basic {}", blank("name:password in base 64")),
+                    ),
+                    false => (
+                        "the token that its operator gave you",
+                        format!("Bearer {}", blank("token")),
+                    ),
+                };
+                let what = format!("{write} {what}, in the entry");
+                Remedy::new().write(what, change(with_token(format, headers, &value)))
             };
             let login = format!("jelly login {}", word(url));
-            let http = context.failure.http.as_ref();
             match http.and_then(|http| http.error.as_deref()) {
                 Some("auth_login") => new
                     .why(
@@ -76,6 +95,7 @@ pub(super) fn remedy(diagnosis: &Diagnosis, context: &RemedyContext<'_>) -> Opti
                     // One that does not say who issues tokens has no login.
                     let remedy = match stage {
                         Some("auth_metadata") => remedy,
+                        None if basic || looked && !by_oauth => remedy,
                         Some(_) | None => remedy
                             .say(
                                 "Or log in to it; jelly uses the login where the entry has no \
@@ -142,13 +162,12 @@ fn asked_by_hand(url: &str) -> String {
 }
 
 /// The headers of the entry with a token among them.
-fn with_token(format: &ClientFormat, headers: &[(String, Spot)]) -> String {
-    let token = format!("Bearer {}", blank("token"));
+fn with_token(format: &ClientFormat, headers: &[(String, Spot)], token: &str) -> String {
     let members = headers
         .iter()
         .filter(|(name, _)| !name.eq_ignore_ascii_case("authorization"))
         .map(|(name, _)| (name.as_str(), AS_IT_IS))
-        .chain([("Authorization", token.as_str())])
+        .chain([("Authorization", token)])
         .map(|(name, value)| (name, value.to_owned()));
     format.member(format.members.headers, &format.table(members))
 }

@@ -8,7 +8,8 @@ use super::programs::UPSTREAM;
 use super::steps::Remedy;
 use crate::doctor::clients::quoted;
 use crate::doctor::entry::{Reached, Spot};
-use crate::doctor::launcher::FOLDER_FLAGS;
+use crate::doctor::launcher::{FOLDER_FLAGS, assigned};
+use jelly_base::text::redact::holds_secret;
 use jelly_base::text::{close_names, shell_word as word};
 use regex::Regex;
 use std::path::{Path, PathBuf};
@@ -348,7 +349,9 @@ impl Doctor<'_> {
     /// The whole command line in `command`, taken apart.
     pub(super) fn split(&self) -> Option<Change> {
         let words = shlex::split(&self.started.command.text)?;
-        let [first, rest @ ..] = &words[..] else {
+        // Variables stand before a program in a shell, and in a member of their own here.
+        let variables = assigned(&words).len();
+        let [first, rest @ ..] = &words[variables..] else {
             return None;
         };
         let sight = self.context.sight;
@@ -357,12 +360,35 @@ impl Doctor<'_> {
                 || sight.is_there(&self.whole(first))
                 || super::commands::is_launcher(first)
         };
-        if rest.is_empty() || !is_known() {
+        let text = &self.started.command.text;
+        let blanks = text.trim() != text;
+        if rest.is_empty() && variables == 0 && !blanks || !is_known() {
             return None;
         }
         let rest = rest.iter().map(|word| self.started.shown(word));
         let all: Vec<String> = rest.chain(self.started.words()).collect();
-        Some(self.started.command_and_args(first, &all))
+        let change = self.started.command_and_args(first, &all);
+        if variables == 0 {
+            return Some(change);
+        }
+        let format = self.started.format;
+        let pairs = words[..variables]
+            .iter()
+            .filter_map(|word| word.split_once('='));
+        let set: Vec<(String, Option<String>)> = pairs
+            .map(|(name, value)| {
+                let shown = match holds_secret(name, value) {
+                    true => blank(&format!("value of {name}")),
+                    false => self.started.shown(value),
+                };
+                (name.to_owned(), Some(shown))
+            })
+            .collect();
+        let env = self.started.env_changed(&set).members;
+        Some(Change {
+            members: format.joined(&[change.members, env]),
+            ..change
+        })
     }
 }
 
