@@ -70,6 +70,7 @@ pub fn auth_settings(
             AuthError {
                 stage: Stage::Login,
                 text: text.to_owned(),
+                is_unclaimed: false,
             }
         }),
     };

@@ -276,7 +276,11 @@ impl Link {
     ) -> Option<Result<(), AuthError>> {
         let auth = self.auth.as_ref()?;
         let refusal = Refusal::of(response.status().as_u16(), response.headers())?;
-        Some(auth.answer(&refusal, used, tries).await)
+        match auth.answer(&refusal, used, tries).await {
+            // Nobody asked for OAuth, here or there: the answer is what it is.
+            Err(error) if error.is_unclaimed && auth.looks_for_a_login() => None,
+            answered => Some(answered),
+        }
     }
 
     /// The request that ends the session.

@@ -510,6 +510,11 @@ impl Authorizer {
         Ok(())
     }
 
+    /// Whether it has nothing but what logins left, if there were any.
+    pub(crate) fn looks_for_a_login(&self) -> bool {
+        matches!(self.settings.grant, Grant::Stored(_))
+    }
+
     /// Gets a token before any connection needs one: asks the server what it
     /// wants, and does that.
     ///

@@ -181,7 +181,11 @@ async fn of_2025_03_26(http: &Http, wanted: &Wanted<'_>) -> Result<ServerMetadat
         http.shown(&place),
         got.words()
     );
-    Err(AuthError::new(stage_of(&got), text))
+    let error = AuthError::new(stage_of(&got), text);
+    Err(match got.status {
+        500.. => error,
+        _ => error.unclaimed(),
+    })
 }
 
 /// What a refusal to give a document comes to: there may be one later, where

@@ -69,6 +69,8 @@ impl fmt::Display for Stage {
 pub struct AuthError {
     pub stage: Stage,
     pub text: String,
+    /// Nothing at the server speaks of OAuth: its 401 may ask for anything.
+    pub is_unclaimed: bool,
 }
 
 impl AuthError {
@@ -76,7 +78,13 @@ impl AuthError {
         Self {
             stage,
             text: text.into(),
+            is_unclaimed: false,
         }
+    }
+
+    pub(super) fn unclaimed(mut self) -> Self {
+        self.is_unclaimed = true;
+        self
     }
 
     /// The same without the secrets that a peer may have put into it.
