@@ -196,7 +196,21 @@ fn plan_suite<'r>(report: &'r RunReport, help: &HelpSummary) -> Suite<'r> {
 /// What is wrong with the run and with no server or step of it.
 fn run_suite<'r>(report: &'r RunReport, failures: &[&'r FailureReport]) -> Suite<'r> {
     let verdict = json_word(&report.verdict);
-    let trouble = Trouble::of(failures).unwrap_or_else(|| {
+    let repaired = view::repaired(report).filter(|_| failures.is_empty());
+    let told = Trouble::of(failures).or_else(|| {
+        let (repair, _) = repaired?;
+        let what = format!(
+            "the run ended with exit code {} ({verdict}), after {} on {}: {}",
+            report.exit_code, repair.id, repair.target, repair.explanation
+        );
+        let mut trouble = Trouble::of_jelly(&verdict, what);
+        let apply = view::apply_command(report);
+        trouble.text.push_str(&format!(
+            "\nhelp: `{apply}` takes the repairs over into the plan's file"
+        ));
+        Some(trouble)
+    });
+    let trouble = told.unwrap_or_else(|| {
         let title = report
             .help_summary
             .as_ref()
@@ -210,8 +224,13 @@ fn run_suite<'r>(report: &'r RunReport, failures: &[&'r FailureReport]) -> Suite
             ),
         )
     });
+    let decides = deciding(failures.iter().copied()).or(repaired.map(|(_, failure)| failure));
+    let properties = repaired.filter(|_| failures.is_empty());
     let case = Case {
-        diagnosis: deciding(failures.iter().copied()).map(|failure| &failure.diagnosis),
+        diagnosis: decides.map(|failure| &failure.diagnosis),
+        properties: properties
+            .map(|(_, failure)| diagnosis_properties(failure))
+            .unwrap_or_default(),
         ..Case::failed(format!("(run {})", report.plan.name), trouble)
     };
     Suite::new(report, None, attribute(&report.plan.name), vec![case])

@@ -10,7 +10,7 @@ use super::words::{self, exit};
 use jelly_base::model::{
     Advice, Assertion, BeforeAfter, Diagnosis, FailureReport, HelpProblem, HookReport, HttpFacts,
     IterationReport, MismatchPlace, Offers, Outcome, Phase, RepairReport, RunReport, Rung,
-    ServerReport, StepReport, Unaccepted, Unlisted, Verdict, WireCheck, json_word,
+    ServerReport, StepReport, Unaccepted, Unlisted, Verdict, WireCheck, deciding, json_word,
 };
 use jelly_base::text::{self, close_names, one_line, plural, shell_word};
 use std::collections::HashMap;
@@ -79,6 +79,31 @@ pub(super) fn unaccepted(report: &RunReport) -> Option<&'static str> {
             "green but for known failures, which --strict does not accept"
         }
         (Unaccepted::Strict, _) => "green, but not as the plan was written, as --strict wants it",
+    })
+}
+
+/// The first repair that a green run owes its end to, with the failure that it mended.
+pub(super) fn repaired(report: &RunReport) -> Option<(&RepairReport, &FailureReport)> {
+    if report.verdict != Verdict::PassedAfterRepair {
+        return None;
+    }
+    let of = |repair: &RepairReport, failure: &FailureReport| {
+        let named = [failure.step.as_deref(), failure.server.as_deref()];
+        let target = repair.target.split_once('.').map(|(_, name)| name);
+        named.into_iter().flatten().any(|name| Some(name) == target)
+    };
+    report.iterations.iter().find_map(|iteration| {
+        let repair = iteration
+            .action
+            .repairs
+            .iter()
+            .find(|repair| !repair.ineffective)?;
+        let mended = iteration
+            .failures
+            .iter()
+            .filter(|failure| of(repair, failure));
+        let failure = deciding(mended).or_else(|| deciding(iteration.failures.iter()))?;
+        Some((repair, failure))
     })
 }
 
