@@ -204,10 +204,12 @@ fn run_suite<'r>(report: &'r RunReport, failures: &[&'r FailureReport]) -> Suite
             report.exit_code, repair.id, repair.target, repair.explanation
         );
         let mut trouble = Trouble::of_jelly(&verdict, what);
-        let apply = view::apply_command(report);
-        trouble.text.push_str(&format!(
-            "\nhelp: `{apply}` takes the repairs over into the plan's file"
-        ));
+        if !report.repairs_written {
+            let apply = view::apply_command(report);
+            trouble.text.push_str(&format!(
+                "\nhelp: `{apply}` takes the repairs over into the plan's file"
+            ));
+        }
         Some(trouble)
     });
     let trouble = told.unwrap_or_else(|| {

@@ -272,6 +272,81 @@ fn servers_behind_a_url_are_told_what_to_write_in_their_entries() {
 }
 
 #[test]
+fn a_401_that_no_word_of_oauth_goes_with_has_the_label_of_a_run() {
+    let project = Project::empty();
+    let basic = web("401 Unauthorized\r\nwww-authenticate: Basic realm=\"x\"");
+    let servers = json!({ "basic": { "url": basic }, "bare": { "url": web("401 Unauthorized") } });
+    let report = examined(&project, &servers, "30s");
+    for name in ["basic", "bare"] {
+        let cause = &of(&report, name)["diagnosis"]["root_cause"];
+        assert_eq!(cause, "auth_failed", "{name}: {report:#}");
+    }
+    let headers = fix(&report, "basic", "\"headers\"");
+    assert_eq!(
+        headers,
+        "\"headers\": { \"Authorization\": \"Basic <name:password in base 64>\" }"
+    );
+    assert!(
+        !fixes(of(&report, "basic"))
+            .join("\n")
+            .contains("jelly login")
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn an_environment_is_made_again_only_where_it_is_one_and_the_entrys_own() {
+    use std::os::unix::fs::symlink;
+    let project = Project::empty();
+    let environment = |name: &str, python: &str| {
+        project.write(&format!("{name}/pyvenv.cfg"), "home = /gone\n");
+        project.write(&format!("{name}/lib/python3.11/site-packages/x.py"), "");
+        std::fs::create_dir_all(project.path(&format!("{name}/bin"))).unwrap();
+        symlink(python, project.path(&format!("{name}/bin/python"))).unwrap();
+    };
+    environment("lost/.venv", "/gone/python3.10");
+    environment("shared/all", "/gone/python3.10");
+    std::fs::create_dir_all(project.path("link")).unwrap();
+    symlink(project.path("shared/all"), project.path("link/.venv")).unwrap();
+    environment("whole/.venv", "/bin/sh");
+    project.write("settings/env/prod.env", "A=1\n");
+    let python = |folder: &str| json!({ "command": project.at(folder), "args": ["a.py"] });
+    let report = examined(
+        &project,
+        &json!({
+            "lost": python("lost/.venv/bin/python"),
+            "link": python("link/.venv/bin/python"),
+            "whole": python("whole/.venv/bin/python3.99"),
+            "settings": python("settings/env/bin/python"),
+            "never": python("never/.venv/bin/python"),
+        }),
+        "6s",
+    );
+    let told = |name: &str| fixes(of(&report, name)).join("\n");
+    assert!(told("lost").contains("-m venv --clear"), "{}", told("lost"));
+    for name in ["link", "whole", "settings", "never"] {
+        assert!(!told(name).contains("--clear"), "{name}: {}", told(name));
+    }
+    assert!(
+        told("link").contains("has lost its Python"),
+        "{}",
+        told("link")
+    );
+    let own = format!("\"command\": \"{}\"", project.at("whole/.venv/bin/python"));
+    assert!(told("whole").contains(&own), "{}", told("whole"));
+    assert!(
+        !told("settings").contains("environment"),
+        "{}",
+        told("settings")
+    );
+    assert!(
+        told("never").contains("python3 -m venv "),
+        "{}",
+        told("never")
+    );
+}
+
+#[test]
 fn a_mute_server_of_python_is_asked_at_which_line_it_waits() {
     let project = Project::empty();
     let mute = project.write("mute.py", "import threading\n\nthreading.Event().wait()\n");

@@ -444,6 +444,24 @@ fn a_misspelt_tool_name_is_repaired_and_the_repair_must_be_accepted() {
         "rename_tool"
     );
     assert_eq!(project.read("plan.yaml"), plan);
+    // Its JUnit report says so to whoever reads nothing else.
+    assert!(
+        run.junit.contains("rename_tool on steps.two"),
+        "{}",
+        run.junit
+    );
+    assert!(run.junit.contains("help: `jelly apply "), "{}", run.junit);
+    let triage = [
+        "triage",
+        "reports/latest/junit.xml",
+        "--no-history",
+        "-f",
+        "json",
+    ];
+    let triaged = project.jelly(&triage).output();
+    let triaged: serde_json::Value = serde_json::from_str(&triaged.stdout).unwrap();
+    let label = &triaged["failures"][0]["diagnosis"]["root_cause"];
+    assert_eq!(label, "unknown_tool");
     project
         .run(&["--accept-repairs"])
         .ends(0, "passed_after_repair");

@@ -75,3 +75,7 @@ fn class_of(text: &str) -> Option<&str> {
     let class = text[..text.find(|c| !in_class(c)).unwrap_or(text.len())].trim_end_matches(':');
     (class.ends_with("Error") || class.ends_with("Exception")).then_some(class)
 }
+
+#[cfg(test)]
+#[path = "instead_tests.rs"]
+mod tests;

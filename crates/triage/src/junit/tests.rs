@@ -250,6 +250,20 @@ fn a_test_that_is_named_as_its_failed_suite_makes_it_no_flaky_one() {
 }
 
 #[test]
+fn quotation_marks_that_node_escaped_twice_are_some() {
+    let report = |type_: &str| {
+        format!(
+            "<testsuites><testcase name='reads &amp;quot;a&amp;quot; &amp; b' classname='test'>\
+             <failure type='{type_}' message='m'/></testcase></testsuites>"
+        )
+    };
+    let (_, cases) = read_all(&report("testCodeFailure"));
+    assert_eq!(cases[0].name, "reads \"a\" & b");
+    let (_, cases) = read_all(&report("AssertionError"));
+    assert_eq!(cases[0].name, "reads &quot;a&quot; & b");
+}
+
+#[test]
 fn a_suite_with_many_names_has_the_last_one() {
     let names = "name='long' ".repeat(1_000);
     let (_, cases) = read_all(&format!(

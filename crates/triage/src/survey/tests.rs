@@ -112,6 +112,30 @@ fn a_panic_has_its_message_for_a_title() {
 }
 
 #[test]
+fn a_client_of_another_kind_of_service_is_no_victim_of_the_one_that_is_named() {
+    let report = |other: &str| {
+        let mut part = part("a.xml", 0, &[("a", "refused cache.acme.test:6379")]);
+        let mut unnamed = failure("a.xml", "b", "refused nobody");
+        unnamed.message = Some(other.to_owned());
+        unnamed.diagnosis.evidence = Some(Evidence {
+            field: "message".into(),
+            text: other.to_owned(),
+        });
+        unnamed.diagnosis.fingerprint = "j1:other".into();
+        part.failures.push_of_case(1, unnamed);
+        part.summary.tests += 1;
+        drawn(vec![part]).clusters.len()
+    };
+    assert_eq!(report("ldap.SERVER_DOWN: can't contact LDAP server"), 2);
+    assert_eq!(report("smtplib.SMTPConnectError: connection refused"), 2);
+    assert_eq!(
+        report("redis.exceptions.ConnectionError: connection refused"),
+        1
+    );
+    assert_eq!(report("[Errno 111] Connection refused"), 1);
+}
+
+#[test]
 fn ports_that_change_from_test_to_test_name_no_server() {
     let kinds: Vec<String> = (0..9)
         .map(|n| format!("refused localhost:4000{n}"))
