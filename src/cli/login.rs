@@ -102,6 +102,7 @@ async fn prepare(args: &LoginArgs, world: &World) -> Result<(AuthSettings, Redac
         scopes: args.scopes.clone(),
         issuer: args.issuer.clone(),
         patience: PATIENCE,
+        is_offered: false,
     };
     Ok((settings, redactor))
 }

@@ -227,10 +227,9 @@ fn run_suite<'r>(report: &'r RunReport, failures: &[&'r FailureReport]) -> Suite
         )
     });
     let decides = deciding(failures.iter().copied()).or(repaired.map(|(_, failure)| failure));
-    let properties = repaired.filter(|_| failures.is_empty());
     let case = Case {
         diagnosis: decides.map(|failure| &failure.diagnosis),
-        properties: properties
+        properties: repaired
             .map(|(_, failure)| diagnosis_properties(failure))
             .unwrap_or_default(),
         ..Case::failed(format!("(run {})", report.plan.name), trouble)

@@ -949,6 +949,7 @@ fn visit(town: &Town, change: impl FnOnce(&mut Code)) -> (Result<LoggedIn, AuthE
         scopes: Vec::new(),
         issuer: None,
         patience,
+        is_offered: false,
     };
     let redactor = Redactor::none();
     let runtime = tokio::runtime::Builder::new_current_thread()

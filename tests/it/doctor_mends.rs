@@ -275,11 +275,23 @@ fn servers_behind_a_url_are_told_what_to_write_in_their_entries() {
 fn a_401_that_no_word_of_oauth_goes_with_has_the_label_of_a_run() {
     let project = Project::empty();
     let basic = web("401 Unauthorized\r\nwww-authenticate: Basic realm=\"x\"");
-    let servers = json!({ "basic": { "url": basic }, "bare": { "url": web("401 Unauthorized") } });
+    let servers = json!({ "basic": { "url": &basic }, "bare": { "url": web("401 Unauthorized") } });
     let report = examined(&project, &servers, "30s");
     for name in ["basic", "bare"] {
         let cause = &of(&report, name)["diagnosis"]["root_cause"];
         assert_eq!(cause, "auth_failed", "{name}: {report:#}");
+    }
+    // A plan that asks for OAuth is told what of it is missing.
+    for (auth, cause) in [
+        ("", "auth_failed"),
+        (", auth: login", "authorization_failed"),
+    ] {
+        let plan = format!(
+            "version: 1\nservers: {{ s: {{ url: \"{basic}\"{auth} }} }}\nsteps: [{{ list: tools }}]\n"
+        );
+        let run = Project::with(&plan).run(&["--max-iterations", "1"]);
+        let failure = &run.last().failures()[0];
+        assert_eq!(failure["diagnosis"]["root_cause"], cause, "{auth}");
     }
     let headers = fix(&report, "basic", "\"headers\"");
     assert_eq!(

@@ -77,6 +77,7 @@ fn authorizer_of(url: &str, logins: TokenStore, redactor: &Redactor) -> Option<A
         scopes: Vec::new(),
         issuer: None,
         patience: PATIENCE,
+        is_offered: true,
     };
     // A URL that is none is told of when it is asked.
     Authorizer::new(settings, redactor).ok().map(Arc::new)

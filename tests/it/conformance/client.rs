@@ -79,6 +79,7 @@ fn endpoint(scenario: &str, url: &str, context: &Value) -> Endpoint {
             scopes: Vec::new(),
             issuer: None,
             patience: LIMIT,
+            is_offered: false,
         };
         Arc::new(Authorizer::new(settings, &Redactor::none()).expect("settings"))
     });

@@ -80,6 +80,7 @@ pub fn auth_settings(
         scopes: wanted_scopes,
         issuer,
         patience: PATIENCE.min(server.request_timeout / 2),
+        is_offered: false,
     })
 }
 

@@ -92,20 +92,7 @@ impl<'t> Reader<'t> {
                 continue;
             };
             if !in_url {
-                let gets = command.templates().any(|template| {
-                    let mut parts = template.parts.iter();
-                    parts.any(|part| matches!(part, Part::Port(None)))
-                });
-                let fixed = fixed_port(url).filter(|_| gets);
-                let told = |port: &str| {
-                    let texts = command.templates().flat_map(|template| &template.parts);
-                    let mut texts = texts.filter_map(|part| match part {
-                        Part::Text(text) => Some(text),
-                        _ => None,
-                    });
-                    texts.any(|text| text.contains(port))
-                };
-                if let Some(port) = fixed.filter(|port| !told(port)) {
+                if let Some(port) = port_beside(url, command) {
                     self.port_beside_the_url(node, name, port);
                 }
                 continue;
@@ -476,6 +463,15 @@ pub(super) fn is_server_name(name: &str) -> bool {
         && !name.starts_with('.')
         && name.trim() == name
         && !name.contains(|c: char| c.is_control() || matches!(c, '/' | '\\' | '{' | '}'))
+}
+
+/// The port that a URL names and its command does not get, where that gets another.
+fn port_beside<'u>(url: &'u Template, command: &Command) -> Option<&'u str> {
+    let port = fixed_port(url)?;
+    let parts = || command.templates().flat_map(|template| &template.parts);
+    let gets_another = parts().any(|part| matches!(part, Part::Port(None)));
+    let is_told = parts().any(|part| matches!(part, Part::Text(text) if text.contains(port)));
+    (gets_another && !is_told).then_some(port)
 }
 
 /// The port that a URL of this machine names, written out.

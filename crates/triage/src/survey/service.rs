@@ -1,14 +1,49 @@
-//! What clients speak with a server: by their names and words, and by its port.
+//! What clients speak with a server: by their names and words, and by its port; and what
+//! it is called for that.
 
 use jelly_base::model::FailureView;
 use std::collections::BTreeSet;
 
-/// Services, with words of their clients in small letters, and their ports.
-const SERVICES: [(&str, &[&str], &[&str]); 13] = [
-    // Before what its containers hold.
-    ("docker", &["docker", "testcontainers"], &["2375", "2376"]),
-    (
+/// A service that tests use, by what they speak with it.
+struct Service {
+    name: &'static str,
+    /// What it is, for a sentence.
+    noun: &'static str,
+    /// Words of its clients, in small letters.
+    words: &'static [&'static str],
+    /// Where it usually listens.
+    ports: &'static [&'static str],
+}
+
+const fn service(
+    name: &'static str,
+    noun: &'static str,
+    words: &'static [&'static str],
+    ports: &'static [&'static str],
+) -> Service {
+    Service {
+        name,
+        noun,
+        words,
+        ports,
+    }
+}
+
+const DATABASE: &str = "database";
+const CACHE: &str = "cache";
+const BROKER: &str = "message broker";
+
+/// The first that fits counts: what drives containers stands before what they hold.
+const SERVICES: &[Service] = &[
+    service(
+        "docker",
+        "container engine",
+        &["docker", "testcontainers"],
+        &["2375", "2376"],
+    ),
+    service(
         "postgres",
+        DATABASE,
         &[
             "postgres",
             "postgresql",
@@ -20,42 +55,76 @@ const SERVICES: [(&str, &[&str], &[&str]); 13] = [
         ],
         &["5432"],
     ),
-    (
+    service(
         "mysql",
+        DATABASE,
         &["mysql", "mysqlclient", "pymysql", "mariadb"],
         &["3306"],
     ),
-    (
+    service(
         "mssql",
+        DATABASE,
         &["sqlclient", "sqlserver", "sql server", "pymssql"],
         &["1433"],
     ),
-    (
+    service("oracle", DATABASE, &["oracle", "oracledb"], &["1521"]),
+    service(
         "mongo",
+        DATABASE,
         &["mongo", "mongodb", "mongoose", "pymongo"],
         &["27017"],
     ),
-    ("redis", &["redis", "jedis", "lettuce", "valkey"], &["6379"]),
-    ("memcached", &["memcache", "memcached"], &["11211"]),
-    (
+    service("cassandra", DATABASE, &["cassandra"], &["9042"]),
+    service(
+        "redis",
+        CACHE,
+        &["redis", "jedis", "lettuce", "valkey"],
+        &["6379"],
+    ),
+    service("memcached", CACHE, &["memcache", "memcached"], &["11211"]),
+    service(
         "amqp",
+        BROKER,
         &["amqp", "amqps", "rabbit", "rabbitmq", "pika."],
         &["5672"],
     ),
-    ("kafka", &["kafka", "nobrokersavailable"], &["9092"]),
-    (
+    service("kafka", BROKER, &["kafka", "nobrokersavailable"], &["9092"]),
+    service("mqtt", BROKER, &["mqtt"], &["1883"]),
+    service("activemq", BROKER, &["activemq"], &["61616"]),
+    service("nats", BROKER, &["nats:"], &["4222"]),
+    service(
         "elasticsearch",
+        "search engine",
         &["elastic", "elasticsearch", "opensearch"],
-        &["9200"],
+        &["9200", "9300"],
     ),
-    ("ldap", &["ldap"], &["389", "636"]),
-    (
+    service(
+        "webdriver",
+        "browser driver",
+        &["chromedriver", "geckodriver"],
+        &["4444", "9515"],
+    ),
+    service("ldap", "server", &["ldap"], &["389", "636"]),
+    service(
         "smtp",
+        "server",
         &["smtp", "smtplib", "javax.mail", "jakarta.mail"],
         &["25", "465", "587", "2525", "1025"],
     ),
-    ("grpc", &["grpc"], &["50051"]),
+    service("grpc", "server", &["grpc"], &["50051"]),
 ];
+
+fn at_port(address: &str) -> Option<&'static Service> {
+    let (_, port) = address.rsplit_once(':')?;
+    SERVICES
+        .iter()
+        .find(|service| service.ports.contains(&port))
+}
+
+/// What most likely listens at an address, by its port.
+pub(super) fn noun_of(address: &str) -> &'static str {
+    at_port(address).map_or("server", |service| service.noun)
+}
 
 /// What the failure's client speaks, as its words or the port of its server tell.
 pub(super) fn service_of(
@@ -65,20 +134,13 @@ pub(super) fn service_of(
     let texts = [failure.evidence.map(|(_, text)| text), failure.message];
     let said = texts.into_iter().flatten().collect::<Vec<_>>().join("\n");
     let said = said.to_ascii_lowercase();
-    let by_words = |words: &&[&str]| words.iter().any(|word| is_word_of(&said, word));
-    let by_port = |ports: &&[&str]| {
-        let port = |server: &String| {
-            let port = server.rsplit_once(':').map(|(_, port)| port);
-            port.is_some_and(|port| ports.contains(&port))
-        };
-        servers.iter().any(port)
-    };
-    let told = SERVICES.iter().find(|(_, words, _)| by_words(words));
-    told.or_else(|| SERVICES.iter().find(|(_, _, ports)| by_port(ports)))
-        .map(|(name, _, _)| *name)
+    let speaks = |service: &&Service| service.words.iter().any(|word| is_word_of(&said, word));
+    let told = SERVICES.iter().find(speaks);
+    let told = told.or_else(|| servers.iter().find_map(|server| at_port(server)));
+    told.map(|service| service.name)
 }
 
-/// Whether a text holds a word, alone or before a sign, a digit or a capital's place.
+/// Whether a text holds a word, behind which stands no further letter.
 fn is_word_of(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let after = &text[at + word.len()..];

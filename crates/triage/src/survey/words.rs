@@ -1,6 +1,7 @@
 //! The sentences of an account: causes, and what kind of server an address
 //! most likely is.
 
+use super::service::noun_of;
 use jelly_base::model::FailureView;
 use jelly_base::text::one_line;
 
@@ -82,24 +83,9 @@ fn host(subject: &str) -> &str {
 
 /// The servers behind addresses. A port says what usually listens there.
 fn server(subjects: &[String]) -> String {
-    let port = |subject: &str| {
-        subject
-            .rsplit_once(':')
-            .map_or("", |(_, port)| port)
-            .to_owned()
-    };
-    let kind = |subject: &String| match port(subject).as_str() {
-        "5432" | "3306" | "1433" | "1521" | "27017" | "9042" => "database",
-        "6379" | "11211" => "cache",
-        "5672" | "9092" | "1883" | "61616" | "4222" => "message broker",
-        "9200" | "9300" => "search engine",
-        "4444" | "9515" => "browser driver",
-        "2375" | "2376" => "container engine",
-        _ => "server",
-    };
     match subjects {
         [] => "a server".to_owned(),
-        [one] => format!("the {} at {one}", kind(one)),
+        [one] => format!("the {} at {one}", noun_of(one)),
         several => format!("the servers at {}", list(several)),
     }
 }

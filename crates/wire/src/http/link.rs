@@ -277,8 +277,8 @@ impl Link {
         let auth = self.auth.as_ref()?;
         let refusal = Refusal::of(response.status().as_u16(), response.headers())?;
         match auth.answer(&refusal, used, tries).await {
-            // Nobody asked for OAuth, here or there: the answer is what it is.
-            Err(error) if error.is_unclaimed && auth.looks_for_a_login() => None,
+            // Nobody speaks of OAuth, here or there: the answer is what it is.
+            Err(error) if error.is_unclaimed && auth.is_offered() => None,
             answered => Some(answered),
         }
     }

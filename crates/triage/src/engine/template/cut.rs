@@ -74,6 +74,7 @@ pub(super) fn without_cut_ends(text: &str) -> Cow<'_, str> {
         at = to;
         let before = &text[kept..from];
         let after = &text[to..];
+        // So much of a long value has Node's `assert` before what it was held against.
         if after.starts_with(" == ") || after.starts_with(" != ") {
             let line = &text[text[..from].rfind('\n').map_or(0, |at| at + 1)..from];
             let piece = before.trim_end_matches(|c: char| c.is_alphanumeric());

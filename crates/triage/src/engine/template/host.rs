@@ -2,25 +2,24 @@
 //! says where it ran, and no more of it says anything.
 
 use super::shape::{PartShape, has_digit, is_hex, is_number, shape};
-
 use super::words::{WordKinds, kinds};
 
-/// How much of a text is a name of a machine, all of which is chance: `ip-10-0-66-213`,
+/// Whether a name is one of a machine, all of which is chance: `ip-10-0-66-213`,
 /// `fv-az645-352`, `runner-x8k2m-project-412-concurrent-0`, a container's id.
-pub(super) fn host_len(name: &str) -> Option<usize> {
+pub(super) fn is_host(name: &str) -> bool {
     const CONTAINER: usize = 12;
     let first = name.split(['-', '.']).next().unwrap_or_default();
     let mixed = has_digit(name) && !is_number(name);
     if name.len() == CONTAINER && is_hex(name.as_bytes()) && mixed {
-        return Some(name.len());
+        return true;
     }
     // What a Mac calls itself on its network.
     let of_apple = |part: &str| ["mbp", "macbook", "imac"].contains(&&*part.to_ascii_lowercase());
     if name.ends_with(".local") && name.split(['-', '.']).any(of_apple) {
-        return Some(name.len());
+        return true;
     }
     if first.len() == name.len() || !kinds(first).is(WordKinds::HOST) || !has_digit(name) {
-        return None;
+        return false;
     }
     let rest = &name[first.len() + 1..];
     // `ip-6` is none.
@@ -29,7 +28,7 @@ pub(super) fn host_len(name: &str) -> Option<usize> {
         .filter(|part| is_number(part))
         .count();
     if first == "ip" && numbers < 4 {
-        return None;
+        return false;
     }
     let of_host = |part: &str| {
         is_number(part)
@@ -37,5 +36,5 @@ pub(super) fn host_len(name: &str) -> Option<usize> {
             || matches!(shape(part), PartShape::Random | PartShape::Numbered(_))
             || has_digit(part) && part.len() >= 5
     };
-    rest.split(['-', '.']).all(of_host).then_some(name.len())
+    rest.split(['-', '.']).all(of_host)
 }

@@ -15,12 +15,12 @@ const PROVIDERS: [&str; 5] = [
 
 /// The local part of an address that a text begins with, and its domain.
 fn split_address(text: &str) -> Option<(&str, &str)> {
-    let in_local = |b: u8| b.is_ascii_alphanumeric() || b"._+-'".contains(&b);
+    let in_local = |b: u8| b.is_ascii_alphanumeric() || b"._+-".contains(&b);
     let local = &text[..text.bytes().take_while(|b| in_local(*b)).count()];
     let rest = text[local.len()..].strip_prefix('@')?;
     let in_domain = |b: u8| b.is_ascii_alphanumeric() || b"-.".contains(&b);
     let domain = &rest[..rest.bytes().take_while(|b| in_domain(*b)).count()];
-    (!local.is_empty() && !local.contains('\'')).then_some((local, domain.trim_end_matches('.')))
+    (!local.is_empty()).then_some((local, domain.trim_end_matches('.')))
 }
 
 /// How long the address is that `text` begins with, if a test made it up: of such a

@@ -1,7 +1,8 @@
 //! Names: their parts are words, numbers, or chance.
 
-use super::host::host_len;
+use super::host::is_host;
 use super::moment::moment;
+use super::path::is_filled_by_tempfile;
 use super::shape::{
     self, PartShape, in_words, is_hex, is_pod_suffix, is_random_whole, shape, uuid,
 };
@@ -20,10 +21,10 @@ impl<'t> Walk<'t> {
         let end = self.at + name.len();
         let bytes = name.as_bytes();
         // Who it was on a machine is as much chance.
-        let at = self.text[end..].strip_prefix('@');
-        let at = at.map(|host| &host[..name_len(host)]);
-        if let Some(len) = at.and_then(host_len) {
-            return self.put(name.len() + 1 + len, Some(ID));
+        let host = self.text[end..].strip_prefix('@');
+        let host = host.map(|host| &host[..name_len(host)]);
+        if let Some(host) = host.filter(|host| is_host(host)) {
+            return self.put(name.len() + 1 + host.len(), Some(ID));
         }
         // A short word is nothing but that; most of a text are.
         if bytes.len() < 8
@@ -37,8 +38,8 @@ impl<'t> Walk<'t> {
             self.ended = end;
             return self.note(name);
         }
-        if let Some(len) = host_len(name) {
-            self.put(len, Some(ID));
+        if is_host(name) {
+            self.put(name.len(), Some(ID));
             self.before = Preceding::Host;
             return;
         }
@@ -217,7 +218,7 @@ impl<'t> Walk<'t> {
             let hashed = (self.in_path || parts.len() > 3) && several && is_short_hash(text);
             let odd = || is_odd(text) || shape::turns(text.as_bytes()) > 1;
             // `tempfile` fills a name up with eight of its alphabet.
-            let filled = self.temporary && text.len() == 8 && has_digit(text) && is_odd(text);
+            let filled = self.temporary && is_filled_by_tempfile(text);
             let tagged = ends && hyphen && (is_short_tag(text) || filled);
             // All of a file's name, in a folder of the run.
             let numbered = self.temporary && index == 0 && is_number(text) && several;
@@ -362,10 +363,7 @@ fn is_short_hash(text: &str) -> bool {
 fn is_short_tag(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let letters = text.len() - digits;
-    let hex = text
-        .bytes()
-        .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-    matches!(text.len(), 5 | 6) && hex && digits >= 2 && letters >= 2
+    matches!(text.len(), 5 | 6) && is_hex(text.as_bytes()) && digits >= 2 && letters >= 2
 }
 
 /// How much of a name is words for machines that are written as one, with what

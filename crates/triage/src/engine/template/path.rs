@@ -88,13 +88,23 @@ pub(super) fn is_temporary(folder: &str) -> bool {
 /// Whether a name is one that Python's `tempfile` made: eight characters behind `tmp`
 /// that are no word.
 pub(super) fn is_of_tempfile(name: &str) -> bool {
-    const LENGTH: usize = 8;
     let made = name.strip_prefix("tmp");
     made.is_some_and(|made| {
-        let of_chance = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-        let odd = has_digit(made) || 2 * in_words(made.as_bytes()) < LENGTH;
-        made.len() == LENGTH && made.bytes().all(of_chance) && odd
+        let odd = has_digit(made) || 2 * in_words(made.as_bytes()) < made.len();
+        odd && is_of_its_alphabet(made)
     })
+}
+
+/// Whether `tempfile` put this behind a prefix of somebody's choice, which tells less:
+/// there has to be a digit in it, and no long word.
+pub(super) fn is_filled_by_tempfile(made: &str) -> bool {
+    has_digit(made) && 2 * in_words(made.as_bytes()) <= made.len() && is_of_its_alphabet(made)
+}
+
+fn is_of_its_alphabet(made: &str) -> bool {
+    const LENGTH: usize = 8;
+    let of_chance = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    made.len() == LENGTH && made.bytes().all(of_chance)
 }
 
 /// A file of a package, by that: of many packages it is `dist/index.js`.
@@ -158,11 +168,10 @@ fn made_up(name: &str) -> String {
     }) {
         return format!("{}<id>{}", &stem[..at], &name[at + 36..]);
     }
-    let stem_of_tempfile = stem.rsplit_once('-').filter(|(name, made)| {
-        let of_chance = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-        !name.is_empty() && made.len() == 8 && made.bytes().all(of_chance) && has_digit(made)
-    });
-    if let Some((name, _)) = stem_of_tempfile.filter(|(name, _)| !has_digit(name)) {
+    let filled = stem
+        .rsplit_once('-')
+        .filter(|(name, made)| !name.is_empty() && !has_digit(name) && is_filled_by_tempfile(made));
+    if let Some((name, _)) = filled {
         return format!("{name}-<id>{extension}");
     }
     let mut out = String::new();

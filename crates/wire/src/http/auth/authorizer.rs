@@ -63,6 +63,8 @@ pub struct AuthSettings {
     pub issuer: Option<String>,
     /// For each request that belongs to authorization.
     pub patience: Duration,
+    /// Nobody said that the server wants OAuth: a token is used if one is there.
+    pub is_offered: bool,
 }
 
 /// Gets tokens for one server.
@@ -510,9 +512,9 @@ impl Authorizer {
         Ok(())
     }
 
-    /// Whether it has nothing but what logins left, if there were any.
-    pub(crate) fn looks_for_a_login(&self) -> bool {
-        matches!(self.settings.grant, Grant::Stored(_))
+    /// Whether nobody said that the server wants OAuth.
+    pub(crate) fn is_offered(&self) -> bool {
+        self.settings.is_offered
     }
 
     /// Gets a token before any connection needs one: asks the server what it
