@@ -3,6 +3,7 @@
 //! Main function: [`choose`].
 
 use super::tool::Tool;
+use heck::ToSnakeCase as _;
 use jelly_base::text::WordList;
 
 /// Verbs that say that nothing is changed, as the first word of a name.
@@ -147,23 +148,10 @@ fn stems(word: &str) -> impl Iterator<Item = String> {
 
 /// The words of a name, in lower case: `getUserName`, `get-user_name`.
 pub(super) fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut before_is_lower = false;
-    for c in name.chars().take(256) {
-        if !c.is_alphanumeric() {
-            words.push(String::new());
-        } else {
-            if c.is_uppercase() && before_is_lower {
-                words.push(String::new());
-            }
-            if let Some(word) = words.last_mut() {
-                word.extend(c.to_lowercase());
-            }
-        }
-        before_is_lower = c.is_lowercase() || c.is_ascii_digit();
-    }
-    words.retain(|word| !word.is_empty());
-    words
+    let name: String = name.chars().take(256).collect();
+    let words = name.to_snake_case();
+    let words = words.split('_').filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
 }
 
 #[cfg(test)]

@@ -1,17 +1,7 @@
 //! Failures that hold several.
 
-use crate::engine::Engine;
-use jelly_base::model::{Diagnosis, ErrorCategory, Failure, Side};
-
-fn diagnose(type_: &str, text: &str) -> Diagnosis {
-    Engine::builtin().diagnose(&Failure {
-        element: Some("failure".into()),
-        name: Some("order".into()),
-        type_: (!type_.is_empty()).then(|| type_.into()),
-        text: Some(text.into()),
-        ..Failure::default()
-    })
-}
+use crate::engine::test_failure::diagnose;
+use jelly_base::model::{ErrorCategory, Side};
 
 /// Each with the error of the machine in its second place.
 const MIXED: &[(&str, &str)] = &[

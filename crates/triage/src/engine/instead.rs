@@ -8,6 +8,7 @@ use super::facts::{Facts, FailureSource};
 use super::fingerprint::Algorithm;
 use super::rule::Audience;
 use super::tables::{any_of, built, table};
+use heck::ToSnakeCase as _;
 use jelly_base::model::{Diagnosis, Failure};
 use regex::Regex;
 use serde::Deserialize;
@@ -21,19 +22,31 @@ const WANTED: usize = 200;
 #[derive(Deserialize)]
 struct InsteadWords {
     between: Vec<String>,
-    of_machines: String,
+    of_machines: Vec<String>,
+    of_data: Vec<String>,
 }
 
 struct InsteadSigns {
     between: Regex,
     of_machines: Regex,
+    of_data: Regex,
+}
+
+impl InsteadSigns {
+    /// Whether how the product fails where a machine or service does is what a test
+    /// expects, as `wanted` tells it.
+    fn is_of_machines(&self, wanted: &str) -> bool {
+        let words = wanted.to_snake_case();
+        self.of_machines.is_match(&words) && !self.of_data.is_match(&words)
+    }
 }
 
 static SIGNS: LazyLock<InsteadSigns> = LazyLock::new(|| {
     let words: InsteadWords = table(built!("instead"));
     InsteadSigns {
         between: any_of("m", &words.between),
-        of_machines: any_of("m", &[words.of_machines]),
+        of_machines: any_of("", &words.of_machines),
+        of_data: any_of("", &words.of_data),
     }
 });
 
@@ -53,12 +66,7 @@ impl Engine {
         // The first that tells both decides.
         let mut told = texts.into_iter().flatten();
         let (text, between) = told.find_map(|text| Some((text, signs.between.find(text)?)))?;
-        let wanted = &text[..between.start()];
-        let wanted = &wanted[wanted.floor_char_boundary(wanted.len().saturating_sub(WANTED))..];
-        // Above an empty line stands the line of the test.
-        let wanted = wanted.trim_end();
-        let wanted = wanted.rsplit("\n\n").next().unwrap_or(wanted);
-        if signs.of_machines.is_match(wanted) {
+        if signs.is_of_machines(wanted(&text[..between.start()])) {
             return None;
         }
         let came = text[between.end()..].trim_start_matches(['<', '#', '\'', '"', '[']);
@@ -67,6 +75,17 @@ impl Engine {
         let of = self.diagnose_facts(&Facts::new(&part), Audience::Plan, Algorithm::Second);
         is_of_surroundings(&of.0).then_some(part)
     }
+}
+
+/// The end of what stands before the error that came: the line that tells the expected
+/// one, from its last `expected` on.
+fn wanted(before: &str) -> &str {
+    let before = before.trim_end();
+    let line = before.rsplit('\n').next().unwrap_or(before);
+    let line = &line[line.floor_char_boundary(line.len().saturating_sub(WANTED))..];
+    let expected = ["xpected", "XPECTED"];
+    let from = expected.iter().filter_map(|word| line.rfind(word)).max();
+    from.map_or(line, |from| &line[from..])
 }
 
 /// The class of an exception that a text begins with.

@@ -1,18 +1,7 @@
-//! Errors of the machine that came instead of expected ones, and statuses that stand
-//! where rules do not read.
+//! Errors of the machine that came instead of expected ones.
 
-use crate::engine::Engine;
-use jelly_base::model::{Diagnosis, Failure, Side};
-
-fn diagnose(type_: &str, text: &str) -> Diagnosis {
-    Engine::builtin().diagnose(&Failure {
-        element: Some("failure".into()),
-        name: Some("order".into()),
-        type_: (!type_.is_empty()).then(|| type_.into()),
-        text: Some(text.into()),
-        ..Failure::default()
-    })
-}
+use crate::engine::test_failure::diagnose;
+use jelly_base::model::Side;
 
 #[test]
 fn an_error_of_the_machine_in_place_of_an_expected_one_is_the_machines() {
@@ -53,6 +42,67 @@ fn an_error_of_the_machine_in_place_of_an_expected_one_is_the_machines() {
 }
 
 #[test]
+fn names_are_read_word_by_word() {
+    let came = "got Error: connect ECONNREFUSED 127.0.0.1:5432";
+    for wanted in [
+        "InvoiceNotFoundError",
+        "PresetMissing",
+        "ObserverMissing",
+        "PortfolioError",
+        "BadRequestException",
+        "TailoringError",
+        "InvalidHostError",
+        "DuplicateServerError",
+        "HostessRota",
+        "/Preset 7 is not there/",
+        "AssertionError",
+    ] {
+        let text = format!("AssertionError: expected [Function] to throw {wanted} but {came}");
+        let of = diagnose("", &text);
+        assert_eq!(
+            (of.side, &*of.root_cause),
+            (Side::Test, "connection_refused"),
+            "{text}"
+        );
+    }
+    for wanted in [
+        "UpstreamGone",
+        "RetryError",
+        "IOError",
+        "HTTPError",
+        "ClientError",
+        "DBConnectionLost",
+        "ERR_TIMED_OUT",
+        "RequestTimeout",
+        "/ENOTFOUND/",
+        "/could not fetch rates/",
+    ] {
+        let text = format!("AssertionError: expected [Function] to throw {wanted} but {came}");
+        let of = diagnose("", &text);
+        assert_eq!(
+            (of.side, &*of.root_cause),
+            (Side::Code, "expected_error"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_a_framework_tells_around_the_expected_error_is_not_it() {
+    for text in [
+        "shop.test.js:8 client.fetch()\nAssertionError: expected [Function: fetch] to throw NotFound but got Error: connect ECONNREFUSED 127.0.0.1:5432",
+        "Failed asserting that exception of type \"GuzzleHttp\\Exception\\ConnectException\" matches expected exception \"Shop\\NotFound\". Message was: \"cURL error 7: Failed to connect to localhost port 9200: Connection refused\" at",
+    ] {
+        let of = diagnose("", text);
+        assert_eq!(
+            (of.side, &*of.root_cause),
+            (Side::Test, "connection_refused"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn how_the_product_fails_where_a_machine_does_is_its_own() {
     for text in [
         "  Expected: <Claims.GatewayUnavailableException>\n  But was:  <System.Net.Sockets.SocketException: No connection could be made because the target machine actively refused it.>",
@@ -65,31 +115,5 @@ fn how_the_product_fails_where_a_machine_does_is_its_own() {
             (Side::Code, "expected_error"),
             "{text}"
         );
-    }
-}
-
-#[test]
-fn a_status_that_may_come_of_others_is_undecided_wherever_it_stands() {
-    let jest = |line: &str| {
-        format!(
-            "Error: expect(received).toBe(expected) // Object.is equality\n\nExpected: 200\nReceived: 503\n\n  10 |   const res = await get();\n> 11 |   {line}\n     |   ^\n  12 |   expect(res.status).toBe(200);\n    at Object.toBe (a.test.js:11:3)"
-        )
-    };
-    for text in [
-        jest("expect(res.status).toBe(200);"),
-        "Condition not satisfied:\n\nresponse.status == 200\n|        |      |\n|        502    false\n<Response status=502>".to_owned(),
-        "java.lang.AssertionError: Status expected:<200> but was:<403>".to_owned(),
-        "org.opentest4j.AssertionFailedError: expected: <200 OK> but was: <502 BAD_GATEWAY>".to_owned(),
-    ] {
-        let of = diagnose("", &text);
-        assert!(of.ambiguous && of.rule == "http/status-compared", "{text}\n{}", of.rule);
-    }
-    for text in [
-        jest("expect(res.body.total).toBe(200);"),
-        "Expected response status code [503] but received 200.\nFailed asserting that 503 is identical to 200.".to_owned(),
-        "java.lang.AssertionError: Status expected:<200> but was:<404>".to_owned(),
-    ] {
-        let of = diagnose("", &text);
-        assert!(of.side == Side::Code && !of.ambiguous, "{text}\n{}", of.rule);
     }
 }

@@ -54,6 +54,8 @@ mod stumbled;
 mod system_names;
 mod tables;
 mod template;
+#[cfg(test)]
+mod test_failure;
 mod when;
 mod whereabouts;
 mod windows;

@@ -222,17 +222,11 @@ fn class_owner(facts: &Facts<'_>, frame: &str, class: Option<&str>) -> ClassOwne
 
 #[cfg(test)]
 mod tests {
-    use crate::engine::Engine;
-    use jelly_base::model::{Failure, Side};
+    use crate::engine::test_failure::diagnose;
+    use jelly_base::model::Side;
 
     fn side(type_: &str, text: &str) -> (Side, String) {
-        let diagnosis = Engine::builtin().diagnose(&Failure {
-            element: Some("failure".into()),
-            name: Some("closes".into()),
-            type_: (!type_.is_empty()).then(|| type_.into()),
-            text: Some(text.into()),
-            ..Failure::default()
-        });
+        let diagnosis = diagnose(type_, text);
         (diagnosis.side, diagnosis.root_cause)
     }
 

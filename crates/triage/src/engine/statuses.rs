@@ -5,7 +5,6 @@ use super::facts::{Facts, FailureSource};
 use super::field::RuleSide;
 use super::rule::Rule;
 use super::tables::{any_of, built, table};
-
 use regex::Regex;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -30,3 +29,7 @@ pub(super) fn status_rule(rule: &Rule, facts: &Facts<'_>) -> Option<&'static str
     let shown = read && told.any(|text| SHOWN.is_match(text));
     shown.then_some("http/status-compared")
 }
+
+#[cfg(test)]
+#[path = "statuses_tests.rs"]
+mod tests;

@@ -117,13 +117,9 @@ impl Doctor<'_> {
         let members = self.split().filter(|_| phase != Some(Phase::Handshake))?;
         let name = self.started.format.command_name();
         let text = &self.started.command.text;
-        let what = match text.trim().contains(char::is_whitespace) {
-            true => "holds a whole command line",
-            false => "has a blank before or behind its name",
-        };
-        let how = match text.trim().contains(char::is_whitespace) {
-            true => "write its words apart,",
-            false => "write it without,",
+        let (what, how) = match text.trim().contains(char::is_whitespace) {
+            true => ("holds a whole command line", "write its words apart,"),
+            false => ("has a blank before or behind its name", "write it without,"),
         };
         let remedy = Remedy::new()
             .what(format!("`{name}` {what}: `{}`.", self.started.shown(text)))

@@ -3,7 +3,7 @@
 use super::template;
 
 /// One failure on two machines.
-const SAME: [(&str, &str); 34] = [
+const SAME: [(&str, &str); 35] = [
     // Names of machines
     (
         "agent fv-az1104-233:23669 lost job",
@@ -16,6 +16,10 @@ const SAME: [(&str, &str); 34] = [
     (
         "Who: runner@ip-10-0-66-213",
         "Who: root@runner-jrs9fg4b-project-412-concurrent-0",
+    ),
+    (
+        r#"{"level":50,"time":1795721327,"pid":411,"hostname":"build-a","msg":"lost"}"#,
+        r#"{"level":50,"time":1795721388,"pid":79,"hostname":"anna","msg":"lost"}"#,
     ),
     ("lost jonas-mbp.local", "lost Jonas-MacBook-Pro.local"),
     // Computed values
@@ -222,6 +226,14 @@ fn what_means_something_stays_beside_it() {
             "expected { name: 1, …(2) } to be empty",
         ),
         ("timed out within PT10S", "timed out within PT20S"),
+        (
+            "{ code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: 'db.shop.test' }",
+            "{ code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: 'mail.shop.test' }",
+        ),
+        (
+            r#"{"level":50,"pid":411,"hostname":"anna","err":{"code":"ENOTFOUND","syscall":"getaddrinfo","hostname":"db.shop.test"}}"#,
+            r#"{"level":50,"pid":411,"hostname":"anna","err":{"code":"ENOTFOUND","syscall":"getaddrinfo","hostname":"mail.shop.test"}}"#,
+        ),
         ("runner failed", "builder failed"),
     ] {
         assert_ne!(template(one), template(other), "{one}");

@@ -158,7 +158,7 @@ pub(super) fn without_left_out(text: &str) -> Cow<'_, str> {
 
 /// Where the next mark of a cut begins and ends.
 fn next_cut(text: &str, from: usize) -> Option<(usize, usize)> {
-    let marks = text[from..].char_indices().filter_map(|(at, c)| {
+    let mut marks = text[from..].char_indices().filter_map(|(at, c)| {
         let rest = &text[from + at..];
         let len = match c {
             '…' => '…'.len_utf8(),
@@ -168,7 +168,7 @@ fn next_cut(text: &str, from: usize) -> Option<(usize, usize)> {
         };
         Some((from + at, from + at + len))
     });
-    marks.into_iter().next()
+    marks.next()
 }
 
 /// How long `[128 chars]` is that a text begins with.

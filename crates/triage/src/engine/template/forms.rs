@@ -1,7 +1,8 @@
 //! What the form alone tells of a piece of text: network addresses, ids in base 64, what a
 //! writer cut, what a database stored.
 
-use super::walk::{ID, Walk, has_digit, is_number, is_word};
+use super::shape::{has_digit, is_number};
+use super::walk::{ID, Walk, is_word};
 use std::net::Ipv6Addr;
 
 /// Bytes of a statement that are looked at for its first word.

@@ -4,11 +4,10 @@ use super::host::is_host;
 use super::moment::moment;
 use super::path::is_filled_by_tempfile;
 use super::shape::{
-    self, PartShape, in_words, is_hex, is_pod_suffix, is_random_whole, shape, uuid,
+    self, PartShape, has_digit, in_words, is_hex, is_number, is_pod_suffix, is_random_whole, shape,
+    uuid,
 };
-use super::walk::{
-    ID, Preceding, TIME, VERSION_WORDS, Walk, has_digit, is_number, is_word, name_len,
-};
+use super::walk::{ID, Preceding, TIME, VERSION_WORDS, Walk, is_word, name_len};
 use super::words::{WordKinds, is_wordlike, kinds, made_up_from};
 
 /// Whether less than half of a name is words.
@@ -17,6 +16,34 @@ fn is_odd(name: &str) -> bool {
 }
 
 impl<'t> Walk<'t> {
+    /// Whether the name that ends there is the machine in a record of a logger, which
+    /// tells the process beside it. In an error, a host is what was asked for.
+    fn is_machine_of_logger(&self, end: usize) -> bool {
+        const NEAR: usize = 512;
+        let before = &self.text[..self.at];
+        let Some(key) = ["\\\"", "\"", "'"]
+            .iter()
+            .find_map(|quote| before.strip_suffix(quote))
+        else {
+            return false;
+        };
+        let key = key.trim_end_matches([' ', ':', '"', '\'', '\\']);
+        if !key.ends_with("hostname") {
+            return false;
+        }
+        let ahead = &key[key.ceil_char_boundary(key.len().saturating_sub(NEAR))..];
+        let ahead = ahead.rsplit(['{', '}']).next();
+        let behind = &self.text[end..];
+        let behind = &behind[..behind.floor_char_boundary(NEAR)];
+        let behind = behind.split(['{', '}']).next();
+        let mut beside = [ahead, behind].into_iter().flatten();
+        beside.any(|members| {
+            ["\"pid", "'pid", " pid:"]
+                .iter()
+                .any(|key| members.contains(key))
+        })
+    }
+
     pub(super) fn name(&mut self, name: &'t str) {
         let end = self.at + name.len();
         let bytes = name.as_bytes();
@@ -25,6 +52,9 @@ impl<'t> Walk<'t> {
         let host = host.map(|host| &host[..name_len(host)]);
         if let Some(host) = host.filter(|host| is_host(host)) {
             return self.put(name.len() + 1 + host.len(), Some(ID));
+        }
+        if self.is_machine_of_logger(end) {
+            return self.put(name.len(), Some(ID));
         }
         // A short word is nothing but that; most of a text are.
         if bytes.len() < 8
@@ -42,15 +72,6 @@ impl<'t> Walk<'t> {
             self.put(name.len(), Some(ID));
             self.before = Preceding::Host;
             return;
-        }
-        let host = [
-            "hostname\":\"",
-            "hostname\\\":\\\"",
-            "hostname: '",
-            "hostname': '",
-        ];
-        if host.iter().any(|key| self.text[..self.at].ends_with(key)) {
-            return self.put(name.len(), Some(ID));
         }
         if let Some(at) = made_up_from(name) {
             self.parts(&name[..at]);

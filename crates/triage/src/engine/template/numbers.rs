@@ -2,7 +2,8 @@
 //! words beside them.
 
 use super::moment::moment;
-use super::walk::{AMOUNT, ID, IP, LINE, PORT, Preceding, TIME, Walk, is_number, is_word};
+use super::shape::is_number;
+use super::walk::{AMOUNT, ID, IP, LINE, PORT, Preceding, TIME, Walk, is_word};
 use super::words::{WordKinds, is_counted_by, kinds};
 use std::net::Ipv4Addr;
 
@@ -297,13 +298,7 @@ impl Walk<'_> {
 
     /// Whether a number with a fraction is a measured one.
     fn is_measured(&self, digits: &str, fraction: &str) -> bool {
-        if self.version > 0 {
-            return false;
-        }
-        if self.compares && !self.limits {
-            return false;
-        }
-        if self.is_limit() {
+        if self.version > 0 || self.compares && !self.limits || self.is_limit() {
             return false;
         }
         let signed = self.out.ends_with(" -");

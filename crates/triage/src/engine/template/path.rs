@@ -2,7 +2,6 @@
 //! the name of what was looked for does.
 
 use super::shape::{PartShape, has_digit, in_words, shape, uuid};
-
 use super::words::{WordKinds, kinds};
 
 /// How much of `text` is an absolute path, which may begin with a drive. In

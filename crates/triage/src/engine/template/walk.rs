@@ -7,8 +7,7 @@ use super::forms::{
 use super::mail::{invented_address, tag};
 use super::moment::{clock_behind_t, duration_len, moment};
 use super::path::{is_of_tempfile, is_temporary, path_len, short_path};
-pub(super) use super::shape::{has_digit, is_number};
-use super::shape::{is_hex, uuid};
+use super::shape::{is_hex, is_number, uuid};
 use super::words::{WordKinds, kinds};
 use std::net::Ipv4Addr;
 

@@ -1,0 +1,30 @@
+//! Compared statuses that stand where rules do not read.
+
+use crate::engine::test_failure::diagnose;
+use jelly_base::model::Side;
+
+#[test]
+fn a_status_that_may_come_of_others_is_undecided_wherever_it_stands() {
+    let jest = |line: &str| {
+        format!(
+            "Error: expect(received).toBe(expected) // Object.is equality\n\nExpected: 200\nReceived: 503\n\n  10 |   const res = await get();\n> 11 |   {line}\n     |   ^\n  12 |   expect(res.status).toBe(200);\n    at Object.toBe (a.test.js:11:3)"
+        )
+    };
+    for text in [
+        jest("expect(res.status).toBe(200);"),
+        "Condition not satisfied:\n\nresponse.status == 200\n|        |      |\n|        502    false\n<Response status=502>".to_owned(),
+        "java.lang.AssertionError: Status expected:<200> but was:<403>".to_owned(),
+        "org.opentest4j.AssertionFailedError: expected: <200 OK> but was: <502 BAD_GATEWAY>".to_owned(),
+    ] {
+        let of = diagnose("", &text);
+        assert!(of.ambiguous && of.rule == "http/status-compared", "{text}\n{}", of.rule);
+    }
+    for text in [
+        jest("expect(res.body.total).toBe(200);"),
+        "Expected response status code [503] but received 200.\nFailed asserting that 503 is identical to 200.".to_owned(),
+        "java.lang.AssertionError: Status expected:<200> but was:<404>".to_owned(),
+    ] {
+        let of = diagnose("", &text);
+        assert!(of.side == Side::Code && !of.ambiguous, "{text}\n{}", of.rule);
+    }
+}
