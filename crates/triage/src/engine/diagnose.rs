@@ -18,6 +18,7 @@ use super::reading::is_syntax;
 use super::rule::{AdviceText, Audience, Rule, unknown};
 use super::secrets::unmarked;
 use super::statuses;
+use super::translated::Translated;
 use super::whereabouts::whereabouts;
 use jelly_base::model::{
     Advice, Diagnosis, ErrorCategory, Evidence, Failure, Fix, Label, Outcome, Phase, Side, Suspect,
@@ -106,9 +107,30 @@ impl Engine {
         (diagnosis, parts.template())
     }
 
+    /// The diagnosis of a failure as it would be in English.
+    fn diagnose_with_parts(
+        &self,
+        failure: &Failure,
+        audience: Audience,
+        algorithm: Algorithm,
+    ) -> (Diagnosis, FingerprintParts) {
+        let as_said = || self.diagnose_read(failure, audience, algorithm);
+        let Some(english) = Translated::of(failure) else {
+            return as_said();
+        };
+        // A project's own rules look for what is said.
+        let said = as_said();
+        if self.matcher.is_asked_first(&said.0.rule) {
+            return said;
+        }
+        let mut read = self.diagnose_read(&english.failure, audience, algorithm);
+        english.restore(&mut read.0);
+        read
+    }
+
     /// The stages of a diagnosis: read → facts → texts → match → evidence →
     /// side → fingerprint → advice.
-    fn diagnose_with_parts(
+    fn diagnose_read(
         &self,
         failure: &Failure,
         audience: Audience,

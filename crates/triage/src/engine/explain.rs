@@ -15,6 +15,7 @@ use super::pattern::{Pattern, RankedRule};
 use super::reading::{is_syntax, without_values};
 use super::rule::{Audience, Example, Rule};
 use super::rule_index::{Key, applies};
+use super::translated::Translated;
 use super::when::When;
 use jelly_base::model::{
     Asked, Explanation, Failure, MatchInfo, Matched, RuleInfo, TextInfo, VetoInfo, WithheldInfo,
@@ -51,6 +52,8 @@ impl Engine {
     /// What `failure` means, and how that was found.
     #[must_use]
     pub fn explain(&self, failure: &Failure) -> Explanation {
+        let english = Translated::of(failure);
+        let failure = english.as_ref().map_or(failure, |read| &read.failure);
         let mut facts = Facts::new(failure);
         let instead;
         match self.reading_of(&facts) {

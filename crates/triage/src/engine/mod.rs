@@ -56,6 +56,7 @@ mod tables;
 mod template;
 #[cfg(test)]
 mod test_failure;
+mod translated;
 mod when;
 mod whereabouts;
 mod windows;

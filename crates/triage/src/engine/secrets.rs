@@ -47,7 +47,8 @@ pub(super) fn unmarked(failure: &Failure) -> (Cow<'_, Failure>, Option<Mark>) {
     (failure, only.map(Mark))
 }
 
-fn texts(failure: &Failure) -> [Option<&str>; 9] {
+/// What of a failure rules look for their patterns in.
+pub(super) fn texts(failure: &Failure) -> [Option<&str>; 9] {
     [
         failure.message.as_deref(),
         failure.text.as_deref(),
@@ -68,7 +69,7 @@ fn texts(failure: &Failure) -> [Option<&str>; 9] {
 }
 
 /// The same, to be changed.
-fn texts_of(failure: &mut Failure) -> impl Iterator<Item = &mut String> {
+pub(super) fn texts_of(failure: &mut Failure) -> impl Iterator<Item = &mut String> {
     let answers = [
         failure.rpc_error.as_mut().map(|error| &mut error.message),
         failure.tool_result.as_mut().map(|result| &mut result.text),
