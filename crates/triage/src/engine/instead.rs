@@ -32,13 +32,11 @@ struct InsteadSigns {
     of_data: Regex,
 }
 
-impl InsteadSigns {
-    /// Whether how the product fails where a machine or service does is what a test
-    /// expects, as `wanted` tells it.
-    fn is_of_machines(&self, wanted: &str) -> bool {
-        let words = wanted.to_snake_case();
-        self.of_machines.is_match(&words) && !self.of_data.is_match(&words)
-    }
+/// Whether how the product fails where a machine or service does is what a test expects,
+/// as `wanted` tells it.
+pub(super) fn speaks_of_machines(wanted: &str) -> bool {
+    let words = wanted.to_snake_case();
+    SIGNS.of_machines.is_match(&words) && !SIGNS.of_data.is_match(&words)
 }
 
 static SIGNS: LazyLock<InsteadSigns> = LazyLock::new(|| {
@@ -66,7 +64,7 @@ impl Engine {
         // The first that tells both decides.
         let mut told = texts.into_iter().flatten();
         let (text, between) = told.find_map(|text| Some((text, signs.between.find(text)?)))?;
-        if signs.is_of_machines(wanted(&text[..between.start()])) {
+        if speaks_of_machines(wanted(&text[..between.start()])) {
             return None;
         }
         let came = text[between.end()..].trim_start_matches(['<', '#', '\'', '"', '[']);

@@ -2,6 +2,7 @@
 //! line that names the root cause first, talk last.
 
 mod compared;
+mod expected;
 mod failing_line;
 mod frames;
 mod heads;

@@ -34,6 +34,8 @@ pub(in crate::engine) fn tells_of_system(said: &str) -> bool {
             | \bdial\ (?:tcp|udp|unix)\b | \bc(?:url:\ \(\d|URL\ error\ \d)
             | [Cc]onnection\ (?:refused|reset|timed\ out)\b | \b[Nn]o\ (?:such\ (?:host|file\ or\ directory)|route\ to\ host|space\ left\ on\ device)\b
             | \bName\ or\ service\ not\ known\b | [Tt]emporary\ failure\ in\ name\ resolution\b
+            | \bHTTP(?:/\d(?:\.\d)?)?\ 50[234]\b | \b50[234]\ (?:Bad\ Gateway|Service\ (?:Temporarily\ )?Unavailable|Gateway\ Time-?out)\b
+            | \b[Pp]ort\ is\ already\ allocated\b | \b[Aa]ddress\ already\ in\ use\b | \bCannot\ connect\ to\ the\ Docker\ daemon\b | \b[Tt]oo\ many\ open\ files\b
             | \b(?:cannot|can't|could\ not|couldn't)\ open\ [\w./\\'-]*\w\.\w | \b[Nn]etwork\ is\ unreachable\b | \b[Pp]ermission\ denied\b | \bx509:\ | \bCERTIFICATE_VERIFY_FAILED\b | \b(?:self.signed|unable\ to\ verify\ the\ first)\ certificate\b
             | \b(?:ba|da|k|z)?sh:\ (?:line\ )?\d+:\ [\w.+-]+:\ (?:command\ )?not\ found\b
             | \b(?:Connection(?:Refused|Reset|Aborted)|BrokenPipe|FileNotFound|Permission|NameResolution|NewConnection|MaxRetry)Error\b
@@ -55,7 +57,7 @@ pub(super) fn instead_of_none(text: &str, f: &Failure) -> Option<String> {
     // Few texts hold one of these words, so few are looked at any longer.
     static WANTS_NONE: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
         bytes::Regex::new(
-            r"None|nil|[Nn]ull|Falsy|Defined|Truthy|undef|falsy|unwanted|reject|exist|no err|wantErr|doesn't throw|operator: error|Value of: ",
+            r"None|nil|[Nn]ull|Expected: \x22\x22|== (?:''|\x22\x22)|Falsy|Defined|Truthy|undef|falsy|unwanted|reject|exist|no err|wantErr|doesn't throw|operator: error|Value of: ",
         )
         .ok()
     });
@@ -81,9 +83,11 @@ pub(super) fn instead_of_none(text: &str, f: &Failure) -> Option<String> {
 fn in_place_of_none(said: &str) -> Option<&str> {
     static NONE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(WANTED_NONE).ok());
     let found = NONE.as_ref()?.captures(said)?;
-    let inner = ["rest", "js", "chai", "py", "null", "go", "nil", "tap"]
-        .iter()
-        .find_map(|name| found.name(name))?;
+    let inner = [
+        "rest", "js", "text", "bare", "chai", "py", "null", "go", "nil", "tap",
+    ]
+    .iter()
+    .find_map(|name| found.name(name))?;
     tells_of_system(inner.as_str()).then_some(inner.as_str())
 }
 
@@ -100,6 +104,8 @@ const WANTED_NONE: &str = r"(?x)\A\s*(?:[\w.\\$]*(?:Assert\w*|Expectation\w*|Err
         | not\ ok\ \d+\b[^\n]*\s+(?:---\s+)?operator:\ (?:error|ifError)\b[^A-Z]*?actual:
       )\s*(?:\|-)?\s*['\x22]?(?P<rest>(?s:.+))
     | \(?expect\(received\)\.(?:toBeNull|toBeUndefined|toBeFalsy|not\.toBeDefined|not\.toBeTruthy)\(\)\s+(?:Expected:[^\n]*\s+)?Received:\s+(?P<js>\[?\w*Error\b(?s:.+))
+    | \(?expect\(received\)\.to(?:Be|Equal|StrictEqual)\(expected\)[^\n]*\s+Expected:\ \x22\x22\s+Received:\ [\x22](?P<text>(?s:.+))
+    | (?:assert\ )[\x22'](?P<bare>[^\n]+)[\x22']\ ==\ (?:''|\x22\x22)
     | (?:[^\n]{0,80}:\ )?expected\ (?P<chai>\[?\w*Error\b(?s:.+?))\ (?:to\ (?:deeply\ |strictly\ )?(?:equal|be|eql)\ (?:null|undefined|falsy)|(?:to\ not|not\ to)\ exist)\b
     | (?:assert\ )?(?P<py>[\w.]*(?:Error|Exception|Refused|Timeout)\w*\([^\n]+\)|[\w.]*URLError\([^\n]+\))\ is\ (?:not\ )?None\b
     | (?:Assert\.(?:Null|IsNull)\(\)[^\n]*\n\s*)?[Ee]xpected:?\s*[(<\[]?(?:nil|null|None)[)>\]]?\s*(?:but\ was|but\ found|But\ was|Actual|got)\s*:?\s*(?P<null>[<\[(\#\w](?s:.+))
@@ -137,9 +143,31 @@ fn in_own_words(said: &str, typed: bool) -> Option<String> {
     let words = without_bare_truth(bare);
     // Quotes hold what was compared, or what a page shows.
     let plain = quoted(&words, |_| true);
-    let system = tells_of_system(&plain) && !compares(&plain);
+    // Beside a bare truth, the rest is the condition's story: what must be so, and the
+    // error for which it is not.
+    let shows = ["==", "!=", "ctual:", "eceived:", "but was"];
+    let shows_value = shows.iter().any(|sign| plain.contains(sign));
+    let told = words.len() < bare.len() && !shows_value && tells_whole_error(&plain);
+    let system = tells_of_system(&plain) && (told || !compares(&plain));
     let setting = || tells_of_setting(&plain) && !compares(&plain.replace("must be ", "is not "));
     (system || setting()).then(|| words.trim().to_owned())
+}
+
+/// Whether words hold an error as a program prints it, and not only what it is about.
+fn tells_whole_error(said: &str) -> bool {
+    static WHOLE_ERROR: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
+        bytes::RegexBuilder::new(
+            r"(?x)
+              \b[\w.]*[a-z](?:Exception|Error):\ \S | \[(?:Errno|WinError)\ -?\d | \bdial\ (?:tcp|udp|unix)\ \S
+            | \bconnect\ E[A-Z]+\ \S | \bgetaddrinfo\ E | \bcurl:\ \(\d | \bcURL\ error\ \d
+            ",
+        )
+        .unicode(false)
+        .build()
+        .ok()
+    });
+    let whole = WHOLE_ERROR.as_ref();
+    whole.is_some_and(|whole| whole.is_match(said.as_bytes()))
 }
 
 /// Whether words say that a variable of the environment is not set: what a test
