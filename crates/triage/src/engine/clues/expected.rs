@@ -1,5 +1,5 @@
-//! What a test in Python has an error come of on purpose: a block that expects one, or a
-//! double that raises one. No machine is asked, whatever the error tells.
+//! Errors that a test has come on purpose: of a block or a comparison that expects one, or
+//! of a double that raises one. No machine is asked, whatever the error tells.
 
 use super::frames::place;
 use crate::engine::instead::speaks_of_machines;
@@ -8,11 +8,16 @@ use jelly_base::model::Failure;
 /// Lines above the failing one in which the block is looked for.
 const ABOVE: usize = 20;
 
+const OF_MACHINES: &str = "(raised where an error of machines is expected)";
+
 /// What a rule knows such a failure by.
 pub(super) fn of_expectation(f: &Failure) -> Option<&'static str> {
     let text = f.text.as_deref()?;
     if raised_by_double(text) {
         return Some("(raised by a double)");
+    }
+    if sentinel(text).is_some_and(speaks_of_machines) {
+        return Some(OF_MACHINES);
     }
     let wanted = expected_class(text)?;
     let last = wanted.rsplit('.').next().unwrap_or(wanted);
@@ -23,7 +28,7 @@ pub(super) fn of_expectation(f: &Failure) -> Option<&'static str> {
         return None;
     }
     Some(match speaks_of_machines(wanted) {
-        true => "(raised where an error of machines is expected)",
+        true => OF_MACHINES,
         false => "(raised where another error is expected)",
     })
 }
@@ -37,6 +42,19 @@ fn raised_by_double(text: &str) -> bool {
             .filter_map(|line| place(line).filter(|place| !place.is_empty()))
             .last()
             .is_some_and(|place| place.ends_with("mock.py"))
+}
+
+/// The error that a test in Go holds another one against.
+fn sentinel(text: &str) -> Option<&str> {
+    let (_, compared) = ["errors.Is(", "errors.As("]
+        .iter()
+        .find_map(|call| text.split_once(call))?;
+    let (arguments, rest) = compared.split_once(')')?;
+    let wanted = arguments.split_once(", ")?.1.trim_start_matches('&');
+    rest.trim_start_matches([' ', '=', ':', ','])
+        .trim_start_matches("got ")
+        .starts_with("false")
+        .then_some(wanted)
 }
 
 /// The class that the block around the failing line of pytest's first frame expects.

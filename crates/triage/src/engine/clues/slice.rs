@@ -41,6 +41,19 @@ impl<'a> List<'a> {
         }
     }
 
+    /// What jelly makes of a failure, for rules to know it by, and the line of the report
+    /// that is quoted for it.
+    pub(super) fn mark(&mut self, name: &'static str, mark: &'static str, shown: String) {
+        self.texts.push(Text {
+            field: Field::Title,
+            name,
+            text: Cow::Borrowed(mark),
+            shown: Some(shown),
+            rank: 2,
+            reserve: false,
+        });
+    }
+
     /// The class of an exception, and the line in which it stands.
     pub(super) fn class(&mut self, name: &'static str, class: String, line: String, rank: u8) {
         self.texts.push(Text {

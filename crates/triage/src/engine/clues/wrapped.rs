@@ -32,7 +32,7 @@ pub(in crate::engine) fn tells_of_system(said: &str) -> bool {
               \bE(?:CONN(?:REFUSED|RESET|ABORTED)|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN|TIMEDOUT|SOCKETTIMEDOUT|PIPE|NOENT|ACCES|PERM|ROFS|ADDRINUSE|NOSPC|MFILE)\b
             | \[(?:Errno|WinError)\ -?\d | <urlopen\ error\b
             | \bdial\ (?:tcp|udp|unix)\b | \bc(?:url:\ \(\d|URL\ error\ \d)
-            | [Cc]onnection\ (?:refused|reset|timed\ out)\b | \b[Nn]o\ (?:such\ (?:host|file\ or\ directory)|route\ to\ host|space\ left\ on\ device)\b
+            | [Cc]onnection\ (?:refused|reset|timed\ out)\b | \bbad\ file:\ \S+\.\w | \b[Cc]ould\ not\ resolve\ host | \b[Nn]o\ (?:such\ (?:host|file\ or\ directory)|route\ to\ host|space\ left\ on\ device)\b
             | \bName\ or\ service\ not\ known\b | [Tt]emporary\ failure\ in\ name\ resolution\b
             | \bHTTP(?:/\d(?:\.\d)?)?\ 50[234]\b | \b50[234]\ (?:Bad\ Gateway|Service\ (?:Temporarily\ )?Unavailable|Gateway\ Time-?out)\b
             | \b[Pp]ort\ is\ already\ allocated\b | \b[Aa]ddress\ already\ in\ use\b | \bCannot\ connect\ to\ the\ Docker\ daemon\b | \b[Tt]oo\ many\ open\ files\b
@@ -57,7 +57,7 @@ pub(super) fn instead_of_none(text: &str, f: &Failure) -> Option<String> {
     // Few texts hold one of these words, so few are looked at any longer.
     static WANTS_NONE: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
         bytes::Regex::new(
-            r"None|nil|[Nn]ull|Expected: \x22\x22|== (?:''|\x22\x22)|Falsy|Defined|Truthy|undef|falsy|unwanted|reject|exist|no err|wantErr|doesn't throw|operator: error|Value of: ",
+            r"None|nil|[Nn]ull|Expected: \x22\x22|command failed|== (?:''|\x22\x22)|Falsy|Defined|Truthy|undef|falsy|unwanted|reject|exist|no err|wantErr|doesn't throw|operator: error|Value of: ",
         )
         .ok()
     });
@@ -84,7 +84,7 @@ fn in_place_of_none(said: &str) -> Option<&str> {
     static NONE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(WANTED_NONE).ok());
     let found = NONE.as_ref()?.captures(said)?;
     let inner = [
-        "rest", "js", "text", "bare", "chai", "py", "null", "go", "nil", "tap",
+        "rest", "js", "text", "bare", "shell", "chai", "py", "null", "go", "nil", "tap",
     ]
     .iter()
     .find_map(|name| found.name(name))?;
@@ -106,6 +106,7 @@ const WANTED_NONE: &str = r"(?x)\A\s*(?:[\w.\\$]*(?:Assert\w*|Expectation\w*|Err
     | \(?expect\(received\)\.(?:toBeNull|toBeUndefined|toBeFalsy|not\.toBeDefined|not\.toBeTruthy)\(\)\s+(?:Expected:[^\n]*\s+)?Received:\s+(?P<js>\[?\w*Error\b(?s:.+))
     | \(?expect\(received\)\.to(?:Be|Equal|StrictEqual)\(expected\)[^\n]*\s+Expected:\ \x22\x22\s+Received:\ [\x22](?P<text>(?s:.+))
     | (?:assert\ )[\x22'](?P<bare>[^\n]+)[\x22']\ ==\ (?:''|\x22\x22)
+    | (?:[^\n]*\n){0,8}?--\ command\ failed\ --\s+status\s*:\s*\d+\s+(?:output|stderr)\s*(?:\(\d+\ lines\))?\s*:\s*(?P<shell>(?s:.+))
     | (?:[^\n]{0,80}:\ )?expected\ (?P<chai>\[?\w*Error\b(?s:.+?))\ (?:to\ (?:deeply\ |strictly\ )?(?:equal|be|eql)\ (?:null|undefined|falsy)|(?:to\ not|not\ to)\ exist)\b
     | (?:assert\ )?(?P<py>[\w.]*(?:Error|Exception|Refused|Timeout)\w*\([^\n]+\)|[\w.]*URLError\([^\n]+\))\ is\ (?:not\ )?None\b
     | (?:Assert\.(?:Null|IsNull)\(\)[^\n]*\n\s*)?[Ee]xpected:?\s*[(<\[]?(?:nil|null|None)[)>\]]?\s*(?:but\ was|but\ found|But\ was|Actual|got)\s*:?\s*(?P<null>[<\[(\#\w](?s:.+))
@@ -136,21 +137,20 @@ fn in_own_words(said: &str, typed: bool) -> Option<String> {
     let asserts = |class: &str| is_assertion(class) && class != "Error";
     let typed = typed || class(said).is_some_and(asserts);
     let bare = without_assertion_class(said);
-    let tells = |words: &str| tells_of_system(words) || tells_of_setting(words);
+    let tells =
+        |words: &str| tells_of_system(words) || tells_of_setting(words) || tells_of_wait(words);
     if !(typed || marks_failure(bare)) || bare.len() > SENTENCE || !tells(bare) {
         return None;
     }
     let words = without_bare_truth(bare);
     // Quotes hold what was compared, or what a page shows.
     let plain = quoted(&words, |_| true);
-    // Beside a bare truth, the rest is the condition's story: what must be so, and the
-    // error for which it is not.
-    let shows = ["==", "!=", "ctual:", "eceived:", "but was"];
-    let shows_value = shows.iter().any(|sign| plain.contains(sign));
-    let told = words.len() < bare.len() && !shows_value && tells_whole_error(&plain);
+    // What must be so is the condition's story where the error follows for which it is not.
+    let told = tells_whole_error(&plain) && !compares_values(&plain);
     let system = tells_of_system(&plain) && (told || !compares(&plain));
     let setting = || tells_of_setting(&plain) && !compares(&plain.replace("must be ", "is not "));
-    (system || setting()).then(|| words.trim().to_owned())
+    let waited = || words.len() < bare.len() && tells_of_wait(&plain) && !compares(&plain);
+    (system || setting() || waited()).then(|| words.trim().to_owned())
 }
 
 /// Whether words hold an error as a program prints it, and not only what it is about.
@@ -159,6 +159,8 @@ fn tells_whole_error(said: &str) -> bool {
         bytes::RegexBuilder::new(
             r"(?x)
               \b[\w.]*[a-z](?:Exception|Error):\ \S | \[(?:Errno|WinError)\ -?\d | \bdial\ (?:tcp|udp|unix)\ \S
+            | (?m::\ [a-z][\w.-]*:\ [^\n]*:\ (?:No\ (?:such\ file\ or\ directory|space\ left\ on\ device|route\ to\ host)|Permission\ denied|Connection\ (?:refused|reset\ by\ peer|timed\ out)|Name\ or\ service\ not\ known|Read-only\ file\ system|Cannot\ allocate\ memory|Too\ many\ open\ files)\.?$)
+            | \b[Pp]ort\ is\ already\ allocated\b | \bCannot\ connect\ to\ the\ Docker\ daemon\b
             | \bconnect\ E[A-Z]+\ \S | \bgetaddrinfo\ E | \bcurl:\ \(\d | \bcURL\ error\ \d
             ",
         )
@@ -168,6 +170,23 @@ fn tells_whole_error(said: &str) -> bool {
     });
     let whole = WHOLE_ERROR.as_ref();
     whole.is_some_and(|whole| whole.is_match(said.as_bytes()))
+}
+
+/// Whether words say that a state did not come in a time.
+fn tells_of_wait(said: &str) -> bool {
+    static WAIT: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
+        bytes::RegexBuilder::new(
+            r"(?ix)
+              \b(?:still|never|not)\b[^\n]{1,60}\ (?:after|within|in)\ (?:waiting\ )?\d[\d.]*\ ?(?:ms|s|secs?|seconds?|m|mins?|minutes?)\b
+            | \btimed\ out\ (?:waiting|after)\b
+            ",
+        )
+        .unicode(false)
+        .build()
+        .ok()
+    });
+    WAIT.as_ref()
+        .is_some_and(|wait| wait.is_match(said.as_bytes()))
 }
 
 /// Whether words say that a variable of the environment is not set: what a test
@@ -188,7 +207,7 @@ fn tells_of_setting(said: &str) -> bool {
     setting.is_some_and(|setting| setting.is_match(said.as_bytes()))
 }
 
-/// `Assert.Fail(): …` says by itself what it is.
+/// `Assert.Fail(): …` says by itself what it is, and so does a truth that is none.
 fn marks_failure(said: &str) -> bool {
     const MARKS: [&str; 5] = [
         "Assert.",
@@ -197,7 +216,8 @@ fn marks_failure(said: &str) -> bool {
         "Failed: ",
         "Value of: ",
     ];
-    MARKS.iter().any(|mark| said.starts_with(mark))
+    let truth = ["Expected: True\nActual: ", "Expected: False\nActual: "];
+    MARKS.iter().any(|mark| said.starts_with(mark)) || truth.iter().any(|mark| said.contains(mark))
 }
 
 /// The statement without comparisons that only tell that something is true,
@@ -226,6 +246,27 @@ fn without_bare_truth(said: &str) -> Cow<'_, str> {
         Some(truth) => truth.replace_all(said, ""),
         None => said.into(),
     }
+}
+
+/// Whether words compare one value with another, or an error with the expected one.
+fn compares_values(words: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "==",
+        "!=",
+        "ctual:",
+        "eceived:",
+        "but was",
+        "xpected",
+        "want",
+        " to be ",
+        " to equal",
+        " to contain",
+        "raise",
+        "throw",
+        "found in",
+        " not in ",
+    ];
+    WORDS.iter().any(|word| words.contains(word))
 }
 
 /// Whether words compare, or want an error that did not come.
@@ -297,6 +338,7 @@ const WRAPPERS_BEFORE: &str = r"(?x)\A(?:
                 | (?i:err(?:or)?\ should\ be\ nil[:,]?\ (?:but\ )?(?:got|was):?)
               )
             | Unexpected\ exception\ thrown:
+            | (?:\s*FAILED:\s+)?(?:REQUIRE|CHECK|WARN)_NOTHROW\([^\n]*\)\s+(?:due\ to\ unexpected\ exception\ with\ message|THREW\ exception):
             | Uncaught\ exception,\ not\ in\ assertion\.\s*expected:\ \S+\s*actual:
             | (?:---\s*)?name:\ AssertionError\b(?s:.{0,600}?)\b(?:details|values):\s*\{?\s*['\x22]?(?:Error\ thrown\ in\ test|Rejected\ promise\ returned\ by\ test|Function\ threw|Promise\ rejected\ with|Returned\ promise\ rejected\ with)[^'\x22\n]*['\x22]?:
             | Expected\ no\ exception\ to\ be\ thrown,\ but\ got\ '
