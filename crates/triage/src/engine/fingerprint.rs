@@ -193,7 +193,8 @@ fn push_statement(
     // A bare type is the same for every cause, so it is told by where it was
     // thrown, and where no stack says that, by its test.
     // What the machine ran out of needs no place.
-    let root_cause = parts.get("root_cause").unwrap_or_default();
+    let root_cause = parts.get("root_cause").unwrap_or_default().to_owned();
+    let root_cause = root_cause.as_str();
     let of_program = matches!(
         root_cause,
         "assertion_mismatch" | "code_exception" | "unknown"
@@ -208,6 +209,12 @@ fn push_statement(
     let silent = statement.text.is_empty() || statement.text == class;
     let logs = second && silent;
     let logged = logs.then(|| statement::logged(facts.failure)).flatten();
+    let logged = logged.or_else(|| {
+        let unknown = logs && root_cause == "unknown" && evidence.is_none();
+        unknown
+            .then(|| statement::last_printed(facts.failure))
+            .flatten()
+    });
     let bare = is_bare(said, facts.failure.type_.as_deref()) && logged.is_none();
     // Two functions that throw the same are two causes.
     let thrown = second && root_cause == "code_exception";
@@ -226,6 +233,22 @@ fn push_statement(
     if !statement.text.is_empty() {
         let says = algorithm.template(&statement.text);
         parts.push("says", truncate(&says, SAYS));
+    }
+    if second && root_cause == "assertion_mismatch" && says_cut(&statement.text) {
+        let drawn = statement::drawn_difference(facts.failure);
+        if let Some(drawn) = drawn {
+            parts.push("differs", truncate(&algorithm.template(&drawn), SAYS));
+        }
+    }
+    let of_network = matches!(
+        root_cause,
+        "connection_refused" | "connection_reset" | "network_dns" | "network_timeout"
+    );
+    if second
+        && of_network
+        && let Some(peer) = statement::asked_peer(facts.failure)
+    {
+        parts.push("peer", algorithm.template(&peer));
     }
     if second && let Some(code) = statement::code_of_node(facts.failure) {
         parts.push("code", code);
@@ -254,6 +277,13 @@ static BARE: LazyLock<Regex> = LazyLock::new(|| {
         .collect();
     any_of("", &whole)
 });
+
+/// Whether chai cut the objects that a statement compares.
+fn says_cut(said: &str) -> bool {
+    ["{...}", "{…}", "{ Object (", "[ Array("]
+        .iter()
+        .any(|cut| said.contains(cut))
+}
 
 /// Whether a statement says no more than that something was thrown, or that
 /// something is false.

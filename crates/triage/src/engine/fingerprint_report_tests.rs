@@ -2,6 +2,11 @@ use super::fingerprints;
 use crate::engine::Engine;
 use jelly_base::model::{Failure, Label};
 
+/// The fingerprint of its cause.
+fn print(failure: &Failure) -> String {
+    Engine::builtin().diagnose(failure).fingerprint
+}
+
 /// A failure of a report with nothing but what is told here.
 fn reported(type_: &str, text: &str) -> Failure {
     Failure {
@@ -14,8 +19,62 @@ fn reported(type_: &str, text: &str) -> Failure {
 }
 
 #[test]
+fn whom_a_client_of_python_asked_is_told_by_its_arguments() {
+    let refused = |arguments: &str| {
+        let text = format!(
+            "def test_a():\n>       connect()\n\ntests/test_a.py:9: \n_ _ _\n\n{arguments}, timeout = 1\n\n/usr/lib/python3.11/socket.py:836: in create_connection\nE   ConnectionRefusedError: [Errno 111] Connection refused\n\n/usr/lib/python3.11/socket.py:836: ConnectionRefusedError"
+        );
+        print(&reported("", &text))
+    };
+    let address = |port: &str| refused(&format!("address = ('127.0.0.1', {port})"));
+    assert_ne!(address("5432"), address("6379"));
+    assert_eq!(address("41853"), address("39127"));
+    assert_ne!(
+        refused("host = 'mqtt-broker', port = 1883"),
+        refused("host = 'mqtt-bridge', port = 1883")
+    );
+}
+
+#[test]
+fn what_chai_cut_is_told_by_what_mocha_draws() {
+    let compared = |member: &str| {
+        let text = format!(
+            "AssertionError: expected {{ net: 50 }} to deeply equal {{ Object (net, vat, ...) }}\n    at Context.<anonymous> (test/a.js:5:65)\n\n      + expected - actual\n\n       {{\n      +  \"{member}\": \"8400\"\n         \"net\": 50\n       }}"
+        );
+        print(&reported("AssertionError", &text))
+    };
+    assert_ne!(compared("account"), compared("costCentre"));
+    assert_eq!(compared("account"), compared("account"));
+}
+
+#[test]
+fn a_report_that_says_nothing_is_told_by_the_last_line_that_was_printed() {
+    let printed = |status: &str, pid: &str| {
+        print(&Failure {
+            system_out: Some(format!(
+                "2026-11-26 23:08:12 [{pid}] INFO import\nimporter {pid} exited with status {status}\n"
+            )),
+            dialect: Some("ctest".into()),
+            ..reported("", "")
+        })
+    };
+    assert_ne!(printed("64", "30899"), printed("78", "30899"));
+    assert_eq!(printed("64", "30899"), printed("64", "11122"));
+}
+
+#[test]
 fn the_same_exception_in_two_functions_of_the_product_is_two_causes() {
     for (stack, one, other) in [
+        (
+            "TypeError: x is undefined\n    at Object.customer [as {}] (/srv/shop/src/cart.js:9:1)\n    at f (/srv/a.test.js:3:1)",
+            "apply_discount",
+            "apply_tax",
+        ),
+        (
+            "TypeError: x is null\n ❯ Object.{} src/cart.js:49:12\n ❯ vitest/options.test.mjs:27:36",
+            "applyDiscount",
+            "applyTax",
+        ),
         (
             "TypeError: x is undefined\n    at {} (/srv/shop/src/cart.js:9:1)\n    at f (/srv/a.test.js:3:1)",
             "Cart.total",

@@ -72,6 +72,45 @@ pub(super) fn logged(f: &Failure) -> Option<String> {
         })
 }
 
+/// The last line of what was printed, where a report says nothing else.
+pub(super) fn last_printed(f: &Failure) -> Option<String> {
+    let printed = [&f.system_err, &f.system_out].into_iter().flatten();
+    printed.map(|log| readable(log)).find_map(|log| {
+        let line = log.lines().rfind(|line| !line.trim().is_empty())?;
+        let said = gather(lines(line), &OwnTestNames::of(f));
+        (!said.is_empty()).then_some(said)
+    })
+}
+
+/// The members that differ, as Mocha draws them below the stack.
+pub(super) fn drawn_difference(f: &Failure) -> Option<String> {
+    let (_, drawn) = f.text.as_deref()?.split_once("+ expected - actual")?;
+    let differs = |line: &&str| {
+        let line = line.trim_start();
+        line.starts_with(['+', '-']) && line.len() > 1
+    };
+    let lines: Vec<&str> = drawn.lines().filter(differs).map(str::trim).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// The host and port that a client of Python was called with, as pytest shows the
+/// arguments of its functions.
+pub(super) fn asked_peer(f: &Failure) -> Option<String> {
+    let text = f.text.as_deref()?;
+    text.lines().find_map(|line| {
+        let value = ["host = '", "hostname = '", "address = ('", "addr = ('"]
+            .iter()
+            .find_map(|name| line.strip_prefix(name))?;
+        let (host, rest) = value.split_once('\'')?;
+        let port = rest
+            .trim_start_matches(", ")
+            .trim_start_matches("port = ")
+            .split(|c: char| !c.is_ascii_digit())
+            .next()?;
+        Some(format!("{host}:{port}"))
+    })
+}
+
 /// The `code` that Node prints below the stack of a system's error.
 pub(super) fn code_of_node(f: &Failure) -> Option<String> {
     static CODE: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\n  code: '"));

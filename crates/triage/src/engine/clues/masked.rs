@@ -181,7 +181,7 @@ fn label(line: &str) -> Option<&str> {
 }
 
 fn starts_section(line: &str) -> bool {
-    const SECTIONS: [&str; 8] = [
+    const SECTIONS: [&str; 7] = [
         "Call log",
         "Call Log",
         "=== logs",
@@ -189,8 +189,6 @@ fn starts_section(line: &str) -> bool {
         "Locator:",
         "Timeout:",
         "Selector:",
-        // What matchers of Dart make of the value.
-        "Which: means ",
     ];
     SECTIONS.iter().any(|section| line.starts_with(section))
 }

@@ -207,8 +207,13 @@ fn called_in<'t>(
     let name = before
         .trim_start_matches("at ")
         .trim_start_matches("async ");
-    let name = name.split(['(', '[', ' ']).next().unwrap_or_default();
-    if !name.is_empty() && before.starts_with("at ") {
+    let drawn = name.strip_prefix("❯ ");
+    let name = drawn.unwrap_or(name);
+    // V8 tells by which name a method was called, where that is not its own.
+    let called_as = name.split_once("[as ").map(|(_, name)| name);
+    let name = called_as.unwrap_or(name);
+    let name = name.split(['(', '[', ']', ' ']).next().unwrap_or_default();
+    if !name.is_empty() && (before.starts_with("at ") || drawn.is_some()) {
         return Some(name);
     }
     // `File "cart.py", line 1, in total`, `cart.rb:1:in 'total'`

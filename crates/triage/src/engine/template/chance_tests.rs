@@ -3,7 +3,7 @@
 use super::template;
 
 /// One failure on two machines.
-const SAME: [(&str, &str); 35] = [
+const SAME: [(&str, &str); 45] = [
     // Names of machines
     (
         "agent fv-az1104-233:23669 lost job",
@@ -22,6 +22,23 @@ const SAME: [(&str, &str); 35] = [
         r#"{"level":50,"time":1795721388,"pid":79,"hostname":"anna","msg":"lost"}"#,
     ),
     ("lost jonas-mbp.local", "lost Jonas-MacBook-Pro.local"),
+    (
+        "lock is held by fv-az1104-233:23669",
+        "lock is held by jenkins-agent-7f9c6d5b4-x2lqp:556",
+    ),
+    (
+        "job failed on Mac-1699543210.local",
+        "job failed on fv-az1432-517",
+    ),
+    (
+        "could not migrate schema shop_29908",
+        "could not migrate schema shop_503",
+    ),
+    ("release 350215255 is live", "release 2703811126 is live"),
+    (
+        "assert 'x' in '18:02:01 INFO [29632:MainThread] shop a\\n18:02:07 INFO [29632:MainThread] shop b'",
+        "assert 'x' in '07:22:41 INFO [1530:MainThread] shop a\\n07:22:43 INFO [1530:MainThread] shop b'",
+    ),
     // Computed values
     (
         "expected 5.194347708509271 to be within 1..3",
@@ -123,6 +140,26 @@ const SAME: [(&str, &str); 35] = [
     (
         "bad frame in b'\\xd1\\x12q\\xe8Bp\\xd46'",
         "bad frame in b'S\\xba$\\xde\\xf9/A\\xe8'",
+    ),
+    (
+        "Expected pattern: /^ORD-\\d+$/\nReceived string: \"SO-992104\"",
+        "Expected pattern: /^ORD-\\d+$/\nReceived string: \"SO-113349\"",
+    ),
+    (
+        "AssertionError: expected { number: 'ORD-2026-362934' } to equal {}",
+        "AssertionError: expected { number: 'ORD-2026-761289' } to equal {}",
+    ),
+    (
+        "order dCotcRxXif_fvPNJP-Ori not found",
+        "order Vx2cotRxPif-fvKNJP_Qr7 not found",
+    ),
+    (
+        "assert 'INV-iaQegnvZ' == 'x'",
+        "assert 'INV-NhwzdTUb' == 'x'",
+    ),
+    (
+        "input_value={'sku': 'A-1', 'note': '5...4552-a091-a68eb7196e7c'}",
+        "input_value={'sku': 'A-1', 'note': 'b...4502-baaf-d3b4dbded728'}",
     ),
     // Places
     (
@@ -234,6 +271,24 @@ fn what_means_something_stays_beside_it() {
             r#"{"level":50,"pid":411,"hostname":"anna","err":{"code":"ENOTFOUND","syscall":"getaddrinfo","hostname":"db.shop.test"}}"#,
             r#"{"level":50,"pid":411,"hostname":"anna","err":{"code":"ENOTFOUND","syscall":"getaddrinfo","hostname":"mail.shop.test"}}"#,
         ),
+        (
+            "expected 'SKU-00123' to equal 'SKU-00124'",
+            "expected 'SKU-00123' to equal 'SKU-00129'",
+        ),
+        (
+            "expected 'INV-000123' to equal 'INV-000124'",
+            "expected 'INV-000123' to equal 'INV-000129'",
+        ),
+        ("fixed in CVE-2026-123456", "fixed in CVE-2026-654321"),
+        (
+            "lock is held by runner-x8k2m-project-4-concurrent-0:5432",
+            "lock is held by runner-x8k2m-project-4-concurrent-0:6379",
+        ),
+        (
+            "X-Signature: sha256=5d41402abc4b2a76",
+            "X-Signature: sha512=5d41402abc4b2a76",
+        ),
+        ("no table orders_2026", "no table orders_2025"),
         ("runner failed", "builder failed"),
     ] {
         assert_ne!(template(one), template(other), "{one}");

@@ -238,11 +238,22 @@ fn inside_pieces(before: &str, after: &str) -> Option<Pieces> {
     }
     let next = after.split('\n').next().unwrap_or_default();
     // `(1...10)` is a range.
+    let hex = |text: &str| text.bytes().all(|b| b.is_ascii_hexdigit());
+    let in_uuid = |text: &str| {
+        let mut parts = text.splitn(3, '-');
+        let four = parts
+            .next()
+            .is_some_and(|part| part.len() == 4 && hex(part));
+        four && parts
+            .next()
+            .is_some_and(|part| part.len() >= 4 && hex(&part[..4]))
+    };
     let number = |text: &str| {
         let digits = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
         digits.len() < text.len() && !digits.starts_with(|c: char| c.is_ascii_alphanumeric())
     };
-    if word.bytes().all(|b| b.is_ascii_digit() || b == b'.') && number(next) {
+    let of_uuid = in_uuid(next) && hex(word);
+    if word.bytes().all(|b| b.is_ascii_digit() || b == b'.') && number(next) && !of_uuid {
         return None;
     }
     let closes = |c: char| matches!(c, '\'' | '"' | ')' | ']' | '}' | '>');
@@ -252,7 +263,7 @@ fn inside_pieces(before: &str, after: &str) -> Option<Pieces> {
     let word = next.bytes().take_while(in_word).count();
     Some(Pieces {
         before: piece.len(),
-        of_id,
+        of_id: of_id || of_uuid,
         behind: member.unwrap_or(next[..word].trim_end_matches(['.', ':', '-']).len()),
     })
 }

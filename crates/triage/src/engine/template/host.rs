@@ -14,7 +14,8 @@ pub(super) fn is_host(name: &str) -> bool {
         return true;
     }
     // What a Mac calls itself on its network.
-    let of_apple = |part: &str| ["mbp", "macbook", "imac"].contains(&&*part.to_ascii_lowercase());
+    let of_apple =
+        |part: &str| ["mac", "mbp", "macbook", "imac"].contains(&&*part.to_ascii_lowercase());
     if name.ends_with(".local") && name.split(['-', '.']).any(of_apple) {
         return true;
     }

@@ -41,6 +41,14 @@ pub(super) fn template(message: &str) -> String {
     let message = without_cut_ends(&message);
     let (text, compares) = walk::without_chance(&message, false);
     let text = without_left_out(&text);
+    // What stands between two of base 64, and between their parts.
+    let text = match text.contains("<id>=<id>") || text.contains("<id><id>") {
+        true => Cow::Owned(
+            text.replace("<id>=<id>", "<id>")
+                .replace("<id><id>", "<id>"),
+        ),
+        false => text,
+    };
     order::sorted(&text, compares)
 }
 

@@ -2,6 +2,7 @@
 
 use super::host::is_host;
 use super::moment::moment;
+use super::numbers::FAR;
 use super::path::is_filled_by_tempfile;
 use super::shape::{
     self, PartShape, has_digit, in_words, is_hex, is_number, is_pod_suffix, is_random_whole, shape,
@@ -155,9 +156,16 @@ impl<'t> Walk<'t> {
         let shortest = if joined { 3 } else { 2 };
         let numbered = (1..=3).contains(&number) && (joined || stem.ends_with("test"));
         let of_tests = self.word.is(WordKinds::STORE) && numbered && parts().count() >= shortest;
-        (of_tests
-            && parts().any(|part| matches!(part, "test" | "tests" | "testing" | "spec" | "ci")))
-        .then_some(stem.len())
+        let of_tests = of_tests
+            && parts().any(|part| matches!(part, "test" | "tests" | "testing" | "spec" | "ci"));
+        // Or one for each process.
+        let year = number == 4 && ("1990".."2040").contains(&&name[stem.len()..]);
+        let of_process = self.word.is(WordKinds::STORE)
+            && joined
+            && (3..=7).contains(&number)
+            && !year
+            && !self.compares;
+        (of_tests || of_process).then_some(stem.len())
     }
 
     /// What this name says of what follows it.
@@ -188,6 +196,11 @@ impl<'t> Walk<'t> {
         if !self.word.is(WordKinds::ID) {
             return None;
         }
+        // `sha256=…` tells by what it was made.
+        let algorithm = name.starts_with("sha") || name.starts_with("md5");
+        if algorithm && self.rest()[prefix + name.len()..].starts_with('=') {
+            return None;
+        }
         let gap = self.gap();
         let marked = gap.contains(['=', ':', '\'', '"', '(', '#', '[']);
         let in_id = |b: &u8| is_word(*b) || b"+/=~.-".contains(b);
@@ -215,6 +228,8 @@ impl<'t> Walk<'t> {
                 .iter()
                 .any(|part| kinds_of(part.text).is(WordKinds::MACHINE));
         let made = several && (self.word.is(WordKinds::MADE) || self.in_arn());
+        self.document =
+            !self.in_path && parts.first().is_some_and(|part| begins_document(part.text));
         let mut last = self.word;
         let mut counted = false;
         // The part before this one was chance.
@@ -271,7 +286,9 @@ impl<'t> Walk<'t> {
             };
             match (chance, part.day) {
                 (_, true) => {
-                    let kept = self.version > 0 || self.compares;
+                    // A moment is no version.
+                    let moment = text.len() >= "20261126193012".len();
+                    let kept = self.version > 0 && !moment || self.compares;
                     self.out.push_str(if kept { text } else { TIME });
                 }
                 (true, false) => {
@@ -300,9 +317,13 @@ impl<'t> Walk<'t> {
         if machine {
             return true;
         }
-        // Nobody numbers things so far, nor chooses a moment in seconds.
-        const FAR: usize = 9;
         if n.len() >= FAR && ends && last == WordKinds::default() {
+            return true;
+        }
+        // The number of an order or an invoice, and what it begins with.
+        const DOCUMENT: usize = 6;
+        let document = n.len() >= DOCUMENT && !n.starts_with('0') && ends && self.document;
+        if document {
             return true;
         }
         // A year in the name of a table is chosen.
@@ -315,6 +336,14 @@ impl<'t> Walk<'t> {
             || last.is(WordKinds::COUNTER | WordKinds::ID | WordKinds::TEMPORARY)
             || n.len() >= (if self.in_path { 3 } else { 4 }) && !self.compares && self.version == 0
     }
+}
+
+/// Whether a name begins as the number of a document does: `SO-384712`, `INV-2026-362934`.
+fn begins_document(part: &str) -> bool {
+    (1..=5).contains(&part.len())
+        && part.bytes().all(|b| b.is_ascii_uppercase())
+        && !kinds(part).is(WordKinds::CODE | WordKinds::VERSION)
+        && part != "CVE"
 }
 
 /// Where in the name of a built file the hash of its content stands, as in
@@ -561,13 +590,15 @@ fn is_counting(word: &str, digits: usize) -> bool {
     digits >= 6 || digits >= 4 && word.len() > 3 && !found.is(WordKinds::CODE)
 }
 
-/// How much of a name is words in small letters before something else.
+/// How much of a name is words in small letters before something else, or what the number
+/// of a document begins with.
 fn prefix_len(name: &str) -> usize {
     const SHORTEST_ID: usize = 8;
     let mut len = 0;
     while let Some(end) = name[len..].find(['-', '_', '.']) {
         let word = &name[len..len + end];
-        let plain = word.len() > 1 && word.bytes().all(|b| b.is_ascii_lowercase());
+        let document = len == 0 && word.len() > 1 && begins_document(word);
+        let plain = word.len() > 1 && word.bytes().all(|b| b.is_ascii_lowercase()) || document;
         let known = is_wordlike(word.as_bytes()) || word.len() < 4;
         if !plain || !known || name.len() - len - end <= SHORTEST_ID {
             break;

@@ -3,7 +3,7 @@
 
 use super::moment::moment;
 use super::shape::is_number;
-use super::walk::{AMOUNT, ID, IP, LINE, PORT, Preceding, TIME, Walk, is_word};
+use super::walk::{AMOUNT, ID, IP, LINE, PORT, Preceding, TIME, Walk, is_word, name_len};
 use super::words::{WordKinds, is_counted_by, kinds};
 use std::net::Ipv4Addr;
 
@@ -98,6 +98,10 @@ impl Walk<'_> {
         };
         let host = self.before == Preceding::Host && (gap == ":" || tuple());
         let bare = gap != ":" && !self.compares && bare_port();
+        // Behind a machine's own name stands what it numbers itself, if not a service.
+        if self.before == Preceding::Host && gap == ":" && self.out.ends_with("<id>:") {
+            return (!kinds(n).is(WordKinds::SERVICE)).then_some(PORT);
+        }
         if n.len() <= 5 && (host || bare || self.word.is(WordKinds::PORT)) {
             return is_ephemeral(n).then_some(PORT);
         }
@@ -130,7 +134,9 @@ impl Walk<'_> {
         if gap.ends_with('*') || gap.ends_with("==") && self.rest()[n.len()..].starts_with("==") {
             return Some(ID);
         }
-        if is_epoch(n) || n.len() >= 15 || self.in_bytes() {
+        // No version is so long, but a day.
+        let run = n.len() >= FAR && self.version > 0 && !self.compares;
+        if is_epoch(n) || n.len() >= 15 || run || self.in_bytes() {
             return Some(ID);
         }
         if self.before == Preceding::Counted && gap.len() <= 2 && !gap.contains('=') {
@@ -256,10 +262,11 @@ impl Walk<'_> {
         };
         let opened = |before: &str| begins(before) || before.ends_with(['\'', '"']);
         let first = self.out.strip_suffix('[').is_some_and(opened);
-        let behind = self
-            .rest()
-            .get(len..)
-            .and_then(|rest| rest.strip_prefix("] "));
+        let behind = self.rest().get(len..).and_then(|rest| {
+            // A thread may be told with it: `[29632:MainThread] `.
+            let thread = rest.strip_prefix(':').map(|rest| &rest[name_len(rest)..]);
+            thread.unwrap_or(rest).strip_prefix("] ")
+        });
         let of_log = |behind: &str| {
             let word = behind.bytes().take_while(|b| is_word(*b)).count();
             kinds(&behind[..word]).is(WordKinds::LEVEL) || moment(behind).is_some()
@@ -370,6 +377,9 @@ impl Walk<'_> {
         self.put_number(len, if value { None } else { Some(AMOUNT) });
     }
 }
+
+/// Nobody numbers things so far, nor chooses a moment in seconds.
+pub(super) const FAR: usize = 9;
 
 /// Addresses that mean the same everywhere.
 fn is_known(ip: Ipv4Addr) -> bool {

@@ -112,9 +112,17 @@ pub(super) fn is_random_whole(name: &str) -> bool {
     let turns = if n >= 12 && has(u8::is_ascii_digit) {
         30
     } else {
-        40
+        36
     };
-    100 * changes_of_class(bytes) >= turns * n && 100 * in_words(bytes) < few * n
+    // Of three letters by chance, one in three is like a word.
+    let longer = |part: &[u8]| {
+        if n < NANOID {
+            in_words(part)
+        } else {
+            in_words_of(part, 4)
+        }
+    };
+    100 * changes_of_class(bytes) >= turns * n && 100 * longer(bytes) < few * n
 }
 
 /// How often letters and digits take turns.
@@ -147,7 +155,7 @@ fn is_random_word(bytes: &[u8]) -> bool {
         let most = if n < 16 { 2 * n } else { 5 * n / 3 };
         return n >= 8 && odd >= 4 && (5 * odd >= most || n >= 32 && 6 * odd >= n);
     }
-    capitals < n && n >= 8 && 100 * changes_of_class(bytes) >= 40 * n && 4 * in_words(bytes) < n
+    capitals < n && n >= 8 && 100 * changes_of_class(bytes) >= 36 * n && 4 * in_words(bytes) < n
 }
 
 fn count_pairs(bytes: &[u8], differs: impl Fn(u8, u8) -> bool) -> usize {
@@ -161,9 +169,16 @@ pub(super) fn is_hex(bytes: &[u8]) -> bool {
     bytes.iter().all(lower) || bytes.iter().all(upper)
 }
 
+/// So long is an id of `nanoid`, and few names.
+const NANOID: usize = 20;
+
 /// Bytes that belong to words of at least three letters, as `Http` in
 /// `toHttp2`.
 pub(super) fn in_words(bytes: &[u8]) -> usize {
+    in_words_of(bytes, 3)
+}
+
+fn in_words_of(bytes: &[u8], letters: usize) -> usize {
     let mut found = 0;
     let mut from = 0;
     let mixed = bytes.iter().any(u8::is_ascii_lowercase);
@@ -171,7 +186,7 @@ pub(super) fn in_words(bytes: &[u8]) -> usize {
         let group = &bytes[from..to];
         // Two capitals in three may be anything.
         let short = mixed && group.len() < 5 && group.iter().all(u8::is_ascii_uppercase);
-        if !short && is_wordlike(group) {
+        if !short && group.len() >= letters && is_wordlike(group) {
             found += to - from;
         }
     };

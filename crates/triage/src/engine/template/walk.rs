@@ -95,6 +95,8 @@ pub(super) struct Walk<'t> {
     /// What the last word says of what follows it, until a comma or the like.
     pub(super) word: WordKinds,
     pub(super) before: Preceding,
+    /// The name at hand begins as the number of a document does.
+    pub(super) document: bool,
     /// Where the last name or number ended.
     pub(super) ended: usize,
     /// Words for which what is told may still be a version.
@@ -152,6 +154,7 @@ impl<'t> Walk<'t> {
             counts: false,
             word: WordKinds::default(),
             before: Preceding::Other,
+            document: false,
             ended: 0,
             version: 0,
         }
@@ -211,6 +214,14 @@ impl<'t> Walk<'t> {
             return;
         }
         match b {
+            // A line of a log in a value that is shown with its escapes.
+            b'\\'
+                if rest.starts_with("\\n")
+                    && rest[2..].starts_with(|c: char| c.is_ascii_digit()) =>
+            {
+                self.word = WordKinds::default();
+                return self.put("\\n".len(), None);
+            }
             // In base 64 an id may begin so.
             b'/' | b'+' if self.word.is(WordKinds::ID) && base64_id(rest).is_some() => {
                 let len = base64_id(rest).unwrap_or_default();
