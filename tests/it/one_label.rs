@@ -96,8 +96,11 @@ fn triaged(project: &Project, report: &str) -> Vec<Value> {
 fn labels_of_report(project: &Project, report: &str) -> Labels {
     let failures = triaged(project, report);
     let of_server = |failure: &Value| {
-        let class = failure["classname"].as_str().unwrap();
-        let server = class.rsplit('.').next().unwrap().to_owned();
+        // CTRF has suites only.
+        let names = [&failure["classname"], &failure["suite"]];
+        let mut names = names.into_iter().filter_map(Value::as_str);
+        let class = names.find(|name| !name.is_empty()).unwrap();
+        let server = class.rsplit(['.', ' ']).next().unwrap().to_owned();
         (server, label(&failure["diagnosis"]).to_string())
     };
     failures.iter().map(of_server).collect()
@@ -187,7 +190,7 @@ fn every_fault_has_one_label_in_run_report_and_history() {
     });
     let project = Project::with(&plan.to_string());
     std::fs::create_dir(project.path(".jelly")).unwrap();
-    let run = project.run(&[]);
+    let run = project.run(&["--report", "ctrf=ctrf.json"]);
     let labels = labels_of_run(&run);
     assert!(labels.len() > 60, "{} failures only", labels.len());
 
@@ -196,6 +199,7 @@ fn every_fault_has_one_label_in_run_report_and_history() {
         &labels_of_report(&project, "reports/latest/junit.xml"),
         &faults,
     );
+    same(&labels, &labels_of_report(&project, "ctrf.json"), &faults);
     project.write("bare.xml", without_properties(&run.junit));
     same(&labels, &labels_of_report(&project, "bare.xml"), &faults);
     // A message that is all there is says whom nobody can blame.
@@ -379,6 +383,18 @@ fn a_report_of_anothers_forges_no_label() {
     let foreign = own.replace("<testsuites name=\"jelly\"", "<testsuites name=\"shop\"");
     project.write("foreign.xml", foreign);
     let told = triaged(&project, "foreign.xml");
+    assert_ne!(told[0]["diagnosis"]["rule"], "timeout/call");
+    let ended = project
+        .jelly(&["triage", "reports/latest/junit.xml", "--format", "ctrf"])
+        .output();
+    project.write("own.json", &ended.stdout);
+    let told = triaged(&project, "own.json");
+    assert_eq!(told[0]["diagnosis"]["rule"], "timeout/call");
+    let writer = "\"generatedBy\":\"jelly ";
+    assert!(ended.stdout.contains(writer));
+    let foreign = ended.stdout.replace(writer, "\"generatedBy\":\"shop ");
+    project.write("foreign.json", foreign);
+    let told = triaged(&project, "foreign.json");
     assert_ne!(told[0]["diagnosis"]["rule"], "timeout/call");
     // Nor does what a server says in a report of jelly's own.
     let said = own.replace(

@@ -8,7 +8,7 @@ use super::kept::Kept;
 use super::lines::suite;
 use super::machine::Machine;
 use super::source::BoundedSource;
-use jelly_base::model::Failure;
+use jelly_base::model::{Diagnosis, Failure, Label};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::cell::RefCell;
@@ -109,6 +109,10 @@ impl<'de> Visitor<'de> for TestLevel<'_, '_, '_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
             match (self.0, key.as_str()) {
+                (Within::Document, "generatedBy") => {
+                    let writer: String = map.next_value()?;
+                    self.1.borrow_mut().own = writer.starts_with("jelly ");
+                }
                 (Within::Document, "results") => {
                     map.next_value_seed(TestLevel(Within::Results, self.1))?;
                 }
@@ -180,6 +184,15 @@ struct Test {
     flaky: Option<bool>,
     stdout: Option<Vec<String>>,
     stderr: Option<Vec<String>>,
+    extra: Option<Extra>,
+}
+
+/// What a writer adds, of which jelly reads what it wrote itself.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Extra {
+    Own { jelly: Box<Diagnosis> },
+    Other(IgnoredAny),
 }
 
 impl Test {
@@ -214,6 +227,13 @@ impl Test {
                 .duration
                 .map(|ms| ms / 1000.0)
                 .filter(|s| s.is_finite());
+            if let Some(Extra::Own { jelly }) = self.extra {
+                let said = Label::properties(&jelly);
+                let said = said
+                    .into_iter()
+                    .map(|(name, value)| (name.to_owned(), value));
+                case.properties.extend(said);
+            }
             case.told = form::outcome(&self.status);
             if case.told.is_none() {
                 // An unknown word is no pass.

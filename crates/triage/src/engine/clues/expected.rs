@@ -39,8 +39,8 @@ fn raised_by_double(text: &str) -> bool {
     text.contains("raise effect")
         && text
             .lines()
-            .filter_map(|line| place(line).filter(|place| !place.is_empty()))
-            .last()
+            .rev()
+            .find_map(|line| place(line).filter(|place| !place.is_empty()))
             .is_some_and(|place| place.ends_with("mock.py"))
 }
 

@@ -2,6 +2,7 @@
 //! says where it ran, and no more of it says anything.
 
 use super::shape::{PartShape, has_digit, is_hex, is_number, shape};
+use super::walk::Walk;
 use super::words::{WordKinds, kinds};
 
 /// Whether a name is one of a machine, all of which is chance: `ip-10-0-66-213`,
@@ -38,4 +39,34 @@ pub(super) fn is_host(name: &str) -> bool {
             || has_digit(part) && part.len() >= 5
     };
     rest.split(['-', '.']).all(of_host)
+}
+
+impl Walk<'_> {
+    /// Whether the name that ends there is the machine in a record of a logger, which
+    /// tells the process beside it. In an error, a host is what was asked for.
+    pub(super) fn is_machine_of_logger(&self, end: usize) -> bool {
+        const NEAR: usize = 512;
+        let before = &self.text[..self.at];
+        let Some(key) = ["\\\"", "\"", "'"]
+            .iter()
+            .find_map(|quote| before.strip_suffix(quote))
+        else {
+            return false;
+        };
+        let key = key.trim_end_matches([' ', ':', '"', '\'', '\\']);
+        if !key.ends_with("hostname") {
+            return false;
+        }
+        let ahead = &key[key.ceil_char_boundary(key.len().saturating_sub(NEAR))..];
+        let ahead = ahead.rsplit(['{', '}']).next();
+        let behind = &self.text[end..];
+        let behind = &behind[..behind.floor_char_boundary(NEAR)];
+        let behind = behind.split(['{', '}']).next();
+        let mut beside = [ahead, behind].into_iter().flatten();
+        beside.any(|members| {
+            ["\"pid", "'pid", " pid:"]
+                .iter()
+                .any(|key| members.contains(key))
+        })
+    }
 }

@@ -17,34 +17,6 @@ fn is_odd(name: &str) -> bool {
 }
 
 impl<'t> Walk<'t> {
-    /// Whether the name that ends there is the machine in a record of a logger, which
-    /// tells the process beside it. In an error, a host is what was asked for.
-    fn is_machine_of_logger(&self, end: usize) -> bool {
-        const NEAR: usize = 512;
-        let before = &self.text[..self.at];
-        let Some(key) = ["\\\"", "\"", "'"]
-            .iter()
-            .find_map(|quote| before.strip_suffix(quote))
-        else {
-            return false;
-        };
-        let key = key.trim_end_matches([' ', ':', '"', '\'', '\\']);
-        if !key.ends_with("hostname") {
-            return false;
-        }
-        let ahead = &key[key.ceil_char_boundary(key.len().saturating_sub(NEAR))..];
-        let ahead = ahead.rsplit(['{', '}']).next();
-        let behind = &self.text[end..];
-        let behind = &behind[..behind.floor_char_boundary(NEAR)];
-        let behind = behind.split(['{', '}']).next();
-        let mut beside = [ahead, behind].into_iter().flatten();
-        beside.any(|members| {
-            ["\"pid", "'pid", " pid:"]
-                .iter()
-                .any(|key| members.contains(key))
-        })
-    }
-
     pub(super) fn name(&mut self, name: &'t str) {
         let end = self.at + name.len();
         let bytes = name.as_bytes();
