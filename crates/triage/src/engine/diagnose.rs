@@ -130,7 +130,7 @@ impl Engine {
 
     /// The stages of a diagnosis: read → facts → texts → match → evidence →
     /// side → fingerprint → advice.
-    fn diagnose_read(
+    pub(super) fn diagnose_read(
         &self,
         failure: &Failure,
         audience: Audience,

@@ -10,6 +10,7 @@ use super::diagnose::Engine;
 use super::error_answer::Reading;
 use super::facts::{Facts, FailureSource};
 use super::field::word;
+use super::fingerprint::Algorithm;
 use super::matcher::says_enough;
 use super::pattern::{Pattern, RankedRule};
 use super::reading::{is_syntax, without_values};
@@ -52,7 +53,11 @@ impl Engine {
     /// What `failure` means, and how that was found.
     #[must_use]
     pub fn explain(&self, failure: &Failure) -> Explanation {
-        let english = Translated::of(failure);
+        let own = |failure: &Failure| {
+            let said = self.diagnose_read(failure, Audience::Plan, Algorithm::Second);
+            self.matcher.is_asked_first(&said.0.rule)
+        };
+        let english = Translated::of(failure).filter(|_| !own(failure));
         let failure = english.as_ref().map_or(failure, |read| &read.failure);
         let mut facts = Facts::new(failure);
         let instead;

@@ -230,6 +230,12 @@ fn push_statement(
             None => {}
         }
     }
+    if second
+        && root_cause == "expected_error"
+        && let Some(wanted) = clues::expected_error(facts.failure)
+    {
+        parts.push("expected", wanted);
+    }
     if !statement.text.is_empty() {
         let says = algorithm.template(&statement.text);
         parts.push("says", truncate(&says, SAYS));

@@ -23,20 +23,17 @@ const WANTED: usize = 200;
 struct InsteadWords {
     between: Vec<String>,
     of_machines: Vec<String>,
+    of_services: Vec<String>,
     of_data: Vec<String>,
+    of_peers: Vec<String>,
 }
 
 struct InsteadSigns {
     between: Regex,
     of_machines: Regex,
+    of_services: Regex,
     of_data: Regex,
-}
-
-/// Whether how the product fails where a machine or service does is what a test expects,
-/// as `wanted` tells it.
-pub(super) fn speaks_of_machines(wanted: &str) -> bool {
-    let words = wanted.to_snake_case();
-    SIGNS.of_machines.is_match(&words) && !SIGNS.of_data.is_match(&words)
+    of_peers: Regex,
 }
 
 static SIGNS: LazyLock<InsteadSigns> = LazyLock::new(|| {
@@ -44,9 +41,29 @@ static SIGNS: LazyLock<InsteadSigns> = LazyLock::new(|| {
     InsteadSigns {
         between: any_of("m", &words.between),
         of_machines: any_of("", &words.of_machines),
+        of_services: any_of("", &words.of_services),
         of_data: any_of("", &words.of_data),
+        of_peers: any_of("", &words.of_peers),
     }
 });
+
+/// Whether how the product fails where a machine or service does is what a test expects,
+/// as `wanted` tells it.
+pub(super) fn speaks_of_machines(wanted: &str) -> bool {
+    // Which package it is of tells nothing.
+    let name = match wanted.contains(char::is_whitespace) {
+        true => wanted,
+        false => wanted.rsplit(['.', ':', '\\']).next().unwrap_or(wanted),
+    };
+    let words = name.to_snake_case();
+    let services = || SIGNS.of_services.is_match(&words) && !SIGNS.of_data.is_match(&words);
+    SIGNS.of_machines.is_match(&words) || services()
+}
+
+/// Whether what came tells of somebody whom a product talks to.
+pub(super) fn tells_of_peers(came: &str) -> bool {
+    SIGNS.of_peers.is_match(came)
+}
 
 impl Engine {
     /// The machine's error that came instead of an expected one, as a failure of its
@@ -81,8 +98,15 @@ fn wanted(before: &str) -> &str {
     let before = before.trim_end();
     let line = before.rsplit('\n').next().unwrap_or(before);
     let line = &line[line.floor_char_boundary(line.len().saturating_sub(WANTED))..];
-    let expected = ["xpected", "XPECTED"];
-    let from = expected.iter().filter_map(|word| line.rfind(word)).max();
+    let expected = ["expected", "Expected", "EXPECTED"];
+    let of_name = |at: usize| line[..at].ends_with(|c: char| c.is_alphanumeric());
+    let from = expected
+        .iter()
+        .flat_map(|word| line.match_indices(word))
+        .map(|(at, word)| (at, at + word.len()))
+        .filter(|(at, _)| !of_name(*at))
+        .map(|(_, end)| end)
+        .max();
     from.map_or(line, |from| &line[from..])
 }
 

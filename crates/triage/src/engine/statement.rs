@@ -72,11 +72,20 @@ pub(super) fn logged(f: &Failure) -> Option<String> {
         })
 }
 
-/// The last line of what was printed, where a report says nothing else.
+/// Words of a line that tells how a program ended, and not how far it had come.
+const ENDS_BADLY: [&str; 9] = [
+    "exit", "status", "error", "fail", "abort", "killed", "terminat", "signal", "fault",
+];
+
+/// The last line that tells an end of what was printed, where a report says nothing else.
 pub(super) fn last_printed(f: &Failure) -> Option<String> {
     let printed = [&f.system_err, &f.system_out].into_iter().flatten();
     printed.map(|log| readable(log)).find_map(|log| {
-        let line = log.lines().rfind(|line| !line.trim().is_empty())?;
+        let tells = |line: &&str| {
+            let line = line.to_ascii_lowercase();
+            ENDS_BADLY.iter().any(|word| line.contains(word))
+        };
+        let line = log.lines().rfind(tells)?;
         let said = gather(lines(line), &OwnTestNames::of(f));
         (!said.is_empty()).then_some(said)
     })
@@ -107,7 +116,10 @@ pub(super) fn asked_peer(f: &Failure) -> Option<String> {
             .trim_start_matches("port = ")
             .split(|c: char| !c.is_ascii_digit())
             .next()?;
-        Some(format!("{host}:{port}"))
+        Some(match port.is_empty() {
+            true => host.to_owned(),
+            false => format!("{host}:{port}"),
+        })
     })
 }
 

@@ -7,7 +7,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use indexmap::IndexMap;
 use jelly_base::model::{Diagnosis, Failure};
 use regex::{Captures, Regex};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// Phrases, and what each is in English.
@@ -40,11 +40,12 @@ static TRANSLATIONS: LazyLock<[Translations; 2]> = LazyLock::new(|| {
 pub(super) struct Translated {
     pub(super) failure: Failure,
     /// What is English in it, with what was said.
-    said: BTreeSet<(String, String)>,
+    said: BTreeMap<String, String>,
 }
 
 impl Translated {
-    /// None where nothing of `failure` is known to be said in another language.
+    /// None where nothing of `failure` is known to be said in another language, or where
+    /// what was said could not be quoted: two phrases with one meaning may be compared.
     pub(super) fn of(failure: &Failure) -> Option<Self> {
         let is_foreign = |text: &str| {
             let [all, plain] = &*TRANSLATIONS;
@@ -55,14 +56,20 @@ impl Translated {
         if !texts(failure).into_iter().flatten().any(is_foreign) {
             return None;
         }
-        let mut read = Self {
-            failure: failure.clone(),
-            said: BTreeSet::new(),
-        };
-        for text in texts_of(&mut read.failure) {
-            *text = in_english(text, &mut read.said);
+        let mut read = failure.clone();
+        let mut told = Told::default();
+        for text in texts_of(&mut read) {
+            *text = told.in_english(text)?;
         }
-        Some(read)
+        let is_said = |english: &String| {
+            let mut texts = texts(failure).into_iter().flatten();
+            texts.any(|text| text.contains(english.as_str()))
+        };
+        let known = !told.0.is_empty() && !told.0.keys().any(is_said);
+        known.then_some(Self {
+            failure: read,
+            said: told.0,
+        })
     }
 
     /// Quotes what was said as it was said.
@@ -70,7 +77,8 @@ impl Translated {
         let advice = &mut diagnosis.advice;
         let quoted = diagnosis.evidence.iter_mut().map(|quote| &mut quote.text);
         let steps = advice.fix.iter_mut().map(|step| &mut step.text);
-        for text in quoted.chain([&mut advice.what]).chain(steps) {
+        let words = [&mut advice.what, &mut advice.why];
+        for text in quoted.chain(words).chain(steps) {
             for (english, said) in &self.said {
                 if text.contains(english) {
                     *text = text.replace(english, said);
@@ -80,31 +88,81 @@ impl Translated {
     }
 }
 
-fn in_english(text: &str, told: &mut BTreeSet<(String, String)>) -> String {
-    let [all, _] = &*TRANSLATIONS;
-    let Some(phrases) = &all.phrases else {
-        return text.to_owned();
-    };
-    let mut out = String::with_capacity(text.len());
-    let mut of_frames = false;
-    phrases.replace_all_with(text, &mut out, |found, said, out| {
-        let english = &all.english[found.pattern().as_usize()];
-        out.push_str(english);
-        of_frames |= english == LINE;
-        told.insert((english.clone(), said.to_owned()));
-        true
-    });
-    if of_frames {
-        return FRAME
-            .replace_all(&out, |frame: &Captures<'_>| {
-                let place = frame.get(3).map_or("", |place| place.as_str());
-                let joint = if place.is_empty() { "" } else { " in" };
-                format!("{}at {}{joint}{place}", &frame[1], &frame[2])
-            })
-            .into_owned();
+/// What was translated, with what was said.
+#[derive(Default)]
+struct Told(BTreeMap<String, String>);
+
+impl Told {
+    /// None where two phrases of one meaning were said.
+    fn in_english(&mut self, text: &str) -> Option<String> {
+        let [all, _] = &*TRANSLATIONS;
+        let phrases = all.phrases.as_ref()?;
+        let mut out = String::with_capacity(text.len());
+        let mut of_frames = false;
+        let mut kept = 0;
+        for found in phrases.find_iter(text) {
+            let english = &all.english[found.pattern().as_usize()];
+            let said = &text[found.range()];
+            let line = &text[..found.start()];
+            let line = &line[line.rfind('\n').map_or(0, |at| at + 1)..];
+            if !is_of_system(said, english, line) || is_compared(line) {
+                continue;
+            }
+            let known = self
+                .0
+                .entry(english.clone())
+                .or_insert_with(|| said.to_owned());
+            if known != said {
+                return None;
+            }
+            of_frames |= english == LINE;
+            out.push_str(&text[kept..found.start()]);
+            out.push_str(english);
+            kept = found.end();
+        }
+        out.push_str(&text[kept..]);
+        if !of_frames {
+            return Some(out);
+        }
+        let read = FRAME.replace_all(&out, |frame: &Captures<'_>| {
+            let place = frame.get(3).map_or("", |place| place.as_str());
+            let joint = if place.is_empty() { "" } else { " in" };
+            format!("{}at {}{joint}{place}", &frame[1], &frame[2])
+        });
+        Some(read.into_owned())
     }
-    out
 }
+
+/// Whether only a system says so: a whole sentence, or words behind what names one.
+fn is_of_system(said: &str, english: &str, before: &str) -> bool {
+    /// Letters of a sentence, of which Chinese and Japanese need half as many.
+    const SENTENCE: usize = 27;
+    const OF_SIGNS: usize = 14;
+    let framed = english.starts_with(':') || english.ends_with(": ") || english == "sh: line ";
+    let letters = said.chars().count();
+    let of_signs = said.chars().all(|c| c as u32 >= 0x2e80);
+    let long = letters >= if of_signs { OF_SIGNS } else { SENTENCE };
+    framed || long && !english.contains('"') || NAMES_SYSTEM.is_match(before)
+}
+
+/// Whether a line has a value in quotes there that it compares.
+fn is_compared(before: &str) -> bool {
+    let opened = |quote: char| !before.matches(quote).count().is_multiple_of(2);
+    let compares = ["assert ", "xpected", "eceived", "ctual", " == ", " != "];
+    (opened('\'') || opened('"')) && compares.iter().any(|word| before.contains(word))
+}
+
+/// What names a system, a shell, a file or a database before its words.
+static NAMES_SYSTEM: LazyLock<Regex> = LazyLock::new(|| {
+    #[expect(clippy::expect_used, reason = "a test reads a line with each")]
+    Regex::new(
+        r"(?x)\b(?:[Ee]rrno|WinError|os\ error|SQLSTATE|ERREUR|FEHLER|ERROR)\b | sh:\ | \bssh: | \bcurl: | \bping:
+          | \b(?:OS|IO|URL|Permission|FileNotFound|Connection\w*|BlockingIO)Error\b | \bgaierror\b
+          | (?:IO|Socket|Connect|Bind|NoRouteToHost|UnknownHost|UnauthorizedAccess|AccessDenied|Sql|PSQL|Win32|Filesystem\w*)Exception\b
+          | (?:^|[\s:'\x22])[~.]?/[\w./-]+['\x22]?\ ?:\ ?$",
+    )
+    .expect("the pattern compiles")
+});
 
 /// What stands before the number of a line in a frame of .NET.
 const LINE: &str = ":line ";
@@ -113,8 +171,8 @@ const LINE: &str = ":line ";
 static FRAME: LazyLock<Regex> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "a test reads such a frame")]
     Regex::new(
-        r"(?mx)^(\s+)(?:bei|à|en|em|in|w|в|在|場所)\ ([\w.`<>+\[\],]+\([^\n]*\))
-          (?:\ (?:in|dans|en|na|em|w|в|位置|場所)(\ [^\n]*:line\ \d+)[.。]?)?",
+        r"(?mx)^(\s+)(?:bei|bij|à|en|em|in|w|в|在|場所|위치:)\ ([\w.`<>+\[\],]+\([^\n]*\))
+          (?:\ (?:in|dans|en|na|em|w|в|位置|場所|파일)(\ [^\n]*:line\ \d+)[.。]?)?",
     )
     .expect("the pattern compiles")
 });

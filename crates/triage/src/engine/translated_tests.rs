@@ -58,6 +58,51 @@ fn what_is_compared_is_compared_in_any_language() {
 }
 
 #[test]
+fn what_is_quoted_was_said() {
+    for text in [
+        "AssertionError: assert 'Permission denied' == 'Permiso denegado'",
+        "OSError: [Errno 13] Permiso denegado\nOSError: [Errno 13] Keine Berechtigung",
+    ] {
+        let quote = diagnose("", text).evidence.map(|quote| quote.text);
+        assert!(
+            text.contains(quote.as_deref().unwrap_or_default()),
+            "{quote:?}"
+        );
+    }
+    let print = |said: &str| {
+        diagnose(
+            "",
+            &format!("AssertionError: assert '{said}' == 'Acceso denegado'"),
+        )
+        .fingerprint
+    };
+    assert_ne!(print("Accès refusé"), print("Zugriff verweigert"));
+}
+
+#[test]
+fn a_short_phrase_without_a_system_may_be_a_products() {
+    for said in [
+        "Adresse déjà utilisée",
+        "Keine Berechtigung",
+        "登录失败",
+        "Host desconocido",
+    ] {
+        let text = format!(
+            "Error: {said}\n    at check (/srv/shop/src/user.js:9:1)\n    at Context.<anonymous> (/srv/shop/test/user.spec.js:3:1)"
+        );
+        let of = diagnose("", &text);
+        assert!(
+            !matches!(
+                &*of.root_cause,
+                "port_in_use" | "permission_denied" | "auth_failed" | "network_dns"
+            ),
+            "{said}: {}",
+            of.rule
+        );
+    }
+}
+
+#[test]
 fn a_frame_of_dotnet_is_one_in_any_language() {
     let failure = |line: u32, frame: &str| Failure {
         message: Some("System.InvalidOperationException : closed".into()),

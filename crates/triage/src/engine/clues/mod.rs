@@ -20,6 +20,7 @@ mod talk;
 mod texts;
 mod wrapped;
 
+pub(super) use expected::expected_error;
 pub use failing_line::{failing_line, failing_line_of_server};
 pub(super) use heads::class;
 pub(super) use masked::{MASK, masked};

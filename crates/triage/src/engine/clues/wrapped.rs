@@ -5,6 +5,7 @@
 use super::heads::class;
 use super::masked::quoted;
 use super::noise::statements;
+use crate::engine::system_names::names_machine;
 use jelly_base::model::Failure;
 use memchr::memmem::Finder;
 use regex::{Regex, bytes};
@@ -32,9 +33,8 @@ pub(in crate::engine) fn tells_of_system(said: &str) -> bool {
               \bE(?:CONN(?:REFUSED|RESET|ABORTED)|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN|TIMEDOUT|SOCKETTIMEDOUT|PIPE|NOENT|ACCES|PERM|ROFS|ADDRINUSE|NOSPC|MFILE)\b
             | \[(?:Errno|WinError)\ -?\d | <urlopen\ error\b
             | \bdial\ (?:tcp|udp|unix)\b | \bc(?:url:\ \(\d|URL\ error\ \d)
-            | [Cc]onnection\ (?:refused|reset|timed\ out)\b | \bbad\ file:\ \S+\.\w | \b[Cc]ould\ not\ resolve\ host | \b[Nn]o\ (?:such\ (?:host|file\ or\ directory)|route\ to\ host|space\ left\ on\ device)\b
+            | [Cc]onnection\ (?:refused|reset|timed\ out)\b | \bbad\ file:\ \S+[/\\]\S+\.\w | \b[Cc]ould\ not\ resolve\ host | \b[Nn]o\ (?:such\ (?:host|file\ or\ directory)|route\ to\ host|space\ left\ on\ device)\b
             | \bName\ or\ service\ not\ known\b | [Tt]emporary\ failure\ in\ name\ resolution\b
-            | \bHTTP(?:/\d(?:\.\d)?)?\ 50[234]\b | \b50[234]\ (?:Bad\ Gateway|Service\ (?:Temporarily\ )?Unavailable|Gateway\ Time-?out)\b
             | \b[Pp]ort\ is\ already\ allocated\b | \b[Aa]ddress\ already\ in\ use\b | \bCannot\ connect\ to\ the\ Docker\ daemon\b | \b[Tt]oo\ many\ open\ files\b
             | \b(?:cannot|can't|could\ not|couldn't)\ open\ [\w./\\'-]*\w\.\w | \b[Nn]etwork\ is\ unreachable\b | \b[Pp]ermission\ denied\b | \bx509:\ | \bCERTIFICATE_VERIFY_FAILED\b | \b(?:self.signed|unable\ to\ verify\ the\ first)\ certificate\b
             | \b(?:ba|da|k|z)?sh:\ (?:line\ )?\d+:\ [\w.+-]+:\ (?:command\ )?not\ found\b
@@ -88,7 +88,15 @@ fn in_place_of_none(said: &str) -> Option<&str> {
     ]
     .iter()
     .find_map(|name| found.name(name))?;
-    tells_of_system(inner.as_str()).then_some(inner.as_str())
+    let inner = inner.as_str();
+    let told = match (found.name("text"), found.name("bare"), found.name("shell")) {
+        // An empty text may be wanted of a product's own message.
+        (Some(_), _, _) | (_, Some(_), _) => tells_whole_error(inner),
+        // A script's own mistakes are its own.
+        (_, _, Some(_)) => tells_of_network(inner),
+        (None, None, None) => tells_of_system(inner),
+    };
+    told.then_some(inner)
 }
 
 /// Assertions that want nothing, with the error that came instead. Each
@@ -153,12 +161,30 @@ fn in_own_words(said: &str, typed: bool) -> Option<String> {
     (system || setting() || waited()).then(|| words.trim().to_owned())
 }
 
+/// Whether words tell that somebody on the network did not answer.
+fn tells_of_network(said: &str) -> bool {
+    static NETWORK: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
+        bytes::RegexBuilder::new(
+            r"(?x)
+              [Cc]ould\ not\ resolve\ host | [Cc]onnection\ (?:refused|reset|timed\ out) | [Nn]o\ route\ to\ host
+            | [Nn]ame\ or\ service\ not\ known | [Tt]emporary\ failure\ in\ name\ resolution | \bcurl:\ \(\d
+            ",
+        )
+        .unicode(false)
+        .build()
+        .ok()
+    });
+    let network = NETWORK.as_ref();
+    network.is_some_and(|network| network.is_match(said.as_bytes()))
+}
+
 /// Whether words hold an error as a program prints it, and not only what it is about.
 fn tells_whole_error(said: &str) -> bool {
     static WHOLE_ERROR: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
         bytes::RegexBuilder::new(
             r"(?x)
-              \b[\w.]*[a-z](?:Exception|Error):\ \S | \[(?:Errno|WinError)\ -?\d | \bdial\ (?:tcp|udp|unix)\ \S
+              \b[\w.]*[a-z](?:Exception|Error):\ [^\n]*(?:://|\b\d{1,3}(?:\.\d{1,3}){3}\b|\w:\d{2,5}\b|[\x20'\x22(][/~]\w) | \[(?:Errno|WinError)\ -?\d
+            | \b(?:ba|da|k|z)?sh:\ (?:line\ )?\d+:\ [\w.+-]+:\ (?:command\ )?not\ found\b | \bdial\ (?:tcp|udp|unix)\ \S
             | (?m::\ [a-z][\w.-]*:\ [^\n]*:\ (?:No\ (?:such\ file\ or\ directory|space\ left\ on\ device|route\ to\ host)|Permission\ denied|Connection\ (?:refused|reset\ by\ peer|timed\ out)|Name\ or\ service\ not\ known|Read-only\ file\ system|Cannot\ allocate\ memory|Too\ many\ open\ files)\.?$)
             | \b[Pp]ort\ is\ already\ allocated\b | \bCannot\ connect\ to\ the\ Docker\ daemon\b
             | \bconnect\ E[A-Z]+\ \S | \bgetaddrinfo\ E | \bcurl:\ \(\d | \bcURL\ error\ \d
@@ -177,7 +203,7 @@ fn tells_of_wait(said: &str) -> bool {
     static WAIT: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
         bytes::RegexBuilder::new(
             r"(?ix)
-              \b(?:still|never|not)\b[^\n]{1,60}\ (?:after|within|in)\ (?:waiting\ )?\d[\d.]*\ ?(?:ms|s|secs?|seconds?|m|mins?|minutes?)\b
+              \b(?:still|never)\b[^\n]{1,60}\ after\ (?:waiting\ )?\d[\d.]*\ ?(?:ms|s|secs?|seconds?)\b
             | \btimed\ out\ (?:waiting|after)\b
             ",
         )
@@ -372,6 +398,12 @@ fn inner(said: &str, typed: bool) -> Option<&str> {
         None => &WRAPPERS,
     };
     if let Some(found) = wrappers.as_ref()?.captures(said) {
+        let thrown = said.contains("_NOTHROW(");
+        let inner = found.name("inner").map_or("", |inner| inner.as_str());
+        // What the product throws in its own words is its own.
+        if thrown && !inner.contains('/') && !names_machine(inner) {
+            return None;
+        }
         return found
             .name("kotest")
             .map(|_| said)

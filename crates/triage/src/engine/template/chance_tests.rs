@@ -288,6 +288,16 @@ fn what_means_something_stays_beside_it() {
             "X-Signature: sha256=5d41402abc4b2a76",
             "X-Signature: sha512=5d41402abc4b2a76",
         ),
+        (
+            "expected 'HS-850440' to equal 'HS-850441'",
+            "expected 'HS-854231' to equal 'HS-854232'",
+        ),
+        (
+            "assert 'ORD-100101: no' == 'x'",
+            "assert 'ORD-100207: no' == 'x'",
+        ),
+        ("schema step_0012 is missing", "schema step_0013 is missing"),
+        ("mac-db.local:5432 is away", "mac-cache.local:6379 is away"),
         ("no table orders_2026", "no table orders_2025"),
         ("runner failed", "builder failed"),
     ] {

@@ -244,9 +244,7 @@ fn inside_pieces(before: &str, after: &str) -> Option<Pieces> {
         let four = parts
             .next()
             .is_some_and(|part| part.len() == 4 && hex(part));
-        four && parts
-            .next()
-            .is_some_and(|part| part.len() >= 4 && hex(&part[..4]))
+        four && parts.next().and_then(|part| part.get(..4)).is_some_and(hex)
     };
     let number = |text: &str| {
         let digits = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');

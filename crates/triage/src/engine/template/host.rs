@@ -15,9 +15,9 @@ pub(super) fn is_host(name: &str) -> bool {
         return true;
     }
     // What a Mac calls itself on its network.
-    let of_apple =
-        |part: &str| ["mac", "mbp", "macbook", "imac"].contains(&&*part.to_ascii_lowercase());
-    if name.ends_with(".local") && name.split(['-', '.']).any(of_apple) {
+    let of_apple = |part: &str| ["mbp", "macbook", "imac"].contains(&&*part.to_ascii_lowercase());
+    let numbered = first.eq_ignore_ascii_case("mac") && has_digit(name);
+    if name.ends_with(".local") && (numbered || name.split(['-', '.']).any(of_apple)) {
         return true;
     }
     if first.len() == name.len() || !kinds(first).is(WordKinds::HOST) || !has_digit(name) {

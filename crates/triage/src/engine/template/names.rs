@@ -88,11 +88,15 @@ impl<'t> Walk<'t> {
         let prefix = prefix_len(name);
         let id = &name[prefix..];
         let labelled = self.labelled_id(id, prefix);
+        let document = name[..prefix].trim_end_matches('-');
+        let document = !document.is_empty() && begins_document(document);
         let made = self.temporary
             && name
                 .rsplit_once('-')
                 .is_some_and(|(stem, end)| is_of_mkdtemp(end) && !is_odd(stem));
-        if let Some(len) = labelled.or_else(|| (!made && is_random_whole(id)).then_some(id.len())) {
+        if let Some(len) =
+            labelled.or_else(|| (!made && is_random_whole(id, document)).then_some(id.len()))
+        {
             self.out.push_str(&name[..prefix]);
             self.at += prefix;
             let rest = &self.rest()[len..];
@@ -135,6 +139,7 @@ impl<'t> Walk<'t> {
         let of_process = self.word.is(WordKinds::STORE)
             && joined
             && (3..=7).contains(&number)
+            && !name[stem.len()..].starts_with('0')
             && !year
             && !self.compares;
         (of_tests || of_process).then_some(stem.len())
@@ -200,8 +205,10 @@ impl<'t> Walk<'t> {
                 .iter()
                 .any(|part| kinds_of(part.text).is(WordKinds::MACHINE));
         let made = several && (self.word.is(WordKinds::MADE) || self.in_arn());
-        self.document =
-            !self.in_path && parts.first().is_some_and(|part| begins_document(part.text));
+        // Behind an error's code stands a colon.
+        let code = self.rest()[name.len()..].starts_with(':');
+        let document = parts.first().is_some_and(|part| begins_document(part.text));
+        self.document = document && !code && !self.in_path;
         let mut last = self.word;
         let mut counted = false;
         // The part before this one was chance.
@@ -312,10 +319,7 @@ impl<'t> Walk<'t> {
 
 /// Whether a name begins as the number of a document does: `SO-384712`, `INV-2026-362934`.
 fn begins_document(part: &str) -> bool {
-    (1..=5).contains(&part.len())
-        && part.bytes().all(|b| b.is_ascii_uppercase())
-        && !kinds(part).is(WordKinds::CODE | WordKinds::VERSION)
-        && part != "CVE"
+    part.bytes().all(|b| b.is_ascii_uppercase()) && kinds(part).is(WordKinds::DOCUMENT)
 }
 
 /// Where in the name of a built file the hash of its content stands, as in

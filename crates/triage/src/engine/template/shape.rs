@@ -91,7 +91,8 @@ pub(super) fn shape(part: &str) -> PartShape {
 
 /// Whether a name of several parts is one id whose alphabet has hyphens and
 /// underscores.
-pub(super) fn is_random_whole(name: &str) -> bool {
+/// Behind what the number of a `document` begins with, fewer letters need to change case.
+pub(super) fn is_random_whole(name: &str, document: bool) -> bool {
     let bytes = name.as_bytes();
     let n = bytes.len();
     let has = |is: fn(&u8) -> bool| bytes.iter().any(is);
@@ -109,10 +110,10 @@ pub(super) fn is_random_whole(name: &str) -> bool {
         return false;
     }
     let few = if has(u8::is_ascii_digit) { 40 } else { 25 };
-    let turns = if n >= 12 && has(u8::is_ascii_digit) {
-        30
-    } else {
-        36
+    let turns = match n >= 12 && has(u8::is_ascii_digit) {
+        true => 30,
+        false if document => 36,
+        false => 40,
     };
     // Of three letters by chance, one in three is like a word.
     let longer = |part: &[u8]| {
@@ -155,7 +156,7 @@ fn is_random_word(bytes: &[u8]) -> bool {
         let most = if n < 16 { 2 * n } else { 5 * n / 3 };
         return n >= 8 && odd >= 4 && (5 * odd >= most || n >= 32 && 6 * odd >= n);
     }
-    capitals < n && n >= 8 && 100 * changes_of_class(bytes) >= 36 * n && 4 * in_words(bytes) < n
+    capitals < n && n >= 8 && 100 * changes_of_class(bytes) >= 40 * n && 4 * in_words(bytes) < n
 }
 
 fn count_pairs(bytes: &[u8], differs: impl Fn(u8, u8) -> bool) -> usize {

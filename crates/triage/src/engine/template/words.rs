@@ -40,6 +40,7 @@ impl WordKinds {
     pub(super) const MADE: Self = Self(1 << 25);
     pub(super) const HOST: Self = Self(1 << 26);
     pub(super) const OF_HOST: Self = Self(1 << 27);
+    pub(super) const DOCUMENT: Self = Self(1 << 28);
 
     /// Whether it is one of these kinds.
     pub(super) fn is(self, kinds: Self) -> bool {
@@ -62,7 +63,7 @@ impl BitOrAssign for WordKinds {
 }
 
 /// The lists of the table, each with what it makes of its words.
-const KINDS: [(&str, WordKinds); 28] = [
+const KINDS: [(&str, WordKinds); 29] = [
     ("counters", WordKinds::COUNTER),
     ("records", WordKinds::RECORD),
     ("ids", WordKinds::ID),
@@ -91,6 +92,7 @@ const KINDS: [(&str, WordKinds); 28] = [
     ("made", WordKinds::MADE),
     ("hosts", WordKinds::HOST),
     ("of_hosts", WordKinds::OF_HOST),
+    ("documents", WordKinds::DOCUMENT),
 ];
 
 /// The table, ready to be asked.
