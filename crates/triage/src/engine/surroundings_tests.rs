@@ -2,6 +2,7 @@
 //! framework wraps the error.
 
 use crate::engine::Engine;
+use crate::engine::test_failure::diagnose;
 use jelly_base::model::{ErrorCategory, Failure, Side};
 
 /// How a framework writes an assertion that wanted no error; `{e}` stands for
@@ -567,5 +568,82 @@ fn only_a_line_of_the_product_holds_an_exception_against_it() {
             let found = (diagnosis.side == Side::Code, &*diagnosis.root_cause);
             assert_eq!(found, (blamed, "code_exception"), "{message} {stack}");
         }
+    }
+}
+
+#[test]
+fn an_errors_own_words_in_an_assertion_are_the_machines() {
+    for (type_, text) in [
+        (
+            "AssertionError",
+            "AssertionError [ERR_ASSERTION]: archive job must exit 0, got 2: tar: /backups/n1.tar: Cannot write: No space left on device",
+        ),
+        (
+            "org.opentest4j.AssertionFailedError",
+            "org.opentest4j.AssertionFailedError: staging must be up, but: org.apache.hc.client5.http.HttpHostConnectException: Connect to http://stg.internal:8080 failed: Connection refused ==> expected: <true> but was: <false>",
+        ),
+        (
+            "AssertionError",
+            "ssh: connect to host edge-03.lab port 22: Connection timed out: 255 != 0",
+        ),
+        (
+            "PHPUnit\\Framework\\ExpectationFailedException",
+            "Tests\\Feature\\TithesTest::seeds\nFailed asserting that 'SQLSTATE[HY000] [2002] No such file or directory' is null.",
+        ),
+        (
+            "",
+            "Error: expect(received).toBe(expected) // Object.is equality\n\nExpected: \"\"\nReceived: \"/bin/sh: 1: pdftotext: not found\n\"",
+        ),
+        (
+            "REQUIRE_NOTHROW",
+            "FAILED:\n  REQUIRE_NOTHROW( Device::open(path) )\ndue to unexpected exception with message:\n  filesystem error: cannot open file: Permission denied [/dev/dri/renderD128]",
+        ),
+    ] {
+        let of = diagnose(type_, text);
+        assert!(
+            of.side == Side::Test && !of.ambiguous,
+            "{text}: {}",
+            of.rule
+        );
+    }
+    for (type_, text) in [
+        ("", "AssertionError: assert 'Permission denied' == ''"),
+        (
+            "",
+            "Error: expect(received).toBe(expected) // Object.is equality\n\nExpected: \"\"\nReceived: \"Permission denied for clerk\"",
+        ),
+        (
+            "REQUIRE_NOTHROW",
+            "FAILED:\n  REQUIRE_NOTHROW( cart.total() )\ndue to unexpected exception with message:\n  Permission denied for role clerk",
+        ),
+        (
+            "",
+            "AssertionError: order not invoiced within 30 s\nassert False",
+        ),
+    ] {
+        let of = diagnose(type_, text);
+        assert!(of.side == Side::Code || of.ambiguous, "{text}: {}", of.rule);
+    }
+}
+
+#[test]
+fn a_budget_of_time_that_was_missed_is_undecided() {
+    for text in [
+        "AssertionError: flush took 0.060s\nassert 0.060199 < 0.05",
+        "AssertionError: solver took 6.82 s, budget is 5.0 s\nassert 6.8174 < 5.0",
+    ] {
+        let of = diagnose("", text);
+        assert!(
+            of.ambiguous && of.rule == "report/over-time-budget",
+            "{text}: {}",
+            of.rule
+        );
+    }
+    for text in [
+        "Error: connect ECONNREFUSED 127.0.0.1:5432 (elapsed 30 s, max 3 retries)",
+        "ValidationError: video duration 95 s exceeds the limit of 90 s\n    at check (/srv/shop/src/v.js:9:1)\n    at Context.<anonymous> (/srv/shop/test/v.spec.js:3:1)",
+        "AssertionError: assert 'took 5 s' in 'limit'",
+    ] {
+        assert_ne!(diagnose("", text).rule, "report/over-time-budget", "{text}");
     }
 }

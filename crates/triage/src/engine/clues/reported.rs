@@ -151,7 +151,8 @@ fn never_answered(said: &str, f: &Failure) -> bool {
             .ok()
     });
     // What it asks of the body of an answer that never came is as little compared.
-    let requested = |printed: &String| printed.contains("RequestError");
+    let requested =
+        |printed: &String| printed.contains("RequestError") || printed.contains(". Error ");
     let nothing = [
         "undefined",
         "null",

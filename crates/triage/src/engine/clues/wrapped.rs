@@ -36,7 +36,7 @@ pub(in crate::engine) fn tells_of_system(said: &str) -> bool {
             | [Cc]onnection\ (?:refused|reset|timed\ out)\b | \bbad\ file:\ \S+[/\\]\S+\.\w | \b[Cc]ould\ not\ resolve\ host | \b[Nn]o\ (?:such\ (?:host|file\ or\ directory)|route\ to\ host|space\ left\ on\ device)\b
             | \bName\ or\ service\ not\ known\b | [Tt]emporary\ failure\ in\ name\ resolution\b
             | \b[Pp]ort\ is\ already\ allocated\b | \b[Aa]ddress\ already\ in\ use\b | \bCannot\ connect\ to\ the\ Docker\ daemon\b | \b[Tt]oo\ many\ open\ files\b
-            | \b(?:cannot|can't|could\ not|couldn't)\ open\ [\w./\\'-]*\w\.\w | \b[Nn]etwork\ is\ unreachable\b | \b[Pp]ermission\ denied\b | \bx509:\ | \bCERTIFICATE_VERIFY_FAILED\b | \b(?:self.signed|unable\ to\ verify\ the\ first)\ certificate\b
+            | \b(?:cannot|can't|could\ not|couldn't)\ open\ [\w./\\'-]*\w\.\w | \b[Nn]etwork\ is\ unreachable\b | \b[Pp]ermission\ denied\b | \bcertificate\ has\ expired\b | (?:Exception|Error):\ [^\n]*\b50[234]\b | \bx509:\ | \bCERTIFICATE_VERIFY_FAILED\b | \b(?:self.signed|unable\ to\ verify\ the\ first)\ certificate\b
             | \b(?:ba|da|k|z)?sh:\ (?:line\ )?\d+:\ [\w.+-]+:\ (?:command\ )?not\ found\b
             | \b(?:Connection(?:Refused|Reset|Aborted)|BrokenPipe|FileNotFound|Permission|NameResolution|NewConnection|MaxRetry)Error\b
             | \b(?:Connect|NoRouteToHost|UnknownHost|SSLHandshake|NoSuchFile|FileNotFound|Socket(?:Timeout)?|ConnectTimeout)Exception\b
@@ -57,7 +57,7 @@ pub(super) fn instead_of_none(text: &str, f: &Failure) -> Option<String> {
     // Few texts hold one of these words, so few are looked at any longer.
     static WANTS_NONE: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
         bytes::Regex::new(
-            r"None|nil|[Nn]ull|Expected: \x22\x22|command failed|== (?:''|\x22\x22)|Falsy|Defined|Truthy|undef|falsy|unwanted|reject|exist|no err|wantErr|doesn't throw|operator: error|Value of: ",
+            r"None|nil|[Nn]ull|Expected: \x22\x22|command failed| is null|== (?:''|\x22\x22)|Falsy|Defined|Truthy|undef|falsy|unwanted|reject|exist|no err|wantErr|doesn't throw|operator: error|Value of: ",
         )
         .ok()
     });
@@ -84,7 +84,7 @@ fn in_place_of_none(said: &str) -> Option<&str> {
     static NONE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(WANTED_NONE).ok());
     let found = NONE.as_ref()?.captures(said)?;
     let inner = [
-        "rest", "js", "text", "bare", "shell", "chai", "py", "null", "go", "nil", "tap",
+        "rest", "js", "text", "bare", "php", "shell", "chai", "py", "null", "go", "nil", "tap",
     ]
     .iter()
     .find_map(|name| found.name(name))?;
@@ -112,6 +112,7 @@ const WANTED_NONE: &str = r"(?x)\A\s*(?:[\w.\\$]*(?:Assert\w*|Expectation\w*|Err
         | not\ ok\ \d+\b[^\n]*\s+(?:---\s+)?operator:\ (?:error|ifError)\b[^A-Z]*?actual:
       )\s*(?:\|-)?\s*['\x22]?(?P<rest>(?s:.+))
     | \(?expect\(received\)\.(?:toBeNull|toBeUndefined|toBeFalsy|not\.toBeDefined|not\.toBeTruthy)\(\)\s+(?:Expected:[^\n]*\s+)?Received:\s+(?P<js>\[?\w*Error\b(?s:.+))
+    | (?:[\w\\:\ ]+\s+)?Failed\ asserting\ that\ '(?P<php>[^\n]+)'\ is\ null\b
     | \(?expect\(received\)\.to(?:Be|Equal|StrictEqual)\(expected\)[^\n]*\s+Expected:\ \x22\x22\s+Received:\ [\x22](?P<text>(?s:.+))
     | (?:assert\ )[\x22'](?P<bare>[^\n]+)[\x22']\ ==\ (?:''|\x22\x22)
     | (?:[^\n]*\n){0,8}?--\ command\ failed\ --\s+status\s*:\s*\d+\s+(?:output|stderr)\s*(?:\(\d+\ lines\))?\s*:\s*(?P<shell>(?s:.+))
@@ -253,6 +254,8 @@ fn without_bare_truth(said: &str) -> Cow<'_, str> {
         Regex::new(
             r"(?mx)
               ^\s*assert\ 127\ ==\ 0\s*$
+            # Robot Framework compares what a program exited with.
+            | :\ \d{1,3}\ !=\ 0\s*$
             | ^\s*assert\ (?:not\ )?(?:False|True|None|0|1|''|\[\]|\{\})(?:\ is\ not\ None)?\s*$
             | ^\s*\+\s+where\ [^\n]*$
             | ^\s*Failed\ asserting\ that\ (?:false\ is\ true|true\ is\ false|null\ is\ not\ null)\.?\s*$
