@@ -124,6 +124,10 @@ impl Engine {
             return said;
         }
         let mut read = self.diagnose_read(&english.failure, audience, algorithm);
+        // What is compared is compared as it was said.
+        if read.0.error_category == Some(ErrorCategory::Assertion) {
+            return said;
+        }
         english.restore(&mut read.0);
         read
     }

@@ -74,7 +74,15 @@ pub(super) fn logged(f: &Failure) -> Option<String> {
 
 /// Words of a line that tells how a program ended, and not how far it had come.
 const ENDS_BADLY: [&str; 9] = [
-    "exit", "status", "error", "fail", "abort", "killed", "terminat", "signal", "fault",
+    "exit",
+    "status",
+    "error",
+    "fail",
+    "abort",
+    "killed",
+    "terminat",
+    "signal",
+    "segmentation",
 ];
 
 /// The last line that tells an end of what was printed, where a report says nothing else.

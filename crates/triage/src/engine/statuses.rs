@@ -1,6 +1,7 @@
 //! Statuses that a test compared, where the text that rules read does not show that
 //! they are some.
 
+use super::clues;
 use super::facts::{Facts, FailureSource};
 use super::field::RuleSide;
 use super::rule::Rule;
@@ -13,11 +14,13 @@ use std::sync::LazyLock;
 #[derive(Deserialize)]
 struct ShownStatuses {
     shown: Vec<String>,
+    told: Vec<String>,
 }
 
-static SHOWN: LazyLock<Regex> = LazyLock::new(|| {
+/// Those two, in their order.
+static SHOWN: LazyLock<[Regex; 2]> = LazyLock::new(|| {
     let statuses: ShownStatuses = table(built!("statuses"));
-    any_of("m", &statuses.shown)
+    [statuses.shown, statuses.told].map(|patterns| any_of("m", &patterns))
 });
 
 /// The rule for a compared status, in place of one that takes the two for any values.
@@ -26,7 +29,12 @@ pub(super) fn status_rule(rule: &Rule, facts: &Facts<'_>) -> Option<&'static str
     let read = compared && facts.source == FailureSource::Report;
     let texts = [&facts.failure.text, &facts.failure.message];
     let mut told = texts.into_iter().flatten();
-    let shown = read && told.any(|text| SHOWN.is_match(text));
+    let [shown, said] = &*SHOWN;
+    let is_said = |text: &str| {
+        said.find(text)
+            .is_some_and(|said| !clues::compares(said.as_str()))
+    };
+    let shown = read && told.any(|text| shown.is_match(text) || is_said(text));
     shown.then_some("http/status-compared")
 }
 

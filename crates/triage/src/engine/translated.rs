@@ -61,12 +61,7 @@ impl Translated {
         for text in texts_of(&mut read) {
             *text = told.in_english(text)?;
         }
-        let is_said = |english: &String| {
-            let mut texts = texts(failure).into_iter().flatten();
-            texts.any(|text| text.contains(english.as_str()))
-        };
-        let known = !told.0.is_empty() && !told.0.keys().any(is_said);
-        known.then_some(Self {
+        (!told.0.is_empty()).then_some(Self {
             failure: read,
             said: told.0,
         })
@@ -93,7 +88,8 @@ impl Translated {
 struct Told(BTreeMap<String, String>);
 
 impl Told {
-    /// None where two phrases of one meaning were said.
+    /// None where it could not be told any more what was said: a phrase stands in English
+    /// as well, or in two languages.
     fn in_english(&mut self, text: &str) -> Option<String> {
         let [all, _] = &*TRANSLATIONS;
         let phrases = all.phrases.as_ref()?;
@@ -105,8 +101,13 @@ impl Told {
             let said = &text[found.range()];
             let line = &text[..found.start()];
             let line = &line[line.rfind('\n').map_or(0, |at| at + 1)..];
+            let line = &line[line.ceil_char_boundary(line.len().saturating_sub(BEFORE))..];
             if !is_of_system(said, english, line) || is_compared(line) {
                 continue;
+            }
+            let of_place = english == LINE || english == SHELL;
+            if !of_place && text.contains(english.as_str()) {
+                return None;
             }
             let known = self
                 .0
@@ -138,7 +139,7 @@ fn is_of_system(said: &str, english: &str, before: &str) -> bool {
     /// Letters of a sentence, of which Chinese and Japanese need half as many.
     const SENTENCE: usize = 27;
     const OF_SIGNS: usize = 14;
-    let framed = english.starts_with(':') || english.ends_with(": ") || english == "sh: line ";
+    let framed = english.starts_with(':') || english == SHELL;
     let letters = said.chars().count();
     let of_signs = said.chars().all(|c| c as u32 >= 0x2e80);
     let long = letters >= if of_signs { OF_SIGNS } else { SENTENCE };
@@ -163,6 +164,12 @@ static NAMES_SYSTEM: LazyLock<Regex> = LazyLock::new(|| {
     )
     .expect("the pattern compiles")
 });
+
+/// Bytes of a line that are looked at before a phrase.
+const BEFORE: usize = 200;
+
+/// What a shell says before the number of a line.
+const SHELL: &str = "sh: line ";
 
 /// What stands before the number of a line in a frame of .NET.
 const LINE: &str = ":line ";

@@ -8,9 +8,11 @@ use super::kept::Kept;
 use super::lines::suite;
 use super::machine::Machine;
 use super::source::BoundedSource;
+use super::suites::PROPERTIES;
 use jelly_base::model::{Diagnosis, Failure, Label};
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use std::cell::RefCell;
 use std::fmt;
 use std::io::{self, BufRead, Read};
@@ -110,8 +112,8 @@ impl<'de> Visitor<'de> for TestLevel<'_, '_, '_> {
         while let Some(key) = map.next_key::<String>()? {
             match (self.0, key.as_str()) {
                 (Within::Document, "generatedBy") => {
-                    let writer: String = map.next_value()?;
-                    self.1.borrow_mut().own = writer.starts_with("jelly ");
+                    let writer: Writer = map.next_value()?;
+                    self.1.borrow_mut().own = writer.is_jelly();
                 }
                 (Within::Document, "results") => {
                     map.next_value_seed(TestLevel(Within::Results, self.1))?;
@@ -139,8 +141,16 @@ impl<'de> Visitor<'de> for TestLevel<'_, '_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while let Some(test) = seq.next_element::<Test>()? {
-            test.give(&mut self.1.borrow_mut());
+        let own = self.1.borrow().own;
+        loop {
+            // Of others, what they add is not even held.
+            let test = match own {
+                true => seq.next_element::<Box<RawValue>>()?.map(own_test),
+                false => seq.next_element::<Test>()?.map(|test| Ok((test, None))),
+            };
+            let Some(test) = test else { break };
+            let (test, said) = test.map_err(A::Error::custom)?;
+            test.give(said, &mut self.1.borrow_mut());
         }
         Ok(())
     }
@@ -184,19 +194,47 @@ struct Test {
     flaky: Option<bool>,
     stdout: Option<Vec<String>>,
     stderr: Option<Vec<String>>,
-    extra: Option<Extra>,
 }
 
-/// What a writer adds, of which jelly reads what it wrote itself.
+/// Who wrote a document.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Extra {
-    Own { jelly: Box<Diagnosis> },
+enum Writer {
+    Named(String),
     Other(IgnoredAny),
 }
 
+impl Writer {
+    /// Whether it is jelly, with its version.
+    fn is_jelly(&self) -> bool {
+        let Self::Named(name) = self else {
+            return false;
+        };
+        let version = name.strip_prefix("jelly ").unwrap_or_default();
+        let in_version = |b: u8| b.is_ascii_alphanumeric() || b".-+".contains(&b);
+        version.starts_with(|c: char| c.is_ascii_digit()) && version.bytes().all(in_version)
+    }
+}
+
+/// A test of a document that jelly wrote, with what it says of it.
+fn own_test(test: Box<RawValue>) -> serde_json::Result<(Test, Option<Box<Diagnosis>>)> {
+    #[derive(Deserialize)]
+    struct Said {
+        extra: Extra,
+    }
+    #[derive(Deserialize)]
+    struct Extra {
+        jelly: Box<Diagnosis>,
+    }
+    let said = serde_json::from_str::<Said>(test.get()).ok();
+    Ok((
+        serde_json::from_str(test.get())?,
+        said.map(|said| said.extra.jelly),
+    ))
+}
+
 impl Test {
-    fn give(self, machine: &mut Machine<'_>) {
+    fn give(self, said: Option<Box<Diagnosis>>, machine: &mut Machine<'_>) {
         let path = match self.suite {
             Some(Suite::One(name)) => name,
             Some(Suite::Path(names)) => names.join(" > "),
@@ -227,13 +265,13 @@ impl Test {
                 .duration
                 .map(|ms| ms / 1000.0)
                 .filter(|s| s.is_finite());
-            if let Some(Extra::Own { jelly }) = self.extra {
-                let said = Label::properties(&jelly);
-                let said = said
-                    .into_iter()
-                    .map(|(name, value)| (name.to_owned(), value));
-                case.properties.extend(said);
-            }
+            let properties = said
+                .map(|said| Label::properties(&said))
+                .unwrap_or_default();
+            let cut = |value: String| value[..value.floor_char_boundary(limits.message)].to_owned();
+            let kept = properties.into_iter().take(PROPERTIES);
+            let kept = kept.map(|(name, value)| (name.to_owned(), cut(value)));
+            case.properties.extend(kept);
             case.told = form::outcome(&self.status);
             if case.told.is_none() {
                 // An unknown word is no pass.

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 /// Suites whose claims are remembered until the end.
 const UNSHOWN: usize = 64;
 /// Properties of a case that are read.
-const PROPERTIES: usize = 64;
+pub(super) const PROPERTIES: usize = 64;
 /// Suites without a case that are named.
 const HOLLOW: usize = 3;
 

@@ -2,6 +2,7 @@
 //! of a double that raises one. No machine is asked, whatever the error tells.
 
 use super::frames::place;
+use super::origin::{Origin, origin};
 use crate::engine::instead::{speaks_of_machines, tells_of_peers};
 use jelly_base::model::Failure;
 
@@ -40,9 +41,23 @@ fn unmet(f: &Failure) -> Option<(&str, &str)> {
     let told = f.message.as_deref().filter(|told| !told.is_empty());
     let told = told.or_else(|| text.lines().find_map(|line| line.strip_prefix("E   ")));
     let told = told?.trim_start();
+    // What the test or its helpers do wrong themselves, and who ends it.
+    let raises = |line: &str| line.starts_with('>') && line[1..].trim_start().starts_with("raise ");
+    let by_test = origin(f) == Origin::Test
+        && !text
+            .lines()
+            .rfind(|line| line.starts_with('>'))
+            .is_some_and(raises);
+    let ended = ["KeyboardInterrupt", "SystemExit", "GeneratorExit"];
+    if by_test || ended.iter().any(|class| told.starts_with(class)) {
+        return None;
+    }
     // What came is the expected one, in other words than the test wants.
     let head = told.split([':', '\n']).next().unwrap_or_default();
-    let same = head.rsplit('.').next() == Some(last);
+    let same = head
+        .rsplit('.')
+        .next()
+        .is_some_and(|head| head == last || wanted.contains(", ") && wanted.contains(head));
     (!same && !told.starts_with("AssertionError")).then_some((wanted, told))
 }
 
@@ -55,23 +70,33 @@ fn is_compared(f: &Failure) -> bool {
 /// Whether the innermost line is the one by which `unittest.mock` raises what it was told
 /// to raise.
 fn raised_by_double(text: &str) -> bool {
-    let lines: Vec<&str> = match text.contains("raise effect") {
-        true => text.lines().collect(),
-        false => return false,
+    if !text.contains("mock.py") {
+        return false;
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    // One error for each call, or the next of a list.
+    let raises = |line: &str| {
+        matches!(
+            line.trim_start_matches(['>', ' ']),
+            "raise effect" | "raise result"
+        )
     };
-    let raises = |line: &str| line.trim_start_matches(['>', ' ']) == "raise effect";
     let Some(at) = lines.iter().rposition(|line| raises(line)) else {
         return false;
     };
     // Of all of the function, which pytest shows, the line that failed.
     let failing = lines[at].starts_with('>');
-    let below = |line: &&str| place(line).is_some_and(|place| place.ends_with("mock.py"));
+    let is_mock = |place: &str| {
+        let place = place.replace('\\', "/");
+        place.ends_with("unittest/mock.py") || place.ends_with("/mock/mock.py")
+    };
+    let below = |line: &&str| place(line).is_some_and(is_mock);
     let framed = at > 0 && below(&lines[at - 1]);
     let innermost = lines
         .iter()
         .rev()
         .find_map(|line| place(line).filter(|place| !place.is_empty()));
-    (failing || framed) && innermost.is_some_and(|place| place.ends_with("mock.py"))
+    (failing || framed) && innermost.is_some_and(is_mock)
 }
 
 /// The class that the block around the failing line of pytest's first frame expects, where
@@ -96,7 +121,12 @@ fn expected_class(text: &str) -> Option<&str> {
         }
         inside = depth(line);
         if let Some((_, wanted)) = code.strip_prefix("with ")?.split_once("raises(") {
-            let wanted = wanted[..wanted.find([',', ')'])?].trim();
+            // One class, or several of which any will do.
+            let wanted = match wanted.strip_prefix('(') {
+                Some(several) => several.split(')').next()?,
+                None => &wanted[..wanted.find([',', ')'])?],
+            };
+            let wanted = wanted.trim();
             return (!wanted.is_empty()).then_some(wanted);
         }
     }

@@ -12,6 +12,7 @@ mod masked;
 mod noise;
 mod nothing;
 mod origin;
+mod own_message;
 mod quoted;
 mod reported;
 mod roots;
@@ -27,8 +28,8 @@ pub(super) use masked::{MASK, masked};
 pub(super) use origin::{
     Origin, is_library, is_test, origin, product_frame, product_function, raised_by_library,
 };
+pub(super) use own_message::{compares, tells_of_system};
 pub(super) use roots::{telling_line, trace_line};
 pub(super) use slice::Text;
 pub(super) use talk::repeated;
 pub(super) use texts::texts;
-pub(super) use wrapped::tells_of_system;

@@ -5,6 +5,10 @@
 use super::heads::class;
 use super::masked::quoted;
 use super::noise::statements;
+use super::own_message::{
+    compares, compares_values, tells_of_network, tells_of_setting, tells_of_system, tells_of_wait,
+    tells_whole_error,
+};
 use crate::engine::system_names::names_machine;
 use jelly_base::model::Failure;
 use memchr::memmem::Finder;
@@ -22,33 +26,6 @@ pub(super) fn unwrapped(said: &str, typed: bool) -> Option<Cow<'_, str>> {
         .map(Cow::Owned)
         .or_else(|| inner(said, typed).map(Cow::Borrowed))
         .or_else(|| in_own_words(said, typed).map(Cow::Owned))
-}
-
-/// How operating systems, resolvers and the exceptions that stand for them
-/// tell of their errors: what an assertion that wanted none ran into.
-pub(in crate::engine) fn tells_of_system(said: &str) -> bool {
-    static SYSTEM: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
-        bytes::RegexBuilder::new(
-            r"(?x)
-              \bE(?:CONN(?:REFUSED|RESET|ABORTED)|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN|TIMEDOUT|SOCKETTIMEDOUT|PIPE|NOENT|ACCES|PERM|ROFS|ADDRINUSE|NOSPC|MFILE)\b
-            | \[(?:Errno|WinError)\ -?\d | <urlopen\ error\b
-            | \bdial\ (?:tcp|udp|unix)\b | \bc(?:url:\ \(\d|URL\ error\ \d)
-            | [Cc]onnection\ (?:refused|reset|timed\ out)\b | \bbad\ file:\ \S+[/\\]\S+\.\w | \b[Cc]ould\ not\ resolve\ host | \b[Nn]o\ (?:such\ (?:host|file\ or\ directory)|route\ to\ host|space\ left\ on\ device)\b
-            | \bName\ or\ service\ not\ known\b | [Tt]emporary\ failure\ in\ name\ resolution\b
-            | \b[Pp]ort\ is\ already\ allocated\b | \b[Aa]ddress\ already\ in\ use\b | \bCannot\ connect\ to\ the\ Docker\ daemon\b | \b[Tt]oo\ many\ open\ files\b
-            | \b(?:cannot|can't|could\ not|couldn't)\ open\ [\w./\\'-]*\w\.\w | \b[Nn]etwork\ is\ unreachable\b | \b[Pp]ermission\ denied\b | \bcertificate\ has\ expired\b | (?:Exception|Error):\ [^\n]*\b50[234]\b | \bx509:\ | \bCERTIFICATE_VERIFY_FAILED\b | \b(?:self.signed|unable\ to\ verify\ the\ first)\ certificate\b
-            | \b(?:ba|da|k|z)?sh:\ (?:line\ )?\d+:\ [\w.+-]+:\ (?:command\ )?not\ found\b
-            | \b(?:Connection(?:Refused|Reset|Aborted)|BrokenPipe|FileNotFound|Permission|NameResolution|NewConnection|MaxRetry)Error\b
-            | \b(?:Connect|NoRouteToHost|UnknownHost|SSLHandshake|NoSuchFile|FileNotFound|Socket(?:Timeout)?|ConnectTimeout)Exception\b
-            ",
-        )
-        .unicode(false)
-        .build()
-        .ok()
-    });
-    SYSTEM
-        .as_ref()
-        .is_some_and(|system| system.is_match(said.as_bytes()))
 }
 
 /// The same in what a report says as it is, its compared values included: an
@@ -89,12 +66,13 @@ fn in_place_of_none(said: &str) -> Option<&str> {
     .iter()
     .find_map(|name| found.name(name))?;
     let inner = inner.as_str();
-    let told = match (found.name("text"), found.name("bare"), found.name("shell")) {
-        // An empty text may be wanted of a product's own message.
-        (Some(_), _, _) | (_, Some(_), _) => tells_whole_error(inner),
-        // A script's own mistakes are its own.
-        (_, _, Some(_)) => tells_of_network(inner),
-        (None, None, None) => tells_of_system(inner),
+    let is = |names: &[&str]| names.iter().any(|name| found.name(name).is_some());
+    // Nothing may be wanted of a product's own message, and a script's own mistakes are
+    // its own.
+    let told = match inner {
+        _ if is(&["text", "bare", "php"]) => tells_whole_error(inner),
+        _ if is(&["shell"]) => tells_of_network(inner),
+        _ => tells_of_system(inner),
     };
     told.then_some(inner)
 }
@@ -162,78 +140,6 @@ fn in_own_words(said: &str, typed: bool) -> Option<String> {
     (system || setting() || waited()).then(|| words.trim().to_owned())
 }
 
-/// Whether words tell that somebody on the network did not answer.
-fn tells_of_network(said: &str) -> bool {
-    static NETWORK: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
-        bytes::RegexBuilder::new(
-            r"(?x)
-              [Cc]ould\ not\ resolve\ host | [Cc]onnection\ (?:refused|reset|timed\ out) | [Nn]o\ route\ to\ host
-            | [Nn]ame\ or\ service\ not\ known | [Tt]emporary\ failure\ in\ name\ resolution | \bcurl:\ \(\d
-            ",
-        )
-        .unicode(false)
-        .build()
-        .ok()
-    });
-    let network = NETWORK.as_ref();
-    network.is_some_and(|network| network.is_match(said.as_bytes()))
-}
-
-/// Whether words hold an error as a program prints it, and not only what it is about.
-fn tells_whole_error(said: &str) -> bool {
-    static WHOLE_ERROR: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
-        bytes::RegexBuilder::new(
-            r"(?x)
-              \b[\w.]*[a-z](?:Exception|Error):\ [^\n]*(?:://|\b\d{1,3}(?:\.\d{1,3}){3}\b|\w:\d{2,5}\b|[\x20'\x22(][/~]\w) | \[(?:Errno|WinError)\ -?\d
-            | \b(?:ba|da|k|z)?sh:\ (?:line\ )?\d+:\ [\w.+-]+:\ (?:command\ )?not\ found\b | \bdial\ (?:tcp|udp|unix)\ \S
-            | (?m::\ [a-z][\w.-]*:\ [^\n]*:\ (?:No\ (?:such\ file\ or\ directory|space\ left\ on\ device|route\ to\ host)|Permission\ denied|Connection\ (?:refused|reset\ by\ peer|timed\ out)|Name\ or\ service\ not\ known|Read-only\ file\ system|Cannot\ allocate\ memory|Too\ many\ open\ files)\.?$)
-            | \b[Pp]ort\ is\ already\ allocated\b | \bCannot\ connect\ to\ the\ Docker\ daemon\b
-            | \bconnect\ E[A-Z]+\ \S | \bgetaddrinfo\ E | \bcurl:\ \(\d | \bcURL\ error\ \d
-            ",
-        )
-        .unicode(false)
-        .build()
-        .ok()
-    });
-    let whole = WHOLE_ERROR.as_ref();
-    whole.is_some_and(|whole| whole.is_match(said.as_bytes()))
-}
-
-/// Whether words say that a state did not come in a time.
-fn tells_of_wait(said: &str) -> bool {
-    static WAIT: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
-        bytes::RegexBuilder::new(
-            r"(?ix)
-              \b(?:still|never)\b[^\n]{1,60}\ after\ (?:waiting\ )?\d[\d.]*\ ?(?:ms|s|secs?|seconds?)\b
-            | \btimed\ out\ (?:waiting|after)\b
-            ",
-        )
-        .unicode(false)
-        .build()
-        .ok()
-    });
-    WAIT.as_ref()
-        .is_some_and(|wait| wait.is_match(said.as_bytes()))
-}
-
-/// Whether words say that a variable of the environment is not set: what a test
-/// needs before it can begin, and asserts as it asserts anything.
-fn tells_of_setting(said: &str) -> bool {
-    static SETTING: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
-        bytes::RegexBuilder::new(
-            r"(?x)
-              \b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b[`)}\]]*(?:\ (?:is|was|are|env|environment|variable|must|be|has|have|been|needs|to))*\ (?:not\ (?:set|defined|provided|configured|found|given)|missing|required|unset|undefined|empty|set|defined|provided)\b
-            | \b(?:[Mm]issing|[Pp]lease\ (?:set|export|provide|define)|[Ss]et|[Ee]xport)\ (?:the\ |environment\ |env\ |variable\ )*[`$({]*[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b
-            ",
-        )
-        .unicode(false)
-        .build()
-        .ok()
-    });
-    let setting = SETTING.as_ref();
-    setting.is_some_and(|setting| setting.is_match(said.as_bytes()))
-}
-
 /// `Assert.Fail(): …` says by itself what it is, and so does a truth that is none.
 fn marks_failure(said: &str) -> bool {
     const MARKS: [&str; 5] = [
@@ -275,62 +181,6 @@ fn without_bare_truth(said: &str) -> Cow<'_, str> {
         Some(truth) => truth.replace_all(said, ""),
         None => said.into(),
     }
-}
-
-/// Whether words compare one value with another, or an error with the expected one.
-fn compares_values(words: &str) -> bool {
-    const WORDS: [&str; 14] = [
-        "==",
-        "!=",
-        "ctual:",
-        "eceived:",
-        "but was",
-        "xpected",
-        "want",
-        " to be ",
-        " to equal",
-        " to contain",
-        "raise",
-        "throw",
-        "found in",
-        " not in ",
-    ];
-    WORDS.iter().any(|word| words.contains(word))
-}
-
-/// Whether words compare, or want an error that did not come.
-fn compares(words: &str) -> bool {
-    const WORDS: [&str; 28] = [
-        "==",
-        "!=",
-        "===",
-        " <= ",
-        " >= ",
-        "xpected",
-        "eceived:",
-        "ctual:",
-        "should",
-        "must ",
-        " to be ",
-        " to equal",
-        " to match",
-        " to contain",
-        " to include",
-        " to have",
-        " to throw",
-        " to raise",
-        "not raised",
-        "NOT RAISE",
-        "is thrown",
-        "not thrown",
-        "found in",
-        " not in ",
-        " got ",
-        "but was",
-        "want ",
-        "assert ",
-    ];
-    WORDS.iter().any(|word| words.contains(word))
 }
 
 /// What a command printed before testify refused its exit status, which says

@@ -26,7 +26,7 @@ fn split_address(text: &str) -> Option<(&str, &str)> {
 /// How long the address is that `text` begins with, if a test made it up: of such a
 /// domain, and of a name with a number or of two parts. A plain word is a part that
 /// somebody plays: `seller@example.com`.
-pub(super) fn invented_address(text: &str) -> Option<usize> {
+pub(super) fn invented_address(text: &str, compared: bool) -> Option<usize> {
     let (local, domain) = split_address(text)?;
     let numbered = has_digit(local);
     let parts = local.contains(['.', '_', '+']);
@@ -34,10 +34,11 @@ pub(super) fn invented_address(text: &str) -> Option<usize> {
     let invented = match PROVIDERS.contains(&domain) {
         true => numbered || parts && capital,
         false if RESERVED.contains(&domain) => numbered || parts,
-        // Names of tests below one of those domains have a digit where they count.
+        // Below a domain for tests people play parts, too, of which one digit tells which,
+        // and two that are compared mean something.
         false => {
             let digits = local.bytes().filter(u8::is_ascii_digit).count();
-            domain.ends_with(".test") && digits > 1
+            domain.ends_with(".test") && digits > 1 && !compared
         }
     };
     invented.then_some(local.len() + 1 + domain.len())

@@ -42,13 +42,12 @@ pub(super) fn template(message: &str) -> String {
     let (text, compares) = walk::without_chance(&message, false);
     let text = without_left_out(&text);
     // What stands between two of base 64, and between their parts.
-    let text = match text.contains("<id>=<id>") || text.contains("<id><id>") {
-        true => Cow::Owned(
-            text.replace("<id>=<id>", "<id>")
-                .replace("<id><id>", "<id>"),
-        ),
-        false => text,
-    };
+    let mut text = text;
+    for joint in ["<id>=<id>", "<id><id>"] {
+        while text.contains(joint) {
+            text = Cow::Owned(text.replace(joint, "<id>"));
+        }
+    }
     order::sorted(&text, compares)
 }
 

@@ -135,7 +135,8 @@ impl<'t> Walk<'t> {
         let of_tests = of_tests
             && parts().any(|part| matches!(part, "test" | "tests" | "testing" | "spec" | "ci"));
         // Or one for each process.
-        let year = number == 4 && ("1990".."2040").contains(&&name[stem.len()..]);
+        // A year or a month of one is chosen.
+        let year = matches!(number, 4 | 6) && ("1990".."2040").contains(&&name[stem.len()..]);
         let of_process = self.word.is(WordKinds::STORE)
             && joined
             && (3..=7).contains(&number)
@@ -208,7 +209,7 @@ impl<'t> Walk<'t> {
         // Behind an error's code stands a colon.
         let code = self.rest()[name.len()..].starts_with(':');
         let document = parts.first().is_some_and(|part| begins_document(part.text));
-        self.document = document && !code && !self.in_path;
+        self.document = document && !code && !self.in_path && self.is_only_document(name);
         let mut last = self.word;
         let mut counted = false;
         // The part before this one was chance.
@@ -284,6 +285,19 @@ impl<'t> Walk<'t> {
         counted
     }
 
+    /// Whether no other number of such a document stands in the text, which would be held
+    /// against this one.
+    fn is_only_document(&self, name: &str) -> bool {
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let number = &name[stem.len()..];
+        let mut all = self.text.match_indices(stem);
+        all.all(|(at, _)| {
+            let other = &self.text[at + stem.len()..];
+            let digits = other.bytes().take_while(u8::is_ascii_digit).count();
+            digits == 0 || &other[..digits] == number
+        })
+    }
+
     /// Whether a number in a name counts something.
     fn is_counted(
         &self,
@@ -296,7 +310,7 @@ impl<'t> Walk<'t> {
         if machine {
             return true;
         }
-        if n.len() >= FAR && ends && last == WordKinds::default() {
+        if n.len() >= FAR && ends && (last == WordKinds::default() || last == WordKinds::DOCUMENT) {
             return true;
         }
         // The number of an order or an invoice, and what it begins with.

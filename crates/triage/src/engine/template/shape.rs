@@ -90,8 +90,8 @@ pub(super) fn shape(part: &str) -> PartShape {
 }
 
 /// Whether a name of several parts is one id whose alphabet has hyphens and
-/// underscores.
-/// Behind what the number of a `document` begins with, fewer letters need to change case.
+/// underscores. In the number of a `document`, as of an order, fewer of its letters need to
+/// change case.
 pub(super) fn is_random_whole(name: &str, document: bool) -> bool {
     let bytes = name.as_bytes();
     let n = bytes.len();

@@ -325,7 +325,7 @@ impl<'t> Walk<'t> {
             self.put(from, None);
             return self.put(to - from, Some(ID));
         }
-        let address = invented_address(rest).filter(|_| !in_url);
+        let address = invented_address(rest, self.compares).filter(|_| !in_url);
         if let Some(len) = address.or_else(|| cut_uuid(rest)) {
             return self.put(len, Some(ID));
         }
