@@ -180,6 +180,9 @@ fn class_owner(facts: &Facts<'_>, frame: &str, class: Option<&str>) -> ClassOwne
     let class = class.replace("::", ".").replace('\\', ".");
     let begins = |known: &String| class.starts_with(known.as_str());
     let Some((first, _)) = class.split_once('.') else {
+        if OWN_WORDS.of_systems.iter().any(begins) {
+            return ClassOwner::Library;
+        }
         // JavaScript knows no packages, and few errors of its own.
         let scripts = [".js", ".ts", ".jsx", ".tsx", ".mjs", ".cjs", ".vue"];
         let scripted = scripts.iter().any(|end| frame.ends_with(end));

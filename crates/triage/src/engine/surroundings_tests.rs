@@ -595,6 +595,10 @@ fn an_errors_own_words_in_an_assertion_are_the_machines() {
             "Error: expect(received).toBe(expected) // Object.is equality\n\nExpected: \"\"\nReceived: \"/bin/sh: 1: pdftotext: not found\n\"",
         ),
         (
+            "PrismaClientInitializationError",
+            "\nPrismaClientInitializationError: \nInvalid `prisma.event.create()` invocation in\n/home/mira/pocket/src/repo/events.ts:18:29\n\nCan't reach database server at `localhost:34131`\n ❯ createEvent src/repo/events.ts:18:10",
+        ),
+        (
             "REQUIRE_NOTHROW",
             "FAILED:\n  REQUIRE_NOTHROW( Device::open(path) )\ndue to unexpected exception with message:\n  filesystem error: cannot open file: Permission denied [/dev/dri/renderD128]",
         ),

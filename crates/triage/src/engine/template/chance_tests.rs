@@ -3,7 +3,7 @@
 use super::template;
 
 /// One failure on two machines.
-const SAME: [(&str, &str); 45] = [
+const SAME: [(&str, &str); 48] = [
     // Names of machines
     (
         "agent fv-az1104-233:23669 lost job",
@@ -163,6 +163,18 @@ const SAME: [(&str, &str); 45] = [
     ),
     // Places
     (
+        "{assertEqual,[{module,lru_tests},{line,41},{value,[b]}]}",
+        "{assertEqual,[{module,lru_tests},{line,44},{value,[b]}]}",
+    ),
+    (
+        "status code was: 500, expected: 200, response time in milliseconds: 16237, url: x",
+        "status code was: 500, expected: 200, response time in milliseconds: 45671, url: x",
+    ),
+    (
+        "In /w/tests/tBank.m (tBank.isHalved) at 22",
+        "In /home/ci/tests/tBank.m (tBank.isHalved) at 25",
+    ),
+    (
         "Directory not empty: '/tmp/tmpwf81vm02'",
         "Directory not empty: '/var/folders/k3/q7_n/tmpguc5hcrw'",
     ),
@@ -298,6 +310,10 @@ fn what_means_something_stays_beside_it() {
         ),
         ("schema step_0012 is missing", "schema step_0013 is missing"),
         ("mac-db.local:5432 is away", "mac-cache.local:6379 is away"),
+        (
+            "Could not find file '/w/Samples/prices-2023.csv'.",
+            "Could not find file '/w/Samples/prices-2024.csv'.",
+        ),
         ("no table orders_2026", "no table orders_2025"),
         ("runner failed", "builder failed"),
     ] {

@@ -320,7 +320,7 @@ impl<'t> Walk<'t> {
             return true;
         }
         // A year in the name of a table is chosen.
-        let year = n.len() == 4 && ("1990".."2040").contains(&n) && !self.in_path;
+        let year = n.len() == 4 && ("1990".."2040").contains(&n) && !self.temporary;
         if last.is(WordKinds::CODE | WordKinds::VERSION) || year && !counted {
             return false;
         }

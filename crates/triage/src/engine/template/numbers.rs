@@ -113,6 +113,10 @@ impl Walk<'_> {
         if gap.ends_with(": (") && n.len() <= 5 && matches!(behind, Some(b')' | b',')) {
             return None;
         }
+        // Erlang's tuples, MATLAB's stacks.
+        if self.text[..self.at].ends_with("{line,") || self.out.ends_with(") at ") {
+            return Some(LINE);
+        }
         // The version of what an ARN names.
         if gap == ":" && n.len() < 12 && self.in_arn() {
             return Some(ID);
@@ -155,6 +159,10 @@ impl Walk<'_> {
                     .is_some_and(|v| v.starts_with("HTTP/"))
         };
         if gap == " " && http(&self.text[..self.at]) {
+            return Some(ID);
+        }
+        // `response time in milliseconds: 16237`
+        if self.text[..self.at].ends_with("seconds: ") {
             return Some(ID);
         }
         if self.word.is(WordKinds::CODE) && !gap.contains(']') {
