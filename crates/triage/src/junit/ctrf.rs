@@ -145,7 +145,9 @@ impl<'de> Visitor<'de> for TestLevel<'_, '_, '_> {
         loop {
             // Of others, what they add is not even held.
             let test = match own {
-                true => seq.next_element::<Box<RawValue>>()?.map(own_test),
+                true => seq
+                    .next_element::<Box<RawValue>>()?
+                    .map(|test| own_test(&test)),
                 false => seq.next_element::<Test>()?.map(|test| Ok((test, None))),
             };
             let Some(test) = test else { break };
@@ -217,7 +219,7 @@ impl Writer {
 }
 
 /// A test of a document that jelly wrote, with what it says of it.
-fn own_test(test: Box<RawValue>) -> serde_json::Result<(Test, Option<Box<Diagnosis>>)> {
+fn own_test(test: &RawValue) -> serde_json::Result<(Test, Option<Box<Diagnosis>>)> {
     #[derive(Deserialize)]
     struct Said {
         extra: Extra,

@@ -504,6 +504,41 @@ fn events_of_go_test_are_read() {
 }
 
 #[test]
+fn only_a_ctrf_that_jelly_wrote_says_labels() {
+    let said = r#"{"side":"code","ambiguous":false,"error_category":"ASSERTION","root_cause":"assertion_mismatch","retryable":false,"rule":"x/y","fingerprint":"j2:0123456789abcdef","test_fingerprint":"j2:0123456789abcdef","flaky":false,"advice":{"what":"w","why":"y","fix":["f"]}}"#;
+    let document = |writer: &str, extra: &str| {
+        format!(
+            r#"{{"reportFormat":"CTRF","generatedBy":{writer},"results":{{"tool":{{"name":"t"}},"summary":{{"tests":1,"failed":1}},"tests":[{{"name":"a","status":"failed","duration":1,"message":"m","extra":{extra}}}]}}}}"#
+        )
+    };
+    let labelled = |writer: &str, extra: &str| {
+        let (summary, cases) = read_all(&document(writer, extra));
+        assert_eq!(
+            (summary.failed, &summary.problem),
+            (1, &None),
+            "{writer} {extra}"
+        );
+        cases[0].failures[0].label.is_some()
+    };
+    let own = format!(r#"{{"jelly":{said},"other":[1]}}"#);
+    assert!(labelled("\"jelly 0.1.0\"", &own));
+    for writer in [
+        "\"jelly bean reporter 2\"",
+        "\"shop\"",
+        "null",
+        r#"{"name":"x"}"#,
+        "7",
+    ] {
+        assert!(!labelled(writer, &own), "{writer}");
+    }
+    let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+    for extra in ["null", "7", "\"x\"", r#"{"jelly":"x"}"#, &deep] {
+        assert!(!labelled("\"jelly 0.1.0\"", extra), "{extra}");
+        assert!(!labelled("\"shop\"", extra), "{extra}");
+    }
+}
+
+#[test]
 fn documents_of_ctrf_are_read() {
     let (summary, cases) = read_all(
         r#"{"reportFormat":"CTRF","results":{"tool":{"name":"Playwright"},"summary":{"tests":4},
