@@ -614,6 +614,10 @@ fn an_errors_own_words_in_an_assertion_are_the_machines() {
         ("", "AssertionError: assert 'Permission denied' == ''"),
         (
             "",
+            "Failed asserting that file \"/app/tests/fixtures/app/dist/main.js\" exists.",
+        ),
+        (
+            "",
             "Error: expect(received).toBe(expected) // Object.is equality\n\nExpected: \"\"\nReceived: \"Permission denied for clerk\"",
         ),
         (

@@ -13,7 +13,11 @@ const OF_MACHINES: &str = "(raised where an error of machines is expected)";
 
 /// What a rule knows such a failure by.
 pub(super) fn of_expectation(f: &Failure) -> Option<&'static str> {
-    if raised_by_double(f.text.as_deref()?) {
+    let told = [f.type_.as_deref(), f.message.as_deref()];
+    let mut told = told.into_iter().flatten();
+    // A double that must not be asked asserts so.
+    let asserts = told.any(|told| told.starts_with("AssertionError") || told.starts_with("Failed"));
+    if !asserts && raised_by_double(f.text.as_deref()?) {
         return Some("(raised by a double)");
     }
     let (wanted, came) = unmet(f)?;

@@ -70,7 +70,7 @@ fn in_place_of_none(said: &str) -> Option<&str> {
     // Nothing may be wanted of a product's own message, and a script's own mistakes are
     // its own.
     let told = match inner {
-        _ if is(&["text", "bare", "php"]) => tells_whole_error(inner),
+        _ if is(&["text", "bare", "php"]) => tells_whole_error(inner.trim_end_matches('"')),
         _ if is(&["shell"]) => tells_of_network(inner),
         _ => tells_of_system(inner),
     };

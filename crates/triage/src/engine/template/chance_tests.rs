@@ -314,6 +314,14 @@ fn what_means_something_stays_beside_it() {
             "Could not find file '/w/Samples/prices-2023.csv'.",
             "Could not find file '/w/Samples/prices-2024.csv'.",
         ),
+        (
+            "declined with error code PAY-402001",
+            "declined with error code PAY-402002",
+        ),
+        (
+            "Expected cache TTL in seconds: 120, but got seconds: 30",
+            "Expected cache TTL in seconds: 120, but got seconds: 60",
+        ),
         ("no table orders_2026", "no table orders_2025"),
         ("runner failed", "builder failed"),
     ] {

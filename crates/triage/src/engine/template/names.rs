@@ -209,6 +209,7 @@ impl<'t> Walk<'t> {
         // Behind an error's code stands a colon.
         let code = self.rest()[name.len()..].starts_with(':');
         let document = parts.first().is_some_and(|part| begins_document(part.text));
+        let code = code || self.word.is(WordKinds::CODE);
         self.document = document && !code && !self.in_path && self.is_only_document(name);
         let mut last = self.word;
         let mut counted = false;
@@ -321,7 +322,10 @@ impl<'t> Walk<'t> {
         }
         // A year in the name of a table is chosen.
         let year = n.len() == 4 && ("1990".."2040").contains(&n) && !self.temporary;
-        if last.is(WordKinds::CODE | WordKinds::VERSION) || year && !counted {
+        let code = ["code ", "Code "]
+            .iter()
+            .any(|word| self.text[..self.at].ends_with(word));
+        if last.is(WordKinds::CODE | WordKinds::VERSION) || code || year && !counted {
             return false;
         }
         counted

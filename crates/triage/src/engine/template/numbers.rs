@@ -162,7 +162,7 @@ impl Walk<'_> {
             return Some(ID);
         }
         // `response time in milliseconds: 16237`
-        if self.text[..self.at].ends_with("seconds: ") {
+        if self.text[..self.at].ends_with("time in milliseconds: ") {
             return Some(ID);
         }
         if self.word.is(WordKinds::CODE) && !gap.contains(']') {
