@@ -1,6 +1,7 @@
 //! Fingerprints: one for the cause, equal across tests, and one for the cause
 //! in this step or test.
 
+use super::beside;
 use super::clues;
 use super::decisive::decisive;
 use super::facts::{Facts, FailureSource, Promise};
@@ -241,7 +242,7 @@ fn push_statement(
         parts.push("says", truncate(&says, SAYS));
     }
     if second && root_cause == "assertion_mismatch" && says_cut(&statement.text) {
-        let drawn = statement::drawn_difference(facts.failure);
+        let drawn = beside::drawn_difference(facts.failure);
         if let Some(drawn) = drawn {
             parts.push("differs", truncate(&algorithm.template(&drawn), SAYS));
         }
@@ -252,11 +253,11 @@ fn push_statement(
     );
     if second
         && of_network
-        && let Some(peer) = statement::asked_peer(facts.failure)
+        && let Some(peer) = beside::asked_peer(facts.failure)
     {
         parts.push("peer", algorithm.template(&peer));
     }
-    if second && let Some(code) = statement::code_of_node(facts.failure) {
+    if second && let Some(code) = beside::code_of_node(facts.failure) {
         parts.push("code", code);
     }
     if let Some(logged) = &logged {

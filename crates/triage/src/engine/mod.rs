@@ -12,6 +12,7 @@ mod advice;
 mod aggregate;
 mod answer;
 mod answered;
+mod beside;
 mod causes;
 mod clues;
 mod contradicted;

@@ -7,6 +7,7 @@
 //! it, of which one table (`tables/words.yaml`) says what they mean.
 
 mod cut;
+mod documents;
 mod forms;
 mod host;
 mod mail;

@@ -1,5 +1,6 @@
 //! Names: their parts are words, numbers, or chance.
 
+use super::documents::begins_document;
 use super::host::is_host;
 use super::moment::moment;
 use super::numbers::FAR;
@@ -286,19 +287,6 @@ impl<'t> Walk<'t> {
         counted
     }
 
-    /// Whether no other number of such a document stands in the text, which would be held
-    /// against this one.
-    fn is_only_document(&self, name: &str) -> bool {
-        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        let number = &name[stem.len()..];
-        let mut all = self.text.match_indices(stem);
-        all.all(|(at, _)| {
-            let other = &self.text[at + stem.len()..];
-            let digits = other.bytes().take_while(u8::is_ascii_digit).count();
-            digits == 0 || &other[..digits] == number
-        })
-    }
-
     /// Whether a number in a name counts something.
     fn is_counted(
         &self,
@@ -333,11 +321,6 @@ impl<'t> Walk<'t> {
             || last.is(WordKinds::COUNTER | WordKinds::ID | WordKinds::TEMPORARY)
             || n.len() >= (if self.in_path { 3 } else { 4 }) && !self.compares && self.version == 0
     }
-}
-
-/// Whether a name begins as the number of a document does: `SO-384712`, `INV-2026-362934`.
-fn begins_document(part: &str) -> bool {
-    part.bytes().all(|b| b.is_ascii_uppercase()) && kinds(part).is(WordKinds::DOCUMENT)
 }
 
 /// Where in the name of a built file the hash of its content stands, as in
