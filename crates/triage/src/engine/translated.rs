@@ -16,25 +16,27 @@ struct Translations {
     english: Vec<String>,
 }
 
-/// `tables/translations.yaml`, which says what it is: all of it, and what of it has no
-/// letter but those of ASCII, since most texts have none either.
-static TRANSLATIONS: LazyLock<[Translations; 2]> = LazyLock::new(|| {
+/// `tables/translations.yaml`, which says what it is.
+static ALL: LazyLock<Translations> = LazyLock::new(|| translations(|_| true));
+/// What of it has no letter but those of ASCII: most texts have none either, and so few
+/// phrases are soon ready to be looked for.
+static PLAIN: LazyLock<Translations> = LazyLock::new(|| translations(str::is_ascii));
+
+fn translations(of: fn(&str) -> bool) -> Translations {
     let lists: IndexMap<String, Vec<String>> = table(built!("translations"));
-    [|_: &str| true, str::is_ascii].map(|of| {
-        let (phrases, english): (Vec<_>, Vec<_>) = lists
-            .iter()
-            .flat_map(|(english, said)| said.iter().map(move |said| (said, english.clone())))
-            .filter(|(said, _)| of(said))
-            .unzip();
-        let search = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(phrases);
-        Translations {
-            phrases: search.ok(),
-            english,
-        }
-    })
-});
+    let (phrases, english): (Vec<_>, Vec<_>) = lists
+        .iter()
+        .flat_map(|(english, said)| said.iter().map(move |said| (said, english.clone())))
+        .filter(|(said, _)| of(said))
+        .unzip();
+    let search = AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(phrases);
+    Translations {
+        phrases: search.ok(),
+        english,
+    }
+}
 
 /// A failure in English.
 pub(super) struct Translated {
@@ -48,8 +50,7 @@ impl Translated {
     /// what was said could not be quoted: two phrases with one meaning may be compared.
     pub(super) fn of(failure: &Failure) -> Option<Self> {
         let is_foreign = |text: &str| {
-            let [all, plain] = &*TRANSLATIONS;
-            let known = if text.is_ascii() { plain } else { all };
+            let known = if text.is_ascii() { &PLAIN } else { &ALL };
             let phrases = known.phrases.as_ref();
             phrases.is_some_and(|phrases| phrases.is_match(text))
         };
@@ -91,13 +92,12 @@ impl Told {
     /// None where it could not be told any more what was said: a phrase stands in English
     /// as well, or in two languages.
     fn in_english(&mut self, text: &str) -> Option<String> {
-        let [all, _] = &*TRANSLATIONS;
-        let phrases = all.phrases.as_ref()?;
+        let phrases = ALL.phrases.as_ref()?;
         let mut out = String::with_capacity(text.len());
         let mut of_frames = false;
         let mut kept = 0;
         for found in phrases.find_iter(text) {
-            let english = &all.english[found.pattern().as_usize()];
+            let english = &ALL.english[found.pattern().as_usize()];
             let said = &text[found.range()];
             let line = &text[..found.start()];
             let line = &line[line.rfind('\n').map_or(0, |at| at + 1)..];
