@@ -43,7 +43,15 @@ fn an_error_of_the_machine_in_place_of_an_expected_one_is_the_machines() {
 
 #[test]
 fn names_are_read_word_by_word() {
-    let came = "got Error: connect ECONNREFUSED 127.0.0.1:5432";
+    let instead_of = |wanted: &str| {
+        let of = diagnose(
+            "",
+            &format!(
+                "AssertionError: expected [Function] to throw {wanted} but got Error: connect ECONNREFUSED 127.0.0.1:5432"
+            ),
+        );
+        (of.side, of.root_cause)
+    };
     for wanted in [
         "InvoiceNotFoundError",
         "PresetMissing",
@@ -63,12 +71,10 @@ fn names_are_read_word_by_word() {
         "/Preset 7 is not there/",
         "AssertionError",
     ] {
-        let text = format!("AssertionError: expected [Function] to throw {wanted} but {came}");
-        let of = diagnose("", &text);
         assert_eq!(
-            (of.side, &*of.root_cause),
-            (Side::Test, "connection_refused"),
-            "{text}"
+            instead_of(wanted),
+            (Side::Test, "connection_refused".to_owned()),
+            "{wanted}"
         );
     }
     for wanted in [
@@ -86,12 +92,10 @@ fn names_are_read_word_by_word() {
         "/ENOTFOUND/",
         "/could not fetch rates/",
     ] {
-        let text = format!("AssertionError: expected [Function] to throw {wanted} but {came}");
-        let of = diagnose("", &text);
         assert_eq!(
-            (of.side, &*of.root_cause),
-            (Side::Code, "expected_error"),
-            "{text}"
+            instead_of(wanted),
+            (Side::Code, "expected_error".to_owned()),
+            "{wanted}"
         );
     }
 }

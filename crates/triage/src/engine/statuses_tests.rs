@@ -15,6 +15,8 @@ fn a_status_that_may_come_of_others_is_undecided_wherever_it_stands() {
         "Condition not satisfied:\n\nresponse.status == 200\n|        |      |\n|        502    false\n<Response status=502>".to_owned(),
         "java.lang.AssertionError: Status expected:<200> but was:<403>".to_owned(),
         "AssertionError: HTTP 503 from gateway".to_owned(),
+        "Expected response.StatusCode to be HttpStatusCode.OK {value: 200}, but found HttpStatusCode.ServiceUnavailable {value: 503}.".to_owned(),
+        "  Expected: OK\n  But was:  ServiceUnavailable".to_owned(),
         "AssertionError: assert 503 == 404\n +  where 503 = <Response [503]>.status_code".to_owned(),
         "org.opentest4j.AssertionFailedError: expected: <200 OK> but was: <502 BAD_GATEWAY>".to_owned(),
     ] {

@@ -2,11 +2,12 @@
 //! what it is called there, and which language a machine speaks changes nothing of it.
 
 use super::secrets::{texts, texts_of};
-use super::tables::{built, table};
+use super::tables::{any_of, built, table};
 use aho_corasick::{AhoCorasick, MatchKind};
 use indexmap::IndexMap;
 use jelly_base::model::{Diagnosis, Failure};
 use regex::{Captures, Regex};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -16,15 +17,23 @@ struct Translations {
     english: Vec<String>,
 }
 
-/// `tables/translations.yaml`, which says what it is.
+/// `tables/translations.yaml`, which says what each is.
+#[derive(Deserialize)]
+struct TranslationTable {
+    names_system: Vec<String>,
+    phrases: IndexMap<String, Vec<String>>,
+}
+
+static TABLE: LazyLock<TranslationTable> = LazyLock::new(|| table(built!("translations")));
+static NAMES_SYSTEM: LazyLock<Regex> = LazyLock::new(|| any_of("", &TABLE.names_system));
 static ALL: LazyLock<Translations> = LazyLock::new(|| translations(|_| true));
 /// What of it has no letter but those of ASCII: most texts have none either, and so few
 /// phrases are soon ready to be looked for.
 static PLAIN: LazyLock<Translations> = LazyLock::new(|| translations(str::is_ascii));
 
 fn translations(of: fn(&str) -> bool) -> Translations {
-    let lists: IndexMap<String, Vec<String>> = table(built!("translations"));
-    let (phrases, english): (Vec<_>, Vec<_>) = lists
+    let (phrases, english): (Vec<_>, Vec<_>) = TABLE
+        .phrases
         .iter()
         .flat_map(|(english, said)| said.iter().map(move |said| (said, english.clone())))
         .filter(|(said, _)| of(said))
@@ -152,18 +161,6 @@ fn is_compared(before: &str) -> bool {
     let compares = ["assert ", "xpected", "eceived", "ctual", " == ", " != "];
     (opened('\'') || opened('"')) && compares.iter().any(|word| before.contains(word))
 }
-
-/// What names a system, a shell, a file or a database before its words.
-static NAMES_SYSTEM: LazyLock<Regex> = LazyLock::new(|| {
-    #[expect(clippy::expect_used, reason = "a test reads a line with each")]
-    Regex::new(
-        r"(?x)\b(?:[Ee]rrno|WinError|os\ error|SQLSTATE|ERREUR|FEHLER|ERROR)\b | sh:\ | \bssh: | \bcurl: | \bping:
-          | \b(?:OS|IO|URL|Permission|FileNotFound|Connection\w*|BlockingIO)Error\b | \bgaierror\b
-          | (?:IO|Socket|Connect|Bind|NoRouteToHost|UnknownHost|UnauthorizedAccess|AccessDenied|Sql|PSQL|Win32|Filesystem\w*)Exception\b
-          | (?:^|[\s:'\x22])[~.]?/[\w./-]+['\x22]?\ ?:\ ?$",
-    )
-    .expect("the pattern compiles")
-});
 
 /// Bytes of a line that are looked at before a phrase.
 const BEFORE: usize = 200;

@@ -2,7 +2,7 @@
 //! of a double that raises one. No machine is asked, whatever the error tells.
 
 use super::frames::place;
-use super::origin::{Origin, origin};
+use super::origin::{Origin, origin, raised_by_library};
 use crate::engine::instead::{speaks_of_machines, tells_of_peers};
 use jelly_base::model::Failure;
 
@@ -20,55 +20,53 @@ pub(super) fn of_expectation(f: &Failure) -> Option<&'static str> {
     if !asserts && raised_by_double(f.text.as_deref()?) {
         return Some("(raised by a double)");
     }
-    let (wanted, came) = unmet(f)?;
-    match speaks_of_machines(wanted) && tells_of_peers(came) {
-        true => Some(OF_MACHINES),
-        // Go's sentinels are compared in words that rules know.
-        false if came.is_empty() || is_compared(f) => None,
-        false => Some("(raised where another error is expected)"),
+    let of_machines = |(wanted, came)| speaks_of_machines(wanted) && tells_of_peers(came);
+    if let Some(compared) = sentinel(f.text.as_deref()?) {
+        // Rules know the words of all others.
+        return of_machines(compared).then_some(OF_MACHINES);
     }
+    let raised = raised_in_block(f)?;
+    Some(match of_machines(raised) {
+        true => OF_MACHINES,
+        false => "(raised where another error is expected)",
+    })
 }
 
 /// The error that a test expects, where another one came.
 pub(in crate::engine) fn expected_error(f: &Failure) -> Option<&str> {
-    unmet(f).map(|(wanted, _)| wanted)
+    let found = sentinel(f.text.as_deref()?).or_else(|| raised_in_block(f));
+    found.map(|(wanted, _)| wanted)
 }
 
-/// What is expected, and what came.
-fn unmet(f: &Failure) -> Option<(&str, &str)> {
+/// What a block of pytest expects, and what came.
+fn raised_in_block(f: &Failure) -> Option<(&str, &str)> {
     let text = f.text.as_deref()?;
-    if let Some(found) = sentinel(text) {
-        return Some(found);
-    }
     let wanted = expected_class(text)?;
-    let last = wanted.rsplit('.').next().unwrap_or(wanted);
     let told = f.message.as_deref().filter(|told| !told.is_empty());
     let told = told.or_else(|| text.lines().find_map(|line| line.strip_prefix("E   ")));
     let told = told?.trim_start();
-    // What the test or its helpers do wrong themselves, and who ends it.
-    let raises = |line: &str| line.starts_with('>') && line[1..].trim_start().starts_with("raise ");
-    let by_test = origin(f) == Origin::Test
-        && !text
-            .lines()
-            .rfind(|line| line.starts_with('>'))
-            .is_some_and(raises);
+    // What the test or its helpers do wrong themselves or with a library, and who ends it;
+    // not what a double among them was told to raise.
+    let raises = |line: &str| line[1..].trim_start().starts_with("raise ");
+    let last = text.lines().rfind(|line| line.starts_with('>'));
+    let by_double = !raised_by_library(f) && last.is_some_and(raises);
+    let by_test = origin(f) == Origin::Test && !by_double;
     let ended = ["KeyboardInterrupt", "SystemExit", "GeneratorExit"];
     if by_test || ended.iter().any(|class| told.starts_with(class)) {
         return None;
     }
     // What came is the expected one, in other words than the test wants.
-    let head = told.split([':', '\n']).next().unwrap_or_default();
-    let same = head
-        .rsplit('.')
-        .next()
-        .is_some_and(|head| head == last || wanted.contains(", ") && wanted.contains(head));
+    let name = |class: &str| {
+        class
+            .rsplit('.')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_owned()
+    };
+    let head = name(told.split([':', '\n']).next().unwrap_or_default());
+    let same = wanted.split(',').any(|class| name(class) == head);
     (!same && !told.starts_with("AssertionError")).then_some((wanted, told))
-}
-
-fn is_compared(f: &Failure) -> bool {
-    f.text
-        .as_deref()
-        .is_some_and(|text| sentinel(text).is_some())
 }
 
 /// Whether the innermost line is the one by which `unittest.mock` raises what it was told

@@ -58,6 +58,13 @@ fn a_mistake_in_the_line_of_the_test_is_the_tests() {
 }
 
 #[test]
+fn what_a_library_refuses_the_test_is_undecided() {
+    let text = "def test_a():\n        with pytest.raises(ValueError):\n>           frames.load('a')\n\ntests/test_a.py:3: \n_ _ _\n\n    def load(path):\n>       raise FormatError('no rows')\nE       frames.errors.FormatError: no rows\n\n.venv/lib/python3.12/site-packages/frames/io.py:9: FormatError";
+    let of = diagnose("", text);
+    assert!(of.side == Side::Test, "{}", of.rule);
+}
+
+#[test]
 fn only_the_block_around_the_failing_line_expects() {
     let text = raised("A", "KeyError: 1");
     assert_eq!(expected_class(&text), Some("A"));

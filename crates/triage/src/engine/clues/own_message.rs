@@ -15,6 +15,8 @@ struct MessageWords {
     wait: Vec<String>,
     compares: Vec<String>,
     compares_values: Vec<String>,
+    unanswered: Vec<String>,
+    of_request: Vec<String>,
 }
 
 static WORDS: LazyLock<MessageWords> = LazyLock::new(|| table(built!("own_message")));
@@ -50,6 +52,14 @@ pub(super) fn tells_of_wait(said: &str) -> bool {
     WAIT.is_match(said.as_bytes())
 }
 
+/// Whether a script that tests an answer says what it says of one that never came, and the
+/// log of the request that it failed.
+pub(super) fn tells_of_no_answer(said: &str, log: &str) -> bool {
+    let holds =
+        |text: &str, words: &[String]| words.iter().any(|word| text.contains(word.as_str()));
+    holds(said, &WORDS.unanswered) && holds(log, &WORDS.of_request)
+}
+
 /// Whether words compare, or want an error that did not come.
 pub(in crate::engine) fn compares(words: &str) -> bool {
     WORDS
@@ -64,4 +74,57 @@ pub(super) fn compares_values(words: &str) -> bool {
         .compares_values
         .iter()
         .any(|word| words.contains(word.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        compares, compares_values, tells_of_network, tells_of_no_answer, tells_of_setting,
+        tells_of_system, tells_of_wait, tells_whole_error,
+    };
+
+    #[test]
+    fn each_list_knows_its_words_and_no_others() {
+        type List<'t> = (fn(&str) -> bool, &'t str, &'t str);
+        let lists: [List<'_>; 7] = [
+            (
+                tells_of_system,
+                "open a.csv: No such file or directory",
+                "no such order",
+            ),
+            (
+                tells_of_network,
+                "ssh: Could not resolve hostname build01",
+                "connection refused by policy",
+            ),
+            (
+                tells_whole_error,
+                "got 2: tar: /b/n.tar: Cannot write: No space left on device",
+                "no space left on device",
+            ),
+            (
+                tells_of_setting,
+                "SHOP_TOKEN is not set",
+                "the token is not set",
+            ),
+            (
+                tells_of_wait,
+                "still pending after 0.3s",
+                "still valid after 60 s",
+            ),
+            (compares, "it should be 3", "it is 3"),
+            (compares_values, "expected 3", "it must be 3"),
+        ];
+        for (tells, said, other) in lists {
+            assert!(tells(said), "{said}");
+            assert!(!tells(other), "{other}");
+        }
+        let log = "RequestError: getaddrinfo EAI_AGAIN auth.test";
+        assert!(tells_of_no_answer("expected undefined to be a string", log));
+        assert!(!tells_of_no_answer("expected 5 to equal 7", log));
+        assert!(!tells_of_no_answer(
+            "expected undefined to be a string",
+            "ok"
+        ));
+    }
 }

@@ -7,7 +7,7 @@ use super::masked::quoted;
 use super::noise::statements;
 use super::nothing::says_nothing;
 use super::origin::{Origin, origin};
-use super::own_message::tells_of_system;
+use super::own_message::{tells_of_no_answer, tells_of_system};
 use super::roots::root_lines;
 use super::slice::{List, readable};
 use super::wrapped::{instead_of_none, is_assertion, unwrapped};
@@ -152,20 +152,13 @@ fn never_answered(said: &str, f: &Failure) -> bool {
             .ok()
     });
     // What it asks of the body of an answer that never came is as little compared.
-    let requested =
-        |printed: &String| printed.contains("RequestError") || printed.contains(". Error ");
-    let nothing = [
-        "expected undefined",
-        "expected null",
-        "expected ''",
-        "PostmanResponse",
-        "to have property 'code'",
-        "JSON",
-        "Unexpected ",
-    ];
-    let of_body = f.dialect.as_deref() == Some("newman")
-        && nothing.iter().any(|word| said.contains(word))
-        && f.system_err.as_ref().is_some_and(requested);
+    let tests_answers = || {
+        f.dialect
+            .as_deref()
+            .is_some_and(|writer| is_odd(writer, Oddity::TestScripts))
+    };
+    let log = f.system_err.as_deref().unwrap_or_default();
+    let of_body = tells_of_no_answer(said, log) && tests_answers();
     let compared = |status: &Regex| of_body || status.is_match(said.as_bytes());
     let tells = |printed: &String| tells_of_system(printed) || printed.contains("certificate");
     [&f.system_err, &f.system_out]

@@ -237,7 +237,6 @@ fn inside_pieces(before: &str, after: &str) -> Option<Pieces> {
         return None;
     }
     let next = after.split('\n').next().unwrap_or_default();
-    // `(1...10)` is a range.
     let hex = |text: &str| text.bytes().all(|b| b.is_ascii_hexdigit());
     let in_uuid = |text: &str| {
         let mut parts = text.splitn(3, '-');
@@ -246,6 +245,7 @@ fn inside_pieces(before: &str, after: &str) -> Option<Pieces> {
             .is_some_and(|part| part.len() == 4 && hex(part));
         four && parts.next().and_then(|part| part.get(..4)).is_some_and(hex)
     };
+    // `(1...10)` is a range.
     let number = |text: &str| {
         let digits = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
         digits.len() < text.len() && !digits.starts_with(|c: char| c.is_ascii_alphanumeric())

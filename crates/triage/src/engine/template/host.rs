@@ -62,8 +62,7 @@ impl Walk<'_> {
         let behind = &self.text[end..];
         let behind = &behind[..behind.floor_char_boundary(NEAR)];
         let behind = behind.split(['{', '}']).next();
-        let mut beside = [ahead, behind].into_iter().flatten();
-        beside.any(|members| {
+        ahead.into_iter().chain(behind).any(|members| {
             ["\"pid", "'pid", " pid:"]
                 .iter()
                 .any(|key| members.contains(key))

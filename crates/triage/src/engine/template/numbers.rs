@@ -113,8 +113,10 @@ impl Walk<'_> {
         if gap.ends_with(": (") && n.len() <= 5 && matches!(behind, Some(b')' | b',')) {
             return None;
         }
-        // Erlang's tuples, MATLAB's stacks.
-        if self.text[..self.at].ends_with("{line,") || self.out.ends_with(") at ") {
+        // Erlang's tuples, MATLAB's stacks: `In /w/tBank.m (tBank.isHalved) at 22`
+        let line = self.text[..self.at].rsplit('\n').next().unwrap_or_default();
+        let of_stack = line.trim_start().starts_with("In ") && line.ends_with(") at ");
+        if line.ends_with("{line,") || of_stack {
             return Some(LINE);
         }
         // The version of what an ARN names.
