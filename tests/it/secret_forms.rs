@@ -4,6 +4,7 @@
 
 use crate::support::talker::{files, talker};
 use crate::support::{Ended, Project};
+use aho_corasick::AhoCorasick;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -397,15 +398,15 @@ fn nothing_leaks(project: &Project, ended: &Ended, least: usize) {
         lines.extend(text.split('\n').map(|line| (line, place.as_str())));
     }
     let needles = needles();
+    let search = AhoCorasick::new(needles.iter().map(|(_, needle)| needle)).unwrap();
     let mut leaks = String::new();
     for (line, place) in lines {
         for reading in readings(line) {
-            for (secret, needle) in &needles {
-                if let Some(at) = reading.find(needle.as_str()) {
-                    let from = reading.floor_char_boundary(at.saturating_sub(60));
-                    let around: String = reading[from..].chars().take(160).collect();
-                    writeln!(leaks, "{secret:?} is in {place}: {around:?}").unwrap();
-                }
+            for found in search.find_overlapping_iter(&reading) {
+                let (secret, _) = needles[found.pattern()];
+                let from = reading.floor_char_boundary(found.start().saturating_sub(60));
+                let around: String = reading[from..].chars().take(160).collect();
+                writeln!(leaks, "{secret:?} is in {place}: {around:?}").unwrap();
             }
         }
     }
