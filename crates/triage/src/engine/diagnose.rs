@@ -1,5 +1,6 @@
 //! The engine: which rules hold for a failure, and what the strongest says.
 
+use super::address::address;
 use super::advice::{self, Values};
 use super::answered;
 use super::clues;
@@ -403,6 +404,7 @@ fn advice_of(
     }
     if let Some(evidence) = evidence {
         values.insert("evidence".into(), in_words(&evidence.text));
+        name_server(&evidence.text, &rule.root_cause, &mut values);
     }
     if facts.source == FailureSource::Live {
         whereabouts(failure, &rule.root_cause, &mut values);
@@ -412,6 +414,23 @@ fn advice_of(
     let mut advice = advice::render(text, &values, dialect, audience);
     advice.fix.splice(0..0, answered::steps(failure));
     advice
+}
+
+/// Which server did not answer, where the rule's pattern takes no part of the text.
+fn name_server(evidence: &str, root_cause: &str, values: &mut Values) {
+    let name = match root_cause {
+        "connection_refused" => "peer",
+        "network_dns" => "host",
+        _ => return,
+    };
+    if values.contains_key(name) {
+        return;
+    }
+    if let Some(address) = address(evidence) {
+        let host = address.rsplit_once(':').map_or(&*address, |(host, _)| host);
+        let named = if name == "host" { host } else { &*address };
+        values.insert(name.to_owned(), named.to_owned());
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 //! The module must not know plans, executions or budgets: what repetition
 //! proves is the loop's to say, and what a repair may change is `repair`'s.
 
+mod address;
 mod advice;
 mod aggregate;
 mod answer;
@@ -62,6 +63,7 @@ mod when;
 mod whereabouts;
 mod windows;
 
+pub use address::{THIS_MACHINE, address};
 pub use answer::unmarked_error;
 pub use causes::{CAUSES, PROVAR};
 pub use clues::{failing_line, failing_line_of_server};

@@ -4,11 +4,13 @@
 //! one dead server complain each in its own words, and a test whose part or
 //! set-up failed fails without a reason of its own.
 
+use super::group::{Group, SERVERS, merge, subjects};
+use super::host_names::HostNames;
+use super::outages::join_outages;
 use super::parametrized::one_line_each;
 use super::queries::without_query;
 use super::same_line::same_lines;
-use super::service::service_of;
-use super::subject::{Outage, THIS_MACHINE, host_of, outage, own_host, own_server, same, subject};
+use super::subject::{outage, own_host, own_server, same};
 use super::words;
 use crate::engine::skeleton;
 use foldhash::quality::RandomState;
@@ -16,13 +18,6 @@ use jelly_base::model::{Cluster, Evidence, FailureStatus, FailureView, Failures,
 use memchr::memmem::Finder;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
-
-/// Victims that are asked what an outage is about. More of them would not
-/// agree better.
-const ASKED: usize = 1000;
-
-/// More addresses than these are ports that change from run to run.
-const SERVERS: usize = 4;
 
 /// A name with more parts than this is data.
 const PARTS: usize = 16;
@@ -33,12 +28,14 @@ const PARTS: usize = 16;
 #[must_use]
 pub fn clusters(failures: &Failures, failed_at: &HashMap<String, String>) -> Vec<Cluster> {
     let views: Vec<FailureView<'_>> = failures.iter().collect();
+    let names = HostNames::told_by(&views);
     let mut groups = group(&views);
     let followers = followers(&views);
     adopt(&mut groups, &followers);
     join_alike(&views, &mut groups);
     join_by_line(&views, &mut groups, failed_at);
-    join_outages(&views, &mut groups);
+    join_full_disks(&views, &mut groups);
+    join_outages(&views, &mut groups, &names);
     // There may be as many causes as failures, and both take their room.
     drop(views);
     groups.retain(|group| !group.victims.is_empty());
@@ -47,7 +44,7 @@ pub fn clusters(failures: &Failures, failed_at: &HashMap<String, String>) -> Vec
     clusters.extend(
         groups
             .into_iter()
-            .filter_map(|group| cluster(failures, group, &mut advice)),
+            .filter_map(|group| cluster(failures, group, &names, &mut advice)),
     );
     // No two of them have a victim in common, so none are equal.
     clusters.sort_unstable_by(|a, b| {
@@ -58,16 +55,6 @@ pub fn clusters(failures: &Failures, failed_at: &HashMap<String, String>) -> Vec
             .then_with(|| a.victims.first().cmp(&b.victims.first()))
     });
     clusters
-}
-
-/// Failures that belong together, before they are told as a cluster.
-#[derive(Default)]
-struct Group {
-    fingerprints: Vec<String>,
-    /// Places of those that fail of the cause itself, rising.
-    victims: Vec<usize>,
-    /// Places of those that fail since others do.
-    followers: Vec<usize>,
 }
 
 fn group(views: &[FailureView<'_>]) -> Vec<Group> {
@@ -387,158 +374,31 @@ fn join_by_line(
     }
 }
 
-/// Joins groups that tell one outage in different words: they name the same
-/// address, or one of them names none and there is no other it could mean.
-fn join_outages(views: &[FailureView<'_>], groups: &mut [Group]) {
-    let root = |group: &Group| -> &str {
-        let first = group.victims.first();
-        first.map_or("", |first| &views[*first].kind.root_cause)
-    };
-    let mut outages: Vec<Servers> = Vec::new();
-    for (at, group) in groups.iter().enumerate() {
-        let cause = root(group).to_owned();
-        if outage(&cause).is_none() {
+/// Joins groups of one report that tell of its machine's full disk, in whatever
+/// words: a machine has one. The disk of a service is another.
+fn join_full_disks(views: &[FailureView<'_>], groups: &mut [Group]) {
+    let mut full: HashMap<(&str, &str), usize> = HashMap::new();
+    for at in 0..groups.len() {
+        let Some(view) = groups[at].victims.first().map(|first| &views[*first]) else {
+            continue;
+        };
+        if view.kind.root_cause != "disk_full" {
             continue;
         }
-        let about = subjects(group, |at| views.get(at).copied());
-        if about.len() <= SERVERS {
-            let first = group.victims.first().and_then(|first| views.get(*first));
-            let speaks = first.and_then(|view| service_of(view, &about));
-            outages.push(Servers {
-                group: at,
-                about,
-                cause,
-                speaks,
-            });
-        }
+        let first = *full.entry((view.report, &view.kind.rule)).or_insert(at);
+        merge(groups, first, at);
     }
-    // The one with most victims takes the others in; those that name nobody
-    // come last.
-    outages.sort_by_key(|servers| {
-        let victims = groups[servers.group].victims.len();
-        (
-            servers.about.is_empty(),
-            std::cmp::Reverse(victims),
-            servers.group,
-        )
-    });
-    let mut known = KnownOutages::default();
-    for servers in outages {
-        let home = if servers.about.is_empty() {
-            // One of several would be a guess, and so would one of another kind.
-            known.only(&servers)
-        } else {
-            known.first_that_shares(&servers)
-        };
-        match home {
-            Some(at) => {
-                merge(groups, known.groups[at], servers.group);
-                known.learn(at, &servers);
-            }
-            None => known.add(&servers),
-        }
-    }
-    for group in groups {
-        group.victims.sort_unstable();
+    for first in full.into_values() {
+        groups[first].victims.sort_unstable();
     }
 }
 
-/// The servers that one group is about.
-struct Servers {
-    group: usize,
-    about: BTreeSet<String>,
-    cause: String,
-    /// What its clients speak with it, where that shows.
-    speaks: Option<&'static str>,
-}
-
-/// The outages that are told already, by what they are about: there may be as
-/// many as failures.
-#[derive(Default)]
-struct KnownOutages {
-    /// Of each outage, the group.
-    groups: Vec<usize>,
-    /// By cause, the first outage, how many there are, and what is spoken there.
-    causes: HashMap<String, (usize, usize, Option<&'static str>)>,
-    /// The first outage of a kind at an address.
-    addresses: HashMap<(Outage, String), usize>,
-    /// The first at a host, with or without a port.
-    hosts: HashMap<(Outage, String, bool), usize>,
-}
-
-impl KnownOutages {
-    fn add(&mut self, servers: &Servers) {
-        let at = self.groups.len();
-        self.groups.push(servers.group);
-        let first = (at, 0, servers.speaks);
-        let (_, count, _) = self.causes.entry(servers.cause.clone()).or_insert(first);
-        *count += 1;
-        self.learn(at, servers);
-    }
-
-    /// The outage `at` is about these servers, too.
-    fn learn(&mut self, at: usize, servers: &Servers) {
-        let Some(kind) = outage(&servers.cause) else {
-            return;
-        };
-        for address in &servers.about {
-            let first = self.addresses.entry((kind, address.clone())).or_insert(at);
-            *first = at.min(*first);
-            let (host, ported) = host_of(address);
-            let first = self
-                .hosts
-                .entry((kind, host.to_owned(), ported))
-                .or_insert(at);
-            *first = at.min(*first);
-        }
-    }
-
-    /// The only outage with the cause of this one, unless both speak with services of
-    /// different kinds: a cache that is away says nothing of what sends mail.
-    fn only(&self, servers: &Servers) -> Option<usize> {
-        let (first, count, spoken) = self.causes.get(&servers.cause)?;
-        let apart = servers.speaks.is_some() && spoken.is_some() && servers.speaks != *spoken;
-        (*count == 1 && !apart).then_some(*first)
-    }
-
-    /// The first outage of the same kind that [`same`] finds at one of the
-    /// servers.
-    fn first_that_shares(&self, servers: &Servers) -> Option<usize> {
-        let kind = outage(&servers.cause)?;
-        let at = |address: &String| {
-            let (host, ported) = host_of(address);
-            let near = self.hosts.get(&(kind, host.to_owned(), !ported));
-            let exact = self.addresses.get(&(kind, address.clone()));
-            near.filter(|_| host != THIS_MACHINE)
-                .into_iter()
-                .chain(exact)
-                .min()
-                .copied()
-        };
-        servers.about.iter().filter_map(at).min()
-    }
-}
-
-fn merge(groups: &mut [Group], into: usize, from: usize) {
-    if into == from {
-        return;
-    }
-    let mut taken = std::mem::take(&mut groups[from]);
-    let group = &mut groups[into];
-    group.fingerprints.append(&mut taken.fingerprints);
-    group.victims.append(&mut taken.victims);
-    group.followers.append(&mut taken.followers);
-}
-
-fn subjects<'v>(
-    group: &Group,
-    view: impl Fn(usize) -> Option<FailureView<'v>>,
-) -> BTreeSet<String> {
-    let asked = group.victims.iter().take(ASKED);
-    asked.filter_map(|at| subject(&view(*at)?)).collect()
-}
-
-fn cluster(failures: &Failures, mut group: Group, known: &mut KnownAdvice) -> Option<Cluster> {
+fn cluster(
+    failures: &Failures,
+    mut group: Group,
+    names: &HostNames,
+    known: &mut KnownAdvice,
+) -> Option<Cluster> {
     let view = |at: usize| failures.get(at);
     let status = |at: usize| view(at).map(|view| view.status);
     // The first that still fails; a group is never empty.
@@ -546,7 +406,7 @@ fn cluster(failures: &Failures, mut group: Group, known: &mut KnownAdvice) -> Op
     let first = group.victims.first()?;
     let lead = *group.victims.iter().find(stands).unwrap_or(first);
     let leader = view(lead)?;
-    let all = subjects(&group, view);
+    let all = subjects(&group, names, view);
     // `db` says nothing beside `db:5432`.
     let told: Vec<String> = all
         .iter()

@@ -52,13 +52,22 @@ const SERVICES: &[Service] = &[
             "pgsql",
             "npgsql",
             "pq:",
+            "sqlstate[08006]",
         ],
         &["5432"],
     ),
     service(
         "mysql",
         DATABASE,
-        &["mysql", "mysqlclient", "pymysql", "mariadb"],
+        // PDO's numbers of its client, who says no more.
+        &[
+            "mysql",
+            "mysqlclient",
+            "pymysql",
+            "mariadb",
+            "sqlstate[hy000] [2002]",
+            "sqlstate[hy000] [2006]",
+        ],
         &["3306"],
     ),
     service(

@@ -1,0 +1,224 @@
+//! The address of a server in the words of a client that did not reach it.
+
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// The name of this machine, however it is written.
+pub const THIS_MACHINE: &str = "localhost";
+
+/// The first address in `text`, in the forms in which clients write them.
+#[must_use]
+pub fn address(text: &str) -> Option<String> {
+    static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+        [
+            // A URL, whose user and password are nobody's business.
+            r#"\b[a-z][a-z0-9+.:-]*://(?:[^@/\s'"]*@)?(?P<host>[\w.-]+|\[[0-9A-Fa-f:]+\])(?::(?P<port>\d{1,5}))?"#,
+            // Go's resolver, whose own address follows: lookup db on 10.0.0.2:53
+            r"\blookup (?P<host>[\w.-]+)(?: on [\w.\[\]:]+)?: ",
+            // HTTPConnectionPool(host='db', port=80), server at "db" (10.0.0.1), port 5432,
+            // connect(2) for "db" port 5432
+            r#"(?i)(?:\b(?:host(?:name)?|server at|connect(?:ion)? to|host name)|\bconnect\(2\) for)[=: ]+['"]?(?P<host>[\w.-]+)['"]?(?: \([^)]*\))?(?: and accepting\s+TCP/IP connections)?,? (?:on )?port[=: ]+(?P<port>\d{1,5})"#,
+            // PDO's name of a source: mysql:host=db;dbname=shop
+            r"\b(?:mysql|pgsql|sqlsrv|dblib|firebird):(?:\w+=[^;\s]*;)*?(?:[Hh]ost|[Ss]erver)=(?P<host>[\w.-]+)(?:;(?:\w+=[^;\s]*;)*?port=(?P<port>\d{1,5}))?",
+            // SQL Server: Could not open a connection to 'db,1433'
+            r#"['"](?:tcp:)?(?P<host>[\w.-]+),(?P<port>\d{4,5})['"]"#,
+            // asyncio: Connect call failed ('db', 5432)
+            r#"\(['"](?P<host>[\w.-]+)['"], (?P<port>\d{2,5})\b"#,
+            // The JVM tells name and address: db/10.0.0.3:5432
+            r"\b(?P<host>[A-Za-z][\w.-]*)/(?:\d{1,3}(?:\.\d{1,3}){3}|\[?[0-9A-Fa-f]*:[0-9A-Fa-f:]+\]?):(?P<port>\d{2,5})\b",
+            // MySQL: Can't connect to server on 'db'
+            r#"\b[Ss]erver on ['"](?P<host>[\w.-]+)['"]"#,
+            r"\bgetaddrinfo for (?P<host>[\w.-]+) failed\b",
+            // db:5432, 127.0.0.1:5432, [::1]:5432, ::1:5432, /10.0.0.1:80
+            r"(?:^|[\s/(\[{<'\x22`,;=@])(?P<host>::1|\[[0-9A-Fa-f:]+\]|[A-Za-z0-9][A-Za-z0-9._-]*):(?P<port>\d{2,5})\b(?P<more>\.\d)?",
+            // getaddrinfo ENOTFOUND db, Could not resolve host: db, lookup db: no such host
+            r#"(?i)\b(?:ENOTFOUND|EAI_AGAIN|resolve host(?:name)?:?|resolve|lookup|UnknownHostException:|unknown host:?)\s+['"]?(?P<host>[\w-]+(?:\.[\w-]+)*)['"]?"#,
+        ]
+        .iter()
+        .filter_map(|form| Regex::new(form).ok())
+        .collect()
+    });
+    FORMS.iter().find_map(|form| {
+        form.captures_iter(text).find_map(|found| {
+            let host = found.name("host")?.as_str();
+            let port = found.name("port").map(|port| port.as_str());
+            let host = host.trim_matches(['[', ']', '.']).to_ascii_lowercase();
+            let before = &text[..found.get(0)?.start()];
+            let is_none = is_page(before) || is_image(&host, port, before);
+            if !is_host(&host) || found.name("more").is_some() || is_none {
+                return None;
+            }
+            let host = if is_this_machine(&host) {
+                THIS_MACHINE
+            } else {
+                &host
+            };
+            Some(match port {
+                Some(port) => format!("{host}:{port}"),
+                None => host.to_owned(),
+            })
+        })
+    })
+}
+
+/// Whether `name:number` is an image and its version: `postgres:15`. No service
+/// that tests use listens at most numbers of two digits.
+fn is_image(host: &str, port: Option<&str>, before: &str) -> bool {
+    static IMAGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r#"(?i)\b(?:image|container|pull(?:ing|ed)?|manifest(?: for)?|tag|docker(?: run| pull)?)[=: ]*['"`]?$"#).ok()
+    });
+    const SHORT: [&str; 12] = [
+        "21", "22", "23", "25", "53", "69", "80", "81", "82", "83", "88", "90",
+    ];
+    let is_name = !host.contains('.') && !is_this_machine(host);
+    let unlikely = is_name && port.is_some_and(|port| port.len() == 2 && !SHORT.contains(&port));
+    unlikely || IMAGE.as_ref().is_some_and(|image| image.is_match(before))
+}
+
+/// Whether the address that follows is of a page to read.
+fn is_page(before: &str) -> bool {
+    const WORDS: [&str; 7] = ["see", "at:", "visit", "read", "docs:", "help:", "info:"];
+    let before = before.trim_end_matches([' ', '\'', '"', '<', '`']);
+    let word = before.rsplit([' ', '(', '\n']).next().unwrap_or_default();
+    WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
+}
+
+fn is_this_machine(host: &str) -> bool {
+    matches!(host, "localhost" | "::1" | "0.0.0.0" | "127.0.0.1") || host.starts_with("127.")
+}
+
+/// A host's name or address, and no file with a line number, no time of day.
+fn is_host(host: &str) -> bool {
+    const SOURCES: [&str; 26] = [
+        "py", "java", "js", "mjs", "cjs", "ts", "tsx", "jsx", "go", "rs", "rb", "php", "kt", "cs",
+        "cpp", "cc", "c", "h", "hpp", "swift", "scala", "groovy", "lua", "ex", "exs", "sql",
+    ];
+    let last = host.rsplit('.').next().unwrap_or(host);
+    let is_source = host.contains('.') && SOURCES.contains(&last);
+    let numbers = host.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let is_address = !numbers || host.split('.').count() == 4;
+    let words = [
+        "", "line", "errno", "code", "error", "the", "a", "host", "port",
+    ];
+    is_address && !is_source && !words.contains(&host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::address;
+
+    #[test]
+    fn an_address_is_found_in_the_words_of_many_clients() {
+        for (text, wanted) in [
+            ("connect ECONNREFUSED 127.0.0.1:5432", "localhost:5432"),
+            ("connect ECONNREFUSED ::1:6379", "localhost:6379"),
+            (
+                r#"connection to server at "db" (10.0.0.3), port 5432 failed: Connection refused"#,
+                "db:5432",
+            ),
+            (
+                "HTTPConnectionPool(host='api.local', port=8080): Max retries exceeded",
+                "api.local:8080",
+            ),
+            (
+                "dial tcp 10.1.2.3:9092: connect: connection refused",
+                "10.1.2.3:9092",
+            ),
+            (
+                "java.net.ConnectException: Failed to connect to db/10.0.0.3:5432",
+                "db:5432",
+            ),
+            (
+                "[Errno 111] Connect call failed ('cache', 6379)",
+                "cache:6379",
+            ),
+            ("Can't connect to MySQL server on 'db' (111)", "db"),
+            ("Could not open a connection to 'sql01,1433'", "sql01:1433"),
+            (
+                "cURL error 6: Could not resolve host: feeds.acme.test (see https://curl.haxx.se/x.html) for https://feeds.acme.test/a",
+                "feeds.acme.test",
+            ),
+            (
+                "Post \"http://user:pw@orders:8080/x\": dial tcp: no such host",
+                "orders:8080",
+            ),
+            ("getaddrinfo ENOTFOUND db.internal", "db.internal"),
+            (
+                "dial tcp: lookup registry.local: no such host",
+                "registry.local",
+            ),
+            ("[::1]:80 refused", "localhost:80"),
+            ("dial tcp: lookup db on 127.0.0.11:53: no such host", "db"),
+            (
+                "php_network_getaddresses: getaddrinfo for db failed: Name or service not known",
+                "db",
+            ),
+            (
+                "could not connect (mysql:host=db;dbname=shop): Connection refused",
+                "db",
+            ),
+            (
+                "Connection refused - connect(2) for \"db\" port 5432",
+                "db:5432",
+            ),
+            (
+                "dial tcp: lookup db.internal on 10.0.0.2:53: no such host",
+                "db.internal",
+            ),
+            (
+                "Get \"http://orders:8080/x\": dial tcp: lookup orders on 127.0.0.11:53: no such host",
+                "orders:8080",
+            ),
+            (
+                "Failed to open TCP connection (Connection refused - connect(2) for \"cache\" port 6379)",
+                "cache:6379",
+            ),
+            (
+                "Connection refused - connect(2) for 127.0.0.1:6379",
+                "localhost:6379",
+            ),
+            (
+                "could not connect to server: Connection refused\n\tIs the server running on host \"pg\" (172.18.0.2) and accepting\n\tTCP/IP connections on port 5432?",
+                "pg:5432",
+            ),
+            (
+                "SQLSTATE[HY000] [2002] Connection refused (mysql:host=db;dbname=shop)",
+                "db",
+            ),
+            (
+                "SQLSTATE[HY000] [2002] Connection refused (pgsql:dbname=shop;host=db;port=5433)",
+                "db:5433",
+            ),
+            (
+                "SQLSTATE[HY000] [2002] php_network_getaddresses: getaddrinfo for mysql failed: Name or service not known",
+                "mysql",
+            ),
+            (
+                "cannot start container postgres:15, connect ECONNREFUSED 127.0.0.1:2375",
+                "localhost:2375",
+            ),
+        ] {
+            assert_eq!(address(text).as_deref(), Some(wanted), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_place_in_a_source_and_a_time_are_no_address() {
+        for text in [
+            "at CartTest.java:55",
+            "test_orders.py:12: ConnectionError",
+            "at 12:30 the connection was refused",
+            "Connection refused (os error 111)",
+            "Container startup failed for image postgres:15",
+            "pull access denied for redis:72",
+            "postgres:15 did not start: connection refused",
+            "cannot start container postgres:15",
+            "pulling redis:6379 was refused",
+            "no connection to ubuntu:22.04",
+            "Unable to find image 'node:20' locally",
+            "",
+        ] {
+            assert_eq!(address(text), None, "{text}");
+        }
+    }
+}

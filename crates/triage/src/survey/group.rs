@@ -1,0 +1,47 @@
+//! Failures that belong together, before they are told as a cluster.
+
+use super::host_names::HostNames;
+use super::subject::subject;
+use jelly_base::model::FailureView;
+use std::collections::BTreeSet;
+
+/// Victims that are asked what an outage is about. More of them would not
+/// agree better.
+const ASKED: usize = 1000;
+
+/// More addresses than these are ports that change from run to run.
+pub(super) const SERVERS: usize = 4;
+
+/// Failures that belong together, before they are told as a cluster.
+#[derive(Default)]
+pub(super) struct Group {
+    pub fingerprints: Vec<String>,
+    /// Places of those that fail of the cause itself, rising.
+    pub victims: Vec<usize>,
+    /// Places of those that fail since others do.
+    pub followers: Vec<usize>,
+}
+
+pub(super) fn merge(groups: &mut [Group], into: usize, from: usize) {
+    if into == from {
+        return;
+    }
+    let mut taken = std::mem::take(&mut groups[from]);
+    let group = &mut groups[into];
+    group.fingerprints.append(&mut taken.fingerprints);
+    group.victims.append(&mut taken.victims);
+    group.followers.append(&mut taken.followers);
+}
+
+/// The servers that a group's failures name.
+pub(super) fn subjects<'v>(
+    group: &Group,
+    names: &HostNames,
+    view: impl Fn(usize) -> Option<FailureView<'v>>,
+) -> BTreeSet<String> {
+    let asked = group.victims.iter().take(ASKED);
+    asked
+        .filter_map(|at| subject(&view(*at)?))
+        .map(|address| names.named(address))
+        .collect()
+}

@@ -1,0 +1,141 @@
+//! One outage told in different words: a server that is away, or ails.
+
+use super::group::{Group, SERVERS, merge, subjects};
+use super::host_names::HostNames;
+use super::service::service_of;
+use super::subject::{Outage, host_of, outage};
+use crate::engine::THIS_MACHINE;
+use jelly_base::model::FailureView;
+use std::collections::{BTreeSet, HashMap};
+
+/// Joins groups that tell one outage in different words: they name the same
+/// address, or one of them names none and speaks with a service as only one does.
+pub(super) fn join_outages(views: &[FailureView<'_>], groups: &mut [Group], names: &HostNames) {
+    let root = |group: &Group| -> &str {
+        let first = group.victims.first();
+        first.map_or("", |first| &views[*first].kind.root_cause)
+    };
+    let mut outages: Vec<Servers> = Vec::new();
+    for (at, group) in groups.iter().enumerate() {
+        let cause = root(group).to_owned();
+        if outage(&cause).is_none() {
+            continue;
+        }
+        let about = subjects(group, names, |at| views.get(at).copied());
+        if about.len() <= SERVERS {
+            let first = group.victims.first().and_then(|first| views.get(*first));
+            let speaks = first.and_then(|view| service_of(view, &about));
+            outages.push(Servers {
+                group: at,
+                about,
+                cause,
+                speaks,
+            });
+        }
+    }
+    // The one with most victims takes the others in; those that name nobody
+    // come last.
+    outages.sort_by_key(|servers| {
+        let victims = groups[servers.group].victims.len();
+        (
+            servers.about.is_empty(),
+            std::cmp::Reverse(victims),
+            servers.group,
+        )
+    });
+    let mut known = KnownOutages::default();
+    for servers in outages {
+        let home = if servers.about.is_empty() {
+            // One of several would be a guess, and so would one of another kind.
+            known.only(&servers)
+        } else {
+            known.first_that_shares(&servers)
+        };
+        match home {
+            Some(at) => {
+                merge(groups, known.groups[at], servers.group);
+                known.learn(at, &servers);
+            }
+            None => known.add(&servers),
+        }
+    }
+    for group in groups {
+        group.victims.sort_unstable();
+    }
+}
+
+/// The servers that one group is about.
+struct Servers {
+    group: usize,
+    about: BTreeSet<String>,
+    cause: String,
+    /// What its clients speak with it, where that shows.
+    speaks: Option<&'static str>,
+}
+
+/// The outages that are told already, by what they are about: there may be as
+/// many as failures.
+#[derive(Default)]
+struct KnownOutages {
+    /// Of each outage, the group.
+    groups: Vec<usize>,
+    /// By cause, the first outage, how many there are, and what is spoken there.
+    causes: HashMap<String, (usize, usize, Option<&'static str>)>,
+    /// The first outage of a kind at an address.
+    addresses: HashMap<(Outage, String), usize>,
+    /// The first at a host, with or without a port.
+    hosts: HashMap<(Outage, String, bool), usize>,
+}
+
+impl KnownOutages {
+    fn add(&mut self, servers: &Servers) {
+        let at = self.groups.len();
+        self.groups.push(servers.group);
+        let first = (at, 0, servers.speaks);
+        let (_, count, _) = self.causes.entry(servers.cause.clone()).or_insert(first);
+        *count += 1;
+        self.learn(at, servers);
+    }
+
+    /// The outage `at` is about these servers, too.
+    fn learn(&mut self, at: usize, servers: &Servers) {
+        let Some(kind) = outage(&servers.cause) else {
+            return;
+        };
+        for address in &servers.about {
+            let first = self.addresses.entry((kind, address.clone())).or_insert(at);
+            *first = at.min(*first);
+            let (host, ported) = host_of(address);
+            let first = self
+                .hosts
+                .entry((kind, host.to_owned(), ported))
+                .or_insert(at);
+            *first = at.min(*first);
+        }
+    }
+
+    /// The only outage with the cause of this one, where both are known to speak with
+    /// services of one kind: that a cache is away says nothing of who else is.
+    fn only(&self, servers: &Servers) -> Option<usize> {
+        let (first, count, spoken) = self.causes.get(&servers.cause)?;
+        let alike = servers.speaks.is_some() && servers.speaks == *spoken;
+        (*count == 1 && alike).then_some(*first)
+    }
+
+    /// The first outage of the same kind that [`same`] finds at one of the
+    /// servers.
+    fn first_that_shares(&self, servers: &Servers) -> Option<usize> {
+        let kind = outage(&servers.cause)?;
+        let at = |address: &String| {
+            let (host, ported) = host_of(address);
+            let near = self.hosts.get(&(kind, host.to_owned(), !ported));
+            let exact = self.addresses.get(&(kind, address.clone()));
+            near.filter(|_| host != THIS_MACHINE)
+                .into_iter()
+                .chain(exact)
+                .min()
+                .copied()
+        };
+        servers.about.iter().filter_map(at).min()
+    }
+}
