@@ -1,7 +1,7 @@
 //! The texts of a failure that a client of the server saw.
 
 use super::slice::{List, readable};
-use super::{noise, quoted, talk};
+use super::{noise, quoted, talk, usage};
 use crate::engine::answered;
 use crate::engine::facts::{Facts, Promise};
 use crate::engine::field::Field;
@@ -56,10 +56,11 @@ pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
         // In a call whose time ran out, all else is talk.
         let stderr = facts.said_again.map_or(stderr.as_str(), |line| line);
         let stderr = quoted::without_source(noise::without_warnings(stderr));
-        let stderr = talk::without_talk(stderr);
+        let stderr = usage::without_help(talk::without_talk(stderr));
         list.with_roots(Field::Stderr, "stderr", stderr, 2);
     }
     if let Some(stdout) = &f.stdout {
+        let stdout = usage::without_help(Cow::Borrowed(stdout));
         list.with_roots(Field::Stdout, "stdout", stdout, 3);
     }
     // After an answer, stderr is the story of other requests too.

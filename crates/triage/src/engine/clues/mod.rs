@@ -19,6 +19,7 @@ mod roots;
 mod slice;
 mod talk;
 mod texts;
+mod usage;
 mod wrapped;
 
 pub(super) use expected::expected_error;
