@@ -439,6 +439,24 @@ fn the_typed_outcomes_of_writers_are_read() {
     }
 }
 
+/// As Go 1.19 writes it: the compiler's own words go to the other stream.
+#[test]
+fn a_package_of_go_that_was_not_built_does_not_compile() {
+    let project = Project::empty();
+    let event = |action: &str| {
+        format!("{{\"Action\":\"{action}\",\"Package\":\"acme/a\",\"Test\":\"TestA\"}}\n")
+    };
+    let end = "{\"Action\":\"pass\",\"Package\":\"acme/a\"}\n";
+    for why in ["[build failed]", "[setup failed]"] {
+        let events = event("run") + &event("pass") + end;
+        project.write("a.json", format!("{events}FAIL\tacme/b {why}\n"));
+        let ended = triage(&project, &["a.json", "-f", "json"]);
+        let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let cause = &told["failures"][0]["diagnosis"]["root_cause"];
+        assert_eq!(cause, "compile_error", "{why}");
+    }
+}
+
 #[test]
 fn an_error_of_a_suite_that_jest_wrote_twice_counts_once() {
     let project = Project::empty();

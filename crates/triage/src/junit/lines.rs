@@ -306,6 +306,8 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
         }
         let Ok(event) = serde_json::from_str::<Event>(text) else {
             if let Some(package) = not_built(text) {
+                // What the compiler said may stand in another stream.
+                said.push_str(text);
                 *failed.entry(package.to_owned()).or_default() += 1;
                 package_failed(machine, package, &said);
                 said.clear();

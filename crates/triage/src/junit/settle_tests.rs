@@ -160,8 +160,22 @@ fn a_package_that_was_not_built_fails_before_the_first_event() {
     assert_eq!(cases[0].suite, "shop/pay");
     assert_eq!(
         cases[0].failures[0].text.as_deref(),
-        Some("# shop/pay\npay/p.go:3:2: undefined: foo")
+        Some("# shop/pay\npay/p.go:3:2: undefined: foo\nFAIL\tshop/pay [build failed]")
     );
+}
+
+/// Up to Go 1.23 the compiler writes to the other stream, and the report holds no more
+/// than this line.
+#[test]
+fn a_package_that_was_not_built_says_so_where_nothing_else_is_said() {
+    for why in ["[build failed]", "[setup failed]"] {
+        let line = format!("FAIL\tshop/pay {why}");
+        let (_, cases) = read_all(&format!(
+            "{{\"Action\":\"pass\",\"Package\":\"shop/good\",\"Test\":\"TestG\"}}\n{line}\nFAIL\n"
+        ));
+        let failure = &cases[1].failures[0];
+        assert_eq!(failure.text.as_deref(), Some(line.as_str()));
+    }
 }
 
 #[test]
