@@ -470,7 +470,18 @@ fn an_error_of_a_suite_that_jest_wrote_twice_counts_once() {
             "<testsuites name='jest tests'><testsuite name='a'>{cases}</testsuite></testsuites>"
         )
     };
-    for (cases, errors) in [(error("x") + &error("x"), 1), (error("x") + &error("y"), 2)] {
+    let failure = |what: &str| error(what).replace("error>", "failure>");
+    for (cases, errors) in [
+        (error("x") + &error("x"), 1),
+        (error("x") + &error("y"), 2),
+        // jest-junit 17 writes Jest's own record of it below what Jest prints.
+        (error("x") + &failure("{\"code\":\"MODULE_NOT_FOUND\"}"), 1),
+        (
+            error("x") + &failure("y").replace("a.test.js", "b.test.js"),
+            2,
+        ),
+        (failure("x") + &failure("y"), 2),
+    ] {
         project.write("a.xml", report(&cases));
         let ended = triage(&project, &["a.xml", "-f", "json"]);
         let told: Value = serde_json::from_str(&ended.stdout).unwrap();

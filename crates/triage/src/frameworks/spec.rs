@@ -126,7 +126,8 @@ pub(crate) enum Oddity {
     OneType,
     /// A test that could not be run is one that failed.
     NotRunFails,
-    /// The error of a suite may be written twice, one after the other.
+    /// The error of a suite may be written twice, one after the other, the
+    /// second time as a failure.
     DoubledErrors,
     /// A suite is called like the first block of tests that ran of its file.
     SuitesNamedByFirst,

@@ -60,8 +60,9 @@ pub(super) struct Machine<'s> {
     pub(super) wrong: Option<Box<OpenWrong>>,
     pub(super) hold: Hold,
     pub(super) identity: Identity,
-    /// Hash of the last case that ended by an error, with what it says.
-    pub(super) last_error: Option<u64>,
+    /// Hashes of the last case, if it ended by an error: of its names, and of
+    /// these with what it says.
+    pub(super) last_error: Option<(u64, u64)>,
     pub(super) names: CaseNumbers,
     pub(super) attempts: Attempts,
     pub(super) next_ordinal: u64,
