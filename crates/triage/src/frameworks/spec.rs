@@ -133,6 +133,14 @@ pub(crate) enum Oddity {
     SuitesNamedByFirst,
     /// Quotation marks in names are escaped twice.
     QuotesEscapedTwice,
+    /// Behind a suite stands a case of its name, which sums it up.
+    SuitesSummedUp,
+    /// The error of a suite may be the status of its program, which is how many
+    /// of its tests failed.
+    StatusCountsFailures,
+    /// What suites claim counts the elements right in them, suites too, and is
+    /// no number of tests.
+    CountsParts,
 }
 
 /// Which of both compared values a label announces.

@@ -316,6 +316,9 @@ impl Machine<'_> {
         if let Some(around) = index.checked_sub(1).and_then(|at| self.cases.get_mut(at)) {
             around.inner_failed |= failed_inside;
         }
+        if self.only_sums_up(index) {
+            return;
+        }
         let Some(case) = self.cases.get_mut(index) else {
             return;
         };

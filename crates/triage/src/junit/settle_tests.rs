@@ -339,6 +339,52 @@ fn a_case_that_gradle_ran_again_and_that_passed_then_is_flaky() {
 }
 
 #[test]
+fn a_case_behind_its_suite_only_sums_it_up_where_node_tap_writes_so() {
+    let of = |root: &str| {
+        format!(
+            "<testsuites name='{root}'><testsuite name='test/a.js' tests='9'>\
+             <testsuite name='a &gt; b'><testcase name='refused'><failure>x</failure></testcase>\
+             </testsuite><testcase name='a &gt; b'><failure>at: y</failure></testcase>\
+             <testsuite name='fine'><testcase name='equal'/></testsuite><testcase name='fine'/>\
+             <testsuite name='hook'><testcase name='equal'/></testsuite>\
+             <testcase name='hook'><failure>by itself</failure></testcase>\
+             <testcase name='fine'/></testsuite></testsuites>"
+        )
+    };
+    let (summary, _) = read_all(&of("TAP Tests"));
+    assert_eq!(summary.dialect, "tap");
+    assert_eq!(totals(&summary), [3, 2, 0, 0, 0, 0]);
+    assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
+    assert_eq!(totals(&read_all(&of("x")).0), [4, 3, 0, 0, 0, 0]);
+}
+
+#[test]
+fn a_status_of_perl_that_counts_shown_failures_is_none_of_its_own() {
+    let of = |status: u8| {
+        let failure = "<failure type='TestFailed' message='not ok 1 - a'>not ok 1 - a</failure>";
+        format!(
+            "<testsuites><testsuite name='a_t' tests='1' failures='1' errors='1'>\
+             <testcase name='1 - a'>{failure}</testcase>\
+             <error message='Dubious, test returned {status} (wstat 256, 0x100)'/>\
+             </testsuite></testsuites>"
+        )
+    };
+    assert_eq!(totals(&read_all(&of(1)).0), [0, 1, 0, 0, 0, 0]);
+    assert_eq!(totals(&read_all(&of(255)).0), [0, 1, 0, 0, 0, 1]);
+}
+
+#[test]
+fn what_suites_of_node_claim_is_no_number_of_tests() {
+    let suite = "<testsuite name='sub' time='1' disabled='0' errors='0' tests='2' failures='0' \
+                 skipped='0' hostname='vm'><testcase name='a'/><testcase name='b'/></testsuite>";
+    let (summary, _) = read_all(&format!(
+        "<testsuites>{suite}<testcase name='c' classname='test'/></testsuites>"
+    ));
+    assert_eq!(summary.dialect, "node-test");
+    assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
+}
+
+#[test]
 fn a_report_whose_suite_failed_tells_another_run_than_one_without() {
     let case = "<testcase classname='a.B' name='x' time='0.1'/>";
     let clean = read_all(&suite(case)).0.identity;
