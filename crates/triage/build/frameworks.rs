@@ -287,6 +287,8 @@ struct File {
     #[serde(default)]
     ends: Vec<(StaticText, StaticText)>,
     #[serde(default)]
+    teardowns: Vec<(StaticText, StaticText)>,
+    #[serde(default)]
     progress: Vec<StaticText>,
     #[serde(default)]
     rerun: Rerun,
@@ -320,7 +322,8 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
     let (mut oddities, mut labels, mut hooks, mut progress) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut pairs, mut diffs, mut block_ends) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut ends, mut libraries, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut ends, mut teardowns) = (Vec::new(), Vec::new());
+    let (mut libraries, mut places) = (Vec::new(), Vec::new());
     for (rank, path, text, file) in files {
         let name = path.file_stem().ok_or("a file has a name")?;
         let name = name.display().to_string();
@@ -343,6 +346,7 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
         block_ends.extend(file.block_ends);
         hooks.extend(file.hooks);
         ends.extend(file.ends);
+        teardowns.extend(file.teardowns);
         progress.extend(file.progress);
         sources.push((rank, path, text));
         frameworks.push(Framework {
@@ -400,6 +404,11 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
             "ENDS",
             "Items<(StaticText, StaticText)>",
             format!("{ends:?}"),
+        ),
+        (
+            "TEARDOWNS",
+            "Items<(StaticText, StaticText)>",
+            format!("{teardowns:?}"),
         ),
         ("PROGRESS", text, format!("{progress:?}")),
     ];

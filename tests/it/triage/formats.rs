@@ -439,6 +439,24 @@ fn the_typed_outcomes_of_writers_are_read() {
     }
 }
 
+/// As Go 1.19 writes it: the compiler's own words go to the other stream.
+#[test]
+fn a_package_of_go_that_was_not_built_does_not_compile() {
+    let project = Project::empty();
+    let event = |action: &str| {
+        format!("{{\"Action\":\"{action}\",\"Package\":\"acme/a\",\"Test\":\"TestA\"}}\n")
+    };
+    let end = "{\"Action\":\"pass\",\"Package\":\"acme/a\"}\n";
+    for why in ["[build failed]", "[setup failed]"] {
+        let events = event("run") + &event("pass") + end;
+        project.write("a.json", format!("{events}FAIL\tacme/b {why}\n"));
+        let ended = triage(&project, &["a.json", "-f", "json"]);
+        let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let cause = &told["failures"][0]["diagnosis"]["root_cause"];
+        assert_eq!(cause, "compile_error", "{why}");
+    }
+}
+
 #[test]
 fn an_error_of_a_suite_that_jest_wrote_twice_counts_once() {
     let project = Project::empty();
@@ -452,7 +470,18 @@ fn an_error_of_a_suite_that_jest_wrote_twice_counts_once() {
             "<testsuites name='jest tests'><testsuite name='a'>{cases}</testsuite></testsuites>"
         )
     };
-    for (cases, errors) in [(error("x") + &error("x"), 1), (error("x") + &error("y"), 2)] {
+    let failure = |what: &str| error(what).replace("error>", "failure>");
+    for (cases, errors) in [
+        (error("x") + &error("x"), 1),
+        (error("x") + &error("y"), 2),
+        // jest-junit 17 writes Jest's own record of it below what Jest prints.
+        (error("x") + &failure("{\"code\":\"MODULE_NOT_FOUND\"}"), 1),
+        (
+            error("x") + &failure("y").replace("a.test.js", "b.test.js"),
+            2,
+        ),
+        (failure("x") + &failure("y"), 2),
+    ] {
         project.write("a.xml", report(&cases));
         let ended = triage(&project, &["a.xml", "-f", "json"]);
         let told: Value = serde_json::from_str(&ended.stdout).unwrap();

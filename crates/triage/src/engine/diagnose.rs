@@ -19,12 +19,14 @@ use super::reading::is_syntax;
 use super::rule::{AdviceText, Audience, Rule, unknown};
 use super::secrets::unmarked;
 use super::statuses;
+use super::teardown::without_teardown;
 use super::translated::Translated;
 use super::whereabouts::whereabouts;
 use jelly_base::model::{
     Advice, Diagnosis, ErrorCategory, Evidence, Failure, Fix, Label, Outcome, Phase, Side, Suspect,
     Template, ToolResult,
 };
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Classifies failures by its rules.
@@ -108,13 +110,20 @@ impl Engine {
         (diagnosis, parts.template())
     }
 
-    /// The diagnosis of a failure as it would be in English.
+    /// The diagnosis of a failure as it would be in English, and without a
+    /// tear-down that failed after it.
     fn diagnose_with_parts(
         &self,
         failure: &Failure,
         audience: Audience,
         algorithm: Algorithm,
     ) -> (Diagnosis, FingerprintParts) {
+        let own = match algorithm {
+            // Those releases read both together.
+            Algorithm::First => Cow::Borrowed(failure),
+            Algorithm::Second => without_teardown(failure),
+        };
+        let failure = &*own;
         let as_said = || self.diagnose_read(failure, audience, algorithm);
         let Some(english) = Translated::of(failure) else {
             return as_said();

@@ -16,6 +16,7 @@ use super::pattern::{Pattern, RankedRule};
 use super::reading::{is_syntax, without_values};
 use super::rule::{Audience, Example, Rule};
 use super::rule_index::{Key, applies};
+use super::teardown::without_teardown;
 use super::translated::Translated;
 use super::when::When;
 use jelly_base::model::{
@@ -53,6 +54,8 @@ impl Engine {
     /// What `failure` means, and how that was found.
     #[must_use]
     pub fn explain(&self, failure: &Failure) -> Explanation {
+        let of_test = without_teardown(failure);
+        let failure = &*of_test;
         let own = |failure: &Failure| {
             let said = self.diagnose_read(failure, Audience::Plan, Algorithm::Second);
             self.matcher.is_asked_first(&said.0.rule)

@@ -55,6 +55,7 @@ mod statuses;
 mod stumbled;
 mod system_names;
 mod tables;
+mod teardown;
 mod template;
 #[cfg(test)]
 mod test_failure;
@@ -78,6 +79,7 @@ pub use rule::{AdviceText, Audience, Example, FixText, Rule};
 pub use spec::{ProjectRules, RuleFileDocument};
 pub use specimen::{Slip, specimen};
 pub use stumbled::{Stumble, stumbled};
+pub use teardown::without_teardown;
 pub use template::skeleton;
 pub use whereabouts::{PointedTo, pointed_to};
 

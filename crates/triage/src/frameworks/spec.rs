@@ -126,12 +126,21 @@ pub(crate) enum Oddity {
     OneType,
     /// A test that could not be run is one that failed.
     NotRunFails,
-    /// The error of a suite may be written twice, one after the other.
+    /// The error of a suite may be written twice, one after the other, the
+    /// second time as a failure.
     DoubledErrors,
     /// A suite is called like the first block of tests that ran of its file.
     SuitesNamedByFirst,
     /// Quotation marks in names are escaped twice.
     QuotesEscapedTwice,
+    /// Behind a suite stands a case of its name, which sums it up.
+    SuitesSummedUp,
+    /// The error of a suite may be the status of its program, which is how many
+    /// of its tests failed.
+    StatusCountsFailures,
+    /// What suites claim counts the elements right in them, suites too, and is
+    /// no number of tests.
+    CountsParts,
 }
 
 /// Which of both compared values a label announces.

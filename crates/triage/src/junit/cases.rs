@@ -1,6 +1,6 @@
 //! Cases and what went wrong in them, as their elements come and go.
 
-use super::attempts_said::{may_be_rows, without_ports};
+use super::attempts_said::{may_be_rows, names_of, said_of};
 use super::attributes::{Tag, each, seconds, set};
 use super::case::{Case, CaseOutcome};
 use super::counts::count;
@@ -316,6 +316,9 @@ impl Machine<'_> {
         if let Some(around) = index.checked_sub(1).and_then(|at| self.cases.get_mut(at)) {
             around.inner_failed |= failed_inside;
         }
+        if self.only_sums_up(index) {
+            return;
+        }
         let Some(case) = self.cases.get_mut(index) else {
             return;
         };
@@ -330,9 +333,16 @@ impl Machine<'_> {
         if case.of_suite && (fine || repeats) {
             return;
         }
-        let said = case.error.then(|| said_of(case, self.path_hash));
-        let doubled = said.is_some() && self.last_error == said;
-        self.last_error = said;
+        let suite = self.suites.last().map_or(0, |suite| suite.number);
+        let before = self.last_error.take();
+        let doubled = if case.error {
+            let ended = (names_of(case, suite), said_of(case, suite));
+            self.last_error = Some(ended);
+            before == Some(ended)
+        } else {
+            // Its second copy may be a failure, in other words.
+            case.failed && before.is_some_and(|(names, _)| names == names_of(case, suite))
+        };
         if doubled && is_odd(self.dialect_name(), Oddity::DoubledErrors) {
             return;
         }
@@ -366,7 +376,6 @@ impl Machine<'_> {
             count(&mut self.summary, outcome);
             self.attempts.seen(key);
         }
-        let suite = self.suites.last().map_or(0, |suite| suite.number);
         if matches!(outcome, CaseOutcome::Passed | CaseOutcome::Skipped) {
             let handed = Case {
                 ordinal: case.ordinal,
@@ -563,18 +572,6 @@ fn contradiction(
     let other =
         text.filter(|text| (text.side(), text.root_cause()) != (said.side(), said.root_cause()));
     other.map(|_| "the failure's text says another cause")
-}
-
-/// Which case it is, and what it says of its failures: their messages, or the
-/// first lines of their texts.
-fn said_of(case: &OpenCase, suite: u64) -> u64 {
-    let names = hash(&[&case.classname, &case.name]);
-    let said = case.failures.iter().filter_map(|failure| {
-        let text = failure.message.as_deref().or(failure.text.as_deref())?;
-        let line = text.lines().next().unwrap_or_default();
-        Some(hash(&[&without_ports(line)]))
-    });
-    said.fold(join(suite, names), join)
 }
 
 fn outcome(case: &OpenCase) -> CaseOutcome {

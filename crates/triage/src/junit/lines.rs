@@ -1,5 +1,6 @@
 //! Reports that are lines: TAP 13 and 14, and the events of `go test -json`.
 
+use super::attributes::seconds;
 use super::case::CaseOutcome;
 use super::identity::hash;
 use super::limits::ReaderLimits;
@@ -68,8 +69,38 @@ fn give(
 struct Point {
     ok: bool,
     name: String,
+    seconds: Option<f64>,
     skipped: bool,
     todo: bool,
+}
+
+impl Point {
+    fn failed(&self) -> bool {
+        !(self.ok || self.skipped || self.todo)
+    }
+}
+
+/// Rows of tests that nothing has summed up so far: how far each is indented, and
+/// whether one of it failed.
+#[derive(Default)]
+struct SubtestRows(Vec<(usize, bool)>);
+
+impl SubtestRows {
+    /// Whether a test only sums up those before it that are indented further.
+    fn sums_up(&mut self, indent: usize, found: &Point) -> bool {
+        let (mut has_parts, mut part_failed) = (false, false);
+        while let Some((_, failed)) = self.0.pop_if(|(depth, _)| *depth > indent) {
+            has_parts = true;
+            part_failed |= failed;
+        }
+        match self.0.last_mut() {
+            Some((depth, any)) if *depth == indent => *any |= found.failed(),
+            _ => self.0.push((indent, found.failed())),
+        }
+        // What failed by itself, as in a hook after the inner tests, sums
+        // nothing up.
+        has_parts && (found.ok || part_failed)
+    }
 }
 
 /// `not ok 3 - name # SKIP reason`
@@ -85,6 +116,13 @@ fn point(line: &str) -> Option<Point> {
     let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, rest) = rest.split_at(digits);
     let rest = rest.trim_start().trim_start_matches("- ").trim();
+    // node-tap says how long it took where a directive stands.
+    let timed = rest.rsplit_once("# time=").and_then(|(before, took)| {
+        let took = took.trim_end_matches([' ', '{']).strip_suffix("ms")?;
+        let is_apart = before.is_empty() || before.ends_with(' ');
+        Some((before.trim_end(), seconds(took).filter(|_| is_apart)?))
+    });
+    let (rest, took) = timed.map_or((rest, None), |(rest, ms)| (rest, Some(ms / 1000.0)));
     let (name, directive) = match rest
         .rfind(" #")
         .or_else(|| rest.starts_with('#').then_some(0))
@@ -105,21 +143,48 @@ fn point(line: &str) -> Option<Point> {
         name: if name.is_empty() {
             format!("test {number}")
         } else {
-            name.to_owned()
+            unescaped(name)
         },
+        seconds: took,
         skipped,
         todo,
     })
 }
 
-/// Reads TAP. Subtests are indented by four spaces and come before the line
-/// that sums them up, which is no case itself.
+/// A name as it was before its `#` and `\` were escaped.
+fn unescaped(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut chars = name.chars().peekable();
+    while let Some(c) = chars.next() {
+        let escaped = chars.next_if(|next| c == '\\' && matches!(next, '#' | '\\'));
+        out.push(escaped.unwrap_or(c));
+    }
+    out
+}
+
+/// `t/a.t .. `, behind which `prove -v` shows what this file wrote.
+fn begins_file(line: &str) -> bool {
+    line.trim_end().split_once(' ').is_some_and(|(path, dots)| {
+        path.contains(['.', '/']) && dots.len() > 1 && dots.bytes().all(|byte| byte == b'.')
+    })
+}
+
+/// What `prove -v` says of a file behind all that it wrote. What follows is no
+/// more of its tests.
+fn ends_file(line: &str) -> bool {
+    line == "ok"
+        || line.starts_with("Dubious, test returned ")
+        || line.starts_with("Failed ") && line.trim_end().ends_with(" subtests")
+}
+
+/// Reads TAP. Subtests are indented, at any depth, and come before the line that
+/// sums them up, which is no case itself.
 pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> io::Result<()> {
     let mut buffer = Vec::new();
     let mut planned: Option<u64> = None;
     let mut seen = 0_u64;
-    let mut inner = 0_u64;
-    let mut inner_failed = false;
+    let mut rows = SubtestRows::default();
+    let mut of_prove = false;
     let mut bailed = None;
     // A failed test, and what is said of it in the lines after it.
     let mut open: Option<(Point, String)> = None;
@@ -138,7 +203,7 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
         give(
             machine,
             ["", &point.name],
-            None,
+            point.seconds,
             CaseOutcome::Failed,
             Some(failure),
         );
@@ -146,38 +211,34 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
     while let Some(whole) = line(source, machine.limits.token, &mut buffer)? {
         let text = whole.trim_start();
         let indent = whole.len() - text.len();
-        if let Some(found) = point(text) {
+        if begins_file(text) || of_prove && ends_file(text) {
+            of_prove = true;
             close(machine, &mut open);
-            // What failed by itself, as in a hook after the inner tests, sums
-            // nothing up.
-            let sums_up = indent == 0 && inner > 0 && (found.ok || inner_failed);
-            if indent == 0 {
-                seen += 1;
-                inner = 0;
-                inner_failed = false;
-            } else {
-                inner += 1;
-                inner_failed |= !(found.ok || found.skipped || found.todo);
-            }
-            if sums_up {
+        } else if let Some(found) = point(text) {
+            close(machine, &mut open);
+            seen += u64::from(indent == 0);
+            if rows.sums_up(indent, &found) {
                 continue;
             }
-            if found.skipped || found.todo {
-                give(machine, ["", &found.name], None, CaseOutcome::Skipped, None);
-            } else if found.ok {
-                give(machine, ["", &found.name], None, CaseOutcome::Passed, None);
-            } else {
+            if found.failed() {
                 open = Some((found, String::new()));
+            } else {
+                let outcome = if found.skipped || found.todo {
+                    CaseOutcome::Skipped
+                } else {
+                    CaseOutcome::Passed
+                };
+                give(machine, ["", &found.name], found.seconds, outcome, None);
             }
         } else if let Some(reason) = text.strip_prefix("Bail out!") {
             bailed = Some(reason.trim().to_owned());
         } else if let Some(plan) = text.strip_prefix("1..")
             && indent == 0
         {
-            planned = plan
-                .split([' ', '#'])
-                .next()
-                .and_then(|count| count.parse().ok());
+            let count = plan.split([' ', '#']).next();
+            let count: Option<u64> = count.and_then(|count| count.parse().ok());
+            // Of several files in one stream, each has its own.
+            planned = count.map(|count| count.saturating_add(planned.unwrap_or(0)));
         } else if let Some((_, said)) = &mut open
             && !matches!(text, "---" | "...")
             && said.len() < 2 * text_limit
@@ -306,6 +367,8 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
         }
         let Ok(event) = serde_json::from_str::<Event>(text) else {
             if let Some(package) = not_built(text) {
+                // What the compiler said may stand in another stream.
+                said.push_str(text);
                 *failed.entry(package.to_owned()).or_default() += 1;
                 package_failed(machine, package, &said);
                 said.clear();

@@ -30,6 +30,9 @@ pub(super) struct OpenSuite {
     pub(super) wrong_before: u64,
     /// Claims that nothing shows, when this suite began.
     pub(super) unshown_before: usize,
+    /// The suite right before what comes next in it: the hash of its name, and
+    /// whether something failed in it.
+    pub(super) last_inside: Option<(u64, bool)>,
     /// Suites that failed without a case, when this suite began.
     pub(super) suite_errors_before: u64,
     pub(super) out: Option<Box<Kept>>,

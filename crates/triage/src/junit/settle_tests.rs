@@ -160,8 +160,22 @@ fn a_package_that_was_not_built_fails_before_the_first_event() {
     assert_eq!(cases[0].suite, "shop/pay");
     assert_eq!(
         cases[0].failures[0].text.as_deref(),
-        Some("# shop/pay\npay/p.go:3:2: undefined: foo")
+        Some("# shop/pay\npay/p.go:3:2: undefined: foo\nFAIL\tshop/pay [build failed]")
     );
+}
+
+/// Up to Go 1.23 the compiler writes to the other stream, and the report holds no more
+/// than this line.
+#[test]
+fn a_package_that_was_not_built_says_so_where_nothing_else_is_said() {
+    for why in ["[build failed]", "[setup failed]"] {
+        let line = format!("FAIL\tshop/pay {why}");
+        let (_, cases) = read_all(&format!(
+            "{{\"Action\":\"pass\",\"Package\":\"shop/good\",\"Test\":\"TestG\"}}\n{line}\nFAIL\n"
+        ));
+        let failure = &cases[1].failures[0];
+        assert_eq!(failure.text.as_deref(), Some(line.as_str()));
+    }
 }
 
 #[test]
@@ -310,7 +324,18 @@ fn a_case_that_gradle_ran_again_and_that_passed_then_is_flaky() {
         (format!("{failed}{failed}{passed}"), [0, 0, 0, 0, 2, 0]),
         // Rows of a table that share a name.
         (format!("{failed}{passed}{passed}"), [0, 1, 0, 0, 0, 0]),
-        (format!("{failed}{passed}{other}"), [0, 1, 0, 0, 0, 0]),
+        (format!("{row}{passed_row}{other}"), [0, 1, 0, 0, 0, 0]),
+        // Instances of a class, whose other test nobody had to run again.
+        (
+            format!("{failed}{passed}{other}{other}"),
+            [0, 1, 0, 0, 0, 0],
+        ),
+        // Attempts that stand together, though another test follows.
+        (format!("{failed}{passed}{other}"), [0, 0, 0, 0, 1, 0]),
+        (
+            format!("{failed}{failed}{passed}{other}"),
+            [0, 0, 0, 0, 2, 0],
+        ),
         (format!("{failed}{differs}{passed}"), [0, 2, 0, 0, 0, 0]),
     ] {
         let (summary, _) = read_all(&format!(
@@ -322,6 +347,52 @@ fn a_case_that_gradle_ran_again_and_that_passed_then_is_flaky() {
         let totals = totals(&summary);
         assert_eq!(totals[1..], wanted[1..], "{cases}");
     }
+}
+
+#[test]
+fn a_case_behind_its_suite_only_sums_it_up_where_node_tap_writes_so() {
+    let of = |root: &str| {
+        format!(
+            "<testsuites name='{root}'><testsuite name='test/a.js' tests='9'>\
+             <testsuite name='a &gt; b'><testcase name='refused'><failure>x</failure></testcase>\
+             </testsuite><testcase name='a &gt; b'><failure>at: y</failure></testcase>\
+             <testsuite name='fine'><testcase name='equal'/></testsuite><testcase name='fine'/>\
+             <testsuite name='hook'><testcase name='equal'/></testsuite>\
+             <testcase name='hook'><failure>by itself</failure></testcase>\
+             <testcase name='fine'/></testsuite></testsuites>"
+        )
+    };
+    let (summary, _) = read_all(&of("TAP Tests"));
+    assert_eq!(summary.dialect, "tap");
+    assert_eq!(totals(&summary), [3, 2, 0, 0, 0, 0]);
+    assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
+    assert_eq!(totals(&read_all(&of("x")).0), [4, 3, 0, 0, 0, 0]);
+}
+
+#[test]
+fn a_status_of_perl_that_counts_shown_failures_is_none_of_its_own() {
+    let of = |status: u8| {
+        let failure = "<failure type='TestFailed' message='not ok 1 - a'>not ok 1 - a</failure>";
+        format!(
+            "<testsuites><testsuite name='a_t' tests='1' failures='1' errors='1'>\
+             <testcase name='1 - a'>{failure}</testcase>\
+             <error message='Dubious, test returned {status} (wstat 256, 0x100)'/>\
+             </testsuite></testsuites>"
+        )
+    };
+    assert_eq!(totals(&read_all(&of(1)).0), [0, 1, 0, 0, 0, 0]);
+    assert_eq!(totals(&read_all(&of(255)).0), [0, 1, 0, 0, 0, 1]);
+}
+
+#[test]
+fn what_suites_of_node_claim_is_no_number_of_tests() {
+    let suite = "<testsuite name='sub' time='1' disabled='0' errors='0' tests='2' failures='0' \
+                 skipped='0' hostname='vm'><testcase name='a'/><testcase name='b'/></testsuite>";
+    let (summary, _) = read_all(&format!(
+        "<testsuites>{suite}<testcase name='c' classname='test'/></testsuites>"
+    ));
+    assert_eq!(summary.dialect, "node-test");
+    assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
 }
 
 #[test]

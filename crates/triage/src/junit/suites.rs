@@ -20,6 +20,18 @@ pub(super) const PROPERTIES: usize = 64;
 /// Suites without a case that are named.
 const HOLLOW: usize = 3;
 
+/// Whether the status of a program of Perl is how many of its tests failed.
+fn counts(told: &Failure, failed: u64) -> bool {
+    /// Higher ones mean that it died.
+    const MOST: u64 = 254;
+    let status = || {
+        let said = told.message.as_deref()?;
+        let status = said.strip_prefix("Dubious, test returned ")?;
+        status.split(' ').next()?.parse::<u64>().ok()
+    };
+    status() == Some(failed.min(MOST))
+}
+
 impl Machine<'_> {
     pub(super) fn start_suite(&mut self, node: Node, tag: &Tag<'_>) {
         self.suites_begun += 1;
@@ -140,7 +152,9 @@ impl Machine<'_> {
         let no_case = elements.cases == suite.before.cases
             && self.summary.suite_errors == suite.suite_errors_before;
         let own = self.path.get(suite.path_before..).unwrap_or_default();
-        if no_case && own.trim_start_matches(BETWEEN) == "Root Suite" {
+        let own = own.trim_start_matches(BETWEEN);
+        let name = hash(&[own]);
+        if no_case && own == "Root Suite" {
             self.root_file = suite.file.take();
         }
         let claims_more = suite.claims.wrong() > suite.inner_claims.wrong();
@@ -153,6 +167,10 @@ impl Machine<'_> {
             self.hollow.push(self.path.clone());
         }
         let cases = elements.cases - suite.before.cases;
+        if let Some(around) = self.suites.last_mut() {
+            let failed = elements.failed_or_error > suite.before.failed_or_error;
+            around.last_inside = (cases > 0).then_some((name, failed));
+        }
         self.settle_attempts(&suite, cases);
         let text = |kept: Option<Box<Kept>>| {
             let text = bare(kept?.take());
@@ -174,6 +192,28 @@ impl Machine<'_> {
             });
         self.path.truncate(suite.path_before);
         self.path_hash = hash(&[&self.path]);
+    }
+
+    /// Whether a case says no more than that something failed which the report
+    /// shows, or that all of a suite passed.
+    pub(super) fn only_sums_up(&mut self, index: usize) -> bool {
+        let dialect = self.dialect_name();
+        let failed = self.summary.elements.failed;
+        let (Some(case), Some(suite)) = (self.cases.get(index), self.suites.last_mut()) else {
+            return false;
+        };
+        if case.of_suite {
+            let failed = failed - suite.before.failed;
+            return failed > 0
+                && is_odd(dialect, Oddity::StatusCountsFailures)
+                && case.failures.iter().all(|told| counts(told, failed));
+        }
+        let wrong = case.failed || case.error;
+        suite.last_inside.take().is_some_and(|(name, failed)| {
+            name == hash(&[&case.name])
+                && failed == wrong
+                && is_odd(dialect, Oddity::SuitesSummedUp)
+        })
     }
 
     /// Whether nothing of what a suite claims is shown inside it.

@@ -445,6 +445,51 @@ fn results_of_testng_are_read() {
 }
 
 #[test]
+fn names_of_tap_are_without_escapes_and_times() {
+    let (summary, cases) = read_all(
+        "TAP version 14\n1..4\nnot ok 1 - rounds # time=88.839ms\nok 2 - inner \\#1 # time=1ms\n\
+         ok 3 - costs \\\\d+ \\# time=2ms\nok 4 - c\\d # TODO # time=2ms\n",
+    );
+    assert_eq!(totals(&summary), [2, 1, 0, 1, 0, 0]);
+    let names: Vec<&str> = cases.iter().map(|case| &*case.name).collect();
+    let wanted = ["rounds", "inner #1", "costs \\d+ # time=2ms", "c\\d"];
+    assert_eq!(names, wanted);
+}
+
+/// As node-tap writes files, their tests and what these assert.
+#[test]
+fn tests_of_tap_that_fail_by_their_parts_are_no_failures_at_any_depth() {
+    let (summary, cases) = read_all(
+        "TAP version 14\n1..2\n# Subtest: test/b.js\n    # Subtest: ok\n        \
+         not ok 1 - numbers match\n          ---\n          compare: ===\n          ...\n        \
+         1..1\n    not ok 1 - ok # time=35.934ms\n      ---\n      at: x\n      ...\n    \
+         # Subtest: fine\n        ok 1 - equal\n        1..1\n    ok 2 - fine\n    \
+         1..2\nnot ok 1 - test/b.js # time=400.1ms\n  ---\n  exitCode: 1\n  ...\nok 2 - c\n",
+    );
+    assert_eq!(totals(&summary), [2, 1, 0, 0, 0, 0]);
+    assert_eq!(summary.problem, None);
+    assert_eq!(cases[0].name, "numbers match");
+    let text = cases[0].failures[0].text.as_deref().unwrap();
+    assert!(!text.contains("exitCode"), "{text}");
+}
+
+/// What one file prints after its tests, and the next one before them, is said of
+/// none of them.
+#[test]
+fn files_that_prove_shows_are_read_apart() {
+    let (summary, cases) = read_all(
+        "t/a.t .. \n1..2\nok 1 - fine\nnot ok 2 - sum\n# got: '3'\n\
+         Dubious, test returned 1 (wstat 256, 0x100)\nFailed 1/2 subtests \n\
+         connect to db:5432: Connection refused at t/b.t line 2.\n\
+         t/b.t .. \n1..1\nok 1 - fine\nok\n\nTest Summary Report\n",
+    );
+    assert_eq!(totals(&summary), [2, 1, 0, 0, 0, 0]);
+    assert_eq!(summary.problem, None);
+    let text = cases[1].failures[0].text.as_deref();
+    assert_eq!(text, Some("got: '3'"));
+}
+
+#[test]
 fn lines_of_tap_are_read() {
     let (summary, cases) = read_all(
         "TAP version 14\n1..5\nok 1 - a\nnot ok 2 - b\n  ---\n  message: 'm'\n  at: x.js\n  ...\n\

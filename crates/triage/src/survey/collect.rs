@@ -3,7 +3,7 @@
 use super::account::ReportPart;
 use super::read::Tools;
 use super::rerun::Hint;
-use crate::engine::failing_line;
+use crate::engine::{failing_line, without_teardown};
 use crate::frameworks;
 use crate::history::TestName;
 use crate::junit::{Case, CaseOutcome, CaseSink};
@@ -218,6 +218,7 @@ impl<'e> Collector<'e> {
         if let Some(adapt) = self.tools.adapt {
             adapt(&mut diagnosis.advice.fix);
         }
+        let failure = without_teardown(&failure);
         if diagnosis.retryable == Some(true) {
             self.remember_file(case, &failure);
         }
