@@ -573,6 +573,7 @@ mod tests {
             ["a.test.ts > Cart", "a.test.ts > User is"]
         );
         assert!(report.retry.notes[0].contains("all of a.test.ts > Cart"));
+        assert!(report.retry.notes[1].contains("in all files"));
     }
 
     #[test]
