@@ -92,7 +92,7 @@ pub(crate) enum SignPart {
     Case,
     /// `name` and `value`.
     Property,
-    /// `message` or `type`, and `attributes` of its case.
+    /// `message` or `type`, and `attributes` of its case; `text`, of TAP.
     Failure,
 }
 
