@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Where test frameworks leave their reports.
-const USUAL: [&str; 60] = [
+const USUAL: [&str; 64] = [
     "**/TEST-*.xml",
     "**/build/test-results/**/*.xml",
     "**/target/surefire-reports/*.xml",
@@ -51,6 +51,10 @@ const USUAL: [&str; 60] = [
     "**/*_results.xml",
     "**/*-report.xml",
     "**/*_report.xml",
+    "**/*-tests.xml",
+    "**/*_tests.xml",
+    "**/*-test.xml",
+    "**/*_test.xml",
     "**/test-results/**/*.xml",
     "**/test-reports/**/*.xml",
     "**/TestResults/**/*.xml",

@@ -353,6 +353,8 @@ fn reports_are_found_under_the_names_that_projects_give_them() {
         "reports/rspec.xml",
         "bazel-testlogs/cart/test.xml",
         "out/e2e-results.xml",
+        "unit-tests.xml",
+        "out/smoke_test.xml",
         "spec/reports/SPEC-Cart.xml",
         "cypress/results/cart-3f2a.xml",
         "fastlane/test_output/report.junit",

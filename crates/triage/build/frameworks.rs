@@ -267,6 +267,8 @@ struct File {
     #[serde(default)]
     commands: Items<StaticText>,
     place: Option<PatternRef>,
+    #[serde(default)]
+    tells: Items<PatternRef>,
     /// By the names of what writes them, how reports are known.
     #[serde(default)]
     reports: BTreeMap<String, Signs>,
@@ -356,6 +358,7 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
             exactly: file.exactly,
             commands: file.commands,
             place: file.place,
+            tells: file.tells,
             rerun: file.rerun,
         });
     }
@@ -424,6 +427,9 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
 fn check(framework: &Framework, all: &[Framework]) -> Result<(), (String, String)> {
     let named = |name: &str| all.iter().find(|other| other.name == name);
     let (mut known, mut asked) = (BTreeSet::from(OF_A_TEST.map(str::to_owned)), Vec::new());
+    for pattern in &framework.tells.0 {
+        known.extend(names_in(pattern));
+    }
     let shared = match framework.language.as_str() {
         "" => None,
         language => Some(
@@ -463,8 +469,7 @@ fn check(framework: &Framework, all: &[Framework]) -> Result<(), (String, String
         }
         for condition in conditions {
             asked.extend([&condition.text, &condition.other]);
-            let names = condition.pattern.0.split("(?P<").skip(1);
-            known.extend(names.filter_map(|rest| Some(rest.split_once('>')?.0.to_owned())));
+            known.extend(names_in(&condition.pattern));
         }
     }
     let pieces = asked.iter().flat_map(|template| &template.pieces.0);
@@ -477,4 +482,10 @@ fn check(framework: &Framework, all: &[Framework]) -> Result<(), (String, String
         }
     }
     Ok(())
+}
+
+/// The names of the parts of a pattern.
+fn names_in(pattern: &PatternRef) -> impl Iterator<Item = String> {
+    let names = pattern.0.split("(?P<").skip(1);
+    names.filter_map(|rest| Some(rest.split_once('>')?.0.to_owned()))
 }

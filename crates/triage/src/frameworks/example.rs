@@ -25,5 +25,7 @@ described! {
         pub(crate) file: StaticText,
         /// The file of the test in the words of its failure.
         pub(crate) place: StaticText,
+        /// The failure, where a command needs what only it tells.
+        pub(crate) failure: StaticText,
     }
 }

@@ -117,6 +117,22 @@ pub(crate) fn file_of<'t>(writer: &str, failure: &'t str) -> Option<&'t str> {
     Some(place.captures_iter(failure).last()?.name("file")?.as_str())
 }
 
+/// What else a failure tells of its test, by name, in the way of its framework.
+pub(crate) fn told_by(writer: &str, failure: &str) -> Vec<(StaticText, String)> {
+    let patterns = of_writer(writer).map_or(&[][..], |framework| framework.tells);
+    let mut told = Vec::new();
+    for pattern in patterns {
+        if let Some(pattern) = pattern.get()
+            && let Some(found) = pattern.captures(failure)
+        {
+            let names = pattern.capture_names().flatten();
+            let part = |name| Some((name, found.name(name)?.as_str().to_owned()));
+            told.extend(names.filter_map(part));
+        }
+    }
+    told
+}
+
 pub(crate) fn called(name: &str) -> Option<&'static Framework> {
     FRAMEWORKS.iter().find(|framework| framework.name == name)
 }

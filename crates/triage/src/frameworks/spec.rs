@@ -20,6 +20,9 @@ described! {
         /// How its failures tell the `file` of their test; the last place counts.
         /// Without one, that of the language.
         pub(crate) place: Option<PatternRef>,
+        /// What else its failures tell of their test: the named parts of these
+        /// become values of the test. Of each, the first place counts.
+        pub(crate) tells: Items<PatternRef>,
         pub(crate) rerun: Rerun,
     }
 
@@ -89,7 +92,7 @@ pub(crate) enum SignPart {
     Case,
     /// `name` and `value`.
     Property,
-    /// `message` or `type`, and `attributes` of its case.
+    /// `message` or `type`, and `attributes` of its case; `text`, of TAP.
     Failure,
 }
 

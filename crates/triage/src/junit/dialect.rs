@@ -144,6 +144,15 @@ impl Dialect {
     }
 }
 
+/// Who is known by what a failure says, where a format has nothing else to tell
+/// one writer from another.
+pub(super) fn writer_by_text(text: &str) -> Option<&'static str> {
+    let mut signs = SIGNS.iter().filter(|sign| sign.part == SignPart::Failure);
+    let holds = |fact: &SignFact| fact.name == "text" && fact.holds(text);
+    let found = signs.find(|sign| sign.facts.iter().all(holds));
+    found.map(|sign| sign.writer)
+}
+
 impl SignFact {
     fn holds(&self, value: &str) -> bool {
         match self.comparison {

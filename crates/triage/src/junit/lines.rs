@@ -2,6 +2,7 @@
 
 use super::attributes::seconds;
 use super::case::CaseOutcome;
+use super::dialect::writer_by_text;
 use super::identity::hash;
 use super::limits::ReaderLimits;
 use super::machine::{BETWEEN, Machine};
@@ -194,6 +195,9 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
             return;
         };
         let text = text.trim_end();
+        if let Some(writer) = writer_by_text(text) {
+            machine.take_for(writer);
+        }
         let failure = Failure {
             element: Some("failure".to_owned()),
             message: yaml_message(text),

@@ -517,6 +517,18 @@ fn lines_of_tap_are_read() {
 }
 
 #[test]
+fn tap_of_bats_is_known_by_where_its_tests_stand() {
+    for said in [
+        "# (in test file ./b.bats, line 2)\n#   `false' failed\n",
+        "# (from function `go' in file h.bash, line 1,\n#  in test file ./b.bats, line 2)\n",
+    ] {
+        let (summary, cases) = read_all(&format!("1..1\nnot ok 1 ok\n{said}"));
+        assert_eq!(summary.dialect, "bats", "{said}");
+        assert_eq!(cases[0].failures[0].dialect.as_deref(), Some("bats"));
+    }
+}
+
+#[test]
 fn events_of_go_test_are_read() {
     let (summary, cases) = read_all(
         r#"{"Action":"run","Package":"p","Test":"TestA"}

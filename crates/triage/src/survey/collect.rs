@@ -52,8 +52,8 @@ pub struct Collector<'e> {
     skipped_below: HashSet<(String, String)>,
     /// Places in `failures`, by case. Cases do not come by rising ordinal.
     places: HashMap<u64, Range<usize>>,
-    /// By case, the files that failures tell where the report does not.
-    files: HashMap<u64, String>,
+    /// By case, what failures tell of their tests where the report does not.
+    told: HashMap<u64, Hint>,
     /// By fingerprint, where its first victim failed.
     failed_at: HashMap<String, String>,
 }
@@ -72,7 +72,7 @@ impl<'e> Collector<'e> {
             first_prints: HashMap::new(),
             skipped_below: HashSet::new(),
             places: HashMap::new(),
-            files: HashMap::new(),
+            told: HashMap::new(),
             failed_at: HashMap::new(),
         }
     }
@@ -95,13 +95,10 @@ impl<'e> Collector<'e> {
         }
     }
 
-    /// What is known of cases besides what is printed of them: their files, and
-    /// which stand for a suite.
+    /// What is known of cases besides what is printed of them: what failures
+    /// tell of their tests, and which stand for a suite.
     fn hints(&mut self) -> HashMap<u64, Hint> {
-        let mut hints: HashMap<u64, Hint> = HashMap::new();
-        for (ordinal, file) in self.files.drain() {
-            hints.entry(ordinal).or_default().file = Some(file);
-        }
+        let mut hints = std::mem::take(&mut self.told);
         if self.skipped_below.is_empty() {
             return hints;
         }
@@ -114,23 +111,29 @@ impl<'e> Collector<'e> {
         hints
     }
 
-    /// The file of the test, as the stack of a failure that is to be run again
-    /// tells it.
-    fn remember_file(&mut self, case: &Case<'_>, failure: &Failure) {
+    /// What a failure that is to be run again tells of its test, as its file by
+    /// the stack.
+    fn remember_told(&mut self, case: &Case<'_>, failure: &Failure) {
         let writer = failure.dialect.as_deref().unwrap_or_default();
-        let texts = [&failure.text, &failure.message].into_iter().flatten();
-        let told = || texts.filter_map(|text| frameworks::file_of(writer, text));
+        let texts = || [&failure.text, &failure.message].into_iter().flatten();
+        let mut told = texts().map(|text| frameworks::told_by(writer, text));
+        if let Some(told) = told.find(|told| !told.is_empty()) {
+            let hint = self.told.entry(case.ordinal).or_default();
+            if hint.told.is_empty() {
+                hint.told = told;
+            }
+        }
+        let mut files = texts().filter_map(|text| frameworks::file_of(writer, text));
         if case.file.is_none()
-            && let Some(file) = told().next()
+            && let Some(file) = files.next()
         {
             let here = self
                 .tools
                 .folder
                 .and_then(|folder| Path::new(file).strip_prefix(folder).ok());
             let file = here.and_then(Path::to_str).unwrap_or(file);
-            self.files
-                .entry(case.ordinal)
-                .or_insert_with(|| file.to_owned());
+            let hint = self.told.entry(case.ordinal).or_default();
+            hint.file.get_or_insert_with(|| file.to_owned());
         }
     }
 
@@ -220,7 +223,7 @@ impl<'e> Collector<'e> {
         }
         let failure = without_teardown(&failure);
         if diagnosis.retryable == Some(true) {
-            self.remember_file(case, &failure);
+            self.remember_told(case, &failure);
         }
         self.remember_place(&failure, &diagnosis);
         let text = |text: &str| self.tools.redactor.redact(text).into_owned();
@@ -571,6 +574,7 @@ mod tests {
             ["a.test.ts > Cart", "a.test.ts > User is"]
         );
         assert!(report.retry.notes[0].contains("all of a.test.ts > Cart"));
+        assert!(report.retry.notes[1].contains("in all files"));
     }
 
     #[test]

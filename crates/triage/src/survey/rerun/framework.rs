@@ -111,6 +111,7 @@ impl TestValues {
         ];
         let mut named: Vec<_> = texts.map(|(name, text)| (name, text.to_owned())).into();
         named.push(("heading", test.title()));
+        named.extend(hint.told.iter().cloned());
         Self {
             named,
             literal: &[],

@@ -22,6 +22,8 @@ pub struct Hint {
     pub is_group: bool,
     /// The file of the test, where only the failure tells it.
     pub file: Option<String>,
+    /// What else only the failure tells of the test, by name.
+    pub told: Vec<(&'static str, String)>,
 }
 
 /// By the path of the report and the ordinal of the case.

@@ -3,7 +3,7 @@ use super::plan::Hint;
 use super::target::Target;
 use crate::frameworks::example::RerunExample;
 use crate::frameworks::spec::Framework;
-use crate::frameworks::{EXAMPLES, FRAMEWORKS, called};
+use crate::frameworks::{EXAMPLES, FRAMEWORKS, called, told_by};
 use jelly_base::model::{FailureStatus, Failures, TriagedFailure};
 use jelly_base::text::is_sayable;
 use proptest::prelude::*;
@@ -12,6 +12,7 @@ use std::process::Command;
 fn target_of(
     dialect: &str,
     [report, suite, class, name, file, place]: [&str; 6],
+    failure: &str,
 ) -> Option<Target> {
     let mut failures = Failures::default();
     failures.push(TriagedFailure {
@@ -34,6 +35,7 @@ fn target_of(
     });
     let hint = Hint {
         file: (!place.is_empty()).then(|| place.into()),
+        told: told_by(dialect, failure),
         ..Hint::default()
     };
     target(dialect, &failures.get(0).unwrap(), &hint)
@@ -49,6 +51,7 @@ fn every_framework_selects_a_test_as_its_file_shows() {
             also,
         } in *examples
         {
+            let failure = case.failure;
             let case = [
                 case.report,
                 case.suite,
@@ -57,7 +60,7 @@ fn every_framework_selects_a_test_as_its_file_shows() {
                 case.file,
                 case.place,
             ];
-            let target = target_of(writer.unwrap(), case);
+            let target = target_of(writer.unwrap(), case, failure);
             let line = target
                 .as_ref()
                 .map(|target| target.recipe.lines(&target.names).join("\n"));
@@ -71,7 +74,7 @@ fn every_framework_selects_a_test_as_its_file_shows() {
 #[test]
 fn a_framework_without_a_way_to_select_has_no_command() {
     assert_eq!(
-        target_of("newman", ["", "", "", "status 200", "", ""]),
+        target_of("newman", ["", "", "", "status 200", "", ""], ""),
         None
     );
 }
@@ -97,8 +100,8 @@ fn read_back(line: &str) -> Vec<String> {
 
 #[track_caller]
 fn comes_back(dialect: &str, told: [&str; 6]) {
-    let Some(target) =
-        target_of(dialect, told).filter(|target| target.names.iter().all(|name| is_sayable(name)))
+    let Some(target) = target_of(dialect, told, "")
+        .filter(|target| target.names.iter().all(|name| is_sayable(name)))
     else {
         return;
     };
