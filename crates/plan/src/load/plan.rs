@@ -101,7 +101,7 @@ fn read(
     let files = FileReader::of(folder);
     let (parts, problems) = parse(&source, (&included, troubles), (vars, files), strict);
     if !problems.is_empty() {
-        return Err(PlanError::new(source, problems).with_included(included));
+        return Err(PlanError::new(source, included, problems));
     }
     let mut name = parts.name.unwrap_or_else(|| {
         let stem = source.path.file_stem().unwrap_or_default();
