@@ -154,6 +154,70 @@ fn lost_indentation_is_said_once_and_with_the_lines_to_indent() {
 }
 
 #[test]
+fn variables_of_other_tools_are_found_within_a_value() {
+    slip(
+        &args("[srv.py, --root={{root}}]"),
+        "5:27",
+        "`{{root}}` is not a variable",
+        r#"write "--root=${root}""#,
+    );
+    let nested = "version: 1\nservers:\n  m: { command: x, args: [--root={{root}}] }\n";
+    slip(
+        &format!("{nested}{MORE}"),
+        "3:34",
+        "`{{root}}` is not a variable",
+        r#"write "--root=${root}""#,
+    );
+    let of_map = args("[a]").replace("args: [a]", "env: { A: hello {{x}} and {{y}} }");
+    slip(
+        &of_map,
+        "5:21",
+        "`{{x}}` is not a variable",
+        r#"write "hello ${x} and ${y}""#,
+    );
+    // In a plain text they are one, but for the plan's own names.
+    let known = "version: 1\nvars: { who: Bob }\nservers: { m: { command: x } }\nsteps:\n  \
+                 - tool: t\n    args:\n      a: \"hi {{who}}\"\n      b: hi {{x}}\n";
+    slip(
+        known,
+        "7:14",
+        "`{{who}}` is sent as it stands",
+        "write `${who}`",
+    );
+}
+
+#[test]
+fn a_slip_in_a_list_or_in_the_servers_is_said_once() {
+    let step =
+        |step: &str| format!("version: 1\nservers: {{ m: {{ command: x }} }}\nsteps:\n{step}");
+    slip(
+        &step("  - tool: ping\n  args:\n    a: 1\n"),
+        "5:3",
+        "`args` stands where the `-` of the list does",
+        "indent lines 5 to 6 by 2 more spaces",
+    );
+    slip(
+        &step("  - tool: t\n    expect:\n      json: - path: $.a\n              equals: 1\n"),
+        "6:13",
+        "a list begins on the line after its key",
+        "write `        - path: $.a` on a line of its own",
+    );
+    let steps = "steps:\n  - tool: ping\n";
+    slip(
+        &format!("version: 1\nservers:\n  - name: s\n    command: x\n{steps}"),
+        "3:3",
+        "expected a map",
+        "",
+    );
+    slip(
+        &format!("version: 1\nserver:\n  s: {{ command: x }}\n{steps}"),
+        "2:1",
+        "unknown key `server`",
+        "did you mean `servers`?",
+    );
+}
+
+#[test]
 fn tabs_and_other_blanks_are_pointed_at() {
     let text = |blank: &str| format!("version: 1\nservers:\n{blank}m: {{ command: x }}\n{MORE}");
     slip(&text("\t"), "3:1", "a tab indents", "`  m: { command: x }`");
