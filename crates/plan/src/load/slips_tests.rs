@@ -375,6 +375,86 @@ fn a_free_port_that_the_command_is_not_told_of_is_refused() {
 }
 
 #[test]
+fn a_free_port_of_a_server_that_jelly_does_not_start_is_refused() {
+    let text = |more: &str| {
+        format!(
+            "version: 1\nservers:\n  m:\n    url: \"http://h:${{port}}/\"\n{more}steps: [{{ server: m, list: tools }}]\n"
+        )
+    };
+    slip(
+        &text(""),
+        "4:20",
+        "nothing is started that gets it",
+        "write its `command` beside the `url`",
+    );
+    let told = text("  n: { command: y, args: [\"${port:m}\"] }\n");
+    let source = PlanSource {
+        path: "plan.yaml".into(),
+        text: told.as_str().into(),
+        variant: None,
+    };
+    check(source).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn a_request_that_the_pinned_revisions_do_not_have_is_refused() {
+    let plan = |pin: &str, step: &str| {
+        format!("version: 1\nservers:\n  m:\n    command: x\n    {pin}\nsteps:\n  - {step}\n")
+    };
+    for (pin, method, since) in [
+        ("era: legacy", "server/discover", "2026-07-28"),
+        ("era: modern", "initialize", "2024-11-05 to 2025-11-25"),
+        (
+            "era: modern",
+            "logging/setLevel",
+            "2024-11-05 to 2025-11-25",
+        ),
+        ("protocol: \"2025-06-18\"", "tasks/list", "2025-11-25"),
+    ] {
+        let text = plan(pin, &format!("request: {method}"));
+        slip(&text, "7:14", &format!("`{method}` does not exist"), since);
+        for (pin, step) in [
+            ("era: modern", "request: server/discover".to_owned()),
+            (
+                pin,
+                format!("{{ request: {method}, expect: {{ error: {{ code: -32601 }} }} }}"),
+            ),
+            ("adapt: false", format!("request: {method}")),
+            (pin, "request: acme/own".to_owned()),
+        ] {
+            let text = plan(pin, &step);
+            let source = PlanSource {
+                path: "plan.yaml".into(),
+                text: text.as_str().into(),
+                variant: None,
+            };
+            check(source).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+}
+
+#[test]
+fn an_answer_to_what_nobody_asks_and_roots_without_a_place_are_refused() {
+    let answer = |answer: &str| {
+        format!(
+            "version: 1\nservers: {{ m: {{ command: x }} }}\nsteps:\n- tool: t\n  answers: [{answer}]\n"
+        )
+    };
+    slip(
+        &answer("{ method: sampling/create, result: { role: user, content: {}, model: m } }"),
+        "5:23",
+        "no server asks for `sampling/create`",
+        "did you mean `sampling/createMessage`?",
+    );
+    slip(
+        &answer("{ method: roots/list, result: { roots: [/tmp] } }"),
+        "5:52",
+        "each item of `roots` needs `uri`",
+        "as in `result: { roots: [{ uri:",
+    );
+}
+
+#[test]
 fn a_port_that_the_command_gets_and_the_url_does_not_name_is_refused() {
     let server = |url: &str, args: &str| {
         format!(
