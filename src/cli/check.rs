@@ -469,4 +469,18 @@ mod tests {
             (&6.into(), &11.into(), &"steps[0].tags".into())
         );
     }
+
+    #[test]
+    fn json_quotes_no_secret_of_the_plan() {
+        let folder = Folder::new();
+        let text = GOOD.replace(
+            "command: x",
+            "command: x, env: { API_TOKEN: @hunter2value99 }",
+        );
+        let path = folder.file("a.yaml", text);
+        let (code, out, _) = run(&[path], true);
+        assert_eq!(code, ExitCode::InvalidInput);
+        assert!(out.contains("needs quotes"), "{out}");
+        assert!(!out.contains("hunter2value99"), "{out}");
+    }
 }

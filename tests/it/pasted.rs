@@ -57,6 +57,33 @@ fn a_server_that_did_not_start_is_started_by_hand_as_the_plan_says() {
     }
 }
 
+/// A plan in JSON takes members in JSON.
+#[test]
+fn what_a_run_says_to_write_into_a_plan_fits_its_format() {
+    let project = Project::empty();
+    let servers = r#""servers": { "s": { "command": "python3 -u srv.py" } }"#;
+    for (name, member) in [
+        (
+            "plan.json",
+            r#""command": "python3", "args": ["-u", "srv.py"]"#,
+        ),
+        ("plan.yaml", r#"command: "python3", args: ["-u", "srv.py"]"#),
+    ] {
+        let plan =
+            format!("{{ \"version\": 1, {servers}, \"steps\": [{{ \"list\": \"tools\" }}] }}");
+        project.write(name, plan);
+        let ended = project.jelly(&["run", name, "--no-repair"]).output();
+        let lines = ended.stdout.lines().chain(ended.stderr.lines());
+        let mut lines = lines.map(str::trim);
+        assert!(
+            lines.any(|line| line == member),
+            "{name}: {}{}",
+            ended.stdout,
+            ended.stderr
+        );
+    }
+}
+
 /// The quick example of the page about it.
 #[test]
 fn a_tool_of_the_mock_that_uses_an_argument_has_it() {

@@ -51,6 +51,8 @@ pub struct Method {
     pub may_ask_back: bool,
     /// Members that its result must have, where a person writes it.
     pub result_needs: &'static [&'static str],
+    /// A member of its result that is a list, and what each item of that has.
+    pub result_list: Option<(&'static str, &'static str)>,
 }
 
 const fn method(name: &'static str, capability: &'static [&'static str]) -> Method {
@@ -62,6 +64,7 @@ const fn method(name: &'static str, capability: &'static [&'static str]) -> Meth
         subject: None,
         may_ask_back: false,
         result_needs: &[],
+        result_list: None,
     }
 }
 
@@ -103,7 +106,9 @@ pub static METHODS: [Method; 20] = [
 /// What servers ask of clients: by requests of their own, and since 2026-07-28
 /// in results.
 pub static CLIENT_METHODS: [Method; 3] = [
-    method("roots/list", &["roots"]).answered_with(&["roots"]),
+    method("roots/list", &["roots"])
+        .answered_with(&["roots"])
+        .listing("roots", "uri"),
     method("sampling/createMessage", &["sampling"]).answered_with(&["role", "content", "model"]),
     method("elicitation/create", &["elicitation"])
         .since("2025-06-18")
@@ -137,6 +142,11 @@ impl Method {
 
     const fn answered_with(mut self, members: &'static [&'static str]) -> Self {
         self.result_needs = members;
+        self
+    }
+
+    const fn listing(mut self, member: &'static str, item_needs: &'static str) -> Self {
+        self.result_list = Some((member, item_needs));
         self
     }
 

@@ -8,7 +8,7 @@ use crate::grammar::{ANSWER, COMPLETE, NOTIFICATION, RPC_ERROR, SUBSCRIPTION, Ta
 use crate::syntax::{Data, Node};
 use crate::{
     Answer, Completion, CompletionOf, Give, NotificationExpect, Operator, Predicate, Raw, Request,
-    Subscription,
+    Step, Subscription,
 };
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -18,6 +18,9 @@ use serde_json::{Map, Value};
 
 /// What a person may do about an elicitation.
 const ACTIONS: [&str; 3] = ["accept", "decline", "cancel"];
+
+/// How roots are written.
+const ROOTS: &str = "as in `result: { roots: [{ uri: \"file://${workspace}\" }] }`";
 
 /// What servers ask of their clients.
 fn asked() -> [&'static str; 3] {
@@ -85,6 +88,38 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// A request that the revision which the server is held to does not have, where
+    /// no error is expected.
+    pub(super) fn sent_in_no_pin(&mut self, step: &Step, node: &Node<'t>, path: Path<'_>) {
+        let Request::Method(method) = &step.request else {
+            return;
+        };
+        let pin = self.names.pins.get(&step.server);
+        let (Some((pin, revisions)), Some(sent)) = (pin, Method::find(method)) else {
+            return;
+        };
+        if step.expects_error() || revisions.iter().any(|revision| sent.is_in(revision)) {
+            return;
+        }
+        let message =
+            format!("`{method}` does not exist under `{pin}`, which the server is held to");
+        let mut has_it = REVISIONS.iter().filter(|revision| sent.is_in(revision));
+        let newest = has_it
+            .next()
+            .map_or("another revision", |revision| revision.name);
+        let hint = match has_it.next_back() {
+            Some(oldest) => format!("it is of {} to {newest}", oldest.name),
+            None => format!("it is of {newest}"),
+        };
+        let span = node
+            .entry("request")
+            .map_or(node.span, |entry| entry.value.span);
+        self.problem(span, path.key("request"), message)
+            .hint(format!(
+                "{hint}; take the step or the pin out, or expect an `error`"
+            ));
+    }
+
     fn answer(
         &mut self,
         node: &Node<'t>,
@@ -128,6 +163,7 @@ impl<'t> Reader<'t> {
         }
         if let Give::Result(result) = &give {
             self.lacking_members(fields, &method, result);
+            self.lacking_in_items(fields, &method, result);
         }
         Some(Answer {
             method,
@@ -164,18 +200,49 @@ impl<'t> Reader<'t> {
                 "write `result: {{ action: accept, content: {written} }}`, \
                  or `result: {{ action: decline }}`"
             )),
-            "roots/list" => problem.hint("as in `result: { roots: [{ uri: \"file://${workspace}\" }] }`"),
+            "roots/list" => problem.hint(ROOTS),
             _ => problem.hint(
                 "as in `result: { role: assistant, model: any, content: { type: text, text: hi } }`",
             ),
         };
     }
 
+    /// As [`Self::lacking_members`], of each item of its list.
+    fn lacking_in_items(&mut self, fields: Fields<'_, 't, '_>, method: &str, result: &Value) {
+        let list = Method::find_of_server(method).and_then(|method| method.result_list);
+        let (Some((member, needed)), Some(entry)) = (list, fields.entry("result")) else {
+            return;
+        };
+        // What a variable holds shows only when it is sent.
+        let is_variable = |value: &Value| value.as_str().is_some_and(|text| text.starts_with("${"));
+        let is_whole = |items: &Vec<Value>| {
+            let mut items = items.iter();
+            items.all(|item| item.get(needed).is_some() || is_variable(item))
+        };
+        let given = result.get(member);
+        if given.is_none_or(|given| given.as_array().is_some_and(is_whole) || is_variable(given)) {
+            return;
+        }
+        let span = match entry.value.entry(member) {
+            Some(given) => given.value.span,
+            None => entry.value.span,
+        };
+        let path = fields.path.key("result");
+        let message = format!("each item of `{member}` needs `{needed}`");
+        self.problem(span, path.key(member), message).hint(ROOTS);
+    }
+
     fn asked_method(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<String> {
         let method = self.fixed_string(node, path, "a method's name")?;
         // Servers may ask for what no specification knows; a slip is no such.
+        let family = || {
+            let (family, _) = method.split_once('/')?;
+            let is_of_it = |known: &&str| known.split('/').next() == Some(family);
+            asked().into_iter().find(is_of_it).map(str::to_owned)
+        };
+        let close = close_names(method, asked()).into_iter().next();
         if !asked().contains(&method)
-            && let Some(close) = close_names(method, asked()).first()
+            && let Some(close) = close.or_else(family)
         {
             self.problem(node.span, path, format!("no server asks for `{method}`"))
                 .hint(format!("did you mean `{close}`?"));

@@ -58,7 +58,11 @@ impl PlanError {
             }
         });
         let problems = problems.collect();
-        Some(Self::new(plan.source.clone(), problems).with_included(plan.included.clone()))
+        Some(Self::new(
+            plan.source.clone(),
+            plan.included.clone(),
+            problems,
+        ))
     }
 }
 

@@ -41,7 +41,7 @@ pub fn read_known(source: PlanSource) -> Result<Vec<KnownEntry>, PlanError> {
     if problems.is_empty() {
         Ok(known)
     } else {
-        Err(PlanError::new(source, problems))
+        Err(PlanError::new(source, Vec::new(), problems))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::grammar::{Kind, Mapping, PLAN};
 use crate::syntax::{Data, Entry, Node, Style, Trouble};
 use crate::words::has_word;
 use crate::{Operator, PlanSource};
-use jelly_base::text::Lines;
+use jelly_base::text::{Lines, close_names};
 use std::borrow::Cow;
 
 /// Moves what stands at the wrong depth. False where the document is none of jelly's, which is
@@ -123,23 +123,37 @@ impl<'t> Mover<'_, 't> {
         }
     }
 
-    /// A key that must be there, under the name that another tool gives it.
+    /// A key that must be there, under the name that another tool gives it, or with
+    /// a slip of the finger: that it is missing would be said besides.
     fn rename(&mut self, entries: &mut [Entry<'t>], mapping: &'static Mapping) {
         for key in mapping.keys.iter().filter(|key| key.missing.is_some()) {
             if entries.iter().any(|entry| entry.key == key.name) {
                 continue;
             }
-            let other = |entry: &&mut Entry<'_>| has_word(key.also, &entry.key);
-            if let Some(entry) = entries.iter_mut().find(other) {
-                let message = format!("unknown key `{}`", entry.key);
-                let hint = format!(
+            let other = entries
+                .iter()
+                .position(|entry| has_word(key.also, &entry.key));
+            let slip = || {
+                entries.iter().position(|entry| {
+                    let unknown = mapping.key(&entry.key).is_none();
+                    unknown && !close_names(&entry.key, [key.name]).is_empty()
+                })
+            };
+            let Some(index) = other.or_else(slip) else {
+                continue;
+            };
+            let entry = &mut entries[index];
+            let message = format!("unknown key `{}`", entry.key);
+            let hint = match other {
+                Some(_) => format!(
                     "{} calls it `{}`: write `{}:`",
                     mapping.what, key.name, key.name
-                );
-                self.troubles
-                    .push(Trouble::new(entry.key_span.range(), message).hint(hint));
-                entry.key = Cow::Borrowed(key.name);
-            }
+                ),
+                None => format!("did you mean `{}`?", key.name),
+            };
+            self.troubles
+                .push(Trouble::new(entry.key_span.range(), message).hint(hint));
+            entry.key = Cow::Borrowed(key.name);
         }
     }
 

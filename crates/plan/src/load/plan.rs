@@ -101,7 +101,7 @@ fn read(
     let files = FileReader::of(folder);
     let (parts, problems) = parse(&source, (&included, troubles), (vars, files), strict);
     if !problems.is_empty() {
-        return Err(PlanError::new(source, problems).with_included(included));
+        return Err(PlanError::new(source, included, problems));
     }
     let mut name = parts.name.unwrap_or_else(|| {
         let stem = source.path.file_stem().unwrap_or_default();
@@ -310,6 +310,7 @@ impl<'t> Reader<'t> {
             if let Some(mut step) = self.step(raw, id, place(position), path) {
                 self.used_though_it_refuses(&step, &raw.node, path, &startups);
                 self.has_a_url(&step, &raw.node, path, &parts.servers);
+                self.sent_in_no_pin(&step, &raw.node, path);
                 place_in_file(&mut step, raw.file);
                 match raw.section {
                     Section::Setup => parts.setup.push(step),

@@ -1,8 +1,8 @@
 //! What is wrong with a plan, and how it is shown.
 
-use crate::masked::hidden_parts;
+use crate::masked::{HiddenTexts, hidden_parts, starred};
 use crate::types::file_of;
-use crate::{DocPath, Location, PlanSource};
+use crate::{DocPath, Location, PlanSource, Segment};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::truncate_middle;
 use jelly_base::text::{Quoted, render_quoted};
@@ -75,9 +75,14 @@ pub struct PlanError {
 }
 
 impl PlanError {
-    /// Sorts the problems, and drops those that one place of the text caused
-    /// several times, as aliases do.
-    pub(super) fn new(source: PlanSource, mut problems: Vec<Problem>) -> Self {
+    /// Sorts the problems, drops those that one place of the text caused several
+    /// times, as aliases do, and leaves out of what they say what is not shown of
+    /// the texts: whoever gets one may print it.
+    pub(super) fn new(
+        source: PlanSource,
+        included: Vec<PlanSource>,
+        mut problems: Vec<Problem>,
+    ) -> Self {
         problems.sort_by_key(|problem| (problem.location.file, problem.span.start));
         let mut kept: Vec<Problem> = Vec::with_capacity(problems.len());
         for problem in problems {
@@ -93,16 +98,13 @@ impl PlanError {
                 kept.push(problem);
             }
         }
+        mask(&source, &included, &mut kept);
         Self {
             source,
-            included: Vec::new(),
+            included,
             problems: kept,
             redactor: Redactor::none(),
         }
-    }
-
-    pub(super) fn with_included(self, included: Vec<PlanSource>) -> Self {
-        Self { included, ..self }
     }
 
     /// The file that a problem is in.
@@ -133,7 +135,7 @@ impl PlanError {
         for problem in &mut hidden.problems {
             shown(&mut problem.message);
             if holds_a_part(&problem.message, &secrets) {
-                problem.message = "this value is wrong, and contains a secret".to_owned();
+                problem.message = HOLDS_A_SECRET.to_owned();
             }
             problem.hints.iter_mut().for_each(shown);
             problem.hints.retain(|hint| !holds_a_part(hint, &secrets));
@@ -187,20 +189,61 @@ impl PlanError {
         source: &'s PlanSource,
         problems: impl Iterator<Item = &'s Problem>,
     ) -> Cow<'s, str> {
-        let mut text = Cow::Borrowed(&*source.text);
         let secret = problems.filter(|problem| problem.secret);
         let secret = secret.map(|problem| problem.span.clone());
         let known = self.redactor.places(&source.text);
-        for span in secret.chain(hidden_parts(source)).chain(known) {
-            if let Some(secret) = text.get(span.clone()) {
-                let star = |byte| if byte == b'\n' { '\n' } else { '*' };
-                let stars: String = secret.bytes().map(star).collect();
-                text.to_mut().replace_range(span, &stars);
-            }
-        }
-        text
+        starred(
+            &source.text,
+            secret.chain(hidden_parts(source)).chain(known),
+        )
     }
 }
+
+/// What is not shown of the texts is not said of them either.
+fn mask(source: &PlanSource, included: &[PlanSource], problems: &mut [Problem]) {
+    let files = [source].into_iter().chain(included).enumerate();
+    let hidden: Vec<HiddenTexts<'_>> = files
+        .map(|(number, file)| {
+            let secret = problems
+                .iter()
+                .filter(|problem| problem.secret && usize::from(problem.location.file) == number);
+            HiddenTexts::of(file, secret.map(|problem| problem.span.clone()))
+        })
+        .collect();
+    for problem in problems {
+        for (number, hidden) in hidden.iter().enumerate() {
+            let here = usize::from(problem.location.file) == number;
+            let about = here.then_some(&problem.span);
+            let shown = |text: &mut String, about: Option<&Range<usize>>| {
+                if let Some(masked) = hidden.masked(text, about) {
+                    *text = masked;
+                }
+            };
+            let is_cut = |text: &str| text.contains(LEFT_OUT) && hidden.is_cut_in(text);
+            shown(&mut problem.message, about);
+            if is_cut(&problem.message) {
+                problem.message = HOLDS_A_SECRET.to_owned();
+            }
+            for hint in &mut problem.hints {
+                shown(hint, about);
+            }
+            problem.hints.retain(|hint| !is_cut(hint));
+            if let Some((span, what)) = &mut problem.also {
+                shown(what, here.then_some(&*span));
+            }
+            for segment in &mut problem.field.0 {
+                if let Segment::Key(key) = segment {
+                    shown(key, None);
+                }
+            }
+        }
+    }
+}
+
+/// In a text that was cut in its middle.
+const LEFT_OUT: &str = "bytes left out";
+/// Instead of a message that quotes a part of one.
+const HOLDS_A_SECRET: &str = "this value is wrong, and contains a secret";
 
 /// Whether a text quotes a secret that is cut off in it, or begins in it.
 fn holds_a_part(text: &str, secrets: &[&str]) -> bool {

@@ -76,7 +76,7 @@ pub fn read_project(source: PlanSource, keys: &[SettingKey]) -> Result<Project, 
     if problems.is_empty() {
         Ok(project)
     } else {
-        Err(PlanError::new(source, problems))
+        Err(PlanError::new(source, Vec::new(), problems))
     }
 }
 

@@ -88,23 +88,41 @@ impl<'t> Reader<'t> {
                 .any(|part| matches!(part, Part::Port(_)) && names_it(part, true));
             let told =
                 |template: &Template, own| template.parts.iter().any(|part| names_it(part, own));
-            let Some(command) = command.as_ref() else {
-                continue;
-            };
             if !in_url {
-                if let Some(port) = port_beside(url, command) {
+                if let Some(command) = command
+                    && let Some(port) = port_beside(url, command)
+                {
                     self.port_beside_the_url(node, name, port);
                 }
                 continue;
             }
             let others = servers.values().filter(|other| other.name != *name);
-            if command.templates().any(|template| told(template, true))
+            let is_told = match command {
+                Some(command) => command.templates().any(|template| told(template, true)),
+                // A service of the plan may get it.
+                None => {
+                    let named = format!("${{port:{name}}}");
+                    let in_url = url.raw.matches(&named).count();
+                    self.text.matches(&named).count() > in_url
+                }
+            };
+            if is_told
                 || others
                     .flat_map(Server::templates)
                     .any(|template| told(template, false))
             {
                 continue;
             }
+            let (who, hint) = match command {
+                Some(_) => (
+                    "the command does not get it",
+                    "pass it, as in `args: [--port, \"${port}\"]` or `env: { PORT: \"${port}\" }`",
+                ),
+                None => (
+                    "nothing is started that gets it",
+                    "have jelly start the server: write its `command` beside the `url`",
+                ),
+            };
             let url = node
                 .entry(name)
                 .and_then(|server| server.value.entry("url"));
@@ -115,12 +133,9 @@ impl<'t> Reader<'t> {
             let all = Path::ROOT.key("servers");
             let path = all.key(name);
             let span = span.start..(span.start + "${port}".len()).min(url.span.end as usize);
-            let message =
-                "`${port}` is a free port that jelly chooses, and the command does not get it";
+            let message = format!("`${{port}}` is a free port that jelly chooses, and {who}");
             self.problem_at(span, path.key("url"), message)
-                .hint(
-                    "pass it, as in `args: [--port, \"${port}\"]` or `env: { PORT: \"${port}\" }`",
-                )
+                .hint(hint)
                 .hint("or write the port that the server listens on into the URL");
         }
     }

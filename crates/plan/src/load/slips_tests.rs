@@ -154,6 +154,70 @@ fn lost_indentation_is_said_once_and_with_the_lines_to_indent() {
 }
 
 #[test]
+fn variables_of_other_tools_are_found_within_a_value() {
+    slip(
+        &args("[srv.py, --root={{root}}]"),
+        "5:27",
+        "`{{root}}` is not a variable",
+        r#"write "--root=${root}""#,
+    );
+    let nested = "version: 1\nservers:\n  m: { command: x, args: [--root={{root}}] }\n";
+    slip(
+        &format!("{nested}{MORE}"),
+        "3:34",
+        "`{{root}}` is not a variable",
+        r#"write "--root=${root}""#,
+    );
+    let of_map = args("[a]").replace("args: [a]", "env: { A: hello {{x}} and {{y}} }");
+    slip(
+        &of_map,
+        "5:21",
+        "`{{x}}` is not a variable",
+        r#"write "hello ${x} and ${y}""#,
+    );
+    // In a plain text they are one, but for the plan's own names.
+    let known = "version: 1\nvars: { who: Bob }\nservers: { m: { command: x } }\nsteps:\n  \
+                 - tool: t\n    args:\n      a: \"hi {{who}}\"\n      b: hi {{x}}\n";
+    slip(
+        known,
+        "7:14",
+        "`{{who}}` is sent as it stands",
+        "write `${who}`",
+    );
+}
+
+#[test]
+fn a_slip_in_a_list_or_in_the_servers_is_said_once() {
+    let step =
+        |step: &str| format!("version: 1\nservers: {{ m: {{ command: x }} }}\nsteps:\n{step}");
+    slip(
+        &step("  - tool: ping\n  args:\n    a: 1\n"),
+        "5:3",
+        "`args` stands where the `-` of the list does",
+        "indent lines 5 to 6 by 2 more spaces",
+    );
+    slip(
+        &step("  - tool: t\n    expect:\n      json: - path: $.a\n              equals: 1\n"),
+        "6:13",
+        "a list begins on the line after its key",
+        "write `        - path: $.a` on a line of its own",
+    );
+    let steps = "steps:\n  - tool: ping\n";
+    slip(
+        &format!("version: 1\nservers:\n  - name: s\n    command: x\n{steps}"),
+        "3:3",
+        "expected a map",
+        "",
+    );
+    slip(
+        &format!("version: 1\nserver:\n  s: {{ command: x }}\n{steps}"),
+        "2:1",
+        "unknown key `server`",
+        "did you mean `servers`?",
+    );
+}
+
+#[test]
 fn tabs_and_other_blanks_are_pointed_at() {
     let text = |blank: &str| format!("version: 1\nservers:\n{blank}m: {{ command: x }}\n{MORE}");
     slip(&text("\t"), "3:1", "a tab indents", "`  m: { command: x }`");
@@ -308,6 +372,86 @@ fn a_free_port_that_the_command_is_not_told_of_is_refused() {
         };
         check(source).unwrap_or_else(|error| panic!("{error}"));
     }
+}
+
+#[test]
+fn a_free_port_of_a_server_that_jelly_does_not_start_is_refused() {
+    let text = |more: &str| {
+        format!(
+            "version: 1\nservers:\n  m:\n    url: \"http://h:${{port}}/\"\n{more}steps: [{{ server: m, list: tools }}]\n"
+        )
+    };
+    slip(
+        &text(""),
+        "4:20",
+        "nothing is started that gets it",
+        "write its `command` beside the `url`",
+    );
+    let told = text("  n: { command: y, args: [\"${port:m}\"] }\n");
+    let source = PlanSource {
+        path: "plan.yaml".into(),
+        text: told.as_str().into(),
+        variant: None,
+    };
+    check(source).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn a_request_that_the_pinned_revisions_do_not_have_is_refused() {
+    let plan = |pin: &str, step: &str| {
+        format!("version: 1\nservers:\n  m:\n    command: x\n    {pin}\nsteps:\n  - {step}\n")
+    };
+    for (pin, method, since) in [
+        ("era: legacy", "server/discover", "2026-07-28"),
+        ("era: modern", "initialize", "2024-11-05 to 2025-11-25"),
+        (
+            "era: modern",
+            "logging/setLevel",
+            "2024-11-05 to 2025-11-25",
+        ),
+        ("protocol: \"2025-06-18\"", "tasks/list", "2025-11-25"),
+    ] {
+        let text = plan(pin, &format!("request: {method}"));
+        slip(&text, "7:14", &format!("`{method}` does not exist"), since);
+        for (pin, step) in [
+            ("era: modern", "request: server/discover".to_owned()),
+            (
+                pin,
+                format!("{{ request: {method}, expect: {{ error: {{ code: -32601 }} }} }}"),
+            ),
+            ("adapt: false", format!("request: {method}")),
+            (pin, "request: acme/own".to_owned()),
+        ] {
+            let text = plan(pin, &step);
+            let source = PlanSource {
+                path: "plan.yaml".into(),
+                text: text.as_str().into(),
+                variant: None,
+            };
+            check(source).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+}
+
+#[test]
+fn an_answer_to_what_nobody_asks_and_roots_without_a_place_are_refused() {
+    let answer = |answer: &str| {
+        format!(
+            "version: 1\nservers: {{ m: {{ command: x }} }}\nsteps:\n- tool: t\n  answers: [{answer}]\n"
+        )
+    };
+    slip(
+        &answer("{ method: sampling/create, result: { role: user, content: {}, model: m } }"),
+        "5:23",
+        "no server asks for `sampling/create`",
+        "did you mean `sampling/createMessage`?",
+    );
+    slip(
+        &answer("{ method: roots/list, result: { roots: [/tmp] } }"),
+        "5:52",
+        "each item of `roots` needs `uri`",
+        "as in `result: { roots: [{ uri:",
+    );
 }
 
 #[test]

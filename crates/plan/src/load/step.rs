@@ -261,14 +261,13 @@ impl<'t> Reader<'t> {
         }
         match self.names.likely_servers.as_slice() {
             [only] => Some(self.in_turn(only)),
+            // Without any, the servers are what is wrong.
+            [] => None,
             _ if self.names.incomplete => None,
             several => {
                 let names = several.join("`, `");
-                let problem =
-                    self.problem(fields.node.span, fields.path, "a step needs a `server`");
-                if !names.is_empty() {
-                    problem.hint(format!("it is one of `{names}`"));
-                }
+                self.problem(fields.node.span, fields.path, "a step needs a `server`")
+                    .hint(format!("it is one of `{names}`"));
                 None
             }
         }

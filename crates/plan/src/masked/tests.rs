@@ -137,6 +137,41 @@ fn a_problem_is_quoted_without_what_stands_beside_it() {
 }
 
 #[test]
+fn what_is_said_of_a_problem_quotes_no_more_than_its_line_shows() {
+    for line in [
+        "    env: { API_TOKEN: @hunter2value99 }",
+        "    env: { API_TOKEN: %hunter2value99 }",
+        "    env: { API_TOKEN: *hunter2value99 }",
+        "    env: { API_TOKEN: hunter2value99{{x}} }",
+        "    env:\n      API_TOKEN:hunter2value99",
+        "    env:\n\tAPI_TOKEN: hunter2value99",
+        "    env:\n      DB_PASSWORD: \"hunter2\\svalue99\"",
+        "    headers:\n      Authorization: Bearer: hunter2value99",
+        "    headers: { X: @hush }",
+        "    args: --token hunter2value99",
+    ] {
+        let text = format!(
+            "version: 1\nservers:\n  s:\n    command: x\n{line}\nsteps: [{{ list: tools }}]\n"
+        );
+        let error = check(source("p.yaml", &text)).unwrap_err();
+        let mut said = error.render(false);
+        for problem in error.problems() {
+            said.push_str(&problem.title());
+            said.push_str(&problem.hints.concat());
+        }
+        assert!(!said.contains("hunter2"), "{said}");
+        assert!(!said.contains("svalue99"), "{said}");
+        assert!(!said.contains("hush"), "{said}");
+    }
+    // A variable is no secret, and what to write for it is worth reading.
+    let text = "version: 1\nservers:\n  s:\n    url: u\n    headers:\n      \
+                X: [{{token}}]\nsteps: [{ list: tools }]\n";
+    let error = check(source("p.yaml", text)).unwrap_err();
+    let hints: String = error.problems().iter().map(|p| p.hints.concat()).collect();
+    assert!(hints.contains("${token}"), "{hints}");
+}
+
+#[test]
 fn what_is_spelled_out_is_known_wherever_it_stands() {
     let text = r#"
 version: 1

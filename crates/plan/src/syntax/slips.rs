@@ -72,6 +72,7 @@ pub(super) fn explain(text: &str, at: usize, said: &str) -> Trouble {
         .or_else(|| in_quotes(text, at))
         .or_else(|| reserved(text, at))
         .or_else(|| reference_in_brackets(text, at))
+        .or_else(|| beside_a_dash(text, line, said))
         .or_else(|| colon(line, at))
         .or_else(|| too_deep(text, line))
         .or_else(|| between_depths(text, line))
@@ -163,10 +164,11 @@ pub(super) fn braces(text: &str, at: usize) -> Trouble {
     let span = at..at + close;
     let trouble = Trouble::new(span, format!("`{written}` is not a variable of a plan"));
     match reference_meant(written) {
-        Some(meant) => {
-            let token = token(text, at);
-            let whole = text[token].replacen(written, &meant, 1);
-            trouble.hint(format!("write \"{whole}\""))
+        Some(_) => {
+            let token = token(text, value_start(text, at));
+            let whole = with_variables(&text[token]);
+            let quote = if whole.contains('"') { '\'' } else { '"' };
+            trouble.hint(format!("write {quote}{whole}{quote}"))
         }
         None => {
             trouble.hint("a variable is written `${NAME}`, a text that begins with `{` in quotes")
@@ -174,11 +176,53 @@ pub(super) fn braces(text: &str, at: usize) -> Trouble {
     }
 }
 
+/// With each variable in the notation of another tool as a plan has it.
+fn with_variables(text: &str) -> String {
+    let mut whole = String::new();
+    let mut rest = text;
+    while let Some(open) = rest.find("{{") {
+        let Some(close) = rest[open..].find("}}") else {
+            break;
+        };
+        let end = open + close + 2;
+        let Some(meant) = reference_meant(&rest[open..end]) else {
+            break;
+        };
+        whole.push_str(&rest[..open]);
+        whole.push_str(&meant);
+        rest = &rest[end..];
+    }
+    whole.push_str(rest);
+    whole
+}
+
+/// `{{x}}` on the line, at the place or before it.
 fn braces_before(text: &str, at: usize, line: Line<'_>) -> Option<Trouble> {
-    let open = text[line.start..at].rfind("{{")?;
+    let until = text.floor_char_boundary((at + 2).min(line.end()));
+    let open = text[line.start..until].rfind("{{")?;
     let before = &text[line.start..line.start + open];
     let quoted = before.matches('"').count() % 2 == 1 || before.matches('\'').count() % 2 == 1;
     (!quoted).then(|| braces(text, line.start + open))
+}
+
+/// Where the plain value begins that goes on at `at`.
+fn value_start(text: &str, at: usize) -> usize {
+    let line = Line::at(text, at);
+    let before = &text[line.start..at];
+    let in_brackets = open_bracket(text, at).is_some();
+    let mut start = line.item().0.min(before.len());
+    for (i, c) in before.char_indices() {
+        let ends = match c {
+            ':' => before[i + 1..].starts_with(' '),
+            ',' | '[' => in_brackets,
+            '{' => in_brackets && !before[..i].ends_with('$'),
+            _ => false,
+        };
+        if ends {
+            start = i + 1;
+        }
+    }
+    at - before[start..].trim_start().len()
 }
 
 /// The value that begins at `at`, to where it would end if it were plain. A reference is one
@@ -352,6 +396,15 @@ fn reserved(text: &str, at: usize) -> Option<Trouble> {
     }
     let span = token(text, at);
     let written = &text[span.clone()];
+    let line = Line::at(text, at);
+    let key = text[line.start..at].trim_end();
+    if written.starts_with("- ") && key.ends_with(':') && open_bracket(text, at).is_none() {
+        let message = "a list begins on the line after its key";
+        let deeper = " ".repeat(line.item().0 + 2);
+        let hint =
+            format!("write `{deeper}{written}` on a line of its own, and what follows below it");
+        return Some(Trouble::new(span, message).hint(hint));
+    }
     let outer = if written.contains(['"', '\\']) {
         '\''
     } else {
@@ -400,6 +453,36 @@ pub(crate) fn one_word(text: &str) -> Option<String> {
     // `http://…` and `C:\…` are values.
     (is_key && !value.starts_with(['/', '\\', ' ', '=']) && !value.is_empty())
         .then(|| format!("{key}: {value}"))
+}
+
+/// A key where the list has its `-`, instead of below it.
+fn beside_a_dash(text: &str, line: Line<'_>, said: &str) -> Option<Trouble> {
+    let (from, content) = line.item();
+    let depth = line.depth();
+    if !said.contains("'-' indicator") || from != depth || !content.contains(':') {
+        return None;
+    }
+    let is_item = |line: Line<'_>| line.depth() == depth && line.item().0 > depth;
+    let item = lines_before(text, line).find(|before| before.depth() <= depth)?;
+    if !is_item(item) {
+        return None;
+    }
+    let number = |line: Line<'_>| text[..line.start].matches('\n').count() + 1;
+    let after = std::iter::successors(line.next(text), |line| line.next(text));
+    let last = after
+        .take(LINES_BACK)
+        .filter(|line| !line.is_empty())
+        .take_while(|line| line.depth() >= depth && !is_item(*line))
+        .last();
+    let lines = match (number(line), number(last.unwrap_or(line))) {
+        (first, last) if first == last => format!("line {first}"),
+        (first, last) => format!("lines {first} to {last}"),
+    };
+    let key = content.split(':').next().unwrap_or(content);
+    let message = format!("`{key}` stands where the `-` of the list does, and belongs below it");
+    let hint = format!("indent {lines} by {} more spaces", item.item().0 - depth);
+    let at = line.start + depth;
+    Some(Trouble::new(at..at + key.len(), message).hint(hint))
 }
 
 fn colon(line: Line<'_>, at: usize) -> Option<Trouble> {
@@ -455,6 +538,15 @@ fn between_depths(text: &str, line: Line<'_>) -> Option<Trouble> {
         let end = line.start + line.text.trim_end().len();
         let trouble = Trouble::new(end - 1..end, "a line of YAML ends without a comma");
         return Some(trouble.hint(format!("write `{plain}`")));
+    }
+    // Below a key any depth will do, and between brackets too.
+    let before = lines_before(text, line).next();
+    let is_below = before.is_some_and(|before| {
+        let (at, item) = before.item();
+        at < depth && item.ends_with(':')
+    });
+    if is_below || open_bracket(text, line.start).is_some() {
+        return None;
     }
     let mut least = usize::MAX;
     let mut depths: Vec<(usize, &str)> = Vec::new();

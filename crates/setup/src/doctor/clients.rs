@@ -26,6 +26,8 @@ pub enum Client {
     CopilotCli,
     /// No client's: a plan of jelly's.
     Plan,
+    /// Such a plan in JSON.
+    JsonPlan,
     /// A file that no client is known to keep.
     Unknown,
 }
@@ -161,6 +163,12 @@ const PLAN: ClientFormat = ClientFormat {
     servers: &["servers"],
     variables: VariableSyntax::Env,
     ..UNKNOWN
+};
+
+const JSON_PLAN: ClientFormat = ClientFormat {
+    client: Client::JsonPlan,
+    syntax: Syntax::StrictJson,
+    ..PLAN
 };
 
 /// Those that follow Claude Desktop.
@@ -392,7 +400,7 @@ impl Client {
     /// What is known of its configurations.
     #[must_use]
     pub fn format(self) -> &'static ClientFormat {
-        let mut known = CLIENTS.iter().chain([&PLAN]);
+        let mut known = CLIENTS.iter().chain([&PLAN, &JSON_PLAN]);
         known
             .find(|format| format.client == self)
             .unwrap_or(&UNKNOWN)

@@ -4,6 +4,7 @@
 
 use super::clients::{CLIENTS, ClientFormat};
 use super::document::{Data, Member, Node};
+use super::entry::Place;
 use jelly_base::model::{Finding, FindingLevel, Lint};
 
 /// The members of an object under which another client, or a slip of the pen,
@@ -77,4 +78,26 @@ pub(super) fn misplaced(
         ),
         fix,
     }
+}
+
+/// What stands under a key of servers and is no object: where, what is said of it,
+/// and what helps where that is known.
+pub(super) fn no_object(key: &str, other: &Node) -> (Place, String, Option<&'static str>) {
+    let kind = other.kind();
+    let is_one = |item: &Node| {
+        ["command", "url"]
+            .iter()
+            .any(|name| item.member(name).is_some())
+    };
+    if !other.elements().iter().any(is_one) {
+        let what = format!("`{key}` is {kind}, and has to be an object");
+        return (other.place, what, None);
+    }
+    // docs.continue.dev/reference, "mcpServers".
+    let what = format!(
+        "`{key}` is {kind} of servers, as in a configuration of Continue, which jelly does not read"
+    );
+    let help = "`jelly list -- COMMAND ARGS` starts one of them, and says what is wrong with it; \
+                other clients have an object here, with the servers by their names";
+    (other.place, what, Some(help))
 }

@@ -8,7 +8,7 @@ use super::clients::{Client, ClientFormat};
 use super::document::{Data, Member, Node, SyntaxProblem, parse, refused};
 use super::entry::{Config, Entry, Input, Place, Reached, Spot};
 use super::kinds::contradiction;
-use super::misplaced::{misplaced, strangers};
+use super::misplaced::{misplaced, no_object, strangers};
 use super::slow_start::own_limit;
 use jelly_base::model::{Finding, FindingLevel, Lint};
 use jelly_base::text::{close_names, without_mark};
@@ -101,7 +101,7 @@ pub fn read(path: &Path, text: &str, project: &Path) -> Result<Config, ConfigErr
     };
     reader
         .root(&root, project, &mut config)
-        .map_err(|(place, what)| error(Some(place), what, Some(shape(client))))?;
+        .map_err(|(place, what, help)| error(Some(place), what, help.or(Some(shape(client)))))?;
     if let Some(problem) = refused(text, reader.format.syntax) {
         let finding = reader.refusal(&problem);
         // It belongs to the server that it stands in, or before.
@@ -161,7 +161,7 @@ fn client_by_shape(root: &Node) -> Client {
     }
 }
 
-type Refused = (Place, String);
+type Refused = (Place, String, Option<&'static str>);
 
 struct Reader<'t> {
     path: &'t Path,
@@ -236,10 +236,7 @@ impl Reader<'_> {
                     config.has_servers_key = true;
                     self.servers(servers, config);
                 }
-                Some(other) => {
-                    let what = format!("`{key}` is {}, and has to be an object", other.kind());
-                    return Err((other.place, what));
-                }
+                Some(other) => return Err(no_object(key, other)),
                 None => {}
             }
         }

@@ -156,6 +156,16 @@ fn what_is_no_configuration_is_said_with_line_and_column() {
 }
 
 #[test]
+fn a_list_of_servers_is_said_to_be_continues() {
+    let listed = "name: x\nmcpServers:\n  - name: a\n    command: python3\n";
+    let error = read(Path::new("config.yaml"), listed, Path::new("/")).unwrap_err();
+    assert_eq!(error.at(), "config.yaml:3:3");
+    assert!(error.what.contains("Continue"), "{}", error.what);
+    let help = error.help.unwrap_or_default();
+    assert!(help.contains("`jelly list -- COMMAND ARGS`"), "{help}");
+}
+
+#[test]
 fn a_malformed_entry_is_its_own_flaw_and_the_others_go_on() {
     let config = config(
         "x.json",

@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Copy)]
 pub struct PlanServer<'a> {
     pub plan: &'a Path,
+    /// The plan is JSON: what is to be pasted into it is so too.
+    pub is_json: bool,
     pub place: Place,
     pub redactor: &'a Redactor,
     pub home: Option<&'a Path>,
@@ -51,7 +53,10 @@ pub fn look(diagnosis: &mut Diagnosis, failure: &Failure, server: &PlanServer<'_
     };
     let config = Config {
         path: server.plan.to_owned(),
-        client: Client::Plan,
+        client: match server.is_json {
+            true => Client::JsonPlan,
+            false => Client::Plan,
+        },
         entries: Vec::new(),
         inputs: Vec::new(),
         has_servers_key: true,

@@ -264,6 +264,7 @@ impl Doctor<'_> {
         };
         let more_time = match self.context.config.client {
             Client::Plan => "Or give it more time: `startup_timeout: 5m`.",
+            Client::JsonPlan => "Or give it more time: `\"startup_timeout\": \"5m\"`.",
             _ => "Or give it more time (`--timeout 5m`); most clients wait a minute at most.",
         };
         let remedy = Remedy::new()
