@@ -2,7 +2,7 @@
 //! of the run's report, with and without the properties that it has there, in
 //! the hook's bundle, in the history and in doctor.
 
-use crate::support::doctor::{examined, of};
+use crate::support::doctor::{examined, fixes, of};
 use crate::support::{Project, Run};
 use jelly_mock::{CATALOGUE, Fault, FaultEntry};
 use serde_json::{Map, Value, json};
@@ -576,6 +576,97 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
             assert!(advice.contains(told), "{name}: {advice}");
         }
         assert_eq!(label(of_doctor), label(of_run), "{name}");
+    }
+}
+
+/// What is to be installed or built, and where, as both print it.
+#[test]
+fn what_a_server_lacks_is_installed_by_the_same_command_in_doctor_and_run() {
+    let project = Project::empty();
+    let python = |folder: &str, import: &str| {
+        project.write(&format!("{folder}/server.py"), format!("{import}\n"));
+        // Without what happens to be installed here.
+        json!({"command": "python3", "args": ["-S", project.path(&format!("{folder}/server.py"))]})
+    };
+    project.write("listed/requirements.txt", "requests\n");
+    let node = |folder: &str, package: Value, script: &str| {
+        project.write(&format!("{folder}/package.json"), package.to_string());
+        project.write(&format!("{folder}/index.js"), "import 'zod';\n");
+        json!({"command": "node", "args": [script], "cwd": project.path(folder)})
+    };
+    let package = |manager: &str| {
+        json!({
+            "name": "x", "type": "module", "packageManager": manager,
+            "scripts": {"build": "tsc"}, "dependencies": {"zod": "3"},
+        })
+    };
+    let in_folder = |folder: &str, words: &str| format!("$ cd {} && {words}", project.at(folder));
+    let cases: [(&str, Value, Option<String>); 8] = [
+        (
+            "jwt",
+            python("jwt", "import jwt"),
+            Some(" PyJWT".to_owned()),
+        ),
+        (
+            "fitz",
+            python("fitz", "import fitz"),
+            Some(" pymupdf".to_owned()),
+        ),
+        (
+            "cloud",
+            python("cloud", "import google.cloud.storage"),
+            Some(" google-cloud-storage".to_owned()),
+        ),
+        ("unknown", python("unknown", "import requests_nope_x"), None),
+        (
+            "listed",
+            python("listed", "import requests_nope_x"),
+            Some(format!(" -r {}", project.at("listed/requirements.txt"))),
+        ),
+        (
+            "pnpm",
+            node("pnpm", package("pnpm@9.0.0"), "index.js"),
+            Some(in_folder("pnpm", "pnpm install")),
+        ),
+        (
+            "yarn",
+            node("yarn", package("yarn@4.0.0"), "index.js"),
+            Some(in_folder("yarn", "yarn install")),
+        ),
+        (
+            "unbuilt",
+            node("unbuilt", package("bun@1.1.0"), "dist/index.js"),
+            Some(in_folder("unbuilt", "bun install && bun run build")),
+        ),
+    ];
+    let servers: BTreeMap<&str, &Value> = cases
+        .iter()
+        .map(|(name, server, _)| (*name, server))
+        .collect();
+    let report = examined(&project, &servers, "20s");
+    let steps: Vec<Value> = cases
+        .iter()
+        .map(|(name, ..)| json!({"id": format!("s-{name}"), "server": name, "list": "tools"}))
+        .collect();
+    let plan = json!({
+        "version": 1, "budgets": {"max_iterations": 1}, "servers": servers, "steps": steps,
+    });
+    project.write("plan.yaml", plan.to_string());
+    let run = project.run(&[]);
+    for (name, _, command) in &cases {
+        for told in [of(&report, name), run.last().failure(name)] {
+            let installs: Vec<&str> = fixes(told)
+                .into_iter()
+                .filter(|fix| fix.starts_with("$ ") && fix.contains(" install"))
+                .collect();
+            match command {
+                Some(end) => assert!(
+                    installs.iter().any(|line| line.ends_with(end)),
+                    "{name}: {told:#}"
+                ),
+                None => assert!(installs.is_empty(), "{name}: {told:#}"),
+            }
+        }
     }
 }
 

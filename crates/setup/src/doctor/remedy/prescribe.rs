@@ -134,7 +134,8 @@ impl<'a> Doctor<'a> {
 }
 
 impl Doctor<'_> {
-    fn remedy(&self, cause: &str) -> Remedy {
+    /// What mends this cause.
+    pub(super) fn remedy(&self, cause: &str) -> Remedy {
         match cause {
             "command_not_found" => self.command(),
             "package_not_found" => self.package(),

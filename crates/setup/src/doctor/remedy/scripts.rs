@@ -6,7 +6,7 @@ use super::npm::NpmPackage;
 use super::prescribe::{Doctor, blank, found};
 use super::programs::UPSTREAM;
 use super::steps::Remedy;
-use crate::doctor::clients::quoted;
+use crate::doctor::clients::{Client, quoted};
 use crate::doctor::entry::{Reached, Spot};
 use crate::doctor::launcher::{FOLDER_FLAGS, assigned};
 use jelly_base::text::redact::holds_secret;
@@ -190,10 +190,13 @@ impl Doctor<'_> {
             None if is_whole => (Remedy::new(), format!("Name an existing {thing},")),
             None => {
                 let folder = self.context.failure.cwd.as_deref().unwrap_or("/");
-                let what = format!(
-                    "It is looked for in {folder}, where the client starts the server; write the \
-                     whole path"
-                );
+                let what = match self.context.config.client {
+                    Client::Plan => format!("It is looked for in {folder}; write the right path"),
+                    _ => format!(
+                        "It is looked for in {folder}, where the client starts the server; write \
+                         the whole path"
+                    ),
+                };
                 (Remedy::new(), what)
             }
         };
