@@ -437,13 +437,21 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
     project.script("bom.sh", "\u{feff}#!/bin/sh\nexit\n");
     project.script("env", "#!/usr/bin/env python3 -u\npass\n");
     project.script("bare.py", "import sys\n");
+    project.script("empty", "");
+    project.script(
+        "page",
+        "<!DOCTYPE html>\n<html><body>Not Found</body></html>\n",
+    );
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 9\n";
+    project.script("pointer", pointer);
+    project.script("pe.exe", "MZ\0\0\0\0\0\0");
     let mut program = std::fs::read("/bin/true").unwrap();
     program[18] = if program[18] == 0xb7 { 0x3e } else { 0xb7 };
     let other = project.write("other", &program);
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(other, mode).unwrap();
     let quoted = "\"x.js\"";
-    let cases: [(&str, Value, &str, &str); 18] = [
+    let cases: [(&str, Value, &str, &str); 31] = [
         (
             "flag",
             json!({"command": "node", "args": ["--no-warnings x.js"]}),
@@ -491,6 +499,84 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
             json!({"command": "python3 -m srv"}),
             "doctor/whole-line-in-command",
             "[\"-m\", \"srv\"]",
+        ),
+        (
+            "redirected",
+            json!({"command": "python3", "args": ["x.py > log 2>&1"]}),
+            "doctor/words-not-split",
+            "[\"x.py\"]",
+        ),
+        (
+            "quiet",
+            json!({"command": "python3 x.py 2>/dev/null"}),
+            "doctor/shell-line",
+            "[\"x.py\"]",
+        ),
+        (
+            "piped",
+            json!({"command": "python3", "args": ["x.py --x | tee log"]}),
+            "doctor/words-not-split",
+            "[\"-c\", \"python3 x.py --x | tee log\"]",
+        ),
+        (
+            "activated",
+            json!({"command": "source .venv/bin/activate && python3 x.py"}),
+            "doctor/shell-line",
+            "/.venv/bin/python3\"",
+        ),
+        (
+            "sourced",
+            json!({"command": "source .env && ./x"}),
+            "doctor/shell-line",
+            "\"bash\"",
+        ),
+        (
+            "with_c",
+            json!({"command": "bash", "args": ["-c python3 x.py"]}),
+            "doctor/words-not-split",
+            "[\"-c\", \"python3 x.py\"]",
+        ),
+        (
+            "subcommand",
+            json!({"command": "git", "args": ["status --x"]}),
+            "doctor/words-not-split",
+            "[\"status\", \"--x\"]",
+        ),
+        (
+            "quoted",
+            json!({"command": "\"python3\"", "args": ["x.py"]}),
+            "doctor/quotes-in-command",
+            "\"python3\"",
+        ),
+        (
+            "typographic",
+            json!({"command": "python3", "args": ["“x.py”"]}),
+            "doctor/quotes-in-argument",
+            "[\"x.py\"]",
+        ),
+        (
+            "empty",
+            json!({"command": "./empty"}),
+            "doctor/no-program",
+            "is empty",
+        ),
+        (
+            "page",
+            json!({"command": "./page"}),
+            "doctor/no-program",
+            "is a web page",
+        ),
+        (
+            "pointer",
+            json!({"command": "./pointer"}),
+            "doctor/no-program",
+            "git lfs pull",
+        ),
+        (
+            "pe",
+            json!({"command": "./pe.exe"}),
+            "doctor/other-architecture",
+            "for Windows",
         ),
         (
             "crlf_sh",
@@ -576,6 +662,37 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
             assert!(advice.contains(told), "{name}: {advice}");
         }
         assert_eq!(label(of_doctor), label(of_run), "{name}");
+    }
+}
+
+#[test]
+fn a_path_that_only_a_shell_understands_is_named_with_the_whole_one() {
+    let project = Project::empty();
+    let whole = project.write("home/srv.py", "pass\n");
+    let servers = json!({
+        "tilde": {"command": "python3", "args": ["~/srv.py"]},
+        "variable": {"command": "python3", "args": ["$HOME/srv.py"]},
+        "program": {"command": "~/srv.py"},
+    });
+    project.write("mcp.json", json!({ "mcpServers": servers }).to_string());
+    let names = ["tilde", "variable", "program"];
+    let steps =
+        names.map(|name| json!({"id": format!("s-{name}"), "server": name, "list": "tools"}));
+    let plan = json!({
+        "version": 1, "budgets": {"max_iterations": 1}, "servers": servers, "steps": steps,
+    });
+    project.write("plan.yaml", plan.to_string());
+    let home = project.at("home");
+    let doctor = ["doctor", "mcp.json", "--format", "json"];
+    let ended = project.jelly(&doctor).env("HOME", &home).output();
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let run = Run::of(&project, project.call(&[]).env("HOME", &home).output());
+    for name in names {
+        for told in [of(&report, name), run.last().failure(name)] {
+            assert_eq!(told["diagnosis"]["rule"], "doctor/shell-path", "{told:#}");
+            let fixes = fixes(told).join("\n");
+            assert!(fixes.contains(&*whole.to_string_lossy()), "{name}: {fixes}");
+        }
     }
 }
 
