@@ -693,7 +693,28 @@ fn a_path_that_only_a_shell_understands_is_named_with_the_whole_one() {
             let fixes = fixes(told).join("\n");
             assert!(fixes.contains(&*whole.to_string_lossy()), "{name}: {fixes}");
         }
+        // Once is enough.
+        assert_eq!(of(&report, name)["findings"], json!([]), "{report:#}");
     }
+}
+
+#[test]
+fn doctor_says_once_how_a_launch_is_put_right() {
+    let project = Project::empty();
+    project.write("x.py", "pass\n");
+    project.script("orphan", "#!/no/such/python3\npass\n");
+    let servers = json!({
+        "folder": {"command": "cd /tmp && python3 x.py"},
+        "words": {"command": "python3 -u x.py"},
+        "orphan": {"command": project.path("orphan")},
+    });
+    let report = examined(&project, &servers, "20s");
+    for name in ["folder", "words", "orphan"] {
+        let told = of(&report, name);
+        assert_eq!(told["findings"], json!([]), "{told:#}");
+    }
+    let fixes = fixes(of(&report, "orphan")).join("\n");
+    assert!(!fixes.contains("Start it by its interpreter"), "{fixes}");
 }
 
 /// What is to be installed or built, and where, as both print it.

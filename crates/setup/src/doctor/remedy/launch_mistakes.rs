@@ -215,13 +215,13 @@ impl Doctor<'_> {
         let name = self.started.format.command_name();
         let text = &self.started.command.text;
         let (what, how) = match text.trim().contains(char::is_whitespace) {
-            true => ("holds a whole command line", "write its words apart,"),
-            false => ("has a blank before or behind its name", "write it without,"),
+            true => ("holds a whole command line", "Write its words apart,"),
+            false => ("has a blank before or behind its name", "Write it without,"),
         };
         let remedy = Remedy::new()
             .what(format!("`{name}` {what}: `{}`.", self.started.shown(text)))
             .why("It is taken for the name of a program.")
-            .write(format!("`{name}` {what}; {how}"), members);
+            .write(how, members);
         let rule = "doctor/whole-line-in-command";
         Some(Seen::new(rule, "command_not_found", remedy))
     }
