@@ -428,6 +428,7 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
     project.write("x.py", "import json\njson.dumps({})\n");
     project.write("shadow/json.py", "nothing = 1\n");
     project.write("shadow/x.py", "import json\njson.dumps({})\n");
+    project.write("moved.py", "from collections import Mapping\n");
     project.write("old.py", "print \"hello\"\n");
     project.write("esm/package.json", r#"{"type": "module"}"#);
     project.write("esm/x.js", "const fs = require('fs');\n");
@@ -451,7 +452,7 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(other, mode).unwrap();
     let quoted = "\"x.js\"";
-    let cases: [(&str, Value, &str, &str); 31] = [
+    let cases: [(&str, Value, &str, &str); 32] = [
         (
             "flag",
             json!({"command": "node", "args": ["--no-warnings x.js"]}),
@@ -625,6 +626,12 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
             json!({"command": "python3", "args": ["old.py"]}),
             "python/python-2",
             "old.py:1",
+        ),
+        (
+            "moved",
+            json!({"command": "python3", "args": ["moved.py"]}),
+            "python/collections-moved",
+            "from collections.abc import Mapping",
         ),
         (
             "esm",

@@ -25,9 +25,11 @@ const OTHERWISE: &[&str] = &[
     "node/native-rebuild",
     "process/old-libc",
     "python/built-without",
+    "python/collections-moved",
     "python/distutils",
     "python/gpu-missing",
     "python/module-shadowed",
+    "python/name-removed",
     "python/python-2",
 ];
 
