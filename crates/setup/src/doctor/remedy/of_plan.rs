@@ -71,10 +71,7 @@ pub fn look(diagnosis: &mut Diagnosis, failure: &Failure, server: &PlanServer<'_
         && let Some(seen) = Doctor::new(diagnosis, &context, started).seen(&diagnosis.root_cause)
     {
         seen.into(diagnosis, &config, server.redactor);
-    } else if let Some(started) = Started::new(&entry, format, server.redactor)
-        // What a secret is was taken out of the arguments.
-        && !failure.argv.iter().any(|word| word.contains("[secret"))
-    {
+    } else if let Some(started) = Started::new(&entry, format, server.redactor) {
         let doctor = Doctor::new(diagnosis, &context, started);
         let cause = &*diagnosis.root_cause;
         let remedy = match cause {
