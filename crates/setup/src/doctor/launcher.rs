@@ -35,14 +35,17 @@ pub(super) fn has_shell_words(words: &[impl AsRef<str>]) -> bool {
 }
 
 /// Where a word has a shell redirect a stream: `2>/dev/null`, and nothing where
-/// the next word says it. `>=3.10` is a range, and `<name>` to be filled in.
+/// the next word says it. `>=3.10` is a range, `>warn` a level perhaps, and
+/// `<name>` is to be filled in.
 fn redirected(word: &str) -> Option<&str> {
     let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest = rest.strip_prefix('&').unwrap_or(rest);
+    let is_sure = rest.len() < word.len() || rest.starts_with(">>");
     let target = rest
         .strip_prefix(">>")
         .or_else(|| rest.strip_prefix(['>', '<']))?;
-    let is_target = target.starts_with(|c: char| c.is_ascii_alphabetic() || "&/.~$".contains(c));
+    let is_target = target.starts_with(['&', '/', '.', '~', '$'])
+        || is_sure && target.starts_with(|c: char| c.is_ascii_alphabetic());
     (target.is_empty() || is_target && !target.ends_with('>')).then_some(target)
 }
 
@@ -371,14 +374,16 @@ mod tests {
         for (line, kept) in [
             ("srv.py > /tmp/log 2>&1", "srv.py"),
             ("srv.py 2>/dev/null --x", "srv.py --x"),
-            ("srv.py >>log <in &>all", "srv.py"),
+            ("srv.py >>log <./in &>all", "srv.py"),
             ("srv.py 2> err", "srv.py"),
         ] {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
             assert!(has_shell_words(&words), "{line}");
             assert_eq!(without_redirections(&words).join(" "), kept, "{line}");
         }
-        for word in [">=3.10", "<2", "<name>", "a>b", "->", "&x", "12"] {
+        for word in [
+            ">=3.10", "<2", "<name>", "</name>", ">warn", "a>b", "->", "&x", "12",
+        ] {
             assert!(!has_shell_words(&[word]), "{word}");
         }
     }
