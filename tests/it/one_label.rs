@@ -736,13 +736,13 @@ fn what_a_server_lacks_is_installed_by_the_same_command_in_doctor_and_run() {
     project.write("listed/requirements.txt", "requests\n");
     let node = |folder: &str, package: Value, script: &str| {
         project.write(&format!("{folder}/package.json"), package.to_string());
-        project.write(&format!("{folder}/index.js"), "import 'zod';\n");
+        project.write(&format!("{folder}/index.js"), "import 'left-out';\n");
         json!({"command": "node", "args": [script], "cwd": project.path(folder)})
     };
     let package = |manager: &str| {
         json!({
             "name": "x", "type": "module", "packageManager": manager,
-            "scripts": {"build": "tsc"}, "dependencies": {"zod": "3"},
+            "scripts": {"build": "tsc"}, "dependencies": {"left-out": "1"},
         })
     };
     let in_folder = |folder: &str, words: &str| format!("$ cd {} && {words}", project.at(folder));
