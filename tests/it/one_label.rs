@@ -2,7 +2,7 @@
 //! of the run's report, with and without the properties that it has there, in
 //! the hook's bundle, in the history and in doctor.
 
-use crate::support::doctor::{examined, of};
+use crate::support::doctor::{examined, fixes, of};
 use crate::support::{Project, Run};
 use jelly_mock::{CATALOGUE, Fault, FaultEntry};
 use serde_json::{Map, Value, json};
@@ -428,6 +428,7 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
     project.write("x.py", "import json\njson.dumps({})\n");
     project.write("shadow/json.py", "nothing = 1\n");
     project.write("shadow/x.py", "import json\njson.dumps({})\n");
+    project.write("moved.py", "from collections import Mapping\n");
     project.write("old.py", "print \"hello\"\n");
     project.write("esm/package.json", r#"{"type": "module"}"#);
     project.write("esm/x.js", "const fs = require('fs');\n");
@@ -437,13 +438,21 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
     project.script("bom.sh", "\u{feff}#!/bin/sh\nexit\n");
     project.script("env", "#!/usr/bin/env python3 -u\npass\n");
     project.script("bare.py", "import sys\n");
+    project.script("empty", "");
+    project.script(
+        "page",
+        "<!DOCTYPE html>\n<html><body>Not Found</body></html>\n",
+    );
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 9\n";
+    project.script("pointer", pointer);
+    project.script("pe.exe", "MZ\0\0\0\0\0\0");
     let mut program = std::fs::read("/bin/true").unwrap();
     program[18] = if program[18] == 0xb7 { 0x3e } else { 0xb7 };
     let other = project.write("other", &program);
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(other, mode).unwrap();
     let quoted = "\"x.js\"";
-    let cases: [(&str, Value, &str, &str); 18] = [
+    let cases: [(&str, Value, &str, &str); 32] = [
         (
             "flag",
             json!({"command": "node", "args": ["--no-warnings x.js"]}),
@@ -491,6 +500,84 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
             json!({"command": "python3 -m srv"}),
             "doctor/whole-line-in-command",
             "[\"-m\", \"srv\"]",
+        ),
+        (
+            "redirected",
+            json!({"command": "python3", "args": ["x.py > log 2>&1"]}),
+            "doctor/words-not-split",
+            "[\"x.py\"]",
+        ),
+        (
+            "quiet",
+            json!({"command": "python3 x.py 2>/dev/null"}),
+            "doctor/shell-line",
+            "[\"x.py\"]",
+        ),
+        (
+            "piped",
+            json!({"command": "python3", "args": ["x.py --x | tee log"]}),
+            "doctor/words-not-split",
+            "[\"-c\", \"python3 x.py --x | tee log\"]",
+        ),
+        (
+            "activated",
+            json!({"command": "source .venv/bin/activate && python3 x.py"}),
+            "doctor/shell-line",
+            "/.venv/bin/python3\"",
+        ),
+        (
+            "sourced",
+            json!({"command": "source .env && ./x"}),
+            "doctor/shell-line",
+            "\"bash\"",
+        ),
+        (
+            "with_c",
+            json!({"command": "bash", "args": ["-c python3 x.py"]}),
+            "doctor/words-not-split",
+            "[\"-c\", \"python3 x.py\"]",
+        ),
+        (
+            "subcommand",
+            json!({"command": "git", "args": ["status --x"]}),
+            "doctor/words-not-split",
+            "[\"status\", \"--x\"]",
+        ),
+        (
+            "quoted",
+            json!({"command": "\"python3\"", "args": ["x.py"]}),
+            "doctor/quotes-in-command",
+            "\"python3\"",
+        ),
+        (
+            "typographic",
+            json!({"command": "python3", "args": ["“x.py”"]}),
+            "doctor/quotes-in-argument",
+            "[\"x.py\"]",
+        ),
+        (
+            "empty",
+            json!({"command": "./empty"}),
+            "doctor/no-program",
+            "is empty",
+        ),
+        (
+            "page",
+            json!({"command": "./page"}),
+            "doctor/no-program",
+            "is a web page",
+        ),
+        (
+            "pointer",
+            json!({"command": "./pointer"}),
+            "doctor/no-program",
+            "git lfs pull",
+        ),
+        (
+            "pe",
+            json!({"command": "./pe.exe"}),
+            "doctor/other-architecture",
+            "for Windows",
         ),
         (
             "crlf_sh",
@@ -541,6 +628,12 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
             "old.py:1",
         ),
         (
+            "moved",
+            json!({"command": "python3", "args": ["moved.py"]}),
+            "python/collections-moved",
+            "from collections.abc import Mapping",
+        ),
+        (
             "esm",
             json!({"command": "node", "args": ["esm/x.js"]}),
             "node/module-system",
@@ -576,6 +669,149 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
             assert!(advice.contains(told), "{name}: {advice}");
         }
         assert_eq!(label(of_doctor), label(of_run), "{name}");
+    }
+}
+
+#[test]
+fn a_path_that_only_a_shell_understands_is_named_with_the_whole_one() {
+    let project = Project::empty();
+    let whole = project.write("home/srv.py", "pass\n");
+    let servers = json!({
+        "tilde": {"command": "python3", "args": ["~/srv.py"]},
+        "variable": {"command": "python3", "args": ["$HOME/srv.py"]},
+        "program": {"command": "~/srv.py"},
+    });
+    project.write("mcp.json", json!({ "mcpServers": servers }).to_string());
+    let names = ["tilde", "variable", "program"];
+    let steps =
+        names.map(|name| json!({"id": format!("s-{name}"), "server": name, "list": "tools"}));
+    let plan = json!({
+        "version": 1, "budgets": {"max_iterations": 1}, "servers": servers, "steps": steps,
+    });
+    project.write("plan.yaml", plan.to_string());
+    let home = project.at("home");
+    let doctor = ["doctor", "mcp.json", "--format", "json"];
+    let ended = project.jelly(&doctor).env("HOME", &home).output();
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let run = Run::of(&project, project.call(&[]).env("HOME", &home).output());
+    for name in names {
+        for told in [of(&report, name), run.last().failure(name)] {
+            assert_eq!(told["diagnosis"]["rule"], "doctor/shell-path", "{told:#}");
+            let fixes = fixes(told).join("\n");
+            assert!(fixes.contains(&*whole.to_string_lossy()), "{name}: {fixes}");
+        }
+        // Once is enough.
+        assert_eq!(of(&report, name)["findings"], json!([]), "{report:#}");
+    }
+}
+
+#[test]
+fn doctor_says_once_how_a_launch_is_put_right() {
+    let project = Project::empty();
+    project.write("x.py", "pass\n");
+    project.script("orphan", "#!/no/such/python3\npass\n");
+    let servers = json!({
+        "folder": {"command": "cd /tmp && python3 x.py"},
+        "words": {"command": "python3 -u x.py"},
+        "orphan": {"command": project.path("orphan")},
+    });
+    let report = examined(&project, &servers, "20s");
+    for name in ["folder", "words", "orphan"] {
+        let told = of(&report, name);
+        assert_eq!(told["findings"], json!([]), "{told:#}");
+    }
+    let fixes = fixes(of(&report, "orphan")).join("\n");
+    assert!(!fixes.contains("Start it by its interpreter"), "{fixes}");
+}
+
+/// What is to be installed or built, and where, as both print it.
+#[test]
+fn what_a_server_lacks_is_installed_by_the_same_command_in_doctor_and_run() {
+    let project = Project::empty();
+    let python = |folder: &str, import: &str| {
+        project.write(&format!("{folder}/server.py"), format!("{import}\n"));
+        // Without what happens to be installed here.
+        json!({"command": "python3", "args": ["-S", project.path(&format!("{folder}/server.py"))]})
+    };
+    project.write("listed/requirements.txt", "requests\n");
+    let node = |folder: &str, package: Value, script: &str| {
+        project.write(&format!("{folder}/package.json"), package.to_string());
+        project.write(&format!("{folder}/index.js"), "import 'left-out';\n");
+        json!({"command": "node", "args": [script], "cwd": project.path(folder)})
+    };
+    let package = |manager: &str| {
+        json!({
+            "name": "x", "type": "module", "packageManager": manager,
+            "scripts": {"build": "tsc"}, "dependencies": {"left-out": "1"},
+        })
+    };
+    let in_folder = |folder: &str, words: &str| format!("$ cd {} && {words}", project.at(folder));
+    let cases: [(&str, Value, Option<String>); 8] = [
+        (
+            "jwt",
+            python("jwt", "import jwt"),
+            Some(" PyJWT".to_owned()),
+        ),
+        (
+            "fitz",
+            python("fitz", "import fitz"),
+            Some(" pymupdf".to_owned()),
+        ),
+        (
+            "cloud",
+            python("cloud", "import google.cloud.storage"),
+            Some(" google-cloud-storage".to_owned()),
+        ),
+        ("unknown", python("unknown", "import requests_nope_x"), None),
+        (
+            "listed",
+            python("listed", "import requests_nope_x"),
+            Some(format!(" -r {}", project.at("listed/requirements.txt"))),
+        ),
+        (
+            "pnpm",
+            node("pnpm", package("pnpm@9.0.0"), "index.js"),
+            Some(in_folder("pnpm", "pnpm install")),
+        ),
+        (
+            "yarn",
+            node("yarn", package("yarn@4.0.0"), "index.js"),
+            Some(in_folder("yarn", "yarn install")),
+        ),
+        (
+            "unbuilt",
+            node("unbuilt", package("bun@1.1.0"), "dist/index.js"),
+            Some(in_folder("unbuilt", "bun install && bun run build")),
+        ),
+    ];
+    let servers: BTreeMap<&str, &Value> = cases
+        .iter()
+        .map(|(name, server, _)| (*name, server))
+        .collect();
+    let report = examined(&project, &servers, "20s");
+    let steps: Vec<Value> = cases
+        .iter()
+        .map(|(name, ..)| json!({"id": format!("s-{name}"), "server": name, "list": "tools"}))
+        .collect();
+    let plan = json!({
+        "version": 1, "budgets": {"max_iterations": 1}, "servers": servers, "steps": steps,
+    });
+    project.write("plan.yaml", plan.to_string());
+    let run = project.run(&[]);
+    for (name, _, command) in &cases {
+        for told in [of(&report, name), run.last().failure(name)] {
+            let installs: Vec<&str> = fixes(told)
+                .into_iter()
+                .filter(|fix| fix.starts_with("$ ") && fix.contains(" install"))
+                .collect();
+            match command {
+                Some(end) => assert!(
+                    installs.iter().any(|line| line.ends_with(end)),
+                    "{name}: {told:#}"
+                ),
+                None => assert!(installs.is_empty(), "{name}: {told:#}"),
+            }
+        }
     }
 }
 

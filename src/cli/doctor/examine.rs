@@ -17,7 +17,7 @@ use jelly_harness::exec::{CheckupSettings, Examined, examine, preflight};
 use jelly_process::CommandSpec;
 use jelly_setup::doctor::{
     Config, Entry, Platform, Reached, RemedyContext, Spot, Surroundings, duplicate_names, fill,
-    lint, prescribe, secrets_of, slow_start,
+    lint, prescribe, secrets_of, slow_start, without_repeated,
 };
 use jelly_triage::engine::{Audience, Engine};
 use jelly_wire::auth::{AuthSettings, Authorizer, Grant, TokenStore};
@@ -421,11 +421,7 @@ impl Examiner<'_> {
                 ));
                 fix.push(Fix::command(line));
             }
-            // Of what does not exist there is no version to name.
-            if diagnosis.root_cause == "package_not_found" {
-                let other = |finding: &Finding| finding.lint != Lint::UnpinnedVersion;
-                checkup.findings.retain(other);
-            }
+            without_repeated(&mut checkup.findings, &diagnosis);
             checkup.diagnosis = Some(diagnosis);
             checkup.by_hand = hand(&failure, reach, redactor);
         }

@@ -17,7 +17,7 @@ pub(super) struct Package<'a> {
 }
 
 /// What a shell understands, and no program does.
-const SHELL_WORDS: &[&str] = &["&&", "||", "|", ";", ">", "2>&1", "<"];
+const SHELL_WORDS: &[&str] = &["&&", "||", "|", ";", "&"];
 
 /// What only a shell does, and no program.
 const SHELL_COMMANDS: &[&str] = &["cd", "export", "source", "."];
@@ -31,7 +31,38 @@ pub(super) fn is_for_a_shell(words: &[impl AsRef<str>]) -> bool {
 /// Whether some of the words are a shell's.
 pub(super) fn has_shell_words(words: &[impl AsRef<str>]) -> bool {
     let mut words = words.iter().map(AsRef::as_ref);
-    words.any(|word| SHELL_WORDS.contains(&word))
+    words.any(|word| SHELL_WORDS.contains(&word) || redirected(word).is_some())
+}
+
+/// Where a word has a shell redirect a stream: `2>/dev/null`, and nothing where
+/// the next word says it. `>=3.10` is a range, `>warn` a level perhaps, and
+/// `<name>` is to be filled in.
+fn redirected(word: &str) -> Option<&str> {
+    let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = rest.strip_prefix('&').unwrap_or(rest);
+    let is_sure = rest.len() < word.len() || rest.starts_with(">>");
+    let target = rest
+        .strip_prefix(">>")
+        .or_else(|| rest.strip_prefix(['>', '<']))?;
+    let is_target = target.starts_with(['&', '/', '.', '~', '$'])
+        || is_sure && target.starts_with(|c: char| c.is_ascii_alphabetic());
+    (target.is_empty() || is_target && !target.ends_with('>')).then_some(target)
+}
+
+/// The words without what a shell redirects, and whither.
+pub(super) fn without_redirections(words: &[String]) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match redirected(word) {
+            None => kept.push(word.clone()),
+            Some("") => {
+                words.next();
+            }
+            Some(_) => {}
+        }
+    }
+    kept
 }
 
 /// The variables that a shell would set for a command, by what stands before it.
@@ -336,7 +367,26 @@ fn is_pinned_image(spec: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{name_of, package, runtime, up_to_program};
+    use super::{has_shell_words, name_of, package, runtime, up_to_program, without_redirections};
+
+    #[test]
+    fn redirections_are_a_shells_and_ranges_are_not() {
+        for (line, kept) in [
+            ("srv.py > /tmp/log 2>&1", "srv.py"),
+            ("srv.py 2>/dev/null --x", "srv.py --x"),
+            ("srv.py >>log <./in &>all", "srv.py"),
+            ("srv.py 2> err", "srv.py"),
+        ] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert!(has_shell_words(&words), "{line}");
+            assert_eq!(without_redirections(&words).join(" "), kept, "{line}");
+        }
+        for word in [
+            ">=3.10", "<2", "<name>", "</name>", ">warn", "a>b", "->", "&x", "12",
+        ] {
+            assert!(!has_shell_words(&[word]), "{word}");
+        }
+    }
 
     #[test]
     fn packages_are_found_behind_the_launchers_flags() {

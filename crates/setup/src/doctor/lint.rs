@@ -9,7 +9,7 @@ use super::clients::{Client, Platform, VariableSyntax};
 use super::entry::{Config, Entry, Reached, Spot};
 use super::launcher::{assigned, is_for_a_shell, name_of, package};
 use super::secrets::in_entry;
-use jelly_base::model::{Finding, FindingLevel, Lint};
+use jelly_base::model::{Diagnosis, Finding, FindingLevel, Lint};
 use jelly_base::text::{capitalised, is_placeholder, one_line, variable_name};
 use std::collections::HashMap;
 
@@ -21,6 +21,13 @@ const FILES: &[&str] = &[
 
 /// Commands that are batch files on Windows.
 const BATCHES: &[&str] = &["npx", "npm", "pnpm", "pnpx", "yarn"];
+
+/// Rules of remedies that take a command apart.
+const SAY_OF_COMMAND: &[&str] = &[
+    "doctor/quotes-in-command",
+    "doctor/shell-line",
+    "doctor/whole-line-in-command",
+];
 
 /// How much of a text of the configuration a finding quotes.
 const QUOTED: usize = 80;
@@ -96,6 +103,31 @@ pub fn duplicate_names(configs: &[Config]) -> Vec<(usize, usize, Finding)> {
         }
     }
     found
+}
+
+/// Leaves out the findings that a diagnosis says better, since it knows what
+/// came of them.
+pub fn without_repeated(findings: &mut Vec<Finding>, diagnosis: &Diagnosis) {
+    let rule = &*diagnosis.rule;
+    let paths = findings.iter().filter(|f| f.lint == Lint::ShellPath);
+    // It speaks of one path.
+    let is_only_path = paths.count() == 1;
+    findings.retain(|finding| match finding.lint {
+        Lint::CommandWithArguments => !SAY_OF_COMMAND.contains(&rule),
+        Lint::ShellPath => !(is_only_path && rule == "doctor/shell-path"),
+        // Of what does not exist there is no version to name.
+        Lint::UnpinnedVersion => diagnosis.root_cause != "package_not_found",
+        Lint::Malformed
+        | Lint::Unfilled
+        | Lint::WindowsNpx
+        | Lint::RelativePath
+        | Lint::PlainSecret
+        | Lint::EmptyEnv
+        | Lint::DuplicateName
+        | Lint::WrongKey
+        | Lint::TypeMismatch
+        | Lint::SlowStart => true,
+    });
 }
 
 struct Linter<'a> {

@@ -39,7 +39,7 @@ pub use clients::{
 };
 pub use entry::{Config, Entry, Input, OwnLimit, Place, Reached, Spot};
 pub use launcher::package_name;
-pub use lint::{duplicate_names, lint, variable_of};
+pub use lint::{duplicate_names, lint, variable_of, without_repeated};
 pub use read::{ConfigError, MAX_BYTES, read};
 pub use remedy::{
     PlanServer, REPLACED_STEPS, RemedyContext, Sight, install_by, look, package_manager, prescribe,

@@ -52,6 +52,7 @@ const KNOWN: &[&str] = &[
     "source",
     "install",
     "python",
+    "python_package",
     "schema",
     "pointer",
     "location",

@@ -10,7 +10,7 @@ use super::evidence::{evidence_of, in_words, with_values};
 use super::facts::{ErrorAnswer, Facts, FailureSource};
 use super::field::RuleSide;
 use super::fingerprint::{self, Algorithm, FingerprintParts};
-use super::launchers::launchers;
+use super::launchers::{launchers, python_package};
 use super::load::{RuleError, builtin_rules};
 use super::matcher::RuleMatcher;
 use super::own_words;
@@ -418,6 +418,7 @@ fn advice_of(
     if facts.source == FailureSource::Live {
         whereabouts(failure, &rule.root_cause, &mut values);
         launchers(failure, &rule.root_cause, &mut values);
+        python_package(failure, &rule.root_cause, &mut values);
     }
     let dialect = failure.dialect.as_deref().unwrap_or_default();
     let mut advice = advice::render(text, &values, dialect, audience);

@@ -1,9 +1,11 @@
-//! Well-known commands that start servers, and how each is installed.
+//! Well-known commands that start servers, and how each is installed; which
+//! package is installed for a module of Python.
 //!
 //! Source: each project's own page on installation, as of November 2026.
 
 use super::advice::Values;
 use jelly_base::model::{Failure, Phase};
+use jelly_base::text::{package_to_install, pypi_package};
 
 /// Commands, and what brings them.
 const KNOWN: &[(&[&str], &str)] = &[
@@ -73,9 +75,23 @@ pub(super) fn launchers(failure: &Failure, root_cause: &str, values: &mut Values
     }
 }
 
+/// Adds `python_package`, what is to be installed for a module of Python that
+/// is missing, where that is said or well known.
+pub(super) fn python_package(failure: &Failure, root_cause: &str, values: &mut Values) {
+    if root_cause != "missing_module" {
+        return;
+    }
+    let said = [&failure.stderr, &failure.message].map(|text| text.as_deref().unwrap_or_default());
+    let said = said.join("\n");
+    let known = || pypi_package(values.get("name")?, &said).map(str::to_owned);
+    if let Some(package) = package_to_install(&said).or_else(known) {
+        values.insert("python_package".to_owned(), package);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Values, launchers};
+    use super::{Values, launchers, python_package};
     use jelly_base::model::{Failure, Phase};
 
     #[test]
@@ -92,6 +108,32 @@ mod tests {
             let mut values = of(argv0);
             launchers(&failure(phase), "command_not_found", &mut values);
             assert!(!values.contains_key("install"), "{argv0}");
+        }
+    }
+
+    #[test]
+    fn only_a_package_that_is_known_to_bring_a_module_is_installed() {
+        for (name, said, package) in [
+            ("jwt", "", Some("PyJWT")),
+            (
+                "google",
+                "    import google.cloud.storage",
+                Some("google-cloud-storage"),
+            ),
+            ("requests_nope_x", "    import requests_nope_x", None),
+            (
+                "typer",
+                "typer is required: pip install 'mcp[cli]'",
+                Some("mcp[cli]"),
+            ),
+        ] {
+            let failure = Failure {
+                stderr: Some(said.to_owned()),
+                ..Failure::default()
+            };
+            let mut values = Values::from([("name".to_owned(), name.to_owned())]);
+            python_package(&failure, "missing_module", &mut values);
+            assert_eq!(values.get("python_package").map(String::as_str), package);
         }
     }
 }

@@ -157,7 +157,8 @@ impl<'a> Started<'a> {
     }
 
     pub(super) fn shown(&self, text: &str) -> String {
-        if self.redactor.redact(text) == text {
+        // Of a server of a plan, what is secret was masked before.
+        if self.redactor.redact(text) == text && !text.contains("[secret") {
             text.to_owned()
         } else {
             AS_IT_IS.to_owned()

@@ -93,7 +93,7 @@ impl Doctor<'_> {
         remedy
             .say(what)
             .paste(self.started.command_and_args(&interpreter, &words).members)
-            .instead_of(&["install-program"])
+            .instead_of(&["install-program", "start-by-interpreter"])
     }
 
     /// Whether a folder is a virtual environment and nothing else, and lies where its path

@@ -5,9 +5,10 @@ use super::prescribe::{Doctor, blank};
 use super::seen::Seen;
 use super::steps::Remedy;
 use crate::doctor::clients::quoted;
-use crate::doctor::launcher::{assigned, has_shell_words, is_for_a_shell};
+use crate::doctor::launcher::{assigned, has_shell_words, is_for_a_shell, without_redirections};
 use jelly_base::model::Phase;
-use std::path::PathBuf;
+use jelly_base::text::shell_word as word;
+use std::path::{Path, PathBuf};
 
 /// Programs that run a line of a shell, here or elsewhere.
 const RUN_LINES: &[&str] = &[
@@ -24,6 +25,22 @@ const RUN_LINES: &[&str] = &[
 ];
 
 const SHELLS: &[&str] = &["bash", "dash", "sh", "zsh"];
+
+/// Programs whose first argument is a command of theirs, which has no blank.
+const WITH_COMMANDS: &[&str] = &[
+    "bun", "cargo", "deno", "docker", "dotnet", "git", "go", "kubectl", "npm", "pipx", "pnpm",
+    "podman", "uv", "yarn",
+];
+
+/// Programs whose first argument is a package.
+const WITH_PACKAGES: &[&str] = &["bunx", "npx", "pnpx", "uvx"];
+
+/// Why a word with blanks is not what it looks like.
+const ONE_WORD: &str = "No shell splits it: the program gets it as one word.";
+
+/// What is written once a shell's own part is gone.
+const WITHOUT_REDIRECTION: &str =
+    "Leave out what redirects its output, which only a shell does; write";
 
 /// Machines by their number in a program's head.
 const MACHINES: &[(u8, &str)] = &[
@@ -49,6 +66,7 @@ impl Doctor<'_> {
                 .flatten()
         };
         self.shell_line()
+            .or_else(|| self.quoted_command())
             .or_else(|| self.whole_line())
             .or_else(words)
             .or_else(|| self.refused_file())
@@ -101,14 +119,93 @@ impl Doctor<'_> {
                 remedy.say(what).paste(format.joined(&members))
             }
             _ => {
-                let args = ["-c".to_owned(), started.shown(&line)];
-                remedy.write(
-                    "Have a shell run it,",
-                    started.command_and_args("sh", &args),
-                )
+                let steps = self.activated(&words);
+                let steps = steps.or_else(|| self.without_redirection(&words));
+                remedy.and(steps.unwrap_or_else(|| self.by_shell(&line)))
             }
         };
         Some(Seen::new("doctor/shell-line", "command_not_found", remedy))
+    }
+
+    /// A line that puts an environment of Python first in the PATH.
+    fn activated(&self, words: &[String]) -> Option<Remedy> {
+        let [source, script, and, program, args @ ..] = words else {
+            return None;
+        };
+        let bin = script.strip_suffix("/activate")?;
+        let is_activated = matches!(&**source, "source" | ".") && and == "&&";
+        if !is_activated || !program.starts_with("python") || has_shell_words(args) {
+            return None;
+        }
+        let python = self.whole(bin).join(program).display().to_string();
+        let args: Vec<String> = args.iter().map(|word| self.started.shown(word)).collect();
+        Some(Remedy::new().write(
+            "Write the Python of that environment itself,",
+            self.started.command_and_args(&python, &args),
+        ))
+    }
+
+    /// A line of which nothing but its redirections is for a shell.
+    fn without_redirection(&self, words: &[String]) -> Option<Remedy> {
+        let kept = without_redirections(words);
+        let is_plain = !is_for_a_shell(&kept) && assigned(&kept).is_empty();
+        // A shell was given a part of its line alone.
+        if kept.len() == words.len() || !is_plain || SHELLS.contains(&self.started.program()) {
+            return None;
+        }
+        let (program, args) = kept.split_first()?;
+        let args: Vec<String> = args.iter().map(|word| self.started.shown(word)).collect();
+        let change = self.started.command_and_args(program, &args);
+        Some(Remedy::new().write(WITHOUT_REDIRECTION, change))
+    }
+
+    fn by_shell(&self, line: &str) -> Remedy {
+        // What no other shell has.
+        let shell = match line.split_whitespace().any(|word| word == "source") {
+            true => "bash",
+            false => "sh",
+        };
+        let args = ["-c".to_owned(), self.started.shown(line)];
+        Remedy::new().write(
+            "Have a shell run it,",
+            self.started.command_and_args(shell, &args),
+        )
+    }
+
+    /// Quotes round the name of the program.
+    fn quoted_command(&self) -> Option<Seen> {
+        if self.context.failure.phase == Some(Phase::Handshake) {
+            return None;
+        }
+        let started = self.started;
+        let text = started.command.text.trim();
+        let plain = plain_quotes(text);
+        let mut quotes = ['"', '\''].into_iter();
+        let inner = quotes.find_map(|quote| plain.strip_prefix(quote)?.strip_suffix(quote))?;
+        if inner.trim().is_empty() || inner.contains(['"', '\'']) {
+            return None;
+        }
+        let is_path = inner.contains('\\') || self.context.sight.is_there(&self.whole(inner));
+        let words = match is_path {
+            true => vec![inner.to_owned()],
+            false => shlex::split(inner)?,
+        };
+        let (program, more) = words.split_first()?;
+        let change = match more {
+            [] => started.command(program),
+            _ => {
+                let more = more.iter().map(|word| started.shown(word));
+                let all: Vec<String> = more.chain(started.words()).collect();
+                started.command_and_args(program, &all)
+            }
+        };
+        let shown = started.shown(text);
+        let remedy = Remedy::new()
+            .what(format!("The quotes in `{shown}` are part of the command."))
+            .why("Only a shell takes quotes away, and none reads the command.")
+            .write("Write it without them,", change);
+        let rule = "doctor/quotes-in-command";
+        Some(Seen::new(rule, "command_not_found", remedy))
     }
 
     /// The whole command line in `command`.
@@ -118,13 +215,13 @@ impl Doctor<'_> {
         let name = self.started.format.command_name();
         let text = &self.started.command.text;
         let (what, how) = match text.trim().contains(char::is_whitespace) {
-            true => ("holds a whole command line", "write its words apart,"),
-            false => ("has a blank before or behind its name", "write it without,"),
+            true => ("holds a whole command line", "Write its words apart,"),
+            false => ("has a blank before or behind its name", "Write it without,"),
         };
         let remedy = Remedy::new()
             .what(format!("`{name}` {what}: `{}`.", self.started.shown(text)))
             .why("It is taken for the name of a program.")
-            .write(format!("`{name}` {what}; {how}"), members);
+            .write(how, members);
         let rule = "doctor/whole-line-in-command";
         Some(Seen::new(rule, "command_not_found", remedy))
     }
@@ -132,9 +229,9 @@ impl Doctor<'_> {
     /// Quotes that are part of an argument.
     fn quotes(&self) -> Option<Seen> {
         let is_quoted = |text: &str| {
-            let around = ['"', '\''].into_iter();
-            let mut around = around.filter(|q| text.len() > 1 && text.starts_with(*q));
-            around.any(|quote| text.ends_with(quote)) && !text.contains('{')
+            let text = plain_quotes(text);
+            let mut around = ['"', '\''].into_iter().filter(|q| text.starts_with(*q));
+            text.len() > 1 && around.any(|quote| text.ends_with(quote)) && !text.contains('{')
         };
         let what = |text: &str| format!("The quotes in `{text}` are part of the argument.");
         let why = "Only a shell takes quotes away, and none reads the arguments.";
@@ -151,20 +248,35 @@ impl Doctor<'_> {
                     .chars()
                     .all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
         };
-        if RUN_LINES.contains(&self.started.program()) || SHELLS.contains(&self.started.program()) {
-            return None;
+        let program = self.started.program();
+        if SHELLS.contains(&program) {
+            return self.unsplit_line();
         }
+        let is_command = |text: &str, first: &str, rest: &str| {
+            let mut args = self.started.args.iter();
+            let is_first = args.next().is_some_and(|arg| arg.text == text);
+            let is_name = first.starts_with(|c: char| c.is_ascii_lowercase())
+                && first
+                    .chars()
+                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+            let of_package = || WITH_PACKAGES.contains(&program) && rest.split(' ').any(is_flag);
+            is_first && is_name && (WITH_COMMANDS.contains(&program) || of_package())
+        };
+        let runs_lines = RUN_LINES.contains(&program);
         let sight = self.context.sight;
         let is_unsplit = |text: &str| {
             let Some((first, rest)) = text.split_once(' ') else {
                 return false;
             };
+            if is_command(text, first, rest) || runs_lines {
+                return is_command(text, first, rest);
+            }
             // Code for an interpreter is one word.
             if matches!(first, "-c" | "-e" | "-p" | "--eval") || text.contains('\n') {
                 return false;
             }
             // What `env` takes for one variable with blanks in its value.
-            if self.started.program() == "env" && !assigned(&[first]).is_empty() {
+            if program == "env" && !assigned(&[first]).is_empty() {
                 return sight
                     .on_path(rest.split(' ').next().unwrap_or_default())
                     .is_some();
@@ -174,9 +286,37 @@ impl Doctor<'_> {
             let has_flag = || rest.split(' ').any(is_flag) && !text.contains(['"', '\'', '{']);
             is_flag(first) || (first.contains(['.', '/', '@']) && (is_file() || has_flag()))
         };
-        let what = |text: &str| format!("`{text}` is one argument, and holds several words.");
-        let why = "No shell splits it: the program gets it as one word.";
-        self.split_args("doctor/words-not-split", is_unsplit, what, why)
+        self.split_args(
+            "doctor/words-not-split",
+            is_unsplit,
+            several_words,
+            ONE_WORD,
+        )
+    }
+
+    /// `-c` and the line behind it in one argument of a shell.
+    fn unsplit_line(&self) -> Option<Seen> {
+        let started = self.started;
+        let is_c = |flag: &str| {
+            let letters = flag.strip_prefix('-').unwrap_or_default();
+            letters.ends_with('c') && letters.chars().all(|c| c.is_ascii_lowercase())
+        };
+        let holds_both = |text: &str| text.split_once(' ').is_some_and(|(flag, _)| is_c(flag));
+        let index = started.args.iter().position(|arg| holds_both(&arg.text))?;
+        // What follows its line are the line's own arguments.
+        if started.args[..index].iter().any(|arg| is_c(&arg.text)) {
+            return None;
+        }
+        let text = &started.args[index].text;
+        let (flag, line) = text.split_once(' ')?;
+        let mut words = started.words();
+        words.splice(index..=index, [flag.to_owned(), started.shown(line.trim())]);
+        let remedy = Remedy::new()
+            .what(several_words(&started.shown(text)))
+            .why(ONE_WORD)
+            .write("Write", started.args(&words).at(self.at_arg(index)));
+        let rule = "doctor/words-not-split";
+        Some(Seen::new(rule, "invalid_argument", remedy))
     }
 
     /// The arguments with the words of the wrong ones apart.
@@ -189,20 +329,33 @@ impl Doctor<'_> {
     ) -> Option<Seen> {
         let started = self.started;
         let wrong = started.args.iter().position(|arg| is_wrong(&arg.text))?;
-        let mut words = Vec::new();
+        let (mut words, mut is_redirected) = (Vec::new(), false);
         for arg in started.args {
-            match is_wrong(&arg.text)
-                .then(|| shlex::split(&arg.text))
-                .flatten()
-            {
-                Some(split) => words.extend(split.iter().map(|word| started.shown(word))),
+            let apart = is_wrong(&arg.text).then(|| {
+                shlex::split(&plain_quotes(&arg.text)).or_else(|| shlex::split(&arg.text))
+            });
+            match apart.flatten() {
+                Some(split) => {
+                    let kept = without_redirections(&split);
+                    is_redirected |= kept.len() < split.len();
+                    words.extend(kept.iter().map(|word| started.shown(word)));
+                }
                 None => words.push(started.shown(&arg.text)),
             }
         }
         let remedy = Remedy::new()
             .what(what(&started.shown(&started.args[wrong].text)))
-            .why(why)
-            .write("Write", started.args(&words).at(self.at_arg(wrong)));
+            .why(why);
+        let remedy = if has_shell_words(&words) {
+            let texts = started.texts().join(" ");
+            remedy.and(self.by_shell(&format!("{} {texts}", started.command.text)))
+        } else {
+            let how = match is_redirected {
+                true => WITHOUT_REDIRECTION,
+                false => "Write",
+            };
+            remedy.write(how, started.args(&words).at(self.at_arg(wrong)))
+        };
         Some(Seen::new(rule, "invalid_argument", remedy))
     }
 
@@ -222,8 +375,13 @@ impl Doctor<'_> {
         let seen = |rule, cause, what: String, why: &str, steps: Remedy| {
             Some(Seen::new(rule, cause, steps.what(what).why(why)))
         };
-        let Some(text) = self.context.sight.text(&file) else {
-            return self.other_machine(&file);
+        // UTF-8 allows a zero too, and no text holds one.
+        let text = match self.context.sight.head(&file).contains(&0) {
+            true => None,
+            false => self.context.sight.text(&file),
+        };
+        let Some(text) = text else {
+            return self.other_machine(&file).or_else(|| self.archive(&file));
         };
         let first = text.split('\n').next().unwrap_or_default();
         if first.starts_with("\u{feff}#!") {
@@ -268,6 +426,10 @@ impl Doctor<'_> {
         if is_refused != Some("ENOEXEC") {
             return None;
         }
+        if let Some((what, steps)) = no_script(&file, &text) {
+            let why = "The system runs programs and scripts, and this is neither.";
+            return seen("doctor/no-program", "not_executable", what, why, steps);
+        }
         let interpreter = match file.extension().and_then(|ending| ending.to_str()) {
             Some("py") => "python3".to_owned(),
             Some("js" | "mjs" | "cjs") => "node".to_owned(),
@@ -290,7 +452,7 @@ impl Doctor<'_> {
     }
 
     /// A program for another system or machine.
-    fn other_machine(&self, file: &std::path::Path) -> Option<Seen> {
+    fn other_machine(&self, file: &Path) -> Option<Seen> {
         let head = self.context.sight.head(file);
         let machine = |number: u8| MACHINES.iter().find(|(known, _)| *known == number);
         let is_for = match &head[..] {
@@ -319,4 +481,64 @@ impl Doctor<'_> {
         let rule = "doctor/other-architecture";
         Some(Seen::new(rule, "not_executable", remedy))
     }
+    /// A program that is packed with others.
+    fn archive(&self, file: &Path) -> Option<Seen> {
+        let head = self.context.sight.head(file);
+        let is_packed = head.starts_with(b"PK\x03\x04") || head.starts_with(&[0x1f, 0x8b]);
+        if !is_packed {
+            return None;
+        }
+        let name = self.started.command.text.trim();
+        let remedy = match file.extension().and_then(|ending| ending.to_str()) {
+            Some("jar") => Remedy::new()
+                .what(format!("{} is a program of Java.", file.display()))
+                .write(
+                    "Have Java run it; write",
+                    self.started
+                        .command_and_args("java", &self.started.words_after(&["-jar", name])),
+                ),
+            _ => Remedy::new()
+                .what(format!("{} is an archive.", file.display()))
+                .say("Unpack it, and write the path of the program in it."),
+        };
+        let remedy = remedy.why("The system runs programs and scripts, and this is neither.");
+        Some(Seen::new("doctor/no-program", "not_executable", remedy))
+    }
+}
+
+/// A text that is no script, and how a program comes in its place.
+fn no_script(file: &Path, text: &str) -> Option<(String, Remedy)> {
+    let shown = file.display();
+    let start: String = text.trim_start().chars().take(200).collect();
+    let start = start.to_ascii_lowercase();
+    if start.is_empty() {
+        let remedy = Remedy::new().say("Build or download it again: what made it was cut short.");
+        return Some((format!("{shown} is empty."), remedy));
+    }
+    if start.starts_with("<!doctype html") || start.starts_with("<html") {
+        let remedy = Remedy::new().say(
+            "Download the program again, by the address of the file itself: this one leads to a \
+             page about it, or asks for a login.",
+        );
+        return Some((format!("{shown} is a web page."), remedy));
+    }
+    if start.starts_with("version https://git-lfs.github.com/") {
+        let folder = file.parent().unwrap_or(Path::new("."));
+        let folder = word(&folder.display().to_string());
+        let remedy = Remedy::new()
+            .say("Fetch what it stands for:")
+            .run(format!("cd {folder} && git lfs pull"));
+        return Some((format!("{shown} is a pointer of Git LFS."), remedy));
+    }
+    None
+}
+
+fn several_words(text: &str) -> String {
+    format!("`{text}` is one argument, and holds several words.")
+}
+
+/// The text with plain quotes where word processors put others.
+fn plain_quotes(text: &str) -> String {
+    let text = text.replace(['“', '”', '„', '«', '»'], "\"");
+    text.replace(['‘', '’', '‚'], "'")
 }

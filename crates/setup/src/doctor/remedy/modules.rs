@@ -1,35 +1,13 @@
 //! What mends a server that lacks a package: where it is to be installed.
 
+use super::commands::is_on_pypi;
 use super::npm::NpmPackage;
 use super::prescribe::{Doctor, found};
 use super::python_versions::pip_install;
 use super::pythons::Keeper;
 use super::steps::{Remedy, put_aside};
-use jelly_base::text::shell_word as word;
+use jelly_base::text::{package_to_install, pypi_package, shell_word as word};
 use std::path::{Path, PathBuf};
-
-/// Modules of Python whose packages have other names on PyPI.
-const ON_PYPI: &[(&str, &str)] = &[
-    ("Crypto", "pycryptodome"),
-    ("MySQLdb", "mysqlclient"),
-    ("PIL", "pillow"),
-    ("attr", "attrs"),
-    ("bs4", "beautifulsoup4"),
-    ("cv2", "opencv-python-headless"),
-    ("dateutil", "python-dateutil"),
-    ("dns", "dnspython"),
-    ("docx", "python-docx"),
-    ("dotenv", "python-dotenv"),
-    ("fitz", "pymupdf"),
-    ("git", "GitPython"),
-    ("jwt", "PyJWT"),
-    ("magic", "python-magic"),
-    ("pptx", "python-pptx"),
-    ("psycopg2", "psycopg2-binary"),
-    ("serial", "pyserial"),
-    ("sklearn", "scikit-learn"),
-    ("yaml", "pyyaml"),
-];
 
 /// What rules say of installing a module of Python, and of other languages.
 const INSTALLS: &[&str] = &[
@@ -52,14 +30,8 @@ impl Doctor<'_> {
             };
         }
         // Some say themselves what is to be installed.
-        let said = found(
-            &[
-                r"(?i)\b(?:pip3?|pipx|uv pip) install (?:-U |--upgrade )?[`'\x22]?(?P<it>[A-Za-z][\w.-]*(?:\[[\w,-]+\])?)",
-            ],
-            &self.told,
-        );
-        let remedy = match said {
-            Some(package) => self.python_package(&package, &package),
+        let remedy = match package_to_install(&self.told) {
+            Some(package) => self.python_package(&package, Some(&package)),
             None => {
                 let name = found(&[r"No module named ['\x22]?(?P<it>[\w.-]+)"], &self.told);
                 name.and_then(|name| self.python_module(&name))
@@ -72,6 +44,10 @@ impl Doctor<'_> {
     }
 
     fn node_module(&self) -> Option<Remedy> {
+        // The files of a container are not this machine's.
+        if matches!(self.started.program(), "docker" | "podman") {
+            return None;
+        }
         let whole = self.whole_story();
         let name = found(
             &[r"Cannot find (?:module|package) ['\x22](?P<it>[^'\x22]+)['\x22]"],
@@ -108,13 +84,15 @@ impl Doctor<'_> {
 
     fn python_module(&self, name: &str) -> Option<Remedy> {
         let module = name.split('.').next().unwrap_or(name);
-        let on_pypi = ON_PYPI.iter().find(|(known, _)| *known == module);
-        let package = on_pypi.map_or_else(|| module.replace('_', "-"), |(_, p)| (*p).to_owned());
-        self.python_package(module, &package)
+        let server = module.replace('_', "-");
+        let known = pypi_package(name, &self.whole_story());
+        let package = known.or_else(|| (is_on_pypi(&server) == Some(true)).then_some(&*server));
+        self.python_package(module, package)
     }
 
-    /// Has a package installed for the Python that runs the server.
-    fn python_package(&self, module: &str, package: &str) -> Option<Remedy> {
+    /// Has a package installed for the Python that runs the server; where it is
+    /// not known, what the server's project says that it needs.
+    fn python_package(&self, module: &str, package: Option<&str>) -> Option<Remedy> {
         let started = self.started;
         let words = started.words();
         let asked = match &words[..] {
@@ -134,7 +112,7 @@ impl Doctor<'_> {
         }
         if started.is_python_launcher() {
             let what = "Have it installed besides; write";
-            let words = started.with_flags(&["--with", package]);
+            let words = started.with_flags(&["--with", package?]);
             return Some(Remedy::new().write(what, started.args(&words)));
         }
         let keeper = self.env().and_then(|env| env.keeper());
@@ -142,11 +120,11 @@ impl Doctor<'_> {
         let kept = match keeper {
             Some(Keeper::UvTool(tool)) => Some((
                 "uv",
-                format!("uv tool install --with {} {}", word(package), word(&tool)),
+                format!("uv tool install --with {} {}", word(package?), word(&tool)),
             )),
             Some(Keeper::Pipx(tool)) => Some((
                 "pipx",
-                format!("pipx inject {} {}", word(&tool), word(package)),
+                format!("pipx inject {} {}", word(&tool), word(package?)),
             )),
             Some(Keeper::Cache | Keeper::Plain { .. }) | None => None,
         };
@@ -159,10 +137,13 @@ impl Doctor<'_> {
         let source = script
             .as_deref()
             .and_then(|script| self.requirements(script));
-        let what = source.unwrap_or_else(|| word(package));
+        let what = source.or_else(|| package.map(word))?;
         let remedy = Remedy::new()
             .say("Install what it needs for the Python that runs it:")
             .run(pip_install(&python, has_pip, &what));
+        let Some(package) = package else {
+            return Some(remedy);
+        };
         if let Some((_, rest)) = asked {
             let mut uvx = vec![package.to_owned()];
             uvx.extend_from_slice(rest);

@@ -7,7 +7,7 @@ use super::prescribe::{Doctor, RemedyContext};
 use super::sight::Sight;
 use crate::doctor::clients::Client;
 use crate::doctor::entry::{Config, Entry, Place, Reached, Spot};
-use jelly_base::model::{Diagnosis, Failure, FixKind};
+use jelly_base::model::{Diagnosis, Failure, FixKind, Phase};
 use jelly_base::text::redact::Redactor;
 use std::path::{Path, PathBuf};
 
@@ -76,15 +76,17 @@ pub fn look(diagnosis: &mut Diagnosis, failure: &Failure, server: &PlanServer<'_
         && let Some(seen) = Doctor::new(diagnosis, &context, started).seen(&diagnosis.root_cause)
     {
         seen.into(diagnosis, &config, server.redactor);
-    } else if let Some(started) = Started::new(&entry, format, server.redactor)
-        // What a secret is was taken out of the arguments.
-        && !failure.argv.iter().any(|word| word.contains("[secret"))
-    {
+    } else if let Some(started) = Started::new(&entry, format, server.redactor) {
         let doctor = Doctor::new(diagnosis, &context, started);
-        if diagnosis.root_cause == "invalid_argument" {
-            doctor
-                .lacking_flag()
-                .apply(&mut diagnosis.advice, &config, server.redactor);
+        let cause = &*diagnosis.root_cause;
+        let remedy = match cause {
+            "invalid_argument" => Some(doctor.lacking_flag()),
+            "missing_module" => Some(doctor.remedy(cause)),
+            "missing_file" if starts_here(failure) => Some(doctor.remedy(cause)),
+            _ => None,
+        };
+        if let Some(remedy) = remedy {
+            remedy.apply(&mut diagnosis.advice, &config, server.redactor);
         }
     }
     let fixes = diagnosis.advice.fix.iter_mut();
@@ -97,6 +99,13 @@ pub fn look(diagnosis: &mut Diagnosis, failure: &Failure, server: &PlanServer<'_
     if let Some(manager) = package_manager(&folder_of(failure, server), server.sight) {
         install_by(manager, &mut diagnosis.advice.fix);
     }
+}
+
+/// Whether its start failed, and its paths can be looked at: a folder that only
+/// this run had is gone.
+fn starts_here(failure: &Failure) -> bool {
+    let mut texts = failure.argv.iter().chain(&failure.cwd);
+    failure.phase == Some(Phase::Handshake) && !texts.any(|text| text.contains("${"))
 }
 
 /// Whether the plan has the server on one line, between braces.

@@ -25,9 +25,11 @@ const OTHERWISE: &[&str] = &[
     "node/native-rebuild",
     "process/old-libc",
     "python/built-without",
+    "python/collections-moved",
     "python/distutils",
     "python/gpu-missing",
     "python/module-shadowed",
+    "python/name-removed",
     "python/python-2",
 ];
 
@@ -134,7 +136,8 @@ impl<'a> Doctor<'a> {
 }
 
 impl Doctor<'_> {
-    fn remedy(&self, cause: &str) -> Remedy {
+    /// What mends this cause.
+    pub(super) fn remedy(&self, cause: &str) -> Remedy {
         match cause {
             "command_not_found" => self.command(),
             "package_not_found" => self.package(),

@@ -5,10 +5,12 @@ use super::entries::Change;
 use super::npm::NpmPackage;
 use super::prescribe::{Doctor, blank, found};
 use super::programs::UPSTREAM;
+use super::seen::Seen;
 use super::steps::Remedy;
-use crate::doctor::clients::quoted;
+use crate::doctor::clients::{Client, quoted};
 use crate::doctor::entry::{Reached, Spot};
 use crate::doctor::launcher::{FOLDER_FLAGS, assigned};
+use jelly_base::model::Phase;
 use jelly_base::text::redact::holds_secret;
 use jelly_base::text::{close_names, shell_word as word};
 use regex::Regex;
@@ -190,10 +192,13 @@ impl Doctor<'_> {
             None if is_whole => (Remedy::new(), format!("Name an existing {thing},")),
             None => {
                 let folder = self.context.failure.cwd.as_deref().unwrap_or("/");
-                let what = format!(
-                    "It is looked for in {folder}, where the client starts the server; write the \
-                     whole path"
-                );
+                let what = match self.context.config.client {
+                    Client::Plan => format!("It is looked for in {folder}; write the right path"),
+                    _ => format!(
+                        "It is looked for in {folder}, where the client starts the server; write \
+                         the whole path"
+                    ),
+                };
                 (Remedy::new(), what)
             }
         };
@@ -207,6 +212,42 @@ impl Doctor<'_> {
             true => remedy.run(format!("git init {folder}")),
             false => remedy.run(format!("mkdir -p {folder}")),
         })
+    }
+
+    /// A path as only a shell understands it.
+    pub(super) fn shell_path(&self, root_cause: &str) -> Option<Seen> {
+        let failure = self.context.failure;
+        let root_cause = match (failure.phase, root_cause) {
+            (Some(Phase::Config | Phase::Spawn), "command_not_found") => "command_not_found",
+            (Some(Phase::Handshake), "missing_file") => "missing_file",
+            (Some(Phase::Handshake), "missing_directory") => "missing_directory",
+            _ => return None,
+        };
+        let (text, remedy) = if root_cause == "command_not_found" {
+            let text = self.started.command.text.trim();
+            let whole = self.of_home(text)?;
+            let path = match self.context.sight.is_there(&whole) {
+                true => whole.display().to_string(),
+                false => blank("path of the program"),
+            };
+            let change = self.started.command(&path);
+            let remedy = Remedy::new().write("Write the whole path,", change);
+            (text.to_owned(), remedy)
+        } else {
+            let given = self.missing()?;
+            self.of_home(&given.text)?;
+            if !self.whole_story().contains(&given.text) {
+                return None;
+            }
+            (given.text, self.path()?)
+        };
+        let remedy = remedy
+            .what(format!(
+                "`{}` is for a shell, and none reads it.",
+                self.started.shown(&text)
+            ))
+            .why("Only a shell writes the home folder in place of `~` and `$HOME`.");
+        Some(Seen::new("doctor/shell-path", root_cause, remedy))
     }
 
     /// What builds the project that a file belongs to, and its folder.

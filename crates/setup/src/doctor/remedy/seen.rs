@@ -82,6 +82,7 @@ impl Doctor<'_> {
     /// What a look at the machine shows of a server that did not start.
     pub(super) fn seen(&self, root_cause: &str) -> Option<Seen> {
         let mistake = self.launch_mistake();
+        let mistake = mistake.or_else(|| self.shell_path(root_cause));
         let failure = self.context.failure;
         if mistake.is_some() || failure.phase != Some(Phase::Handshake) {
             return mistake;

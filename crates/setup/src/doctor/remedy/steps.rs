@@ -65,6 +65,7 @@ pub const REPLACED_STEPS: &[&str] = &[
     "show-package-on-npm",
     "show-php-extensions",
     "show-versions-on-pypi",
+    "start-by-interpreter",
     "start-in-stdio-mode",
     "start-service",
     "token-from-elsewhere",
