@@ -173,7 +173,20 @@ pub(super) fn to_go_on(
     };
     match action {
         Action::RepairMcpPlan(proposals) => {
-            let names: Vec<&str> = proposals.iter().map(|p| p.id.name()).collect();
+            let mut kinds: Vec<(&str, u32)> = Vec::new();
+            for name in proposals.iter().map(|proposal| proposal.id.name()) {
+                match kinds.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, count)) => *count += 1,
+                    None => kinds.push((name, 1)),
+                }
+            }
+            let names: Vec<String> = kinds
+                .iter()
+                .map(|(name, count)| match count {
+                    1 => (*name).to_owned(),
+                    several => format!("{name} ({})", times(*several)),
+                })
+                .collect();
             let repaired = asks.iter().any(|(ask, _)| *ask == Ask::Repair);
             let wanted = if repaired {
                 Ask::Repair
