@@ -127,9 +127,9 @@ fn what(case: &Case<'_>, lookup: &Lookup<'_>) -> String {
         .is_some_and(|assertion| assertion.kind == "snapshot");
     if diagnosis.standing == Some(Standing::NeverPassed) && of_snapshot {
         // A person has looked at it.
-        add("either the server changed, or the snapshot was accepted of another answer: no run is remembered in which it held".to_owned());
+        add("either the server changed, or the snapshot was accepted of another answer: no run is remembered in which it held as the plan is now".to_owned());
     } else if diagnosis.standing == Some(Standing::NeverPassed) {
-        add("either the server is wrong, or the plan expects the wrong value: no history says that this expectation ever held".to_owned());
+        add("either the server is wrong, or the plan expects the wrong value: no history says that this expectation ever held as the plan is now".to_owned());
     }
     what
 }
@@ -470,9 +470,10 @@ fn next(case: &Case<'_>, lookup: &Lookup<'_>, context: &HelpContext<'_>) -> Vec<
         push_new(&mut next, context.rerun(loop_limit));
     }
     // Trust matters only to a hook that is there to refine the code.
-    if doubtful && case.iteration.budgets.before.code_refines > 0 {
-        let more = ["--trust-plan".to_owned()];
-        push_new(&mut next, context.run_again(&more));
+    let trust = "--trust-plan".to_owned();
+    let is_trusted = context.call_flags.hooks.contains(&trust);
+    if doubtful && !is_trusted && case.iteration.budgets.before.code_refines > 0 {
+        push_new(&mut next, context.run_again(&[trust]));
     }
     next
 }

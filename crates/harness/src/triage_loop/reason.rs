@@ -84,7 +84,7 @@ fn nothing_left(
     let stands = judged.iter().any(|j| !j.is_code());
     match (standings.code, standings.test_side) {
         (true, _) if !doubtful.is_empty() => format!(
-            "{}, but no history says that {} ever passed: the server is wrong, or the plan expects the wrong value",
+            "{}, but no history says that {} ever passed as the plan is now: the server is wrong, or the plan expects the wrong value",
             failed_the_same(&doubtful),
             if Owners::of_all(doubtful.iter().copied()).count == 1 {
                 "it"
