@@ -138,7 +138,7 @@ pub(super) fn failure_groups(
     })
 }
 
-/// Failures of one cause at one server, in an iteration.
+/// Failures of one cause in an iteration.
 pub(super) struct FailureCluster<'r> {
     /// At least one.
     pub(super) failures: Vec<&'r FailureReport>,
@@ -153,18 +153,20 @@ const MISSING_SNAPSHOT: &str = "missing_snapshot";
 /// that differ in numbers only are shown as one.
 pub(super) fn failure_clusters(iteration: &IterationReport) -> Vec<FailureCluster<'_>> {
     let mut clusters: Vec<FailureCluster<'_>> = Vec::new();
-    let mut places = HashMap::new();
+    let mut places: HashMap<(Option<&str>, String, String), usize> = HashMap::new();
     for group in failure_groups(iteration) {
         let mut at = 0;
         for failure in group.failures {
             let diagnosis = &failure.diagnosis;
             let blame = blame(diagnosis, diagnosis.flaky);
-            let key = |cause: &str| (failure.server.as_deref(), blame.clone(), cause.to_owned());
-            let same = key(&diagnosis.fingerprint);
-            let alike = match diagnosis.root_cause == MISSING_SNAPSHOT {
-                true => key(MISSING_SNAPSHOT),
-                false => key(&[&*diagnosis.rule, " ", &shape(&failure.message)].concat()),
+            // One cause is one at whatever server; what is only alike may be
+            // two of them at two.
+            let same = (None, blame.clone(), diagnosis.fingerprint.clone());
+            let cause = match diagnosis.root_cause == MISSING_SNAPSHOT {
+                true => MISSING_SNAPSHOT.to_owned(),
+                false => [&*diagnosis.rule, " ", &shape(&failure.message)].concat(),
             };
+            let alike = (failure.server.as_deref(), blame, cause);
             let known = places.get(&same).or_else(|| places.get(&alike));
             at = *known.unwrap_or(&clusters.len());
             places.insert(same, at);

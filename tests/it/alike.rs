@@ -168,6 +168,21 @@ fn a_job_summary_and_a_triage_of_alike_failures_fit_on_a_page() {
 }
 
 #[test]
+fn servers_that_die_of_one_cause_are_told_together() {
+    let servers: String = (0..12)
+        .map(|n| format!("  s{n}: {{ command: jelly, args: [--no-such] }}\n"))
+        .collect();
+    let steps: String = (0..12)
+        .map(|n| format!("  - {{ id: a{n}, server: s{n}, tool: echo }}\n"))
+        .collect();
+    let project = Project::with(&format!("version: 1\nservers:\n{servers}steps:\n{steps}"));
+    let run = project.run(&["--retries", "0"]);
+    let shown = &run.ended.stdout;
+    let together = "  (start s0), (start s1), (start s2), (start s3), (start s4) and 7 more: ";
+    assert_eq!(shown.matches(together).count(), 1, "{shown}");
+}
+
+#[test]
 fn steps_that_wait_for_a_dead_server_are_counted() {
     let project = many(|_| "tool: echo, args: { message: a }".to_owned());
     project.write(
