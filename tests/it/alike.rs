@@ -338,6 +338,11 @@ fn a_change_in_a_large_answer_is_shown_and_not_its_beginning() {
         for (place, text) in [("terminal", shown), ("review", &review.stdout)] {
             assert!(text.len() < 8000, "{place}: {} bytes", text.len());
         }
+        let evidence = &run.last().failure("big")["diagnosis"]["evidence"];
+        assert!(
+            evidence.to_string().contains("row gone astray"),
+            "{evidence}"
+        );
         let message = run.last().failure("big")["message"].to_string();
         assert!(message.contains("row gone astray"), "{message}");
         project
