@@ -117,6 +117,9 @@ mod tests {
             r#"["./r.sh"]"#,
             "--profile",
             "ci",
+            "--no-confirm",
+            "--trust-plan",
+            "--no-hooks",
         ];
         let matches = Cli::command().try_get_matches_from(typed).unwrap();
         let flags = call_flags(&matches);
@@ -128,9 +131,18 @@ mod tests {
                 "--var n=1",
                 "--var 'api_token=<value of api_token>'",
                 "--profile ci",
-                "--wire-check"
+                "--wire-check",
+                "--no-confirm",
+                "--seed 7"
             ]
         );
-        assert_eq!(flags.hooks, [r#"--refine-code '["./r.sh"]'"#]);
+        assert_eq!(
+            flags.hooks,
+            [
+                r#"--refine-code '["./r.sh"]'"#,
+                "--no-hooks",
+                "--trust-plan"
+            ]
+        );
     }
 }

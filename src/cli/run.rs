@@ -23,9 +23,9 @@ use super::shard::{ShardCall, project_root};
 use super::tools::read_lock;
 use super::watch::watch;
 use crate::cli::args::{RunArgs, RunFormat};
-use crate::report::{RunDir, TerminalOptions, progress_target, run_id};
+use crate::report::{RunDir, RunEnd, TerminalOptions, progress_target, run_id, told_as};
 use indicatif::MultiProgress;
-use jelly_base::model::{ExitCode, Interrupt};
+use jelly_base::model::{ExitCode, Interrupt, RunReport};
 use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::Locked;
 use std::cell::Cell;
@@ -194,6 +194,31 @@ fn report_files(
         .map_err(UnusableReport::refusal)
 }
 
+/// So many plans that end alike are shown as they ran.
+const ALIKE: usize = 3;
+
+/// The plans that were shown: how each ended, its place, and how many ended
+/// alike.
+#[derive(Default)]
+struct AlikePlans(Vec<(RunEnd, usize, usize)>);
+
+impl AlikePlans {
+    /// The plan that stands for one, where enough of its kind were shown.
+    fn stands_for(&mut self, place: usize, report: &RunReport) -> Option<usize> {
+        let end = RunEnd::of(report)?;
+        match self.0.iter_mut().find(|(known, ..)| *known == end) {
+            Some((_, first, count)) => {
+                *count += 1;
+                (*count > ALIKE).then_some(*first)
+            }
+            None => {
+                self.0.push((end, place, 1));
+                None
+            }
+        }
+    }
+}
+
 async fn run_plans(
     call: &Rc<RunCall>,
     jobs: Vec<Job>,
@@ -227,6 +252,7 @@ async fn run_plans(
     }
     let mut ended: BTreeMap<usize, Option<PlanEnd>> = BTreeMap::new();
     let mut shown = 0;
+    let mut alike = AlikePlans::default();
     while let Some(joined) = work.join_next().await {
         match joined {
             Ok(ends) => ended.extend(ends),
@@ -238,7 +264,15 @@ async fn run_plans(
             if let Some(end) = end
                 && call.several
             {
-                call.print(&end.transcript);
+                let first = alike.stands_for(shown, &end.report);
+                let first = first.filter(|_| !end.transcript.is_empty());
+                match first.and_then(|first| ended.get(&first)?.as_ref()) {
+                    Some(first) => {
+                        let line = told_as(&first.report, &end.report, &call.options);
+                        call.print(line.as_bytes());
+                    }
+                    None => call.print(&end.transcript),
+                }
             }
             shown += 1;
         }

@@ -4,6 +4,7 @@
 mod failure;
 
 use super::coverage::coverage_md;
+use super::kinds::{HelpKind, help_kinds};
 use super::quote::{cell, code, code_cell, command_block, fence, prose, table};
 use super::{view, words};
 use failure::output;
@@ -11,7 +12,7 @@ use jelly_base::model::{
     ActionReport, BeforeAfter, Fix, HelpSummary, HookReport, IterationReport, RepairReport,
     RunReport, ServerReport, StepReport, StepState, Verdict, json_word,
 };
-use jelly_base::text::{capitalised, plural};
+use jelly_base::text::{capitalised, first_names, plural};
 
 /// The report of one run, also of one that is still going on. It lies beside the
 /// run's other files.
@@ -127,10 +128,36 @@ fn mark(report: &RunReport) -> &'static str {
     }
 }
 
-pub(super) fn help_summary(help: &HelpSummary) -> String {
+fn help_summary(help: &HelpSummary) -> String {
+    let each = help.problems.iter().map(|first| HelpKind {
+        first,
+        also: Vec::new(),
+    });
+    help_md(help, &each.collect::<Vec<_>>())
+}
+
+/// Problems that are told where the report with all of them is elsewhere.
+const PROBLEMS: usize = 10;
+/// Steps that are named of those to which the same words apply.
+const ALSO: usize = 10;
+
+/// The same in short: the same words once, and of many problems the first.
+pub(super) fn help_in_short(help: &HelpSummary) -> String {
+    let kinds = help_kinds(help);
+    let shown = &kinds[..kinds.len().min(PROBLEMS)];
+    let mut out = help_md(help, shown);
+    if kinds.len() > shown.len() {
+        let more = plural(kinds.len() - shown.len(), "more problem");
+        out.push_str(&format!("\nAnd {more}.\n"));
+    }
+    out
+}
+
+fn help_md(help: &HelpSummary, kinds: &[HelpKind<'_>]) -> String {
     let mut out = format!("\n## What to do: {}\n", prose(&help.title));
-    let several = help.problems.len() > 1;
-    for (at, problem) in help.problems.iter().enumerate() {
+    let several = kinds.len() > 1;
+    for (at, HelpKind { first, also }) in kinds.iter().enumerate() {
+        let problem = *first;
         if several {
             let place = view::problem_place(problem, str::to_owned);
             let place = place.or_else(|| problem.at.clone());
@@ -138,6 +165,14 @@ pub(super) fn help_summary(help: &HelpSummary) -> String {
             out.push_str(&format!("\n### {}. {heading}\n", at + 1));
         }
         out.push_str(&format!("\n{}\n", prose(&problem.what)));
+        if !also.is_empty() {
+            let places = also
+                .iter()
+                .filter_map(|problem| view::problem_place(problem, str::to_owned))
+                .map(|place| code(&place));
+            let names = first_names(places, also.len(), ALSO);
+            out.push_str(&format!("\n**Also in**: {names}\n"));
+        }
         if !problem.evidence.is_empty() {
             out.push_str(&format!("\n**Evidence**: {}\n", prose(&problem.evidence)));
         }

@@ -174,7 +174,8 @@ pub(super) fn cut_document(mut document: String, max: usize, rest: &str) -> Stri
     document
 }
 
-fn fence_up_to(max: usize, text: &str, language: &str) -> String {
+/// A block of at most so many bytes of a text, the middle left out.
+pub(super) fn fence_up_to(max: usize, text: &str, language: &str) -> String {
     let clean = sanitize(text);
     let cut = truncate_middle(&clean, max);
     let ticks = "`".repeat((longest_run(&cut, '`') + 1).max(3));

@@ -13,8 +13,10 @@ mod progress;
 mod under_way;
 
 use super::json::Results;
+use super::kinds::repair_kinds;
 use super::{view, words};
 use alike::AlikeLines;
+pub use closing::told_as;
 use indicatif::MultiProgress;
 use jelly_base::model::{
     ActionKind, Because, Event, IterationReport, RunReport, Section, StepReport, StepState,
@@ -374,8 +376,9 @@ impl<W: Write> TerminalReporter<W> {
         }
         let head = format!("  -> {}: ", json_word(&action.kind));
         text.push_str(&paint.hanging(&head, Tone::Strong, &name(&action.reason), 6));
-        for repair in &action.repairs {
-            let what = format!("     {} on {}: ", name(&repair.id), name(&repair.target));
+        for kind in repair_kinds(action.repairs.iter().map(|repair| (repair, ()))) {
+            let repair = kind.first;
+            let what = format!("     {} on {}: ", name(&repair.id), kind.targets(name));
             text.push_str(&paint.hanging(&what, Tone::Good, &name(&repair.explanation), 7));
             text.push_str(&paint.diff(&repair.diff, "       ", DIFF_LINES));
         }

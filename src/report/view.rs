@@ -10,7 +10,8 @@ use super::words::{self, exit};
 use jelly_base::model::{
     Advice, Assertion, BeforeAfter, Diagnosis, FailureReport, HelpProblem, HookReport, HttpFacts,
     IterationReport, MismatchPlace, Offers, Outcome, Phase, RepairReport, RunReport, Rung,
-    ServerReport, StepReport, Unaccepted, Unlisted, Verdict, WireCheck, deciding, json_word,
+    ServerReport, StepReport, TextDifference, Unaccepted, Unlisted, Verdict, WireCheck, deciding,
+    json_word,
 };
 use jelly_base::text::{self, close_names, one_line, plural, shell_word};
 use std::collections::HashMap;
@@ -137,7 +138,7 @@ pub(super) fn failure_groups(
     })
 }
 
-/// Failures of one cause at one server, in an iteration.
+/// Failures of one cause in an iteration.
 pub(super) struct FailureCluster<'r> {
     /// At least one.
     pub(super) failures: Vec<&'r FailureReport>,
@@ -145,19 +146,27 @@ pub(super) struct FailureCluster<'r> {
     pub(super) left_out: Vec<String>,
 }
 
+/// Nothing is stored yet for a snapshot: one thing to do, whatever its name.
+const MISSING_SNAPSHOT: &str = "missing_snapshot";
+
 /// The failures of an iteration by cause, in the order of their first. Those
 /// that differ in numbers only are shown as one.
 pub(super) fn failure_clusters(iteration: &IterationReport) -> Vec<FailureCluster<'_>> {
     let mut clusters: Vec<FailureCluster<'_>> = Vec::new();
-    let mut places = HashMap::new();
+    let mut places: HashMap<(Option<&str>, String, String), usize> = HashMap::new();
     for group in failure_groups(iteration) {
         let mut at = 0;
         for failure in group.failures {
             let diagnosis = &failure.diagnosis;
             let blame = blame(diagnosis, diagnosis.flaky);
-            let key = |cause: &str| (failure.server.as_deref(), blame.clone(), cause.to_owned());
-            let same = key(&diagnosis.fingerprint);
-            let alike = key(&[&*diagnosis.rule, " ", &shape(&failure.message)].concat());
+            // One cause is one at whatever server; what is only alike may be
+            // two of them at two.
+            let same = (None, blame.clone(), diagnosis.fingerprint.clone());
+            let cause = match diagnosis.root_cause == MISSING_SNAPSHOT {
+                true => MISSING_SNAPSHOT.to_owned(),
+                false => [&*diagnosis.rule, " ", &shape(&failure.message)].concat(),
+            };
+            let alike = (failure.server.as_deref(), blame, cause);
             let known = places.get(&same).or_else(|| places.get(&alike));
             at = *known.unwrap_or(&clusters.len());
             places.insert(same, at);
@@ -187,6 +196,7 @@ pub(super) fn shape(text: &str) -> String {
 }
 
 /// What became of a repair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RepairFate {
     /// Its failure came back.
     InVain,
@@ -419,11 +429,32 @@ pub(super) fn instead(failure: &FailureReport, iteration: &IterationReport) -> O
     })
 }
 
+/// What differs, where long texts were compared.
+pub(super) fn difference(failure: &FailureReport) -> Option<&TextDifference> {
+    failure.assertion.as_ref()?.difference.as_ref()
+}
+
+/// The first lines of a text, and how many there are besides.
+pub(super) fn first_lines(text: &str, most: usize) -> String {
+    let mut lines = text.lines();
+    let mut told: Vec<&str> = lines.by_ref().take(most).collect();
+    let more = lines.count();
+    let rest = plural(more, "more line");
+    if more > 0 {
+        told.push(&rest);
+    }
+    told.join("\n")
+}
+
 /// The line of evidence that says most: what the rule matched, else the last
 /// line of stderr, else nothing. A server that answered wrongly may have
 /// printed anything, so there the rule alone has a say.
 pub(super) fn telling_line(failure: &FailureReport) -> Option<String> {
     const MAX: usize = 300;
+    // Of long texts, where they begin to differ.
+    if let Some(difference) = difference(failure) {
+        return Some(one_line(&difference.first, MAX));
+    }
     let matched = failure.diagnosis.evidence.as_ref().map(|e| e.text.as_str());
     let last = || {
         let mut lines = failure.stderr_tail.lines().rev();

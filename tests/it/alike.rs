@@ -1,6 +1,7 @@
 //! What many failures of one kind, and large answers, look like to a person.
 
-use crate::support::{Ended, Project};
+use crate::support::{Ended, Project, Run};
+use std::fs;
 
 /// So much of a terminal may many alike failures take.
 const ALIKE: usize = 16 * 1024;
@@ -59,6 +60,128 @@ fn three_hundred_alike_failures_fit_on_a_page() {
     }
 }
 
+/// The same with so few steps that their repairs take little time.
+fn some(step: impl Fn(usize) -> String) -> Project {
+    let project = many(step);
+    let plan = project.read("plan.yaml");
+    let head = plan.lines().take(3 + 40).collect::<Vec<_>>().join("\n");
+    project.write("plan.yaml", head + "\n");
+    project
+}
+
+#[test]
+fn repairs_of_one_kind_are_told_once() {
+    for (id, project) in [
+        (
+            "rename_tool",
+            some(|n| format!("tool: ecoh, args: {{ message: m{n} }}")),
+        ),
+        (
+            "coerce_argument",
+            some(|n| format!("tool: echo, args: {{ message: {n} }}")),
+        ),
+        (
+            "quarantine_step",
+            some(|n| format!("tool: zzzqq, args: {{ message: m{n} }}")),
+        ),
+    ] {
+        let run = project.run(&[]);
+        let shown = &run.ended.stdout;
+        let first = format!("{id} on steps.s0");
+        assert_eq!(shown.matches(&format!("{id} on ")).count(), 2, "{shown}");
+        assert!(shown.contains(&first), "{shown}");
+        assert!(shown.contains(" and 39 more: "), "{shown}");
+        assert!(
+            shown.contains(&format!("{id} (40 times) applies")),
+            "{shown}"
+        );
+        assert!(shown.matches("tried: ").count() <= 1, "{shown}");
+        assert!(shown.len() < 6000, "{} bytes: {shown}", shown.len());
+        let report = project.read("reports/latest/test_results.md");
+        assert!(report.contains("steps.s39"), "{report}");
+    }
+}
+
+#[test]
+fn plans_that_end_alike_are_told_by_the_first() {
+    let project = Project::empty();
+    let names: Vec<String> = (1..=30).map(|n| format!("p{n}.yaml")).collect();
+    for name in &names {
+        let plan = "version: 1\nservers: { s: { command: jelly, args: [--no-such] } }\n\
+                    steps: [{ id: a, tool: ping }, { id: b, tool: ping }]\n";
+        project.write(name, plan);
+    }
+    let summary = project.at("../summary.md");
+    let args: Vec<&str> = std::iter::once("run")
+        .chain(names.iter().map(String::as_str))
+        .collect();
+    let ended = project.jelly(&args).output();
+    let shown = &ended.stdout;
+    assert!(shown.len() <= ALIKE, "{} bytes:\n{shown}", shown.len());
+    assert_eq!(shown.matches("\nhelp: ").count(), 1, "{shown}");
+    assert_eq!(shown.matches(", as in p1\n").count(), 27, "{shown}");
+    for name in &names {
+        let stem = name.trim_end_matches(".yaml");
+        assert!(
+            shown.contains(&format!("/{stem}/test_results.md")),
+            "{shown}"
+        );
+    }
+    let call = project.jelly(&args).args(&["--quiet"]);
+    let call = call.env("GITHUB_ACTIONS", "true");
+    call.env("GITHUB_STEP_SUMMARY", &summary).output();
+    let summary = project.read("../summary.md");
+    assert!(summary.len() <= ALIKE, "{} bytes", summary.len());
+    assert!(summary.contains("Ended in the same way: `p2`"), "{summary}");
+}
+
+#[test]
+fn a_job_summary_and_a_triage_of_alike_failures_fit_on_a_page() {
+    let project = many(|_| {
+        "tool: say, args: { text: connect ECONNREFUSED 127.0.0.1:5432 }, \
+         expect: { text: { equals: ready } }"
+            .to_owned()
+    });
+    let summary = project.at("../summary.md");
+    let call = project
+        .call(&["--no-confirm", "--max-iterations", "1"])
+        .env("GITHUB_ACTIONS", "true");
+    call.env("GITHUB_STEP_SUMMARY", &summary).output();
+    let summary = project.read("../summary.md");
+    assert!(summary.len() <= ALIKE, "{} bytes", summary.len());
+    assert!(summary.contains("`m/s0` and 299 more"), "{summary}");
+    assert!(
+        summary.contains("All 300 failures are in `reports/"),
+        "{summary}"
+    );
+    for format in ["md", "table"] {
+        let shown = project
+            .jelly(&["triage", "reports/latest/junit.xml", "-f", format])
+            .output()
+            .stdout;
+        assert!(shown.len() <= ALIKE, "{format}: {} bytes", shown.len());
+        assert!(
+            shown.contains("290 more failures of these causes"),
+            "{shown}"
+        );
+    }
+}
+
+#[test]
+fn servers_that_die_of_one_cause_are_told_together() {
+    let servers: String = (0..12)
+        .map(|n| format!("  s{n}: {{ command: jelly, args: [--no-such] }}\n"))
+        .collect();
+    let steps: String = (0..12)
+        .map(|n| format!("  - {{ id: a{n}, server: s{n}, tool: echo }}\n"))
+        .collect();
+    let project = Project::with(&format!("version: 1\nservers:\n{servers}steps:\n{steps}"));
+    let run = project.run(&["--retries", "0"]);
+    let shown = &run.ended.stdout;
+    let together = "  (start s0), (start s1), (start s2), (start s3), (start s4) and 7 more: ";
+    assert_eq!(shown.matches(together).count(), 1, "{shown}");
+}
+
 #[test]
 fn steps_that_wait_for_a_dead_server_are_counted() {
     let project = many(|_| "tool: echo, args: { message: a }".to_owned());
@@ -113,6 +236,14 @@ fn new_snapshots_are_one_thing_to_do() {
     assert_eq!(
         problems[0]["what"],
         "Nothing is stored yet for the snapshots of 7 steps: greeting, sum, list, weather, users, title, tail"
+    );
+    let evidence = problems[0]["evidence"].as_str().unwrap();
+    assert!(evidence.contains("`greeting`"), "{evidence}");
+    assert!(!evidence.contains("also"), "{evidence}");
+    assert!(
+        run.ended.stdout.contains("m/greeting, m/sum, m/list"),
+        "{}",
+        run.ended.stdout
     );
     let next = problems[0]["next"].to_string();
     for command in [
@@ -176,8 +307,14 @@ fn a_change_in_a_large_answer_is_shown_and_not_its_beginning() {
             "answer.json",
             &large(499, "row gone astray", as_json),
         );
-        let run = project.run(&[]);
+        fs::remove_file(project.path("../summary.md")).ok();
+        let call = project.call(&[]).env("GITHUB_ACTIONS", "true");
+        let call = call.env("GITHUB_STEP_SUMMARY", project.at("../summary.md"));
+        let run = Run::of(&project, call.output());
         let (shown, value) = (&run.ended.stdout, run.results.to_string());
+        let annotation = shown.lines().find(|line| line.starts_with("::error"));
+        let annotation = annotation.unwrap().to_owned();
+        let summary = project.read("../summary.md");
         let review = project
             .jelly(&["snapshot", "review"])
             .env("CI", "")
@@ -188,12 +325,24 @@ fn a_change_in_a_large_answer_is_shown_and_not_its_beginning() {
             ("data", &value),
             ("report", &report),
             ("review", &review.stdout),
+            ("annotation", &annotation),
+            ("summary", &summary),
         ] {
             assert!(text.contains("row gone astray"), "{place}: {text}");
+        }
+        // What it was, too, and none of what is the same at the beginning.
+        for text in [&annotation, &summary] {
+            assert!(text.contains("row 499 of many"), "{text}");
+            assert!(!text.contains("row 3 of many"), "{text}");
         }
         for (place, text) in [("terminal", shown), ("review", &review.stdout)] {
             assert!(text.len() < 8000, "{place}: {} bytes", text.len());
         }
+        let evidence = &run.last().failure("big")["diagnosis"]["evidence"];
+        assert!(
+            evidence.to_string().contains("row gone astray"),
+            "{evidence}"
+        );
         let message = run.last().failure("big")["message"].to_string();
         assert!(message.contains("row gone astray"), "{message}");
         project

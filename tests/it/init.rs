@@ -711,3 +711,47 @@ fn a_remote_is_reached_with_what_was_told_and_the_secret_unwritten() {
     );
     assert!(plan.contains("/acme/mcp"), "{plan}");
 }
+
+#[test]
+fn a_command_to_paste_keeps_what_was_typed() {
+    let project = Project::empty();
+    for (args, wanted) in [
+        (
+            &[
+                "-o",
+                "out/a.yaml",
+                "--name",
+                "demo",
+                "-e",
+                "MODE=dev",
+                "--timeout",
+                "5s",
+                "--force",
+                "--project-dir",
+                ".",
+                "--",
+                "python3 tok.py --token=x",
+            ][..],
+            "$ jelly init --name demo --output out/a.yaml --project-dir . --timeout 5s --force \
+             --env MODE=dev -- python3 tok.py '--token=<value of token>'",
+        ),
+        (
+            &[
+                "--url",
+                "http://127.0.0.1:9/mcp",
+                "--header",
+                "X-Tenant: t1",
+                "-o",
+                "out/b.yaml",
+                "--name",
+                "demo",
+            ],
+            "$ jelly init --name demo --output out/b.yaml --header 'X-Tenant: t1' --url \
+             'http://127.0.0.1:<port>/mcp'",
+        ),
+    ] {
+        let ended = project.jelly(&[&["init"], args].concat()).output();
+        assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+        assert!(ended.stderr.contains(wanted), "{wanted}: {}", ended.stderr);
+    }
+}

@@ -370,7 +370,7 @@ steps:
     assert_eq!(
         command,
         "jelly run plans/p.yaml --project-dir 'else where' --reports-dir out --var 'wish=y y' \
-         --history h.jsonl --no-adapt --only a"
+         --history h.jsonl --no-adapt --seed 1 --only a"
     );
     let pasted = command.replacen("jelly", env!("CARGO_BIN_EXE_jelly"), 1);
     let again = std::process::Command::new("sh")

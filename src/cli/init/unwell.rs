@@ -6,6 +6,7 @@ use super::super::named_server::in_words_of_commands;
 use super::super::settings::World;
 use super::origin::Origin;
 use super::shared::Shared;
+use crate::cli::args::InitArgs;
 use crate::cli::refusal::Refusal;
 use crate::report::{DoctorOptions, server_text};
 use jelly_base::model::Fix;
@@ -56,18 +57,15 @@ pub fn unwell(
             text.push_str(&format!(" ({}), so there is no plan", diagnosis.root_cause));
         }
         if origin.is_typed() {
-            in_words_of_commands(
-                &mut checkup,
-                &origin.config,
-                origin.entry(),
-                &["jelly", "init"],
-            );
+            let words = call(shared.args, |_| true);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            in_words_of_commands(&mut checkup, &origin.config, origin.entry(), &words);
         }
         if let (true, Some(Reached::Url { url, .. })) =
             (wants_authorization, &origin.entry().reached)
             && let Some(diagnosis) = &mut checkup.diagnosis
         {
-            diagnosis.advice.fix = authorizing(&exec.redactor.redact(&url.text));
+            diagnosis.advice.fix = authorizing(shared.args, &exec.redactor.redact(&url.text));
         }
         let options = DoctorOptions {
             color: world.colors_stderr(),
@@ -79,18 +77,35 @@ pub fn unwell(
     Refusal::needs_help(text.trim_end())
 }
 
+/// This call once more, up to the server; with the headers that are `wanted`.
+fn call(args: &InitArgs, wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut words = vec!["jelly".to_owned(), "init".to_owned()];
+    if args.login {
+        words.push("--login".to_owned());
+    }
+    words.extend(args.repeated());
+    for (_, header) in args.repeated_headers().filter(|(name, _)| wanted(name)) {
+        words.extend(["--header".to_owned(), header]);
+    }
+    words
+}
+
 /// How a server that wants to know who asks is told so.
-fn authorizing(url: &str) -> Vec<Fix> {
+fn authorizing(args: &InitArgs, url: &str) -> Vec<Fix> {
     let url = shell_word(url);
+    // What was given did not do.
+    let words = call(args, |name| !name.eq_ignore_ascii_case("authorization"));
+    let words = words.iter().skip(2).filter(|word| *word != "--login");
+    let flags: String = words.map(|word| format!("{} ", shell_word(word))).collect();
     vec![
         Fix::text(
             "With a token in the environment (here in TOKEN; the plan holds its name alone):",
         ),
         Fix::command(format!(
-            "jelly init --header 'Authorization: Bearer ${{secret:TOKEN}}' {url}"
+            "jelly init --header 'Authorization: Bearer ${{secret:TOKEN}}' {flags}{url}"
         )),
         Fix::text("With a login of yours, where the server has OAuth:"),
         Fix::command(format!("jelly login {url}")),
-        Fix::command(format!("jelly init --login {url}")),
+        Fix::command(format!("jelly init --login {flags}{url}")),
     ]
 }

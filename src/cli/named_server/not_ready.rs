@@ -7,7 +7,7 @@ use super::{NamedServer, Stands};
 use crate::cli::refusal::Refusal;
 use crate::report::{DoctorOptions, server_text};
 use jelly_base::model::{Checkup, CheckupState, Failure, FindingLevel, Fix, FixKind};
-use jelly_base::text::redact::{Redactor, show_argv};
+use jelly_base::text::redact::{Redactor, argv_with_blanks, secrets_in_variable};
 use jelly_base::text::{TMP, sanitize, shell_command};
 use jelly_harness::exec::{CheckupSettings, Examined};
 use jelly_setup::doctor::{Client, Config, Entry, Place, Platform, Reached, Spot};
@@ -256,13 +256,13 @@ fn command_for(line: &str, entry: &Entry, words: &[&str]) -> Option<String> {
         return None;
     };
     let variables = members.get("env").map(Value::as_object);
-    // Those that were typed stay, by name: their values may be secret.
-    for (name, _) in env {
+    // Those that were typed stay.
+    for (name, value) in env {
         if variables
             .flatten()
             .is_none_or(|new| !new.contains_key(name))
         {
-            words.extend(["--env".to_owned(), name.clone()]);
+            words.extend(["--env".to_owned(), typed_variable(name, &value.text)]);
         }
     }
     for (name, value) in variables.flatten().into_iter().flatten() {
@@ -275,12 +275,27 @@ fn command_for(line: &str, entry: &Entry, words: &[&str]) -> Option<String> {
         .get("command")
         .map_or(Some(command.text.as_str()), Value::as_str)?;
     words.push("--".to_owned());
-    words.extend(show_argv(
+    words.extend(argv_with_blanks(
         &std::iter::once(command.to_owned())
             .chain(args)
             .collect::<Vec<_>>(),
     ));
     (!members.is_empty()).then(|| shell_command(&words))
+}
+
+/// A variable as it is given with `--env`: by its name alone where its value comes
+/// from the environment, and with a blank where that is a secret.
+fn typed_variable(name: &str, value: &str) -> String {
+    let is_inherited = ["env", "secret"]
+        .iter()
+        .any(|kind| value == format!("${{{kind}:{name}}}"));
+    if is_inherited {
+        return name.to_owned();
+    }
+    match secrets_in_variable(name, value).is_empty() {
+        true => format!("{name}={value}"),
+        false => format!("{name}=<value of {name}>"),
+    }
 }
 
 #[cfg(test)]
@@ -318,6 +333,32 @@ mod tests {
             let made = command_for(line, &entry(), &["jelly", "init"]);
             assert_eq!(made.as_deref(), command, "{line}");
         }
+    }
+
+    #[test]
+    fn variables_stay_and_a_secret_is_a_blank() {
+        let reached = Reached::Command {
+            command: spot("python3 tok.py --token=hunter2secret"),
+            args: Vec::new(),
+            env: vec![
+                ("MODE".to_owned(), spot("dev")),
+                ("HOME_OF".to_owned(), spot("${env:HOME_OF}")),
+                ("API_KEY".to_owned(), spot("${secret:API_KEY}")),
+                ("DB_PASSWORD".to_owned(), spot("hunter2secret")),
+            ],
+            cwd: None,
+            env_file: None,
+        };
+        let entry = alone("it", reached).entries.remove(0);
+        let line = r#""command": "python3", "args": ["tok.py", "--token=hunter2secret"]"#;
+        let made = command_for(line, &entry, &["jelly", "init", "--name", "demo"]);
+        assert_eq!(
+            made.as_deref(),
+            Some(
+                "jelly init --name demo --env MODE=dev --env HOME_OF --env API_KEY --env \
+                 'DB_PASSWORD=<value of DB_PASSWORD>' -- python3 tok.py '--token=<value of token>'"
+            )
+        );
     }
 
     #[test]

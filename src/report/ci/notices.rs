@@ -14,6 +14,9 @@ use jelly_base::text::{first_names, one_line, plural};
 /// Victims that are named of one cause.
 const NAMES: usize = 5;
 
+/// Lines that are told of what differs.
+const HUNK_LINES: usize = 20;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoticeLevel {
     Error,
@@ -273,8 +276,13 @@ fn notice(
     if let Some(exit) = &failure.exit {
         text.push_str(&format!("\n{}", words::exit(exit)));
     }
-    if let Some(telling) = view::telling_line(failure) {
-        text.push_str(&format!("\n{telling}"));
+    match view::difference(failure) {
+        // The message says where the first of it is.
+        Some(difference) => {
+            let hunks = view::first_lines(&difference.hunks, HUNK_LINES);
+            text.push_str(&format!("\n{hunks}"));
+        }
+        None => text.extend(view::telling_line(failure).map(|line| format!("\n{line}"))),
     }
     let advice = &failure.diagnosis.advice.what;
     if !advice.is_empty() {

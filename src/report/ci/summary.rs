@@ -1,10 +1,11 @@
 //! Summaries of jobs, in Markdown.
 
-use super::super::markdown::{head, help_summary};
-use super::super::quote::{cell, code_cell, cut_document, fence, table};
-use super::super::view;
-use jelly_base::model::{RunReport, json_word};
-use jelly_base::text::plural;
+use super::super::kinds::{AlikeRuns, run_kinds};
+use super::super::markdown::{head, help_in_short};
+use super::super::quote::{cell, code, code_cell, cut_document, fence, fence_up_to, table};
+use super::super::view::{self, FailureCluster};
+use jelly_base::model::{IterationReport, RunReport, json_word};
+use jelly_base::text::{first_names, plural};
 
 /// The most that GitHub and Buildkite take of one step.
 pub const SUMMARY_MAX: usize = 1024 * 1024;
@@ -13,6 +14,16 @@ pub const SUMMARY_MAX: usize = 1024 * 1024;
 const MAX_SUMMARY: usize = 200 * 1024;
 /// Of each of several plans at least so much is told.
 const MIN_SUMMARY: usize = 2 * 1024;
+
+/// Causes that have a row; the others are counted.
+const CAUSES: usize = 40;
+/// Of long texts that differ, so many are shown, and so many lines of each.
+const COMPARED: usize = 5;
+const HUNK_LINES: usize = 20;
+/// Bytes of the repaired plan's diff.
+const DIFF: usize = 4000;
+/// Plans that are named of those that ended as another did.
+const ALSO: usize = 50;
 
 /// A summary for which so many bytes are left.
 #[must_use]
@@ -26,52 +37,101 @@ pub fn within(summary: String, room: usize) -> String {
 /// The job summary of some runs, for a CI to show.
 #[must_use]
 pub fn job_summary(reports: &[RunReport]) -> String {
-    let max = (MAX_SUMMARY / reports.len().max(1)).max(MIN_SUMMARY);
+    let kinds = run_kinds(reports.iter());
+    let max = (MAX_SUMMARY / kinds.len().max(1)).max(MIN_SUMMARY);
     let mut out = String::new();
-    for (at, report) in reports.iter().enumerate() {
-        let summary = summary(report, max);
-        if out.len() + summary.len() > 4 * MAX_SUMMARY {
-            let left = plural(reports.len() - at, "more plan");
+    let mut untold = reports.len();
+    for AlikeRuns { first, also } in &kinds {
+        let mut told = summary(first, max);
+        if !also.is_empty() {
+            let names = also.iter().map(|report| code(&report.plan.name));
+            let names = first_names(names, also.len(), ALSO);
+            told.push_str(&format!("\nEnded in the same way: {names}.\n\n"));
+        }
+        if out.len() + told.len() > 4 * MAX_SUMMARY {
+            let left = plural(untold, "more plan");
             out.push_str(&format!("\n{left} did not fit in here.\n"));
             break;
         }
-        out.push_str(&summary);
+        untold -= 1 + also.len();
+        out.push_str(&told);
     }
     out
 }
 
 fn summary(report: &RunReport, max: usize) -> String {
     let mut out = head(report);
-    if let Some(last) = report.iterations.last()
-        && !last.failures.is_empty()
-    {
-        let rows: Vec<Vec<String>> = last
-            .failures
-            .iter()
-            .map(|failure| {
-                let aside = view::mismatch_aside(failure);
-                vec![
-                    code_cell(&view::subject(failure)) + &aside,
-                    json_word(&failure.diagnosis.side),
-                    code_cell(&failure.diagnosis.root_cause),
-                    cell(&failure.message),
-                    code_cell(&view::telling_line(failure).unwrap_or_default()),
-                ]
-            })
-            .collect();
-        let header = ["Where", "Side", "Root cause", "What", "Evidence"];
-        out.push_str(&format!("\n{}", table(&header, &rows, &[])));
+    if let Some(last) = report.iterations.last() {
+        out.push_str(&causes(report, last));
     }
     if let Some(help) = &report.help_summary {
-        out.push_str(&help_summary(help));
+        out.push_str(&help_in_short(help));
     }
     if let Some(diff) = &report.repair_diff {
         out.push_str(&format!(
             "\n## The repaired plan\n\n{}",
-            fence(diff, "diff")
+            fence_up_to(DIFF, diff, "diff")
         ));
     }
     let mut out = cut_document(out, max, "The rest is in `test_results.md`.");
     out.push('\n');
     out
+}
+
+/// A row for each cause of an iteration, and what differs of long texts.
+fn causes(report: &RunReport, iteration: &IterationReport) -> String {
+    let clusters = view::failure_clusters(iteration);
+    if clusters.is_empty() {
+        return String::new();
+    }
+    let shown = &clusters[..clusters.len().min(CAUSES)];
+    let rows: Vec<Vec<String>> = shown
+        .iter()
+        .map(|cluster| {
+            let failure = cluster.failures[0];
+            vec![
+                place(cluster),
+                json_word(&failure.diagnosis.side),
+                code_cell(&failure.diagnosis.root_cause),
+                cell(&failure.message),
+                code_cell(&view::telling_line(failure).unwrap_or_default()),
+            ]
+        })
+        .collect();
+    let header = ["Where", "Side", "Root cause", "What", "Evidence"];
+    let mut out = format!("\n{}", table(&header, &rows, &[]));
+    let failures = iteration.failures.len();
+    if failures > shown.len() {
+        let all = plural(failures, "failure");
+        let dir = report.report_dir.as_deref();
+        let file = dir.map_or_else(
+            || "test_results.md".to_owned(),
+            |dir| format!("{dir}/test_results.md"),
+        );
+        out.push_str(&format!("\nAll {all} are in {}.\n", code(&file)));
+    }
+    let compared = shown.iter().filter_map(|cluster| {
+        let difference = view::difference(cluster.failures[0])?;
+        Some((cluster, difference))
+    });
+    for (cluster, difference) in compared.take(COMPARED) {
+        let subject = code(&view::subject(cluster.failures[0]));
+        let hunks = view::first_lines(&difference.hunks, HUNK_LINES);
+        out.push_str(&format!(
+            "\nWhat differs in {subject}:\n\n{}",
+            fence(&hunks, "diff")
+        ));
+    }
+    out
+}
+
+/// Where the failures of a cause are: the first, and how many there are beside
+/// it.
+fn place(cluster: &FailureCluster<'_>) -> String {
+    let failure = cluster.failures[0];
+    let first = code_cell(&view::subject(failure)) + &view::mismatch_aside(failure);
+    match cluster.failures.len() {
+        0 | 1 => first,
+        all => format!("{first} and {} more", all - 1),
+    }
 }

@@ -1,9 +1,10 @@
 //! The end of a run on the terminal. The help summary stands last, so that
 //! nobody has to scroll to learn why.
 
-use super::name;
 use super::paint::{TerminalPaint, Tone};
+use super::{TerminalOptions, name};
 use crate::report::json::Results;
+use crate::report::kinds::{AlikeRuns, HelpKind, help_kinds, repair_kinds, run_kinds};
 use crate::report::view::{self, RepairFate};
 use crate::report::{matrix, words};
 use jelly_base::model::{ExitCode, HelpProblem, HelpSummary, MatrixReport, RunReport, Verdict};
@@ -31,6 +32,9 @@ pub(super) fn one(paint: &TerminalPaint, report: &RunReport, quiet: bool) -> Str
     out
 }
 
+/// Known failures that are told; the others are counted.
+const KNOWN: usize = 10;
+
 fn warnings(paint: &TerminalPaint, report: &RunReport, indent: &str) -> String {
     let head = format!("{indent}warning: ");
     let told = report.warnings.iter();
@@ -40,13 +44,19 @@ fn warnings(paint: &TerminalPaint, report: &RunReport, indent: &str) -> String {
 
 fn known(paint: &TerminalPaint, report: &RunReport, indent: &str) -> String {
     let head = format!("{indent}known: ");
-    let known = report.known.iter();
-    known
+    let known = report.known.iter().take(KNOWN);
+    let mut out: String = known
         .map(|known| {
             let text = format!("{}: {}", known.test, known.entry.reason);
             paint.hanging(&head, Tone::Warn, &name(&text), indent.len() + 4)
         })
-        .collect()
+        .collect();
+    if report.known.len() > KNOWN {
+        let more = plural(report.known.len() - KNOWN, "more known failure");
+        let text = format!("and {more}");
+        out.push_str(&paint.hanging(&head, Tone::Warn, &text, indent.len() + 4));
+    }
+    out
 }
 
 fn where_it_lies(paint: &TerminalPaint, report: &RunReport, indent: &str) -> String {
@@ -82,14 +92,48 @@ pub(super) fn several(paint: &TerminalPaint, results: &Results<'_>, quiet: bool)
     let runs = plural(reports.len() as u64, what);
     let text = format!("{}{runs}, exit code {}", part(results), results.exit_code);
     out.push_str(&paint.hanging("", Tone::Strong, &text, 4));
-    for report in reports {
-        if let Some(help) = &report.help_summary {
-            let plan = name(&report.plan.path);
+    let with_help = reports
+        .iter()
+        .filter(|report| report.help_summary.is_some());
+    for AlikeRuns { first, also } in run_kinds(with_help) {
+        if let Some(help) = &first.help_summary {
+            let plan = name(&first.plan.path);
             out.push_str(&format!("\n{}\n", paint.tone(Tone::Strong, &plan)));
+            if !also.is_empty() {
+                // Combinations of one plan share its file.
+                let plans = also.iter().map(|report| {
+                    let RunReport { plan, .. } = report;
+                    let is_of_file = plan.path == first.plan.path;
+                    name(if is_of_file { &plan.name } else { &plan.path })
+                });
+                let text = first_names(plans, also.len(), ALSO);
+                out.push_str(&paint.hanging("the same in: ", Tone::Strong, &text, 4));
+            }
             out.push_str(&help_text(paint, help));
         }
     }
     out
+}
+
+/// In the place of all that was said of a plan while it ran: it ended as
+/// another did, of which that was told.
+#[must_use]
+pub fn told_as(first: &RunReport, report: &RunReport, options: &TerminalOptions) -> String {
+    if options.quiet {
+        return String::new();
+    }
+    let paint = TerminalPaint::new(options.color, options.width);
+    let totals = report
+        .iterations
+        .last()
+        .map(|last| words::totals(last.totals));
+    let text = format!(
+        "{}: {}, as in {}",
+        name(&report.plan.name),
+        totals.unwrap_or_default(),
+        name(&first.plan.name)
+    );
+    paint.hanging("FAIL     ", Tone::Bad, &text, 9)
 }
 
 /// Which part of a run the plans are, and what is still to be done with it.
@@ -205,6 +249,9 @@ fn verdict(paint: &TerminalPaint, report: &RunReport) -> String {
     paint.hanging(&head, tone, &text, 4)
 }
 
+/// Flaky steps that are named.
+const FLAKY: usize = 20;
+
 fn flaky(paint: &TerminalPaint, report: &RunReport) -> String {
     let steps: Vec<String> = report
         .iterations
@@ -217,13 +264,15 @@ fn flaky(paint: &TerminalPaint, report: &RunReport) -> String {
     if steps.is_empty() {
         return String::new();
     }
-    paint.hanging("flaky: ", Tone::Warn, &steps.join(", "), 4)
+    let names = first_names(&steps, steps.len(), FLAKY);
+    paint.hanging("flaky: ", Tone::Warn, &names, 4)
 }
 
 fn repaired(paint: &TerminalPaint, report: &RunReport) -> String {
     let mut out = String::new();
-    for (repair, fate) in view::repairs(report) {
-        let (head, tone) = match fate {
+    for kind in repair_kinds(view::repairs(report)) {
+        let repair = kind.first;
+        let (head, tone) = match kind.fate {
             RepairFate::InVain => ("tried in vain: ", Tone::Faint),
             RepairFate::Dropped => ("dropped after fix_tests: ", Tone::Faint),
             RepairFate::TakenOut => ("taken out: ", Tone::Warn),
@@ -232,7 +281,7 @@ fn repaired(paint: &TerminalPaint, report: &RunReport) -> String {
         let text = format!(
             "{} on {}: {}",
             name(&repair.id),
-            name(&repair.target),
+            kind.targets(name),
             name(&repair.explanation)
         );
         out.push_str(&paint.hanging(head, tone, &text, 4));
@@ -259,25 +308,15 @@ const ALSO: usize = 5;
 fn help_text(paint: &TerminalPaint, help: &HelpSummary) -> String {
     let mut out = String::from("\n");
     out.push_str(&paint.hanging("help: ", Tone::Bad, &name(&help.title), 6));
-    // What differs in a value only is told once.
-    let mut groups: Vec<(&HelpProblem, Vec<&HelpProblem>)> = Vec::new();
-    for problem in &help.problems {
-        let same = |(first, _): &&mut (&HelpProblem, _)| {
-            (&first.server, &first.what) == (&problem.server, &problem.what)
-        };
-        match groups.iter_mut().find(same) {
-            Some((_, also)) => also.push(problem),
-            None => groups.push((problem, Vec::new())),
-        }
-    }
+    let kinds = help_kinds(help);
     // The last lines are commands, so what is not told stands before them.
-    if let Some(more) = groups.len().checked_sub(PROBLEMS).filter(|more| *more > 0) {
+    if let Some(more) = kinds.len().checked_sub(PROBLEMS).filter(|more| *more > 0) {
         let more = format!("{PROBLEMS} kinds of them here, {more} more in the report");
         out.push_str(&paint.hanging("  ", Tone::Faint, &more, 4));
     }
-    for (problem, also) in groups.iter().take(PROBLEMS) {
+    for HelpKind { first, also } in kinds.iter().take(PROBLEMS) {
         out.push('\n');
-        out.push_str(&problem_text(paint, problem, also));
+        out.push_str(&problem_text(paint, first, also));
     }
     out
 }

@@ -8,13 +8,15 @@ use jelly_base::model::{
     Cluster, FailureView, KnownFailure, ReportLabels, TriageReport, json_word,
 };
 use jelly_base::text::{first_names, one_line, plural};
+use std::collections::HashSet;
 
 /// Causes that are told in full.
 const CAUSES: usize = 20;
 /// Victims that are named of one cause.
 const NAMES: usize = 10;
-/// Failures in the table.
+/// Failures in the table, and those of one cause.
 const ROWS: usize = 200;
+const OF_A_CAUSE: usize = 10;
 const NOTES: usize = 20;
 /// Bytes of a command that stands in a line.
 const INLINE: usize = 1024;
@@ -165,12 +167,27 @@ fn failures(report: &TriageReport, out: &mut String) {
         return;
     }
     out.push_str("\n## Failures\n\n");
-    out.push_str(&rows(report, ROWS));
-    more(report.failures.len(), ROWS, "more failure", out);
+    let (rows, shown) = rows(report, ROWS);
+    out.push_str(&rows);
+    if let Some(more) = beside_rows(report, shown) {
+        out.push_str(&format!("\nAnd {}.\n", prose(&more)));
+    }
 }
 
-/// The failures as a table, at most `most` of them.
-pub(super) fn rows(report: &TriageReport, most: usize) -> String {
+/// The failures that have no row, in words.
+pub(super) fn beside_rows(report: &TriageReport, shown: usize) -> Option<String> {
+    let more = report.failures.len().checked_sub(shown);
+    let more = plural(more.filter(|more| *more > 0)?, "more failure");
+    Some(format!("{more} of these causes; --format json has each"))
+}
+
+/// The failures as a table, and how many it has: at most `most`, and of one
+/// cause the first.
+pub(super) fn rows(report: &TriageReport, most: usize) -> (String, usize) {
+    let alike = report.clusters.iter();
+    let alike: HashSet<usize> = alike
+        .flat_map(|cluster| cluster.victims.iter().skip(OF_A_CAUSE).copied())
+        .collect();
     let dated = report
         .failures
         .iter()
@@ -203,7 +220,9 @@ pub(super) fn rows(report: &TriageReport, most: usize) -> String {
         }
         row
     };
-    let rows: Vec<Vec<String>> = report.failures.iter().take(most).map(row).collect();
+    let failures = report.failures.iter().enumerate();
+    let shown = failures.filter(|(at, _)| !alike.contains(at)).take(most);
+    let rows: Vec<Vec<String>> = shown.map(|(_, failure)| row(failure)).collect();
     let header = [
         "Test",
         "Side",
@@ -218,7 +237,7 @@ pub(super) fn rows(report: &TriageReport, most: usize) -> String {
     } else {
         header.len() - 1
     };
-    table(&header[..columns], &rows, &[])
+    (table(&header[..columns], &rows, &[]), rows.len())
 }
 
 fn known(report: &TriageReport, out: &mut String) {

@@ -5,6 +5,7 @@ use super::help_cases::{Lookup, cases, sightings_by_cause};
 use super::help_problem::problem;
 use super::loop_limit::LoopLimit;
 use super::proofs::Proof;
+use super::reason::NAMED;
 use super::run::PassedOver;
 use super::settings::CallFlags;
 use super::verdict::{Course, Taint};
@@ -13,7 +14,7 @@ use jelly_base::model::{
     StepReport, StepState,
 };
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::{human_duration, plural, shell_word};
+use jelly_base::text::{first_names, human_duration, plural, shell_word};
 use jelly_plan::Plan;
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
@@ -257,7 +258,8 @@ impl<'a> Told<'a> {
 /// As in `run to its end: a`.
 fn run_to_end(steps: &[String]) -> String {
     let end = if steps.len() == 1 { "its" } else { "their" };
-    format!("run to {end} end: {}", steps.join(", "))
+    let names = first_names(steps, steps.len(), NAMED);
+    format!("run to {end} end: {names}")
 }
 
 /// `twice`, `4 times`; of several counts the least.

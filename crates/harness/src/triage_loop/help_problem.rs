@@ -5,10 +5,11 @@ use super::help_cases::Lookup;
 use super::help_compared::compared;
 use super::help_excuse::excused;
 use super::reason::NAMED;
+use super::run::PassedOver;
 use super::seen::NEW_SNAPSHOT;
 use jelly_base::model::{
     ActionKind, Assertion, Diagnosis, Exit, FailureReport, HelpProblem, IterationReport, Phase,
-    Side, Standing, Unlisted,
+    RepairReport, Side, Standing, Unlisted,
 };
 use jelly_base::text::{
     close_names, first_names, listed, one_line, plural, shell_word, start_by_hand,
@@ -37,8 +38,9 @@ impl<'a> Case<'a> {
         std::iter::once(self.failure).chain(self.others.iter().copied())
     }
 
-    pub(super) fn is_new_snapshot(&self) -> bool {
-        self.failure.diagnosis.root_cause == NEW_SNAPSHOT
+    /// Several steps wait for what they answered to be stored.
+    fn has_new_snapshots(&self) -> bool {
+        self.failure.diagnosis.root_cause == NEW_SNAPSHOT && self.steps.len() > 1
     }
 }
 
@@ -73,7 +75,7 @@ fn what(case: &Case<'_>, lookup: &Lookup<'_>) -> String {
     } else {
         diagnosis.advice.what.clone()
     };
-    if case.is_new_snapshot() && case.steps.len() > 1 {
+    if case.has_new_snapshots() {
         let count = plural(case.steps.len(), "step");
         let names = first_names(&case.steps, case.steps.len(), NAMED);
         return format!("Nothing is stored yet for the snapshots of {count}: {names}");
@@ -125,9 +127,9 @@ fn what(case: &Case<'_>, lookup: &Lookup<'_>) -> String {
         .is_some_and(|assertion| assertion.kind == "snapshot");
     if diagnosis.standing == Some(Standing::NeverPassed) && of_snapshot {
         // A person has looked at it.
-        add("either the server changed, or the snapshot was accepted of another answer: no run is remembered in which it held".to_owned());
+        add("either the server changed, or the snapshot was accepted of another answer: no run is remembered in which it held as the plan is now".to_owned());
     } else if diagnosis.standing == Some(Standing::NeverPassed) {
-        add("either the server is wrong, or the plan expects the wrong value: no history says that this expectation ever held".to_owned());
+        add("either the server is wrong, or the plan expects the wrong value: no history says that this expectation ever held as the plan is now".to_owned());
     }
     what
 }
@@ -171,10 +173,17 @@ fn evidence(case: &Case<'_>, what: &str, context: &HelpContext<'_>) -> String {
     if let Some(at) = &failure.at {
         parts.push(format!("the plan at {at}"));
     }
-    for other in case.others.iter().take(OTHERS) {
+    // Of many new snapshots, one shows where they would lie.
+    let others: Vec<&FailureReport> = case
+        .others
+        .iter()
+        .copied()
+        .filter(|other| !case.has_new_snapshots() || other.diagnosis.root_cause != NEW_SNAPSHOT)
+        .collect();
+    for other in others.iter().take(OTHERS) {
         parts.push(also(other));
     }
-    let untold = case.others.len().saturating_sub(OTHERS) + left_out(case);
+    let untold = others.len().saturating_sub(OTHERS) + left_out(case);
     if untold > 0 {
         parts.push(format!("and {}", plural(untold as u64, "more mismatch")));
     }
@@ -288,12 +297,18 @@ fn tried(case: &Case<'_>, lookup: &Lookup<'_>, context: &HelpContext<'_>) -> Vec
     let mut tried = Vec::new();
     for (iteration, concerned) in lookup.iterations.iter().zip(&lookup.again) {
         let action = &iteration.action;
-        for repair in action.repairs.iter().filter(|r| is_about(&r.target, case)) {
+        let repairs = action.repairs.iter();
+        let repairs = repairs.filter(|repair| is_about(&repair.target, case));
+        let is_like = |one: &RepairReport, other: &RepairReport| {
+            (&one.id, one.ineffective) == (&other.id, other.ineffective)
+        };
+        for (repair, count) in kinds(repairs, is_like) {
             let end = match repair.ineffective {
                 true => "; it did not help",
                 false => "",
             };
-            tried.push(format!("repair {}: {}{end}", repair.id, repair.explanation));
+            let (id, why, more) = (&repair.id, &repair.explanation, more_alike(count));
+            tried.push(format!("repair {id}: {why}{more}{end}"));
         }
         if let Some(hook) = &action.hook {
             let end = match (&hook.error, &hook.exit) {
@@ -316,8 +331,36 @@ fn tried(case: &Case<'_>, lookup: &Lookup<'_>, context: &HelpContext<'_>) -> Vec
     }
     let passed = context.passed_over.iter();
     let passed = passed.filter(|passed| is_about(&passed.target, case));
-    tried.extend(passed.map(|passed| passed.told.clone()));
+    let passed = kinds(passed, PassedOver::is_like);
+    tried.extend(passed.iter().map(|(passed, count)| {
+        let more = more_alike(*count);
+        format!("{}{more}", passed.sentence())
+    }));
     tried
+}
+
+/// The first of each kind, with the number of all of it: one cause may have a
+/// repair for each of hundreds of steps.
+fn kinds<'t, T>(
+    all: impl Iterator<Item = &'t T>,
+    is_like: impl Fn(&T, &T) -> bool,
+) -> Vec<(&'t T, usize)> {
+    let mut kinds: Vec<(&'t T, usize)> = Vec::new();
+    for one in all {
+        match kinds.iter_mut().find(|kind| is_like(kind.0, one)) {
+            Some(kind) => kind.1 += 1,
+            None => kinds.push((one, 1)),
+        }
+    }
+    kinds
+}
+
+/// Behind one of so many that are alike.
+fn more_alike(count: usize) -> String {
+    match count {
+        0 | 1 => String::new(),
+        more => format!(", and {} more in the same way", more - 1),
+    }
 }
 
 /// A repair is about this problem if its target is the server or a step of it.
@@ -372,7 +415,7 @@ fn next(case: &Case<'_>, lookup: &Lookup<'_>, context: &HelpContext<'_>) -> Vec<
     // To mend the server is no advice for what is not its fault, and of two
     // readings enough is said above.
     let readings_said = doubtful || outlives || same_code;
-    let many_new = case.is_new_snapshot() && case.steps.len() > 1;
+    let many_new = case.has_new_snapshots();
     let advice = diagnosis.advice.fix.iter();
     let advice = advice.filter(|fix| match fix.is_command() {
         // The commands of the advice are about one of them.
@@ -427,9 +470,10 @@ fn next(case: &Case<'_>, lookup: &Lookup<'_>, context: &HelpContext<'_>) -> Vec<
         push_new(&mut next, context.rerun(loop_limit));
     }
     // Trust matters only to a hook that is there to refine the code.
-    if doubtful && case.iteration.budgets.before.code_refines > 0 {
-        let more = ["--trust-plan".to_owned()];
-        push_new(&mut next, context.run_again(&more));
+    let trust = "--trust-plan".to_owned();
+    let is_trusted = context.call_flags.hooks.contains(&trust);
+    if doubtful && !is_trusted && case.iteration.budgets.before.code_refines > 0 {
+        push_new(&mut next, context.run_again(&[trust]));
     }
     next
 }

@@ -84,7 +84,7 @@ fn nothing_left(
     let stands = judged.iter().any(|j| !j.is_code());
     match (standings.code, standings.test_side) {
         (true, _) if !doubtful.is_empty() => format!(
-            "{}, but no history says that {} ever passed: the server is wrong, or the plan expects the wrong value",
+            "{}, but no history says that {} ever passed as the plan is now: the server is wrong, or the plan expects the wrong value",
             failed_the_same(&doubtful),
             if Owners::of_all(doubtful.iter().copied()).count == 1 {
                 "it"
@@ -173,7 +173,20 @@ pub(super) fn to_go_on(
     };
     match action {
         Action::RepairMcpPlan(proposals) => {
-            let names: Vec<&str> = proposals.iter().map(|p| p.id.name()).collect();
+            let mut kinds: Vec<(&str, u32)> = Vec::new();
+            for name in proposals.iter().map(|proposal| proposal.id.name()) {
+                match kinds.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, count)) => *count += 1,
+                    None => kinds.push((name, 1)),
+                }
+            }
+            let names: Vec<String> = kinds
+                .iter()
+                .map(|(name, count)| match count {
+                    1 => (*name).to_owned(),
+                    several => format!("{name} ({})", times(*several)),
+                })
+                .collect();
             let repaired = asks.iter().any(|(ask, _)| *ask == Ask::Repair);
             let wanted = if repaired {
                 Ask::Repair

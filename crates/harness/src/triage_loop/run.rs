@@ -15,7 +15,7 @@ use super::settings::{LoopSettings, Surroundings};
 use super::standing::Standings;
 use super::verdict::{Course, Ending};
 use crate::code_identity::ServerCode;
-use crate::repair::{Facts, Proposal, propose};
+use crate::repair::{Facts, Proposal, RepairId, propose};
 use jelly_base::model::{
     ActionKind, Event, IterationRecord, IterationReport, RepairReport, RunReport, Signal,
 };
@@ -314,20 +314,22 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
         }
     }
 
-    /// Says once why a repair is not made.
+    /// Says once why repairs of a kind are not made.
     fn pass_over(&mut self, proposal: &Proposal, why: &Inapplicable) {
         let passed = PassedOver {
+            id: proposal.id,
             target: proposal.target.clone(),
-            told: format!(
-                "the repair {} of {} was passed over: failed to {why}",
-                proposal.id, proposal.target
-            ),
+            why: why.to_string(),
         };
-        if !self.passed_over.contains(&passed) {
-            let message = self.settings.redactor.redact(&passed.told).into_owned();
-            self.emit(Event::Warning { message });
-            self.passed_over.push(passed);
+        if self.passed_over.contains(&passed) {
+            return;
         }
+        if !self.passed_over.iter().any(|known| known.is_like(&passed)) {
+            let sentence = passed.sentence();
+            let message = self.settings.redactor.redact(&sentence).into_owned();
+            self.emit(Event::Warning { message });
+        }
+        self.passed_over.push(passed);
     }
 
     /// Decides, and applies the repairs that were decided on. A repair that
@@ -510,9 +512,22 @@ impl Pass {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PassedOver {
     /// As of the [`Proposal`].
+    pub(super) id: RepairId,
     pub(super) target: String,
-    /// A sentence.
-    pub(super) told: String,
+    /// What could not be done.
+    pub(super) why: String,
+}
+
+impl PassedOver {
+    /// For the same reason, at another place of the plan.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.id == other.id && self.why == other.why
+    }
+
+    pub(super) fn sentence(&self) -> String {
+        let Self { id, target, why } = self;
+        format!("the repair {id} of {target} was passed over: failed to {why}")
+    }
 }
 
 /// Repairs that were applied to a copy of the plan.

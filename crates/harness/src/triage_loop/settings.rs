@@ -64,7 +64,7 @@ pub struct LoopSettings {
 pub struct CallFlags {
     /// Without these another thing would be run, or elsewhere.
     pub kept: Vec<String>,
-    /// What hooks there are, and how long they may take.
+    /// What hooks there are, and what they may do.
     pub hooks: Vec<String>,
     /// What the very same run takes besides: its selection and its budgets.
     pub same: Vec<String>,

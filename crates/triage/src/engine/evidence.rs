@@ -81,6 +81,11 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         }
         let place = assertion.place();
         let path = place.map_or(String::new(), |place| format!(" at {place}"));
+        // Long texts begin alike, so that a beginning shows nothing.
+        if let Some(difference) = &assertion.difference {
+            let text = format!("expected {}{path}; {}", assertion.kind, difference.first);
+            return Some(evidence("assertion", &text));
+        }
         let actual = one_line(&assertion.actual.to_string(), 120);
         let got = match (assertion.absent, assertion.actual.is_null()) {
             (true, true) => "nothing".to_owned(),

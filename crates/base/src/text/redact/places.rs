@@ -137,6 +137,19 @@ pub fn show_argv(argv: &[String]) -> Vec<String> {
     shown
 }
 
+/// An argv to be pasted: what is secret in it is a blank to fill in, for whoever
+/// has it.
+#[must_use]
+pub fn argv_with_blanks(argv: &[String]) -> Vec<String> {
+    let mut shown = argv.to_vec();
+    // As in `show_argv`.
+    for found in secrets_in_argv(argv).iter().rev() {
+        let name = found.name.trim_start_matches('-');
+        shown[found.word].replace_range(found.at.clone(), &format!("<value of {name}>"));
+    }
+    shown
+}
+
 /// A URL as it may be shown: without user and password, and with what is
 /// secret in its query masked.
 #[must_use]

@@ -1,0 +1,204 @@
+//! What is alike in a run, or in the runs of several plans, told once with its
+//! number: the first stands for the others, and the report has them all.
+//!
+//! Main types: [`RepairKind`] and [`HelpKind`]; [`RunEnd`], by which runs are
+//! compared.
+
+use super::view::{self, shape};
+use jelly_base::model::{ActionKind, HelpProblem, HelpSummary, RepairReport, RunReport};
+use std::collections::BTreeSet;
+
+/// So many repairs of one id that differ in more than numbers are told one by
+/// one.
+const OF_AN_ID: usize = 3;
+
+/// Repairs of one kind.
+pub(super) struct RepairKind<'r, F> {
+    pub(super) first: &'r RepairReport,
+    /// What became of all of them.
+    pub(super) fate: F,
+    pub(super) count: usize,
+}
+
+impl<F> RepairKind<'_, F> {
+    /// What they edit: the target of the first, and how many there are beside
+    /// it; names as `said`.
+    pub(super) fn targets(&self, said: fn(&str) -> String) -> String {
+        let first = said(&self.first.target);
+        match self.count {
+            0 | 1 => first,
+            all => format!("{first} and {} more", all - 1),
+        }
+    }
+}
+
+/// The repairs by kind, in the order of their first.
+pub(super) fn repair_kinds<'r, F: Copy + PartialEq>(
+    repairs: impl Iterator<Item = (&'r RepairReport, F)>,
+) -> Vec<RepairKind<'r, F>> {
+    let mut kinds: Vec<RepairKind<'r, F>> = Vec::new();
+    for (repair, fate) in repairs {
+        let why = shape(&repair.explanation);
+        let is_of_id = |kind: &RepairKind<'r, F>| kind.first.id == repair.id && kind.fate == fate;
+        let same = kinds
+            .iter()
+            .position(|kind| is_of_id(kind) && shape(&kind.first.explanation) == why);
+        let at = same.or_else(|| {
+            let of_id = kinds.iter().filter(|kind| is_of_id(kind)).count();
+            let last = kinds.iter().rposition(is_of_id);
+            last.filter(|_| of_id >= OF_AN_ID)
+        });
+        match at {
+            Some(at) => kinds[at].count += 1,
+            None => kinds.push(RepairKind {
+                first: repair,
+                fate,
+                count: 1,
+            }),
+        }
+    }
+    kinds
+}
+
+/// Problems to which the same words apply: what differs in a value only is told
+/// once.
+pub(super) struct HelpKind<'r> {
+    pub(super) first: &'r HelpProblem,
+    pub(super) also: Vec<&'r HelpProblem>,
+}
+
+/// The problems of a summary, those of one server and of the same words
+/// together.
+pub(super) fn help_kinds(help: &HelpSummary) -> Vec<HelpKind<'_>> {
+    let mut kinds: Vec<HelpKind<'_>> = Vec::new();
+    for problem in &help.problems {
+        let same = |kind: &&mut HelpKind<'_>| {
+            (&kind.first.server, &kind.first.what) == (&problem.server, &problem.what)
+        };
+        match kinds.iter_mut().find(same) {
+            Some(kind) => kind.also.push(problem),
+            None => kinds.push(HelpKind {
+                first: problem,
+                also: Vec::new(),
+            }),
+        }
+    }
+    kinds
+}
+
+/// By what the runs of several plans are compared: what failed in each
+/// iteration, and what was done about it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct RunEnd {
+    exit_code: u8,
+    iterations: Vec<(ActionKind, BTreeSet<(String, String)>)>,
+}
+
+impl RunEnd {
+    /// Of a run that has something to tell; none where nothing failed, or where
+    /// more is to be told than failures.
+    #[must_use]
+    pub fn of(report: &RunReport) -> Option<Self> {
+        let last = report.iterations.last()?;
+        if report.exit_code == 0 || last.failures.is_empty() || !report.warnings.is_empty() {
+            return None;
+        }
+        let iterations = report.iterations.iter().map(|iteration| {
+            let causes: BTreeSet<(String, String)> = iteration
+                .failures
+                .iter()
+                .map(|failure| {
+                    let diagnosis = &failure.diagnosis;
+                    let blame = view::blame(diagnosis, diagnosis.flaky);
+                    (diagnosis.fingerprint.clone(), blame)
+                })
+                .collect();
+            (iteration.action.kind, causes)
+        });
+        Some(Self {
+            exit_code: report.exit_code,
+            iterations: iterations.collect(),
+        })
+    }
+}
+
+/// Runs that ended alike.
+pub(super) struct AlikeRuns<'r> {
+    pub(super) first: &'r RunReport,
+    pub(super) also: Vec<&'r RunReport>,
+}
+
+/// The runs, those that ended alike together.
+pub(super) fn run_kinds<'r>(reports: impl Iterator<Item = &'r RunReport>) -> Vec<AlikeRuns<'r>> {
+    let mut kinds: Vec<(Option<RunEnd>, AlikeRuns<'r>)> = Vec::new();
+    for report in reports {
+        let end = RunEnd::of(report);
+        let same =
+            |(known, _): &&mut (Option<RunEnd>, AlikeRuns<'r>)| end.is_some() && *known == end;
+        match kinds.iter_mut().find(same) {
+            Some((_, kind)) => kind.also.push(report),
+            None => {
+                let also = Vec::new();
+                let first = report;
+                kinds.push((end, AlikeRuns { first, also }));
+            }
+        }
+    }
+    kinds.into_iter().map(|(_, kind)| kind).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RunEnd, repair_kinds, run_kinds};
+    use crate::report::samples;
+    use jelly_base::model::RepairReport;
+
+    fn repair(id: &str, step: &str, why: &str) -> RepairReport {
+        RepairReport {
+            id: id.to_owned(),
+            target: format!("steps.{step}"),
+            explanation: why.to_owned(),
+            ..RepairReport::default()
+        }
+    }
+
+    #[test]
+    fn repairs_of_one_kind_are_one_and_few_that_differ_are_told() {
+        let mut all: Vec<RepairReport> = (0..300)
+            .map(|n| repair("coerce_argument", &format!("c{n}"), &format!("passed {n}")))
+            .collect();
+        all.push(repair("rename_tool", "x", "called ping"));
+        for name in ["add", "list", "tail", "title", "users"] {
+            all.push(repair("rename_tool", name, &format!("called {name}")));
+        }
+        let kinds = repair_kinds(all.iter().map(|repair| (repair, ())));
+        let told: Vec<(String, usize)> = kinds
+            .iter()
+            .map(|kind| (kind.targets(str::to_owned), kind.count))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("steps.c0 and 299 more".to_owned(), 300),
+                ("steps.x".to_owned(), 1),
+                ("steps.add".to_owned(), 1),
+                ("steps.list and 3 more".to_owned(), 4),
+            ]
+        );
+    }
+
+    #[test]
+    fn runs_are_alike_by_what_failed_and_only_where_something_did() {
+        let reports = [
+            samples::passed(),
+            samples::dead_server(),
+            samples::passed(),
+            samples::code_failure(),
+            samples::dead_server(),
+        ];
+        let kinds = run_kinds(reports.iter());
+        let also: Vec<usize> = kinds.iter().map(|kind| kind.also.len()).collect();
+        assert_eq!(also, [0, 1, 0, 0]);
+        assert_eq!(RunEnd::of(&reports[0]), None);
+    }
+}
