@@ -96,11 +96,16 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     ) -> RunReport {
         let tried = |told: &String| {
             let mut problems = help_summary.iter().flat_map(|help| &help.problems);
-            problems.any(|problem| problem.tried.contains(told))
+            // More of the kind stand behind its first one.
+            problems.any(|problem| problem.tried.iter().any(|tried| tried.starts_with(told)))
         };
         let mut warnings = self.around.warnings.all();
-        let passed_over = self.passed_over.iter();
-        let passed_over = passed_over.map(|p| self.settings.redactor.redact(&p.told).into_owned());
+        let firsts = self.passed_over.iter().enumerate().filter(|(at, passed)| {
+            let mut before = self.passed_over[..*at].iter();
+            !before.any(|known| known.is_like(passed))
+        });
+        let sentences = firsts.map(|(_, passed)| passed.sentence());
+        let passed_over = sentences.map(|told| self.settings.redactor.redact(&told).into_owned());
         warnings.extend(passed_over.filter(|told| !tried(told)));
         if self.left_out > 0 {
             warnings.push(format!(
