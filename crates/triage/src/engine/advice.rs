@@ -57,6 +57,7 @@ const KNOWN: &[&str] = &[
     "location",
     "asks",
     "proxy",
+    "proxy_variable",
     "as_it_is",
     "pin",
     "own_pin",
@@ -361,6 +362,8 @@ pub(super) fn values(f: &Failure) -> Values {
         header("www-authenticate").map(|asks| format!(", which asks for {asks}")),
     );
     set("proxy", f.http.as_ref().and_then(|http| http.proxy.clone()));
+    let named_by = |http: &HttpFacts| http.proxy_variable.clone();
+    set("proxy_variable", f.http.as_ref().and_then(named_by));
     if let Some(exit) = &f.exit {
         set(
             "exit",

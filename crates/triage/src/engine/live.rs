@@ -303,6 +303,24 @@ pub(super) fn proxied(failure: &Failure) -> bool {
         .is_some_and(|http| http.proxy.is_some())
 }
 
+/// Whether a proxy of the environment may have answered in the place of the server: it
+/// sees plain HTTP alone, and says no in words of its own, not in JSON.
+pub(super) fn proxy_may_answer(failure: &Failure) -> bool {
+    let Some(http) = &failure.http else {
+        return false;
+    };
+    let plain = failure
+        .url
+        .as_deref()
+        .is_some_and(|url| url.starts_with("http://"));
+    let json = http
+        .body
+        .as_deref()
+        .is_some_and(|body| body.trim_start().starts_with(['{', '[']));
+    let asks = http_header(failure, "www-authenticate").is_some();
+    http.proxy.is_some() && plain && !json && !asks && failure.rpc_error.is_none()
+}
+
 /// A header of the answer over HTTP.
 pub(super) fn http_header<'f>(failure: &'f Failure, name: &str) -> Option<&'f str> {
     let headers = &failure.http.as_ref()?.headers;
