@@ -58,6 +58,8 @@ const KNOWN: &[&str] = &[
     "asks",
     "proxy",
     "proxy_variable",
+    "stderr",
+    "logged",
     "as_it_is",
     "pin",
     "own_pin",
@@ -339,6 +341,10 @@ pub(super) fn values(f: &Failure) -> Values {
     set("peer", f.http.as_ref().filter(direct).and(f.url.clone()));
     set("message", f.message.clone());
     set("test", f.name.clone());
+    // Known to be empty, it is nothing to read.
+    let wrote = f.stderr.as_ref().is_none_or(|it| !it.trim().is_empty());
+    set("stderr", wrote.then(|| "stderr".to_owned()));
+    set("logged", f.logs.last().map(|line| one_line(line, 200)));
     // What `go test -run` can select: writers of other frameworks put titles there.
     let is_of_go = |name: &&String| {
         let kinds = ["Test", "Example", "Fuzz", "Benchmark"];

@@ -170,6 +170,13 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
     {
         return Some(evidence("stdout_noise", noise));
     }
+    if facts.timed_out
+        && facts.starting
+        && line.is_none()
+        && let Some(logged) = clues::telling_line(&f.logs.join("\n"))
+    {
+        return Some(evidence("logs", &logged));
+    }
     if facts.timed_out {
         let limit = f
             .timeout_s
