@@ -23,6 +23,13 @@ pub(super) struct FactWords {
     pub(super) absent: Vec<String>,
     /// Members of an error's `data` that say what to do.
     pub(super) error_help: Vec<String>,
+    /// Those that say why, and in which a stack stands.
+    pub(super) error_details: Vec<String>,
+    pub(super) error_stacks: Vec<String>,
+    /// Of one of several errors: its message, which value it is about, of which class it is.
+    pub(super) error_messages: Vec<String>,
+    pub(super) error_values: Vec<String>,
+    pub(super) error_classes: Vec<String>,
     pub(super) spawning: DoingPatterns,
     pub(super) writing: DoingPatterns,
 }

@@ -26,6 +26,13 @@ pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
                 None => data.to_string(),
             };
             list.whole(Field::Answer, "rpc_error.data", Cow::Owned(whole), 2);
+            // Why, behind a message that may only announce it; our own proxy has labelled
+            // the failure by it already.
+            if f.label.is_none()
+                && let Some(whole) = answered::statement(&error.message, data)
+            {
+                list.whole(Field::Answer, "rpc_error.data", Cow::Owned(whole), 0);
+            }
             // Sentences in it, as they were meant to be read.
             let said = answered::sentences(data).join("\n");
             list.with_roots(Field::Answer, "rpc_error.data", said, 1);
