@@ -454,6 +454,24 @@ fn a_stream_that_is_cut_in_the_middle_of_an_event() {
 }
 
 #[test]
+fn an_answer_in_a_stream_that_is_cut_off_within_its_event() {
+    let server = calls(|_, out| {
+        stream_head(out);
+        let _ = out.write_all(b"data: {\"jsonrpc\":\"2.0\",\"id\"\n\n");
+    });
+    let run = at(&server);
+    let failure = run.last().failure("one");
+    causes(failure, "test", "protocol_error");
+    assert_eq!(failure["diagnosis"]["retryable"], false);
+    assert!(
+        failure["message"]
+            .to_string()
+            .contains("JSON that breaks off"),
+        "{failure:#}"
+    );
+}
+
+#[test]
 fn a_stream_that_ends_without_the_answer() {
     let server = calls(|_, out| {
         stream_head(out);

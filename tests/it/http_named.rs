@@ -4,8 +4,8 @@
 use crate::support::http::{Http, Request, json_answer, legacy, respond, result, text};
 use crate::support::{Project, Run};
 use serde_json::Value;
-use std::io::Write;
-use std::net::TcpStream;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::sync::Mutex;
 
 fn run_at(url: &str, env: &[(&str, &str)]) -> Run {
@@ -67,6 +67,27 @@ fn a_refusal_is_named_by_who_refuses_and_why() {
             "Invalid Host header",
             "network/host-not-served",
             &["allowed hosts"],
+        ),
+        (
+            403,
+            &["content-type: text/plain"],
+            "Invalid Origin header",
+            "network/origin-refused",
+            &["Invalid Origin header", "Take `Origin` out"],
+        ),
+        (
+            403,
+            &[],
+            "Blocked by WAF rule 942100",
+            "network/kept-out",
+            &["Blocked by WAF rule 942100"],
+        ),
+        (
+            403,
+            &[],
+            "Your plan does not include this",
+            "network/forbidden",
+            &["HTTP 403: Your plan does not include this"],
         ),
         (
             413,
@@ -167,7 +188,7 @@ fn an_answer_in_mid_run_that_is_none_is_named_as_what_it_is() {
 
 #[test]
 fn a_proxy_of_the_environment_is_named_where_nothing_came_of_it() {
-    let free = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let free = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = free.local_addr().unwrap().port();
     drop(free);
     let proxy = format!("http://user:swordfish@127.0.0.1:{port}");
@@ -176,12 +197,94 @@ fn a_proxy_of_the_environment_is_named_where_nothing_came_of_it() {
         &[("HTTP_PROXY", &proxy), ("http_proxy", &proxy)],
     );
     let shown = format!("http://127.0.0.1:{port}");
-    let failure = named(&run, "network/proxy-unreachable", &[&shown, "NO_PROXY"]);
+    let failure = named(
+        &run,
+        "network/proxy-unreachable",
+        &[&shown, "NO_PROXY", "Correct `HTTP_PROXY`"],
+    );
     assert!(
         failure["message"].to_string().contains(&shown),
         "{failure:#}"
     );
+    let what = failure["diagnosis"]["advice"]["what"].to_string();
+    assert_eq!(what.matches(&shown).count(), 1, "{what}");
     assert!(!run.stdout.contains("swordfish") && !run.markdown.contains("swordfish"));
+}
+
+#[test]
+fn a_proxy_that_refuses_is_named_with_its_variable_whatever_it_is_asked_by() {
+    let corp = "proxy-authenticate: Basic realm=\"corp\"";
+    let corp: &'static [&'static str] = Vec::leak(vec![corp]);
+    for (url, variable, status, headers, body, rule) in [
+        (
+            "http://mcp.example.test/mcp",
+            "HTTP_PROXY",
+            407,
+            corp,
+            "",
+            "network/proxy-wants-credentials",
+        ),
+        (
+            "https://mcp.example.test/mcp",
+            "HTTPS_PROXY",
+            407,
+            corp,
+            "",
+            "network/proxy-wants-credentials",
+        ),
+        (
+            "https://mcp.example.test/mcp",
+            "HTTPS_PROXY",
+            403,
+            &[],
+            "",
+            "network/proxy-refuses",
+        ),
+        (
+            "http://mcp.example.test/mcp",
+            "HTTP_PROXY",
+            403,
+            &[],
+            "Blocked by corp policy",
+            "network/refused-through-proxy",
+        ),
+    ] {
+        let proxy = always(status, headers, body);
+        let address = format!("http://127.0.0.1:{}", proxy.port);
+        let run = run_at(url, &[(variable, &address)]);
+        let failure = named(&run, rule, &["NO_PROXY", &format!("`{variable}`")]);
+        let diagnosis = &failure["diagnosis"];
+        assert_eq!(diagnosis["retryable"], false, "{failure:#}");
+        assert!(
+            diagnosis["advice"].to_string().contains(body),
+            "{failure:#}"
+        );
+    }
+}
+
+#[test]
+fn a_proxy_that_jelly_can_not_speak_to_is_not_asked_to_be_started() {
+    let address = "socks5://127.0.0.1:1";
+    let run = run_at("https://mcp.example.test/mcp", &[("ALL_PROXY", address)]);
+    let words = &["SOCKS", "`ALL_PROXY`", address, "NO_PROXY"];
+    let failure = named(&run, "network/proxy-of-another-kind", words);
+    assert_eq!(failure["diagnosis"]["retryable"], false, "{failure:#}");
+    let advice = failure["diagnosis"]["advice"].to_string();
+    assert!(!advice.contains("start the proxy"), "{advice}");
+}
+
+#[test]
+fn tls_to_a_port_that_speaks_plain_http_is_told_to_write_http() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let _ = stream.read(&mut [0; 16 * 1024]);
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
+        }
+    });
+    let run = run_at(&format!("https://127.0.0.1:{port}/mcp"), &[]);
+    named(&run, "network/tls-to-plain", &["`http://`"]);
 }
 
 /// The first message of a method that the test chooses is cut off with its connection.

@@ -198,6 +198,9 @@ const EXCUSED: &[(&str, &str)] = &[
     ("mcp/error-of-the-other-kind", "see `protocol_slips`"),
     ("mcp/question-of-the-other-era", "see `protocol_slips`"),
     ("network/proxy-unreachable", "see `http_named`"),
+    ("network/proxy-refuses", "see `http_named`"),
+    ("network/proxy-of-another-kind", "see `http_named`"),
+    ("network/refused-through-proxy", "see `http_named`"),
     ("network/page-in-mid-run", "see `http_named`"),
     ("network/call-lost", "see `http_named`"),
     (
@@ -232,6 +235,7 @@ const EXCUSED: &[(&str, &str)] = &[
     ("mcp/wrong-http-flavour", CLIENT),
     ("network/dns-of-the-url", HTTP),
     ("network/plain-to-tls", HTTP),
+    ("network/tls-to-plain", HTTP),
     ("network/no-http-at-all", HTTP),
     ("network/bad-url", HTTP),
     ("network/stream-broke-off", HTTP),

@@ -56,6 +56,7 @@ mod known;
 mod ladder;
 mod limits;
 mod live_rules;
+mod logged;
 mod lost_results;
 mod masked;
 mod matrix;

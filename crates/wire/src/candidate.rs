@@ -320,6 +320,7 @@ impl Attempt {
             stdout: stdout.map(|stdout| stdout.tail()),
             stdout_noise: seen.all_noise(),
             noise_count: seen.noise,
+            logs: seen.logs.iter().cloned().collect(),
             era: settled
                 .map(|s| s.version.era)
                 .or(launch.version.map(|version| version.era))

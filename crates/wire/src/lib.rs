@@ -61,7 +61,7 @@ pub use http::{
 };
 pub use launch::{Endpoint, Launch, Reach};
 pub use local_port::LocalPort;
-pub use notices::{Listener, Notice};
+pub use notices::{Listener, Notice, logged};
 pub use observed::Observed;
 pub use patience::Patience;
 pub use peer::Peer;

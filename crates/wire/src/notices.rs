@@ -14,6 +14,21 @@ pub struct Notice {
     pub params: Value,
 }
 
+/// The text of a record that a server logs by a notification, whose data may be any
+/// JSON; none of other notifications.
+#[must_use]
+pub fn logged(notice: &Notice) -> Option<String> {
+    if notice.method != "notifications/message" {
+        return None;
+    }
+    let data = notice.params.get("data").filter(|data| !data.is_null())?;
+    let names = ["message", "msg", "error", "text"];
+    let text = data
+        .as_str()
+        .or_else(|| names.iter().find_map(|name| data.get(name)?.as_str()));
+    Some(text.map_or_else(|| data.to_string(), str::to_owned))
+}
+
 /// Hears what a server says beside its answers.
 ///
 /// It is called where messages are read, so it must be quick, and wait for

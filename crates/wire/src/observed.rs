@@ -13,6 +13,8 @@ const NOISE_SAMPLE: usize = 5;
 const NOISE_TAIL: usize = 15;
 /// Bytes of such a line that are kept.
 const NOISE_LINE_BYTES: usize = 300;
+/// Of the lines that are logged by notifications, the newest that are kept.
+const LOGS: usize = 20;
 /// Different breaches that are kept.
 const BREACHES: usize = 50;
 /// Different messages that were not read, of which something is kept.
@@ -34,6 +36,8 @@ pub struct Observed {
     /// The begin of a line on stdout that has no end yet. Kept up to the first
     /// message, for servers that ask a person something and wait.
     pub unfinished: String,
+    /// The newest lines that were logged by notifications, redacted and cut.
+    pub logs: VecDeque<String>,
     /// Breaches of JSON-RPC or MCP, each text once, as fragments that
     /// complete "the server …".
     pub breaches: Vec<String>,
@@ -68,6 +72,13 @@ impl Observed {
             }
             self.noise_tail.push_back(text);
         }
+    }
+
+    pub(super) fn add_log(&mut self, text: &str, redactor: &Redactor) {
+        if self.logs.len() == LOGS {
+            self.logs.pop_front();
+        }
+        self.logs.push_back(shown(text.as_bytes(), redactor));
     }
 
     /// All of the noise that is kept, in its order.
@@ -138,6 +149,17 @@ mod tests {
         assert_eq!(all[20], "Enter [secret K]:");
         assert_eq!(observed.breach_count, 10_000);
         assert_eq!(observed.breaches.len(), 50);
+    }
+
+    #[test]
+    fn the_newest_logs_are_kept_without_secrets() {
+        let mut observed = Observed::default();
+        let redactor = Redactor::new([("K", "swordfish")]);
+        for i in 0..100 {
+            observed.add_log(&format!("log {i} swordfish"), &redactor);
+        }
+        assert_eq!(observed.logs.len(), 20);
+        assert_eq!(observed.logs[19], "log 99 [secret K]");
     }
 
     #[test]

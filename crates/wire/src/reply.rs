@@ -49,6 +49,8 @@ pub struct StartFailure {
     /// begin of one that was never ended.
     pub stdout_noise: Vec<String>,
     pub noise_count: u64,
+    /// What it logged by notifications, the newest last.
+    pub logs: Vec<String>,
     /// What was waited for, or refused.
     pub request: Option<RequestFacts>,
     pub rpc_error: Option<RpcError>,
@@ -90,6 +92,7 @@ impl StartFailure {
             stdout: None,
             stdout_noise: Vec::new(),
             noise_count: 0,
+            logs: Vec::new(),
             request: None,
             rpc_error: None,
             http: None,

@@ -111,6 +111,9 @@ pub struct HttpFacts {
     /// The proxy of the environment that the request went through.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<String>,
+    /// The variable that names that proxy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proxy_variable: Option<String>,
 }
 
 impl HttpFacts {

@@ -135,12 +135,14 @@ impl Failure {
             error,
             text,
             proxy,
+            proxy_variable,
         }) = http
         {
             body.iter_mut()
                 .chain(error)
                 .chain(text)
                 .chain(proxy)
+                .chain(proxy_variable)
                 .for_each(&mut *change);
             *headers = renamed(std::mem::take(headers), change);
         }

@@ -96,6 +96,7 @@ impl ServerFacts {
         failure.stderr = started.then_some(start.stderr);
         failure.stdout = start.stdout;
         failure.stdout_noise = start.stdout_noise;
+        failure.logs = start.logs;
         failure.request = start.request;
         failure.label = start.rpc_error.as_ref().and_then(|it| self.label(it));
         failure.rpc_error = start.rpc_error;

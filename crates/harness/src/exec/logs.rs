@@ -3,8 +3,7 @@
 //! The main type is [`LogWatch`]. Evidence, as stderr is, and of this step
 //! alone.
 
-use jelly_wire::{Attending, Listener, Notice, Session};
-use serde_json::Value;
+use jelly_wire::{Attending, Listener, Notice, Session, logged};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -42,10 +41,9 @@ impl LogWatch {
 
 impl Listener for HeardLogs {
     fn hear(&mut self, notice: &Notice) {
-        if notice.method != "notifications/message" {
+        let Some(mut text) = logged(notice) else {
             return;
-        }
-        let mut text = said(&notice.params["data"]);
+        };
         text.truncate(text.floor_char_boundary(BYTES));
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() == LINES {
@@ -55,15 +53,6 @@ impl Listener for HeardLogs {
     }
 
     fn miss(&mut self) {}
-}
-
-/// The text of a log record, whose data may be any JSON.
-fn said(data: &Value) -> String {
-    let names = ["message", "msg", "error", "text"];
-    let text = data
-        .as_str()
-        .or_else(|| names.iter().find_map(|name| data.get(name)?.as_str()));
-    text.map_or_else(|| data.to_string(), str::to_owned)
 }
 
 #[cfg(test)]

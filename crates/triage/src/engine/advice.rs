@@ -58,6 +58,9 @@ const KNOWN: &[&str] = &[
     "location",
     "asks",
     "proxy",
+    "proxy_variable",
+    "stderr",
+    "logged",
     "as_it_is",
     "pin",
     "own_pin",
@@ -339,6 +342,10 @@ pub(super) fn values(f: &Failure) -> Values {
     set("peer", f.http.as_ref().filter(direct).and(f.url.clone()));
     set("message", f.message.clone());
     set("test", f.name.clone());
+    // Known to be empty, it is nothing to read.
+    let wrote = f.stderr.as_ref().is_none_or(|it| !it.trim().is_empty());
+    set("stderr", wrote.then(|| "stderr".to_owned()));
+    set("logged", f.logs.last().map(|line| one_line(line, 200)));
     // What `go test -run` can select: writers of other frameworks put titles there.
     let is_of_go = |name: &&String| {
         let kinds = ["Test", "Example", "Fuzz", "Benchmark"];
@@ -362,6 +369,8 @@ pub(super) fn values(f: &Failure) -> Values {
         header("www-authenticate").map(|asks| format!(", which asks for {asks}")),
     );
     set("proxy", f.http.as_ref().and_then(|http| http.proxy.clone()));
+    let named_by = |http: &HttpFacts| http.proxy_variable.clone();
+    set("proxy_variable", f.http.as_ref().and_then(named_by));
     if let Some(exit) = &f.exit {
         set(
             "exit",

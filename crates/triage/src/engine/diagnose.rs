@@ -422,7 +422,8 @@ fn advice_of(
     }
     let dialect = failure.dialect.as_deref().unwrap_or_default();
     let mut advice = advice::render(text, &values, dialect, audience);
-    advice.fix.splice(0..0, answered::steps(failure));
+    let quoted = evidence.map(|evidence| evidence.text.as_str());
+    advice.fix.splice(0..0, answered::steps(failure, quoted));
     advice
 }
 

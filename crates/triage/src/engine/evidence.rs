@@ -2,7 +2,7 @@
 
 use super::clues;
 use super::facts::{Facts, Promise, breach};
-use jelly_base::model::{Evidence, Failure, PlanIssue};
+use jelly_base::model::{Evidence, Failure, HttpFacts, PlanIssue};
 use jelly_base::text::{listening_line, one_line, shell_command};
 use serde_json::{Map, Value};
 
@@ -111,15 +111,19 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         return Some(evidence("rpc_error", &format!("{code}{}", error.message)));
     }
     // What authorization came to, or what the server was waited for, says more
-    // than a status.
+    // than a status; what came of a proxy, more than jelly's sentence around it.
     if let Some(http) = &f.http
         && let Some(text) = &http.text
-        && (facts.kept_waiting() || http.error.as_deref().is_some_and(is_of_authorization))
+        && (facts.kept_waiting()
+            || http.error.as_deref().is_some_and(is_of_authorization)
+            || http.proxy.is_some() && http.status.is_none())
     {
         return Some(evidence("http.text", text));
     }
     if let Some(status) = facts.http_status.filter(|status| *status >= 300) {
-        return Some(evidence("http.status", &format!("HTTP {status}")));
+        let words = f.http.as_ref().and_then(reason_given);
+        let words = words.map_or(String::new(), |words| format!(": {words}"));
+        return Some(evidence("http.status", &format!("HTTP {status}{words}")));
     }
     if let Some(result) = f.tool_result.as_ref().filter(|r| !r.text.trim().is_empty()) {
         return Some(evidence("tool_result.text", &result.text));
@@ -171,6 +175,13 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
     {
         return Some(evidence("stdout_noise", noise));
     }
+    if facts.timed_out
+        && facts.starting
+        && line.is_none()
+        && let Some(logged) = clues::telling_line(&f.logs.join("\n"))
+    {
+        return Some(evidence("logs", &logged));
+    }
     if facts.timed_out {
         let limit = f
             .timeout_s
@@ -190,6 +201,20 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         .or_else(|| says("message", &f.message))
         .or_else(|| says("text", &f.text))
         .or_else(|| exit_text(f).map(|(field, exit)| evidence(field, &exit)))
+}
+
+/// The words of a refusal's body: a line of text, or what JSON has under a name for it.
+/// A page tells by whom it is, and rarely why.
+fn reason_given(http: &HttpFacts) -> Option<String> {
+    let refuses = http
+        .status
+        .is_some_and(|status| (400..=500).contains(&status));
+    let body = http.body.as_deref().filter(|_| refuses)?.trim();
+    let words = in_words(body);
+    if words.starts_with(['<', '{', '[', '"']) {
+        return None;
+    }
+    clues::telling_line(&words)
 }
 
 /// Kinds of [`jelly_base::model::HttpFacts::error`] that are stages of

@@ -6,10 +6,16 @@ use super::live::{self, FACT_WORDS};
 use super::proxies::is_proxy_page;
 use super::statement::{Statement, statement};
 use jelly_base::model::{AssertionTarget, Failure, Outcome, Phase, PlanIssue};
+use jelly_base::text::lines;
 use memchr::memmem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
+
+/// So often a line stands on stderr that a server says again and again; less often among
+/// its logs, which are those of one step.
+const ON_STDERR: usize = 3;
+const LOGGED: usize = 2;
 
 /// Where a failure was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -74,6 +80,8 @@ pub(super) struct Facts<'a> {
     pub(super) over_http: bool,
     /// What the server said again and again while a call waited for its answer.
     pub(super) said_again: Option<&'a str>,
+    /// The same of what it logged by notifications.
+    pub(super) logged_again: Option<&'a str>,
     pub(super) raised: Option<&'a str>,
     pub(super) traced: bool,
     pub(super) packaged: bool,
@@ -108,9 +116,11 @@ impl<'a> Facts<'a> {
             .stderr
             .as_deref()
             .filter(|_| waited && !failure.stderr_is_older);
+        let logs = failure.logs.iter().map(String::as_str);
         Self {
             failure,
-            said_again: said_again.and_then(clues::repeated),
+            said_again: said_again.and_then(|said| clues::repeated(lines(said), ON_STDERR)),
+            logged_again: clues::repeated(logs.filter(|_| waited), LOGGED),
             source: if failure.phase.is_some() {
                 FailureSource::Live
             } else {
@@ -134,7 +144,8 @@ impl<'a> Facts<'a> {
                         }))),
             silent: blank(&failure.stderr)
                 && blank(&failure.stdout)
-                && failure.stdout_noise.is_empty(),
+                && failure.stdout_noise.is_empty()
+                && failure.logs.is_empty(),
             starting: is_starting(failure),
             answered,
             over_http: failure.url.is_some() || http.is_some(),

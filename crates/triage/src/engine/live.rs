@@ -23,6 +23,13 @@ pub(super) struct FactWords {
     pub(super) absent: Vec<String>,
     /// Members of an error's `data` that say what to do.
     pub(super) error_help: Vec<String>,
+    /// Those that say why, and in which a stack stands.
+    pub(super) error_details: Vec<String>,
+    pub(super) error_stacks: Vec<String>,
+    /// Of one of several errors: its message, which value it is about, of which class it is.
+    pub(super) error_messages: Vec<String>,
+    pub(super) error_values: Vec<String>,
+    pub(super) error_classes: Vec<String>,
     pub(super) spawning: DoingPatterns,
     pub(super) writing: DoingPatterns,
 }
@@ -301,6 +308,24 @@ pub(super) fn proxied(failure: &Failure) -> bool {
         .http
         .as_ref()
         .is_some_and(|http| http.proxy.is_some())
+}
+
+/// Whether a proxy of the environment may have answered in the place of the server: it
+/// sees plain HTTP alone, and says no in words of its own, not in JSON.
+pub(super) fn proxy_may_answer(failure: &Failure) -> bool {
+    let Some(http) = &failure.http else {
+        return false;
+    };
+    let plain = failure
+        .url
+        .as_deref()
+        .is_some_and(|url| url.starts_with("http://"));
+    let json = http
+        .body
+        .as_deref()
+        .is_some_and(|body| body.trim_start().starts_with(['{', '[']));
+    let asks = http_header(failure, "www-authenticate").is_some();
+    http.proxy.is_some() && plain && !json && !asks && failure.rpc_error.is_none()
 }
 
 /// A header of the answer over HTTP.

@@ -182,8 +182,9 @@ pub(super) fn applies(rule: &Rule, facts: &Facts<'_>) -> bool {
             return false;
         }
         // What it says again and again is what it waits for.
-        let may_be_why = facts.said_again.is_some()
-            && rule.error_category == Some(ErrorCategory::Infrastructure);
+        let again = facts.said_again.or(facts.logged_again);
+        let may_be_why =
+            again.is_some() && rule.error_category == Some(ErrorCategory::Infrastructure);
         if facts.timed_out && !rule.when.asks_for_timeout() && !may_be_why {
             return false;
         }

@@ -99,6 +99,8 @@ pub(super) struct When {
     login_redirect: Option<bool>,
     /// The request went through a proxy of the environment.
     proxied: Option<bool>,
+    /// The answer may be one of that proxy, and not the server's.
+    proxy_may_answer: Option<bool>,
     /// Plain HTTP was spoken to a port of TLS.
     plain_to_tls_port: Option<bool>,
     /// The command is a shell script around the server.
@@ -262,6 +264,7 @@ impl When {
             && is(self.reserved_host, live::reserved_host)
             && is(self.login_redirect, live::login_redirect)
             && is(self.proxied, live::proxied)
+            && is(self.proxy_may_answer, live::proxy_may_answer)
             && is(self.plain_to_tls_port, live::plain_to_tls_port)
             && is(self.shell_script, live::shell_script)
             && is(self.numeric_host, live::numeric_host)

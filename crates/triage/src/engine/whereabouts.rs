@@ -341,7 +341,8 @@ fn source(text: &str) -> Option<String> {
     at(&frame)
 }
 
-fn origin(text: &str) -> Option<String> {
+/// The line of the server's own code at which a stack was written.
+pub(super) fn origin(text: &str) -> Option<String> {
     let (python, others) = FRAMES.split_first()?;
     let own = |frame: &Captures<'_>| {
         let line = String::from_utf8_lossy(&frame[0]);

@@ -56,8 +56,17 @@ pub(super) fn bare(url: &Url, redactor: &Redactor) -> String {
     redactor.redact(url.as_str()).into_owned()
 }
 
-/// The proxy that the environment names for a URL, as it may be shown.
-pub(super) fn proxy_for(url: &Url) -> Option<String> {
+/// A proxy that is named outside of jelly.
+#[derive(Debug, Clone)]
+pub(super) struct NamedProxy {
+    /// As it may be shown.
+    pub(super) address: String,
+    /// None where the system's own settings name it.
+    pub(super) variable: Option<&'static str>,
+}
+
+/// The proxy that the environment names for a URL.
+pub(super) fn proxy_for(url: &Url) -> Option<NamedProxy> {
     if is_loopback(url) {
         return None;
     }
@@ -65,11 +74,27 @@ pub(super) fn proxy_for(url: &Url) -> Option<String> {
     let uri = proxy.uri();
     let port = uri.port_u16().map(|port| format!(":{port}"));
     let scheme = uri.scheme_str().unwrap_or("http");
-    Some(format!(
-        "{scheme}://{}{}",
-        uri.host()?,
-        port.unwrap_or_default()
-    ))
+    Some(NamedProxy {
+        address: format!("{scheme}://{}{}", uri.host()?, port.unwrap_or_default()),
+        variable: variable_for(url.scheme(), |name| std::env::var(name).ok()),
+    })
+}
+
+/// The variable that names the proxy for URLs of this scheme, in the order in which
+/// [`Matcher`] asks: of two ways to write a name the first that is set, and where that is
+/// empty the one for all schemes.
+fn variable_for(scheme: &str, value: impl Fn(&str) -> Option<String>) -> Option<&'static str> {
+    let own = match scheme {
+        "https" => ["HTTPS_PROXY", "https_proxy"],
+        _ => ["HTTP_PROXY", "http_proxy"],
+    };
+    [own, ["ALL_PROXY", "all_proxy"]]
+        .into_iter()
+        .find_map(|names| {
+            let set = |name: &'static str| Some((name, value(name)?));
+            let (name, value) = names.into_iter().find_map(set)?;
+            (!value.is_empty()).then_some(name)
+        })
 }
 
 /// Finds this machine under each of its names, and asks nobody else: a server
@@ -108,7 +133,7 @@ pub(super) fn same_origin(one: &Url, other: &Url) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{client_for, is_loopback};
+    use super::{client_for, is_loopback, variable_for};
     use reqwest::Url;
     use tokio::net::TcpListener;
 
@@ -130,6 +155,35 @@ mod tests {
         assert!(!is_loopback(
             &Url::parse("http://127.0.0.1.example.org/").unwrap()
         ));
+    }
+
+    #[test]
+    fn the_variable_that_names_a_proxy_is_found_as_the_client_finds_the_proxy() {
+        let proxy = "http://p:1";
+        for (scheme, set, named) in [
+            ("https", &[("https_proxy", proxy)][..], Some("https_proxy")),
+            (
+                "https",
+                &[("HTTP_PROXY", proxy), ("ALL_PROXY", proxy)],
+                Some("ALL_PROXY"),
+            ),
+            (
+                "http",
+                &[
+                    ("HTTP_PROXY", ""),
+                    ("http_proxy", proxy),
+                    ("all_proxy", proxy),
+                ],
+                Some("all_proxy"),
+            ),
+            ("http", &[("HTTPS_PROXY", proxy)], None),
+        ] {
+            let value = |name: &str| {
+                let mut found = set.iter().filter(|(own, _)| *own == name);
+                found.next().map(|(_, value)| (*value).to_owned())
+            };
+            assert_eq!(variable_for(scheme, value), named, "{scheme} {set:?}");
+        }
     }
 
     #[tokio::test]

@@ -78,7 +78,7 @@ impl Exchange {
             return false;
         }
         let mut peer = self.shared.peer();
-        let mut end = facts::through(end, self.link.proxy.as_deref());
+        let mut end = facts::through(end, self.link.proxy.as_ref());
         if let Some(breach) = &end.breach {
             end.breach = Some(peer.breach(breach));
         }

@@ -5,6 +5,7 @@
 
 use super::auth::AuthError;
 use super::body::BodyError;
+use super::client::NamedProxy;
 use crate::HttpEnd;
 use crate::message::Understood;
 use indexmap::IndexMap;
@@ -143,14 +144,23 @@ pub(super) fn refused(facts: HttpFacts, bytes: &[u8]) -> HttpEnd {
 }
 
 /// What came of a request that went through a proxy: where that can be why, it is said.
-pub(super) fn through(mut end: HttpEnd, proxy: Option<&str>) -> HttpEnd {
-    end.facts.proxy = proxy.map(str::to_owned);
+pub(super) fn through(mut end: HttpEnd, proxy: Option<&NamedProxy>) -> HttpEnd {
+    set_proxy(&mut end.facts, proxy);
     let may_be_why = matches!(end.facts.status, None | Some(403 | 407 | 502..=504));
-    if let (Some(proxy), true) = (proxy, may_be_why) {
-        let note = format!("; it went through the proxy {proxy}, which the environment names");
+    if let (Some(NamedProxy { address, variable }), true) = (proxy, may_be_why) {
+        let by = variable.map_or_else(
+            || "the settings of the system name".to_owned(),
+            |variable| format!("`{variable}` names"),
+        );
+        let note = format!("; it went through the proxy {address}, which {by}");
         end.message.push_str(&note);
     }
     end
+}
+
+pub(super) fn set_proxy(facts: &mut HttpFacts, proxy: Option<&NamedProxy>) {
+    facts.proxy = proxy.map(|proxy| proxy.address.clone());
+    facts.proxy_variable = proxy.and_then(|proxy| proxy.variable.map(str::to_owned));
 }
 
 /// An answer that asks for a token which is not to be had.
@@ -211,6 +221,12 @@ pub(super) fn lost(error: reqwest::Error, head: Option<HttpFacts>, redactor: &Re
     let mut facts = head.unwrap_or_default();
     let started = facts.status.is_some();
     let kind = kind_of(&error);
+    if kind == PROXY_AUTH {
+        // The proxy answered, in the place of the server.
+        let status = StatusCode::PROXY_AUTHENTICATION_REQUIRED.as_u16();
+        facts.status = Some(status);
+        return useless(facts, format!("was answered with {}", in_words(status)));
+    }
     let text = redactor.redact(&in_full(&error)).into_owned();
     let message = match (started, kind) {
         (true, _) => format!("got an answer that broke off: {text}"),
@@ -237,14 +253,10 @@ pub(super) fn without_answer(
     understood: Understood,
 ) -> Box<HttpEnd> {
     let words = in_words(head.status.unwrap_or_default());
-    let cut_off = || {
-        let read = serde_json::from_slice::<IgnoredAny>(bytes);
-        read.is_err_and(|error| error.is_eof())
-    };
     let (kind, what) = match (bytes.trim_ascii().is_empty(), understood) {
         (true, _) => (Some("empty_body"), "no body"),
         (false, Understood::Message) => (None, "messages of which none answers it"),
-        (false, Understood::Nothing) if cut_off() => {
+        (false, Understood::Nothing) if is_cut_off(bytes) => {
             (Some("cut_off_json"), "JSON that breaks off before its end")
         }
         (false, Understood::Nothing) => (Some("no_message"), "a body that is no JSON-RPC message"),
@@ -253,6 +265,12 @@ pub(super) fn without_answer(
     head.error = kind.map(str::to_owned);
     let message = format!("was answered with {words} and {what}");
     no_answer(understood, head, message)
+}
+
+/// Whether JSON ends before it is whole.
+fn is_cut_off(bytes: &[u8]) -> bool {
+    let read = serde_json::from_slice::<IgnoredAny>(bytes);
+    read.is_err_and(|error| error.is_eof())
 }
 
 /// A body of another kind than those that are due.
@@ -286,13 +304,27 @@ fn no_answer(understood: Understood, head: HttpFacts, message: String) -> Box<Ht
     })
 }
 
-/// An event stream that ended before the answer was in it.
+/// An event stream that ended before the answer was in it. The body that its head has
+/// is the last event that was no message.
 pub(super) fn stream_ended(
     ended: Option<BodyError>,
-    head: HttpFacts,
+    mut head: HttpFacts,
     mid_event: bool,
     redactor: &Redactor,
 ) -> HttpEnd {
+    // The stream came whole, and what was to be the answer in it did not.
+    if let (None, false, Some(event)) = (&ended, mid_event, &head.body) {
+        // What jelly cut itself is no evidence.
+        let is_whole = event.len() < BODY_BYTES;
+        let (kind, what) = match is_whole && is_cut_off(event.as_bytes()) {
+            true => ("cut_off_json", "JSON that breaks off before its end"),
+            false => ("no_message", "an event that is no JSON-RPC message"),
+        };
+        let words = in_words(head.status.unwrap_or_default());
+        let message = format!("was answered with {words} and an event stream that holds {what}");
+        head.error = Some(kind.to_owned());
+        return useless(head, message);
+    }
     let place = match mid_event {
         true => "in the middle of an event",
         false => "before its answer came",
@@ -328,6 +360,15 @@ const SAID_OF_TLS: [&str; 5] = [
 /// How hyper says that its peer speaks something else.
 const SAID_OF_NO_HTTP: [&str; 2] = ["invalid HTTP", "received unexpected message"];
 
+/// What is refused by the proxy, in the words of those that ask it for a tunnel, and what
+/// of it jelly does not speak.
+const SAID_OF_PROXIES: [(&str, &str); 3] = [
+    ("tunnel error: proxy authorization required", PROXY_AUTH),
+    ("tunnel error: unsuccessful", "proxy_refused"),
+    ("unsupported scheme socks", "proxy_scheme"),
+];
+const PROXY_AUTH: &str = "proxy_auth";
+
 /// What an error is about, in a word.
 fn kind_of(error: &reqwest::Error) -> &'static str {
     if error.is_builder() {
@@ -351,6 +392,10 @@ fn kind_of(error: &reqwest::Error) -> &'static str {
         let text = error.to_string();
         if error.is::<rustls::Error>() || SAID_OF_TLS.iter().any(|said| text.starts_with(said)) {
             return "tls";
+        }
+        let mut of_proxies = SAID_OF_PROXIES.into_iter();
+        if let Some((_, kind)) = of_proxies.find(|(said, _)| text.starts_with(said)) {
+            return kind;
         }
         if text.starts_with("dns error") {
             kind = "dns";
@@ -391,7 +436,8 @@ pub(super) fn in_full(error: &reqwest::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{body, in_seconds, of_head, refused};
+    use super::{body, in_seconds, of_head, refused, stream_ended};
+    use jelly_base::model::HttpFacts;
     use jelly_base::text::redact::Redactor;
     use reqwest::StatusCode;
     use reqwest::header::{HeaderMap, HeaderValue};
@@ -450,5 +496,23 @@ mod tests {
         let end = refused(head(), other);
         assert_eq!(end.rpc_error, None);
         assert_eq!(end.message, "was answered with HTTP 400 Bad Request");
+    }
+
+    #[test]
+    fn an_event_that_is_cut_off_is_told_as_a_body_is() {
+        let ended = |body: Option<&str>, mid_event: bool| {
+            let head = HttpFacts {
+                status: Some(200),
+                body: body.map(str::to_owned),
+                ..HttpFacts::default()
+            };
+            let end = stream_ended(None, head, mid_event, &Redactor::none());
+            end.facts.error.unwrap()
+        };
+        let cut_off = "{\"jsonrpc\":\"2.0\",\"id\"";
+        assert_eq!(ended(Some(cut_off), false), "cut_off_json");
+        assert_eq!(ended(Some("soon"), false), "no_message");
+        assert_eq!(ended(Some(cut_off), true), "closed");
+        assert_eq!(ended(None, false), "closed");
     }
 }

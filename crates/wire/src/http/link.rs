@@ -3,7 +3,7 @@
 //! Main type: [`Link`].
 
 use super::auth::{AuthError, Authorizer, Bearer, Refusal, Tries};
-use super::client::{client_for, is_loopback, proxy_for};
+use super::client::{NamedProxy, client_for, is_loopback, proxy_for};
 use super::facts;
 use super::headers::{Outline, ParamHeaders, SESSION_ID};
 use crate::{Endpoint, HttpEnd};
@@ -35,7 +35,7 @@ pub struct Link {
     client: Client,
     url: Url,
     /// What the environment puts in between.
-    pub(super) proxy: Option<String>,
+    pub(super) proxy: Option<NamedProxy>,
     /// From the plan.
     own_headers: HeaderMap,
     /// Has the tokens, where the server wants some.

@@ -3,7 +3,7 @@
 //! Main type: [`PlainHttp`]. It goes to the endpoint's own host and port alone, and
 //! follows no redirect: where one leads is part of the answer.
 
-use super::client::{client_for, is_loopback, proxy_for};
+use super::client::{NamedProxy, client_for, is_loopback, proxy_for};
 use super::facts;
 use super::link::checked_headers;
 use crate::http::body::{BodyKind, HttpBody, kind_of_body};
@@ -24,7 +24,7 @@ const STREAM: Duration = Duration::from_millis(300);
 pub struct PlainHttp {
     client: Client,
     endpoint: Url,
-    proxy: Option<String>,
+    proxy: Option<NamedProxy>,
     own_headers: HeaderMap,
     auth: Option<std::sync::Arc<super::auth::Authorizer>>,
     redactor: Redactor,
@@ -140,7 +140,7 @@ impl PlainHttp {
         if let Some((_, body)) = &request.body {
             sent = sent.body(body.clone());
         }
-        let through = |end: HttpEnd| Box::new(facts::through(end, self.proxy.as_deref()));
+        let through = |end: HttpEnd| Box::new(facts::through(end, self.proxy.as_ref()));
         let response = sent
             .send()
             .await
@@ -182,9 +182,9 @@ impl PlainHttp {
         }
         answer.facts = HttpFacts {
             body: facts::body(&answer.body, &self.redactor),
-            proxy: self.proxy.clone(),
             ..head
         };
+        facts::set_proxy(&mut answer.facts, self.proxy.as_ref());
         Ok(answer)
     }
 

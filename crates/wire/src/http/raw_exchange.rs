@@ -78,7 +78,7 @@ impl RawExchange {
         match self.send().await {
             Ok(()) => true,
             Err(end) => {
-                let end = facts::through(*end, self.state.link.proxy.as_deref());
+                let end = facts::through(*end, self.state.link.proxy.as_ref());
                 let failed = RawNews::Failed {
                     line: self.message.line,
                     end: Box::new(end),

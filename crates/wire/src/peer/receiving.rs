@@ -5,7 +5,7 @@ use super::super::answers::Ask;
 use super::super::exchange::{End, ReplyOutcome};
 use super::super::frame::Frame;
 use super::super::message::{Line, Message, MessageBody, Payload, Understood, read_line, whole};
-use super::super::notices::Notice;
+use super::super::notices::{Notice, logged};
 use super::super::transcript::Direction;
 use super::{ACKNOWLEDGED, CONTENT_LENGTH, LateAnswer, OUTBOX_BYTES, Peer, Pending};
 use jelly_base::mcp::{Era, LISTEN, Method, meta};
@@ -144,7 +144,12 @@ impl Peer {
             MessageBody::Request { id, method, params } => self.take_request(&id, &method, &params),
             MessageBody::Notification { method, params } => {
                 self.take_notification(&method, &params);
-                self.hear(&Notice { method, params });
+                let notice = Notice { method, params };
+                // Nobody listens yet to what a server logs while it starts.
+                if let Some(text) = logged(&notice) {
+                    self.observed.add_log(&text, &self.redactor);
+                }
+                self.hear(&notice);
             }
         }
     }

@@ -26,6 +26,13 @@ pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
                 None => data.to_string(),
             };
             list.whole(Field::Answer, "rpc_error.data", Cow::Owned(whole), 2);
+            // Why, behind a message that may only announce it; our own proxy has labelled
+            // the failure by it already.
+            if f.label.is_none()
+                && let Some(whole) = answered::statement(&error.message, data)
+            {
+                list.whole(Field::Answer, "rpc_error.data", Cow::Owned(whole), 0);
+            }
             // Sentences in it, as they were meant to be read.
             let said = answered::sentences(data).join("\n");
             list.with_roots(Field::Answer, "rpc_error.data", said, 1);
@@ -48,13 +55,21 @@ pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
             list.whole(Field::Answer, "http.body", readable(body), 1);
         }
     }
-    if !f.logs.is_empty() {
-        list.with_roots(Field::Stderr, "logs", f.logs.join("\n"), 1);
+    // In a call whose time ran out, all is talk but what is said again and again.
+    let logs = match facts.logged_again {
+        Some(line) => line.to_owned(),
+        None => f.logs.join("\n"),
+    };
+    if !logs.is_empty() {
+        list.with_roots(Field::Stderr, "logs", logs, 1);
     }
     let start = list.texts.len();
-    if let Some(stderr) = &f.stderr {
-        // In a call whose time ran out, all else is talk.
-        let stderr = facts.said_again.map_or(stderr.as_str(), |line| line);
+    let stderr = match (facts.said_again, facts.logged_again) {
+        (Some(line), _) => Some(line),
+        (None, Some(_)) => None,
+        (None, None) => f.stderr.as_deref(),
+    };
+    if let Some(stderr) = stderr {
         let stderr = quoted::without_source(noise::without_warnings(stderr));
         let stderr = usage::without_help(talk::without_talk(stderr));
         list.with_roots(Field::Stderr, "stderr", stderr, 2);

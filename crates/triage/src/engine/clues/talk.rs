@@ -8,8 +8,6 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// So often a line stands there that a server says again and again.
-const OFTEN: usize = 3;
 /// Lines that are looked at for that, from the end.
 const LINES: usize = 500;
 /// What loggers call the level of a message.
@@ -86,24 +84,28 @@ fn informs(line: &str) -> bool {
     }
 }
 
-/// The line that stands there time and again, whatever its digits are.
-pub(in crate::engine) fn repeated(text: &str) -> Option<&str> {
-    let all: Vec<&str> = lines(text)
+/// The line that stands there so often or oftener, whatever its digits are: of those that
+/// were said most, the one that was said last.
+pub(in crate::engine) fn repeated<'t>(
+    said: impl Iterator<Item = &'t str>,
+    often: usize,
+) -> Option<&'t str> {
+    let all: Vec<&str> = said
         .map(str::trim)
         .filter(|line| !line.is_empty())
         .collect();
-    let mut counts: HashMap<String, (usize, &str)> = HashMap::new();
-    for line in &all[all.len().saturating_sub(LINES)..] {
+    let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
+    for (place, line) in all.iter().enumerate().skip(all.len().saturating_sub(LINES)) {
         let shape = line.chars().filter(|c| !c.is_ascii_digit()).collect();
         let (count, last) = counts.entry(shape).or_default();
         *count += 1;
-        *last = line;
+        *last = place;
     }
-    let often = counts.into_values().filter(|(count, _)| *count >= OFTEN);
-    // The one that was said last among those that were said most.
-    often
-        .max_by_key(|(count, line)| (*count, line.as_ptr() as usize))
-        .map(|(_, line)| line)
+    let (_, last) = counts
+        .into_values()
+        .filter(|(count, _)| *count >= often)
+        .max()?;
+    Some(all[last])
 }
 
 #[cfg(test)]
@@ -138,7 +140,9 @@ mod tests {
     #[test]
     fn what_is_said_three_times_is_repeated_whatever_its_digits() {
         let often = "try 1: refused\nready\ntry 2: refused\ntry 3: refused\n";
-        assert_eq!(repeated(often), Some("try 3: refused"));
-        assert_eq!(repeated("try 1: refused\ntry 2: refused\nready\n"), None);
+        assert_eq!(repeated(often.lines(), 3), Some("try 3: refused"));
+        let seldom = "try 1: refused\ntry 2: refused\nready\n";
+        assert_eq!(repeated(seldom.lines(), 3), None);
+        assert_eq!(repeated(seldom.lines(), 2), Some("try 2: refused"));
     }
 }
