@@ -245,6 +245,11 @@ fn is_part_of_a_word(text: &str, part: Range<usize>) -> bool {
         || is_word(text[part.end..].chars().next()) && is_word(inside.chars().next_back())
 }
 
+/// Whether jelly wrote the line, above a plan of which it had masked values.
+fn is_mark(line: &str) -> bool {
+    line.trim_start_matches('\u{feff}').starts_with(MARK)
+}
+
 /// Names and values of the secrets that a plan, and what was given to it from
 /// outside, spell out, as far as they can be looked for in other texts.
 pub(crate) fn literal_secrets(
@@ -462,6 +467,9 @@ impl<'t> Search<'t> {
 
     /// Hides what one line holds that is no part of a tree.
     fn line(&mut self, line: Range<usize>) {
+        if is_mark(&self.text[line.clone()]) {
+            return;
+        }
         let text = self.text()[line.clone()].trim_start_matches(['#', ' ', '\t']);
         let mut found = secrets_in_text(text);
         let borders = |c: char| c.is_whitespace() || ",{}[]\"'".contains(c);
@@ -484,7 +492,7 @@ impl<'t> Search<'t> {
             let place = at..at + line.len();
             at = place.end;
             let indent = line.len() - line.trim_start().len();
-            if line.trim().is_empty() {
+            if line.trim().is_empty() || is_mark(line) {
                 continue;
             }
             if headers.is_some_and(|outer| indent <= outer) {

@@ -439,7 +439,7 @@ fn another_contract_is_a_change_and_no_loss() {
         ("headers: { A: b }", "headers: { A: c }", Kind::Contract),
         (
             "result: { roots: [] }",
-            "result: { roots: [1] }",
+            "result: { roots: [{ uri: \"file:///a\" }] }",
             Kind::Contract,
         ),
         ("list: tools", "list: prompts", Kind::Contract),
