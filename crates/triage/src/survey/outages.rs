@@ -9,7 +9,7 @@ use jelly_base::model::FailureView;
 use std::collections::{BTreeSet, HashMap};
 
 /// Joins groups that tell one outage in different words: they name the same
-/// address, or one of them names none and speaks with a service as only one does.
+/// address, or one of them names none and there is no other it could mean.
 pub(super) fn join_outages(views: &[FailureView<'_>], groups: &mut [Group], names: &HostNames) {
     let root = |group: &Group| -> &str {
         let first = group.victims.first();
@@ -114,12 +114,12 @@ impl KnownOutages {
         }
     }
 
-    /// The only outage with the cause of this one, where both are known to speak with
-    /// services of one kind: that a cache is away says nothing of who else is.
+    /// The only outage with the cause of this one, unless both speak with services of
+    /// different kinds: a cache that is away says nothing of what sends mail.
     fn only(&self, servers: &Servers) -> Option<usize> {
         let (first, count, spoken) = self.causes.get(&servers.cause)?;
-        let alike = servers.speaks.is_some() && servers.speaks == *spoken;
-        (*count == 1 && alike).then_some(*first)
+        let apart = servers.speaks.is_some() && spoken.is_some() && servers.speaks != *spoken;
+        (*count == 1 && !apart).then_some(*first)
     }
 
     /// The first outage of the same kind that [`same`] finds at one of the
