@@ -159,7 +159,8 @@ impl<'t> HiddenTexts<'t> {
 
     /// What is said of a place in the text, if that quotes something hidden:
     /// with stars there. A short value is looked for only in what is said of its
-    /// own line, where hints quote it in parts and with other quotes.
+    /// own line, where hints quote it in parts and with other quotes, and there not
+    /// in jelly's own words.
     pub(crate) fn masked(&self, said: &str, about: Option<&Range<usize>>) -> Option<String> {
         let mut secrets: Vec<&str> = self.long.iter().map(String::as_str).collect();
         if let Some(lines) = about.map(|about| self.lines(about)) {
@@ -173,7 +174,9 @@ impl<'t> HiddenTexts<'t> {
         for secret in secrets {
             for (at, _) in said.match_indices(secret) {
                 let end = at + secret.len();
-                if secret.len() >= ANYWHERE || !is_part_of_a_word(said, at..end) {
+                let is_quoted =
+                    || said[..at].matches('`').count() % 2 == 1 || said[..at].contains("write ");
+                if secret.len() >= ANYWHERE || is_quoted() && !is_part_of_a_word(said, at..end) {
                     found.push(at..end);
                 }
             }

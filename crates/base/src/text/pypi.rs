@@ -150,7 +150,8 @@ fn imported(module: &str, said: &str) -> Option<String> {
 /// The package that a text says is to be installed by pip.
 #[must_use]
 pub fn package_to_install(said: &str) -> Option<String> {
-    let pattern = r"(?i)\b(?:pip3?|pipx|uv pip) install (?:-U |--upgrade )?[`'\x22]?([A-Za-z][\w.-]*(?:\[[\w,-]+\])?)";
+    // In a sentence that goes on, the next word need be no package.
+    let pattern = r"(?im)\b(?:pip3?|pipx|uv pip) install (?:-U |--upgrade )?[`'\x22]?([A-Za-z][\w.-]*(?:\[[\w,-]+\])?)(?:[`'\x22]|[.,;:)]*\s*$|[,;)])";
     let found = Regex::new(pattern).ok()?.captures(said)?;
     Some(found[1].trim_end_matches(['.', '-']).to_owned())
 }

@@ -234,15 +234,17 @@ impl<'t> Reader<'t> {
 
     fn asked_method(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<String> {
         let method = self.fixed_string(node, path, "a method's name")?;
-        // Servers may ask for what no specification knows; a slip is no such.
-        let family = || {
-            let (family, _) = method.split_once('/')?;
-            let is_of_it = |known: &&str| known.split('/').next() == Some(family);
-            asked().into_iter().find(is_of_it).map(str::to_owned)
+        // Servers may ask for what no specification knows; a slip, or a part of a name that
+        // it knows, is no such.
+        let part = || {
+            let mut known = asked().into_iter();
+            known
+                .find(|known| known.starts_with(method) || method.starts_with(known))
+                .map(str::to_owned)
         };
         let close = close_names(method, asked()).into_iter().next();
         if !asked().contains(&method)
-            && let Some(close) = close.or_else(family)
+            && let Some(close) = close.or_else(part)
         {
             self.problem(node.span, path, format!("no server asks for `{method}`"))
                 .hint(format!("did you mean `{close}`?"));

@@ -374,7 +374,8 @@ impl<'t> Reader<'t> {
         for (file, fields) in files {
             self.enter(*file);
             if let Some(node) = fields.get("servers") {
-                self.ports_that_reach_nobody(node, &parts.servers, &parts.vars);
+                let is_all = files.len() == 1;
+                self.ports_that_reach_nobody(node, &parts.servers, &parts.vars, is_all);
             }
         }
         self.enter(0);

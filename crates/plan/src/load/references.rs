@@ -107,7 +107,6 @@ impl<'t> Reader<'t> {
         place: TemplatePlace,
         needs: &mut Needs,
     ) -> Option<Template> {
-        self.foreign_variable(node, text, path);
         if !has_reference(text) {
             return Some(Template::literal(text));
         }
@@ -143,31 +142,6 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// `{{x}}` is a text like any other, unless it names what the plan knows.
-    fn foreign_variable(&mut self, node: &Node<'t>, text: &str, path: Path<'_>) {
-        for (open, _) in text.match_indices("{{") {
-            let Some(close) = text[open..].find("}}") else {
-                return;
-            };
-            let written = &text[open..open + close + 2];
-            let name = text[open + 2..open + close].trim();
-            let names = &self.names;
-            let known = names.vars.contains(name)
-                || names.captures.contains_key(name)
-                || names.later_captures.contains_key(name);
-            if known && !text[..open].ends_with('$') {
-                let message = format!(
-                    "`{written}` is sent as it stands, and `{name}` is a variable of the plan"
-                );
-                let span = self.within(node, written);
-                self.problem_at(span, path, message).hint(format!(
-                    "write `${{{name}}}`; where the braces are meant, put `{{{{` into a variable"
-                ));
-                return;
-            }
-        }
-    }
-
     /// Checks every template in `node`, however deep. `None` if one is broken.
     pub(super) fn templates(
         &mut self,
@@ -179,7 +153,7 @@ impl<'t> Reader<'t> {
         match &node.data {
             Data::Null | Data::Bool(_) | Data::Number(_) => {}
             Data::String(text) => {
-                if has_reference(text) || text.contains("{{") {
+                if has_reference(text) {
                     self.template(node, text, path, place, needs);
                 }
             }

@@ -56,12 +56,14 @@ impl<'t> Reader<'t> {
         servers
     }
 
-    /// A server that jelly starts must be told the port that jelly chose for it.
+    /// A server that jelly starts must be told the port that jelly chose for it. Of
+    /// several files each may name it; `is_all` says that there is but one.
     pub(super) fn ports_that_reach_nobody(
         &mut self,
         node: &Node<'t>,
         servers: &IndexMap<String, Server>,
         vars: &IndexMap<String, Value>,
+        is_all: bool,
     ) {
         for (name, server) in servers {
             let Transport::Http { url, command, .. } = &server.transport else {
@@ -103,7 +105,7 @@ impl<'t> Reader<'t> {
                 None => {
                     let named = format!("${{port:{name}}}");
                     let in_url = url.raw.matches(&named).count();
-                    self.text.matches(&named).count() > in_url
+                    !is_all || self.text.matches(&named).count() > in_url
                 }
             };
             if is_told

@@ -175,15 +175,15 @@ fn variables_of_other_tools_are_found_within_a_value() {
         "`{{x}}` is not a variable",
         r#"write "hello ${x} and ${y}""#,
     );
-    // In a plain text they are one, but for the plan's own names.
-    let known = "version: 1\nvars: { who: Bob }\nservers: { m: { command: x } }\nsteps:\n  \
-                 - tool: t\n    args:\n      a: \"hi {{who}}\"\n      b: hi {{x}}\n";
-    slip(
-        known,
-        "7:14",
-        "`{{who}}` is sent as it stands",
-        "write `${who}`",
-    );
+    // In a text they are meant, as servers of templates take them.
+    let text = "version: 1\nvars: { who: Bob }\nservers: { m: { command: x } }\nsteps:\n  \
+                - tool: t\n    args:\n      a: \"hi {{who}}\"\n      b: hi {{x}}\n";
+    let source = crate::PlanSource {
+        path: "p.yaml".into(),
+        text: text.into(),
+        variant: None,
+    };
+    assert!(crate::load(source).is_ok());
 }
 
 #[test]

@@ -167,8 +167,10 @@ pub(super) fn braces(text: &str, at: usize) -> Trouble {
         Some(_) => {
             let token = token(text, value_start(text, at));
             let whole = with_variables(&text[token]);
-            let quote = if whole.contains('"') { '\'' } else { '"' };
-            trouble.hint(format!("write {quote}{whole}{quote}"))
+            trouble.hint(match whole.contains(['"', '\\']) {
+                true => format!("write '{}'", whole.replace('\'', "''")),
+                false => format!("write \"{whole}\""),
+            })
         }
         None => {
             trouble.hint("a variable is written `${NAME}`, a text that begins with `{` in quotes")

@@ -17,7 +17,7 @@ pub(super) struct Package<'a> {
 }
 
 /// What a shell understands, and no program does.
-const SHELL_WORDS: &[&str] = &["&&", "||", "|", ";", "&"];
+const SHELL_WORDS: &[&str] = &["&&", "||", "|", ";"];
 
 /// What only a shell does, and no program.
 const SHELL_COMMANDS: &[&str] = &["cd", "export", "source", "."];
@@ -44,7 +44,9 @@ fn redirected(word: &str) -> Option<&str> {
     let target = rest
         .strip_prefix(">>")
         .or_else(|| rest.strip_prefix(['>', '<']))?;
-    let is_target = target.starts_with(['&', '/', '.', '~', '$'])
+    let is_target = target.starts_with(['&', '/', '~', '$'])
+        || target.starts_with("./")
+        || target.starts_with("../")
         || is_sure && target.starts_with(|c: char| c.is_ascii_alphabetic());
     (target.is_empty() || is_target && !target.ends_with('>')).then_some(target)
 }

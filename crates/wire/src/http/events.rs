@@ -24,7 +24,7 @@ pub(super) fn pause_of(milliseconds: u64) -> Duration {
 }
 
 /// Takes a chunk of a stream: messages go to the peer, the rest is noted. The
-/// newest event that was none is left in `last`. What was not read, for a limit
+/// newest event that was none is left in `last`, unless a message followed it. What was not read, for a limit
 /// of jelly's own, may have been the answer.
 pub(super) fn hear(
     shared: &Shared,
@@ -41,7 +41,7 @@ pub(super) fn hear(
         } if !data.trim_ascii().is_empty() => {
             let mut peer = shared.peer();
             match peer.receive_whole(data) {
-                Understood::Message => {}
+                Understood::Message => last.clear(),
                 Understood::Nothing => {
                     peer.breach("sent an event that is no JSON-RPC message");
                     last.clear();

@@ -318,10 +318,13 @@ pub(super) fn stream_ended(
         let is_whole = event.len() < BODY_BYTES;
         let (kind, what) = match is_whole && is_cut_off(event.as_bytes()) {
             true => ("cut_off_json", "JSON that breaks off before its end"),
-            false => ("no_message", "an event that is no JSON-RPC message"),
+            false => ("no_message", "no JSON-RPC message"),
         };
         let words = in_words(head.status.unwrap_or_default());
-        let message = format!("was answered with {words} and an event stream that holds {what}");
+        let message = format!(
+            "was answered with {words} and an event stream that ended before its answer came: its last \
+             event is {what}"
+        );
         head.error = Some(kind.to_owned());
         return useless(head, message);
     }

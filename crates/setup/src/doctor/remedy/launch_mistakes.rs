@@ -39,8 +39,7 @@ const WITH_PACKAGES: &[&str] = &["bunx", "npx", "pnpx", "uvx"];
 const ONE_WORD: &str = "No shell splits it: the program gets it as one word.";
 
 /// What is written once a shell's own part is gone.
-const WITHOUT_REDIRECTION: &str =
-    "Leave out what redirects its output, which only a shell does; write";
+const WITHOUT_REDIRECTION: &str = "Leave out the redirections, which only a shell does; write";
 
 /// Machines by their number in a program's head.
 const MACHINES: &[(u8, &str)] = &[
@@ -185,7 +184,9 @@ impl Doctor<'_> {
         if inner.trim().is_empty() || inner.contains(['"', '\'']) {
             return None;
         }
-        let is_path = inner.contains('\\') || self.context.sight.is_there(&self.whole(inner));
+        let is_path = inner.contains('\\')
+            || inner.starts_with(['/', '~', '.', '$'])
+            || self.context.sight.is_there(&self.whole(inner));
         let words = match is_path {
             true => vec![inner.to_owned()],
             false => shlex::split(inner)?,
@@ -229,9 +230,17 @@ impl Doctor<'_> {
     /// Quotes that are part of an argument.
     fn quotes(&self) -> Option<Seen> {
         let is_quoted = |text: &str| {
-            let text = plain_quotes(text);
-            let mut around = ['"', '\''].into_iter().filter(|q| text.starts_with(*q));
-            text.len() > 1 && around.any(|quote| text.ends_with(quote)) && !text.contains('{')
+            let plain = plain_quotes(text);
+            let mut around = ['"', '\''].into_iter().filter(|q| plain.starts_with(*q));
+            let is_around = plain.len() > 1 && around.any(|quote| plain.ends_with(quote));
+            // Other quotes may be meant, unless they stand round a file or a flag.
+            let inside = || plain.trim_matches(['"', '\'']);
+            let is_sure = || {
+                plain == text
+                    || inside().starts_with('-')
+                    || self.context.sight.is_there(&self.whole(inside()))
+            };
+            is_around && !text.contains('{') && is_sure()
         };
         let what = |text: &str| format!("The quotes in `{text}` are part of the argument.");
         let why = "Only a shell takes quotes away, and none reads the arguments.";
@@ -260,7 +269,8 @@ impl Doctor<'_> {
                     .chars()
                     .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
             let of_package = || WITH_PACKAGES.contains(&program) && rest.split(' ').any(is_flag);
-            is_first && is_name && (WITH_COMMANDS.contains(&program) || of_package())
+            let is_file = Path::new(text).extension().is_some() && !rest.split(' ').any(is_flag);
+            is_first && is_name && !is_file && (WITH_COMMANDS.contains(&program) || of_package())
         };
         let runs_lines = RUN_LINES.contains(&program);
         let sight = self.context.sight;
@@ -268,6 +278,10 @@ impl Doctor<'_> {
             let Some((first, rest)) = text.split_once(' ') else {
                 return false;
             };
+            // Names of files have blanks, too.
+            if sight.is_there(&self.whole(text)) {
+                return false;
+            }
             if is_command(text, first, rest) || runs_lines {
                 return is_command(text, first, rest);
             }
@@ -281,8 +295,7 @@ impl Doctor<'_> {
                     .on_path(rest.split(' ').next().unwrap_or_default())
                     .is_some();
             }
-            let is_file =
-                || sight.is_there(&self.whole(first)) && !sight.is_there(&self.whole(text));
+            let is_file = || sight.is_there(&self.whole(first));
             let has_flag = || rest.split(' ').any(is_flag) && !text.contains(['"', '\'', '{']);
             is_flag(first) || (first.contains(['.', '/', '@']) && (is_file() || has_flag()))
         };
@@ -497,6 +510,16 @@ impl Doctor<'_> {
                     self.started
                         .command_and_args("java", &self.started.words_after(&["-jar", name])),
                 ),
+            Some("pyz" | "pyzw" | "pex") => Remedy::new()
+                .what(format!("{} is a program of Python.", file.display()))
+                .write(
+                    "Have Python run it; write",
+                    self.started
+                        .command_and_args("python3", &self.started.words_after(&[name])),
+                ),
+            Some("mcpb" | "dxt") => Remedy::new()
+                .what(format!("{} is a bundle for clients of MCP.", file.display()))
+                .say("Install it in the client; or unpack it, and write what `server.mcp_config` in its `manifest.json` starts."),
             _ => Remedy::new()
                 .what(format!("{} is an archive.", file.display()))
                 .say("Unpack it, and write the path of the program in it."),
@@ -512,7 +535,8 @@ fn no_script(file: &Path, text: &str) -> Option<(String, Remedy)> {
     let start: String = text.trim_start().chars().take(200).collect();
     let start = start.to_ascii_lowercase();
     if start.is_empty() {
-        let remedy = Remedy::new().say("Build or download it again: what made it was cut short.");
+        let remedy =
+            Remedy::new().say("Nothing is in it: write it, or build or download it again.");
         return Some((format!("{shown} is empty."), remedy));
     }
     if start.starts_with("<!doctype html") || start.starts_with("<html") {
