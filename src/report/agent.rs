@@ -200,17 +200,18 @@ fn problems_of(help: &HelpSummary) -> impl Iterator<Item = AgentProblem<'_>> {
     })
 }
 
-/// Failures of one fingerprint as one.
+/// Failures of one fingerprint as one, unless another rule advises otherwise.
 fn clusters(failures: &[FailureReport]) -> Vec<AgentFailure<'_>> {
     let mut found: Vec<AgentFailure<'_>> = Vec::new();
-    let mut places: BTreeMap<(&str, Option<bool>), usize> = BTreeMap::new();
+    let mut places: BTreeMap<(&str, &str, Option<bool>), usize> = BTreeMap::new();
     for failure in failures {
         let Diagnosis {
             fingerprint,
+            rule,
             retryable,
             ..
         } = &failure.diagnosis;
-        let key = (fingerprint.as_str(), *retryable);
+        let key = (fingerprint.as_str(), rule.as_str(), *retryable);
         let at = *places.entry(key).or_insert_with(|| {
             found.push(first(failure));
             found.len() - 1

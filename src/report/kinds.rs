@@ -4,8 +4,10 @@
 //! Main types: [`RepairKind`] and [`HelpKind`]; [`RunEnd`], by which runs are
 //! compared.
 
-use super::view::{self, shape};
-use jelly_base::model::{ActionKind, HelpProblem, HelpSummary, RepairReport, RunReport};
+use super::view::{self, CauseKey, shape};
+use jelly_base::model::{
+    ActionKind, FailureReport, HelpProblem, HelpSummary, RepairReport, RunReport,
+};
 use std::collections::BTreeSet;
 
 /// So many repairs of one id that differ in more than numbers are told one by
@@ -87,11 +89,24 @@ pub(super) fn help_kinds(help: &HelpSummary) -> Vec<HelpKind<'_>> {
 }
 
 /// By what the runs of several plans are compared: what failed in each
-/// iteration, and what was done about it.
+/// iteration, what was done about it, and what a person is told of it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct RunEnd {
     exit_code: u8,
-    iterations: Vec<(ActionKind, BTreeSet<(String, String)>)>,
+    iterations: Vec<(ActionKind, BTreeSet<Sighted>)>,
+    /// Server and words, as in [`help_kinds`]: what one run says stands for
+    /// another only where it says the same.
+    problems: BTreeSet<(Option<String>, String)>,
+}
+
+/// A cause, and where nothing says why, the shape of the command that failed:
+/// servers of one name may be different programs.
+type Sighted = (CauseKey, Option<String>);
+
+fn sighted(failure: &FailureReport) -> Sighted {
+    let unexplained = view::is_unexplained(&failure.diagnosis);
+    let command = unexplained.then(|| shape(&failure.argv.join(" ")));
+    (CauseKey::of(failure), command)
 }
 
 impl RunEnd {
@@ -100,24 +115,25 @@ impl RunEnd {
     #[must_use]
     pub fn of(report: &RunReport) -> Option<Self> {
         let last = report.iterations.last()?;
-        if report.exit_code == 0 || last.failures.is_empty() || !report.warnings.is_empty() {
+        if report.exit_code == 0 || last.failures.is_empty() {
+            return None;
+        }
+        let mut actions = report.iterations.iter().map(|iteration| &iteration.action);
+        let edited = actions.any(|action| !action.repairs.is_empty() || action.hook.is_some());
+        if edited || !report.warnings.is_empty() || !report.known.is_empty() {
             return None;
         }
         let iterations = report.iterations.iter().map(|iteration| {
-            let causes: BTreeSet<(String, String)> = iteration
-                .failures
-                .iter()
-                .map(|failure| {
-                    let diagnosis = &failure.diagnosis;
-                    let blame = view::blame(diagnosis, diagnosis.flaky);
-                    (diagnosis.fingerprint.clone(), blame)
-                })
-                .collect();
+            let causes = iteration.failures.iter().map(sighted).collect();
             (iteration.action.kind, causes)
         });
+        let help = report.help_summary.iter();
+        let problems = help.flat_map(|help| &help.problems);
+        let problems = problems.map(|problem| (problem.server.clone(), problem.what.clone()));
         Some(Self {
             exit_code: report.exit_code,
             iterations: iterations.collect(),
+            problems: problems.collect(),
         })
     }
 }
@@ -150,8 +166,11 @@ pub(super) fn run_kinds<'r>(reports: impl Iterator<Item = &'r RunReport>) -> Vec
 #[cfg(test)]
 mod tests {
     use super::{RunEnd, repair_kinds, run_kinds};
-    use crate::report::samples;
-    use jelly_base::model::RepairReport;
+    use crate::report::{samples, view};
+    use jelly_base::model::{
+        ActionKind, Diagnosis, Evidence, FailureReport, HookReport, KnownEntry, KnownFailure,
+        Phase, RepairReport, RunReport, Side,
+    };
 
     fn repair(id: &str, step: &str, why: &str) -> RepairReport {
         RepairReport {
@@ -200,5 +219,113 @@ mod tests {
         let also: Vec<usize> = kinds.iter().map(|kind| kind.also.len()).collect();
         assert_eq!(also, [0, 1, 0, 0]);
         assert_eq!(RunEnd::of(&reports[0]), None);
+    }
+
+    /// The end of a server that died, in which something is otherwise.
+    fn end(change: impl FnOnce(&mut RunReport)) -> Option<RunEnd> {
+        let mut report = samples::dead_server();
+        change(&mut report);
+        RunEnd::of(&report)
+    }
+
+    #[test]
+    fn runs_of_which_something_else_is_to_be_told_are_not_alike() {
+        let first = end(|_| ());
+        assert!(first.is_some());
+        let others = [
+            end(|run| {
+                let failure = &mut run.iterations[0].failures[0];
+                failure.diagnosis.rule = "doctor/shell-line".into();
+            }),
+            end(|run| {
+                let help = run.help_summary.as_mut().unwrap();
+                help.problems[0].server = Some("other".into());
+            }),
+            end(|run| {
+                let help = run.help_summary.as_mut().unwrap();
+                help.problems[0].what = "The answer of `refund` is another".into();
+            }),
+        ];
+        for other in others {
+            assert!(other.is_some());
+            assert_ne!(other, first);
+        }
+        let told_in_full = [
+            end(|run| {
+                run.known.push(KnownFailure {
+                    entry: KnownEntry::default(),
+                    test: "p > s > a".into(),
+                    fingerprint: "f1a2b3c4d5e6".into(),
+                    diagnosis: Diagnosis::BLANK,
+                });
+            }),
+            end(|run| run.warnings.push("disk full".into())),
+            end(|run| {
+                let repair = repair("coerce_argument", "refund", "passed 1");
+                run.iterations[0].action.repairs.push(repair);
+            }),
+            end(|run| run.iterations[0].action.hook = Some(HookReport::default())),
+        ];
+        assert!(told_in_full.iter().all(Option::is_none));
+    }
+
+    /// A server that ended without a word.
+    fn silent(server: &str, argv: &[&str]) -> FailureReport {
+        let mut diagnosis = samples::diagnosis(Side::Test, "crashed_during_startup");
+        diagnosis.ambiguous = true;
+        diagnosis.evidence = Some(Evidence {
+            field: "exit.code".into(),
+            text: "exit code 1, nothing on stderr".into(),
+        });
+        FailureReport {
+            argv: argv.iter().map(|word| (*word).to_owned()).collect(),
+            ..samples::failure(server, None, Phase::Handshake, "exited", diagnosis)
+        }
+    }
+
+    #[test]
+    fn what_nothing_explains_is_one_at_one_server_only() {
+        let stop = samples::action(ActionKind::Stop, "nothing is left to try");
+        let mut known = silent("c", &["python3"]);
+        known.diagnosis.evidence = Some(Evidence {
+            field: "stderr".into(),
+            text: "boom".into(),
+        });
+        let also_known = FailureReport {
+            server: Some("d".into()),
+            ..known.clone()
+        };
+        let failures = vec![
+            silent("a", &["python3"]),
+            silent("b", &["sh"]),
+            known,
+            also_known,
+        ];
+        let iteration = samples::iteration(1, Vec::new(), Vec::new(), failures, stop);
+        let clusters = view::failure_clusters(&iteration);
+        let sizes: Vec<usize> = clusters.iter().map(|c| c.failures.len()).collect();
+        assert_eq!(sizes, [1, 1, 2]);
+        let of = |argv: &[&str]| end(|run| run.iterations[0].failures = vec![silent("a", argv)]);
+        assert_eq!(of(&["python3", "/data/1"]), of(&["python3", "/data/2"]));
+        assert_ne!(of(&["python3", "/data/1"]), of(&["sh", "-c", "exit 1"]));
+    }
+
+    #[test]
+    fn one_fingerprint_under_two_rules_is_two_causes() {
+        let of_rule = |server: &str, rule: &str| {
+            let mut diagnosis = samples::diagnosis(Side::Test, "invalid_argument");
+            diagnosis.rule = rule.into();
+            samples::failure(server, None, Phase::Handshake, "exited", diagnosis)
+        };
+        let failures = vec![
+            of_rule("a", "doctor/quotes-in-argument"),
+            of_rule("b", "doctor/shell-line"),
+            of_rule("c", "doctor/quotes-in-argument"),
+        ];
+        let stop = samples::action(ActionKind::Stop, "nothing is left to try");
+        let iteration = samples::iteration(1, Vec::new(), Vec::new(), failures, stop);
+        let clusters = view::failure_clusters(&iteration);
+        let sizes: Vec<usize> = clusters.iter().map(|c| c.failures.len()).collect();
+        assert_eq!(sizes, [2, 1]);
     }
 }

@@ -58,6 +58,9 @@ enum Form {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Cause {
     server: Option<String>,
+    /// A repair may leave the fingerprint as it is, and bring another cause to
+    /// light.
+    rule: String,
     fingerprint: String,
 }
 
@@ -73,6 +76,7 @@ impl From<&FailureCluster<'_>> for Cause {
         let failure = cluster.failures[0];
         Self {
             server: failure.server.clone(),
+            rule: failure.diagnosis.rule.clone(),
             fingerprint: failure.diagnosis.fingerprint.clone(),
         }
     }

@@ -149,28 +149,58 @@ pub(super) struct FailureCluster<'r> {
 /// Nothing is stored yet for a snapshot: one thing to do, whatever its name.
 const MISSING_SNAPSHOT: &str = "missing_snapshot";
 
+/// By what failures are taken for those of one cause.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct CauseKey {
+    /// Absent where the cause is known: it is one at whatever server.
+    server: Option<String>,
+    blame: String,
+    /// What a server's configuration says may change it after the fingerprint
+    /// was made.
+    rule: String,
+    fingerprint: String,
+}
+
+impl CauseKey {
+    pub(super) fn of(failure: &FailureReport) -> Self {
+        let diagnosis = &failure.diagnosis;
+        let server = failure.server.clone();
+        Self {
+            server: server.filter(|_| is_unexplained(diagnosis)),
+            blame: blame(diagnosis, diagnosis.flaky),
+            rule: diagnosis.rule.clone(),
+            fingerprint: diagnosis.fingerprint.clone(),
+        }
+    }
+}
+
+/// Whether nothing says why: that it ended, and how, is alike for many causes.
+pub(super) fn is_unexplained(diagnosis: &Diagnosis) -> bool {
+    let evidence = diagnosis.evidence.as_ref();
+    diagnosis.ambiguous && evidence.is_none_or(|evidence| evidence.field.starts_with("exit."))
+}
+
 /// The failures of an iteration by cause, in the order of their first. Those
 /// that differ in numbers only are shown as one.
 pub(super) fn failure_clusters(iteration: &IterationReport) -> Vec<FailureCluster<'_>> {
     let mut clusters: Vec<FailureCluster<'_>> = Vec::new();
-    let mut places: HashMap<(Option<&str>, String, String), usize> = HashMap::new();
+    let mut of_cause: HashMap<CauseKey, usize> = HashMap::new();
+    let mut of_shape: HashMap<(Option<&str>, String, String), usize> = HashMap::new();
     for group in failure_groups(iteration) {
         let mut at = 0;
         for failure in group.failures {
             let diagnosis = &failure.diagnosis;
-            let blame = blame(diagnosis, diagnosis.flaky);
-            // One cause is one at whatever server; what is only alike may be
-            // two of them at two.
-            let same = (None, blame.clone(), diagnosis.fingerprint.clone());
-            let cause = match diagnosis.root_cause == MISSING_SNAPSHOT {
+            let same = CauseKey::of(failure);
+            let said = match diagnosis.root_cause == MISSING_SNAPSHOT {
                 true => MISSING_SNAPSHOT.to_owned(),
                 false => [&*diagnosis.rule, " ", &shape(&failure.message)].concat(),
             };
-            let alike = (failure.server.as_deref(), blame, cause);
-            let known = places.get(&same).or_else(|| places.get(&alike));
+            // What is only alike may have two causes at two servers.
+            let alike = (failure.server.as_deref(), same.blame.clone(), said);
+            let known = of_cause.get(&same).or_else(|| of_shape.get(&alike));
             at = *known.unwrap_or(&clusters.len());
-            places.insert(same, at);
-            places.insert(alike, at);
+            of_cause.insert(same, at);
+            of_shape.insert(alike, at);
             match clusters.get_mut(at) {
                 Some(cluster) => cluster.failures.push(failure),
                 None => clusters.push(FailureCluster {

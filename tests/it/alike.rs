@@ -135,6 +135,139 @@ fn plans_that_end_alike_are_told_by_the_first() {
     assert!(summary.contains("Ended in the same way: `p2`"), "{summary}");
 }
 
+/// The call of these plans, by name and text.
+fn run_plans(project: &Project, plans: &[(&str, String)], more: &[&str]) -> Ended {
+    let files: Vec<String> = plans.iter().map(|(n, _)| format!("{n}.yaml")).collect();
+    for (file, (_, plan)) in files.iter().zip(plans) {
+        project.write(file, format!("version: 1\n{plan}"));
+    }
+    let files = files.iter().map(String::as_str);
+    let args: Vec<&str> = std::iter::once("run").chain(files).collect();
+    project.jelly(&args).args(more).output()
+}
+
+/// A program that refuses whatever it is given.
+const REFUSES: &str = "import sys; sys.stderr.write('boom: invalid thing\\n'); sys.exit(2)\n";
+
+#[test]
+fn what_a_configuration_explains_is_told_of_that_server() {
+    let project = Project::empty();
+    project.write("fail.py", REFUSES);
+    let server = |more: &str| format!("{{ command: python3, args: [fail.py{more}] }}");
+    let (quoted, piped) = (r#", "\"x\"""#, r#", "<./in""#);
+    let servers = format!(
+        "servers:\n  a: {}\n  b: {}\n  c: {}\n",
+        server(quoted),
+        server(piped),
+        server("")
+    );
+    let steps = "steps:\n  - { server: a, list: tools }\n  - { server: b, list: tools }\n  \
+                 - { server: c, list: tools }\n";
+    let shown = run_plans(&project, &[("q", servers + steps)], &[]).stdout;
+    assert!(shown.contains("(start b): command_not_found"), "{shown}");
+    assert!(!shown.contains("(start a), (start b)"), "{shown}");
+
+    let plan = |more| {
+        format!(
+            "servers: {{ m: {} }}\nsteps: [{{ list: tools }}]\n",
+            server(more)
+        )
+    };
+    let shown = run_plans(&project, &[("a", plan(quoted)), ("b", plan(piped))], &[]).stdout;
+    assert!(!shown.contains("the same in"), "{shown}");
+    assert!(shown.contains("The quotes in"), "{shown}");
+    assert!(shown.contains("is a line of a shell"), "{shown}");
+}
+
+#[test]
+fn a_plan_whose_server_ended_without_a_word_is_alike_by_its_server_only() {
+    let silent = |server: &str| {
+        format!(
+            "servers: {{ {server}: {{ command: sh, args: [-c, exit 1] }} }}\n\
+             steps: [{{ id: s, tool: t }}]\n"
+        )
+    };
+    let plans: Vec<(&str, String)> = [
+        ("p1", "a"),
+        ("p2", "a"),
+        ("p3", "a"),
+        ("p4", "a"),
+        ("p5", "other"),
+        ("p6", "a"),
+    ]
+    .map(|(name, server)| (name, silent(server)))
+    .into();
+    let project = Project::empty();
+    let shown = run_plans(&project, &plans, &[]).stdout;
+    assert_eq!(shown.matches(", as in p1\n").count(), 2, "{shown}");
+    assert!(!shown.contains("FAIL     p5"), "{shown}");
+    assert!(shown.contains("  other: The server exited"), "{shown}");
+}
+
+#[test]
+fn failures_of_two_tools_are_two_bugs() {
+    let wrong = |tool: &str| {
+        format!(
+            "servers: {{ {tool}-server: {{ command: jelly, args: [mock, --tool, '{tool}=false'] }} }}\n\
+             steps: [{{ id: {tool}-works, tool: {tool}, expect: {{ text: {{ equals: 'true' }} }} }}]\n"
+        )
+    };
+    let project = Project::empty();
+    let plans = [("pay", wrong("pay")), ("refund", wrong("refund"))];
+    let summary = project.at("../summary.md");
+    let shown = run_plans(&project, &plans, &[]).stdout;
+    assert!(shown.contains("The answer of `pay`"), "{shown}");
+    assert!(shown.contains("The answer of `refund`"), "{shown}");
+    let call = project.jelly(&["run", "pay.yaml", "refund.yaml", "--quiet"]);
+    let call = call.env("GITHUB_ACTIONS", "true");
+    call.env("GITHUB_STEP_SUMMARY", &summary).output();
+    let summary = project.read("../summary.md");
+    assert!(summary.contains("refund-server/refund-works"), "{summary}");
+}
+
+#[test]
+fn a_repair_is_told_of_its_plan() {
+    let repaired = |step: &str| {
+        format!(
+            "servers: {{ m: {{ command: jelly, args: [mock] }} }}\nsteps:\n  \
+             - {{ id: {step}, tool: echo, args: {{ message: 5 }} }}\n  \
+             - {{ id: z, tool: echo, args: {{ message: a }}, expect: {{ text: {{ equals: b }} }} }}\n"
+        )
+    };
+    let project = Project::empty();
+    let plans = [
+        ("pay1", repaired("pay")),
+        ("pay2", repaired("pay")),
+        ("refund1", repaired("refund")),
+        ("refund2", repaired("refund")),
+    ];
+    let shown = run_plans(&project, &plans, &[]).stdout;
+    let told = shown.matches("coerce_argument on steps.refund").count();
+    assert_eq!(told, 2, "{shown}");
+    assert!(!shown.contains(", as in pay1"), "{shown}");
+}
+
+#[test]
+fn a_plan_that_passed_with_known_failures_did_not_fail_as_another() {
+    let plan = "servers: { m: { command: jelly, args: [mock, --tool, 'pay=false'] } }\n\
+                steps: [{ id: s, tool: pay, expect: { text: { equals: 'true' } } }]\n";
+    let project = Project::with(&format!("version: 1\n{plan}"));
+    let run = project.run(&[]);
+    let print = run.last().failure("s")["diagnosis"]["fingerprint"].to_string();
+    project.write(
+        "kk.yaml",
+        format!(
+            "version: 1\nknown:\n  - fingerprint: {print}\n    any_test: true\n    reason: bug 1\n"
+        ),
+    );
+    let plans = ["k1", "k2", "k3", "k4"].map(|name| (name, plan.to_owned()));
+    let ended = run_plans(&project, &plans, &["--known", "kk.yaml", "--strict"]);
+    let shown = &ended.stdout;
+    assert_ne!(ended.code, Some(0), "{shown}");
+    assert!(shown.contains("passed with known"), "{shown}");
+    assert!(!shown.contains(", as in k1"), "{shown}");
+}
+
 #[test]
 fn a_job_summary_and_a_triage_of_alike_failures_fit_on_a_page() {
     let project = many(|_| {
@@ -149,7 +282,7 @@ fn a_job_summary_and_a_triage_of_alike_failures_fit_on_a_page() {
     call.env("GITHUB_STEP_SUMMARY", &summary).output();
     let summary = project.read("../summary.md");
     assert!(summary.len() <= ALIKE, "{} bytes", summary.len());
-    assert!(summary.contains("`m/s0` and 299 more"), "{summary}");
+    assert!(summary.contains("`m/s4` and 295 more"), "{summary}");
     assert!(
         summary.contains("All 300 failures are in `reports/"),
         "{summary}"

@@ -17,6 +17,8 @@ const MIN_SUMMARY: usize = 2 * 1024;
 
 /// Causes that have a row; the others are counted.
 const CAUSES: usize = 40;
+/// Steps and servers of one cause that are named; the others are counted.
+const PLACES: usize = 5;
 /// Of long texts that differ, so many are shown, and so many lines of each.
 const COMPARED: usize = 5;
 const HUNK_LINES: usize = 20;
@@ -125,13 +127,12 @@ fn causes(report: &RunReport, iteration: &IterationReport) -> String {
     out
 }
 
-/// Where the failures of a cause are: the first, and how many there are beside
-/// it.
+/// Where the failures of a cause are: the first ones, and how many there are
+/// beside them.
 fn place(cluster: &FailureCluster<'_>) -> String {
-    let failure = cluster.failures[0];
-    let first = code_cell(&view::subject(failure)) + &view::mismatch_aside(failure);
-    match cluster.failures.len() {
-        0 | 1 => first,
-        all => format!("{first} and {} more", all - 1),
-    }
+    let places = cluster
+        .failures
+        .iter()
+        .map(|failure| code_cell(&view::subject(failure)) + &view::mismatch_aside(failure));
+    first_names(places, cluster.failures.len(), PLACES)
 }

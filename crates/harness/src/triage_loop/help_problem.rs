@@ -356,7 +356,7 @@ fn kinds<'t, T>(
 }
 
 /// Behind one of so many that are alike.
-fn more_alike(count: usize) -> String {
+pub(super) fn more_alike(count: usize) -> String {
     match count {
         0 | 1 => String::new(),
         more => format!(", and {} more in the same way", more - 1),

@@ -3,6 +3,7 @@
 use super::assemble;
 use super::executor::Executor;
 use super::help::{self, HelpContext};
+use super::help_problem::more_alike;
 use super::hooks::HookRunner;
 use super::run::{Outcome, Pass, Run, WITH_A_SIGNAL, millis};
 use super::settings::PlanTexts;
@@ -95,9 +96,11 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         iterations: Vec<IterationReport>,
     ) -> RunReport {
         let tried = |told: &String| {
-            let mut problems = help_summary.iter().flat_map(|help| &help.problems);
-            // More of the kind stand behind its first one.
-            problems.any(|problem| problem.tried.iter().any(|tried| tried.starts_with(told)))
+            let problems = help_summary.iter().flat_map(|help| &help.problems);
+            let mut tried = problems.flat_map(|problem| &problem.tried);
+            let is_end =
+                |rest: &str| (1..=self.passed_over.len()).any(|count| rest == more_alike(count));
+            tried.any(|tried| tried.strip_prefix(told.as_str()).is_some_and(is_end))
         };
         let mut warnings = self.around.warnings.all();
         let firsts = self.passed_over.iter().enumerate().filter(|(at, passed)| {
