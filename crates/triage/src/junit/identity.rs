@@ -174,9 +174,6 @@ struct Rounds {
     of: HashMap<u64, NameOutcomes, FixedState>,
     /// The place of the last case with a name that was not there before.
     last_new: usize,
-    /// A case passed of which another one of its name did: several of a name are
-    /// no attempts here.
-    runs_twice: bool,
 }
 
 /// How the cases of one name ended.
@@ -204,7 +201,6 @@ impl Rounds {
         match said {
             None => {
                 ended.passes += 1;
-                self.runs_twice |= ended.passes > 1;
                 ended.last_pass = at;
             }
             Some(said) => {
@@ -215,20 +211,18 @@ impl Rounds {
         }
     }
 
-    /// Whether a test that failed was run again and passed, once: at the end,
-    /// behind all cases that were run once, or beside its failure, where no test
-    /// is there twice that never failed. Rows of a table that share a name stand
-    /// beside each other, and mostly pass more than once; two of them at the end
-    /// look like a test that was run again.
+    /// Whether a test that failed was run again and passed: at the end, behind
+    /// all cases that were run once, and once. Rows of a table that share a
+    /// name stand beside each other, and mostly pass more than once; two of
+    /// them at the end look like a test that was run again.
     fn passed_in_the_end(&self, names: u64) -> bool {
         self.of.get(&names).is_some_and(|ended| {
             let beside = ended.last_failure + 1 == ended.last_pass;
-            let placed = if beside && ended.of_rows {
-                false
-            } else {
-                ended.last_pass > self.last_new || beside && !self.runs_twice
-            };
-            ended.passes == 1 && ended.last_pass > ended.last_failure && !ended.differs && placed
+            ended.passes == 1
+                && ended.last_pass > ended.last_failure
+                && ended.last_pass > self.last_new
+                && !ended.differs
+                && !(beside && ended.of_rows)
         })
     }
 }
