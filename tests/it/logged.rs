@@ -79,7 +79,7 @@ fn a_call_that_hangs_is_told_by_what_it_logs_meanwhile() {
         "version: 1\nservers:\n  again: {}\n  once: {}\nsteps:\n\
          \x20 - {{ id: a, server: again, tool: work }}\n\
          \x20 - {{ id: b, server: once, tool: work }}\n",
-        server(&format!("{again}\n    {again}")),
+        server(&format!("{again}\n    {again}\n    {again}")),
         server(&once)
     );
     let run = Project::with(&plan).run(&["--max-iterations", "1"]);

@@ -324,7 +324,7 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
     let (mut oddities, mut labels, mut hooks, mut progress) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut pairs, mut diffs, mut block_ends) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut ends, mut teardowns) = (Vec::new(), Vec::new());
+    let mut ends = Vec::new();
     let (mut libraries, mut places) = (Vec::new(), Vec::new());
     for (rank, path, text, file) in files {
         let name = path.file_stem().ok_or("a file has a name")?;
@@ -348,7 +348,6 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
         block_ends.extend(file.block_ends);
         hooks.extend(file.hooks);
         ends.extend(file.ends);
-        teardowns.extend(file.teardowns);
         progress.extend(file.progress);
         sources.push((rank, path, text));
         frameworks.push(Framework {
@@ -359,6 +358,7 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
             commands: file.commands,
             place: file.place,
             tells: file.tells,
+            teardowns: Items(file.teardowns),
             rerun: file.rerun,
         });
     }
@@ -407,11 +407,6 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
             "ENDS",
             "Items<(StaticText, StaticText)>",
             format!("{ends:?}"),
-        ),
-        (
-            "TEARDOWNS",
-            "Items<(StaticText, StaticText)>",
-            format!("{teardowns:?}"),
         ),
         ("PROGRESS", text, format!("{progress:?}")),
     ];

@@ -89,18 +89,27 @@ fn is_this_machine(host: &str) -> bool {
 
 /// A host's name or address, and no file with a line number, no time of day.
 fn is_host(host: &str) -> bool {
-    const SOURCES: [&str; 26] = [
-        "py", "java", "js", "mjs", "cjs", "ts", "tsx", "jsx", "go", "rs", "rb", "php", "kt", "cs",
-        "cpp", "cc", "c", "h", "hpp", "swift", "scala", "groovy", "lua", "ex", "exs", "sql",
+    const SOURCES: [&str; 46] = [
+        "sh", "bash", "bats", "pl", "pm", "t", "yml", "yaml", "json", "feature", "dart", "erl",
+        "clj", "hs", "vue", "svelte", "html", "xml", "toml", "ini", "py", "java", "js", "mjs",
+        "cjs", "ts", "tsx", "jsx", "go", "rs", "rb", "php", "kt", "cs", "cpp", "cc", "c", "h",
+        "hpp", "swift", "scala", "groovy", "lua", "ex", "exs", "sql",
     ];
     let last = host.rsplit('.').next().unwrap_or(host);
     let is_source = host.contains('.') && SOURCES.contains(&last);
     let numbers = host.chars().all(|c| c.is_ascii_digit() || c == '.');
     let is_address = !numbers || host.split('.').count() == 4;
     let words = [
-        "", "line", "errno", "code", "error", "the", "a", "host", "port",
+        "", "line", "errno", "code", "error", "the", "a", "host", "port", "pid", "tid", "thread",
+        "id", "attempt", "try", "retry", "timeout", "status", "exit", "signal", "took", "size",
+        "count",
     ];
-    is_address && !is_source && !words.contains(&host)
+    // The day and hour of a time stamp: 2026-11-26t12
+    let is_hour = host.len() == 13
+        && host.starts_with(|c: char| c.is_ascii_digit())
+        && host.as_bytes()[10] == b't'
+        && host[..10].bytes().all(|b| b.is_ascii_digit() || b == b'-');
+    is_address && !is_source && !is_hour && !words.contains(&host)
 }
 
 #[cfg(test)]
@@ -208,6 +217,9 @@ mod tests {
             "at CartTest.java:55",
             "test_orders.py:12: ConnectionError",
             "at 12:30 the connection was refused",
+            "2026-11-26T12:22:33Z ERROR connect failed: Connection refused",
+            "deploy.sh:12: connect: Connection refused",
+            "connect failed: Connection refused (attempt:10, pid:12345)",
             "Connection refused (os error 111)",
             "Container startup failed for image postgres:15",
             "pull access denied for redis:72",

@@ -12,10 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 
-/// So often a line stands on stderr that a server says again and again; less often among
-/// its logs, which are those of one step.
-const ON_STDERR: usize = 3;
-const LOGGED: usize = 2;
+/// So often a line stands that a server says again and again.
+const OFTEN: usize = 3;
 
 /// Where a failure was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -119,8 +117,10 @@ impl<'a> Facts<'a> {
         let logs = failure.logs.iter().map(String::as_str);
         Self {
             failure,
-            said_again: said_again.and_then(|said| clues::repeated(lines(said), ON_STDERR)),
-            logged_again: clues::repeated(logs.filter(|_| waited), LOGGED),
+            said_again: said_again.and_then(|said| clues::repeated(lines(said), OFTEN)),
+            // What went on to something else is no reason to hang.
+            logged_again: clues::repeated(logs.filter(|_| waited), OFTEN)
+                .filter(|line| failure.logs.last().is_some_and(|last| last.trim() == *line)),
             source: if failure.phase.is_some() {
                 FailureSource::Live
             } else {

@@ -1,7 +1,7 @@
 //! A failure without what its report says of the tear-down behind it: where both
 //! failed, the failure is the test's own.
 
-use crate::frameworks::TEARDOWNS;
+use crate::frameworks::of_writer;
 use jelly_base::model::Failure;
 use std::borrow::Cow;
 
@@ -9,7 +9,12 @@ use std::borrow::Cow;
 /// else is told, the tear-down is what failed.
 #[must_use]
 pub fn without_teardown(failure: &Failure) -> Cow<'_, Failure> {
-    let told = |text: &Option<String>| text.as_deref().and_then(end_of_own);
+    let writer = failure.dialect.as_deref().and_then(of_writer);
+    let marks = writer.map_or(&[][..], |framework| framework.teardowns);
+    if marks.is_empty() {
+        return Cow::Borrowed(failure);
+    }
+    let told = |text: &Option<String>| end_of_own(text.as_deref()?, marks);
     let (message, text) = (told(&failure.message), told(&failure.text));
     if message.is_none() && text.is_none() {
         return Cow::Borrowed(failure);
@@ -23,10 +28,11 @@ pub fn without_teardown(failure: &Failure) -> Cow<'_, Failure> {
     Cow::Owned(own)
 }
 
-/// Where the test's own part of a text ends, if a tear-down follows it.
-fn end_of_own(text: &str) -> Option<usize> {
+/// Where the test's own part of a text ends, if a tear-down follows it, by the
+/// beginnings and parts of lines that tell of one.
+fn end_of_own(text: &str, marks: &[(&str, &str)]) -> Option<usize> {
     let announces = |line: &str| {
-        TEARDOWNS
+        marks
             .iter()
             .any(|(begin, within)| line.starts_with(begin) && line.contains(within))
     };
@@ -81,6 +87,7 @@ mod tests {
     #[test]
     fn nunit_writes_the_teardown_below_the_test_in_message_and_stack() {
         let failure = Failure {
+            dialect: Some("nunit".into()),
             message: Some("  Expected: 1\n  But was:  2\n\nTearDown : System.Exception : x".into()),
             text: Some("   at N.G.d() in G.cs:line 9\n--TearDown\n   at N.G.Down()".into()),
             ..Failure::default()
@@ -88,7 +95,13 @@ mod tests {
         let own = without_teardown(&failure);
         assert_eq!(own.message.as_deref(), Some("  Expected: 1\n  But was:  2"));
         assert_eq!(own.text.as_deref(), Some("   at N.G.d() in G.cs:line 9"));
+        let of_another = Failure {
+            dialect: Some("go-test".into()),
+            ..failure.clone()
+        };
+        assert_eq!(*without_teardown(&of_another), of_another);
         let only = Failure {
+            dialect: Some("nunit".into()),
             message: Some("TearDown : System.Exception : x".into()),
             text: Some("--TearDown\n   at N.G.Down()".into()),
             ..Failure::default()

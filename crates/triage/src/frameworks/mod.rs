@@ -60,8 +60,6 @@ impl LazyPattern {
 //   beginnings of lines that no value goes over;
 // - `HOOKS`: parts of frames of a set-up or tear-down;
 // - `ENDS`: beginnings and parts of lines behind which nothing is said of a failure;
-// - `TEARDOWNS`: beginnings and parts of lines behind which a tear-down is told
-//   that failed after the test;
 // - `PROGRESS`: beginnings of lines that only say which test runs.
 include!(concat!(env!("OUT_DIR"), "/frameworks.rs"));
 

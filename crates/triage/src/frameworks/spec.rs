@@ -23,6 +23,8 @@ described! {
         /// What else its failures tell of their test: the named parts of these
         /// become values of the test. Of each, the first place counts.
         pub(crate) tells: Items<PatternRef>,
+        /// Beginnings and parts of lines behind which a tear-down is told that failed too.
+        pub(crate) teardowns: Items<(StaticText, StaticText)>,
         pub(crate) rerun: Rerun,
     }
 

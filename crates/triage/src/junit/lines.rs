@@ -7,6 +7,7 @@ use super::identity::hash;
 use super::limits::ReaderLimits;
 use super::machine::{BETWEEN, Machine};
 use super::source::BoundedSource;
+use super::suites::counts;
 use jelly_base::model::Failure;
 use jelly_base::text::plural;
 use serde::Deserialize;
@@ -163,18 +164,21 @@ fn unescaped(name: &str) -> String {
     out
 }
 
-/// `t/a.t .. `, behind which `prove -v` shows what this file wrote.
-fn begins_file(line: &str) -> bool {
-    line.trim_end().split_once(' ').is_some_and(|(path, dots)| {
-        path.contains(['.', '/']) && dots.len() > 1 && dots.bytes().all(|byte| byte == b'.')
-    })
+/// How `prove` tells the status of a file that is none of a passed one.
+const DUBIOUS: &str = "Dubious, test returned ";
+
+/// The file of `t/a.t .. `, behind which `prove -v` shows what this file wrote.
+fn begun_file(line: &str) -> Option<&str> {
+    let (path, dots) = line.trim_end().split_once(' ')?;
+    let is_file = path.ends_with(".t") || path.contains(['.', '/']) && line.ends_with(' ');
+    (is_file && dots.len() > 1 && dots.bytes().all(|byte| byte == b'.')).then_some(path)
 }
 
 /// What `prove -v` says of a file behind all that it wrote. What follows is no
 /// more of its tests.
 fn ends_file(line: &str) -> bool {
     line == "ok"
-        || line.starts_with("Dubious, test returned ")
+        || line.starts_with(DUBIOUS)
         || line.starts_with("Failed ") && line.trim_end().ends_with(" subtests")
 }
 
@@ -185,7 +189,9 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
     let mut planned: Option<u64> = None;
     let mut seen = 0_u64;
     let mut rows = SubtestRows::default();
-    let mut of_prove = false;
+    // The file that `prove -v` shows, and how many of its tests failed.
+    let mut file: Option<(String, u64)> = None;
+    let (mut wrong, mut is_red) = (0_u64, false);
     let mut bailed = None;
     // A failed test, and what is said of it in the lines after it.
     let mut open: Option<(Point, String)> = None;
@@ -215,12 +221,37 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
     while let Some(whole) = line(source, machine.limits.token, &mut buffer)? {
         let text = whole.trim_start();
         let indent = whole.len() - text.len();
-        if begins_file(text) || of_prove && ends_file(text) {
-            of_prove = true;
+        if let Some(path) = begun_file(whole) {
             close(machine, &mut open);
+            rows = SubtestRows::default();
+            file = Some((path.to_owned(), 0));
+        } else if let Some((path, failed)) = &file
+            && ends_file(text)
+        {
+            close(machine, &mut open);
+            rows = SubtestRows::default();
+            let failure = Failure {
+                element: Some("error".to_owned()),
+                message: Some(text.trim_end().to_owned()),
+                text: Some(text.trim_end().to_owned()),
+                ..Failure::default()
+            };
+            // A status that is not the number of its failed tests is a failure of its own.
+            if text.starts_with(DUBIOUS) && !counts(&failure, *failed) {
+                wrong += 1;
+                let outcome = CaseOutcome::Failed;
+                give(machine, ["", path], None, outcome, Some(failure));
+            }
+        } else if file.is_some() && text.trim_end() == "Result: FAIL" {
+            is_red = true;
         } else if let Some(found) = point(text) {
             close(machine, &mut open);
             seen += u64::from(indent == 0);
+            let is_wrong = u64::from(found.failed());
+            wrong += is_wrong;
+            if let Some((_, failed)) = file.as_mut().filter(|_| indent == 0) {
+                *failed += is_wrong;
+            }
             if rows.sums_up(indent, &found) {
                 continue;
             }
@@ -255,6 +286,9 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
         }
     }
     close(machine, &mut open);
+    if is_red && wrong == 0 {
+        machine.broken(|| "prove says that it failed, and shows no test that did".to_owned());
+    }
     if let Some(reason) = bailed {
         machine.broken(|| format!("the run was given up: {reason}"));
     }

@@ -21,7 +21,7 @@ pub(super) const PROPERTIES: usize = 64;
 const HOLLOW: usize = 3;
 
 /// Whether the status of a program of Perl is how many of its tests failed.
-fn counts(told: &Failure, failed: u64) -> bool {
+pub(super) fn counts(told: &Failure, failed: u64) -> bool {
     /// Higher ones mean that it died.
     const MOST: u64 = 254;
     let status = || {

@@ -487,6 +487,30 @@ fn files_that_prove_shows_are_read_apart() {
     assert_eq!(summary.problem, None);
     let text = cases[1].failures[0].text.as_deref();
     assert_eq!(text, Some("got: '3'"));
+    // A file that ended otherwise than by its tests is a failure of its own.
+    let (summary, cases) = read_all(
+        "t/a.t .. \n1..1\nok 1 - fine\nok\nt/b.t .. \nDubious, test returned 2 (wstat 512, 0x200)\n\
+         No subtests run \n\nResult: FAIL\n",
+    );
+    assert_eq!(totals(&summary), [1, 1, 0, 0, 0, 0]);
+    assert_eq!(cases[1].name, "t/b.t");
+    let (summary, _) = read_all("t/a.t .. \n1..1\nok 1 - fine\nok\nResult: FAIL\n");
+    assert!(
+        summary
+            .problem
+            .unwrap()
+            .contains("prove says that it failed")
+    );
+    // Subtests of one file sum up nothing of the next.
+    let (summary, _) = read_all(
+        "t/a.t .. \n    not ok 1 - connect\nDubious, test returned 255 (wstat 65280, 0xff00)\n\
+         t/b.t .. \n1..1\nnot ok 1 - totals\nDubious, test returned 1 (wstat 256, 0x100)\n",
+    );
+    assert_eq!(totals(&summary)[1], 3);
+    // A line with dots is no file.
+    let (_, cases) = read_all("1..1\nnot ok 1 - b\nconfig.yml ...\n# connect ECONNREFUSED\n");
+    let text = cases[0].failures[0].text.as_deref();
+    assert!(text.is_some_and(|text| text.contains("ECONNREFUSED")));
 }
 
 #[test]

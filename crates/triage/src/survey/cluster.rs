@@ -34,7 +34,6 @@ pub fn clusters(failures: &Failures, failed_at: &HashMap<String, String>) -> Vec
     adopt(&mut groups, &followers);
     join_alike(&views, &mut groups);
     join_by_line(&views, &mut groups, failed_at);
-    join_full_disks(&views, &mut groups);
     join_outages(&views, &mut groups, &names);
     // There may be as many causes as failures, and both take their room.
     drop(views);
@@ -371,25 +370,6 @@ fn join_by_line(
             merge(groups, places[0], *other);
         }
         groups[places[0]].victims.sort_unstable();
-    }
-}
-
-/// Joins groups of one report that tell of its machine's full disk, in whatever
-/// words: a machine has one. The disk of a service is another.
-fn join_full_disks(views: &[FailureView<'_>], groups: &mut [Group]) {
-    let mut full: HashMap<(&str, &str), usize> = HashMap::new();
-    for at in 0..groups.len() {
-        let Some(view) = groups[at].victims.first().map(|first| &views[*first]) else {
-            continue;
-        };
-        if view.kind.root_cause != "disk_full" {
-            continue;
-        }
-        let first = *full.entry((view.report, &view.kind.rule)).or_insert(at);
-        merge(groups, first, at);
-    }
-    for first in full.into_values() {
-        groups[first].victims.sort_unstable();
     }
 }
 

@@ -41,7 +41,9 @@ pub(super) fn subjects<'v>(
 ) -> BTreeSet<String> {
     let asked = group.victims.iter().take(ASKED);
     asked
-        .filter_map(|at| subject(&view(*at)?))
-        .map(|address| names.named(address))
+        .filter_map(|at| {
+            let view = view(*at)?;
+            Some(names.named(view.report, subject(&view)?))
+        })
         .collect()
 }

@@ -7,10 +7,11 @@ use regex::Regex;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The names of hosts by their numeric addresses. An address with two names is
-/// not in it: what answers for many hosts says nothing of which is meant.
+/// The names of hosts by report and numeric address: containers of two jobs have the
+/// same one. An address with two names has none here: what answers for many hosts says
+/// nothing of which is meant.
 #[derive(Debug, Default)]
-pub(super) struct HostNames(HashMap<String, Option<String>>);
+pub(super) struct HostNames(HashMap<(String, String), Option<String>>);
 
 impl HostNames {
     /// What the failures of outages tell of both.
@@ -22,13 +23,13 @@ impl HostNames {
                 texts
                     .into_iter()
                     .flatten()
-                    .for_each(|text| names.read(text));
+                    .for_each(|text| names.read(view.report, text));
             }
         }
         names
     }
 
-    fn read(&mut self, text: &str) {
+    fn read(&mut self, report: &str, text: &str) {
         static PAIRS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
             [
                 // libpq: server at "db" (10.0.0.3), host "db" (10.0.0.3)
@@ -44,7 +45,7 @@ impl HostNames {
             let host = found["host"].to_ascii_lowercase();
             let known = self
                 .0
-                .entry(found["address"].to_owned())
+                .entry((report.to_owned(), found["address"].to_owned()))
                 .or_insert_with(|| Some(host.clone()));
             if known.as_ref().is_some_and(|known| *known != host) {
                 *known = None;
@@ -52,10 +53,10 @@ impl HostNames {
         }
     }
 
-    /// An address of an outage, by the name of its host where one is told.
-    pub(super) fn named(&self, address: String) -> String {
+    /// An address of an outage in a report, by the name of its host where that tells one.
+    pub(super) fn named(&self, report: &str, address: String) -> String {
         let (host, _) = host_of(&address);
-        match self.0.get(host) {
+        match self.0.get(&(report.to_owned(), host.to_owned())) {
             Some(Some(name)) => format!("{name}{}", &address[host.len()..]),
             Some(None) | None => address,
         }
@@ -69,16 +70,23 @@ mod tests {
     #[test]
     fn an_address_has_the_one_name_that_is_told_of_it() {
         let mut names = HostNames::default();
-        names.read(r#"connection to server at "db.acme.test" (10.4.2.17), port 5432 failed"#);
-        names.read("Failed to connect to ledger/10.9.0.44:8082");
-        names.read("Failed to connect to a/10.9.0.9:443, then to b/10.9.0.9:443");
+        names.read(
+            "a.xml",
+            r#"connection to server at "db.acme.test" (10.4.2.17), port 5432 failed"#,
+        );
+        names.read("a.xml", "Failed to connect to ledger/10.9.0.44:8082");
+        names.read(
+            "a.xml",
+            "Failed to connect to a/10.9.0.9:443, then to b/10.9.0.9:443",
+        );
         for (address, wanted) in [
             ("10.4.2.17:5432", "db.acme.test:5432"),
             ("10.9.0.44", "ledger"),
             ("10.9.0.9:443", "10.9.0.9:443"),
             ("10.1.1.1:80", "10.1.1.1:80"),
         ] {
-            assert_eq!(names.named(address.to_owned()), wanted);
+            assert_eq!(names.named("a.xml", address.to_owned()), wanted);
+            assert_eq!(names.named("b.xml", address.to_owned()), address);
         }
     }
 }

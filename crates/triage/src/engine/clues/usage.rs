@@ -45,8 +45,19 @@ fn is_indented(line: &str) -> bool {
 
 /// `Options:`, `Available commands:`, and no `Traceback (most recent call last):`.
 fn is_heading(line: &str) -> bool {
+    const OF_ERRORS: [&str; 7] = [
+        "error",
+        "cause",
+        "reason",
+        "panic",
+        "exception",
+        "fatal",
+        "fail",
+    ];
     let line = line.trim_end();
+    let lower = line.to_ascii_lowercase();
     line.ends_with(':')
+        && !OF_ERRORS.iter().any(|word| lower.contains(word))
         && line.split(' ').count() <= 4
         && line
             .chars()
@@ -75,6 +86,10 @@ mod tests {
             (
                 "Usage: srv\nTraceback (most recent call last):\n  File \"a.py\"\n",
                 "Usage: srv\nTraceback (most recent call last):\n  File \"a.py\"\n",
+            ),
+            (
+                "Usage: srv\n\nCaused by:\n    0: connection refused\n",
+                "Usage: srv\n\nCaused by:\n    0: connection refused\n",
             ),
             (
                 "memory usage: 12 MB\n  of 16\n",
