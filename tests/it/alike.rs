@@ -371,7 +371,7 @@ fn new_snapshots_are_one_thing_to_do() {
         "Nothing is stored yet for the snapshots of 7 steps: greeting, sum, list, weather, users, title, tail"
     );
     let evidence = problems[0]["evidence"].as_str().unwrap();
-    assert!(evidence.contains("`greeting`"), "{evidence}");
+    assert!(evidence.contains("missing: greeting;"), "{evidence}");
     assert!(!evidence.contains("also"), "{evidence}");
     assert!(
         run.ended.stdout.contains("m/greeting, m/sum, m/list"),

@@ -135,6 +135,9 @@ const ONE_OUTCOME: [&str; 13] = [
     "nextest/nextest-rs__fixtures_basic_report.xml",
 ];
 
+/// Reports that write an error of a suite twice, and how many: each counts once.
+const WRITTEN_TWICE: (&str, u64) = ("jest-junit/jest-junit.xml", 2);
+
 /// The same for the totals, in which each case has one outcome.
 fn outcomes(entry: &Value, summary: &ReportSummary) -> Vec<String> {
     [
@@ -167,12 +170,18 @@ fn every_well_formed_report_of_the_corpus_is_counted_as_its_elements_are() {
     let Some(corpus) = corpus() else { return };
     let mut wrong = Vec::new();
     let mut reports = 0;
-    for entry in index(&corpus) {
+    for mut entry in index(&corpus) {
         let junit = matches!(text(&entry, "root"), "testsuites" | "testsuite" | "testrun");
         if !junit || entry["wellformed"] != true {
             continue;
         }
         reports += 1;
+        if text(&entry, "file") == WRITTEN_TWICE.0 {
+            for field in ["tests", "failures", "failed_or_error"] {
+                let written = entry[field].as_u64().unwrap();
+                entry[field] = (written - WRITTEN_TWICE.1).into();
+            }
+        }
         let file = text(&entry, "file");
         let summary = summary(&corpus, file);
         let mut found = differences(&entry, &summary);
@@ -240,7 +249,7 @@ const MALFORMED: [(&str, [u64; 3], &str, &str); 33] = [
     ("latin1-declared.xml", [24, 6, 14], "", ""),
     (
         "leading-garbage.xml",
-        [47, 42, 2],
+        [45, 40, 2],
         "",
         "before or after its root",
     ),
@@ -268,7 +277,7 @@ const MALFORMED: [(&str, [u64; 3], &str, &str); 33] = [
     ("param-entity.xml", [1, 0, 0], "", "was not read"),
     (
         "trailing-garbage.xml",
-        [47, 42, 2],
+        [45, 40, 2],
         "",
         "before or after its root",
     ),
