@@ -65,6 +65,21 @@ fn all_of_headers_and_what_looks_secret_is_left_out_however_it_is_written() {
 }
 
 #[test]
+fn commands_in_a_text_that_is_no_document_hide_what_they_hold() {
+    for text in [
+        "env:\n  - API_TOKEN=hunter2value99\nname: [\n",
+        "args:\n  - --api-key\n  - @hunter2value99\n",
+        "args: [--api-key, hunter2value99, @x]\n",
+        "args: [-y, --token=hunter2value99{{x}}, {]\n",
+    ] {
+        let shown = shown("p.yaml", text);
+        assert!(!shown.contains("hunter2value99"), "{shown}");
+    }
+    let plain = "args: [--token, ${secret:T}, --root, /srv/data, @x]\nsteps: [\n";
+    assert_eq!(shown("p.yaml", plain), plain);
+}
+
+#[test]
 fn what_spells_out_nothing_is_shown_as_it_is() {
     for text in [
         "servers: { a: { headers: { Authorization: 'Bearer ${secret:T}', X: '${env:X}' } } }\n",

@@ -45,7 +45,9 @@ pub fn address(text: &str) -> Option<String> {
             let host = host.trim_matches(['[', ']', '.']).to_ascii_lowercase();
             let before = &text[..found.get(0)?.start()];
             let is_none = is_page(before) || is_image(&host, port, before);
-            if !is_host(&host) || found.name("more").is_some() || is_none {
+            // In a URL whatever stands there is one.
+            let is_named = found.get(0)?.as_str().contains("://") && !host.is_empty();
+            if !(is_named || is_host(&host)) || found.name("more").is_some() || is_none {
                 return None;
             }
             let host = if is_this_machine(&host) {
@@ -95,8 +97,11 @@ fn is_host(host: &str) -> bool {
         "cjs", "ts", "tsx", "jsx", "go", "rs", "rb", "php", "kt", "cs", "cpp", "cc", "c", "h",
         "hpp", "swift", "scala", "groovy", "lua", "ex", "exs", "sql",
     ];
+    const COUNTRIES: [&str; 6] = ["cc", "cs", "pl", "pm", "rs", "sh"];
     let last = host.rsplit('.').next().unwrap_or(host);
-    let is_source = host.contains('.') && SOURCES.contains(&last);
+    // Endings that countries have too, of names with more than one dot.
+    let of_country = COUNTRIES.contains(&last) && host.matches('.').count() > 1;
+    let is_source = host.contains('.') && SOURCES.contains(&last) && !of_country;
     let numbers = host.chars().all(|c| c.is_ascii_digit() || c == '.');
     let is_address = !numbers || host.split('.').count() == 4;
     let words = [
@@ -105,10 +110,13 @@ fn is_host(host: &str) -> bool {
         "count",
     ];
     // The day and hour of a time stamp: 2026-11-26t12
-    let is_hour = host.len() == 13
-        && host.starts_with(|c: char| c.is_ascii_digit())
-        && host.as_bytes()[10] == b't'
-        && host[..10].bytes().all(|b| b.is_ascii_digit() || b == b'-');
+    let is_hour = host.rsplit_once('t').is_some_and(|(day, hour)| {
+        let is_day = |b: u8| b.is_ascii_digit() || b == b'-';
+        hour.len() == 2
+            && hour.bytes().all(|b| b.is_ascii_digit())
+            && day.len() >= 8
+            && day.bytes().all(is_day)
+    });
     is_address && !is_source && !is_hour && !words.contains(&host)
 }
 
@@ -152,6 +160,8 @@ mod tests {
                 "orders:8080",
             ),
             ("getaddrinfo ENOTFOUND db.internal", "db.internal"),
+            ("Connection refused: db.firma.pl:5432", "db.firma.pl:5432"),
+            ("http://status:8080/x refused", "status:8080"),
             (
                 "dial tcp: lookup registry.local: no such host",
                 "registry.local",
@@ -218,6 +228,7 @@ mod tests {
             "test_orders.py:12: ConnectionError",
             "at 12:30 the connection was refused",
             "2026-11-26T12:22:33Z ERROR connect failed: Connection refused",
+            "20261126T12:22 Connection refused",
             "deploy.sh:12: connect: Connection refused",
             "connect failed: Connection refused (attempt:10, pid:12345)",
             "Connection refused (os error 111)",

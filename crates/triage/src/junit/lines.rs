@@ -6,8 +6,8 @@ use super::dialect::writer_by_text;
 use super::identity::hash;
 use super::limits::ReaderLimits;
 use super::machine::{BETWEEN, Machine};
+use super::prove::{ShownFile, begun_file, ends_file};
 use super::source::BoundedSource;
-use super::suites::counts;
 use jelly_base::model::Failure;
 use jelly_base::text::plural;
 use serde::Deserialize;
@@ -164,24 +164,6 @@ fn unescaped(name: &str) -> String {
     out
 }
 
-/// How `prove` tells the status of a file that is none of a passed one.
-const DUBIOUS: &str = "Dubious, test returned ";
-
-/// The file of `t/a.t .. `, behind which `prove -v` shows what this file wrote.
-fn begun_file(line: &str) -> Option<&str> {
-    let (path, dots) = line.trim_end().split_once(' ')?;
-    let is_file = path.ends_with(".t") || path.contains(['.', '/']) && line.ends_with(' ');
-    (is_file && dots.len() > 1 && dots.bytes().all(|byte| byte == b'.')).then_some(path)
-}
-
-/// What `prove -v` says of a file behind all that it wrote. What follows is no
-/// more of its tests.
-fn ends_file(line: &str) -> bool {
-    line == "ok"
-        || line.starts_with(DUBIOUS)
-        || line.starts_with("Failed ") && line.trim_end().ends_with(" subtests")
-}
-
 /// Reads TAP. Subtests are indented, at any depth, and come before the line that
 /// sums them up, which is no case itself.
 pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> io::Result<()> {
@@ -189,8 +171,7 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
     let mut planned: Option<u64> = None;
     let mut seen = 0_u64;
     let mut rows = SubtestRows::default();
-    // The file that `prove -v` shows, and how many of its tests failed.
-    let mut file: Option<(String, u64)> = None;
+    let mut file: Option<ShownFile> = None;
     let (mut wrong, mut is_red) = (0_u64, false);
     let mut bailed = None;
     // A failed test, and what is said of it in the lines after it.
@@ -224,33 +205,26 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
         if let Some(path) = begun_file(whole) {
             close(machine, &mut open);
             rows = SubtestRows::default();
-            file = Some((path.to_owned(), 0));
-        } else if let Some((path, failed)) = &file
+            file = Some(ShownFile::new(path));
+        } else if let Some(shown) = &mut file
             && ends_file(text)
         {
             close(machine, &mut open);
             rows = SubtestRows::default();
-            let failure = Failure {
-                element: Some("error".to_owned()),
-                message: Some(text.trim_end().to_owned()),
-                text: Some(text.trim_end().to_owned()),
-                ..Failure::default()
-            };
-            // A status that is not the number of its failed tests is a failure of its own.
-            if text.starts_with(DUBIOUS) && !counts(&failure, *failed) {
+            if let Some(failure) = shown.failed_by_itself(text) {
                 wrong += 1;
                 let outcome = CaseOutcome::Failed;
-                give(machine, ["", path], None, outcome, Some(failure));
+                give(machine, ["", &shown.path], None, outcome, Some(failure));
             }
-        } else if file.is_some() && text.trim_end() == "Result: FAIL" {
+        } else if whole.trim_end() == "Result: FAIL" {
             is_red = true;
         } else if let Some(found) = point(text) {
             close(machine, &mut open);
             seen += u64::from(indent == 0);
             let is_wrong = u64::from(found.failed());
             wrong += is_wrong;
-            if let Some((_, failed)) = file.as_mut().filter(|_| indent == 0) {
-                *failed += is_wrong;
+            if let Some(shown) = file.as_mut().filter(|_| indent == 0) {
+                shown.failed += is_wrong;
             }
             if rows.sums_up(indent, &found) {
                 continue;
@@ -283,6 +257,12 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
                 .unwrap_or(whole.strip_prefix("  ").unwrap_or(whole));
             said.push_str(&text[..text.floor_char_boundary(text_limit)]);
             said.push('\n');
+        } else if let Some(shown) = file.as_mut().filter(|shown| shown.said.len() < text_limit) {
+            let text = text.strip_prefix("# ").unwrap_or(text);
+            shown
+                .said
+                .push_str(&text[..text.floor_char_boundary(text_limit)]);
+            shown.said.push('\n');
         }
     }
     close(machine, &mut open);

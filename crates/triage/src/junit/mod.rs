@@ -25,6 +25,7 @@ mod limits;
 mod lines;
 mod machine;
 mod open;
+mod prove;
 mod read;
 mod scan;
 mod source;

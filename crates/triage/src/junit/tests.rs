@@ -507,6 +507,21 @@ fn files_that_prove_shows_are_read_apart() {
          t/b.t .. \n1..1\nnot ok 1 - totals\nDubious, test returned 1 (wstat 256, 0x100)\n",
     );
     assert_eq!(totals(&summary)[1], 3);
+    // Of one that a signal ended prove says that all had passed.
+    let (summary, cases) = read_all(
+        "t/a.t .. \n1..3\nok 1\nok 2\nAll 2 subtests passed \nt/my b.t .. \nConnection refused\n\
+         Dubious, test returned 2 (wstat 512, 0x200)\nNo subtests run \nResult: FAIL\n",
+    );
+    assert_eq!(totals(&summary)[1], 2);
+    assert_eq!(cases[2].name, "t/a.t");
+    assert_eq!(cases[3].name, "t/my b.t");
+    let text = cases[3].failures[0].text.as_deref().unwrap();
+    assert!(text.contains("Connection refused"), "{text}");
+    // Node ends with 1 for whatever number.
+    let (summary, _) = read_all(
+        "t/a.js .. \nnot ok 1 - a\nnot ok 2 - b\n1..2\nDubious, test returned 1 (wstat 256, 0x100)\n",
+    );
+    assert_eq!(totals(&summary)[1], 2);
     // A line with dots is no file.
     let (_, cases) = read_all("1..1\nnot ok 1 - b\nconfig.yml ...\n# connect ECONNREFUSED\n");
     let text = cases[0].failures[0].text.as_deref();

@@ -193,7 +193,9 @@ impl Doctor<'_> {
             None => {
                 let folder = self.context.failure.cwd.as_deref().unwrap_or("/");
                 let what = match self.context.config.client {
-                    Client::Plan => format!("It is looked for in {folder}; write the right path"),
+                    Client::Plan | Client::JsonPlan => {
+                        format!("It is looked for in {folder}; write the right path")
+                    }
                     _ => format!(
                         "It is looked for in {folder}, where the client starts the server; write \
                          the whole path"

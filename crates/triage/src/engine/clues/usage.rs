@@ -45,7 +45,13 @@ fn is_indented(line: &str) -> bool {
 
 /// `Options:`, `Available commands:`, and no `Traceback (most recent call last):`.
 fn is_heading(line: &str) -> bool {
-    const OF_ERRORS: [&str; 7] = [
+    const OF_ERRORS: [&str; 13] = [
+        "problem",
+        "detail",
+        "issue",
+        "trace",
+        "stack",
+        "warn",
         "error",
         "cause",
         "reason",
