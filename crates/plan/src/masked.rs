@@ -413,7 +413,10 @@ impl<'t> Search<'t> {
             if bare.ends_with(':') {
                 self.command(&std::mem::take(&mut words));
             } else if !matches!(bare, "" | "-" | "{" | "}") {
-                words.push((at, bare));
+                // What a reference names is no secret; that there is one keeps the order.
+                let opens = REFERENCES.into_iter().filter_map(|open| bare.find(open));
+                let end = opens.min().map_or(bare.len(), |open| open + 2);
+                words.push((at, &bare[..end]));
             }
             at += word.len();
         }

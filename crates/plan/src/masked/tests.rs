@@ -75,7 +75,7 @@ fn commands_in_a_text_that_is_no_document_hide_what_they_hold() {
         let shown = shown("p.yaml", text);
         assert!(!shown.contains("hunter2value99"), "{shown}");
     }
-    let plain = "args: [--token, ${secret:T}, --root, /srv/data, @x]\nsteps: [\n";
+    let plain = "args: [--token, ${T}, --root, /srv/data, @x]\nsteps: [\n";
     assert_eq!(shown("p.yaml", plain), plain);
 }
 
