@@ -590,6 +590,12 @@ fn no_form_of_a_secret_is_in_what_check_and_apply_show_of_a_plan() {
             assert_eq!(ended.code, Some(2), "{}{}", ended.stdout, ended.stderr);
             nothing_leaks(&project, &ended, 0);
         }
+        let short = plan("echo", &format!(", {it}: 1"));
+        let short = beside.write("k.yaml", short).display().to_string();
+        let project = Project::empty();
+        let ended = output(&project, &["check", &short], &[]);
+        assert_eq!(ended.code, Some(2), "{}{}", ended.stdout, ended.stderr);
+        nothing_leaks(&project, &ended, 1);
         let slip = beside.write("s.yaml", plan("ecoh", ""));
         let slip = slip.display().to_string();
         let project = Project::empty();

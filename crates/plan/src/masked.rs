@@ -130,10 +130,6 @@ pub(crate) fn starred(text: &str, parts: impl IntoIterator<Item = Range<usize>>)
     shown
 }
 
-fn refers(text: &str) -> bool {
-    REFERENCES.into_iter().any(|open| text.contains(open))
-}
-
 /// Names and values of the secrets that a plan, and what was given to it from
 /// outside, spell out, as far as they can be looked for in other texts.
 pub(crate) fn literal_secrets(

@@ -1,5 +1,6 @@
 //! One problem of the help summary, from the failures that share its cause.
 
+use super::alike::{kinds, more_alike};
 use super::help::HelpContext;
 use super::help_cases::Lookup;
 use super::help_compared::compared;
@@ -337,30 +338,6 @@ fn tried(case: &Case<'_>, lookup: &Lookup<'_>, context: &HelpContext<'_>) -> Vec
         format!("{}{more}", passed.sentence())
     }));
     tried
-}
-
-/// The first of each kind, with the number of all of it: one cause may have a
-/// repair for each of hundreds of steps.
-fn kinds<'t, T>(
-    all: impl Iterator<Item = &'t T>,
-    is_like: impl Fn(&T, &T) -> bool,
-) -> Vec<(&'t T, usize)> {
-    let mut kinds: Vec<(&'t T, usize)> = Vec::new();
-    for one in all {
-        match kinds.iter_mut().find(|kind| is_like(kind.0, one)) {
-            Some(kind) => kind.1 += 1,
-            None => kinds.push((one, 1)),
-        }
-    }
-    kinds
-}
-
-/// Behind one of so many that are alike.
-pub(super) fn more_alike(count: usize) -> String {
-    match count {
-        0 | 1 => String::new(),
-        more => format!(", and {} more in the same way", more - 1),
-    }
 }
 
 /// A repair is about this problem if its target is the server or a step of it.

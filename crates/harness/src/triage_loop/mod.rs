@@ -6,6 +6,7 @@
 //! through [`HookRunner`]. Must not know how a plan is executed, nor how a
 //! report is shown.
 
+mod alike;
 mod apply;
 mod ask;
 mod assemble;

@@ -1,5 +1,6 @@
 //! The sentence that says why an iteration ended as it did.
 
+use super::alike::kinds;
 use super::ask::Ask;
 use super::decide::Action;
 use super::judge::Judged;
@@ -173,18 +174,14 @@ pub(super) fn to_go_on(
     };
     match action {
         Action::RepairMcpPlan(proposals) => {
-            let mut kinds: Vec<(&str, u32)> = Vec::new();
-            for name in proposals.iter().map(|proposal| proposal.id.name()) {
-                match kinds.iter_mut().find(|(known, _)| *known == name) {
-                    Some((_, count)) => *count += 1,
-                    None => kinds.push((name, 1)),
-                }
-            }
-            let names: Vec<String> = kinds
+            let names: Vec<String> = kinds(proposals.iter(), |one, other| one.id == other.id)
                 .iter()
-                .map(|(name, count)| match count {
-                    1 => (*name).to_owned(),
-                    several => format!("{name} ({})", times(*several)),
+                .map(|(proposal, count)| match (proposal.id.name(), *count) {
+                    (name, 1) => name.to_owned(),
+                    (name, several) => format!(
+                        "{name} ({})",
+                        times(u32::try_from(several).unwrap_or(u32::MAX))
+                    ),
                 })
                 .collect();
             let repaired = asks.iter().any(|(ask, _)| *ask == Ask::Repair);

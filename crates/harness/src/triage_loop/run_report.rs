@@ -1,10 +1,11 @@
 //! The part of the driver that hands out reports, the final one included.
 
+use super::alike::{kinds, more_alike};
 use super::assemble;
 use super::executor::Executor;
 use super::help::{self, HelpContext};
-use super::help_problem::more_alike;
 use super::hooks::HookRunner;
+use super::run::PassedOver;
 use super::run::{Outcome, Pass, Run, WITH_A_SIGNAL, millis};
 use super::settings::PlanTexts;
 use super::standing::Standings;
@@ -103,11 +104,8 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             tried.any(|tried| tried.strip_prefix(told.as_str()).is_some_and(is_end))
         };
         let mut warnings = self.around.warnings.all();
-        let firsts = self.passed_over.iter().enumerate().filter(|(at, passed)| {
-            let mut before = self.passed_over[..*at].iter();
-            !before.any(|known| known.is_like(passed))
-        });
-        let sentences = firsts.map(|(_, passed)| passed.sentence());
+        let firsts = kinds(self.passed_over.iter(), PassedOver::is_like);
+        let sentences = firsts.iter().map(|(passed, _)| passed.sentence());
         let passed_over = sentences.map(|told| self.settings.redactor.redact(&told).into_owned());
         warnings.extend(passed_over.filter(|told| !tried(told)));
         if self.left_out > 0 {

@@ -1,6 +1,6 @@
 //! What is said of a plan, without what is hidden of its text.
 
-use super::{ANYWHERE, REFERENCES, SCHEMES, Search, refers, starred};
+use super::{ANYWHERE, REFERENCES, SCHEMES, Search, starred};
 use crate::PlanSource;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -109,6 +109,10 @@ fn words(hidden: &str) -> Vec<&str> {
     let without: Vec<&str> = words.iter().copied().map(bare).collect();
     words.extend(without);
     words
+}
+
+fn refers(text: &str) -> bool {
+    REFERENCES.into_iter().any(|open| text.contains(open))
 }
 
 /// Without the signs around it.
