@@ -181,11 +181,11 @@ fn the_commands_of_the_pages_end_as_they_say() {
         .filter(|(_, page)| page.contains("\n```sh run\n") || page.contains("\n```sh apart\n"))
         .collect();
     assert!(pages.len() >= 15, "{}", pages.len());
-    // As many at a time as there are processors.
+    // Each waits for servers more than it works.
     let next = std::sync::atomic::AtomicUsize::new(0);
     std::thread::scope(|scope| {
         let some = std::thread::available_parallelism().map_or(2, usize::from);
-        for _ in 0..some {
+        for _ in 0..3 * some {
             scope.spawn(|| {
                 loop {
                     let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);

@@ -3,7 +3,7 @@
 //! Lower bounds are exact; upper ones are far above, and only tell the limit
 //! from another one.
 
-use crate::support::{Project, Run, python, run};
+use crate::support::{Project, Run, python, run, slice};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -312,7 +312,7 @@ fn a_megabyte_of_stderr_before_the_handshake_is_fine() {
 
 #[test]
 fn a_flood_on_stderr_is_bounded_in_memory_and_report() {
-    let project = project(", --fault, stderr_flood=200M", "startup_timeout: 50s", ECHO);
+    let project = project(", --fault, stderr_flood=120M", "startup_timeout: 50s", ECHO);
     let (run, peak) = peak(&project);
     run.ends(0, "passed");
     assert!(peak < 100 * 1024, "{peak} KiB");
@@ -481,13 +481,16 @@ answer(message, text('done'))";
 
 #[test]
 fn of_stderr_only_what_was_kept_is_told() {
-    for holds in [
-        "{ contains: begin }",
-        "{ contains: end }",
-        "{ matches: 'x{50}' }",
-        "{ starts_with: begin }",
-        "[{ not_equals: begin }, { length: { ge: 1000 } }]",
-    ] {
+    for holds in slice(
+        2,
+        [
+            "{ contains: begin }",
+            "{ contains: end }",
+            "{ matches: 'x{50}' }",
+            "{ starts_with: begin }",
+            "[{ not_equals: begin }, { length: { ge: 1000 } }]",
+        ],
+    ) {
         let run = calling(LOUD, &format!("tool: work, expect: {{ stderr: {holds} }}"));
         assert_eq!(run.last().state("a"), "passed", "{holds}: {}", run.stdout);
     }
@@ -500,7 +503,7 @@ fn of_stderr_only_what_was_kept_is_told() {
         let run = calling(LOUD, &format!("tool: work, expect: {{ stderr: {untold} }}"));
         beyond(&run, "a", "stderr");
     }
-    for wrong in ["{ not_contains: begin }", "{ length: { le: 1000 } }"] {
+    for wrong in slice(2, ["{ not_contains: begin }", "{ length: { le: 1000 } }"]) {
         let run = calling(LOUD, &format!("tool: work, expect: {{ stderr: {wrong} }}"));
         run.ends(1, "code_failure");
     }
@@ -578,10 +581,13 @@ sys.stdout.flush()";
 fn a_large_answer_of_usual_words_is_read() {
     let row =
         "{'id': 4711, 'name': 'Erika Mustermann', 'mail': 'erika@example.com', 'tags': ['a', 'b']}";
-    for answer in [
-        format!("{{'content': [], 'structuredContent': {{'rows': [{row}] * 180000}}}}"),
-        format!("text(json.dumps({{'rows': [{row}] * 180000}}))"),
-    ] {
+    for answer in slice(
+        2,
+        [
+            format!("{{'content': [], 'structuredContent': {{'rows': [{row}] * 180000}}}}"),
+            format!("text(json.dumps({{'rows': [{row}] * 180000}}))"),
+        ],
+    ) {
         let call = format!("answer(message, {answer})");
         let run = calling(
             &call,

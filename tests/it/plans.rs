@@ -284,7 +284,7 @@ fn every_expected_value_counts(name: &str) {
     let original = load(&plan(name));
     let changes = changes(&original);
     assert!(changes.iter().map(Vec::len).sum::<usize>() >= 8);
-    let changes = slice(2, changes);
+    let changes = slice(4, changes);
     let mut files = Vec::new();
     for (number, set) in changes.iter().enumerate() {
         let mut changed = original.clone();

@@ -4,4 +4,5 @@
 pub mod files;
 pub mod mcp;
 pub mod model;
+pub mod testing;
 pub mod text;

@@ -348,7 +348,8 @@ async fn a_server_that_never_answers_runs_into_the_limit_that_is_set() {
     assert!(failure.elapsed >= Duration::from_millis(1500));
     // The probe did no harm to what never read it.
     assert_eq!(fixture.starts(), 1);
-    let reads = Fixture::new("recv(); time.sleep(60)");
+    let mut reads = Fixture::new("recv(); time.sleep(60)");
+    reads.launch.startup_timeout = Duration::from_secs(3);
     assert_eq!(reads.failed().await.outcome, Outcome::Timeout);
     assert_eq!(reads.starts(), 2);
 }

@@ -407,7 +407,7 @@ fn a_page_of_thousands_has_each_evidence_and_a_bound() {
         .map(|rest| rest.split('.').next().unwrap())
         .collect();
     assert_eq!(told.len(), 3000);
-    let mut larger = many(12_000, 500);
+    let mut larger = many(8_000, 500);
     larger.help_summary = Some(jelly_base::model::HelpSummary {
         title: "much failed".into(),
         problems: vec![jelly_base::model::HelpProblem {
@@ -424,7 +424,7 @@ fn a_page_of_thousands_has_each_evidence_and_a_bound() {
     assert!(page.len() < 5 * MIB, "{}", page.len());
     let (_, more) = page.split_once("<p class=\"left-out\">And ").unwrap();
     let more: usize = more.split(' ').next().unwrap().parse().unwrap();
-    assert_eq!(failures(&page) + more, 12_000);
+    assert_eq!(failures(&page) + more, 8_000);
     let page = of_triage(&triaged::many());
     assert!(page.len() < 5 * MIB, "{}", page.len());
     assert!(failures(&page) >= 3000);

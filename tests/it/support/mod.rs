@@ -17,11 +17,10 @@ mod project;
 mod run;
 pub mod schemas;
 mod servers;
-mod slice;
 pub mod talker;
 
 pub use call::{Call, Ended, Running};
+pub use jelly_base::testing::slice;
 pub use project::{Project, run};
 pub use run::{Iteration, Run};
 pub use servers::{fixtures, python, python_program, real, started};
-pub use slice::slice;

@@ -113,7 +113,6 @@ mod tests {
         for (item, mib, large) in [
             ("0", 15, true),
             ("{}", 15, true),
-            ("{}", 60, true),
             ("{\"a\":0}", 15, true),
             ("[0]", 15, true),
             ("\"\"", 15, true),

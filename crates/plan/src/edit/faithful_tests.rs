@@ -4,6 +4,7 @@
 use super::{tree, write_block};
 use crate::edit::witness::{Witness, documents, dressed, only_added};
 use crate::{DocPath, EditError, PlanEdit, PlanSource, Segment, apply};
+use jelly_base::testing::slice;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -122,7 +123,7 @@ fn every_edit_of_every_plan_in_the_repository_changes_what_it_says_and_no_other_
         .filter(|(name, _)| name.starts_with("plans/"));
     assert!(plans.count() >= 10, "the plans were not found");
     let mut made = 0;
-    for (name, text) in &documents {
+    for (name, text) in slice(3, &documents) {
         let value = Witness::of(&source("p.yaml", text)).value;
         if !value.is_object() {
             // A part of something, and no plan.
@@ -139,7 +140,7 @@ fn every_edit_of_every_plan_in_the_repository_changes_what_it_says_and_no_other_
         made += each_holds(&source("p.json", &json), &part(&edits, 1, 4))
             .unwrap_or_else(|why| panic!("{name} as JSON: {why}"));
     }
-    assert!(made > 4_000, "{made}");
+    assert!(made > 1_500, "{made}");
 }
 
 /// Each so-many-th of the edits, another one for each `which`; for 0, all.
