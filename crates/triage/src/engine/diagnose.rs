@@ -220,15 +220,17 @@ impl Engine {
 
     /// What a server that died in a call died of by its own words, failed of where it
     /// answers HTTP 500, or told on stderr beside an exception of its own, where an answer
-    /// in the same words would be the environment's. Death and exception stay its code's:
-    /// others answer an error in words, and live on.
+    /// in the same words would be the environment's; and whether nothing was reached then
+    /// that would have answered. Death and exception stay its code's: others answer an
+    /// error in words, and live on. But an exception beside a service that did not answer
+    /// at all proves nothing, since it need not come where the network is there.
     fn second_reading(
         &self,
         rule: &Rule,
         facts: &Facts<'_>,
         evidence: Option<&Evidence>,
         audience: Audience,
-    ) -> Option<Fix> {
+    ) -> Option<(Fix, bool)> {
         let died = rule.root_cause == "crashed_during_call";
         // What is read here is an answer without stderr, whatever rules of a project
         // say of it.
@@ -276,11 +278,13 @@ impl Engine {
             (false, true) => ("Its last words name", "which to put right first"),
             (false, false) => ("The body names", "which to put right first"),
         };
+        let unanswered = NO_ANSWER.contains(&&*said.root_cause);
         is_environment.then(|| {
-            Fix::text(format!(
+            let fix = Fix::text(format!(
                 "{words} something outside of its code, {what_of_it}: {}",
                 said.advice.what
-            ))
+            ));
+            (fix, unanswered)
         })
     }
 
@@ -341,11 +345,12 @@ impl Engine {
         let text = contradicted.map_or(&rule.advice, |known| &known.advice);
         let mut advice = advice_of((rule, text), facts, evidence.as_ref(), values, audience);
         let (mut side, mut ambiguous) = (side, ambiguous || suspected);
-        if let Some(other) = self.second_reading(rule, facts, evidence.as_ref(), audience) {
+        let second = self.second_reading(rule, facts, evidence.as_ref(), audience);
+        if let Some((other, unanswered)) = second {
             let answered = facts.failure.outcome == Some(Outcome::Result);
             let place = if answered { advice.fix.len() } else { 0 };
             advice.fix.insert(place, other);
-            if rule.id == HTTP_500 {
+            if rule.id == HTTP_500 || answered && unanswered {
                 (side, ambiguous) = (Side::Test, true);
             }
         }
@@ -380,6 +385,14 @@ impl Engine {
 /// The rule for a server that answers HTTP 500, which is all that it says unless its
 /// body has words.
 const HTTP_500: &str = "network/http-500";
+
+/// Root causes for which nothing came back over the network.
+const NO_ANSWER: [&str; 4] = [
+    "connection_refused",
+    "connection_reset",
+    "network_dns",
+    "network_timeout",
+];
 
 /// Whom a failure concerns, and whether that is doubtful.
 fn side(rule: &Rule, facts: &Facts<'_>) -> (Side, bool) {

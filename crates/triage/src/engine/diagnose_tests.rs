@@ -527,7 +527,7 @@ fn a_death_whose_words_are_the_environments_says_so_first() {
 }
 
 #[test]
-fn what_stderr_names_beside_an_exception_is_told_and_the_side_is_kept() {
+fn what_stderr_names_beside_an_exception_is_told_and_the_side_is_kept_if_it_was_an_answer() {
     let answered = |stderr: &str, older: bool| {
         let failure: Failure = serde_json::from_value(serde_json::json!({
             "phase": "call", "outcome": "result", "server": "s", "stderr": stderr,
@@ -537,18 +537,22 @@ fn what_stderr_names_beside_an_exception_is_told_and_the_side_is_kept() {
         }))
         .unwrap();
         let diagnosis = Engine::builtin().diagnose(&failure);
-        assert_eq!((diagnosis.side, diagnosis.ambiguous), (Side::Code, false));
         let told = |fix: &Fix| fix.text.starts_with("On stderr it names something outside");
-        diagnosis.advice.fix.last().is_some_and(told)
+        let told = diagnosis.advice.fix.last().is_some_and(told);
+        (told, diagnosis.side, diagnosis.ambiguous)
     };
+    let code = |told: bool| (told, Side::Code, false);
     let refused = "GET https://api.example.com/items -> 401 Unauthorized";
-    assert!(answered(refused, false));
-    assert!(!answered(refused, true));
-    assert!(!answered("listening for requests", false));
-    assert!(!answered(
-        "TypeError: Cannot read properties of undefined (reading 'map')\n    at f (/srv/s.js:4:36)",
-        false
-    ));
+    assert_eq!(answered(refused, false), code(true));
+    assert_eq!(answered(refused, true), code(false));
+    assert_eq!(answered("listening for requests", false), code(false));
+    let own =
+        "TypeError: Cannot read properties of undefined (reading 'map')\n    at f (/srv/s.js:4:36)";
+    assert_eq!(answered(own, false), code(false));
+    // Nothing came back, so nothing of what the server had to look at.
+    let away = "fetching the rates failed: getaddrinfo ENOTFOUND api.example.com";
+    assert_eq!(answered(away, false), (true, Side::Test, true));
+    assert_eq!(answered(away, true), code(false));
 }
 
 #[test]
