@@ -418,6 +418,7 @@ fn a_page_of_thousands_has_each_evidence_and_a_bound() {
     let page = of_run(&larger);
     assert!(page.contains("And 39980 more, in results.json."));
     let help = larger.help_summary.as_mut().unwrap();
+    help.problems[0].next.truncate(2);
     help.problems = vec![help.problems[0].clone(); 3000];
     let page = of_run(&larger);
     assert!(page.contains("And 2980 more problems"));
