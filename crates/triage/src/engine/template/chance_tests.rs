@@ -3,7 +3,7 @@
 use super::template;
 
 /// One failure on two machines.
-const SAME: [(&str, &str); 48] = [
+const SAME: [(&str, &str); 53] = [
     // Names of machines
     (
         "agent fv-az1104-233:23669 lost job",
@@ -187,6 +187,26 @@ const SAME: [(&str, &str); 48] = [
         "/tmp/bats-run-RRLFcw/x.sh: line 14: 9236 Aborted (core dumped)",
     ),
     ("expected 12 to be below 3", "expected 7 to be below 3"),
+    (
+        "two objects are equal.\n--- Expected\n+++ Actual\n Cart Object #184 (\n-    'a' => 1",
+        "two objects are equal.\n--- Expected\n+++ Actual\n Cart Object #7 (\n-    'a' => 1",
+    ),
+    (
+        "expected object(Cart)#12 (1) {",
+        "expected object(Cart)#4711 (1) {",
+    ),
+    (
+        "Expected <string>: Pending\nPod shop-e2e-89360 is away",
+        "Expected <string>: Pending\nPod shop-e2e-8f913 is away",
+    ),
+    (
+        "no '/tmp/pytest-of-ci/pytest-1'",
+        "no '/builds/9f2a/tmp/pytest-of-ci/pytest-3'",
+    ),
+    (
+        "threshold failed: p(95)=612ms, p(95)<400ms",
+        "threshold failed: p(95)=731ms, p(95)<400ms",
+    ),
 ];
 
 #[test]
@@ -201,6 +221,15 @@ fn what_means_something_stays_beside_it() {
     for (one, other) in [
         ("expected 3 to be below 2", "expected 3 to be below 5"),
         ("Timeout of 4000ms exceeded", "Timeout of 60ms exceeded"),
+        (
+            "threshold failed: http_req_duration p(95)<150 ms",
+            "threshold failed: http_req_duration p(95)<1500 ms",
+        ),
+        ("pod shop-1 is away", "pod shop-2 is away"),
+        (
+            "expected '#184' but was '#fff'",
+            "expected '#222' but was '#fff'",
+        ),
         (
             "Must use import: /a/b/node_modules/cookie/dist/index.js",
             "Must use import: /a/b/node_modules/nock/dist/index.js",

@@ -199,7 +199,7 @@ impl<'t> Walk<'t> {
     /// Writes a name without what of its parts is chance; whether it ends with
     /// a number that something counts.
     fn parts(&mut self, name: &str) -> bool {
-        let parts = parts_of(name);
+        let mut parts = parts_of(name);
         let several = parts.len() > 1;
         let local = self.byte(self.at + name.len()) == Some(b'@');
         let machine = several
@@ -207,6 +207,10 @@ impl<'t> Walk<'t> {
                 .iter()
                 .any(|part| kinds_of(part.text).is(WordKinds::MACHINE));
         let made = several && (self.word.is(WordKinds::MADE) || self.in_arn());
+        if made && let Some(end) = parts.last_mut() {
+            let behind_hyphen = name[..end.at].ends_with('-');
+            end.chance |= behind_hyphen && end.text.len() >= 5 && is_number(end.text);
+        }
         // Behind an error's code stands a colon.
         let code = self.rest()[name.len()..].starts_with(':');
         let document = parts.first().is_some_and(|part| begins_document(part.text));

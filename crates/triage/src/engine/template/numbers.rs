@@ -298,6 +298,14 @@ impl Walk<'_> {
         is_number(number) && number.len() - zeros <= 2
     }
 
+    /// Whether the sign of a limit stands right before, as in `p(95)<400ms`. In `<400ms>`
+    /// it is a bracket.
+    fn is_behind_sign_of_limit(&self) -> bool {
+        let before = self.text[..self.at].trim_end_matches('=');
+        let measured = before.strip_suffix(['<', '>']);
+        measured.is_some_and(|what| what.ends_with(|c: char| c.is_alphanumeric() || c == ')'))
+    }
+
     /// Whether a number stands behind the words or the sign of a limit.
     fn is_limit(&self) -> bool {
         let gap = self.gap();
@@ -383,7 +391,7 @@ impl Walk<'_> {
         // `Timeout of 4000ms exceeded` tells how long it may take, and not how long
         // it took.
         let set = self.word.is(WordKinds::LIMIT) && self.text[..self.at].ends_with(" of ");
-        let value = value || set && self.is_round(len);
+        let value = value || (set || self.is_behind_sign_of_limit()) && self.is_round(len);
         self.put_number(len, if value { None } else { Some(AMOUNT) });
     }
 }

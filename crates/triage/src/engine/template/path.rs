@@ -54,6 +54,8 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
             [] if is_of_tempfile(parts[at]) => "<id>".to_owned(),
             [] => "tmp".to_owned(),
             [only] => made_up(only),
+            // pytest numbers its runs.
+            [user, only] if user.starts_with("pytest-of-") => made_up(only),
             // What lies right below was made for the run.
             [_, only] => named(only),
             [.., folder, _] => {

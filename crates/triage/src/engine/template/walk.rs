@@ -351,6 +351,10 @@ impl<'t> Walk<'t> {
         if hex && object && (5..=8).contains(&len) {
             return self.put(len, Some(ID));
         }
+        // And PHP's objects, which are no colours.
+        if is_number(name) && self.is_object_of_php(len) {
+            return self.put(len, Some(ID));
+        }
         // A colour is chosen.
         let colour = self.out.ends_with(['\'', '"', ' ', '#']) && self.gap().ends_with('#');
         let colour = colour && (!is_number(name) || self.only_colours());
@@ -362,6 +366,15 @@ impl<'t> Walk<'t> {
             return;
         }
         self.name(name);
+    }
+
+    /// Whether the number of this length is that of an object of PHP: `Cart Object #184 (`,
+    /// `object(Cart)#184 (2) {`, `Cart {#184`.
+    fn is_object_of_php(&self, len: usize) -> bool {
+        let before = &self.text[..self.at];
+        let opened = self.rest()[len..].starts_with(" (");
+        before.ends_with(" {#")
+            || opened && (before.ends_with(" Object #") || before.ends_with(")#"))
     }
 
     /// Whether all that stands behind a `#` may be a colour: `#1` is a number.
