@@ -57,10 +57,12 @@ pub(in crate::engine) fn origin(f: &Failure) -> Origin {
         None if is_of(Oddity::TrimmedStacks) => Origin::Trimmed,
         None if is_of(Oddity::TestScripts) => Origin::Test,
         None => Origin::Unknown,
-        Some(place) if !is_test(place) => match innermost(&text, |place| !place.is_empty()) {
-            Some(raised) if !is_own(raised, f) => Origin::Library,
-            Some(_) | None => Origin::Product,
-        },
+        Some(place) if !is_test(place) && !is_called_by_runner(&text, place) => {
+            match innermost(&text, |place| !place.is_empty()) {
+                Some(raised) if !is_own(raised, f) => Origin::Library,
+                Some(_) | None => Origin::Product,
+            }
+        }
         Some(place) if place.contains(".java:") && is_cut() && starts_own() => Origin::Trimmed,
         Some(_) => Origin::Test,
     }
@@ -326,6 +328,26 @@ pub(in crate::engine) fn is_library(place: &str) -> bool {
     LIBRARIES.iter().any(begins) || ANY_PART.as_ref().is_some_and(parts)
 }
 
+/// Whether the line of a place tells of a function that a runner of JavaScript called with
+/// a context of its own, as only tests and hooks are, wherever their file lies:
+/// `at Context.<anonymous> (qa/cart.js:6:44)`.
+fn is_called_by_runner(text: &str, place: &str) -> bool {
+    // Mocha, Jasmine, `node:test`, Cucumber
+    const CONTEXTS: [&str; 5] = [
+        "Context",
+        "UserContext",
+        "TestContext",
+        "SuiteContext",
+        "World",
+    ];
+    let at = place.as_ptr().addr() - text.as_ptr().addr();
+    let begins = text[..at].rfind('\n').map_or(0, |at| at + 1);
+    let called = text[begins..at].trim_start().trim_start_matches("at ");
+    let called = called.trim_start_matches("async ");
+    let context = called.strip_suffix(".<anonymous> (");
+    context.is_some_and(|context| CONTEXTS.contains(&context))
+}
+
 /// Whether a place, a file or a line of one, belongs to tests.
 pub(in crate::engine) fn is_test(place: &str) -> bool {
     const FOLDERS: [&str; 21] = [
@@ -568,6 +590,22 @@ mod tests {
             (
                 "spec/cart_spec.lua:3: attempt to index local 'x' (a nil value)",
                 Origin::Test,
+            ),
+            (
+                "TypeError: x\n    at Context.<anonymous> (qa/cart.js:6:44)\n    at process.processImmediate (node:internal/timers:483:21)",
+                Origin::Test,
+            ),
+            (
+                "TypeError: x\n    at async TestContext.<anonymous> (file:///srv/qa/cart.mjs:6:44)",
+                Origin::Test,
+            ),
+            (
+                "TypeError: x\n    at total (src/cart.js:2:49)\n    at Context.<anonymous> (qa/cart.js:6:44)",
+                Origin::Product,
+            ),
+            (
+                "TypeError: x\n    at Object.<anonymous> (src/cart.js:6:44)",
+                Origin::Product,
             ),
             ("boom", Origin::Unknown),
         ] {
