@@ -149,7 +149,11 @@ fn marks_failure(said: &str) -> bool {
         "Failed: ",
         "Value of: ",
     ];
-    let truth = ["Expected: True\nActual: ", "Expected: False\nActual: "];
+    let truth = [
+        "Expected: True\nActual: ",
+        "Expected: False\nActual: ",
+        "' returned FALSE. (",
+    ];
     MARKS.iter().any(|mark| said.starts_with(mark)) || truth.iter().any(|mark| said.contains(mark))
 }
 
@@ -172,6 +176,8 @@ fn without_bare_truth(said: &str) -> Cow<'_, str> {
             | ^\s*Value\ of:\ [^\n]*$
             | ^\s*Actual:\s+(?:true|false)\s+\(
             | ^Assertion\ Failed:\s*
+            # QVERIFY2 of Qt
+            | ^'[^\n]{1,200}'\ returned\ FALSE\.\ ?
             | ^\s*Assert\.(?:True|False|IsTrue|IsFalse|Fail|NotNull)(?:\(\))?(?:\ Failure|\ failed)?[.:]?\ ?
             ",
         )
@@ -342,6 +348,24 @@ mod tests {
             )
             .is_some()
         );
+    }
+
+    #[test]
+    fn the_story_of_a_condition_of_qt_is_its_own_message() {
+        let told = |story: &str| {
+            let said = format!("'depot.open()' returned FALSE. ({story})");
+            unwrapped(&said, false).map(std::borrow::Cow::into_owned)
+        };
+        for story in [
+            "licence check failed: licence file /opt/depot/site.lic expired on 2026-05-31",
+            "DEPOT_TOKEN is not set",
+            "connect: Connection refused",
+        ] {
+            assert_eq!(told(story).as_deref(), Some(&*format!("({story})")));
+        }
+        for story in ["the depot is closed", "the licence of the driver expired"] {
+            assert_eq!(told(story), None, "{story}");
+        }
     }
 
     #[test]
