@@ -1,5 +1,6 @@
 //! The conditions that rules put on the typed facts of a failure.
 
+use super::beside::page_printed;
 use super::clues::{self, Origin};
 use super::facts::{self, Ending, ErrorAnswer, Facts, FailureSource, Promise, blank, breach};
 use super::live;
@@ -136,6 +137,8 @@ pub(super) struct When {
     other_user: Option<bool>,
     /// The stack of a report leads through the reading of settings.
     reads_settings: Option<bool>,
+    /// What a test printed shows that a request was answered with a page of HTML.
+    page_printed: Option<bool>,
     /// The innermost line of the stack of a report belongs to a library.
     raised_by_library: Option<bool>,
     /// Names of report writers, as in `pytest`.
@@ -283,6 +286,7 @@ impl When {
             && self
                 .reads_settings
                 .is_none_or(|wanted| facts.reads_settings() == wanted)
+            && is(self.page_printed, page_printed)
             && is(self.raised_by_library, clues::raised_by_library)
             && (self.dialect.is_empty()
                 || f.dialect
