@@ -9,6 +9,12 @@ pub const THIS_MACHINE: &str = "localhost";
 /// The first address in `text`, in the forms in which clients write them.
 #[must_use]
 pub fn address(text: &str) -> Option<String> {
+    addresses(text).next()
+}
+
+/// The addresses in `text`, in the same forms: those of the form that tells most first,
+/// and each as often as a form finds it.
+pub fn addresses(text: &str) -> impl Iterator<Item = String> {
     static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         [
             // A URL, whose user and password are nobody's business.
@@ -38,8 +44,8 @@ pub fn address(text: &str) -> Option<String> {
         .filter_map(|form| Regex::new(form).ok())
         .collect()
     });
-    FORMS.iter().find_map(|form| {
-        form.captures_iter(text).find_map(|found| {
+    FORMS.iter().flat_map(move |form| {
+        form.captures_iter(text).filter_map(move |found| {
             let host = found.name("host")?.as_str();
             let port = found.name("port").map(|port| port.as_str());
             let host = host.trim_matches(['[', ']', '.']).to_ascii_lowercase();

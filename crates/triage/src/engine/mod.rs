@@ -64,7 +64,7 @@ mod when;
 mod whereabouts;
 mod windows;
 
-pub use address::{THIS_MACHINE, address};
+pub use address::{THIS_MACHINE, address, addresses};
 pub use answer::unmarked_error;
 pub use causes::{CAUSES, PROVAR};
 pub use clues::{failing_line, failing_line_of_server};

@@ -5,6 +5,7 @@ use super::cluster::clusters;
 use super::exit::{FailOn, exit};
 use super::health::health;
 use super::memory::Before;
+use super::mentions::Mentions;
 use super::rerun::{self, Hint, Hints};
 use crate::history::TestName;
 use crate::junit::digest_of_all;
@@ -32,6 +33,8 @@ pub struct ReportPart {
     pub hints: HashMap<u64, Hint>,
     /// By fingerprint, `file:line` where its first failure happened.
     pub failed_at: HashMap<String, String>,
+    /// What its failures mention of causes that others have, too.
+    pub mentions: Mentions,
 }
 
 /// How the account is drawn up.
@@ -83,6 +86,7 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
     let mut hints = Hints::new();
     let mut first_prints = HashMap::new();
     let mut failed_at: HashMap<String, String> = HashMap::new();
+    let mut mentions: HashMap<String, Mentions> = HashMap::new();
     for part in parts {
         let mut summary = part.summary;
         let run = summary.identity.clone();
@@ -105,6 +109,7 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
             for (cause, place) in part.failed_at {
                 failed_at.entry(cause).or_insert(place);
             }
+            mentions.insert(summary.path.clone(), part.mentions);
             let of_report = part.hints.into_iter();
             hints.extend(of_report.map(|(at, hint)| ((summary.path.clone(), at), hint)));
             if failures.is_empty() {
@@ -118,7 +123,7 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
     before.end_before(&reports);
     before.date(&mut failures, &first_prints);
     let fixed = before.fixed(&passed, &failures);
-    let mut clusters = clusters(&failures, &failed_at);
+    let mut clusters = clusters(&failures, &failed_at, &mentions);
     for cluster in &mut clusters {
         cluster.at = failed_at.get(&cluster.fingerprint).cloned();
     }

@@ -4,13 +4,15 @@
 //! one dead server complain each in its own words, and a test whose part or
 //! set-up failed fails without a reason of its own.
 
+use super::addresses::Addresses;
 use super::group::{Group, SERVERS, merge, subjects};
-use super::host_names::HostNames;
+use super::mentions::Mentions;
 use super::outages::join_outages;
 use super::parametrized::one_line_each;
 use super::queries::without_query;
 use super::same_line::same_lines;
-use super::subject::{outage, own_host, own_server, same};
+use super::subject::{outage, same};
+use super::victims::take_victims;
 use super::words;
 use crate::engine::skeleton;
 use foldhash::quality::RandomState;
@@ -24,17 +26,22 @@ const PARTS: usize = 16;
 
 /// The causes by number of victims, most first; those that only flaky tests
 /// have come last. `failed_at` tells by fingerprint the line where its first
-/// victim failed.
+/// victim failed, and `mentions` by report what else its failures tell of causes.
 #[must_use]
-pub fn clusters(failures: &Failures, failed_at: &HashMap<String, String>) -> Vec<Cluster> {
+pub fn clusters(
+    failures: &Failures,
+    failed_at: &HashMap<String, String>,
+    mentions: &HashMap<String, Mentions>,
+) -> Vec<Cluster> {
     let views: Vec<FailureView<'_>> = failures.iter().collect();
-    let names = HostNames::told_by(&views);
-    let mut groups = group(&views);
+    let addresses = Addresses::told_by(&views, mentions);
+    let mut groups = group(&views, &addresses);
     let followers = followers(&views);
     adopt(&mut groups, &followers);
-    join_alike(&views, &mut groups);
+    join_alike(&views, &mut groups, &addresses);
     join_by_line(&views, &mut groups, failed_at);
-    join_outages(&views, &mut groups, &names);
+    join_outages(&views, &mut groups, &addresses);
+    take_victims(&views, &mut groups, mentions, &addresses);
     // There may be as many causes as failures, and both take their room.
     drop(views);
     groups.retain(|group| !group.victims.is_empty());
@@ -43,7 +50,7 @@ pub fn clusters(failures: &Failures, failed_at: &HashMap<String, String>) -> Vec
     clusters.extend(
         groups
             .into_iter()
-            .filter_map(|group| cluster(failures, group, &names, &mut advice)),
+            .filter_map(|group| cluster(failures, group, &addresses, &mut advice)),
     );
     // No two of them have a victim in common, so none are equal.
     clusters.sort_unstable_by(|a, b| {
@@ -56,9 +63,9 @@ pub fn clusters(failures: &Failures, failed_at: &HashMap<String, String>) -> Vec
     clusters
 }
 
-fn group(views: &[FailureView<'_>]) -> Vec<Group> {
+fn group(views: &[FailureView<'_>], addresses: &Addresses) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    let hosts = hosts_apart(views);
+    let hosts = hosts_apart(views, addresses);
     let mut places: HashMap<(&str, Option<usize>), usize, RandomState> = HashMap::default();
     for (index, view) in views.iter().enumerate() {
         let key = (view.fingerprint, hosts.get(&index).copied());
@@ -77,10 +84,10 @@ fn group(views: &[FailureView<'_>]) -> Vec<Group> {
 /// Addresses of containers are chance from run to run, so fingerprints leave them
 /// out; of one run, two of them are two servers. By place, the host of a failure
 /// that shares its fingerprint with another of another host, as a number.
-fn hosts_apart(views: &[FailureView<'_>]) -> HashMap<usize, usize> {
+fn hosts_apart(views: &[FailureView<'_>], addresses: &Addresses) -> HashMap<usize, usize> {
     let mut named: HashMap<&str, Vec<(usize, String)>> = HashMap::new();
     for (index, view) in views.iter().enumerate() {
-        if let Some(host) = own_host(view) {
+        if let Some(host) = addresses.apart(index, view) {
             named
                 .entry(view.fingerprint)
                 .or_default()
@@ -293,13 +300,14 @@ const ALIKE: usize = 3;
 
 /// Joins groups whose reports differ only in the same places, and there only in
 /// numbers or in what was asked of one host.
-fn join_alike(views: &[FailureView<'_>], groups: &mut [Group]) {
+fn join_alike(views: &[FailureView<'_>], groups: &mut [Group], addresses: &Addresses) {
     type Words<'v> = (&'v str, Option<String>, bool, String, String);
     let mut alike: HashMap<Words<'_>, Vec<(usize, String)>> = HashMap::new();
     for (at, group) in groups.iter().enumerate().take(COMPARED) {
-        let Some(view) = group.victims.first().map(|first| &views[*first]) else {
+        let Some(first) = group.victims.first().copied() else {
             continue;
         };
+        let view = &views[first];
         let root_cause = view.kind.root_cause.as_str();
         let Some(said) = view.message.or(view.evidence.map(|(_, text)| text)) else {
             continue;
@@ -323,7 +331,8 @@ fn join_alike(views: &[FailureView<'_>], groups: &mut [Group]) {
                 true => String::new(),
                 false => skeleton(evidence),
             };
-            let words = (root_cause, own_server(view), asks, skeleton(said), evidence);
+            let server = addresses.server(first, view);
+            let words = (root_cause, server, asks, skeleton(said), evidence);
             let whole = format!("{whole} {told}");
             alike.entry(words).or_default().push((at, whole));
         }
@@ -376,7 +385,7 @@ fn join_by_line(
 fn cluster(
     failures: &Failures,
     mut group: Group,
-    names: &HostNames,
+    addresses: &Addresses,
     known: &mut KnownAdvice,
 ) -> Option<Cluster> {
     let view = |at: usize| failures.get(at);
@@ -386,7 +395,7 @@ fn cluster(
     let first = group.victims.first()?;
     let lead = *group.victims.iter().find(stands).unwrap_or(first);
     let leader = view(lead)?;
-    let all = subjects(&group, names, view);
+    let all = subjects(&group, addresses, view);
     // `db` says nothing beside `db:5432`.
     let told: Vec<String> = all
         .iter()

@@ -1,6 +1,7 @@
 //! One report's cases → its failures with their diagnoses.
 
 use super::account::ReportPart;
+use super::mentions::Mentions;
 use super::read::Tools;
 use super::rerun::Hint;
 use crate::engine::{failing_line, without_teardown};
@@ -56,6 +57,7 @@ pub struct Collector<'e> {
     told: HashMap<u64, Hint>,
     /// By fingerprint, where its first victim failed.
     failed_at: HashMap<String, String>,
+    mentions: Mentions,
 }
 
 impl<'e> Collector<'e> {
@@ -74,6 +76,7 @@ impl<'e> Collector<'e> {
             places: HashMap::new(),
             told: HashMap::new(),
             failed_at: HashMap::new(),
+            mentions: Mentions::default(),
         }
     }
 
@@ -92,6 +95,7 @@ impl<'e> Collector<'e> {
             took: self.took,
             first_prints: self.first_prints,
             failed_at: self.failed_at,
+            mentions: self.mentions,
         }
     }
 
@@ -227,7 +231,7 @@ impl<'e> Collector<'e> {
         }
         self.remember_place(&failure, &diagnosis);
         let text = |text: &str| self.tools.redactor.redact(text).into_owned();
-        TriagedFailure {
+        let triaged = TriagedFailure {
             report: self.report.clone(),
             suite: text(case.suite),
             classname: text(case.classname),
@@ -239,7 +243,9 @@ impl<'e> Collector<'e> {
             pre_existing: None,
             diagnosis,
             history: None,
-        }
+        };
+        self.mentions.note(case.ordinal, &failure, &triaged);
+        triaged
     }
 }
 

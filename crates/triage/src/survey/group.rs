@@ -1,7 +1,6 @@
 //! Failures that belong together, before they are told as a cluster.
 
-use super::host_names::HostNames;
-use super::subject::subject;
+use super::addresses::Addresses;
 use jelly_base::model::FailureView;
 use std::collections::BTreeSet;
 
@@ -36,14 +35,14 @@ pub(super) fn merge(groups: &mut [Group], into: usize, from: usize) {
 /// The servers that a group's failures name.
 pub(super) fn subjects<'v>(
     group: &Group,
-    names: &HostNames,
+    addresses: &Addresses,
     view: impl Fn(usize) -> Option<FailureView<'v>>,
 ) -> BTreeSet<String> {
     let asked = group.victims.iter().take(ASKED);
     asked
         .filter_map(|at| {
             let view = view(*at)?;
-            Some(names.named(view.report, subject(&view)?))
+            addresses.of(*at, &view)
         })
         .collect()
 }

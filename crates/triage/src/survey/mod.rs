@@ -8,14 +8,18 @@
 //! The module must not know how the account is shown.
 
 mod account;
+mod addresses;
 mod advise;
 mod cluster;
 mod collect;
+mod error_lines;
 mod exit;
 mod group;
 mod health;
 mod host_names;
+mod lacks;
 mod memory;
+mod mentions;
 mod outages;
 mod parametrized;
 mod queries;
@@ -25,6 +29,7 @@ mod rerun;
 mod same_line;
 mod service;
 mod subject;
+mod victims;
 mod words;
 mod written;
 
@@ -33,6 +38,7 @@ pub use cluster::clusters;
 pub use collect::Collector;
 pub use exit::FailOn;
 pub use memory::{Before, past_of, past_run};
+pub use mentions::Mentions;
 pub use read::{Input, ReportSource, Tools, open, read_all, read_one, written_at};
 pub use record_key::record_key;
 pub use rerun::Hint;
@@ -40,3 +46,5 @@ pub use written::parts_of;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod victims_tests;

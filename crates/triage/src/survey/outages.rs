@@ -1,7 +1,7 @@
 //! One outage told in different words: a server that is away, or ails.
 
+use super::addresses::Addresses;
 use super::group::{Group, SERVERS, merge, subjects};
-use super::host_names::HostNames;
 use super::service::service_of;
 use super::subject::{Outage, host_of, outage};
 use crate::engine::THIS_MACHINE;
@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 
 /// Joins groups that tell one outage in different words: they name the same
 /// address, or one of them names none and there is no other it could mean.
-pub(super) fn join_outages(views: &[FailureView<'_>], groups: &mut [Group], names: &HostNames) {
+pub(super) fn join_outages(views: &[FailureView<'_>], groups: &mut [Group], addresses: &Addresses) {
     let root = |group: &Group| -> &str {
         let first = group.victims.first();
         first.map_or("", |first| &views[*first].kind.root_cause)
@@ -21,7 +21,7 @@ pub(super) fn join_outages(views: &[FailureView<'_>], groups: &mut [Group], name
         if outage(&cause).is_none() {
             continue;
         }
-        let about = subjects(group, names, |at| views.get(at).copied());
+        let about = subjects(group, addresses, |at| views.get(at).copied());
         if about.len() <= SERVERS {
             let first = group.victims.first().and_then(|first| views.get(*first));
             let speaks = first.and_then(|view| service_of(view, &about));

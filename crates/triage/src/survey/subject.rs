@@ -35,19 +35,17 @@ pub(super) fn subject(failure: &FailureView<'_>) -> Option<String> {
         .or_else(|| failure.message.and_then(address))
 }
 
-/// The host of an outage, unless it is this machine, where ports tell.
-pub(super) fn own_host(view: &FailureView<'_>) -> Option<String> {
-    let subject = subject(view)?;
-    let (host, _) = host_of(&subject);
-    (host != THIS_MACHINE).then(|| host.to_owned())
+/// The host of a subject, unless it is this machine, where ports tell.
+pub(super) fn own_host(subject: &str) -> Option<&str> {
+    let (host, _) = host_of(subject);
+    (host != THIS_MACHINE).then_some(host)
 }
 
-/// The same, and of this machine the port, unless it is one of those that are
-/// handed out at random.
-pub(super) fn own_server(view: &FailureView<'_>) -> Option<String> {
+/// The same, and of this machine the subject with its port, unless that is one of those
+/// that are handed out at random.
+pub(super) fn own_server(subject: &str) -> Option<&str> {
     const RANDOM: std::ops::RangeInclusive<u16> = 32_768..=60_999;
-    own_host(view).or_else(|| {
-        let subject = subject(view)?;
+    own_host(subject).or_else(|| {
         let port: u16 = subject.rsplit(':').next()?.parse().ok()?;
         (!RANDOM.contains(&port)).then_some(subject)
     })

@@ -1,0 +1,82 @@
+//! Whom the outages of a run are about: by what of them is kept, and by what else their
+//! texts mention.
+
+use super::host_names::HostNames;
+use super::lacks::SubjectKind;
+use super::mentions::Mentions;
+use super::subject::{Outage, outage, own_host, own_server, same, subject};
+use jelly_base::model::FailureView;
+use std::collections::HashMap;
+
+/// The addresses of outages, by the place of the failure.
+#[derive(Debug, Default)]
+pub(super) struct Addresses {
+    names: HostNames,
+    /// Of failures whose diagnosis names no server, the one that their texts mention.
+    mentioned: HashMap<usize, String>,
+}
+
+impl Addresses {
+    pub(super) fn told_by(views: &[FailureView<'_>], mentions: &HashMap<String, Mentions>) -> Self {
+        let mut told = Self {
+            names: HostNames::told_by(views),
+            mentioned: HashMap::new(),
+        };
+        if mentions.values().all(Mentions::is_empty) {
+            return told;
+        }
+        for (at, view) in views.iter().enumerate() {
+            if outage(&view.kind.root_cause) == Some(Outage::Away)
+                && let Some(of_report) = mentions.get(view.report)
+                && let Some(one) = told.only_server(of_report, view)
+            {
+                told.mentioned.insert(at, one);
+            }
+        }
+        told
+    }
+
+    /// The server that a failure mentions, if it is one.
+    fn only_server(&self, mentions: &Mentions, view: &FailureView<'_>) -> Option<String> {
+        let servers: Vec<String> = mentions
+            .of(view)
+            .filter(|subject| subject.kind == SubjectKind::Server)
+            .map(|subject| self.named(view.report, &subject.name))
+            .collect();
+        let fullest = servers.iter().max_by_key(|server| server.len())?;
+        let is_one = servers
+            .iter()
+            .all(|server| server == fullest || same(server, fullest));
+        is_one.then(|| fullest.clone())
+    }
+
+    /// An address in a report, by the name of its host where that is told.
+    pub(super) fn named(&self, report: &str, address: &str) -> String {
+        self.names.named(report, address.to_owned())
+    }
+
+    /// What the failure at this place is about, if it is one of an outage.
+    pub(super) fn of(&self, at: usize, view: &FailureView<'_>) -> Option<String> {
+        match self.mentioned.get(&at) {
+            Some(mentioned) => Some(mentioned.clone()),
+            None => Some(self.names.named(view.report, subject(view)?)),
+        }
+    }
+
+    /// What keeps an outage apart from others in the same words. Whoever names this
+    /// machine has the port in these words; whoever mentions it does not.
+    pub(super) fn apart(&self, at: usize, view: &FailureView<'_>) -> Option<String> {
+        match self.mentioned.get(&at) {
+            Some(mentioned) => own_server(mentioned).map(str::to_owned),
+            None => own_host(&subject(view)?).map(str::to_owned),
+        }
+    }
+
+    /// The server of an outage, unless its port is chance.
+    pub(super) fn server(&self, at: usize, view: &FailureView<'_>) -> Option<String> {
+        match self.mentioned.get(&at) {
+            Some(mentioned) => own_server(mentioned).map(str::to_owned),
+            None => own_server(&subject(view)?).map(str::to_owned),
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! The lines of a text that tell of an error, and no others: what a log says of a
+//! healthy server, what a stack shows of a source.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use memchr::{memchr, memrchr};
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// Bytes at either end of a text that are looked at: an error stands where a text
+/// begins or ends.
+const END: usize = 32 << 10;
+/// Lines that are read of an end.
+const LINES: usize = 24;
+/// Bytes around such a word that are read of a line, on either side of it.
+const AROUND: usize = 400;
+
+/// What the words of a line tell, in small letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineKind {
+    /// Somebody did not answer.
+    Away,
+    /// Something is not there, not allowed or full.
+    Lacks,
+    /// Somebody answers again.
+    Heals,
+    /// Somebody is asked, with what success is not told.
+    Asks,
+}
+
+/// The words by which a line is of a kind. Of a line that has several, the first kind
+/// here counts.
+const WORDS: [(LineKind, &[&str]); 4] = [
+    (
+        LineKind::Away,
+        &[
+            "refused",
+            "reset by",
+            "econnreset",
+            "timed out",
+            "timeout",
+            "time-out",
+            "etimedout",
+            "deadline exceeded",
+            "unreachable",
+            "not reachable",
+            "no route to host",
+            "could not connect",
+            "couldn't connect",
+            "cannot connect",
+            "can't connect",
+            "unable to connect",
+            "failed to connect",
+            "connection fail",
+            "connect error",
+            "connection error",
+            "connection closed",
+            "hang up",
+            "broken pipe",
+            "enotfound",
+            "eai_again",
+            "getaddrinfo",
+            "name resolution",
+            "no such host",
+            "name or service not known",
+            "name_not_resolved",
+            "not resolve",
+            "unavailable",
+            "not available",
+            "did not answer",
+            "no healthy upstream",
+            "bad gateway",
+            "error 502",
+            "error 503",
+            "error 504",
+        ],
+    ),
+    (
+        LineKind::Lacks,
+        &[
+            "not set",
+            "not found",
+            "not installed",
+            "not defined",
+            "not provided",
+            "not configured",
+            "not present",
+            "missing",
+            "unset",
+            "undefined",
+            "required",
+            "no such",
+            "not exist",
+            "n't exist",
+            "cannot find",
+            "can't find",
+            "could not find",
+            "cannot open",
+            "can't open",
+            "could not open",
+            "cannot load",
+            "could not load",
+            "unable to load",
+            "loading shared librar",
+            "can't locate",
+            "can't resolve",
+            "resolve placeholder",
+            "resolve service",
+            "enoent",
+            "nosuchfile",
+            "filenotfound",
+            "classnotfound",
+            "noclassdef",
+            "unknown column",
+            "keyerror",
+            "no module",
+            "cannot run program",
+            "not recognized",
+            "no qualifying bean",
+            "no service for type",
+            "=''",
+            "=\"\"",
+            "getenv",
+            "denied",
+            "eacces",
+            "authentication failed",
+            "login failed",
+            "locked",
+            "expired",
+            "no space",
+            "enospc",
+            "disk full",
+            "disk is full",
+            "errno=28",
+            "not enough space",
+        ],
+    ),
+    (
+        LineKind::Heals,
+        &[
+            "reconnected",
+            "connected to ",
+            "connection established",
+            "recovered",
+            "is ready",
+            "back online",
+        ],
+    ),
+    (
+        LineKind::Asks,
+        &[
+            "connecting",
+            "connect to ",
+            "dialing",
+            "bootstrap",
+            "host=",
+            "trying ",
+        ],
+    ),
+];
+
+/// The kinds of [`WORDS`], each as often as it has words, and what finds them.
+static FINDER: LazyLock<Option<(AhoCorasick, Vec<LineKind>)>> = LazyLock::new(|| {
+    let kinds = WORDS
+        .iter()
+        .flat_map(|(kind, words)| words.iter().map(|_| *kind))
+        .collect();
+    let words = WORDS.iter().flat_map(|(_, words)| words.iter());
+    let finder = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(words);
+    Some((finder.ok()?, kinds))
+});
+
+/// The lines of a text that tell something, in order; of long ones, what stands around
+/// the word that tells it.
+pub(super) fn telling_lines(text: &str) -> Vec<(LineKind, &str)> {
+    let mut found = Vec::new();
+    if text.len() <= 2 * END {
+        read_lines(text, 0..text.len(), &mut found);
+    } else {
+        let (first, last) = (border(text, END), border(text, text.len() - END));
+        read_lines(text, 0..first, &mut found);
+        read_lines(text, last..text.len(), &mut found);
+    }
+    found
+}
+
+fn read_lines<'t>(text: &'t str, part: Range<usize>, found: &mut Vec<(LineKind, &'t str)>) {
+    let (Some((finder, kinds)), Some(text)) = (&*FINDER, text.get(part)) else {
+        return;
+    };
+    let bytes = text.as_bytes();
+    let most = found.len() + LINES;
+    // Up to where the text is read, and what that line is so far.
+    let mut read = 0;
+    let mut last: Option<(LineKind, &str)> = None;
+    for word in finder.find_iter(bytes) {
+        let Some(kind) = kinds.get(word.pattern().as_usize()).copied() else {
+            continue;
+        };
+        if word.start() < read {
+            // The kind that stands first counts.
+            if let Some((known, _)) = &mut last
+                && rank(kind) < rank(*known)
+            {
+                *known = kind;
+            }
+            continue;
+        }
+        found.extend(last.take());
+        if found.len() >= most {
+            return;
+        }
+        let begin = memrchr(b'\n', &bytes[..word.start()]).map_or(0, |at| at + 1);
+        let end = memchr(b'\n', &bytes[word.end()..]).map_or(bytes.len(), |at| word.end() + at);
+        let from = border(text, begin.max(word.start().saturating_sub(AROUND)));
+        let to = border(text, end.min(word.end() + AROUND));
+        read = to;
+        let line = &text[begin..end];
+        if !is_quiet(line, kind) && !is_source(line) {
+            last = Some((kind, &text[from..to]));
+        }
+    }
+    found.extend(last);
+}
+
+fn rank(kind: LineKind) -> usize {
+    WORDS
+        .iter()
+        .position(|(one, _)| *one == kind)
+        .unwrap_or(WORDS.len())
+}
+
+/// The next place at or before `at` at which a text can be cut.
+fn border(text: &str, at: usize) -> usize {
+    text.floor_char_boundary(at)
+}
+
+/// Bytes of a line in which its level stands.
+const HEAD: usize = 100;
+
+/// Whether a line is what a program says by the way: of a log, what is below a warning.
+/// Whom it asks, it says there.
+fn is_quiet(line: &str, kind: LineKind) -> bool {
+    const LEVELS: [&str; 3] = ["INFO", "DEBUG", "TRACE"];
+    if matches!(kind, LineKind::Asks | LineKind::Heals) {
+        return false;
+    }
+    let head = &line[..border(line, HEAD)];
+    let mut words = head.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| LEVELS.contains(&word))
+}
+
+/// Whether a line is one of the source that a stack shows: in pytest's, sources are
+/// indented, and what they raised is not.
+fn is_source(line: &str) -> bool {
+    const BEGINNINGS: [&str; 19] = [
+        "def ", "class ", "raise ", "return ", "if ", "elif ", "except ", "with ", "for ",
+        "while ", "assert ", "import ", "from ", "async ", "await ", "self.", "try:", "# ", "//",
+    ];
+    let Some(code) = line
+        .strip_prefix(">   ")
+        .or_else(|| line.strip_prefix("    "))
+    else {
+        return false;
+    };
+    let code = code.trim_start();
+    BEGINNINGS.iter().any(|begin| code.starts_with(begin))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LineKind, telling_lines};
+
+    #[test]
+    fn only_lines_that_tell_of_an_error_are_read() {
+        let text = "2026-03-01 INFO retry after a timeout of db:5432\n\
+                    2026-03-01 WARN db:5432: Connection refused\n\
+                    connected to cache:6379\n\
+                    all is well\n    raise ConnectionError(\"host not found\")\n\
+                    E   FileNotFoundError: [Errno 2] No such file or directory: '/etc/a.yml'";
+        let kinds: Vec<LineKind> = telling_lines(text).iter().map(|(kind, _)| *kind).collect();
+        assert_eq!(kinds, [LineKind::Away, LineKind::Heals, LineKind::Lacks]);
+    }
+
+    #[test]
+    fn the_first_kind_of_a_line_counts() {
+        let lines = telling_lines("connecting to db:5432: no such host");
+        assert_eq!(lines.len(), 1);
+        assert_eq!(lines[0].0, LineKind::Away);
+    }
+
+    #[test]
+    fn of_a_long_text_its_ends_are_read() {
+        let long = format!(
+            "a:80 refused\n{}\nb:80 refused\n{}\nc:80 refused",
+            "ü".repeat(40 << 10),
+            "x".repeat(40 << 10)
+        );
+        let lines: Vec<&str> = telling_lines(&long).iter().map(|(_, line)| *line).collect();
+        assert_eq!(lines, ["a:80 refused", "c:80 refused"]);
+    }
+}

@@ -1,0 +1,412 @@
+//! What an error says is not there, not allowed or full: the variable, the module, the
+//! program, the file.
+//!
+//! Only where a sentence names it as that; a name that merely stands in a line is none.
+
+use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// Bytes of a name. What is longer is data.
+const NAME: usize = 200;
+
+/// What a cause is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum SubjectKind {
+    /// A server that is away: its address.
+    Server,
+    Variable,
+    /// A module, a package, a library or a class.
+    Module,
+    Program,
+    File,
+    /// A file that may not be used.
+    Denied,
+    /// Who is refused.
+    Account,
+    /// A token by the time at which it ended.
+    Token,
+    Column,
+    Table,
+    Topic,
+    /// What a container of objects can't make.
+    Component,
+    Function,
+    /// The disk, of which there is one.
+    Disk,
+}
+
+/// A thing that causes are about, by its name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Subject {
+    pub(super) kind: SubjectKind,
+    pub(super) name: Box<str>,
+}
+
+impl Subject {
+    pub(super) fn new(kind: SubjectKind, name: &str) -> Self {
+        Self {
+            kind,
+            name: name.into(),
+        }
+    }
+}
+
+/// The name of a variable, and of a file that has a folder.
+const VARIABLE: &str = r"(?P<name>[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)";
+const PATH: &str = r"(?P<name>(?:[A-Za-z]:\\|\.{0,2}/)?[\w.@+~-]+(?:[/\\][\w.@+~-]+)+|/[\w.@+~-]+)";
+
+/// The sentences, with `<VARIABLE>` and `<PATH>` for those names.
+const FORMS: [(SubjectKind, &[&str]); 13] = [
+    (
+        SubjectKind::Variable,
+        &[
+            // STRIPE_KEY is not set, KEY: environment variable not found
+            r#"\b<VARIABLE>\b['"`)}\]]*:? (?:(?:is|was|are|env|environment|variable|setting|must|be|has|have|been|needs|to) )*(?:not (?:set|defined|provided|configured|found|given|present)|missing|required|unset|undefined|empty)\b"#,
+            r#"\b(?i:missing|required|undefined|unset|please (?:set|export|provide|define))(?: (?:the|required|environment|env|variable|setting|config|key|value))*:? ['"`$({]*<VARIABLE>\b"#,
+            r#"\b(?:KeyError:|[Kk]ey not found:) ['"]<VARIABLE>['"]"#,
+            r#"\bgetenv\(['"]<VARIABLE>['"]\)"#,
+            r#"\b<VARIABLE>=(?:''|"")"#,
+            r"[Rr]esolve placeholder '(?P<name>[\w.-]+)'",
+            r#"[Pp]roperty ['"`]?(?P<name>[\w-]+(?:\.[\w-]+)+)['"`]? (?:is |was )?(?:not set|not found|not defined|missing|required)\b"#,
+            // Pydantic: 1 validation error for PaymentSettings stripe_api_key Field required
+            r"\bfor \w*(?:Settings|Config)\w*\s+(?P<name>\w+)\s+Field required\b",
+        ],
+    ),
+    (
+        SubjectKind::Module,
+        &[
+            r#"(?:Cannot find (?:module|package)|[Cc]annot find package|[Nn]o module named|cannot load such file --|[Uu]nable to load (?:shared library|DLL)|error while loading shared libraries:|[Cc]ould not load file or assembly) ['"`]?(?P<name>@?\w[\w./@+-]*)"#,
+            r#"[Mm]odule not found: (?:Error: )?Can't resolve ['"](?P<name>@?\w[\w./@+-]*)['"]"#,
+            r#"\bClass ['"](?P<name>\w[\w\\]*)['"] not found"#,
+            r"(?:NoClassDefFoundError|ClassNotFoundException): (?P<name>\w[\w./$]*)",
+            r"[Cc]an't locate (?P<name>\w[\w/]*\.pm)\b",
+        ],
+    ),
+    (
+        SubjectKind::Program,
+        &[
+            r"\b(?:ba|da|k|z)?sh: (?:line )?\d+: (?P<name>\w[\w.+/-]*): (?:command )?not found\b",
+            r"(?:^|[\s'\x22`(])(?P<name>\w[\w.+-]*): command not found\b",
+            r"\bcommand not found: (?P<name>\w[\w.+-]*)",
+            r"No such file or directory - (?P<name>\w[\w+-]*)(?:$|[\s'\x22)>,])",
+            r"No such file or directory: '(?P<name>\w[\w+-]*)'",
+            r#"\bexec: "(?P<name>\w[\w.+-]*)": executable file not found"#,
+            r"\bspawn (?P<name>\w[\w.+-]*) ENOENT\b",
+            r#"Cannot run program "(?P<name>\w[\w.+-]*)""#,
+            r"'(?P<name>\w[\w.+-]*)' is not recognized as an internal",
+        ],
+    ),
+    (
+        SubjectKind::File,
+        &[
+            r#"(?:[Nn]o such file or directory|ENOENT|NoSuchFileException|FileNotFoundException|[Cc](?:annot|an't|ould not) open(?: file)?|[Cc]ould not find (?:file|a part of the path)|[Ff]ile not found|doesn't exist at)\b[^\n'"]{0,24}?[\s'"`(]<PATH>"#,
+            r#"(?:^|[\s'"`(])<PATH>['"`]?: [Nn]o such file or directory"#,
+            r#"\b(?:[Ff]ile|[Dd]irectory|[Ff]older|[Pp]ath) ['"`]?<PATH>['"`]? (?:does not|doesn't) exist"#,
+        ],
+    ),
+    (
+        SubjectKind::Denied,
+        &[
+            r#"(?:[Pp]ermission denied|EACCES)\b[^\n'"/]{0,24}?[\s'"`(]<PATH>"#,
+            r#"(?:^|[\s'"`(])<PATH>['"`]?: (?:connect: )?[Pp]ermission denied"#,
+            r"[Aa]ccess to the path '(?P<name>[^'\n]+)' is denied",
+            r"(?i:denied while trying to connect to the docker daemon socket at) unix://<PATH>",
+        ],
+    ),
+    (
+        SubjectKind::Account,
+        &[
+            r#"[Aa]ccess denied for user ['"](?P<name>[^'"\n]+)['"]"#,
+            r#"(?:authentication|[Ll]ogin) failed for user ['"](?P<name>[^'"\n]+)['"]"#,
+            r#"\baccount (?:is |has been )?(?:locked|disabled|suspended)\b[^\n]{0,30}?"(?:user|account|login|username)": ?"(?P<name>[^"\n]+)""#,
+        ],
+    ),
+    (
+        SubjectKind::Token,
+        &[
+            r"(?i:\btoken (?:is |has |was )?expired (?:at|on|since)) (?P<name>\d{4}-\d\d-\d\d[T ][\d:]+)",
+        ],
+    ),
+    (
+        SubjectKind::Column,
+        &[
+            r#"\bcolumn "?(?:\w+\.)?(?P<name>\w+)"?(?: of relation "[^"\n]+")? does not exist"#,
+            r"[Uu]nknown column '(?:\w+\.)?(?P<name>\w+)'",
+            r"\bno such column: (?:\w+\.)?(?P<name>\w+)",
+        ],
+    ),
+    (
+        SubjectKind::Table,
+        &[
+            r#"(?:^|[^f] )relation "(?P<name>[\w.]+)" does not exist"#,
+            r"\bno such table: (?P<name>[\w.]+)",
+            r"\bTable '(?P<name>[\w.]+)' doesn't exist",
+        ],
+    ),
+    (
+        SubjectKind::Topic,
+        &[
+            r"\b[Tt]opic(?:\(s\))? \[?(?P<name>\w[\w.-]*)\]? (?:is/are |is )?(?:not present|does not exist|not found)",
+        ],
+    ),
+    (
+        SubjectKind::Component,
+        &[
+            r"[Uu]nable to resolve service for type '(?P<name>[^'\n]+)'",
+            r"\bNo service for type '(?P<name>[^'\n]+)'",
+            r"\bNo qualifying bean of type '(?P<name>[^'\n]+)'",
+        ],
+    ),
+    (
+        SubjectKind::Function,
+        &[r"[Cc]all to undefined function (?P<name>\w[\w\\]*)\(\)"],
+    ),
+    (
+        SubjectKind::Disk,
+        &[
+            r"(?i:no space left on device|\bENOSPC\b|\bdisk (?:is )?full\b|not enough space on the disk|\berrno=28\b)",
+        ],
+    ),
+];
+
+/// The forms, and a set of them that tells which a text has. They are asked of bytes,
+/// which takes a fraction of the time to compile.
+struct Compiled {
+    set: RegexSet,
+    forms: Vec<(SubjectKind, Regex)>,
+}
+
+static COMPILED: LazyLock<Option<Compiled>> = LazyLock::new(|| {
+    let mut patterns = Vec::new();
+    let mut forms = Vec::new();
+    for (kind, all) in &FORMS {
+        for form in *all {
+            let form = form.replace("<VARIABLE>", VARIABLE).replace("<PATH>", PATH);
+            let compiled = RegexBuilder::new(&form).unicode(false).build().ok()?;
+            forms.push((*kind, compiled));
+            patterns.push(form);
+        }
+    }
+    let set = RegexSetBuilder::new(&patterns)
+        .unicode(false)
+        .build()
+        .ok()?;
+    Some(Compiled { set, forms })
+});
+
+/// What a text says is lacking.
+pub(super) fn lacking(text: &str, found: &mut BTreeSet<Subject>) {
+    let Some(compiled) = &*COMPILED else {
+        return;
+    };
+    // What is quoted within a text keeps the slashes of its writer.
+    let text = match text.contains('\\') {
+        true => Cow::Owned(text.replace("\\\"", "\"").replace("\\'", "'")),
+        false => Cow::Borrowed(text),
+    };
+    let bytes = text.as_bytes();
+    for at in compiled.set.matches(bytes) {
+        let Some((kind, form)) = compiled.forms.get(at) else {
+            continue;
+        };
+        for lacks in form.captures_iter(bytes) {
+            let name = lacks.name("name");
+            let after = name.map_or(0, |name| name.end());
+            let name = name.map_or(&b""[..], |name| name.as_bytes());
+            if let Ok(name) = std::str::from_utf8(name)
+                && let Some(name) = named(*kind, name, &bytes[after..])
+            {
+                found.insert(Subject::new(*kind, &name));
+            }
+        }
+    }
+}
+
+/// The name of what is lacking, however it is written; nothing for what is no such name.
+fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
+    let name = name.trim_end_matches(['.', ':', ',']);
+    if name.len() > NAME || name.is_empty() && kind != SubjectKind::Disk {
+        return None;
+    }
+    match kind {
+        // A number: an error's name, and no variable.
+        SubjectKind::Variable => {
+            let number = ["ERR_", "ERROR_", "HTTP_", "HRESULT_"];
+            let is_one = !number.iter().any(|begin| name.starts_with(begin));
+            let shown = name.contains(['.', '-']);
+            is_one.then(|| match shown {
+                true => name.to_owned(),
+                false => name.to_ascii_uppercase(),
+            })
+        }
+        SubjectKind::Module => Some(name.replace('/', ".")),
+        SubjectKind::Program => {
+            let program = name.rsplit('/').next().unwrap_or(name);
+            Some(program.to_owned())
+        }
+        // A place in a source is where it was seen.
+        SubjectKind::File | SubjectKind::Denied => {
+            let is_place = matches!(after, [b':', b'0'..=b'9', ..]);
+            (!is_place).then(|| name.to_owned())
+        }
+        SubjectKind::Server
+        | SubjectKind::Account
+        | SubjectKind::Token
+        | SubjectKind::Column
+        | SubjectKind::Table
+        | SubjectKind::Topic
+        | SubjectKind::Component
+        | SubjectKind::Function
+        | SubjectKind::Disk => Some(name.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{COMPILED, FORMS, Subject, SubjectKind, lacking};
+    use std::collections::BTreeSet;
+
+    fn lacks(text: &str) -> Vec<(SubjectKind, String)> {
+        let mut found = BTreeSet::new();
+        lacking(text, &mut found);
+        let told = |one: Subject| (one.kind, one.name.into_string());
+        found.into_iter().map(told).collect()
+    }
+
+    #[test]
+    fn every_form_compiles() {
+        let forms: usize = FORMS.iter().map(|(_, forms)| forms.len()).sum();
+        let compiled = COMPILED.as_ref().map(|compiled| compiled.forms.len());
+        assert_eq!(compiled, Some(forms));
+    }
+
+    #[test]
+    fn what_is_lacking_is_named_in_many_words() {
+        use SubjectKind as Kind;
+        for (text, kind, name) in [
+            (
+                "ConfigError: required setting MAIL_TOKEN is not set",
+                Kind::Variable,
+                "MAIL_TOKEN",
+            ),
+            ("KeyError: 'MAIL_TOKEN'", Kind::Variable, "MAIL_TOKEN"),
+            (
+                r#"{"error":"mail: MAIL_TOKEN: environment variable not found"}"#,
+                Kind::Variable,
+                "MAIL_TOKEN",
+            ),
+            (
+                "Missing required environment variable: MAIL_TOKEN",
+                Kind::Variable,
+                "MAIL_TOKEN",
+            ),
+            (
+                "Could not resolve placeholder 'mail.from' in value",
+                Kind::Variable,
+                "mail.from",
+            ),
+            (
+                "1 validation error for MailSettings mail_token Field required [type=missing]",
+                Kind::Variable,
+                "MAIL_TOKEN",
+            ),
+            (
+                "Cannot find module '@acme/charts' from 'src/a.js'",
+                Kind::Module,
+                "@acme.charts",
+            ),
+            (
+                "ModuleNotFoundError: No module named 'yaml'",
+                Kind::Module,
+                "yaml",
+            ),
+            (
+                "PdfError: exit 127: sh: 1: weasyprint: not found",
+                Kind::Program,
+                "weasyprint",
+            ),
+            (
+                "No such file or directory - weasyprint",
+                Kind::Program,
+                "weasyprint",
+            ),
+            (
+                r#"exec: "weasyprint": executable file not found in $PATH"#,
+                Kind::Program,
+                "weasyprint",
+            ),
+            (
+                "ENOENT: no such file or directory, open 'data/a.json'",
+                Kind::File,
+                "data/a.json",
+            ),
+            (
+                "/dev/ttyACM3: No such file or directory",
+                Kind::File,
+                "/dev/ttyACM3",
+            ),
+            (
+                "java.nio.file.NoSuchFileException: /srv/logo.svg",
+                Kind::File,
+                "/srv/logo.svg",
+            ),
+            (
+                "Access to the path '/run/x.sock' is denied.",
+                Kind::Denied,
+                "/run/x.sock",
+            ),
+            (
+                "dial unix /run/x.sock: connect: permission denied",
+                Kind::Denied,
+                "/run/x.sock",
+            ),
+            (
+                "Access denied for user 'report'@'10.0.0.5'",
+                Kind::Account,
+                "report",
+            ),
+            (
+                r#"column \"branch\" of relation \"stock\" does not exist"#,
+                Kind::Column,
+                "branch",
+            ),
+            (
+                "error: column s.branch does not exist",
+                Kind::Column,
+                "branch",
+            ),
+            (
+                "Topic orders.v3 not present in metadata after 60000 ms.",
+                Kind::Topic,
+                "orders.v3",
+            ),
+            (
+                "Topic(s) [orders.v3] is/are not present",
+                Kind::Topic,
+                "orders.v3",
+            ),
+            ("expected { reason: 'ENOSPC' }", Kind::Disk, ""),
+            ("errno=28 No space left on device", Kind::Disk, ""),
+        ] {
+            assert_eq!(lacks(text), [(kind, name.to_owned())], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_only_stands_there_is_not_lacking() {
+        for text in [
+            "Error [ERR_MODULE_NOT_FOUND] in a.js",
+            "GET /users/7: not found",
+            "AssertionError: 404: not found",
+            "expected MAX_SIZE to be 7",
+            "Cannot find module './vendor/stars' from 'src/Rating.js'",
+            "FileNotFoundException at com/acme/Cart.java:31",
+            "column reference \"id\" is ambiguous",
+            "the required field is missing",
+        ] {
+            assert!(lacks(text).is_empty(), "{text}: {:?}", lacks(text));
+        }
+    }
+}

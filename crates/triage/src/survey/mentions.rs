@@ -1,0 +1,308 @@
+//! What failures mention of a cause that others may have, too: the server that was away
+//! while they failed, the variable that was not set.
+//!
+//! The main type is [`Mentions`]: of one report, what is kept of texts that are not kept
+//! themselves. Most failures say what they are about where everybody sees it, or mention
+//! nothing, and nothing is kept of those.
+
+use super::error_lines::{LineKind, telling_lines};
+use super::lacks::{Subject, SubjectKind, lacking};
+use super::subject::{Outage, outage, same};
+use crate::engine::{address, addresses, failing_line, stumbled};
+use foldhash::quality::RandomState;
+use indexmap::IndexSet;
+use jelly_base::model::{Failure, FailureView, TriagedFailure};
+use regex::Regex;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::LazyLock;
+
+/// Subjects that are kept of one failure: one that mentions more is about none of them.
+const OF_ONE: usize = 16;
+/// Failures of a report of which any are kept. Others like these tell the same.
+const FAILURES: usize = 100_000;
+/// Subjects of a report.
+const SUBJECTS: usize = 20_000;
+
+/// What the failures of a report mention, by case and fingerprint.
+#[derive(Debug, Default)]
+pub struct Mentions {
+    subjects: IndexSet<Subject, RandomState>,
+    /// Places in `subjects`.
+    lists: IndexSet<Box<[u32]>, RandomState>,
+    /// Places in `lists`.
+    of: HashMap<(u64, u64), u32, RandomState>,
+}
+
+impl Mentions {
+    /// Keeps what a failure mentions besides what is kept of it anyway.
+    pub(super) fn note(&mut self, ordinal: u64, failure: &Failure, triaged: &TriagedFailure) {
+        if self.of.len() >= FAILURES || self.subjects.len() >= SUBJECTS {
+            return;
+        }
+        let mentioned = mentioned(failure, triaged);
+        if mentioned.is_empty() || mentioned.len() > OF_ONE {
+            return;
+        }
+        let places: Option<Box<[u32]>> = mentioned
+            .into_iter()
+            .map(|subject| u32::try_from(self.subjects.insert_full(subject).0).ok())
+            .collect();
+        if let Some(places) = places
+            && let Ok(list) = u32::try_from(self.lists.insert_full(places).0)
+        {
+            let case = key(ordinal, &triaged.diagnosis.fingerprint);
+            self.of.entry(case).or_insert(list);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+
+    /// What a failure of the report mentions.
+    pub(super) fn of(&self, failure: &FailureView<'_>) -> impl Iterator<Item = &Subject> {
+        let list = match self.of.is_empty() {
+            true => None,
+            false => self.of.get(&key(failure.ordinal, failure.fingerprint)),
+        };
+        let places = list.and_then(|list| self.lists.get_index(*list as usize));
+        let places = places.into_iter().flat_map(|places| places.iter());
+        places.filter_map(move |place| self.subjects.get_index(*place as usize))
+    }
+}
+
+/// A case has each fingerprint once.
+fn key(ordinal: u64, fingerprint: &str) -> (u64, u64) {
+    let mut hash = DefaultHasher::new();
+    fingerprint.hash(&mut hash);
+    (ordinal, hash.finish())
+}
+
+/// Root causes of failures that are mostly the symptom of something: they establish no
+/// cause, whatever their words name.
+const SYMPTOMS: [&str; 16] = [
+    "assertion_mismatch",
+    "expected_error",
+    "fixture_error",
+    "internal_error",
+    "locator_ambiguous",
+    "locator_not_found",
+    "locator_stale",
+    "mock_expectation",
+    "rate_limited",
+    "schema_mismatch",
+    "snapshot_mismatch",
+    "test_timeout",
+    "tool_definition_changed",
+    "unknown",
+    "upstream_error",
+    "wait_timeout",
+];
+
+/// What a failure says for itself is lacking, where that is its cause: no symptom of
+/// something else, and no outage, which is about an address.
+pub(super) fn established(
+    root_cause: &str,
+    evidence: Option<&str>,
+    message: Option<&str>,
+) -> BTreeSet<Subject> {
+    let mut found = BTreeSet::new();
+    if SYMPTOMS.contains(&root_cause) {
+        return found;
+    }
+    for text in [evidence, message].into_iter().flatten() {
+        lacking(text, &mut found);
+        // A key that the product lacks need be no variable.
+        if root_cause == "code_exception" && text.contains("KeyError") {
+            found.retain(|one| one.kind != SubjectKind::Variable);
+        }
+    }
+    found
+}
+
+/// The subjects that the failure's texts name in lines that tell of an error; nothing
+/// where its diagnosis has the subject already.
+fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
+    let root_cause = triaged.diagnosis.root_cause.as_str();
+    let evidence = triaged.diagnosis.evidence.as_ref();
+    let evidence = evidence.map(|evidence| evidence.text.as_str());
+    let message = triaged.message.as_deref();
+    let is_away = outage(root_cause) == Some(Outage::Away);
+    let mut named = [evidence, message].into_iter().flatten();
+    let has_address = is_away && named.any(|text| address(text).is_some());
+    if has_address || !established(root_cause, evidence, message).is_empty() {
+        return BTreeSet::new();
+    }
+    let mut found = BTreeSet::new();
+    let own = [&failure.message, &failure.text].into_iter().flatten();
+    own.for_each(|text| read(text, is_away, &mut found));
+    let outputs = [&failure.system_out, &failure.system_err];
+    let mut outputs = outputs
+        .into_iter()
+        .flatten()
+        .filter(|text| !text.is_empty());
+    if let Some(first) = outputs.next()
+        && (is_away || is_answer(failure, triaged))
+    {
+        std::iter::once(first)
+            .chain(outputs)
+            .for_each(|text| read(text, is_away, &mut found));
+    }
+    found
+}
+
+/// Adds what a text names, and takes away the servers that it says are back. Whom a
+/// client that was not answered asks is added where nobody else is named.
+fn read(text: &str, is_away: bool, found: &mut BTreeSet<Subject>) {
+    let lines = telling_lines(text);
+    let server = |address: String| Subject::new(SubjectKind::Server, &address);
+    for (kind, line) in &lines {
+        match kind {
+            LineKind::Away => {
+                found.extend(named_servers(line).into_iter().map(server));
+                lacking(line, found);
+            }
+            LineKind::Lacks => lacking(line, found),
+            LineKind::Heals => {
+                for back in named_servers(line) {
+                    found.retain(|one| one.kind != SubjectKind::Server || !same(&one.name, &back));
+                }
+            }
+            LineKind::Asks => {}
+        }
+    }
+    let names_one = found.iter().any(|one| one.kind == SubjectKind::Server);
+    if is_away && !names_one {
+        let asks = lines.iter().filter(|(kind, _)| *kind == LineKind::Asks);
+        found.extend(asks.flat_map(|(_, line)| named_servers(line)).map(server));
+    }
+}
+
+/// The addresses in a line, with what only a sentence about an error makes one. Some
+/// clients put them behind letters that are part of no address elsewhere:
+/// `cluster: cart|127.0.0.1:7001`, `host=db,port=5432`, and the JVM tells a name and what
+/// it resolves to.
+fn named_servers(line: &str) -> Vec<String> {
+    static RESOLVED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?-u)\b([A-Za-z][\w.-]*)/\d{1,3}(?:\.\d{1,3}){3}:(\d{2,5})\b").ok()
+    });
+    static SILENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?-u)\b([a-z0-9-]+(?:\.[a-z0-9-]+)+) (?:did not answer|does not answer|is (?:down|unreachable|unavailable|not reachable)|timed out|refused)\b",
+        )
+        .ok()
+    });
+    let line = line.replace('|', " ").replace(",port=", ", port=");
+    let line = match RESOLVED.as_ref() {
+        Some(resolved) => resolved.replace_all(&line, "${1}:${2}").into_owned(),
+        None => line,
+    };
+    let mut found: Vec<String> = addresses(&line).take(OF_ONE).collect();
+    let silent = SILENT.as_ref().and_then(|silent| silent.captures(&line));
+    found.extend(silent.map(|silent| silent[1].to_owned()));
+    found
+}
+
+/// Whether a failure is one of something that was asked and did not do its work: an
+/// answer with an error, a program that failed, a wait in vain. Only of such ones the
+/// output counts; a wrong number is wrong whoever is away besides.
+fn is_answer(failure: &Failure, triaged: &TriagedFailure) -> bool {
+    static ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?x) \b50[0-4]\b | \breturncode\b | \b[Ee]xit(?:ed|\ code|\ status|code|_code)?\b
+              | [Ss]erver\ [Ee]rror | \b-?1\ [!=]=\ 0\b | \b0\ [!=]=\ -?1\b
+              | (?i:unavailable|timed?\ ?out|not\ available|did\ not\ (?:come|answer|start))
+              | \bKeyError\b | ''\ == | ==\ '' | \b[Ee]rror['\x22]?:\ ",
+        )
+        .ok()
+    });
+    let diagnosis = &triaged.diagnosis;
+    match diagnosis.root_cause.as_str() {
+        // What waited in vain says no more.
+        "fixture_error" | "internal_error" | "locator_not_found" | "process_crashed"
+        | "resource_exhausted" | "test_timeout" | "unknown" | "upstream_error" | "wait_timeout" => {
+            true
+        }
+        cause => {
+            let told = triaged.message.as_deref().unwrap_or_default();
+            let told = told
+                .replace("AssertionError: ", "")
+                .replace("AssertionFailedError: ", "");
+            let shown = diagnosis.rule.starts_with("http/")
+                || ERROR.as_ref().is_some_and(|error| error.is_match(&told));
+            // What the product stumbles over is its own.
+            let in_product = || {
+                let place = failing_line(failure);
+                place.is_some_and(|place| stumbled(&place, "").is_some())
+            };
+            shown && (cause != "code_exception" || !in_product())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Mentions, SubjectKind};
+    use crate::engine::Engine;
+    use jelly_base::model::{Failure, Failures, TriagedFailure};
+
+    /// What is kept of a failure with this message, text and output.
+    fn kept(message: &str, text: &str, output: &str) -> Vec<(SubjectKind, String)> {
+        let failure = Failure {
+            dialect: Some("pytest".into()),
+            element: Some("failure".into()),
+            message: Some(message.into()),
+            text: Some(text.into()),
+            system_out: Some(output.into()),
+            ..Failure::default()
+        };
+        let triaged = TriagedFailure {
+            message: failure.message.clone(),
+            diagnosis: Engine::builtin().diagnose(&failure),
+            ..TriagedFailure::default()
+        };
+        let mut mentions = Mentions::default();
+        mentions.note(7, &failure, &triaged);
+        let mut failures = Failures::default();
+        failures.push_of_case(7, triaged);
+        let view = failures.get(0).unwrap();
+        let told = mentions.of(&view);
+        told.map(|one| (one.kind, one.name.to_string())).collect()
+    }
+
+    #[test]
+    fn an_answer_that_failed_mentions_who_is_away() {
+        let log = "WARN pool: connect to db.acme.test:5432: Connection refused\nINFO cache.acme.test:6379 timeout is 3 s";
+        let server = vec![(SubjectKind::Server, "db.acme.test:5432".to_owned())];
+        assert_eq!(
+            kept("assert 503 == 200", "E  assert 503 == 200", log),
+            server
+        );
+        assert!(kept("assert 1.01 == 1.02", "E  assert 1.01 == 1.02", log).is_empty());
+        let told = "assert 'db.acme.test:5432: connection refused' == 'ok'";
+        assert_eq!(kept(told, told, ""), server);
+    }
+
+    #[test]
+    fn who_is_back_is_not_mentioned() {
+        let log = "ERROR queue.acme.test:5672 refused\nINFO connected to queue.acme.test:5672";
+        assert!(kept("assert 500 == 200", "E  assert 500 == 200", log).is_empty());
+    }
+
+    #[test]
+    fn what_the_diagnosis_names_is_not_kept_again() {
+        let told = "ConnectionError: db.acme.test:5432: Connection refused";
+        assert!(kept(told, told, told).is_empty());
+        let told = "ConfigError: MAIL_TOKEN is not set";
+        assert!(kept(told, told, told).is_empty());
+    }
+
+    #[test]
+    fn a_client_that_names_nobody_is_about_whom_its_output_says_it_asked() {
+        let told = "ConnectionRefusedError: [Errno 111] Connection refused";
+        let log = "TRACE bootstrap queue.acme.test:9092";
+        let server = vec![(SubjectKind::Server, "queue.acme.test:9092".to_owned())];
+        assert_eq!(kept(told, told, log), server);
+    }
+}

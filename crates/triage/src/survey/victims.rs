@@ -1,0 +1,147 @@
+//! One cause by what it is about: those that failed of something else and mention it.
+
+use super::addresses::Addresses;
+use super::group::{Group, SERVERS, subjects};
+use super::lacks::{Subject, SubjectKind};
+use super::mentions::{Mentions, established};
+use super::subject::{Outage, host_of, outage, same};
+use jelly_base::model::FailureView;
+use std::collections::{BTreeSet, HashMap};
+
+/// Groups that are asked what they are about.
+const CAUSES: usize = 5000;
+/// Failures of a group that are asked.
+const ASKED: usize = 64;
+
+/// What a group's failures say is lacking.
+fn lacking_of(views: &[FailureView<'_>], group: &Group) -> BTreeSet<Subject> {
+    let mut found = BTreeSet::new();
+    let mut last = None;
+    for view in group.victims.iter().take(ASKED).map(|at| &views[*at]) {
+        let told = (view.evidence.map(|(_, text)| text), view.message);
+        if last != Some(told) {
+            let (evidence, message) = told;
+            found.extend(established(&view.kind.root_cause, evidence, message));
+            last = Some(told);
+        }
+    }
+    found
+}
+
+/// Moves failures to the one cause whose server, variable or the like they mention, as
+/// those that fail of it. Who mentions two causes stays where it is.
+pub(super) fn take_victims(
+    views: &[FailureView<'_>],
+    groups: &mut [Group],
+    mentions: &HashMap<String, Mentions>,
+    addresses: &Addresses,
+) {
+    if mentions.values().all(Mentions::is_empty) {
+        return;
+    }
+    let causes = Causes::of(views, groups, addresses);
+    // By place of the failure, from where it goes to where.
+    let mut meant: HashMap<usize, (usize, usize)> = HashMap::new();
+    for (from, group) in groups.iter().enumerate() {
+        for at in &group.victims {
+            let view = &views[*at];
+            let to = mentions
+                .get(view.report)
+                .and_then(|told| causes.meant(view, told, addresses));
+            if let Some(to) = to.filter(|to| *to != from) {
+                meant.insert(*at, (from, to));
+            }
+        }
+    }
+    // A cause stays where it is.
+    let causes: BTreeSet<usize> = meant.values().map(|(_, to)| *to).collect();
+    let moved: HashMap<usize, usize> = meant
+        .into_iter()
+        .filter(|(_, (from, _))| !causes.contains(from))
+        .map(|(at, (_, to))| (at, to))
+        .collect();
+    if moved.is_empty() {
+        return;
+    }
+    let mut taken: Vec<(usize, usize)> = Vec::with_capacity(moved.len());
+    for group in groups.iter_mut() {
+        let first = group.victims.first().and_then(|first| moved.get(first));
+        let first = first.copied();
+        group.victims.retain(|at| !moved.contains_key(at));
+        // Who fails since these do fails of the same.
+        if let Some(to) = first
+            && group.victims.is_empty()
+        {
+            let followers = group.followers.drain(..);
+            taken.extend(followers.map(|follower| (follower, to)));
+        }
+    }
+    taken.extend(moved);
+    taken.sort_unstable();
+    for (at, to) in taken {
+        groups[to].followers.push(at);
+    }
+}
+
+/// The groups that establish a cause, by what it is about.
+#[derive(Default)]
+struct Causes {
+    /// What is lacking. Of a thing that two groups name, nobody knows which is meant.
+    lacking: HashMap<Subject, Option<usize>>,
+    /// Servers that are away, by their hosts.
+    away: HashMap<String, Vec<(String, usize)>>,
+}
+
+impl Causes {
+    fn of(views: &[FailureView<'_>], groups: &[Group], addresses: &Addresses) -> Self {
+        let mut causes = Self::default();
+        for (at, group) in groups.iter().enumerate().take(CAUSES) {
+            let Some(first) = group.victims.first() else {
+                continue;
+            };
+            if outage(&views[*first].kind.root_cause) == Some(Outage::Away) {
+                let servers = subjects(group, addresses, |at| views.get(at).copied());
+                // More of them are ports that change from run to run.
+                if servers.len() <= SERVERS {
+                    for server in servers {
+                        let (host, _) = host_of(&server);
+                        let known = causes.away.entry(host.to_owned()).or_default();
+                        known.push((server, at));
+                    }
+                }
+            }
+            for subject in lacking_of(views, group) {
+                let known = causes.lacking.entry(subject).or_insert(Some(at));
+                if *known != Some(at) {
+                    *known = None;
+                }
+            }
+        }
+        causes
+    }
+
+    /// The one cause that a failure's mentions mean.
+    fn meant(
+        &self,
+        view: &FailureView<'_>,
+        mentions: &Mentions,
+        addresses: &Addresses,
+    ) -> Option<usize> {
+        let mut meant = BTreeSet::new();
+        for subject in mentions.of(view) {
+            if subject.kind == SubjectKind::Server {
+                let server = addresses.named(view.report, &subject.name);
+                let (host, _) = host_of(&server);
+                let known = self.away.get(host).into_iter().flatten();
+                let is_meant = |(known, _): &&(String, usize)| same(known, &server);
+                meant.extend(known.filter(is_meant).map(|(_, at)| *at));
+            } else if let Some(known) = self.lacking.get(subject) {
+                meant.insert((*known)?);
+            }
+        }
+        match meant.len() {
+            1 => meant.first().copied(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! One cause told by several failures, and look-alikes that are causes of their own.
+
+use super::{Before, Collector, Terms, Tools, account};
+use crate::engine::Engine;
+use crate::junit::{Case, CaseOutcome, CaseSink};
+use jelly_base::model::{Failure, ReportSummary, TriageReport};
+use jelly_base::text::redact::Redactor;
+
+/// A failed test: its name, message, text and output.
+struct Told {
+    name: &'static str,
+    message: &'static str,
+    text: &'static str,
+    output: &'static str,
+}
+
+fn told(
+    name: &'static str,
+    message: &'static str,
+    text: &'static str,
+    output: &'static str,
+) -> Told {
+    Told {
+        name,
+        message,
+        text,
+        output,
+    }
+}
+
+/// The account of a report with these failures.
+fn report(writer: &str, failures: &[Told]) -> TriageReport {
+    let redactor = Redactor::none();
+    let mut collector = Collector::new(Tools::new(Engine::builtin(), &redactor), "a.xml");
+    for (ordinal, told) in (0..).zip(failures) {
+        let failure = [Failure {
+            dialect: Some(writer.into()),
+            element: Some("failure".into()),
+            name: Some(told.name.into()),
+            message: Some(told.message.into()),
+            text: Some(told.text.into()),
+            system_out: Some(told.output.into()),
+            ..Failure::default()
+        }];
+        collector.case(&Case {
+            ordinal,
+            suite: "suite",
+            classname: "shop",
+            name: told.name,
+            file: None,
+            line: None,
+            duration_s: None,
+            outcome: CaseOutcome::Failed,
+            failures: &failure,
+        });
+    }
+    let count = failures.len() as u64;
+    let part = collector.into_part(ReportSummary {
+        path: "a.xml".into(),
+        dialect: writer.into(),
+        tests: count,
+        failed: count,
+        ..ReportSummary::default()
+    });
+    account(vec![part], Before::default(), Terms::default()).report
+}
+
+/// The names of the tests of each cause, in order.
+fn causes(report: &TriageReport) -> Vec<Vec<&str>> {
+    let mut causes: Vec<Vec<&str>> = Vec::new();
+    for cluster in &report.clusters {
+        let mut names: Vec<&str> = report.victims(cluster).map(|view| view.name).collect();
+        names.sort_unstable();
+        causes.push(names);
+    }
+    causes.sort_unstable();
+    causes
+}
+
+const STOCK: &str = "ConnectionError: stock.acme.test:7300: [Errno 111] Connection refused";
+const MAIL: &str = "ConnectionError: mail.acme.test:7400: [Errno 111] Connection refused";
+
+#[test]
+fn a_bad_answer_is_a_victim_of_the_server_that_its_log_says_is_away() {
+    let report = report(
+        "pytest",
+        &[
+            told("stock", STOCK, STOCK, ""),
+            told("mail", MAIL, MAIL, ""),
+            told(
+                "page",
+                "assert 503 == 200",
+                "E  assert 503 == 200",
+                "ERROR app: stock.acme.test:7300: Connection refused",
+            ),
+            told(
+                "letter",
+                "assert 503 == 200",
+                "E  assert 503 == 200",
+                "ERROR app: mail.acme.test:7400: Connection refused",
+            ),
+        ],
+    );
+    assert_eq!(causes(&report), [["letter", "mail"], ["page", "stock"]]);
+    for cluster in &report.clusters {
+        assert_eq!(cluster.root_cause, "connection_refused");
+        assert_eq!((cluster.count, cluster.consequences), (2, 1));
+        assert!(cluster.also.is_empty());
+    }
+    // The failure's own diagnosis is what it was.
+    let page = report.failures.get(2).unwrap();
+    assert_eq!(page.kind.root_cause, "assertion_mismatch");
+}
+
+#[test]
+fn who_mentions_no_cause_or_two_or_a_healthy_server_has_a_cause_of_its_own() {
+    for output in [
+        "",
+        // Healthy.
+        "INFO app: asked stock.acme.test:7300 within the timeout",
+        "ERROR app: stock.acme.test:7300: Connection refused\nINFO reconnected to stock.acme.test:7300",
+        // Of nobody else.
+        "ERROR app: search.acme.test:7500: Connection refused",
+        // Of two.
+        "ERROR app: stock.acme.test:7300: refused\nERROR app: mail.acme.test:7400: refused",
+    ] {
+        let report = report(
+            "pytest",
+            &[
+                told("stock", STOCK, STOCK, ""),
+                told("mail", MAIL, MAIL, ""),
+                told("page", "assert 503 == 200", "E  assert 503 == 200", output),
+            ],
+        );
+        assert_eq!(causes(&report), [["mail"], ["page"], ["stock"]], "{output}");
+    }
+}
+
+#[test]
+fn a_wrong_value_is_wrong_whoever_is_away_besides() {
+    let log = "ERROR app: stock.acme.test:7300: Connection refused";
+    let report = report(
+        "pytest",
+        &[
+            told("stock", STOCK, STOCK, ""),
+            told(
+                "sum",
+                "assert '1.00' == '1.01'",
+                "E  assert '1.00' == '1.01'\n\ntests/test_sum.py:7: AssertionError",
+                log,
+            ),
+            told(
+                "index",
+                "IndexError: list index out of range",
+                "shop/cart.py:31: in total\nE  IndexError: list index out of range\n\nshop/cart.py:31: IndexError",
+                log,
+            ),
+        ],
+    );
+    assert_eq!(causes(&report), [["index"], ["stock"], ["sum"]]);
+}
+
+#[test]
+fn what_an_assertion_quotes_names_its_cause() {
+    let report = report(
+        "pytest",
+        &[
+            told(
+                "starts",
+                "ConfigError: required setting MAIL_TOKEN is not set",
+                "E  shop.ConfigError: required setting MAIL_TOKEN is not set",
+                "",
+            ),
+            told(
+                "sends",
+                "AssertionError: assert {'error': 'mail: MAIL_TOKEN is not set'} == {'ok': True}",
+                "E  AssertionError: assert {'error': 'mail: MAIL_TOKEN is not set'} == {'ok': True}",
+                "",
+            ),
+            told(
+                "pays",
+                "AssertionError: assert {'error': 'pay: PAY_TOKEN is not set'} == {'ok': True}",
+                "E  AssertionError: assert {'error': 'pay: PAY_TOKEN is not set'} == {'ok': True}",
+                "",
+            ),
+        ],
+    );
+    assert_eq!(causes(&report), [vec!["pays"], vec!["sends", "starts"]]);
+}
+
+#[test]
+fn two_servers_that_only_the_output_names_are_two_causes() {
+    let refused = "ConnectionRefusedError: [Errno 111] Connection refused";
+    let report = report(
+        "pytest",
+        &[
+            told("a", refused, refused, "TRACE connecting to 127.0.0.1:5432"),
+            told("b", refused, refused, "TRACE bootstrap 127.0.0.1:9092"),
+            told("c", refused, refused, "TRACE connecting to 127.0.0.1:5432"),
+            told("d", refused, refused, "TRACE bootstrap 127.0.0.1:9092"),
+        ],
+    );
+    assert_eq!(causes(&report), [["a", "c"], ["b", "d"]]);
+    let subjects: Vec<Option<&str>> = report
+        .clusters
+        .iter()
+        .map(|cluster| cluster.subject.as_deref())
+        .collect();
+    assert_eq!(subjects, [Some("localhost:5432"), Some("localhost:9092")]);
+}
