@@ -1,17 +1,45 @@
-//! One cause by what it is about: those that failed of something else and mention it.
+//! One cause by what it is about: failures that say that the same thing is lacking, and
+//! those that failed of something else and mention it.
 
 use super::addresses::Addresses;
-use super::group::{Group, SERVERS, subjects};
+use super::group::{Group, SERVERS, merge, subjects};
 use super::lacks::{Subject, SubjectKind};
 use super::mentions::{Mentions, established};
 use super::subject::{Outage, host_of, outage, same};
 use jelly_base::model::FailureView;
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
 /// Groups that are asked what they are about.
 const CAUSES: usize = 5000;
 /// Failures of a group that are asked.
 const ASKED: usize = 64;
+/// A group that names more than these is about none of them.
+const ABOUT: usize = 3;
+
+/// Joins groups that say that the same variable, module, file or the like is lacking, each
+/// in its own words.
+pub(super) fn join_lacking(views: &[FailureView<'_>], groups: &mut [Group]) {
+    let mut causes: Vec<(usize, BTreeSet<Subject>)> = groups
+        .iter()
+        .enumerate()
+        .take(CAUSES)
+        .map(|(at, group)| (at, lacking_of(views, group)))
+        .filter(|(_, about)| (1..=ABOUT).contains(&about.len()))
+        .collect();
+    // The one with most victims takes the others in.
+    causes.sort_by_key(|(at, _)| (Reverse(groups[*at].victims.len()), *at));
+    let mut homes: HashMap<Subject, usize> = HashMap::new();
+    for (at, about) in causes {
+        let home = about.iter().find_map(|subject| homes.get(subject).copied());
+        let home = home.unwrap_or(at);
+        merge(groups, home, at);
+        groups[home].victims.sort_unstable();
+        for subject in about {
+            homes.entry(subject).or_insert(home);
+        }
+    }
+}
 
 /// What a group's failures say is lacking.
 fn lacking_of(views: &[FailureView<'_>], group: &Group) -> BTreeSet<Subject> {

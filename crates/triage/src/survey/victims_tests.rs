@@ -208,3 +208,31 @@ fn two_servers_that_only_the_output_names_are_two_causes() {
         .collect();
     assert_eq!(subjects, [Some("localhost:5432"), Some("localhost:9092")]);
 }
+
+#[test]
+fn what_is_lacking_in_other_words_is_one_cause() {
+    let report = report(
+        "pytest",
+        &[
+            told(
+                "loads",
+                "KeyError: 'MAIL_TOKEN'",
+                "tests/conftest.py:9: in settings\n    return os.environ['MAIL_TOKEN']\nE  KeyError: 'MAIL_TOKEN'",
+                "",
+            ),
+            told(
+                "starts",
+                "ConfigError: required setting MAIL_TOKEN is not set",
+                "E  shop.ConfigError: required setting MAIL_TOKEN is not set",
+                "",
+            ),
+            told(
+                "pays",
+                "ConfigError: required setting PAY_TOKEN is not set",
+                "E  shop.ConfigError: required setting PAY_TOKEN is not set",
+                "",
+            ),
+        ],
+    );
+    assert_eq!(causes(&report), [vec!["loads", "starts"], vec!["pays"]]);
+}
