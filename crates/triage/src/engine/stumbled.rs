@@ -39,6 +39,15 @@ pub struct Stumble {
 }
 
 impl Stumble {
+    /// What is equal where the same was raised, but for values; nothing where no class
+    /// of it is known.
+    #[must_use]
+    pub fn key(&self) -> Option<String> {
+        let key = format!("{} {}", self.at, self.words.join(" "));
+        let key = key.trim_end();
+        key.contains(' ').then(|| key.to_owned())
+    }
+
     /// Whether both say the same but for values, at the same line.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {

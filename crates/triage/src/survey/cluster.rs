@@ -42,7 +42,7 @@ pub fn clusters(
     join_by_line(&views, &mut groups, failed_at);
     join_outages(&views, &mut groups, &addresses);
     join_lacking(&views, &mut groups);
-    take_victims(&views, &mut groups, mentions, &addresses);
+    take_victims(&views, &mut groups, mentions, &addresses, failed_at);
     // There may be as many causes as failures, and both take their room.
     drop(views);
     groups.retain(|group| !group.victims.is_empty());

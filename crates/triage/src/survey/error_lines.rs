@@ -89,6 +89,8 @@ const WORDS: [(LineKind, &[&str]); 4] = [
             "undefined",
             "required",
             "no such",
+            "no answer",
+            "no reply",
             "not exist",
             "n't exist",
             "cannot find",

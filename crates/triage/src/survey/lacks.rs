@@ -35,6 +35,8 @@ pub(super) enum SubjectKind {
     Function,
     /// The disk, of which there is one.
     Disk,
+    /// An exception at a line of the product: both, and what it says but for values.
+    Raised,
 }
 
 /// A thing that causes are about, by its name.
@@ -104,6 +106,7 @@ const FORMS: [(SubjectKind, &[&str]); 13] = [
             r#"(?:[Nn]o such file or directory|ENOENT|NoSuchFileException|FileNotFoundException|[Cc](?:annot|an't|ould not) open(?: file)?|[Cc]ould not find (?:file|a part of the path)|[Ff]ile not found|doesn't exist at)\b[^\n'"]{0,24}?[\s'"`(]<PATH>"#,
             r#"(?:^|[\s'"`(])<PATH>['"`]?: [Nn]o such file or directory"#,
             r#"\b(?:[Ff]ile|[Dd]irectory|[Ff]older|[Pp]ath) ['"`]?<PATH>['"`]? (?:does not|doesn't) exist"#,
+            r#"\b[Nn]o (?:answer|reply) (?:on|from) ['"`]?<PATH>"#,
         ],
     ),
     (
@@ -259,7 +262,8 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
         | SubjectKind::Topic
         | SubjectKind::Component
         | SubjectKind::Function
-        | SubjectKind::Disk => Some(name.to_owned()),
+        | SubjectKind::Disk
+        | SubjectKind::Raised => Some(name.to_owned()),
     }
 }
 

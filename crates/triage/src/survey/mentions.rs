@@ -7,6 +7,7 @@
 
 use super::error_lines::{LineKind, telling_lines};
 use super::lacks::{Subject, SubjectKind, lacking};
+use super::raised::raised_within;
 use super::subject::{Outage, outage, same};
 use crate::engine::{address, addresses, failing_line, stumbled};
 use foldhash::quality::RandomState;
@@ -134,7 +135,7 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
     if has_address || !established(root_cause, evidence, message).is_empty() {
         return BTreeSet::new();
     }
-    let mut found = BTreeSet::new();
+    let mut found: BTreeSet<Subject> = raised_within(failure, root_cause).into_iter().collect();
     let own = [&failure.message, &failure.text].into_iter().flatten();
     own.for_each(|text| read(text, is_away, &mut found));
     let outputs = [&failure.system_out, &failure.system_err];
@@ -181,19 +182,20 @@ fn read(text: &str, is_away: bool, found: &mut BTreeSet<Subject>) {
 
 /// The addresses in a line, with what only a sentence about an error makes one. Some
 /// clients put them behind letters that are part of no address elsewhere:
-/// `cluster: cart|127.0.0.1:7001`, `host=db,port=5432`, and the JVM tells a name and what
-/// it resolves to.
+/// `cluster: cart|127.0.0.1:7001`, `host=db,port=5432`, `\"db\" port 5432` within a text;
+/// and the JVM tells a name and what it resolves to.
 fn named_servers(line: &str) -> Vec<String> {
     static RESOLVED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?-u)\b([A-Za-z][\w.-]*)/\d{1,3}(?:\.\d{1,3}){3}:(\d{2,5})\b").ok()
+        Regex::new(r"\b([A-Za-z][\w.-]*)/\d{1,3}(?:\.\d{1,3}){3}:(\d{2,5})\b").ok()
     });
     static SILENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
-            r"(?-u)\b([a-z0-9-]+(?:\.[a-z0-9-]+)+) (?:did not answer|does not answer|is (?:down|unreachable|unavailable|not reachable)|timed out|refused)\b",
+            r"\b([a-z0-9-]+(?:\.[a-z0-9-]+)+) (?:did not answer|does not answer|is (?:down|unreachable|unavailable|not reachable)|timed out|refused)\b",
         )
         .ok()
     });
-    let line = line.replace('|', " ").replace(",port=", ", port=");
+    let line = line.replace("\\\"", "\"").replace('|', " ");
+    let line = line.replace(",port=", ", port=");
     let line = match RESOLVED.as_ref() {
         Some(resolved) => resolved.replace_all(&line, "${1}:${2}").into_owned(),
         None => line,

@@ -23,6 +23,7 @@ mod mentions;
 mod outages;
 mod parametrized;
 mod queries;
+mod raised;
 mod read;
 mod record_key;
 mod rerun;

@@ -5,6 +5,7 @@ use super::addresses::Addresses;
 use super::group::{Group, SERVERS, merge, subjects};
 use super::lacks::{Subject, SubjectKind};
 use super::mentions::{Mentions, established};
+use super::raised::raised_by;
 use super::subject::{Outage, host_of, outage, same};
 use jelly_base::model::FailureView;
 use std::cmp::Reverse;
@@ -63,11 +64,12 @@ pub(super) fn take_victims(
     groups: &mut [Group],
     mentions: &HashMap<String, Mentions>,
     addresses: &Addresses,
+    failed_at: &HashMap<String, String>,
 ) {
     if mentions.values().all(Mentions::is_empty) {
         return;
     }
-    let causes = Causes::of(views, groups, addresses);
+    let causes = Causes::of(views, groups, addresses, failed_at);
     // By place of the failure, from where it goes to where.
     let mut meant: HashMap<usize, (usize, usize)> = HashMap::new();
     for (from, group) in groups.iter().enumerate() {
@@ -121,7 +123,12 @@ struct Causes {
 }
 
 impl Causes {
-    fn of(views: &[FailureView<'_>], groups: &[Group], addresses: &Addresses) -> Self {
+    fn of(
+        views: &[FailureView<'_>],
+        groups: &[Group],
+        addresses: &Addresses,
+        failed_at: &HashMap<String, String>,
+    ) -> Self {
         let mut causes = Self::default();
         for (at, group) in groups.iter().enumerate().take(CAUSES) {
             let Some(first) = group.victims.first() else {
@@ -138,7 +145,8 @@ impl Causes {
                     }
                 }
             }
-            for subject in lacking_of(views, group) {
+            let raised = raised_by(&views[*first], failed_at);
+            for subject in lacking_of(views, group).into_iter().chain(raised) {
                 let known = causes.lacking.entry(subject).or_insert(Some(at));
                 if *known != Some(at) {
                     *known = None;

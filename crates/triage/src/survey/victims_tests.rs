@@ -236,3 +236,33 @@ fn what_is_lacking_in_other_words_is_one_cause() {
     );
     assert_eq!(causes(&report), [vec!["loads", "starts"], vec!["pays"]]);
 }
+
+#[test]
+fn an_exception_of_the_product_is_one_cause_whoever_caught_it() {
+    let null =
+        "java.lang.NullPointerException: Cannot read field \"scale\" because \"rate\" is null";
+    let report = report(
+        "gradle",
+        &[
+            told(
+                "computes",
+                null,
+                "java.lang.NullPointerException: Cannot read field \"scale\" because \"rate\" is null\n\tat com.acme.Prices.gross(Prices.java:8)\n\tat com.acme.PricesTest.computes(PricesTest.java:12)",
+                "",
+            ),
+            told(
+                "prints",
+                "Unexpected exception thrown: com.acme.Printer$TornException: page 7 could not be printed",
+                "org.opentest4j.AssertionFailedError: Unexpected exception thrown: com.acme.Printer$TornException: page 7 could not be printed\n\tat com.acme.PrinterTest.prints(PrinterTest.java:14)\nCaused by: com.acme.Printer$TornException: page 7 could not be printed\n\tat com.acme.Printer.print(Printer.java:9)\n\tat com.acme.PrinterTest.prints(PrinterTest.java:14)\nCaused by: java.lang.NullPointerException: Cannot read field \"scale\" because \"rate\" is null\n\tat com.acme.Prices.gross(Prices.java:8)\n\tat com.acme.Printer.print(Printer.java:6)\n\t... 2 more",
+                "",
+            ),
+            told(
+                "ships",
+                null,
+                "java.lang.NullPointerException: Cannot read field \"scale\" because \"rate\" is null\n\tat com.acme.Parcels.weigh(Parcels.java:8)\n\tat com.acme.ParcelsTest.ships(ParcelsTest.java:12)",
+                "",
+            ),
+        ],
+    );
+    assert_eq!(causes(&report), [vec!["computes", "prints"], vec!["ships"]]);
+}

@@ -1,0 +1,120 @@
+//! An exception that a line of the product raised, told by tests that failed of it in
+//! other words: one that caught it and raised its own, one that asserts that there is none.
+
+use super::lacks::{Subject, SubjectKind};
+use crate::engine::{failing_line, stumbled};
+use jelly_base::model::{Failure, FailureView};
+use regex::Regex;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// Bytes of a stack that are read for the line of the product.
+const STACK: usize = 16 << 10;
+/// How the JVM begins the cause of an exception.
+const CAUSED_BY: &str = "Caused by: ";
+
+/// Root causes of failures in which another's exception may be told.
+const TELLERS: [&str; 5] = [
+    "assertion_mismatch",
+    "code_exception",
+    "expected_error",
+    "internal_error",
+    "unknown",
+];
+
+/// The exception that a failure tells as the cause of its own, or in place of a value.
+pub(super) fn raised_within(failure: &Failure, root_cause: &str) -> Option<Subject> {
+    if !TELLERS.contains(&root_cause) {
+        return None;
+    }
+    let texts = [&failure.text, &failure.message];
+    let mut texts = texts.into_iter().flatten();
+    texts.find_map(|text| {
+        let (said, stack) = innermost(text).or_else(|| shown(text))?;
+        let end = stack.floor_char_boundary(STACK.min(stack.len()));
+        let of_stack = Failure {
+            dialect: failure.dialect.clone(),
+            classname: failure.classname.clone(),
+            text: Some(stack[..end].to_owned()),
+            ..Failure::default()
+        };
+        subject(&failing_line(&of_stack)?, said)
+    })
+}
+
+/// The exception that a failure has itself, at the line at which it failed.
+pub(super) fn raised_by(
+    view: &FailureView<'_>,
+    failed_at: &HashMap<String, String>,
+) -> Option<Subject> {
+    if view.kind.root_cause != "code_exception" {
+        return None;
+    }
+    let place = failed_at.get(view.fingerprint)?;
+    let said = view.evidence.map(|(_, text)| text).or(view.message)?;
+    subject(place, said)
+}
+
+fn subject(place: &str, said: &str) -> Option<Subject> {
+    let stumble = stumbled(place, said)?;
+    Some(Subject::new(SubjectKind::Raised, &stumble.key()?))
+}
+
+/// The innermost cause of a chain, and the stack from there.
+fn innermost(text: &str) -> Option<(&str, &str)> {
+    let at = text.rfind(CAUSED_BY)?;
+    let stack = text.get(at + CAUSED_BY.len()..)?;
+    Some((stack.lines().next()?, stack))
+}
+
+/// The exception that an assertion shows as what came, and the stack behind it.
+fn shown(text: &str) -> Option<(&str, &str)> {
+    static SHOWN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?:\bActual: +|\bgot:? #?<?|\bbut was:? <?|\bthrown: |\bthrew |\braised )([A-Za-z_][\w.:$]*(?:Exception|Error)\b[^\n]*)",
+        )
+        .ok()
+    });
+    let said = SHOWN.as_ref()?.captures(text)?.get(1)?;
+    let stack = text.get(said.start()..)?;
+    let said = said.as_str();
+    let end = said.find("> with backtrace").unwrap_or(said.len());
+    Some((&said[..end], stack))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::raised_within;
+    use jelly_base::model::Failure;
+
+    fn within(text: &str, root_cause: &str) -> Option<String> {
+        let failure = Failure {
+            text: Some(text.into()),
+            ..Failure::default()
+        };
+        let subject = raised_within(&failure, root_cause);
+        subject.map(|subject| subject.name.into_string())
+    }
+
+    #[test]
+    fn the_innermost_cause_is_told_with_its_line() {
+        let chain = "com.acme.RenderException: page 7 could not be rendered\n\
+                     \tat com.acme.Renderer.render(Renderer.java:9)\n\
+                     Caused by: java.lang.NullPointerException: x is null\n\
+                     \tat com.acme.Prices.gross(Prices.java:8)\n\
+                     \tat com.acme.Renderer.render(Renderer.java:6)\n\t... 9 more";
+        let wanted = "com/acme/Prices.java:8 java.lang.NullPointerException";
+        assert_eq!(within(chain, "code_exception").as_deref(), Some(wanted));
+        assert_eq!(within(chain, "connection_refused"), None);
+    }
+
+    #[test]
+    fn an_assertion_shows_what_came_in_place_of_nothing() {
+        let shown = "expected no Exception, got #<RangeError: 9 is beyond the week> with backtrace:\n  # ./app/week.rb:5:in `day'\n  # ./spec/week_spec.rb:3:in `block'";
+        let told = within(shown, "unknown").unwrap();
+        assert!(told.starts_with("./app/week.rb:5 RangeError"), "{told}");
+        // A line of a test is no line of the product.
+        let own = "expected no Exception, got #<RangeError: 9> with backtrace:\n  # ./spec/week_spec.rb:3:in `block'";
+        assert_eq!(within(own, "unknown"), None);
+    }
+}
