@@ -5,6 +5,7 @@
 //! set-up failed fails without a reason of its own.
 
 use super::addresses::Addresses;
+use super::contexts::victims_of_contexts;
 use super::group::{Group, SERVERS, merge, subjects};
 use super::mentions::Mentions;
 use super::outages::join_outages;
@@ -17,9 +18,7 @@ use super::words;
 use crate::engine::skeleton;
 use foldhash::quality::RandomState;
 use jelly_base::model::{Cluster, Evidence, FailureStatus, FailureView, Failures, KnownAdvice};
-use memchr::memmem::Finder;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::LazyLock;
 
 /// A name with more parts than this is data.
 const PARTS: usize = 16;
@@ -207,32 +206,6 @@ fn is_about_set_up(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
     let constant = !message.contains(' ');
     constant || WORDS.iter().any(|word| message.contains(word))
-}
-
-/// Spring tries a context once, and says of all later tests only that it does
-/// so no more.
-fn victims_of_contexts(views: &[FailureView<'_>]) -> Vec<(usize, usize)> {
-    static CONTEXT: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("ApplicationContext"));
-    let says = |view: &FailureView<'_>, words: &str| {
-        let evidence = view.evidence.map(|(_, text)| text);
-        [view.message, evidence]
-            .into_iter()
-            .flatten()
-            .any(|text| CONTEXT.find(text.as_bytes()).is_some() && text.contains(words))
-    };
-    let mut loaded: HashMap<&str, usize> = HashMap::new();
-    let mut victims = Vec::new();
-    for (index, view) in views.iter().enumerate() {
-        if says(view, "ApplicationContext failure threshold") {
-            victims.push(index);
-        } else if says(view, "Failed to load ApplicationContext") {
-            loaded.entry(view.report).or_insert(index);
-        }
-    }
-    victims
-        .into_iter()
-        .filter_map(|index| Some((index, *loaded.get(views[index].report)?)))
-        .collect()
 }
 
 /// A case that stands for the set-up of others, as the frameworks name it: the

@@ -12,6 +12,7 @@ mod addresses;
 mod advise;
 mod cluster;
 mod collect;
+mod contexts;
 mod error_lines;
 mod exit;
 mod group;

@@ -266,3 +266,48 @@ fn an_exception_of_the_product_is_one_cause_whoever_caught_it() {
     );
     assert_eq!(causes(&report), [vec!["computes", "prints"], vec!["ships"]]);
 }
+
+#[test]
+fn a_test_that_spring_gave_up_is_a_victim_of_its_own_context() {
+    let shop = "Failed to load ApplicationContext for [WebMergedContextConfiguration@1f2e3d4c testClass = com.acme.shop.CartIT]";
+    let mail = "Failed to load ApplicationContext for [WebMergedContextConfiguration@5a6b7c8d testClass = com.acme.mail.SendIT]";
+    let report = report(
+        "surefire",
+        &[
+            told(
+                "cart",
+                shop,
+                "java.lang.IllegalStateException: Failed to load ApplicationContext\nCaused by: java.lang.IllegalArgumentException: Could not resolve placeholder 'shop.currency' in value \"${shop.currency}\"",
+                "",
+            ),
+            told(
+                "send",
+                mail,
+                "java.lang.IllegalStateException: Failed to load ApplicationContext\nCaused by: java.lang.IllegalArgumentException: Could not resolve placeholder 'mail.from' in value \"${mail.from}\"",
+                "",
+            ),
+            told(
+                "returned",
+                "ApplicationContext failure threshold (1) exceeded: skipping repeated attempt to load context for [WebMergedContextConfiguration@5a6b7c8d testClass = com.acme.mail.ReturnIT]",
+                "",
+                "",
+            ),
+            told(
+                "paid",
+                "ApplicationContext failure threshold (1) exceeded: skipping repeated attempt to load context for [WebMergedContextConfiguration@1f2e3d4c testClass = com.acme.shop.PayIT]",
+                "",
+                "",
+            ),
+            told(
+                "lost",
+                "ApplicationContext failure threshold (1) exceeded: skipping repeated attempt to load context for [WebMergedContextConfiguration@99999999 testClass = com.acme.shop.LostIT]",
+                "",
+                "",
+            ),
+        ],
+    );
+    assert_eq!(
+        causes(&report),
+        [vec!["cart", "paid"], vec!["lost"], vec!["returned", "send"]]
+    );
+}
