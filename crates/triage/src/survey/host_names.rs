@@ -1,11 +1,16 @@
 //! Which name an address of a machine has, as the failures of a run tell: one
 //! client writes the name of a server, another what it resolves to.
 
-use super::subject::{host_of, outage};
+use super::subject::{Outage, host_of, outage};
+use crate::engine::{THIS_MACHINE, address, addresses};
 use jelly_base::model::FailureView;
 use regex::Regex;
 use std::collections::HashMap;
 use std::sync::LazyLock;
+
+/// Failures whose message and evidence are held against each other. More of them would
+/// tell the same.
+const PAIRED: usize = 1000;
 
 /// The names of hosts by report and numeric address: containers of two jobs have the
 /// same one. An address with two names has none here: what answers for many hosts says
@@ -17,6 +22,7 @@ impl HostNames {
     /// What the failures of outages tell of both.
     pub(super) fn told_by(views: &[FailureView<'_>]) -> Self {
         let mut names = Self::default();
+        let mut paired = 0;
         for view in views {
             if outage(&view.kind.root_cause).is_some() {
                 let texts = [view.evidence.map(|(_, text)| text), view.message];
@@ -24,6 +30,14 @@ impl HostNames {
                     .into_iter()
                     .flatten()
                     .for_each(|text| names.read(view.report, text));
+                // A server that answers may stand before the one that it tells of.
+                if let (Some((_, evidence)), Some(message)) = (view.evidence, view.message)
+                    && outage(&view.kind.root_cause) == Some(Outage::Away)
+                    && paired < PAIRED
+                {
+                    names.pair(view.report, evidence, message);
+                    paired += 1;
+                }
             }
         }
         names
@@ -42,14 +56,40 @@ impl HostNames {
             .collect()
         });
         for found in PAIRS.iter().flat_map(|form| form.captures_iter(text)) {
-            let host = found["host"].to_ascii_lowercase();
-            let known = self
-                .0
-                .entry((report.to_owned(), found["address"].to_owned()))
-                .or_insert_with(|| Some(host.clone()));
-            if known.as_ref().is_some_and(|known| *known != host) {
-                *known = None;
+            self.note(report, &found["address"], &found["host"]);
+        }
+    }
+
+    /// A client that tells the URL that it was given, and what the system says of the
+    /// address: both are one server where only the one of them is named, at one port.
+    fn pair(&mut self, report: &str, evidence: &str, message: &str) {
+        let Some(numeric) = address(evidence) else {
+            return;
+        };
+        let ((ip, _), port) = (host_of(&numeric), port_of(&numeric));
+        if !is_numeric(ip) || port.is_none() {
+            return;
+        }
+        let others: Vec<String> = addresses(message).filter(|one| *one != numeric).collect();
+        if let Some(named) = others.first()
+            && others.iter().all(|one| one == named)
+            && port_of(named) == port
+        {
+            let (host, _) = host_of(named);
+            if !is_numeric(host) && host != THIS_MACHINE {
+                self.note(report, ip, host);
             }
+        }
+    }
+
+    fn note(&mut self, report: &str, address: &str, host: &str) {
+        let host = host.to_ascii_lowercase();
+        let known = self
+            .0
+            .entry((report.to_owned(), address.to_owned()))
+            .or_insert_with(|| Some(host.clone()));
+        if known.as_ref().is_some_and(|known| *known != host) {
+            *known = None;
         }
     }
 
@@ -61,6 +101,14 @@ impl HostNames {
             Some(None) | None => address,
         }
     }
+}
+
+fn port_of(address: &str) -> Option<&str> {
+    address.rsplit_once(':').map(|(_, port)| port)
+}
+
+fn is_numeric(host: &str) -> bool {
+    host.contains('.') && host.bytes().all(|b| b.is_ascii_digit() || b == b'.')
 }
 
 #[cfg(test)]
@@ -88,5 +136,30 @@ mod tests {
             assert_eq!(names.named("a.xml", address.to_owned()), wanted);
             assert_eq!(names.named("b.xml", address.to_owned()), address);
         }
+    }
+
+    #[test]
+    fn a_url_names_the_address_at_its_port() {
+        let mut names = HostNames::default();
+        let refused = "Error: connect ECONNREFUSED 10.4.0.9:3333";
+        names.pair(
+            "a.xml",
+            refused,
+            "failed to load http://shop.acme.test:3333/cart",
+        );
+        assert_eq!(
+            names.named("a.xml", "10.4.0.9:3333".to_owned()),
+            "shop.acme.test:3333"
+        );
+        // At another port it may be a gateway.
+        names.pair(
+            "b.xml",
+            refused,
+            "failed to load http://shop.acme.test:8080/cart",
+        );
+        assert_eq!(
+            names.named("b.xml", "10.4.0.9:3333".to_owned()),
+            "10.4.0.9:3333"
+        );
     }
 }
