@@ -9,8 +9,9 @@ use std::sync::LazyLock;
 /// Bytes at either end of a text that are looked at: an error stands where a text
 /// begins or ends.
 const END: usize = 32 << 10;
-/// Lines that are read of an end.
-const LINES: usize = 24;
+/// Lines that are read of an end, and those of them that only tell who is asked.
+const LINES: usize = 48;
+const ASKING: usize = 8;
 /// Bytes around such a word that are read of a line, on either side of it.
 const AROUND: usize = 400;
 
@@ -194,6 +195,7 @@ fn read_lines<'t>(text: &'t str, part: Range<usize>, found: &mut Vec<(LineKind, 
     };
     let bytes = text.as_bytes();
     let most = found.len() + LINES;
+    let mut asking = 0;
     // Up to where the text is read, and what that line is so far.
     let mut read = 0;
     let mut last: Option<(LineKind, &str)> = None;
@@ -210,7 +212,12 @@ fn read_lines<'t>(text: &'t str, part: Range<usize>, found: &mut Vec<(LineKind, 
             }
             continue;
         }
-        found.extend(last.take());
+        if let Some(line) = last.take() {
+            asking += usize::from(line.0 == LineKind::Asks);
+            if line.0 != LineKind::Asks || asking <= ASKING {
+                found.push(line);
+            }
+        }
         if found.len() >= most {
             return;
         }
@@ -254,6 +261,20 @@ fn is_quiet(line: &str, kind: LineKind) -> bool {
     words.any(|word| LEVELS.contains(&word))
 }
 
+/// Whether a line is one of a log: it has a level or begins with a time.
+pub(super) fn is_of_log(line: &str) -> bool {
+    const LEVELS: [&str; 8] = [
+        "WARN", "WARNING", "ERROR", "ERR", "FATAL", "SEVERE", "CRITICAL", "NOTICE",
+    ];
+    let head = &line[..border(line, HEAD)];
+    let mut words = head.split(|c: char| !c.is_ascii_alphanumeric());
+    let begins = head.trim_start_matches([' ', '[', '\t']);
+    let time = |c: char| c.is_ascii_digit() || matches!(c, '-' | '/' | ':');
+    let time = begins.split(|c| !time(c)).next().unwrap_or_default();
+    let is_time = time.len() >= 8 && time.contains(['-', '/', ':']);
+    is_time || words.any(|word| LEVELS.contains(&word))
+}
+
 /// Whether a line is one of the source that a stack shows: in pytest's, sources are
 /// indented, and what they raised is not.
 fn is_source(line: &str) -> bool {
@@ -273,7 +294,7 @@ fn is_source(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{LineKind, telling_lines};
+    use super::{LineKind, is_of_log, telling_lines};
 
     #[test]
     fn only_lines_that_tell_of_an_error_are_read() {
@@ -291,6 +312,25 @@ mod tests {
         let lines = telling_lines("connecting to db:5432: no such host");
         assert_eq!(lines.len(), 1);
         assert_eq!(lines[0].0, LineKind::Away);
+    }
+
+    #[test]
+    fn a_line_of_a_log_has_a_level_or_a_time() {
+        for line in [
+            "WARN pool: db:5432 refused",
+            "2026-03-01T10:00:00Z pool: db:5432 refused",
+            "[10:00:00] db:5432 refused",
+            "level=warn WARNING db:5432 refused",
+        ] {
+            assert!(is_of_log(line), "{line}");
+        }
+        for line in [
+            "AssertionError: 'db:5432 refused' is not 'ok'",
+            "cart_test.go:27: got 503; body: dial tcp 10.0.0.3:5432: connection refused",
+            "127.0.0.1:7001: [Errno 111] Connection refused",
+        ] {
+            assert!(!is_of_log(line), "{line}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! themselves. Most failures say what they are about where everybody sees it, or mention
 //! nothing, and nothing is kept of those.
 
-use super::error_lines::{LineKind, telling_lines};
+use super::error_lines::{LineKind, is_of_log, telling_lines};
 use super::lacks::{Subject, SubjectKind, lacking};
 use super::raised::raised_within;
 use super::subject::{Outage, outage, same};
@@ -136,47 +136,56 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
         return BTreeSet::new();
     }
     let mut found: BTreeSet<Subject> = raised_within(failure, root_cause).into_iter().collect();
-    let own = [&failure.message, &failure.text].into_iter().flatten();
-    own.for_each(|text| read(text, is_away, &mut found));
+    let reader = Reader {
+        is_away,
+        logs: is_away || is_answer(failure, triaged),
+    };
+    let own = [&failure.message, &failure.text];
     let outputs = [&failure.system_out, &failure.system_err];
-    let mut outputs = outputs
-        .into_iter()
-        .flatten()
-        .filter(|text| !text.is_empty());
-    if let Some(first) = outputs.next()
-        && (is_away || is_answer(failure, triaged))
-    {
-        std::iter::once(first)
-            .chain(outputs)
-            .for_each(|text| read(text, is_away, &mut found));
+    let outputs = outputs.into_iter().filter(|_| reader.logs);
+    for text in own.into_iter().chain(outputs).flatten() {
+        reader.read(text, &mut found);
     }
     found
 }
 
-/// Adds what a text names, and takes away the servers that it says are back. Whom a
-/// client that was not answered asks is added where nobody else is named.
-fn read(text: &str, is_away: bool, found: &mut BTreeSet<Subject>) {
-    let lines = telling_lines(text);
-    let server = |address: String| Subject::new(SubjectKind::Server, &address);
-    for (kind, line) in &lines {
-        match kind {
-            LineKind::Away => {
-                found.extend(named_servers(line).into_iter().map(server));
-                lacking(line, found);
-            }
-            LineKind::Lacks => lacking(line, found),
-            LineKind::Heals => {
-                for back in named_servers(line) {
-                    found.retain(|one| one.kind != SubjectKind::Server || !same(&one.name, &back));
+/// How the texts of a failure are read.
+struct Reader {
+    /// Its client was not answered.
+    is_away: bool,
+    /// What a log says counts, which some writers put into the failure's text.
+    logs: bool,
+}
+
+impl Reader {
+    /// Adds what a text names, and takes away the servers that it says are back. Whom a
+    /// client that was not answered asks is added where nobody else is named.
+    fn read(&self, text: &str, found: &mut BTreeSet<Subject>) {
+        let mut lines = telling_lines(text);
+        lines.retain(|(_, line)| self.logs || !is_of_log(line));
+        let server = |address: String| Subject::new(SubjectKind::Server, &address);
+        for (kind, line) in &lines {
+            match kind {
+                LineKind::Away => {
+                    found.extend(named_servers(line).into_iter().map(server));
+                    lacking(line, found);
                 }
+                LineKind::Lacks => lacking(line, found),
+                LineKind::Heals => {
+                    for back in named_servers(line) {
+                        found.retain(|one| {
+                            one.kind != SubjectKind::Server || !same(&one.name, &back)
+                        });
+                    }
+                }
+                LineKind::Asks => {}
             }
-            LineKind::Asks => {}
         }
-    }
-    let names_one = found.iter().any(|one| one.kind == SubjectKind::Server);
-    if is_away && !names_one {
-        let asks = lines.iter().filter(|(kind, _)| *kind == LineKind::Asks);
-        found.extend(asks.flat_map(|(_, line)| named_servers(line)).map(server));
+        let names_one = found.iter().any(|one| one.kind == SubjectKind::Server);
+        if self.is_away && !names_one {
+            let asks = lines.iter().filter(|(kind, _)| *kind == LineKind::Asks);
+            found.extend(asks.flat_map(|(_, line)| named_servers(line)).map(server));
+        }
     }
 }
 
@@ -223,15 +232,15 @@ fn is_answer(failure: &Failure, triaged: &TriagedFailure) -> bool {
     match diagnosis.root_cause.as_str() {
         // What waited in vain says no more.
         "fixture_error" | "internal_error" | "locator_not_found" | "process_crashed"
-        | "resource_exhausted" | "test_timeout" | "unknown" | "upstream_error" | "wait_timeout" => {
-            true
-        }
+        | "resource_exhausted" | "test_timeout" | "upstream_error" | "wait_timeout" => true,
         cause => {
             let told = triaged.message.as_deref().unwrap_or_default();
             let told = told
                 .replace("AssertionError: ", "")
                 .replace("AssertionFailedError: ", "");
-            let shown = diagnosis.rule.starts_with("http/")
+            let silent = cause == "unknown" && told.is_empty();
+            let shown = silent
+                || diagnosis.rule.starts_with("http/")
                 || ERROR.as_ref().is_some_and(|error| error.is_match(&told));
             // What the product stumbles over is its own.
             let in_product = || {

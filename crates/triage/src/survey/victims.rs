@@ -111,6 +111,9 @@ pub(super) fn take_victims(
     for (at, to) in taken {
         groups[to].followers.push(at);
     }
+    for group in groups {
+        group.followers.sort_unstable();
+    }
 }
 
 /// The groups that establish a cause, by what it is about.

@@ -150,6 +150,12 @@ fn a_wrong_value_is_wrong_whoever_is_away_besides() {
                 log,
             ),
             told(
+                "count",
+                "total = 12, want 13",
+                "    cart_test.go:31: total = 12, want 13\n2026-03-01T10:00:00Z WARN stock.acme.test:7300: Connection refused",
+                "",
+            ),
+            told(
                 "index",
                 "IndexError: list index out of range",
                 "shop/cart.py:31: in total\nE  IndexError: list index out of range\n\nshop/cart.py:31: IndexError",
@@ -157,7 +163,7 @@ fn a_wrong_value_is_wrong_whoever_is_away_besides() {
             ),
         ],
     );
-    assert_eq!(causes(&report), [["index"], ["stock"], ["sum"]]);
+    assert_eq!(causes(&report), [["count"], ["index"], ["stock"], ["sum"]]);
 }
 
 #[test]
