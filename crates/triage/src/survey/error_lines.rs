@@ -205,8 +205,9 @@ fn read_lines<'t>(text: &'t str, part: Range<usize>, found: &mut Vec<(LineKind, 
         };
         if word.start() < read {
             // The kind that stands first counts.
-            if let Some((known, _)) = &mut last
+            if let Some((known, line)) = &mut last
                 && rank(kind) < rank(*known)
+                && !is_quiet(line, kind)
             {
                 *known = kind;
             }
@@ -270,7 +271,7 @@ pub(super) fn is_of_log(line: &str) -> bool {
     let mut words = head.split(|c: char| !c.is_ascii_alphanumeric());
     let begins = head.trim_start_matches([' ', '[', '\t']);
     let time = |c: char| c.is_ascii_digit() || matches!(c, '-' | '/' | ':');
-    let time = begins.split(|c| !time(c)).next().unwrap_or_default();
+    let time = begins.split(|c: char| !time(c)).next().unwrap_or_default();
     let is_time = time.len() >= 8 && time.contains(['-', '/', ':']);
     is_time || words.any(|word| LEVELS.contains(&word))
 }
@@ -300,7 +301,7 @@ mod tests {
     fn only_lines_that_tell_of_an_error_are_read() {
         let text = "2026-03-01 INFO retry after a timeout of db:5432\n\
                     2026-03-01 WARN db:5432: Connection refused\n\
-                    connected to cache:6379\n\
+                    INFO reconnected to cache:6379 after a timeout\n\
                     all is well\n    raise ConnectionError(\"host not found\")\n\
                     E   FileNotFoundError: [Errno 2] No such file or directory: '/etc/a.yml'";
         let kinds: Vec<LineKind> = telling_lines(text).iter().map(|(kind, _)| *kind).collect();
