@@ -239,7 +239,10 @@ fn is_answer(failure: &Failure, triaged: &TriagedFailure) -> bool {
                 .replace("AssertionError: ", "")
                 .replace("AssertionFailedError: ", "");
             let silent = cause == "unknown" && told.is_empty();
+            // Whose assertions wait until they hold.
+            let waited = diagnosis.rule == "browser/web-first-assertion";
             let shown = silent
+                || waited
                 || diagnosis.rule.starts_with("http/")
                 || ERROR.as_ref().is_some_and(|error| error.is_match(&told));
             // What the product stumbles over is its own.
