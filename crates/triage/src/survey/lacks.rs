@@ -347,6 +347,11 @@ mod tests {
                 "data/a.json",
             ),
             (
+                "bootloader: no answer on /dev/ttyACM3",
+                Kind::File,
+                "/dev/ttyACM3",
+            ),
+            (
                 "/dev/ttyACM3: No such file or directory",
                 Kind::File,
                 "/dev/ttyACM3",
