@@ -136,7 +136,7 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
         return BTreeSet::new();
     }
     let mut found: BTreeSet<Subject> = raised_within(failure, root_cause).into_iter().collect();
-    let reader = Reader {
+    let reader = MentionReader {
         is_away,
         logs: is_away || is_answer(failure, triaged),
     };
@@ -150,14 +150,14 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
 }
 
 /// How the texts of a failure are read.
-struct Reader {
+struct MentionReader {
     /// Its client was not answered.
     is_away: bool,
     /// What a log says counts, which some writers put into the failure's text.
     logs: bool,
 }
 
-impl Reader {
+impl MentionReader {
     /// Adds what a text names, and takes away the servers that it says are back. Whom a
     /// client that was not answered asks is added where nobody else is named.
     fn read(&self, text: &str, found: &mut BTreeSet<Subject>) {
