@@ -340,9 +340,13 @@ fn is_called_by_runner(text: &str, place: &str) -> bool {
         "SuiteContext",
         "World",
     ];
-    let at = place.as_ptr().addr() - text.as_ptr().addr();
-    let begins = text[..at].rfind('\n').map_or(0, |at| at + 1);
-    let called = text[begins..at].trim_start().trim_start_matches("at ");
+    // A place may be told elsewhere than in the text.
+    let at = place.as_ptr().addr().checked_sub(text.as_ptr().addr());
+    let Some(before) = at.and_then(|at| text.get(..at)) else {
+        return false;
+    };
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let called = line.trim_start().trim_start_matches("at ");
     let called = called.trim_start_matches("async ");
     let context = called.strip_suffix(".<anonymous> (");
     context.is_some_and(|context| CONTEXTS.contains(&context))
