@@ -1,6 +1,6 @@
 //! What can be typed, and what comes of typing it wrong.
 
-use crate::support::{Ended, Project, Run};
+use crate::support::{Ended, Project, Run, slice};
 use serde_json::Value;
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -850,12 +850,12 @@ fn a_reader_that_goes_away_changes_no_exit_code() {
         (&["init", "--output", "-", "--", "jelly", "mock"], 0),
         (&["mock", "--list-faults"], 0),
     ];
-    for (args, code) in cases {
+    for &(args, code) in slice(3, cases) {
         let heard = project.jelly(args).output();
-        assert_eq!(heard.code, Some(*code), "{args:?}: {}", heard.stderr);
+        assert_eq!(heard.code, Some(code), "{args:?}: {}", heard.stderr);
         for (stdout, stderr) in [(true, false), (false, true)] {
             let ended = unread(&project, args, stdout, stderr);
-            assert_eq!(ended, Some(*code), "{args:?}, {stdout} {stderr}");
+            assert_eq!(ended, Some(code), "{args:?}, {stdout} {stderr}");
         }
     }
 }

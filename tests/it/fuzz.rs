@@ -166,6 +166,7 @@ fn nothing_is_found_in_a_server_that_is_sound() {
 /// Other bugs, at other places: nested arguments, lists, defaults, unions, ids that
 /// another tool returned, an answer that comes twice and late.
 #[test]
+#[ignore = "takes long, and is of the kind of the planted bugs; `.ci/full` runs it"]
 fn bugs_behind_nested_and_optional_arguments_are_found() {
     let project = Project::empty();
     let server = fixture("notes.mjs");

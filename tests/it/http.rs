@@ -485,7 +485,7 @@ fn the_exit_of_a_started_server_is_the_failure_and_not_the_refused_connection() 
 #[test]
 fn a_started_server_that_never_listens_times_out_with_what_stood_in_the_way() {
     let entry = started("print('busy'); time.sleep(60)", "")
-        .replace("startup_timeout: 20s", "startup_timeout: 1s");
+        .replace("startup_timeout: 20s", "startup_timeout: 3s");
     let project = Project::with(&plan(&entry, WORK));
     let run = project.run(&["--max-iterations", "1"]);
     let failure = run.last().failure("s");

@@ -2,7 +2,7 @@
 //! are, and fail when their server changes.
 
 use crate::support::http::{Http, json_answer, legacy, respond, result, text};
-use crate::support::{Project, real};
+use crate::support::{Project, real, slice};
 use serde_json::{Value, json};
 
 /// The servers of npm, in a project that has them beside it.
@@ -170,30 +170,33 @@ if 'structuredContent' in result:
     result['structuredContent']['edges'] = result['structuredContent'].pop('relations', [])";
     let uncalled = "
 if listed: listed['create_entities']['outputSchema']['properties']['entities'] = {'type': 'object'}";
-    for (what, change, step) in [
-        (
-            "a called tool has another name",
-            "if listed: listed['read_graph']['name'] = 'read_graph2'",
-            "tools",
-        ),
-        (
-            "a tool that is not called has another name",
-            "if listed: listed['delete_relations']['name'] = 'x'",
-            "tools",
-        ),
-        ("an output breaks its schema", breach, "read_graph"),
-        ("schema and output change together", both, "read_graph"),
-        (
-            "a schema is no more declared",
-            "if listed: del listed['read_graph']['outputSchema']",
-            "tools",
-        ),
-        (
-            "the schema of a tool that is not called changes",
-            uncalled,
-            "tools",
-        ),
-    ] {
+    for (what, change, step) in slice(
+        2,
+        [
+            (
+                "a called tool has another name",
+                "if listed: listed['read_graph']['name'] = 'read_graph2'",
+                "tools",
+            ),
+            (
+                "a tool that is not called has another name",
+                "if listed: listed['delete_relations']['name'] = 'x'",
+                "tools",
+            ),
+            ("an output breaks its schema", breach, "read_graph"),
+            ("schema and output change together", both, "read_graph"),
+            (
+                "a schema is no more declared",
+                "if listed: del listed['read_graph']['outputSchema']",
+                "tools",
+            ),
+            (
+                "the schema of a tool that is not called changes",
+                uncalled,
+                "tools",
+            ),
+        ],
+    ) {
         project.write("change.py", change);
         let run = project
             .jelly(&["run", "plans/memory.yaml", "--seed", "1"])

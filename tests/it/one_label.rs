@@ -3,7 +3,7 @@
 //! the hook's bundle, in the history and in doctor.
 
 use crate::support::doctor::{examined, fixes, of};
-use crate::support::{Project, Run};
+use crate::support::{Project, Run, slice};
 use jelly_mock::{CATALOGUE, Fault, FaultEntry};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -158,7 +158,7 @@ fn same(one: &Labels, other: &Labels, names: &BTreeMap<String, String>) {
 
 #[test]
 fn every_fault_has_one_label_in_run_report_and_history() {
-    let faults = faults();
+    let faults: BTreeMap<String, String> = slice(2, faults()).into_iter().collect();
     let servers: Map<String, Value> = faults
         .iter()
         .map(|(name, fault)| {
@@ -192,7 +192,7 @@ fn every_fault_has_one_label_in_run_report_and_history() {
     std::fs::create_dir(project.path(".jelly")).unwrap();
     let run = project.run(&["--report", "ctrf=ctrf.json"]);
     let labels = labels_of_run(&run);
-    assert!(labels.len() > 60, "{} failures only", labels.len());
+    assert!(labels.len() > 30, "{} failures only", labels.len());
 
     same(
         &labels,
@@ -272,7 +272,7 @@ fn doctor_and_run_give_a_server_that_does_not_start_one_label() {
     .into_iter()
     .map(|(name, server)| (name.to_owned(), server))
     .collect();
-    for (name, fault) in faults() {
+    for (name, fault) in slice(2, faults()) {
         let at_start = ["@spawn", "@handshake", "require_", "exit", "http_banner"];
         if at_start.iter().any(|place| fault.contains(place)) && !fault.starts_with("slow") {
             let entry = json!({"command": JELLY, "args": ["mock", "--fault", fault]});
@@ -302,7 +302,7 @@ fn doctor_and_run_give_a_server_that_does_not_start_one_label() {
             compared += 1;
         }
     }
-    assert!(compared > 30, "{compared}");
+    assert!(compared > 22, "{compared}");
 }
 
 #[test]
