@@ -81,6 +81,8 @@ const WORDS: [(LineKind, &[&str]); 4] = [
             "not set",
             "not found",
             "not installed",
+            "not loaded",
+            "not enabled",
             "not defined",
             "not provided",
             "not configured",

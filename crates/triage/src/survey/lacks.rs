@@ -3,6 +3,7 @@
 //!
 //! Only where a sentence names it as that; a name that merely stands in a line is none.
 
+use super::extensions::{extension_named, extension_of_class, extension_of_function};
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -37,6 +38,10 @@ pub(super) enum SubjectKind {
     Disk,
     /// An exception at a line of the product: both, and what it says but for values.
     Raised,
+    /// A class, by whose name the extension is known that brings it.
+    Class,
+    /// An extension of the language.
+    Extension,
 }
 
 /// A thing that causes are about, by its name.
@@ -60,7 +65,7 @@ const VARIABLE: &str = r"(?P<name>[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)";
 const PATH: &str = r"(?P<name>(?:[A-Za-z]:\\|\.{0,2}/)?[\w.@+~-]+(?:[/\\][\w.@+~-]+)+|/[\w.@+~-]+)";
 
 /// The sentences, with `<VARIABLE>` and `<PATH>` for those names.
-const FORMS: [(SubjectKind, &[&str]); 13] = [
+const FORMS: [(SubjectKind, &[&str]); 15] = [
     (
         SubjectKind::Variable,
         &[
@@ -81,7 +86,6 @@ const FORMS: [(SubjectKind, &[&str]); 13] = [
         &[
             r#"(?:Cannot find (?:module|package)|[Cc]annot find package|[Nn]o module named|cannot load such file --|[Uu]nable to load (?:shared library|DLL)|error while loading shared libraries:|[Cc]ould not load file or assembly) ['"`]?(?P<name>@?\w[\w./@+-]*)"#,
             r#"[Mm]odule not found: (?:Error: )?Can't resolve ['"](?P<name>@?\w[\w./@+-]*)['"]"#,
-            r#"\bClass ['"](?P<name>\w[\w\\]*)['"] not found"#,
             r"(?:NoClassDefFoundError|ClassNotFoundException): (?P<name>\w[\w./$]*)",
             r"[Cc]an't locate (?P<name>\w[\w/]*\.pm)\b",
         ],
@@ -167,6 +171,18 @@ const FORMS: [(SubjectKind, &[&str]); 13] = [
         &[r"[Cc]all to undefined function (?P<name>\w[\w\\]*)\(\)"],
     ),
     (
+        SubjectKind::Class,
+        &[r#"\bClass ['"](?P<name>\w[\w\\]*)['"] not found"#],
+    ),
+    (
+        SubjectKind::Extension,
+        &[
+            r#"\b(?P<name>[a-z]\w+)['"`]? (?:PHP )?[Ee]xtension (?:is |was |must be |has to be )?(?:not (?:available|enabled|found|installed|loaded)|missing|required)\b"#,
+            r#"\b[Ee]xtension ['"`(]?(?P<name>[a-z]\w+)['"`)]? (?:is |was )?(?:not (?:available|enabled|found|installed|loaded)|missing|required)\b"#,
+            r"\bext-(?P<name>\w+)\b[^\n]{0,40}?\b(?:missing|not installed|not loaded)\b",
+        ],
+    ),
+    (
         SubjectKind::Disk,
         &[
             r"(?i:no space left on device|\bENOSPC\b|\bdisk (?:is )?full\b|not enough space on the disk|\berrno=28\b)",
@@ -218,13 +234,26 @@ pub(super) fn lacking(text: &str, found: &mut BTreeSet<Subject>) {
             let name = lacks.name("name");
             let after = name.map_or(0, |name| name.end());
             let name = name.map_or(&b""[..], |name| name.as_bytes());
-            if let Ok(name) = std::str::from_utf8(name)
-                && let Some(name) = named(*kind, name, &bytes[after..])
-            {
-                found.insert(Subject::new(*kind, &name));
+            if let Ok(name) = std::str::from_utf8(name) {
+                found.extend(subject(*kind, name, &bytes[after..]));
             }
         }
     }
+}
+
+/// What is lacking by this name, if it is one: what brings it, where that is known.
+fn subject(kind: SubjectKind, name: &str, after: &[u8]) -> Option<Subject> {
+    let name = named(kind, name, after)?;
+    let extension = match kind {
+        SubjectKind::Function => extension_of_function(&name),
+        SubjectKind::Class => extension_of_class(&name),
+        _ => None,
+    };
+    Some(match (extension, kind) {
+        (Some(extension), _) => Subject::new(SubjectKind::Extension, extension),
+        (None, SubjectKind::Class) => Subject::new(SubjectKind::Module, &name),
+        (None, kind) => Subject::new(kind, &name),
+    })
 }
 
 /// The name of what is lacking, however it is written; nothing for what is no such name.
@@ -244,7 +273,12 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
                 false => name.to_ascii_uppercase(),
             })
         }
-        SubjectKind::Module => Some(name.replace('/', ".")),
+        // What Ruby loads of its own may be a library of C.
+        SubjectKind::Module => {
+            let name = name.strip_suffix(".so").unwrap_or(name);
+            Some(name.replace('/', "."))
+        }
+        SubjectKind::Extension => extension_named(name).map(str::to_owned),
         SubjectKind::Program => {
             let program = name.rsplit('/').next().unwrap_or(name);
             Some(program.to_owned())
@@ -263,6 +297,7 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
         | SubjectKind::Component
         | SubjectKind::Function
         | SubjectKind::Disk
+        | SubjectKind::Class
         | SubjectKind::Raised => Some(name.to_owned()),
     }
 }
@@ -396,6 +431,36 @@ mod tests {
                 Kind::Topic,
                 "orders.v3",
             ),
+            (
+                "Error: Call to undefined function Acme\\Text\\grapheme_strlen()",
+                Kind::Extension,
+                "intl",
+            ),
+            (
+                "Error: Class \"IntlDateFormatter\" not found",
+                Kind::Extension,
+                "intl",
+            ),
+            (
+                "The intl extension is not available",
+                Kind::Extension,
+                "intl",
+            ),
+            (
+                "requires PHP extension ext-intl * but it is missing from your system",
+                Kind::Extension,
+                "intl",
+            ),
+            (
+                "Error: Class \"Acme\\Collator\" not found",
+                Kind::Module,
+                "Acme\\Collator",
+            ),
+            (
+                "LoadError: cannot load such file -- openssl.so",
+                Kind::Module,
+                "openssl",
+            ),
             ("expected { reason: 'ENOSPC' }", Kind::Disk, ""),
             ("errno=28 No space left on device", Kind::Disk, ""),
         ] {
@@ -414,6 +479,7 @@ mod tests {
             "FileNotFoundException at com/acme/Cart.java:31",
             "column reference \"id\" is ambiguous",
             "the required field is missing",
+            "the browser extension is not installed",
         ] {
             assert!(lacks(text).is_empty(), "{text}: {:?}", lacks(text));
         }

@@ -15,6 +15,7 @@ mod collect;
 mod contexts;
 mod error_lines;
 mod exit;
+mod extensions;
 mod group;
 mod health;
 mod host_names;

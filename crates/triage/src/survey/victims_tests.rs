@@ -317,3 +317,40 @@ fn a_test_that_spring_gave_up_is_a_victim_of_its_own_context() {
         [vec!["cart", "paid"], vec!["lost"], vec!["returned", "send"]]
     );
 }
+
+#[test]
+fn who_lacks_what_an_extension_brings_lacks_the_extension() {
+    let report = report(
+        "phpunit",
+        &[
+            told(
+                "sorts",
+                "Error: Class \"Collator\" not found",
+                "Error: Class \"Collator\" not found\n\n/srv/src/Names.php:8\n/srv/tests/NamesTest.php:9",
+                "",
+            ),
+            told(
+                "counts",
+                "Error: Call to undefined function Acme\\grapheme_strlen()",
+                "Error: Call to undefined function Acme\\grapheme_strlen()\n\n/srv/src/Text.php:4\n/srv/tests/TextTest.php:9",
+                "",
+            ),
+            told(
+                "packs",
+                "Error: Class \"ZipArchive\" not found",
+                "Error: Class \"ZipArchive\" not found\n\n/srv/src/Pack.php:8\n/srv/tests/PackTest.php:9",
+                "",
+            ),
+            told(
+                "collates",
+                "Error: Class \"Acme\\Collator\" not found",
+                "Error: Class \"Acme\\Collator\" not found\n\n/srv/src/Other.php:8\n/srv/tests/OtherTest.php:9",
+                "",
+            ),
+        ],
+    );
+    assert_eq!(
+        causes(&report),
+        [vec!["collates"], vec!["counts", "sorts"], vec!["packs"]]
+    );
+}
