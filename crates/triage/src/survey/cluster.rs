@@ -13,7 +13,7 @@ use super::parametrized::one_line_each;
 use super::queries::without_query;
 use super::same_line::same_lines;
 use super::subject::{outage, same};
-use super::victims::{join_lacking, take_victims};
+use super::victims::{join_lacking, join_missing, take_victims};
 use super::words;
 use crate::engine::skeleton;
 use foldhash::quality::RandomState;
@@ -41,6 +41,7 @@ pub fn clusters(
     join_by_line(&views, &mut groups, failed_at);
     join_outages(&views, &mut groups, &addresses);
     join_lacking(&views, &mut groups);
+    join_missing(&views, &mut groups, mentions);
     take_victims(&views, &mut groups, mentions, &addresses, failed_at);
     // There may be as many causes as failures, and both take their room.
     drop(views);

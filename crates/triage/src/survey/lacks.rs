@@ -42,6 +42,10 @@ pub(super) enum SubjectKind {
     Class,
     /// An extension of the language.
     Extension,
+    /// An element of a page or screen that a test did not find.
+    Element,
+    /// A field of a document that is not there by this name.
+    Field,
 }
 
 /// A thing that causes are about, by its name.
@@ -298,6 +302,8 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
         | SubjectKind::Function
         | SubjectKind::Disk
         | SubjectKind::Class
+        | SubjectKind::Element
+        | SubjectKind::Field
         | SubjectKind::Raised => Some(name.to_owned()),
     }
 }

@@ -5,7 +5,9 @@
 //! themselves. Most failures say what they are about where everybody sees it, or mention
 //! nothing, and nothing is kept of those.
 
+use super::elements::missing_element;
 use super::error_lines::{LineKind, is_of_log, telling_lines};
+use super::fields::missing_field;
 use super::lacks::{Subject, SubjectKind, lacking};
 use super::raised::raised_within;
 use super::subject::{Outage, outage, same};
@@ -59,6 +61,12 @@ impl Mentions {
 
     pub(super) fn is_empty(&self) -> bool {
         self.of.is_empty()
+    }
+
+    /// The element or the field that a failure of the report misses.
+    pub(super) fn missing(&self, failure: &FailureView<'_>) -> Option<&Subject> {
+        self.of(failure)
+            .find(|one| matches!(one.kind, SubjectKind::Element | SubjectKind::Field))
     }
 
     /// What a failure of the report mentions.
@@ -136,6 +144,9 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
         return BTreeSet::new();
     }
     let mut found: BTreeSet<Subject> = raised_within(failure, root_cause).into_iter().collect();
+    if !is_away {
+        found.extend(misses(failure, triaged));
+    }
     let reader = MentionReader {
         is_away,
         logs: is_away || is_answer(failure, triaged),
@@ -147,6 +158,22 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
         reader.read(text, &mut found);
     }
     found
+}
+
+/// The element or the field that a failure did not find by its name.
+fn misses(failure: &Failure, triaged: &TriagedFailure) -> Option<Subject> {
+    let mut texts = [&failure.text, &failure.message].into_iter().flatten();
+    if let Some(element) = texts.find_map(|text| missing_element(text)) {
+        return Some(Subject::new(SubjectKind::Element, &element));
+    }
+    let diagnosis = &triaged.diagnosis;
+    let evidence = diagnosis.evidence.as_ref();
+    let evidence = evidence.map(|evidence| evidence.text.as_str());
+    let told = [triaged.message.as_deref(), evidence];
+    let compares = diagnosis.root_cause == "assertion_mismatch";
+    let compared = failure.text.as_deref().filter(|_| compares);
+    let field = missing_field(told.into_iter().flatten(), compared)?;
+    Some(Subject::new(SubjectKind::Field, &field))
 }
 
 /// How the texts of a failure are read.

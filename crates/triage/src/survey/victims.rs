@@ -35,11 +35,56 @@ pub(super) fn join_lacking(views: &[FailureView<'_>], groups: &mut [Group]) {
         let home = about.iter().find_map(|subject| homes.get(subject).copied());
         let home = home.unwrap_or(at);
         merge(groups, home, at);
-        groups[home].victims.sort_unstable();
         for subject in about {
             homes.entry(subject).or_insert(home);
         }
     }
+    for group in groups {
+        group.victims.sort_unstable();
+    }
+}
+
+/// Joins groups whose failures did not find the same element of a page, or no field of the
+/// same name, whatever each test wanted of it.
+pub(super) fn join_missing(
+    views: &[FailureView<'_>],
+    groups: &mut [Group],
+    mentions: &HashMap<String, Mentions>,
+) {
+    if mentions.values().all(Mentions::is_empty) {
+        return;
+    }
+    let causes: Vec<(usize, &Subject)> = groups
+        .iter()
+        .enumerate()
+        .take(CAUSES)
+        .filter_map(|(at, group)| Some((at, missing_of(views, group, mentions)?)))
+        .collect();
+    let mut homes: HashMap<&Subject, usize> = HashMap::new();
+    for (at, missing) in causes {
+        let home = *homes.entry(missing).or_insert(at);
+        merge(groups, home, at);
+    }
+    for group in groups {
+        group.victims.sort_unstable();
+    }
+}
+
+/// The element or the field that all failures of a group miss.
+fn missing_of<'m>(
+    views: &[FailureView<'_>],
+    group: &Group,
+    mentions: &'m HashMap<String, Mentions>,
+) -> Option<&'m Subject> {
+    let mut missing = None;
+    for at in group.victims.iter().take(ASKED) {
+        let view = &views[*at];
+        let told = mentions.get(view.report)?.missing(view)?;
+        if *missing.get_or_insert(told) != told {
+            return None;
+        }
+    }
+    missing
 }
 
 /// What a group's failures say is lacking.

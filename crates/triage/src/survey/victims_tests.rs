@@ -354,3 +354,78 @@ fn who_lacks_what_an_extension_brings_lacks_the_extension() {
         [vec!["collates"], vec!["counts", "sorts"], vec!["packs"]]
     );
 }
+
+#[test]
+fn an_element_that_is_gone_is_one_cause_whatever_was_wanted_of_it() {
+    let report = report(
+        "playwright",
+        &[
+            told(
+                "shows",
+                "wish.spec.ts:9:7 shows",
+                "Error: expect(locator).toHaveText(expected) failed\n\nLocator: getByTestId('wish-list')\nExpected: \"2\"\nReceived: <element(s) not found>\nTimeout: 5000ms\n\nCall log:\n  - Expect \"toHaveText\" with timeout 5000ms\n  - waiting for getByTestId('wish-list')",
+                "",
+            ),
+            told(
+                "opens",
+                "wish.spec.ts:19:7 opens",
+                "Test timeout of 30000ms exceeded.\n\nError: locator.click: Test timeout of 30000ms exceeded.\nCall log:\n  - waiting for getByTestId('wish-list')",
+                "",
+            ),
+            told(
+                "sums",
+                "wish.spec.ts:29:7 sums",
+                "Error: expect(locator).toHaveText(expected) failed\n\nLocator: getByTestId('wish-sum')\nExpected: \"2\"\nReceived: <element(s) not found>\nTimeout: 5000ms\n\nCall log:\n  - Expect \"toHaveText\" with timeout 5000ms\n  - waiting for getByTestId('wish-sum')",
+                "",
+            ),
+            // It is there.
+            told(
+                "reads",
+                "wish.spec.ts:39:7 reads",
+                "Error: expect(locator).toHaveText(expected) failed\n\nLocator: getByTestId('wish-list')\nExpected: \"one\"\nReceived: \"two\"\nTimeout: 5000ms\n\nCall log:\n  - Expect \"toHaveText\" with timeout 5000ms\n  - waiting for getByTestId('wish-list')\n  - 9 × locator resolved to <ul data-testid=\"wish-list\">two</ul>",
+                "",
+            ),
+        ],
+    );
+    assert_eq!(
+        causes(&report),
+        [vec!["opens", "shows"], vec!["reads"], vec!["sums"]]
+    );
+}
+
+#[test]
+fn a_field_that_has_another_name_is_one_cause() {
+    let report = report(
+        "nextest",
+        &[
+            told(
+                "parses",
+                "called `Result::unwrap()` on an `Err` value: Error(\"missing field `netPrice`\", line: 1, column: 31)",
+                "thread 'parses' panicked at tests/items.rs:8:9:\ncalled `Result::unwrap()` on an `Err` value: Error(\"missing field `netPrice`\", line: 1, column: 31)",
+                "",
+            ),
+            told(
+                "keeps",
+                "no key net_price in {\"netPrice\":7}",
+                "thread 'keeps' panicked at tests/items.rs:18:9:\nno key net_price in {\"netPrice\":7}",
+                "",
+            ),
+            told(
+                "weighs",
+                "unexpected error: missing field `netWeight` at line 1 column 9",
+                "thread 'weighs' panicked at tests/items.rs:28:9:\nunexpected error: missing field `netWeight` at line 1 column 9",
+                "",
+            ),
+            told(
+                "rounds",
+                "assertion `left == right` failed; left: \"{\\\"net_price\\\":7}\"; right: \"{\\\"net_price\\\":8}\"",
+                "thread 'rounds' panicked at tests/items.rs:38:9:\nassertion `left == right` failed\n  left: \"{\\\"net_price\\\":7}\"\n right: \"{\\\"net_price\\\":8}\"",
+                "",
+            ),
+        ],
+    );
+    assert_eq!(
+        causes(&report),
+        [vec!["keeps", "parses"], vec!["rounds"], vec!["weighs"]]
+    );
+}
