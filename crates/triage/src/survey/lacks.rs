@@ -46,6 +46,8 @@ pub(super) enum SubjectKind {
     Element,
     /// A field of a document that is not there by this name.
     Field,
+    /// What a client says that names no server.
+    Sentence,
 }
 
 /// A thing that causes are about, by its name.
@@ -304,6 +306,7 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
         | SubjectKind::Class
         | SubjectKind::Element
         | SubjectKind::Field
+        | SubjectKind::Sentence
         | SubjectKind::Raised => Some(name.to_owned()),
     }
 }

@@ -9,6 +9,7 @@ use super::elements::missing_element;
 use super::error_lines::{LineKind, is_of_log, telling_lines};
 use super::fields::missing_field;
 use super::lacks::{Subject, SubjectKind, lacking};
+use super::quoted::sentences;
 use super::raised::raised_within;
 use super::subject::{Outage, outage, same};
 use crate::engine::{address, addresses, failing_line, stumbled};
@@ -146,6 +147,7 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
     let mut found: BTreeSet<Subject> = raised_within(failure, root_cause).into_iter().collect();
     if !is_away {
         found.extend(misses(failure, triaged));
+        found.extend(quoted(failure, root_cause));
     }
     let reader = MentionReader {
         is_away,
@@ -158,6 +160,19 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
         reader.read(text, &mut found);
     }
     found
+}
+
+/// What a failure that is no outage itself quotes of clients that reached nobody.
+fn quoted(failure: &Failure, root_cause: &str) -> Vec<Subject> {
+    // Whoever raises an error of its own may quote any.
+    if !SYMPTOMS.contains(&root_cause) {
+        return Vec::new();
+    }
+    let texts = [&failure.message, &failure.text].into_iter().flatten();
+    texts
+        .flat_map(|text| sentences(text))
+        .map(|said| Subject::new(SubjectKind::Sentence, said))
+        .collect()
 }
 
 /// The element or the field that a failure did not find by its name.

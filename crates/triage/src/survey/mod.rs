@@ -27,6 +27,7 @@ mod mentions;
 mod outages;
 mod parametrized;
 mod queries;
+mod quoted;
 mod raised;
 mod read;
 mod record_key;

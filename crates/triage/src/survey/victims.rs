@@ -5,6 +5,7 @@ use super::addresses::Addresses;
 use super::group::{Group, SERVERS, merge, subjects};
 use super::lacks::{Subject, SubjectKind};
 use super::mentions::{Mentions, established};
+use super::quoted::sentences;
 use super::raised::raised_by;
 use super::subject::{Outage, host_of, outage, same};
 use jelly_base::model::FailureView;
@@ -102,6 +103,22 @@ fn lacking_of(views: &[FailureView<'_>], group: &Group) -> BTreeSet<Subject> {
     found
 }
 
+/// What the clients of an outage say without the name of a server.
+fn said_of(views: &[FailureView<'_>], group: &Group) -> BTreeSet<Subject> {
+    let mut found = BTreeSet::new();
+    let mut last = None;
+    for view in group.victims.iter().take(ASKED).map(|at| &views[*at]) {
+        let told = (view.evidence.map(|(_, text)| text), view.message);
+        if last != Some(told) {
+            let texts = [told.0, told.1].into_iter().flatten();
+            let said = texts.flat_map(sentences);
+            found.extend(said.map(|said| Subject::new(SubjectKind::Sentence, said)));
+            last = Some(told);
+        }
+    }
+    found
+}
+
 /// Moves failures to the one cause whose server, variable or the like they mention, as
 /// those that fail of it. Who mentions two causes stays where it is.
 pub(super) fn take_victims(
@@ -190,6 +207,12 @@ impl Causes {
                         let (host, _) = host_of(&server);
                         let known = causes.away.entry(host.to_owned()).or_default();
                         known.push((server, at));
+                    }
+                }
+                for subject in said_of(views, group) {
+                    let known = causes.lacking.entry(subject).or_insert(Some(at));
+                    if *known != Some(at) {
+                        *known = None;
                     }
                 }
             }

@@ -429,3 +429,31 @@ fn a_field_that_has_another_name_is_one_cause() {
         [vec!["keeps", "parses"], vec!["rounds"], vec!["weighs"]]
     );
 }
+
+#[test]
+fn who_quotes_a_driver_that_names_no_server_is_a_victim_of_its_outage() {
+    let report = report(
+        "phpunit",
+        &[
+            told(
+                "finds",
+                "PDOException: SQLSTATE[HY000] [2002] Connection refused",
+                "PDOException: SQLSTATE[HY000] [2002] Connection refused\n\n/srv/src/Db.php:8\n/srv/tests/DbTest.php:7",
+                "",
+            ),
+            told(
+                "pages",
+                "App\\QueryException: SQLSTATE[HY000] [2002] Connection refused (Connection: mysql, SQL: select * from `items` limit 1)",
+                "App\\QueryException: SQLSTATE[HY000] [2002] Connection refused (Connection: mysql, SQL: select * from `items` limit 1)\nFailed asserting that 500 is identical to 200.\n\n/srv/tests/PageTest.php:7",
+                "",
+            ),
+            told(
+                "mails",
+                "App\\MailException: Connection to the mail host refused",
+                "App\\MailException: Connection to the mail host refused\nFailed asserting that 500 is identical to 200.\n\n/srv/tests/MailTest.php:7",
+                "",
+            ),
+        ],
+    );
+    assert_eq!(causes(&report), [vec!["finds", "pages"], vec!["mails"]]);
+}
