@@ -56,6 +56,8 @@ const WORDS: [(LineKind, &[&str]); 4] = [
             "connection error",
             "connection closed",
             "hang up",
+            "failed to fetch",
+            "fetch failed",
             "broken pipe",
             "enotfound",
             "eai_again",
@@ -205,6 +207,9 @@ fn read_lines<'t>(text: &'t str, part: Range<usize>, found: &mut Vec<(LineKind, 
         let Some(kind) = kinds.get(word.pattern().as_usize()).copied() else {
             continue;
         };
+        if is_setting(&bytes[word.start()..word.end()], &bytes[word.end()..]) {
+            continue;
+        }
         if word.start() < read {
             // The kind that stands first counts.
             if let Some((known, line)) = &mut last
@@ -235,6 +240,32 @@ fn read_lines<'t>(text: &'t str, part: Range<usize>, found: &mut Vec<(LineKind, 
         }
     }
     found.extend(last);
+}
+
+/// Whether a word is the name of how long somebody would wait: `timeout=5`,
+/// `'timeout': 5`, `timeoutMs`.
+fn is_setting(word: &[u8], after: &[u8]) -> bool {
+    if !word.eq_ignore_ascii_case(b"timeout") && !word.eq_ignore_ascii_case(b"time-out") {
+        return false;
+    }
+    let after = match after {
+        [b'_', ..] | [b'M', b's', ..] | [b'S', b'e', b'c', ..] | [b'I', b'n', ..] => return true,
+        [b'\\', b'"' | b'\'', rest @ ..] | [b'"' | b'\'', rest @ ..] => {
+            return matches!(rest.trim_ascii_start(), [b':' | b'=', ..]);
+        }
+        after => after.trim_ascii_start(),
+    };
+    match after {
+        [b'=', ..] => true,
+        // An address begins with digits, too.
+        [b':', value @ ..] => {
+            let value = value.trim_ascii_start();
+            let digits = value.iter().take_while(|byte| byte.is_ascii_digit());
+            let digits = digits.count();
+            digits > 0 && !matches!(value.get(digits), Some(b'.' | b':'))
+        }
+        _ => false,
+    }
 }
 
 fn rank(kind: LineKind) -> usize {
@@ -315,6 +346,29 @@ mod tests {
         let lines = telling_lines("connecting to db:5432: no such host");
         assert_eq!(lines.len(), 1);
         assert_eq!(lines[0].0, LineKind::Away);
+    }
+
+    #[test]
+    fn how_long_somebody_would_wait_is_no_error() {
+        for line in [
+            "Config(url='http://db:5432', timeout=5)",
+            "{'url': 'http://db:5432', 'timeout': 5}",
+            "{\\\"url\\\":\\\"http://db:5432\\\",\\\"timeout\\\":5}",
+            "url: http://db:5432, timeout: 5",
+            "read_timeout_ms of db:5432",
+            "timeoutMs of db:5432",
+        ] {
+            assert!(telling_lines(line).is_empty(), "{line}");
+        }
+        for line in [
+            "TimeoutError: db:5432",
+            "i/o timeout: db:5432",
+            "i/o timeout: 10.0.0.7:5432",
+            "db:5432 timed out (timeout=5)",
+            "TimeoutException at db:5432",
+        ] {
+            assert_eq!(telling_lines(line).len(), 1, "{line}");
+        }
     }
 
     #[test]

@@ -263,9 +263,10 @@ fn named_servers(line: &str) -> Vec<String> {
 fn is_answer(failure: &Failure, triaged: &TriagedFailure) -> bool {
     static ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
-            r"(?x) \b50[0-4]\b | \breturncode\b | \b[Ee]xit(?:ed|\ code|\ status|code|_code)?\b
-              | [Ss]erver\ [Ee]rror | \b-?1\ [!=]=\ 0\b | \b0\ [!=]=\ -?1\b
-              | (?i:unavailable|timed?\ ?out|not\ available|did\ not\ (?:come|answer|start))
+            r"(?x) \breturncode\b | \b[Ee]xit(?:ed|\ code|\ status|code|_code)?\b
+              | [Ss]erver\ [Ee]rror
+              | (?i:unavailable|timed\ ?out|time\ out|not\ available|did\ not\ (?:come|answer|start))
+              | (?i:time-?out)(?:Error|Exception|Expired|[\s.,;)]|:\s*[^\s\d]|$)
               | \bKeyError\b | ''\ == | ==\ '' | \b[Ee]rror['\x22]?:\ ",
         )
         .ok()
@@ -279,13 +280,15 @@ fn is_answer(failure: &Failure, triaged: &TriagedFailure) -> bool {
             let told = triaged.message.as_deref().unwrap_or_default();
             let told = told
                 .replace("AssertionError: ", "")
-                .replace("AssertionFailedError: ", "");
+                .replace("AssertionFailedError: ", "")
+                .replace("Error: expect(", "expect(");
             let silent = cause == "unknown" && told.is_empty();
             // Whose assertions wait until they hold.
             let waited = diagnosis.rule == "browser/web-first-assertion";
             let shown = silent
                 || waited
                 || diagnosis.rule.starts_with("http/")
+                || has_error_status(&told)
                 || ERROR.as_ref().is_some_and(|error| error.is_match(&told));
             // What the product stumbles over is its own.
             let in_product = || {
@@ -295,6 +298,19 @@ fn is_answer(failure: &Failure, triaged: &TriagedFailure) -> bool {
             shown && (cause != "code_exception" || !in_product())
         }
     }
+}
+
+/// Whether a message tells the status of a server's error: 500 items are no such one.
+fn has_error_status(told: &str) -> bool {
+    static STATUS: LazyLock<Option<[Regex; 2]>> = LazyLock::new(|| {
+        let others = r"(?x) \b(?: 20[0-6] | 30[1-8] | 4[012]\d )\b
+              | (?i: status | \bhttps?\b | \bcode\b | respon[sd] | gateway | upstream )
+              | \b(?: GET | POST | PUT | PATCH | DELETE )\b";
+        Some([Regex::new(r"\b50[0-4]\b").ok()?, Regex::new(others).ok()?])
+    });
+    STATUS
+        .as_ref()
+        .is_some_and(|both| both.iter().all(|one| one.is_match(told)))
 }
 
 #[cfg(test)]

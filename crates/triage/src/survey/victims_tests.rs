@@ -156,6 +156,30 @@ fn a_wrong_value_is_wrong_whoever_is_away_besides() {
                 "",
             ),
             told(
+                "amount",
+                "assert 500 == 350",
+                "E  assert 500 == 350\n\ntests/test_sum.py:7: AssertionError",
+                log,
+            ),
+            told(
+                "rows",
+                "assert 1 == 0",
+                "E  assert 1 == 0\n\ntests/test_rows.py:7: AssertionError",
+                log,
+            ),
+            told(
+                "matcher",
+                "Error: expect(received).toBe(expected) // Object.is equality",
+                "Error: expect(received).toBe(expected) // Object.is equality\n\nExpected: 3\nReceived: 4\n    at Object.toBe (/srv/test/a.test.js:4:5)",
+                log,
+            ),
+            told(
+                "setting",
+                "assert {'url': 'http://stock.acme.test:7300', 'timeout': 3} == {'url': 'http://stock.acme.test:7300', 'timeout': 5}",
+                "E  assert {'url': 'http://stock.acme.test:7300', 'timeout': 3} == {'url': 'http://stock.acme.test:7300', 'timeout': 5}\n\ntests/test_client.py:7: AssertionError",
+                log,
+            ),
+            told(
                 "index",
                 "IndexError: list index out of range",
                 "shop/cart.py:31: in total\nE  IndexError: list index out of range\n\nshop/cart.py:31: IndexError",
@@ -163,7 +187,19 @@ fn a_wrong_value_is_wrong_whoever_is_away_besides() {
             ),
         ],
     );
-    assert_eq!(causes(&report), [["count"], ["index"], ["stock"], ["sum"]]);
+    assert_eq!(
+        causes(&report),
+        [
+            ["amount"],
+            ["count"],
+            ["index"],
+            ["matcher"],
+            ["rows"],
+            ["setting"],
+            ["stock"],
+            ["sum"]
+        ]
+    );
 }
 
 #[test]
@@ -456,4 +492,32 @@ fn who_quotes_a_driver_that_names_no_server_is_a_victim_of_its_outage() {
         ],
     );
     assert_eq!(causes(&report), [vec!["finds", "pages"], vec!["mails"]]);
+}
+
+#[test]
+fn a_request_that_a_browser_could_not_send_is_about_its_server() {
+    let threw = |name, request| {
+        told(
+            name,
+            "The following error originated from your application code, not from Cypress.",
+            request,
+            "",
+        )
+    };
+    let report = report(
+        "cypress",
+        &[
+            told("stock", STOCK, STOCK, ""),
+            told("mail", MAIL, MAIL, ""),
+            threw(
+                "counts",
+                "TypeError: The following error originated from your application code, not from Cypress.\n\n  > Failed to fetch: GET http://stock.acme.test:7300/items\n    at send (webpack://shop/./src/lib/send.ts:8:11)",
+            ),
+            threw(
+                "writes",
+                "TypeError: The following error originated from your application code, not from Cypress.\n\n  > Failed to fetch: POST http://mail.acme.test:7400/letters\n    at send (webpack://shop/./src/lib/send.ts:8:11)",
+            ),
+        ],
+    );
+    assert_eq!(causes(&report), [["counts", "stock"], ["mail", "writes"]]);
 }
