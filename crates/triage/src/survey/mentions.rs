@@ -305,7 +305,7 @@ fn has_error_status(told: &str) -> bool {
     static STATUS: LazyLock<Option<[Regex; 2]>> = LazyLock::new(|| {
         let others = r"(?x) \b(?: 20[0-6] | 30[1-8] | 4[012]\d )\b
               | (?i: status | \bhttps?\b | \bcode\b | respon[sd] | gateway | upstream )
-              | \b(?: GET | POST | PUT | PATCH | DELETE )\b";
+              | \b(?: GET | POST | PUT | PATCH | DELETE )\b | \b[Ee]rror\ 50[0-4]\b";
         Some([Regex::new(r"\b50[0-4]\b").ok()?, Regex::new(others).ok()?])
     });
     STATUS
