@@ -8,6 +8,7 @@ use super::mentions::{Mentions, established};
 use super::quoted::sentences;
 use super::raised::raised_by;
 use super::subject::{Outage, host_of, outage, same};
+use crate::engine::address;
 use jelly_base::model::FailureView;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -31,11 +32,27 @@ pub(super) fn join_lacking(views: &[FailureView<'_>], groups: &mut [Group]) {
         .collect();
     // The one with most victims takes the others in.
     causes.sort_by_key(|(at, _)| (Reverse(groups[*at].victims.len()), *at));
+    // Two servers have accounts of the same name.
+    let mut servers: HashMap<usize, String> = causes
+        .iter()
+        .filter(|(_, about)| about.iter().any(|one| one.kind == SubjectKind::Account))
+        .filter_map(|(at, _)| Some((*at, server_of(views, &groups[*at])?)))
+        .collect();
     let mut homes: HashMap<Subject, usize> = HashMap::new();
     for (at, about) in causes {
-        let home = about.iter().find_map(|subject| homes.get(subject).copied());
+        let home = about.iter().find_map(|subject| {
+            let home = homes.get(subject).copied()?;
+            let is_apart = match (servers.get(&home), servers.get(&at)) {
+                (Some(one), Some(other)) => !same(one, other),
+                (None, _) | (_, None) => false,
+            };
+            (subject.kind != SubjectKind::Account || !is_apart).then_some(home)
+        });
         let home = home.unwrap_or(at);
         merge(groups, home, at);
+        if let Some(server) = servers.get(&at).cloned() {
+            servers.entry(home).or_insert(server);
+        }
         for subject in about {
             homes.entry(subject).or_insert(home);
         }
@@ -43,6 +60,13 @@ pub(super) fn join_lacking(views: &[FailureView<'_>], groups: &mut [Group]) {
     for group in groups {
         group.victims.sort_unstable();
     }
+}
+
+/// The server that the first failure of a group names.
+fn server_of(views: &[FailureView<'_>], group: &Group) -> Option<String> {
+    let view = &views[*group.victims.first()?];
+    let evidence = view.evidence.and_then(|(_, text)| address(text));
+    evidence.or_else(|| view.message.and_then(address))
 }
 
 /// Joins groups whose failures did not find the same element of a page, or no field of the

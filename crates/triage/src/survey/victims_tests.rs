@@ -521,3 +521,19 @@ fn a_request_that_a_browser_could_not_send_is_about_its_server() {
     );
     assert_eq!(causes(&report), [["counts", "stock"], ["mail", "writes"]]);
 }
+
+#[test]
+fn an_account_of_two_servers_is_two_causes() {
+    let stock = "psycopg.OperationalError: connection to server at \"stock-db.acme.test\" (10.0.0.3), port 5432 failed: FATAL:  password authentication failed for user \"app\"";
+    let pool = "RuntimeError: pool: connection to server at \"stock-db.acme.test\" (10.0.0.3), port 5432 failed: FATAL:  password authentication failed for user \"app\"";
+    let mail = "RuntimeError: outbox: connection to server at \"mail-db.acme.test\" (10.0.0.4), port 5432 failed: FATAL:  password authentication failed for user \"app\"";
+    let report = report(
+        "pytest",
+        &[
+            told("stock", stock, stock, ""),
+            told("pool", pool, pool, ""),
+            told("mail", mail, mail, ""),
+        ],
+    );
+    assert_eq!(causes(&report), [vec!["mail"], vec!["pool", "stock"]]);
+}
