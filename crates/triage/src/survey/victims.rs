@@ -258,7 +258,7 @@ impl Causes {
         mentions: &Mentions,
         addresses: &Addresses,
     ) -> Option<usize> {
-        let mut meant = BTreeSet::new();
+        let (mut meant, mut said) = (BTreeSet::new(), BTreeSet::new());
         for subject in mentions.of(view) {
             if subject.kind == SubjectKind::Server {
                 let server = addresses.named(view.report, &subject.name);
@@ -266,9 +266,15 @@ impl Causes {
                 let known = self.away.get(host).into_iter().flatten();
                 let is_meant = |(known, _): &&(String, usize)| same(known, &server);
                 meant.extend(known.filter(is_meant).map(|(_, at)| *at));
+            } else if subject.kind == SubjectKind::Sentence {
+                said.extend(self.lacking.get(subject).copied().flatten());
             } else if let Some(known) = self.lacking.get(subject) {
                 meant.insert((*known)?);
             }
+        }
+        // A sentence tells less than a name.
+        if meant.is_empty() {
+            meant = said;
         }
         match meant.len() {
             1 => meant.first().copied(),
