@@ -74,7 +74,7 @@ fn a_server_that_dies_of_its_pin_or_stays_mute_is_named_by_the_pin() {
     let stays_mute = "        continue";
     for otherwise in [dies, stays_mute] {
         let plan = "version: 1\nservers:\n  s:\n    command: python3\n    args: [server.py, \"2025-06-18\"]\n    \
-             era: modern\n    startup_timeout: 2s\nsteps:\n  - { id: one, tool: by_rpc, expect: { error: {} } }\n";
+             era: modern\n    startup_timeout: 4s\nsteps:\n  - { id: one, tool: by_rpc, expect: { error: {} } }\n";
         let project = Project::with(plan);
         let refuses =
             "        send({'id': id, 'error': {'code': -32601, 'message': 'Method not found'}})";
