@@ -17,6 +17,8 @@ const NAME: usize = 200;
 pub(super) enum SubjectKind {
     /// A server that is away: its address.
     Server,
+    /// A kind of service that is away: what is spoken with it.
+    Service,
     Variable,
     /// A module, a package, a library or a class.
     Module,
@@ -295,6 +297,7 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
             (!is_place).then(|| name.to_owned())
         }
         SubjectKind::Server
+        | SubjectKind::Service
         | SubjectKind::Account
         | SubjectKind::Token
         | SubjectKind::Column

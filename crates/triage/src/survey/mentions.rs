@@ -12,6 +12,7 @@ use super::lacks::{Subject, SubjectKind, lacking};
 use super::quoted::sentences;
 use super::raised::raised_within;
 use super::subject::{Outage, outage, same};
+use super::unreached::note_service;
 use crate::engine::{address, addresses, failing_line, stumbled};
 use foldhash::quality::RandomState;
 use indexmap::IndexSet;
@@ -207,6 +208,7 @@ impl MentionReader {
         lines.retain(|(_, line)| self.logs || !is_of_log(line));
         let server = |address: String| Subject::new(SubjectKind::Server, &address);
         for (kind, line) in &lines {
+            note_service(*kind, line, found);
             match kind {
                 LineKind::Away => {
                     found.extend(named_servers(line).into_iter().map(server));

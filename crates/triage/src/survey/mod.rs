@@ -34,7 +34,9 @@ mod record_key;
 mod rerun;
 mod same_line;
 mod service;
+mod speakers;
 mod subject;
+mod unreached;
 mod victims;
 mod words;
 mod written;
@@ -50,6 +52,8 @@ pub use record_key::record_key;
 pub use rerun::Hint;
 pub use written::parts_of;
 
+#[cfg(test)]
+mod services_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -73,14 +73,22 @@ struct Servers {
     speaks: Option<&'static str>,
 }
 
+/// The outages with one cause.
+struct OutagesOfCause {
+    first: usize,
+    count: usize,
+    /// What is spoken with the first, and whether a port of it is known.
+    speaks: Option<&'static str>,
+    has_port: bool,
+}
+
 /// The outages that are told already, by what they are about: there may be as
 /// many as failures.
 #[derive(Default)]
 struct KnownOutages {
     /// Of each outage, the group.
     groups: Vec<usize>,
-    /// By cause, the first outage, how many there are, and what is spoken there.
-    causes: HashMap<String, (usize, usize, Option<&'static str>)>,
+    causes: HashMap<String, OutagesOfCause>,
     /// The first outage of a kind at an address.
     addresses: HashMap<(Outage, String), usize>,
     /// The first at a host, with or without a port.
@@ -91,9 +99,14 @@ impl KnownOutages {
     fn add(&mut self, servers: &Servers) {
         let at = self.groups.len();
         self.groups.push(servers.group);
-        let first = (at, 0, servers.speaks);
-        let (_, count, _) = self.causes.entry(servers.cause.clone()).or_insert(first);
-        *count += 1;
+        let first = OutagesOfCause {
+            first: at,
+            count: 0,
+            speaks: servers.speaks,
+            has_port: servers.about.iter().any(|server| host_of(server).1),
+        };
+        let known = self.causes.entry(servers.cause.clone()).or_insert(first);
+        known.count += 1;
         self.learn(at, servers);
     }
 
@@ -115,11 +128,13 @@ impl KnownOutages {
     }
 
     /// The only outage with the cause of this one, unless both speak with services of
-    /// different kinds: a cache that is away says nothing of what sends mail.
+    /// different kinds: a cache that is away says nothing of what sends mail. Nor does
+    /// what listens at a port at which no such service is known to.
     fn only(&self, servers: &Servers) -> Option<usize> {
-        let (first, count, spoken) = self.causes.get(&servers.cause)?;
-        let apart = servers.speaks.is_some() && spoken.is_some() && servers.speaks != *spoken;
-        (*count == 1 && !apart).then_some(*first)
+        let known = self.causes.get(&servers.cause)?;
+        let differ = servers.speaks.is_some() && servers.speaks != known.speaks;
+        let apart = differ && (known.speaks.is_some() || known.has_port);
+        (known.count == 1 && !apart).then_some(known.first)
     }
 
     /// The first outage of the same kind that [`same`] finds at one of the

@@ -113,6 +113,18 @@ const SERVICES: &[Service] = &[
         &["chromedriver", "geckodriver"],
         &["4444", "9515"],
     ),
+    service(
+        "azure-storage",
+        "server",
+        &["azurite", "azure.storage", "devstoreaccount1"],
+        &["10000", "10001", "10002"],
+    ),
+    service(
+        "s3",
+        "server",
+        &["minio", "s3", "amazons3", "s3client", "boto3"],
+        &[],
+    ),
     service("ldap", "server", &["ldap"], &["389", "636"]),
     service(
         "smtp",
@@ -133,6 +145,20 @@ fn at_port(address: &str) -> Option<&'static Service> {
 /// What most likely listens at an address, by its port.
 pub(super) fn noun_of(address: &str) -> &'static str {
     at_port(address).map_or("server", |service| service.noun)
+}
+
+/// What listens at an address, by its port.
+pub(super) fn service_at(address: &str) -> Option<&'static str> {
+    at_port(address).map(|service| service.name)
+}
+
+/// The service of which a line has words, in small letters; nothing where it has those of
+/// several.
+pub(super) fn service_in(line: &str) -> Option<&'static str> {
+    let speaks = |service: &&Service| service.words.iter().any(|word| is_word_of(line, word));
+    let mut told = SERVICES.iter().filter(speaks);
+    let first = told.next()?;
+    told.next().is_none().then_some(first.name)
 }
 
 /// What the failure's client speaks, as its words or the port of its server tell.

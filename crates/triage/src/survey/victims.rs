@@ -7,6 +7,7 @@ use super::lacks::{Subject, SubjectKind};
 use super::mentions::{Mentions, established};
 use super::quoted::sentences;
 use super::raised::raised_by;
+use super::speakers::Speakers;
 use super::subject::{Outage, host_of, outage, same};
 use crate::engine::address;
 use jelly_base::model::FailureView;
@@ -156,14 +157,17 @@ pub(super) fn take_victims(
         return;
     }
     let causes = Causes::of(views, groups, addresses, failed_at);
+    let speakers = Speakers::of(views, groups, addresses);
     // By place of the failure, from where it goes to where.
     let mut meant: HashMap<usize, (usize, usize)> = HashMap::new();
     for (from, group) in groups.iter().enumerate() {
         for at in &group.victims {
             let view = &views[*at];
-            let to = mentions
-                .get(view.report)
-                .and_then(|told| causes.meant(view, told, addresses));
+            let to = mentions.get(view.report).and_then(|told| {
+                causes
+                    .meant(view, told, addresses)
+                    .or_else(|| speakers.meant(view, told))
+            });
             if let Some(to) = to.filter(|to| *to != from) {
                 meant.insert(*at, (from, to));
             }

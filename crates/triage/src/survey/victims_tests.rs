@@ -7,14 +7,14 @@ use jelly_base::model::{Failure, ReportSummary, TriageReport};
 use jelly_base::text::redact::Redactor;
 
 /// A failed test: its name, message, text and output.
-struct Told {
+pub(super) struct Told {
     name: &'static str,
     message: &'static str,
     text: &'static str,
     output: &'static str,
 }
 
-fn told(
+pub(super) fn told(
     name: &'static str,
     message: &'static str,
     text: &'static str,
@@ -29,7 +29,7 @@ fn told(
 }
 
 /// The account of a report with these failures.
-fn report(writer: &str, failures: &[Told]) -> TriageReport {
+pub(super) fn report(writer: &str, failures: &[Told]) -> TriageReport {
     let redactor = Redactor::none();
     let mut collector = Collector::new(Tools::new(Engine::builtin(), &redactor), "a.xml");
     for (ordinal, told) in (0..).zip(failures) {
@@ -66,7 +66,7 @@ fn report(writer: &str, failures: &[Told]) -> TriageReport {
 }
 
 /// The names of the tests of each cause, in order.
-fn causes(report: &TriageReport) -> Vec<Vec<&str>> {
+pub(super) fn causes(report: &TriageReport) -> Vec<Vec<&str>> {
     let mut causes: Vec<Vec<&str>> = Vec::new();
     for cluster in &report.clusters {
         let mut names: Vec<&str> = report.victims(cluster).map(|view| view.name).collect();

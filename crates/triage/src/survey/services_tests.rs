@@ -1,0 +1,74 @@
+//! Outages that are told without an address, by the service that the words name.
+
+use super::victims_tests::{causes, report, told};
+
+const SQL_SERVER: &str = "Microsoft.Data.SqlClient.SqlException : A network-related or instance-specific error occurred while establishing a connection to SQL Server. (provider: TCP Provider, error: 40 - Could not open a connection to SQL Server)\n  ----> System.Net.Sockets.SocketException : Connection refused";
+const BLOBS: &str = "Azure.RequestFailedException : Connection refused (127.0.0.1:10000)";
+const GATE: &str = "System.Net.Http.HttpRequestException : Connection refused (127.0.0.1:7411)";
+const MYSQL: &str = "PDOException: SQLSTATE[HY000] [2002] Connection refused";
+
+#[test]
+fn a_database_without_an_address_is_no_other_server_at_a_port() {
+    for other in [BLOBS, GATE] {
+        let report = report(
+            "nunit",
+            &[
+                told("adds", SQL_SERVER, SQL_SERVER, ""),
+                told("stores", other, other, ""),
+            ],
+        );
+        assert_eq!(causes(&report), [["adds"], ["stores"]], "{other}");
+    }
+}
+
+#[test]
+fn an_answer_that_names_the_service_is_a_victim_of_its_outage() {
+    let healthy = "  Expected: \"Healthy\"\n  But was:  \"Unhealthy: sqlserver: (error: 40 - Could not open a connection to SQL Server)\"";
+    let report = report(
+        "nunit",
+        &[
+            told("adds", SQL_SERVER, SQL_SERVER, ""),
+            told("stores", BLOBS, BLOBS, ""),
+            told("is_healthy", healthy, healthy, ""),
+        ],
+    );
+    assert_eq!(
+        causes(&report),
+        [vec!["adds", "is_healthy"], vec!["stores"]]
+    );
+}
+
+#[test]
+fn a_body_that_names_another_service_or_a_server_of_its_own_is_no_victim() {
+    let status = "Expected response status code [200] but received 500.";
+    for (body, apart) in [
+        (
+            "PDOException: SQLSTATE[HY000] [2002] Connection refused",
+            false,
+        ),
+        ("Predis: redis: Connection refused", true),
+        // It waited.
+        ("mysql: the query timed out", true),
+    ] {
+        let body = format!("{status}\n\nThe following exception occurred:\n\n{body}");
+        let report = report(
+            "phpunit",
+            &[
+                told("lists", MYSQL, MYSQL, ""),
+                told("shows", status, body.leak(), ""),
+            ],
+        );
+        assert_eq!(causes(&report).len(), 1 + usize::from(apart), "{apart}");
+    }
+}
+
+#[test]
+fn two_servers_of_one_service_are_two_causes() {
+    let one = "redis.exceptions.ConnectionError: Error 111 connecting to cache.acme.test:6379. Connection refused.";
+    let two = "assert 'redis: sessions.acme.test:6379: Connection refused' == 'ok'";
+    let report = report(
+        "pytest",
+        &[told("a", one, one, ""), told("b", two, two, "")],
+    );
+    assert_eq!(causes(&report), [["a"], ["b"]]);
+}
