@@ -11,6 +11,7 @@ use super::fields::missing_field;
 use super::lacks::{Subject, SubjectKind, lacking};
 use super::quoted::sentences;
 use super::raised::raised_within;
+use super::shown_values::shows_wrong_value;
 use super::subject::{Outage, outage, same};
 use super::unreached::note_service;
 use crate::engine::{address, addresses, failing_line, stumbled};
@@ -287,6 +288,9 @@ fn is_answer(failure: &Failure, triaged: &TriagedFailure) -> bool {
             let silent = cause == "unknown" && told.is_empty();
             // Whose assertions wait until they hold.
             let waited = diagnosis.rule == "browser/web-first-assertion";
+            if waited && shows_wrong_value(failure) {
+                return false;
+            }
             let shown = silent
                 || waited
                 || diagnosis.rule.starts_with("http/")

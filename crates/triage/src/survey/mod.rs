@@ -34,6 +34,7 @@ mod record_key;
 mod rerun;
 mod same_line;
 mod service;
+mod shown_values;
 mod speakers;
 mod subject;
 mod unreached;

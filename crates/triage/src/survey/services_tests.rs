@@ -72,3 +72,22 @@ fn two_servers_of_one_service_are_two_causes() {
     );
     assert_eq!(causes(&report), [["a"], ["b"]]);
 }
+
+#[test]
+fn a_page_that_shows_a_wrong_value_waited_for_no_server() {
+    let away = "Error: page.goto: net::ERR_CONNECTION_REFUSED at http://localhost:4870/";
+    let console = "[browser console] Failed to load resource: net::ERR_CONNECTION_REFUSED http://localhost:4870/chat.js";
+    for (value, apart) in [("Nothing found for undefined", true), ("", false)] {
+        let shown = format!(
+            "Error: Timed out 5000ms waiting for expect(locator).toHaveText(expected)\n\n    Locator: getByRole('heading')\n    Expected string: \"Nothing found for xyz\"\n    Received string: \"{value}\"\n    Call log:\n      - waiting for getByRole('heading')\n        9 × locator resolved to <h1>{value}</h1>\n          - unexpected value \"{value}\"\n"
+        );
+        let report = report(
+            "playwright",
+            &[
+                told("opens", "help.spec.ts:5:3 opens", away, ""),
+                told("finds", "search.spec.ts:9:3 finds", shown.leak(), console),
+            ],
+        );
+        assert_eq!(causes(&report).len(), 1 + usize::from(apart), "{value}");
+    }
+}
