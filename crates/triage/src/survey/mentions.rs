@@ -143,7 +143,11 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
     let is_away = outage(root_cause) == Some(Outage::Away);
     let mut named = [evidence, message].into_iter().flatten();
     let has_address = is_away && named.any(|text| address(text).is_some());
-    if has_address || !established(root_cause, evidence, message).is_empty() {
+    let lacks = established(root_cause, evidence, message);
+    // Who waits for a broker in vain says that it knows none of its topics.
+    let is_of_broker = is_away && lacks.iter().all(|one| one.kind == SubjectKind::Topic);
+    let tells = !lacks.is_empty() && !is_of_broker;
+    if has_address || tells {
         return BTreeSet::new();
     }
     let mut found: BTreeSet<Subject> = raised_within(failure, root_cause).into_iter().collect();

@@ -91,3 +91,27 @@ fn a_page_that_shows_a_wrong_value_waited_for_no_server() {
         assert_eq!(causes(&report).len(), 1 + usize::from(apart), "{value}");
     }
 }
+
+#[test]
+fn a_producer_and_an_admin_client_of_one_broker_are_one_cause() {
+    let sends = "Send failed; nested exception is org.apache.kafka.common.errors.TimeoutException: Topic parcels.v7 not present in metadata after 60000 ms.";
+    let creates = "org.apache.kafka.common.errors.TimeoutException: Timed out waiting for a node assignment. Call: createTopics";
+    let log = |broker: &str| -> &'static str {
+        format!("2026-03-01T10:00:00Z  WARN 7 --- [p-1] org.apache.kafka.clients.NetworkClient : Connection to node -1 ({broker}) could not be established. Node may not be available.\n2026-03-01T10:00:00Z  WARN 7 --- [p-1] org.apache.kafka.clients.NetworkClient : Bootstrap broker {broker} (id: -1 rack: null) disconnected").leak()
+    };
+    for (output, apart) in [
+        (log("localhost:29192"), false),
+        // Another broker, and one that answers.
+        (log("queue.acme.test:29192"), true),
+        ("", true),
+    ] {
+        let report = report(
+            "junit",
+            &[
+                told("sends", sends, sends, output),
+                told("creates", creates, creates, log("localhost:29192")),
+            ],
+        );
+        assert_eq!(causes(&report).len(), 1 + usize::from(apart), "{output}");
+    }
+}
