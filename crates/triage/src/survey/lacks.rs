@@ -150,6 +150,8 @@ const FORMS: [(SubjectKind, &[&str]); 15] = [
             r#"\bcolumn "?(?:\w+\.)?(?P<name>\w+)"?(?: of relation "[^"\n]+")? does not exist"#,
             r"[Uu]nknown column '(?:\w+\.)?(?P<name>\w+)'",
             r"\bno such column: (?:\w+\.)?(?P<name>\w+)",
+            // Rails, of a model whose table has no such column.
+            r"\bunknown attribute '(?P<name>\w+)' for [A-Z]",
         ],
     ),
     (
@@ -193,7 +195,7 @@ const FORMS: [(SubjectKind, &[&str]); 15] = [
     (
         SubjectKind::Disk,
         &[
-            r"(?i:no space left on device|\bENOSPC\b|\bdisk (?:is )?full\b|not enough space on the disk|\berrno=28\b)",
+            r"(?i:no space left on device|\bENOSPC\b|\bdisk (?:is )?full\b|not enough space on the disk|\bout of (?:free )?disk space\b|\berrno=28\b)",
         ],
     ),
 ];
@@ -475,6 +477,16 @@ mod tests {
             ),
             ("expected { reason: 'ENOSPC' }", Kind::Disk, ""),
             ("errno=28 No space left on device", Kind::Disk, ""),
+            (
+                "Only -1 of 77 bytes written, possibly out of free disk space",
+                Kind::Disk,
+                "",
+            ),
+            (
+                "unknown attribute 'branch' for Stock.",
+                Kind::Column,
+                "branch",
+            ),
         ] {
             assert_eq!(lacks(text), [(kind, name.to_owned())], "{text}");
         }

@@ -115,3 +115,21 @@ fn a_producer_and_an_admin_client_of_one_broker_are_one_cause() {
         assert_eq!(causes(&report).len(), 1 + usize::from(apart), "{output}");
     }
 }
+
+#[test]
+fn a_model_without_an_attribute_lacks_the_column_of_that_name() {
+    let model = "unknown attribute 'branch' for Stock.";
+    for (column, apart) in [("branch", false), ("shelf", true)] {
+        let query = format!("PG::UndefinedColumn: ERROR:  column stocks.{column} does not exist");
+        let query: &str = query.leak();
+        let text = "Failure/Error: branch { 'x' }\n\nActiveModel::UnknownAttributeError:\n  unknown attribute 'branch' for Stock.\n./spec/factories/stocks.rb:6:in `block (3 levels) in <top (required)>'";
+        let report = report(
+            "rspec",
+            &[
+                told("keeps", model, text, ""),
+                told("counts", query, query, ""),
+            ],
+        );
+        assert_eq!(causes(&report).len(), 1 + usize::from(apart), "{column}");
+    }
+}
