@@ -113,7 +113,7 @@ fn is_host(host: &str) -> bool {
     let words = [
         "", "line", "errno", "code", "error", "the", "a", "host", "port", "pid", "tid", "thread",
         "id", "attempt", "try", "retry", "timeout", "status", "exit", "signal", "took", "size",
-        "count",
+        "count", "address",
     ];
     // The day and hour of a time stamp: 2026-11-26t12
     let is_hour = host.rsplit_once('t').is_some_and(|(day, hour)| {
@@ -244,6 +244,7 @@ mod tests {
             "cannot start container postgres:15",
             "pulling redis:6379 was refused",
             "no connection to ubuntu:22.04",
+            "failed to lookup address information: Name or service not known",
             "Unable to find image 'node:20' locally",
             "",
         ] {

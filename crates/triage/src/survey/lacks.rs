@@ -19,6 +19,8 @@ pub(super) enum SubjectKind {
     Server,
     /// A kind of service that is away: what is spoken with it.
     Service,
+    /// A test that had not ended when its package did.
+    Unfinished,
     Variable,
     /// A module, a package, a library or a class.
     Module,
@@ -300,6 +302,7 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
         }
         SubjectKind::Server
         | SubjectKind::Service
+        | SubjectKind::Unfinished
         | SubjectKind::Account
         | SubjectKind::Token
         | SubjectKind::Column

@@ -13,6 +13,7 @@ use super::quoted::sentences;
 use super::raised::raised_within;
 use super::shown_values::shows_wrong_value;
 use super::subject::{Outage, outage, same};
+use super::unfinished::is_unfinished;
 use super::unreached::note_service;
 use crate::engine::{address, addresses, failing_line, stumbled};
 use foldhash::quality::RandomState;
@@ -164,6 +165,10 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
     let outputs = outputs.into_iter().filter(|_| reader.logs);
     for text in own.into_iter().chain(outputs).flatten() {
         reader.read(text, &mut found);
+    }
+    let text = failure.text.as_deref().unwrap_or_default();
+    if root_cause == "unknown" && is_unfinished(text) {
+        found.insert(Subject::new(SubjectKind::Unfinished, ""));
     }
     found
 }

@@ -133,3 +133,45 @@ fn a_model_without_an_attribute_lacks_the_column_of_that_name() {
         assert_eq!(causes(&report).len(), 1 + usize::from(apart), "{column}");
     }
 }
+
+#[test]
+fn a_pool_that_ran_dry_since_its_server_is_away_takes_the_answers_along() {
+    let dry = "called `Result::unwrap()` on an `Err` value: PoolTimedOut";
+    let text = "thread 'adds' panicked at crates/shop/src/db/testing.rs:21:10:\ncalled `Result::unwrap()` on an `Err` value: PoolTimedOut";
+    let body = "assertion `left == right` failed: body: {\"error\":\"pool timed out while waiting for an open connection\"}\n  left: 500\n right: 200";
+    let log = |server: &str| -> &'static str {
+        format!("2026-03-01T10:00:00Z  WARN sqlx_core::pool: connect to postgres://shop@{server}/shop failed: failed to lookup address information: Name or service not known").leak()
+    };
+    for (server, apart) in [("db.acme.test:5432", false), ("log.acme.test:5432", true)] {
+        let report = report(
+            "nextest",
+            &[
+                told("adds", dry, text, log("db.acme.test:5432")),
+                told("lists", body, body, log(server)),
+            ],
+        );
+        assert_eq!(causes(&report).len(), 1 + usize::from(apart), "{server}");
+    }
+}
+
+#[test]
+fn a_panic_takes_the_tests_along_that_were_running() {
+    let panic = "=== RUN   TestSends/again\npanic: assignment to entry in nil map\n\ngoroutine 7 [running]:\nexample.com/shop/mail.(*Box).Put(0xc0000b4000)\n\t/src/mail/box.go:27 +0x85\nFAIL\texample.com/shop/mail\t0.034s";
+    let running = "=== RUN   TestSends/once\n=== PAUSE TestSends/once\n=== CONT  TestSends/once";
+    let ended = "=== RUN   TestCounts\n--- FAIL: TestCounts (0.01s)";
+    let report = report(
+        "go-junit-report",
+        &[
+            told("TestSends/again", "Failed", panic, ""),
+            told("TestSends/once", "Failed", running, ""),
+            told("TestCounts", "Failed", ended, ""),
+        ],
+    );
+    assert_eq!(
+        causes(&report),
+        [
+            vec!["TestCounts"],
+            vec!["TestSends/again", "TestSends/once"]
+        ]
+    );
+}

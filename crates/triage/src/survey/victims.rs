@@ -5,6 +5,8 @@ use super::addresses::Addresses;
 use super::group::{Group, SERVERS, merge, subjects};
 use super::lacks::{Subject, SubjectKind};
 use super::mentions::{Mentions, established};
+use super::panics::EndedPackages;
+use super::pools::DryPools;
 use super::quoted::sentences;
 use super::raised::raised_by;
 use super::speakers::Speakers;
@@ -158,6 +160,8 @@ pub(super) fn take_victims(
     }
     let causes = Causes::of(views, groups, addresses, failed_at);
     let speakers = Speakers::of(views, groups, addresses);
+    let pools = DryPools::of(views, groups, mentions, addresses);
+    let ended = EndedPackages::of(views, groups);
     // By place of the failure, from where it goes to where.
     let mut meant: HashMap<usize, (usize, usize)> = HashMap::new();
     for (from, group) in groups.iter().enumerate() {
@@ -167,6 +171,8 @@ pub(super) fn take_victims(
                 causes
                     .meant(view, told, addresses)
                     .or_else(|| speakers.meant(view, told))
+                    .or_else(|| pools.meant(view, told, addresses))
+                    .or_else(|| ended.meant(view, told))
             });
             if let Some(to) = to.filter(|to| *to != from) {
                 meant.insert(*at, (from, to));

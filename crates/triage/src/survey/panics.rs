@@ -1,0 +1,51 @@
+//! A panic ends the package of a Go test, and takes along the tests that were running.
+
+use super::group::Group;
+use super::lacks::SubjectKind;
+use super::mentions::Mentions;
+use jelly_base::model::FailureView;
+use std::collections::HashMap;
+
+/// Groups that are asked, and failures of each.
+const CAUSES: usize = 5000;
+const ASKED: usize = 64;
+
+/// What tells the package of a test: report, suite and class.
+type GoPackage<'v> = (&'v str, &'v str, &'v str);
+
+/// The groups of panics by the package that they ended. Of two, nobody knows which did.
+#[derive(Debug, Default)]
+pub(super) struct EndedPackages<'v>(HashMap<GoPackage<'v>, Option<usize>>);
+
+impl<'v> EndedPackages<'v> {
+    pub(super) fn of(views: &[FailureView<'v>], groups: &[Group]) -> Self {
+        let mut ended = Self::default();
+        for (at, group) in groups.iter().enumerate().take(CAUSES) {
+            for view in group.victims.iter().take(ASKED).map(|at| &views[*at]) {
+                let told = view.evidence.map_or("", |(_, text)| text.trim_start());
+                if told.starts_with("panic: ") || told.starts_with("fatal error: ") {
+                    let known = ended.0.entry(package(view)).or_insert(Some(at));
+                    if *known != Some(at) {
+                        *known = None;
+                    }
+                }
+            }
+        }
+        ended
+    }
+
+    /// The panic that ended a test, if nothing else did.
+    pub(super) fn meant(&self, view: &FailureView<'v>, mentions: &Mentions) -> Option<usize> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let mut told = mentions.of(view);
+        let is_unfinished = told.any(|subject| subject.kind == SubjectKind::Unfinished);
+        let panic = self.0.get(&package(view)).copied().flatten();
+        panic.filter(|_| is_unfinished)
+    }
+}
+
+fn package<'v>(view: &FailureView<'v>) -> GoPackage<'v> {
+    (view.report, view.suite, view.classname)
+}
