@@ -12,6 +12,7 @@ use super::outages::join_outages;
 use super::parametrized::one_line_each;
 use super::queries::without_query;
 use super::same_line::same_lines;
+use super::stages::join_stages;
 use super::subject::{outage, same};
 use super::victims::{join_lacking, join_missing, take_victims};
 use super::words;
@@ -38,6 +39,7 @@ pub fn clusters(
     let followers = followers(&views);
     adopt(&mut groups, &followers);
     join_alike(&views, &mut groups, &addresses);
+    join_stages(&views, &mut groups, &addresses);
     join_by_line(&views, &mut groups, failed_at);
     join_outages(&views, &mut groups, &addresses);
     join_lacking(&views, &mut groups);

@@ -38,6 +38,7 @@ mod same_line;
 mod service;
 mod shown_values;
 mod speakers;
+mod stages;
 mod subject;
 mod unfinished;
 mod unreached;

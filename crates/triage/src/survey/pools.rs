@@ -62,7 +62,10 @@ impl DryPools {
             let is_one = servers.iter().all(|other| same(server, other));
             is_one && !servers.is_empty()
         };
-        let mut meant = self.0.iter().filter(|(server, _)| is_meant(server.as_str()));
+        let mut meant = self
+            .0
+            .iter()
+            .filter(|(server, _)| is_meant(server.as_str()));
         let (_, at) = meant.next()?;
         meant.next().is_none().then_some(*at)
     }

@@ -175,3 +175,56 @@ fn a_panic_takes_the_tests_along_that_were_running() {
         ]
     );
 }
+
+#[test]
+fn a_browser_that_does_not_start_is_one_cause_in_any_set_up() {
+    let broken = |stage: &str, browser: &str| -> &'static str {
+        format!("{stage}WebDriverException: Message: unknown error: cannot find {browser} binary\nStacktrace:\n#0 0x55d0c8a3a4e3 <unknown>").leak()
+    };
+    for (browser, apart) in [("Chrome", false), ("Firefox", true)] {
+        let report = report(
+            "robot",
+            &[
+                told(
+                    "buys",
+                    broken("Parent suite setup failed:\n", "Chrome"),
+                    "",
+                    "",
+                ),
+                told("pays", broken("Setup failed:\n", browser), "", ""),
+            ],
+        );
+        assert_eq!(causes(&report).len(), 1 + usize::from(apart), "{browser}");
+    }
+}
+
+#[test]
+fn workers_that_crash_in_one_module_are_one_cause() {
+    let report = report(
+        "pytest",
+        &[
+            told(
+                "test_small",
+                "worker 'gw0' crashed while running 'tests/test_resize.py::test_small'",
+                "worker 'gw0' crashed while running 'tests/test_resize.py::test_small'",
+                "",
+            ),
+            told(
+                "test_large",
+                "worker 'gw1' crashed while running 'tests/test_resize.py::test_large'",
+                "worker 'gw1' crashed while running 'tests/test_resize.py::test_large'",
+                "",
+            ),
+            told(
+                "test_plays",
+                "worker 'gw2' crashed while running 'tests/test_video.py::test_plays'",
+                "worker 'gw2' crashed while running 'tests/test_video.py::test_plays'",
+                "",
+            ),
+        ],
+    );
+    assert_eq!(
+        causes(&report),
+        [vec!["test_large", "test_small"], vec!["test_plays"]]
+    );
+}
