@@ -1,5 +1,5 @@
 //! Failures that name no server and tell what was spoken with it: an answer that says that
-//! MySQL refused, and the tests whose client of MySQL was refused.
+//! Redis refused, and the tests whose client of Redis was refused.
 
 use super::addresses::Addresses;
 use super::group::{Group, SERVERS, subjects};
