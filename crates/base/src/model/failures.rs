@@ -304,6 +304,22 @@ impl Failures {
         row.kind = number(self.kinds.insert_full(kind).0);
     }
 
+    /// The failure at `index` failed of a cause that is not the code's: whom it concerns
+    /// is no longer told by it alone.
+    pub fn hold_against_nobody(&mut self, index: usize) {
+        let Some(row) = self.rows.get_mut(index) else {
+            return;
+        };
+        let Some(kind) = self.kinds.get_index(row.kind as usize) else {
+            return;
+        };
+        if kind.side == Side::Code {
+            let mut kind = kind.clone();
+            (kind.side, kind.ambiguous) = (Side::Test, true);
+            row.kind = number(self.kinds.insert_full(kind).0);
+        }
+    }
+
     /// Says of the failure at `index` whether it was there before, and since
     /// when.
     pub fn set_past(

@@ -3,7 +3,7 @@
 use super::{Before, Collector, Terms, Tools, account};
 use crate::engine::Engine;
 use crate::junit::{Case, CaseOutcome, CaseSink};
-use jelly_base::model::{Failure, ReportSummary, TriageReport};
+use jelly_base::model::{Failure, ReportSummary, Side, TriageReport};
 use jelly_base::text::redact::Redactor;
 
 /// A failed test: its name, message, text and output.
@@ -79,6 +79,26 @@ pub(super) fn causes(report: &TriageReport) -> Vec<Vec<&str>> {
 
 const STOCK: &str = "ConnectionError: stock.acme.test:7300: [Errno 111] Connection refused";
 const MAIL: &str = "ConnectionError: mail.acme.test:7400: [Errno 111] Connection refused";
+
+#[test]
+fn who_failed_of_a_server_that_is_away_is_not_held_against_the_code() {
+    let empty = "AssertionError: assert '' == '12'";
+    let text = "E   AssertionError: assert '' == '12'\n\ntests/test_api.py:14: AssertionError";
+    let side = |output: &'static str| {
+        let report = report(
+            "pytest",
+            &[
+                told("stock", STOCK, STOCK, ""),
+                told("counts", empty, text, output),
+            ],
+        );
+        let view = report.failures.iter().find(|view| view.name == "counts");
+        view.map(|view| (view.kind.side, view.kind.ambiguous))
+    };
+    let log = "ERROR app: stock.acme.test:7300: Connection refused";
+    assert_eq!(side(log), Some((Side::Test, true)));
+    assert_eq!(side(""), Some((Side::Code, false)));
+}
 
 #[test]
 fn a_bad_answer_is_a_victim_of_the_server_that_its_log_says_is_away() {
