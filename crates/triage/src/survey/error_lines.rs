@@ -150,6 +150,10 @@ const WORDS: [(LineKind, &[&str]); 4] = [
             "recovered",
             "is ready",
             "back online",
+            "is up again",
+            "answered on attempt",
+            "retry succeeded",
+            "succeeded after",
         ],
     ),
     (
@@ -198,6 +202,7 @@ fn read_lines<'t>(text: &'t str, part: Range<usize>, found: &mut Vec<(LineKind, 
         return;
     };
     let bytes = text.as_bytes();
+    let is_of_pytest = text.contains("\nE   ");
     let most = found.len() + LINES;
     let mut asking = 0;
     // Up to where the text is read, and what that line is so far.
@@ -207,7 +212,10 @@ fn read_lines<'t>(text: &'t str, part: Range<usize>, found: &mut Vec<(LineKind, 
         let Some(kind) = kinds.get(word.pattern().as_usize()).copied() else {
             continue;
         };
-        if is_setting(&bytes[word.start()..word.end()], &bytes[word.end()..]) {
+        let before = word.start().checked_sub(1).and_then(|at| bytes.get(at));
+        let (is_path, is_part) = (before == Some(&b'/'), before == Some(&b'_'));
+        let said = &bytes[word.start()..word.end()];
+        if is_path || is_setting(said, is_part, &bytes[word.end()..]) {
             continue;
         }
         if word.start() < read {
@@ -235,7 +243,7 @@ fn read_lines<'t>(text: &'t str, part: Range<usize>, found: &mut Vec<(LineKind, 
         let to = border(text, end.min(word.end() + AROUND));
         read = to;
         let line = &text[begin..end];
-        if !is_quiet(line, kind) && !is_source(line) {
+        if !is_quiet(line, kind) && !is_source(line, is_of_pytest) {
             last = Some((kind, &text[from..to]));
         }
     }
@@ -244,9 +252,13 @@ fn read_lines<'t>(text: &'t str, part: Range<usize>, found: &mut Vec<(LineKind, 
 
 /// Whether a word is the name of how long somebody would wait: `timeout=5`,
 /// `'timeout': 5`, `timeoutMs`.
-fn is_setting(word: &[u8], after: &[u8]) -> bool {
+fn is_setting(word: &[u8], is_part: bool, after: &[u8]) -> bool {
     if !word.eq_ignore_ascii_case(b"timeout") && !word.eq_ignore_ascii_case(b"time-out") {
         return false;
+    }
+    // connect_timeout
+    if is_part {
+        return true;
     }
     let after = match after {
         [b'_', ..] | [b'M', b's', ..] | [b'S', b'e', b'c', ..] | [b'I', b'n', ..] => return true,
@@ -255,8 +267,11 @@ fn is_setting(word: &[u8], after: &[u8]) -> bool {
         }
         after => after.trim_ascii_start(),
     };
+    let digits = after.iter().take_while(|byte| byte.is_ascii_digit());
     match after {
         [b'=', ..] => true,
+        // timeout 5s
+        [b'0'..=b'9', ..] => matches!(after.get(digits.count()), Some(b's' | b'm')),
         // An address begins with digits, too.
         [b':', value @ ..] => {
             let value = value.trim_ascii_start();
@@ -310,12 +325,17 @@ pub(super) fn is_of_log(line: &str) -> bool {
 }
 
 /// Whether a line is one of the source that a stack shows: in pytest's, sources are
-/// indented, and what they raised is not.
-fn is_source(line: &str) -> bool {
+/// indented, and what they raised is not; others number them.
+fn is_source(line: &str, is_of_pytest: bool) -> bool {
     const BEGINNINGS: [&str; 19] = [
         "def ", "class ", "raise ", "return ", "if ", "elif ", "except ", "with ", "for ",
         "while ", "assert ", "import ", "from ", "async ", "await ", "self.", "try:", "# ", "//",
     ];
+    let numbered = line.trim_start_matches(['>', ' ', '\t']);
+    let behind = numbered.trim_start_matches(|c: char| c.is_ascii_digit());
+    if behind.len() < numbered.len() && behind.trim_start().starts_with('|') {
+        return true;
+    }
     let Some(code) = line
         .strip_prefix(">   ")
         .or_else(|| line.strip_prefix("    "))
@@ -323,7 +343,7 @@ fn is_source(line: &str) -> bool {
         return false;
     };
     let code = code.trim_start();
-    BEGINNINGS.iter().any(|begin| code.starts_with(begin))
+    is_of_pytest || BEGINNINGS.iter().any(|begin| code.starts_with(begin))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! Only where a sentence names it as that; a name that merely stands in a line is none.
 
 use super::extensions::{extension_named, extension_of_class, extension_of_function};
+use memchr::memmem;
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -88,7 +89,7 @@ const FORMS: [(SubjectKind, &[&str]); 15] = [
             r"[Rr]esolve placeholder '(?P<name>[\w.-]+)'",
             r#"[Pp]roperty ['"`]?(?P<name>[\w-]+(?:\.[\w-]+)+)['"`]? (?:is |was )?(?:not set|not found|not defined|missing|required)\b"#,
             // Pydantic: 1 validation error for PaymentSettings stripe_api_key Field required
-            r"\bfor \w*(?:Settings|Config)\w*\s+(?P<name>\w+)\s+Field required\b",
+            r"\bfor \w*(?:Settings|Config)\w*\s+(?P<name>\w+_\w+)\s+Field required\b",
         ],
     ),
     (
@@ -96,7 +97,7 @@ const FORMS: [(SubjectKind, &[&str]); 15] = [
         &[
             r#"(?:Cannot find (?:module|package)|[Cc]annot find package|[Nn]o module named|cannot load such file --|[Uu]nable to load (?:shared library|DLL)|error while loading shared libraries:|[Cc]ould not load file or assembly) ['"`]?(?P<name>@?\w[\w./@+-]*)"#,
             r#"[Mm]odule not found: (?:Error: )?Can't resolve ['"](?P<name>@?\w[\w./@+-]*)['"]"#,
-            r"(?:NoClassDefFoundError|ClassNotFoundException): (?P<name>\w[\w./$]*)",
+            r"(?:NoClassDefFoundError|ClassNotFoundException): (?:Could not initialize class )?(?P<name>\w[\w./$]*)",
             r"[Cc]an't locate (?P<name>\w[\w/]*\.pm)\b",
         ],
     ),
@@ -242,6 +243,10 @@ pub(super) fn lacking(text: &str, found: &mut BTreeSet<Subject>) {
         let Some((kind, form)) = compiled.forms.get(at) else {
             continue;
         };
+        // Linux says so of what has nothing to do with the disk.
+        if *kind == SubjectKind::Disk && text.contains("watchers") {
+            continue;
+        }
         for lacks in form.captures_iter(bytes) {
             let name = lacks.name("name");
             let after = name.map_or(0, |name| name.end());
@@ -295,6 +300,12 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
             let program = name.rsplit('/').next().unwrap_or(name);
             Some(program.to_owned())
         }
+        // Who may not use a database has the right password.
+        SubjectKind::Account => {
+            let after = &after[..after.len().min(NAME)];
+            let is_grant = memmem::find(after, b" to database ").is_some();
+            (!is_grant).then(|| name.to_owned())
+        }
         // A place in a source is where it was seen.
         SubjectKind::File | SubjectKind::Denied => {
             let is_place = matches!(after, [b':', b'0'..=b'9', ..]);
@@ -303,7 +314,6 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
         SubjectKind::Server
         | SubjectKind::Service
         | SubjectKind::Unfinished
-        | SubjectKind::Account
         | SubjectKind::Token
         | SubjectKind::Column
         | SubjectKind::Table
@@ -372,6 +382,11 @@ mod tests {
                 "Cannot find module '@acme/charts' from 'src/a.js'",
                 Kind::Module,
                 "@acme.charts",
+            ),
+            (
+                "java.lang.NoClassDefFoundError: Could not initialize class com.acme.pay.Rates",
+                Kind::Module,
+                "com.acme.pay.Rates",
             ),
             (
                 "ModuleNotFoundError: No module named 'yaml'",
@@ -507,6 +522,9 @@ mod tests {
             "column reference \"id\" is ambiguous",
             "the required field is missing",
             "the browser extension is not installed",
+            "ENOSPC: System limit for number of file watchers reached",
+            "1044 Access denied for user 'app'@'%' to database 'billing'",
+            "1 validation error for MailSettings host Field required [type=missing]",
         ] {
             assert!(lacks(text).is_empty(), "{text}: {:?}", lacks(text));
         }

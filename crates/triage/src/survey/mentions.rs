@@ -16,6 +16,7 @@ use super::subject::{Outage, outage, same};
 use super::unfinished::is_unfinished;
 use super::unreached::note_service;
 use crate::engine::{address, addresses, failing_line, stumbled};
+use aho_corasick::AhoCorasick;
 use foldhash::quality::RandomState;
 use indexmap::IndexSet;
 use jelly_base::model::{Failure, FailureView, TriagedFailure};
@@ -156,21 +157,116 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
         found.extend(misses(failure, triaged));
         found.extend(quoted(failure, root_cause));
     }
-    let reader = MentionReader {
-        is_away,
-        logs: is_away || is_answer(failure, triaged),
-    };
-    let own = [&failure.message, &failure.text];
     let outputs = [&failure.system_out, &failure.system_err];
-    let outputs = outputs.into_iter().filter(|_| reader.logs);
-    for text in own.into_iter().chain(outputs).flatten() {
+    let outputs = outputs.into_iter().flatten();
+    let stumbled = || outputs.clone().any(|output| tells_of_a_mistake(output));
+    let logs = is_away || is_answer(failure, triaged) && !stumbled();
+    let reader = MentionReader { is_away, logs };
+    let text = failure.text.as_deref();
+    // What else stands in the text of a wrong value is said by the way, and so is what
+    // pytest captured.
+    let text = text.filter(|_| logs || !COMPARES.contains(&root_cause));
+    let text = text.map(|text| match text.find("- Captured ") {
+        Some(at) if !logs => &text[..at],
+        Some(_) | None => text,
+    });
+    let own = [failure.message.as_deref(), evidence, text];
+    for text in own.into_iter().flatten() {
         reader.read(text, &mut found);
+    }
+    for text in outputs.filter(|_| logs) {
+        reader.read(text, &mut found);
+    }
+    if COMPARES.contains(&root_cause) {
+        let wanted = wanted_by([message, evidence].into_iter().flatten());
+        found.retain(|subject| !wanted.contains(subject));
     }
     let text = failure.text.as_deref().unwrap_or_default();
     if root_cause == "unknown" && is_unfinished(text) {
         found.insert(Subject::new(SubjectKind::Unfinished, ""));
     }
     found
+}
+
+/// Root causes of failures that hold what came against what was wanted.
+const COMPARES: [&str; 4] = [
+    "assertion_mismatch",
+    "expected_error",
+    "mock_expectation",
+    "snapshot_mismatch",
+];
+
+/// What finds the wanted value in the words of frameworks: where it stands behind what
+/// came, as in `expected 3 to equal 4`, and where it has a word of its own.
+fn wanted_in(text: &str) -> Option<&'static Regex> {
+    static FOUND: LazyLock<Option<[Regex; 3]>> = LazyLock::new(|| {
+        let is_behind = r"\b(?i:expect(?:ed|ing)?)\b[^\n]*?\b(?:not )?to (?:not )?(?:equal|eql?|be|have|include|contain|match|throw)\b";
+        let behind = r"(?xm) \bto\ (?:not\ )?(?:equal|eql?|be|have|include|contain|match|throw)\b
+              [^\n]*?(?:\b(?i:but|got|received)\b|$)
+            | \b(?:including|containing|matching)\b[^\n]*?(?:\b(?i:but|got|received)\b|$)";
+        let named = r"(?xm) \ ==\ [^\n]*
+            | \b(?i:expected|want(?:ed)?)\b:?[^\n]*?(?:\b(?i:but|got|actual|received|was)\b|$)
+            | ^\s*-(?:\ |['\x22])[^\n]*";
+        let all = [is_behind, behind, named].map(Regex::new);
+        let [Ok(is_behind), Ok(behind), Ok(named)] = all else {
+            return None;
+        };
+        Some([is_behind, behind, named])
+    });
+    let [is_behind, behind, named] = FOUND.as_ref()?;
+    Some(match is_behind.is_match(text) {
+        true => behind,
+        false => named,
+    })
+}
+
+/// The subjects that a test wants to hear of: a text that was to name one may lack it for
+/// any reason.
+fn wanted_by<'t>(texts: impl Iterator<Item = &'t str>) -> BTreeSet<Subject> {
+    let mut found = BTreeSet::new();
+    for text in texts {
+        let parts = wanted_in(text)
+            .into_iter()
+            .flat_map(|wanted| wanted.find_iter(text));
+        for part in parts {
+            let servers = named_servers(part.as_str()).into_iter();
+            found.extend(servers.map(|server| Subject::new(SubjectKind::Server, &server)));
+            note_service(LineKind::Away, part.as_str(), &mut found);
+            lacking(part.as_str(), &mut found);
+        }
+    }
+    found
+}
+
+/// Whether an output tells of a mistake in a program: who answers with an error for it
+/// fails of it, whoever is away besides.
+fn tells_of_a_mistake(output: &str) -> bool {
+    static MISTAKES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        AhoCorasick::new([
+            "AttributeError",
+            "ClassCastException",
+            "IndexError",
+            "IndexOutOfBounds",
+            "IndexOutOfRange",
+            "NameError",
+            "NoMethodError",
+            "NullPointerException",
+            "NullReferenceException",
+            "RecursionError",
+            "TypeError: Cannot read",
+            "UnboundLocalError",
+            "Undefined array key",
+            "ZeroDivisionError",
+            "index out of bounds",
+            "is not a function",
+            "panic: runtime error",
+            "undefined method",
+        ])
+        .ok()
+    });
+    MISTAKES
+        .as_ref()
+        .is_some_and(|known| known.is_match(output))
 }
 
 /// What a failure that is no outage itself quotes of clients that reached nobody.
@@ -226,11 +322,14 @@ impl MentionReader {
                 }
                 LineKind::Lacks => lacking(line, found),
                 LineKind::Heals => {
-                    for back in named_servers(line) {
-                        found.retain(|one| {
-                            one.kind != SubjectKind::Server || !same(&one.name, &back)
-                        });
-                    }
+                    let back = named_servers(line);
+                    let again = ["attempt", "retr", "reconnected"];
+                    // Nobody is named: who was asked before is meant.
+                    let all = back.is_empty() && again.iter().any(|word| line.contains(word));
+                    found.retain(|one| {
+                        let is_back = all || back.iter().any(|back| same(&one.name, back));
+                        one.kind != SubjectKind::Server || !is_back
+                    });
                 }
                 LineKind::Asks => {}
             }
@@ -279,15 +378,22 @@ fn is_answer(failure: &Failure, triaged: &TriagedFailure) -> bool {
               | [Ss]erver\ [Ee]rror
               | (?i:unavailable|timed\ ?out|time\ out|not\ available|did\ not\ (?:come|answer|start))
               | (?i:time-?out)(?:Error|Exception|Expired|[\s.,;)]|:\s*[^\s\d]|$)
-              | \bKeyError\b | ''\ == | ==\ '' | \b[Ee]rror['\x22]?:\ ",
+              | \bKeyError\b | ''\ == | \b[Ee]rror['\x22]?:\ ",
         )
         .ok()
     });
     let diagnosis = &triaged.diagnosis;
     match diagnosis.root_cause.as_str() {
+        // What came is told, or did not come for what it was told to do.
+        "expected_error" | "mock_expectation" => false,
+        // A fixture of that name is none.
+        "fixture_error" => {
+            let told = triaged.message.as_deref().unwrap_or_default();
+            !told.contains("fixture '")
+        }
         // What waited in vain says no more.
-        "fixture_error" | "internal_error" | "locator_not_found" | "process_crashed"
-        | "resource_exhausted" | "test_timeout" | "upstream_error" | "wait_timeout" => true,
+        "internal_error" | "locator_not_found" | "process_crashed" | "resource_exhausted"
+        | "test_timeout" | "upstream_error" | "wait_timeout" => true,
         cause => {
             let told = triaged.message.as_deref().unwrap_or_default();
             let told = told
@@ -295,6 +401,10 @@ fn is_answer(failure: &Failure, triaged: &TriagedFailure) -> bool {
                 .replace("AssertionFailedError: ", "")
                 .replace("Error: expect(", "expect(");
             let silent = cause == "unknown" && told.is_empty();
+            // A program that ended well.
+            if told.starts_with("assert 0 == ") {
+                return false;
+            }
             // Whose assertions wait until they hold.
             let waited = diagnosis.rule == "browser/web-first-assertion";
             if waited && shows_wrong_value(failure) {
@@ -315,7 +425,8 @@ fn is_answer(failure: &Failure, triaged: &TriagedFailure) -> bool {
     }
 }
 
-/// Whether a message tells the status of a server's error: 500 items are no such one.
+/// Whether a message tells that the status of a server's error came: 500 items are no such
+/// one, and neither is a 503 that was wanted.
 fn has_error_status(told: &str) -> bool {
     static STATUS: LazyLock<Option<[Regex; 2]>> = LazyLock::new(|| {
         let others = r"(?x) \b(?: 20[0-6] | 30[1-8] | 4[012]\d )\b
@@ -323,14 +434,18 @@ fn has_error_status(told: &str) -> bool {
               | \b(?: GET | POST | PUT | PATCH | DELETE )\b | \b[Ee]rror\ 50[0-4]\b";
         Some([Regex::new(r"\b50[0-4]\b").ok()?, Regex::new(others).ok()?])
     });
+    let came = match wanted_in(told) {
+        Some(wanted) => wanted.replace_all(told, " "),
+        None => told.into(),
+    };
     STATUS
         .as_ref()
-        .is_some_and(|both| both.iter().all(|one| one.is_match(told)))
+        .is_some_and(|[status, others]| status.is_match(&came) && others.is_match(told))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Mentions, SubjectKind};
+    use super::{Mentions, SubjectKind, has_error_status};
     use crate::engine::Engine;
     use jelly_base::model::{Failure, Failures, TriagedFailure};
 
@@ -369,6 +484,31 @@ mod tests {
         assert!(kept("assert 1.01 == 1.02", "E  assert 1.01 == 1.02", log).is_empty());
         let told = "assert 'db.acme.test:5432: connection refused' == 'ok'";
         assert_eq!(kept(told, told, ""), server);
+    }
+
+    #[test]
+    fn the_status_that_came_counts_and_not_the_one_that_was_wanted() {
+        for came in [
+            "assert 503 == 200",
+            "expected 503 to equal 200",
+            "expect(received).toBe(expected) // Object.is equality Expected: 200 Received: 503",
+            "Status expected:<200> but was:<503>",
+            "handler returned wrong status code: got 500 want 200",
+            "expected: 200 got: 503 (compared using ==)",
+            "Expected: is <200> but: was <503>",
+            "503 != 200",
+            "expected the response to have status code :ok (200) but it was 503",
+        ] {
+            assert!(has_error_status(came), "{came}");
+        }
+        for wanted in [
+            "expected status 503 in maintenance mode, got 200",
+            "assert 200 == 503",
+            "expected 200 to equal 503",
+            "Status expected:<503> but was:<200>",
+        ] {
+            assert!(!has_error_status(wanted), "{wanted}");
+        }
     }
 
     #[test]

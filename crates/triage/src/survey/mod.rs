@@ -58,6 +58,8 @@ pub use rerun::Hint;
 pub use written::parts_of;
 
 #[cfg(test)]
+mod apart_tests;
+#[cfg(test)]
 mod services_tests;
 #[cfg(test)]
 mod tests;

@@ -44,6 +44,7 @@ pub(super) fn join_outages(views: &[FailureView<'_>], groups: &mut [Group], addr
         )
     });
     let mut known = KnownOutages::default();
+    known.note_ports(&outages);
     for servers in outages {
         let home = if servers.about.is_empty() {
             // One of several would be a guess, and so would one of another kind.
@@ -93,9 +94,21 @@ struct KnownOutages {
     addresses: HashMap<(Outage, String), usize>,
     /// The first at a host, with or without a port.
     hosts: HashMap<(Outage, String, bool), usize>,
+    /// The addresses with a port, by their hosts.
+    ports: HashMap<String, BTreeSet<String>>,
 }
 
 impl KnownOutages {
+    fn note_ports(&mut self, outages: &[Servers]) {
+        for address in outages.iter().flat_map(|servers| &servers.about) {
+            let (host, ported) = host_of(address);
+            if ported {
+                let ports = self.ports.entry(host.to_owned()).or_default();
+                ports.insert(address.clone());
+            }
+        }
+    }
+
     fn add(&mut self, servers: &Servers) {
         let at = self.groups.len();
         self.groups.push(servers.group);
@@ -145,7 +158,9 @@ impl KnownOutages {
             let (host, ported) = host_of(address);
             let near = self.hosts.get(&(kind, host.to_owned(), !ported));
             let exact = self.addresses.get(&(kind, address.clone()));
-            near.filter(|_| host != THIS_MACHINE)
+            // Without a port, one of several servers of a host would be a guess.
+            let is_one = self.ports.get(host).is_none_or(|ports| ports.len() <= 1);
+            near.filter(|_| host != THIS_MACHINE && is_one)
                 .into_iter()
                 .chain(exact)
                 .min()

@@ -77,7 +77,8 @@ pub(super) fn causes(report: &TriageReport) -> Vec<Vec<&str>> {
     causes
 }
 
-const STOCK: &str = "ConnectionError: stock.acme.test:7300: [Errno 111] Connection refused";
+pub(super) const STOCK: &str =
+    "ConnectionError: stock.acme.test:7300: [Errno 111] Connection refused";
 const MAIL: &str = "ConnectionError: mail.acme.test:7400: [Errno 111] Connection refused";
 
 #[test]
