@@ -183,7 +183,7 @@ impl TriagePage<'_> {
                 }
                 @if more > 0 { " and " (more) " more" }
                 @if cluster.consequences > 0 {
-                    "; " (cluster.consequences) " only because of the others"
+                    "; " (cluster.consequences) " as a consequence"
                 }
             }
         }

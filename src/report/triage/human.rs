@@ -173,10 +173,7 @@ fn cause(
     if cluster.count > 1 {
         let mut text = names(report, cluster);
         if cluster.consequences > 0 {
-            text.push_str(&format!(
-                "; {} only because of the others",
-                cluster.consequences
-            ));
+            text.push_str(&format!("; {} as a consequence", cluster.consequences));
         }
         out.push_str(&paint.hanging("   in ", Tone::Faint, &text, 6));
     }

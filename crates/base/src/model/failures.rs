@@ -304,8 +304,8 @@ impl Failures {
         row.kind = number(self.kinds.insert_full(kind).0);
     }
 
-    /// The failure at `index` failed of a cause that is not the code's: whom it concerns
-    /// is no longer told by it alone.
+    /// The failure at `index` failed as a consequence of what is not the code's: what was
+    /// held against the code is no longer proven.
     pub fn hold_against_nobody(&mut self, index: usize) {
         let Some(row) = self.rows.get_mut(index) else {
             return;

@@ -110,8 +110,8 @@ pub struct Cluster {
     /// Victims that passed when they were run again.
     #[serde(default)]
     pub flaky: u64,
-    /// Victims that failed for no reason of their own, as a test whose parts
-    /// failed, or whose set-up did.
+    /// Victims that failed as a consequence: a test whose parts or set-up failed, or one
+    /// that failed of something else and names what this cause is about.
     #[serde(default)]
     pub consequences: u64,
     /// The kind of cause in a snake_case word.

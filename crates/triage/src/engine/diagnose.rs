@@ -80,6 +80,12 @@ impl Engine {
         self.matcher.rules.iter().map(|ranked| &ranked.rule)
     }
 
+    /// Whether this rule is the user's own, to be asked before all others.
+    #[must_use]
+    pub fn is_asked_first(&self, rule: &str) -> bool {
+        self.matcher.is_asked_first(rule)
+    }
+
     /// What `failure` means. Never fails: what no rule knows is `unknown`,
     /// test-side and ambiguous.
     #[must_use]

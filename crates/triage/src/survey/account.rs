@@ -10,7 +10,7 @@ use super::rerun::{self, Hint, Hints};
 use crate::history::TestName;
 use crate::junit::digest_of_all;
 use jelly_base::model::{
-    ExitCode, Failures, Health, RanAt, ReportSummary, RetryPlan, SCHEMA_VERSION, Side, Template,
+    ExitCode, Failures, Health, RanAt, ReportSummary, RetryPlan, SCHEMA_VERSION, Template,
     TriageReport, Verdict,
 };
 use std::collections::{BTreeMap, HashMap};
@@ -123,16 +123,12 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
     before.end_before(&reports);
     before.date(&mut failures, &first_prints);
     let fixed = before.fixed(&passed, &failures);
-    let mut clusters = clusters(&failures, &failed_at, &mentions);
+    let (mut clusters, excused) = clusters(&failures, &failed_at, &mentions);
     for cluster in &mut clusters {
         cluster.at = failed_at.get(&cluster.fingerprint).cloned();
-        // An answer without its value, whose log names the server that others could not
-        // reach, is not the code's.
-        if cluster.side == Side::Test && !cluster.ambiguous {
-            for victim in &cluster.victims {
-                failures.hold_against_nobody(*victim);
-            }
-        }
+    }
+    for victim in excused {
+        failures.hold_against_nobody(victim);
     }
     let health = health(&reports, &clusters, &failures);
     let retry = rerun::plan(&failures, &reports, &hints);

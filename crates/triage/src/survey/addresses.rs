@@ -6,7 +6,7 @@ use super::lacks::SubjectKind;
 use super::mentions::Mentions;
 use super::subject::{Outage, outage, own_host, own_server, same, subject};
 use jelly_base::model::FailureView;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// The addresses of outages, by the place of the failure.
 #[derive(Debug, Default)]
@@ -38,16 +38,25 @@ impl Addresses {
 
     /// The server that a failure mentions, if it is one.
     fn only_server(&self, mentions: &Mentions, view: &FailureView<'_>) -> Option<String> {
-        let servers: Vec<String> = mentions
-            .of(view)
-            .filter(|subject| subject.kind == SubjectKind::Server)
-            .map(|subject| self.named(view.report, &subject.name))
-            .collect();
+        let servers = self.mentioned_by(mentions, view);
         let fullest = servers.iter().max_by_key(|server| server.len())?;
         let is_one = servers
             .iter()
             .all(|server| server == fullest || same(server, fullest));
         is_one.then(|| fullest.clone())
+    }
+
+    /// The servers that a failure mentions as away.
+    pub(super) fn mentioned_by(
+        &self,
+        mentions: &Mentions,
+        view: &FailureView<'_>,
+    ) -> BTreeSet<String> {
+        mentions
+            .of(view)
+            .filter(|subject| subject.kind == SubjectKind::Server)
+            .map(|subject| self.named(view.report, &subject.name))
+            .collect()
     }
 
     /// An address in a report, by the name of its host where that is told.

@@ -1,6 +1,8 @@
 //! What is no victim of an outage, though it speaks of it.
 
-use super::victims_tests::{STOCK, causes, report, told};
+use super::victims_tests::{STOCK, causes, report, report_of, told};
+use crate::engine::{Engine, parse_rules};
+use jelly_base::model::{Failure, Label, Side};
 
 /// Tests of a day on which a server is away, and that failed of something else.
 #[test]
@@ -69,4 +71,39 @@ fn two_ports_of_a_host_are_not_joined_by_a_name_without_one() {
         ],
     );
     assert_eq!(causes(&report), [["cache"], ["database"], ["slow"]]);
+}
+
+#[test]
+fn what_jelly_or_the_user_said_of_a_failure_holds() {
+    let failure = |name: &str, message: &str, label: Option<Label>| Failure {
+        dialect: Some("pytest".into()),
+        element: Some("failure".into()),
+        name: Some(name.into()),
+        message: Some(message.into()),
+        system_out: Some("ERROR app: stock.acme.test:7300: Connection refused".into()),
+        label,
+        ..Failure::default()
+    };
+    let own = |label| failure("own", "AssertionError: assert '' == '12'", label);
+    let side = |engine: &Engine, label: Option<Label>| {
+        let report = report_of(engine, &[failure("stock", STOCK, None), own(label)]);
+        let view = report.failures.iter().find(|view| view.name == "own");
+        view.map(|view| (view.kind.side, view.kind.ambiguous))
+    };
+    let (undecided, code) = (Some((Side::Test, true)), Some((Side::Code, false)));
+    assert_eq!(side(Engine::builtin(), None), undecided);
+
+    let diagnosis = Engine::builtin().diagnose(&own(None));
+    let said = Label::properties(&diagnosis);
+    let said = said.iter().map(|(name, value)| (*name, value.as_str()));
+    let label = Label::from_properties(said);
+    assert!(label.is_some());
+    assert_eq!(side(Engine::builtin(), label), code);
+
+    let rules = "[{id: own/empty, root_cause: own_empty, error_category: ASSERTION, \
+                 retryable: false, side: code, strength: signature, fields: [report], \
+                 patterns: ['AssertionError: assert'], advice: {what: w, why: y, fix: [f]}}]";
+    let rules = parse_rules("own", rules).unwrap();
+    let engine = Engine::with_rules(rules, Vec::new()).unwrap();
+    assert_eq!(side(&engine, None), code);
 }

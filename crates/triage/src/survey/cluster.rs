@@ -18,21 +18,24 @@ use super::victims::{join_lacking, join_missing, take_victims};
 use super::words;
 use crate::engine::skeleton;
 use foldhash::quality::RandomState;
-use jelly_base::model::{Cluster, Evidence, FailureStatus, FailureView, Failures, KnownAdvice};
+use jelly_base::model::{
+    Cluster, Evidence, FailureStatus, FailureView, Failures, KnownAdvice, Side,
+};
 use std::collections::{BTreeSet, HashMap};
 
 /// A name with more parts than this is data.
 const PARTS: usize = 16;
 
 /// The causes by number of victims, most first; those that only flaky tests
-/// have come last. `failed_at` tells by fingerprint the line where its first
-/// victim failed, and `mentions` by report what else its failures tell of causes.
+/// have come last; and those that failed as a consequence of what is not the code's,
+/// who are not held against it. `failed_at` tells by fingerprint the line where its
+/// first victim failed, and `mentions` by report what else its failures tell of causes.
 #[must_use]
-pub fn clusters(
+pub(super) fn clusters(
     failures: &Failures,
     failed_at: &HashMap<String, String>,
     mentions: &HashMap<String, Mentions>,
-) -> Vec<Cluster> {
+) -> (Vec<Cluster>, Vec<usize>) {
     let views: Vec<FailureView<'_>> = failures.iter().collect();
     let addresses = Addresses::told_by(&views, mentions);
     let mut groups = group(&views, &addresses);
@@ -50,11 +53,17 @@ pub fn clusters(
     groups.retain(|group| !group.victims.is_empty());
     let mut clusters: Vec<Cluster> = Vec::with_capacity(groups.len());
     let mut advice = KnownAdvice::default();
-    clusters.extend(
-        groups
-            .into_iter()
-            .filter_map(|group| cluster(failures, group, &addresses, &mut advice)),
-    );
+    let mut excused = Vec::new();
+    for group in groups {
+        let followers = group.followers.clone();
+        let Some(cluster) = cluster(failures, group, &addresses, &mut advice) else {
+            continue;
+        };
+        if cluster.side == Side::Test && !cluster.ambiguous {
+            excused.extend(followers);
+        }
+        clusters.push(cluster);
+    }
     // No two of them have a victim in common, so none are equal.
     clusters.sort_unstable_by(|a, b| {
         let flaky_only = |cluster: &Cluster| cluster.flaky == cluster.count;
@@ -63,7 +72,7 @@ pub fn clusters(
             .then_with(|| b.count.cmp(&a.count))
             .then_with(|| a.victims.first().cmp(&b.victims.first()))
     });
-    clusters
+    (clusters, excused)
 }
 
 fn group(views: &[FailureView<'_>], addresses: &Addresses) -> Vec<Group> {

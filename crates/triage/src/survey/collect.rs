@@ -9,7 +9,7 @@ use crate::frameworks;
 use crate::history::TestName;
 use crate::junit::{Case, CaseOutcome, CaseSink};
 use jelly_base::model::{
-    Diagnosis, Failure, FailureStatus, FailureView, Failures, ReportSummary, Template,
+    Diagnosis, Failure, FailureStatus, FailureView, Failures, ReportSummary, Side, Template,
     TriagedFailure,
 };
 use jelly_base::text::redact::Redactor;
@@ -244,7 +244,12 @@ impl<'e> Collector<'e> {
             diagnosis,
             history: None,
         };
-        self.mentions.note(case.ordinal, &failure, &triaged);
+        // What jelly said of a run, and what a rule of the user's own says, holds.
+        let is_decided =
+            failure.label.is_some() || self.tools.engine.is_asked_first(&triaged.diagnosis.rule);
+        if !(is_decided && triaged.diagnosis.side == Side::Code) {
+            self.mentions.note(case.ordinal, &failure, &triaged);
+        }
         triaged
     }
 }

@@ -8,6 +8,11 @@ use std::collections::BTreeSet;
 /// agree better.
 const ASKED: usize = 1000;
 
+/// Groups of a run that are asked what they are about, and failures of each: more of them
+/// would tell the same.
+pub(super) const CAUSES: usize = 5000;
+pub(super) const OF_EACH: usize = 64;
+
 /// More addresses than these are ports that change from run to run.
 pub(super) const SERVERS: usize = 4;
 

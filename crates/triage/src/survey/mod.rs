@@ -47,7 +47,6 @@ mod words;
 mod written;
 
 pub use account::{Account, ReportPart, Terms, account};
-pub use cluster::clusters;
 pub use collect::Collector;
 pub use exit::FailOn;
 pub use memory::{Before, past_of, past_run};

@@ -1,14 +1,10 @@
 //! A panic ends the package of a Go test, and takes along the tests that were running.
 
-use super::group::Group;
+use super::group::{CAUSES, Group, OF_EACH};
 use super::lacks::SubjectKind;
 use super::mentions::Mentions;
 use jelly_base::model::FailureView;
 use std::collections::HashMap;
-
-/// Groups that are asked, and failures of each.
-const CAUSES: usize = 5000;
-const ASKED: usize = 64;
 
 /// What tells the package of a test: report, suite and class.
 type GoPackage<'v> = (&'v str, &'v str, &'v str);
@@ -21,7 +17,7 @@ impl<'v> EndedPackages<'v> {
     pub(super) fn of(views: &[FailureView<'v>], groups: &[Group]) -> Self {
         let mut ended = Self::default();
         for (at, group) in groups.iter().enumerate().take(CAUSES) {
-            for view in group.victims.iter().take(ASKED).map(|at| &views[*at]) {
+            for view in group.victims.iter().take(OF_EACH).map(|at| &views[*at]) {
                 let told = view.evidence.map_or("", |(_, text)| text.trim_start());
                 if told.starts_with("panic: ") || told.starts_with("fatal error: ") {
                     let known = ended.0.entry(package(view)).or_insert(Some(at));

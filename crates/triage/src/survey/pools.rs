@@ -2,16 +2,12 @@
 //! says so, and that the server is away stands in the log.
 
 use super::addresses::Addresses;
-use super::group::Group;
-use super::lacks::SubjectKind;
+use super::group::{CAUSES, Group, OF_EACH};
 use super::mentions::Mentions;
 use super::subject::same;
 use jelly_base::model::FailureView;
 use std::collections::{BTreeSet, HashMap};
 
-/// Groups that are asked, and failures of each.
-const CAUSES: usize = 5000;
-const ASKED: usize = 64;
 /// The rule of failures that got no connection of a pool.
 const RULE: &str = "database/out-of-connections";
 
@@ -33,9 +29,9 @@ impl DryPools {
                 continue;
             }
             let mut servers: BTreeSet<String> = BTreeSet::new();
-            for view in group.victims.iter().take(ASKED).map(|at| &views[*at]) {
+            for view in group.victims.iter().take(OF_EACH).map(|at| &views[*at]) {
                 if let Some(told) = mentions.get(view.report) {
-                    servers.extend(servers_of(view, told, addresses));
+                    servers.extend(addresses.mentioned_by(told, view));
                 }
             }
             if let Some(server) = servers.pop_first()
@@ -57,7 +53,7 @@ impl DryPools {
         if self.0.is_empty() {
             return None;
         }
-        let servers = servers_of(view, mentions, addresses);
+        let servers = addresses.mentioned_by(mentions, view);
         let is_meant = |server: &str| {
             let is_one = servers.iter().all(|other| same(server, other));
             is_one && !servers.is_empty()
@@ -69,17 +65,4 @@ impl DryPools {
         let (_, at) = meant.next()?;
         meant.next().is_none().then_some(*at)
     }
-}
-
-/// The servers that a failure mentions as away.
-fn servers_of(
-    view: &FailureView<'_>,
-    mentions: &Mentions,
-    addresses: &Addresses,
-) -> BTreeSet<String> {
-    mentions
-        .of(view)
-        .filter(|subject| subject.kind == SubjectKind::Server)
-        .map(|subject| addresses.named(view.report, &subject.name))
-        .collect()
 }

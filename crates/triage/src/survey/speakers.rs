@@ -2,16 +2,13 @@
 //! Redis refused, and the tests whose client of Redis was refused.
 
 use super::addresses::Addresses;
-use super::group::{Group, SERVERS, subjects};
+use super::group::{CAUSES, Group, SERVERS, subjects};
 use super::lacks::SubjectKind;
 use super::mentions::Mentions;
 use super::service::{service_at, service_of};
 use super::subject::{Outage, outage};
 use jelly_base::model::FailureView;
 use std::collections::{BTreeSet, HashMap};
-
-/// Groups that are asked what they speak.
-const CAUSES: usize = 5000;
 
 /// A group whose clients were not answered.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 //! that of a test, by one worker and by another.
 
 use super::addresses::Addresses;
-use super::group::{Group, merge};
+use super::group::{CAUSES, Group, merge};
 use crate::engine::skeleton;
 use jelly_base::model::FailureView;
 use regex::Regex;
@@ -10,8 +10,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Groups that are compared.
-const COMPARED: usize = 5000;
 /// Root causes of which equal words may be several causes: their values mean something, or
 /// they say little.
 const OWN: [&str; 10] = [
@@ -34,7 +32,7 @@ type StageKey<'v> = (&'v str, Option<String>, String, String);
 /// Joins groups that say the same behind the name of a stage, at most one of them without.
 pub(super) fn join_stages(views: &[FailureView<'_>], groups: &mut [Group], addresses: &Addresses) {
     let mut alike: BTreeMap<StageKey<'_>, Vec<(usize, bool)>> = BTreeMap::new();
-    for (at, group) in groups.iter().enumerate().take(COMPARED) {
+    for (at, group) in groups.iter().enumerate().take(CAUSES) {
         let Some(first) = group.victims.first().copied() else {
             continue;
         };

@@ -2,7 +2,7 @@
 //! those that failed of something else and mention it.
 
 use super::addresses::Addresses;
-use super::group::{Group, SERVERS, merge, subjects};
+use super::group::{CAUSES, Group, OF_EACH, SERVERS, merge, subjects};
 use super::lacks::{Subject, SubjectKind};
 use super::mentions::{Mentions, established};
 use super::panics::EndedPackages;
@@ -16,10 +16,6 @@ use jelly_base::model::FailureView;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-/// Groups that are asked what they are about.
-const CAUSES: usize = 5000;
-/// Failures of a group that are asked.
-const ASKED: usize = 64;
 /// A group that names more than these is about none of them.
 const ABOUT: usize = 3;
 
@@ -105,7 +101,7 @@ fn missing_of<'m>(
     mentions: &'m HashMap<String, Mentions>,
 ) -> Option<&'m Subject> {
     let mut missing = None;
-    for at in group.victims.iter().take(ASKED) {
+    for at in group.victims.iter().take(OF_EACH) {
         let view = &views[*at];
         let told = mentions.get(view.report)?.missing(view)?;
         if *missing.get_or_insert(told) != told {
@@ -115,35 +111,41 @@ fn missing_of<'m>(
     missing
 }
 
-/// What a group's failures say is lacking.
-fn lacking_of(views: &[FailureView<'_>], group: &Group) -> BTreeSet<Subject> {
+/// What a group's failures tell, those with the same texts once.
+fn told_by(
+    views: &[FailureView<'_>],
+    group: &Group,
+    tell: impl Fn(&FailureView<'_>) -> BTreeSet<Subject>,
+) -> BTreeSet<Subject> {
     let mut found = BTreeSet::new();
     let mut last = None;
-    for view in group.victims.iter().take(ASKED).map(|at| &views[*at]) {
-        let told = (view.evidence.map(|(_, text)| text), view.message);
-        if last != Some(told) {
-            let (evidence, message) = told;
-            found.extend(established(&view.kind.root_cause, evidence, message));
-            last = Some(told);
+    for view in group.victims.iter().take(OF_EACH).map(|at| &views[*at]) {
+        let texts = (view.evidence.map(|(_, text)| text), view.message);
+        if last != Some(texts) {
+            found.extend(tell(view));
+            last = Some(texts);
         }
     }
     found
 }
 
+/// What a group's failures say is lacking.
+fn lacking_of(views: &[FailureView<'_>], group: &Group) -> BTreeSet<Subject> {
+    told_by(views, group, |view| {
+        let evidence = view.evidence.map(|(_, text)| text);
+        established(&view.kind.root_cause, evidence, view.message)
+    })
+}
+
 /// What the clients of an outage say without the name of a server.
 fn said_of(views: &[FailureView<'_>], group: &Group) -> BTreeSet<Subject> {
-    let mut found = BTreeSet::new();
-    let mut last = None;
-    for view in group.victims.iter().take(ASKED).map(|at| &views[*at]) {
-        let told = (view.evidence.map(|(_, text)| text), view.message);
-        if last != Some(told) {
-            let texts = [told.0, told.1].into_iter().flatten();
-            let said = texts.flat_map(sentences);
-            found.extend(said.map(|said| Subject::new(SubjectKind::Sentence, said)));
-            last = Some(told);
-        }
-    }
-    found
+    told_by(views, group, |view| {
+        let evidence = view.evidence.map(|(_, text)| text);
+        let texts = [evidence, view.message].into_iter().flatten();
+        let said = texts.flat_map(sentences);
+        said.map(|said| Subject::new(SubjectKind::Sentence, said))
+            .collect()
+    })
 }
 
 /// Moves failures to the one cause whose server, variable or the like they mention, as
@@ -233,6 +235,8 @@ impl Causes {
             let Some(first) = group.victims.first() else {
                 continue;
             };
+            let mut told = lacking_of(views, group);
+            told.extend(raised_by(&views[*first], failed_at));
             if outage(&views[*first].kind.root_cause) == Some(Outage::Away) {
                 let servers = subjects(group, addresses, |at| views.get(at).copied());
                 // More of them are ports that change from run to run.
@@ -243,15 +247,9 @@ impl Causes {
                         known.push((server, at));
                     }
                 }
-                for subject in said_of(views, group) {
-                    let known = causes.lacking.entry(subject).or_insert(Some(at));
-                    if *known != Some(at) {
-                        *known = None;
-                    }
-                }
+                told.extend(said_of(views, group));
             }
-            let raised = raised_by(&views[*first], failed_at);
-            for subject in lacking_of(views, group).into_iter().chain(raised) {
+            for subject in told {
                 let known = causes.lacking.entry(subject).or_insert(Some(at));
                 if *known != Some(at) {
                     *known = None;

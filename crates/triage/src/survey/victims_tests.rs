@@ -30,34 +30,39 @@ pub(super) fn told(
 
 /// The account of a report with these failures.
 pub(super) fn report(writer: &str, failures: &[Told]) -> TriageReport {
+    let failure = |told: &Told| Failure {
+        dialect: Some(writer.into()),
+        element: Some("failure".into()),
+        name: Some(told.name.into()),
+        message: Some(told.message.into()),
+        text: Some(told.text.into()),
+        system_out: Some(told.output.into()),
+        ..Failure::default()
+    };
+    let failures: Vec<Failure> = failures.iter().map(failure).collect();
+    report_of(Engine::builtin(), &failures)
+}
+
+/// The same by this engine, of whole failures.
+pub(super) fn report_of(engine: &Engine, failures: &[Failure]) -> TriageReport {
     let redactor = Redactor::none();
-    let mut collector = Collector::new(Tools::new(Engine::builtin(), &redactor), "a.xml");
-    for (ordinal, told) in (0..).zip(failures) {
-        let failure = [Failure {
-            dialect: Some(writer.into()),
-            element: Some("failure".into()),
-            name: Some(told.name.into()),
-            message: Some(told.message.into()),
-            text: Some(told.text.into()),
-            system_out: Some(told.output.into()),
-            ..Failure::default()
-        }];
+    let mut collector = Collector::new(Tools::new(engine, &redactor), "a.xml");
+    for (ordinal, failure) in (0..).zip(failures) {
         collector.case(&Case {
             ordinal,
             suite: "suite",
             classname: "shop",
-            name: told.name,
+            name: failure.name.as_deref().unwrap_or_default(),
             file: None,
             line: None,
             duration_s: None,
             outcome: CaseOutcome::Failed,
-            failures: &failure,
+            failures: std::slice::from_ref(failure),
         });
     }
     let count = failures.len() as u64;
     let part = collector.into_part(ReportSummary {
         path: "a.xml".into(),
-        dialect: writer.into(),
         tests: count,
         failed: count,
         ..ReportSummary::default()
