@@ -57,6 +57,7 @@ fn the_files_fit_their_public_schemas() {
 /// How long installing may take is measured where nothing else runs: by
 /// `.ci/full`, with the packages that people get.
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn packages_install_offline_and_pass_on_how_jelly_ends() {
     let done = Command::new("python3")
         .arg(root("packaging/check.py"))

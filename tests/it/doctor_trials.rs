@@ -46,6 +46,7 @@ fn pasted(servers: &Value, report: &Value, name: &str) -> Value {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn what_makes_a_server_of_http_speak_stdio_is_found_out() {
     let project = Project::empty();
     let holder = TcpListener::bind("127.0.0.1:0").unwrap();

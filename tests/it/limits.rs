@@ -311,6 +311,7 @@ fn a_megabyte_of_stderr_before_the_handshake_is_fine() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_flood_on_stderr_is_bounded_in_memory_and_report() {
     let project = project(", --fault, stderr_flood=120M", "startup_timeout: 50s", ECHO);
     let (run, peak) = peak(&project);

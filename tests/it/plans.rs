@@ -95,6 +95,7 @@ fn one_plan_for_server_everything_is_green_over_each_transport() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn what_server_everything_asks_and_tells_is_the_same_over_each_transport() {
     is_green_over_each_transport("everything-features");
 }
@@ -284,7 +285,7 @@ fn every_expected_value_counts(name: &str) {
     let original = load(&plan(name));
     let changes = changes(&original);
     assert!(changes.iter().map(Vec::len).sum::<usize>() >= 8);
-    let changes = slice(4, changes);
+    let changes = slice(8, changes);
     let mut files = Vec::new();
     for (number, set) in changes.iter().enumerate() {
         let mut changed = original.clone();
@@ -459,6 +460,7 @@ fn what_server_everything_asks_and_tells_counts() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn what_a_modern_server_asks_and_tells_counts() {
     what_is_asked_and_told_counts("modern-features", 8);
 }

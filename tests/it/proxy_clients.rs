@@ -37,6 +37,7 @@ fn the_official_python_client_shows_cause_and_fix() {
 
 /// Over HTTP, each behind a proxy of its own.
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn clients_over_http_show_cause_and_fix() {
     let project = Project::empty();
     let deaths = deaths();

@@ -37,6 +37,7 @@ const COMPARED: [Compared; 2] = [
 ];
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_server_behind_the_proxy_is_judged_as_without_it() {
     for server in COMPARED {
         let scenarios = server.slice.iter().map(|&scenario| scenario.to_owned());

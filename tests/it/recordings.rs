@@ -107,6 +107,7 @@ fn a_recorded_session_of_either_era_is_a_plan_that_the_server_and_its_replay_pas
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn real_servers_are_recorded_and_pass_against_their_recordings() {
     let package = |name: &str| {
         let file = real(&format!(

@@ -5,7 +5,7 @@
 //! with `expected.json`: how its tests are run, where the report is, and which
 //! fail. Each test writes its name into the file that `RAN` names.
 
-use crate::support::{Call, Project};
+use crate::support::{Call, Project, slice};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -27,8 +27,9 @@ fn each_framework_runs_exactly_what_failed_again() {
         installed.display()
     );
     let projects = fs::read_dir(frameworks().join("projects")).unwrap();
-    let projects: Vec<PathBuf> = projects.map(|entry| entry.unwrap().path()).collect();
+    let projects: BTreeSet<PathBuf> = projects.map(|entry| entry.unwrap().path()).collect();
     assert!(projects.len() > 8);
+    let projects = slice(4, projects);
     let wrong: Vec<String> = thread::scope(|scope| {
         let runs: Vec<_> = projects
             .iter()

@@ -39,7 +39,7 @@ const SECRETS: [&str; 25] = [
 ];
 
 /// What is too much for one run is run in so many.
-const PARTS: usize = 5;
+const PARTS: usize = 12;
 
 const BASE64: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -539,8 +539,9 @@ fn a_run_leaves_no_secret(beside: &Project, numbers: &[usize]) {
 #[test]
 fn no_form_of_a_secret_is_in_what_the_hook_for_code_is_told() {
     let (beside, project) = (server(), Project::empty());
-    let names: Vec<String> = (0..SECRETS.len()).map(|n| format!("p{n}.yaml")).collect();
-    for (number, name) in names.iter().enumerate() {
+    let numbers = slice(3, 0..SECRETS.len());
+    let names: Vec<String> = numbers.iter().map(|n| format!("p{n}.yaml")).collect();
+    for (number, name) in numbers.iter().zip(&names) {
         let (server, hook) = (beside.at("server.py"), beside.at("say.sh"));
         let plan = format!(
             "version: 1\nhooks: {{ refine_code: [\"{hook}\"] }}\nservers:\n  s: {{ command: python3, \
@@ -560,14 +561,14 @@ fn no_form_of_a_secret_is_in_what_the_hook_for_code_is_told() {
         let name = entry.file_name();
         name.to_string_lossy().starts_with("hook-stdin")
     });
-    assert!(told.count() >= 25, "{}", ended.stdout);
+    assert!(told.count() >= numbers.len(), "{}", ended.stdout);
 }
 
 /// What a plan spells out, where it is shown: with a problem in its line, or as
 /// the line of a repair.
 #[test]
 fn no_form_of_a_secret_is_in_what_check_and_apply_show_of_a_plan() {
-    for (number, secret) in slice(3, SECRETS.iter().enumerate()) {
+    for (number, secret) in slice(8, SECRETS.iter().enumerate()) {
         let quoted = |text: &str| serde_json::json!(text.replace("${", "$${")).to_string();
         let (it, all) = (quoted(secret), quoted(&said(secret)));
         let plan = |tool: &str, rest: &str| {
@@ -679,7 +680,7 @@ fn no_form_of_a_secret_is_in_what_triage_says() {
 fn no_form_of_a_secret_is_in_what_doctor_says() {
     let beside = server();
     let mut entries = serde_json::Map::new();
-    for (number, secret) in SECRETS.iter().enumerate() {
+    for (number, secret) in slice(3, SECRETS.iter().enumerate()) {
         for how in ["noisy", "dead"] {
             let server = beside.at("server.py");
             let entry = serde_json::json!({
@@ -695,14 +696,15 @@ fn no_form_of_a_secret_is_in_what_doctor_says() {
         let project = Project::empty();
         let ended = output(&project, &["doctor", "--format", format, &file], &[]);
         assert_eq!(ended.code, Some(3), "{}{}", ended.stdout, ended.stderr);
-        nothing_leaks(&project, &ended, 25);
+        nothing_leaks(&project, &ended, 9);
     }
 }
 
 #[test]
 fn no_form_of_a_secret_is_in_what_init_writes() {
     let beside = server();
-    let numbers: Vec<String> = (0..SECRETS.len()).map(|n| n.to_string()).collect();
+    let numbers = slice(3, 0..SECRETS.len()).into_iter();
+    let numbers: Vec<String> = numbers.map(|n| n.to_string()).collect();
     for how in ["noisy", "dead"] {
         let project = Project::empty();
         let server = beside.at("server.py");

@@ -162,6 +162,7 @@ const APPLY: [(&str, &[&str]); 2] = [
 ];
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn it_passes_the_server_scenarios_of_the_official_suite_that_apply() {
     let suite = Suite::find();
     let project = Project::empty();

@@ -225,6 +225,7 @@ steps: [{ id: add, tool: add, args: { a: 1, b: 2 }, expect: { text: { equals: \"
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn twenty_megabytes_of_stderr_cost_no_more_than_one() {
     let project = Project::empty();
     let (run, peak) = peak_kib(
