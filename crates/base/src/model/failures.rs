@@ -305,8 +305,8 @@ impl Failures {
     }
 
     /// The failure at `index` failed as a consequence of what is not the code's: what was
-    /// held against the code is no longer proven.
-    pub fn hold_against_nobody(&mut self, index: usize) {
+    /// held against the code is no longer proven, and it may pass with its cause.
+    pub fn excuse(&mut self, index: usize, cause_is_retryable: bool) {
         let Some(row) = self.rows.get_mut(index) else {
             return;
         };
@@ -316,6 +316,7 @@ impl Failures {
         if kind.side == Side::Code {
             let mut kind = kind.clone();
             (kind.side, kind.ambiguous) = (Side::Test, true);
+            kind.retryable = kind.retryable.map(|own| own || cause_is_retryable);
             row.kind = number(self.kinds.insert_full(kind).0);
         }
     }

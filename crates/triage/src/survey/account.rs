@@ -123,12 +123,12 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
     before.end_before(&reports);
     before.date(&mut failures, &first_prints);
     let fixed = before.fixed(&passed, &failures);
-    let (mut clusters, excused) = clusters(&failures, &failed_at, &mentions);
+    let (mut clusters, consequences) = clusters(&failures, &failed_at, &mentions);
     for cluster in &mut clusters {
         cluster.at = failed_at.get(&cluster.fingerprint).cloned();
     }
-    for victim in excused {
-        failures.hold_against_nobody(victim);
+    for consequence in consequences {
+        failures.excuse(consequence.failure, consequence.is_retryable);
     }
     let health = health(&reports, &clusters, &failures);
     let retry = rerun::plan(&failures, &reports, &hints);

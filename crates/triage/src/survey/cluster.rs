@@ -23,6 +23,13 @@ use jelly_base::model::{
 };
 use std::collections::{BTreeSet, HashMap};
 
+/// A failure, by its place, that is a consequence of what is not the code's.
+pub(super) struct Consequence {
+    pub failure: usize,
+    /// The cause may pass by itself, and the failure with it.
+    pub is_retryable: bool,
+}
+
 /// A name with more parts than this is data.
 const PARTS: usize = 16;
 
@@ -35,7 +42,7 @@ pub(super) fn clusters(
     failures: &Failures,
     failed_at: &HashMap<String, String>,
     mentions: &HashMap<String, Mentions>,
-) -> (Vec<Cluster>, Vec<usize>) {
+) -> (Vec<Cluster>, Vec<Consequence>) {
     let views: Vec<FailureView<'_>> = failures.iter().collect();
     let addresses = Addresses::told_by(&views, mentions);
     let mut groups = group(&views, &addresses);
@@ -53,14 +60,18 @@ pub(super) fn clusters(
     groups.retain(|group| !group.victims.is_empty());
     let mut clusters: Vec<Cluster> = Vec::with_capacity(groups.len());
     let mut advice = KnownAdvice::default();
-    let mut excused = Vec::new();
+    let mut consequences = Vec::new();
     for group in groups {
         let followers = group.followers.clone();
         let Some(cluster) = cluster(failures, group, &addresses, &mut advice) else {
             continue;
         };
         if cluster.side == Side::Test && !cluster.ambiguous {
-            excused.extend(followers);
+            let is_retryable = cluster.retryable == Some(true);
+            consequences.extend(followers.into_iter().map(|failure| Consequence {
+                failure,
+                is_retryable,
+            }));
         }
         clusters.push(cluster);
     }
@@ -72,7 +83,7 @@ pub(super) fn clusters(
             .then_with(|| b.count.cmp(&a.count))
             .then_with(|| a.victims.first().cmp(&b.victims.first()))
     });
-    (clusters, excused)
+    (clusters, consequences)
 }
 
 fn group(views: &[FailureView<'_>], addresses: &Addresses) -> Vec<Group> {

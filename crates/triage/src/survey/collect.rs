@@ -226,9 +226,6 @@ impl<'e> Collector<'e> {
             adapt(&mut diagnosis.advice.fix);
         }
         let failure = without_teardown(&failure);
-        if diagnosis.retryable == Some(true) {
-            self.remember_told(case, &failure);
-        }
         self.remember_place(&failure, &diagnosis);
         let text = |text: &str| self.tools.redactor.redact(text).into_owned();
         let triaged = TriagedFailure {
@@ -247,8 +244,11 @@ impl<'e> Collector<'e> {
         // What jelly said of a run, and what a rule of the user's own says, holds.
         let is_decided =
             failure.label.is_some() || self.tools.engine.is_asked_first(&triaged.diagnosis.rule);
-        if !(is_decided && triaged.diagnosis.side == Side::Code) {
-            self.mentions.note(case.ordinal, &failure, &triaged);
+        let may_follow = !(is_decided && triaged.diagnosis.side == Side::Code)
+            && self.mentions.note(case.ordinal, &failure, &triaged);
+        // What fails as a consequence is run again with its cause.
+        if may_follow || triaged.diagnosis.retryable == Some(true) {
+            self.remember_told(case, &failure);
         }
         triaged
     }

@@ -44,13 +44,18 @@ pub struct Mentions {
 
 impl Mentions {
     /// Keeps what a failure mentions besides what is kept of it anyway.
-    pub(super) fn note(&mut self, ordinal: u64, failure: &Failure, triaged: &TriagedFailure) {
+    pub(super) fn note(
+        &mut self,
+        ordinal: u64,
+        failure: &Failure,
+        triaged: &TriagedFailure,
+    ) -> bool {
         if self.of.len() >= FAILURES || self.subjects.len() >= SUBJECTS {
-            return;
+            return false;
         }
         let mentioned = mentioned(failure, triaged);
         if mentioned.is_empty() || mentioned.len() > OF_ONE {
-            return;
+            return false;
         }
         let places: Option<Box<[u32]>> = mentioned
             .into_iter()
@@ -61,7 +66,9 @@ impl Mentions {
         {
             let case = key(ordinal, &triaged.diagnosis.fingerprint);
             self.of.entry(case).or_insert(list);
+            return true;
         }
+        false
     }
 
     pub(super) fn is_empty(&self) -> bool {
