@@ -13,7 +13,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use suite::{Expected, Outcome, Suite};
 
 #[test]
-#[ignore = "takes long: `.ci/full` runs it"]
 fn every_client_scenario_of_2025_11_25_ends_as_the_list_says() {
     holds("2025-11-25");
 }

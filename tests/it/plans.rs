@@ -95,7 +95,6 @@ fn one_plan_for_server_everything_is_green_over_each_transport() {
 }
 
 #[test]
-#[ignore = "takes long: `.ci/full` runs it"]
 fn what_server_everything_asks_and_tells_is_the_same_over_each_transport() {
     is_green_over_each_transport("everything-features");
 }
