@@ -17,6 +17,7 @@ fn yaml(path: &str) -> Value {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn the_files_fit_their_public_schemas() {
     let checker = fixtures().join("pypi/.venv/ci/bin/check-jsonschema");
     assert!(

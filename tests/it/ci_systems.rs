@@ -383,6 +383,7 @@ fn many() -> String {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn each_system_is_told_no_more_of_thousands_than_it_shows() {
     let project = project();
     project.write("many.xml", many());
@@ -440,6 +441,7 @@ fn each_system_is_told_no_more_of_thousands_than_it_shows() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn github_is_told_no_more_than_it_shows_of_a_step_and_a_job() {
     let project = project();
     project.write("many.xml", many());

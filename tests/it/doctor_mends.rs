@@ -442,6 +442,7 @@ fn of_a_url_that_never_answers_the_command_that_shows_it_is_printed() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_breakpoint_and_a_dependency_that_is_not_to_be_had_are_told() {
     let project = Project::empty();
     let stops = project.write(

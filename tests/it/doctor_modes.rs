@@ -16,6 +16,7 @@ time.sleep(60)
 "#;
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_server_of_http_is_told_by_the_line_that_says_where_it_listens() {
     let project = Project::empty();
     let listens = project.write("listens.py", LISTENS);

@@ -150,6 +150,7 @@ fn ids_that_are_made_anew_at_each_start_are_asked_for_again() {
 
 /// The same servers without their bugs: nothing is found, in hundreds of cases.
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn nothing_is_found_in_a_server_that_is_sound() {
     let project = Project::empty();
     for (program, script) in [("python3", "planted.py"), ("node", "notes.mjs")] {

@@ -279,6 +279,7 @@ fn a_page_of_several_plans_and_a_matrix_is_one_page() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_page_of_thousands_of_failures_works_in_a_browser() {
     let project = Project::empty();
     project.write("junit.xml", report_of(3000));

@@ -333,6 +333,7 @@ fn a_result_of_20_mb_is_one_line_like_any_other() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_result_of_20_mb_that_is_wrong_is_not_repeated_in_the_report() {
     let project = project(
         ", --fault, huge@call=20M",
@@ -481,6 +482,7 @@ sys.stderr.flush()
 answer(message, text('done'))";
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn of_stderr_only_what_was_kept_is_told() {
     for holds in slice(
         2,

@@ -357,6 +357,7 @@ serve(call, listed=listed)",
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_server_by_pipes_that_dies_or_hangs_in_a_call_is_not_called_again_in_the_iteration() {
     for (annotations, _) in slice(2, hints()) {
         for call in [

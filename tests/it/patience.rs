@@ -63,6 +63,7 @@ fn progress_begins_the_timeout_anew_where_the_plan_says_so() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn what_progress_extends_ends_by_silence_or_by_the_total() {
     let steps = "
   - { id: stops, tool: work, args: { reports: 3, answers: false }, progress: extends }

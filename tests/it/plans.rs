@@ -454,6 +454,7 @@ fn what_is_asked_and_told_counts(name: &str, least: usize) {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn what_server_everything_asks_and_tells_counts() {
     what_is_asked_and_told_counts("everything-features", 10);
 }

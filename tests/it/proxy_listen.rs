@@ -357,6 +357,7 @@ fn an_idle_session_is_ended_with_its_server() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_client_that_never_reads_fills_no_memory_and_holds_nobody_up() {
     let project = Project::empty();
     let server = python_server(&project, "tools.py", TOOLS);

@@ -249,6 +249,7 @@ fn alike_failures_are_one_and_the_mode_failures_has_no_categories() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn pages_are_cut_to_size_count_the_rest_and_go_on_by_a_cursor() {
     let project = Project::empty();
     let case = |at: usize| {

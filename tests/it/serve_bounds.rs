@@ -237,6 +237,7 @@ fn ticks(project: &Project) -> Vec<(u32, String)> {
 /// It was found to take tens of thousands of requests, and to hold all the
 /// answers.
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_client_that_never_reads_is_read_no_further_until_it_does() {
     const REQUESTS: usize = 20_000;
     let project = Project::empty();

@@ -261,6 +261,7 @@ steps:
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_wrong_result_of_20_megabytes_is_shown_in_small() {
     let project = Project::with(
         "

@@ -126,6 +126,7 @@ fn assert_same(merged: &str, one: &str) {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_hundred_plans_in_ten_shards_come_to_what_one_call_comes_to() {
     let project = plans(100);
     let folders = simulate(&project, 10);

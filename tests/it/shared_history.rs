@@ -405,6 +405,7 @@ fn writers_that_are_killed_in_the_middle_leave_no_half_run_and_no_lock() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_full_disk_costs_a_warning_and_what_it_did_not_take_is_delivered_once() {
     let Some(mut server) = PostgresServer::start() else {
         return;
