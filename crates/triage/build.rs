@@ -4,11 +4,11 @@
 //! YAML with anchors and comments is for people, and takes a tenth of a second
 //! to read; so it is read here, once, and the program gets JSON. Beside it go
 //! the literals of all patterns, which take twice as long to work out, each with
-//! the letters by which it is looked for.
+//! the letters by which it is looked for; and apart from the rules their examples,
+//! which few runs ask for.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,24 +42,26 @@ fn main() -> Result<(), Box<dyn Error>> {
         write(&format!("{}.json", name.display()), read(&path)?)?;
     }
     let mut domains: Vec<(String, Value)> = Vec::new();
-    let mut known: BTreeMap<String, Option<Vec<String>>> = BTreeMap::new();
+    let mut patterns: Vec<Option<Vec<String>>> = Vec::new();
+    let mut examples: Vec<[Value; 2]> = Vec::new();
     for domain in texts(&read(&Path::new(TABLES).join("domains.yaml"))?) {
-        let rules = read(&Path::new(RULES).join(format!("{domain}.yaml")))?;
-        for rule in rules.as_array().into_iter().flatten() {
-            for pattern in ["patterns", "unless"]
-                .iter()
-                .flat_map(|key| texts(&rule[*key]))
-            {
-                known
-                    .entry(pattern.to_owned())
-                    .or_insert_with(|| literals::literals(pattern));
+        let mut rules = read(&Path::new(RULES).join(format!("{domain}.yaml")))?;
+        for rule in rules.as_array_mut().into_iter().flatten() {
+            for key in ["patterns", "unless"] {
+                patterns.extend(texts(&rule[key]).into_iter().map(literals::literals));
             }
+            let rule = rule.as_object_mut().ok_or("a rule is a map")?;
+            examples.push(["examples", "lookalikes"].map(|key| {
+                let texts = rule.shift_remove(key);
+                texts.unwrap_or_else(|| Value::Array(Vec::new()))
+            }));
         }
         domains.push((domain.to_owned(), rules));
     }
     write("rules.json", serde_json::to_value(domains)?)?;
-    let placed = placed::PlacedLiterals::place(&known);
-    write("literals-of-patterns.json", serde_json::to_value(placed)?)?;
+    write("examples-of-rules.json", serde_json::to_value(examples)?)?;
+    let placed = placed::PlacedLiterals::written(&patterns);
+    fs::write(out.join("literals-of-patterns.rs"), placed)?;
     frameworks::write(&out)
 }
 

@@ -431,7 +431,7 @@ fn scene(failure: &Failure) -> Option<Scene> {
 /// The scenes of a rule's examples.
 fn scenes(rule: &Rule) -> Vec<Scene> {
     let mut scenes = Vec::new();
-    for example in &rule.examples {
+    for example in rule.examples() {
         match example {
             Example::Failure(failure) => scenes.extend(scene(failure)),
             Example::Text(text) => {
@@ -456,7 +456,7 @@ fn live_rules() -> Vec<&'static Rule> {
             LIVE.contains(&domain)
         })
         .filter(|rule| {
-            rule.examples.iter().any(|example| match example {
+            rule.examples().iter().any(|example| match example {
                 Example::Failure(failure) => failure.phase.is_some(),
                 Example::Text(_) => rule.fields.iter().any(|field| {
                     matches!(

@@ -303,7 +303,7 @@ fn printed_commands() -> BTreeSet<(String, Option<String>)> {
         } else {
             &machines[..1]
         };
-        let failures = rule.examples.iter().filter_map(|example| match example {
+        let failures = rule.examples().iter().filter_map(|example| match example {
             Example::Failure(failure) => Some((**failure).clone()),
             Example::Text(text) => Some(specimen(*rule.fields.first()?, text)),
         });

@@ -32,7 +32,7 @@ pub(super) fn trial(
         .filter(|rule| infos.get(&rule.id).is_some_and(&wanted))
     {
         tried += 1;
-        examples += rule.examples.len() + rule.lookalikes.len();
+        examples += rule.examples().len() + rule.lookalikes().len();
         for slip in rules.slips(rule) {
             match &slip.took {
                 Some(took) if own(took) && !own(&rule.id) && slip.example => {
@@ -68,9 +68,9 @@ pub(super) fn trial(
 /// What does not hold, and what would help.
 fn describe_slip(rule: &Rule, slip: &Slip) -> String {
     let list = if slip.example {
-        &rule.examples
+        rule.examples()
     } else {
-        &rule.lookalikes
+        rule.lookalikes()
     };
     let text = match list.get(slip.index) {
         Some(Example::Text(text)) => one_line(text, 160),

@@ -29,7 +29,7 @@ fn every_pattern_compiles() {
 fn texts_of_examples() -> Vec<String> {
     let mut texts = Vec::new();
     for rule in Engine::builtin().rules() {
-        for example in rule.examples.iter().chain(&rule.lookalikes) {
+        for example in rule.examples().iter().chain(rule.lookalikes()) {
             match example {
                 crate::engine::Example::Text(text) => texts.push(text.clone()),
                 crate::engine::Example::Failure(failure) => {
@@ -160,8 +160,12 @@ fn a_rule_that_contradicts_itself_is_refused() {
 #[test]
 fn every_rule_has_examples_and_lookalikes() {
     for rule in Engine::builtin().rules() {
-        assert!(rule.examples.len() >= 2, "{} needs examples", rule.id);
-        assert!(rule.lookalikes.len() >= 2, "{} needs look-alikes", rule.id);
+        assert!(rule.examples().len() >= 2, "{} needs examples", rule.id);
+        assert!(
+            rule.lookalikes().len() >= 2,
+            "{} needs look-alikes",
+            rule.id
+        );
     }
 }
 

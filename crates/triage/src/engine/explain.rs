@@ -302,8 +302,8 @@ fn info(rule: &Rule, asked: Asked) -> RuleInfo {
         unless: rule.unless.clone(),
         fields: rule.fields.iter().map(word).collect(),
         advice: rule.advice.unfilled(Audience::Plan),
-        examples: shown(&rule.examples),
-        lookalikes: shown(&rule.lookalikes),
+        examples: shown(rule.examples()),
+        lookalikes: shown(rule.lookalikes()),
     }
 }
 
@@ -328,7 +328,7 @@ mod tests {
         let engine = Engine::builtin();
         for rule in engine.rules() {
             for failure in rule
-                .examples
+                .examples()
                 .iter()
                 .flat_map(|e| crate::engine::specimen::specimens(rule, e))
             {

@@ -130,12 +130,12 @@ pub(super) fn own_flaws(rule: &Rule) -> Vec<Flaw> {
     for (key, count, hint) in [
         (
             "examples",
-            rule.examples.len(),
+            rule.examples().len(),
             "texts that the rule must recognise; `jelly rules test` tries them",
         ),
         (
             "lookalikes",
-            rule.lookalikes.len(),
+            rule.lookalikes().len(),
             "texts that look like its kind and are none; `jelly rules test` tries them",
         ),
     ] {

@@ -25,7 +25,7 @@ use thiserror::Error;
 const BUILTIN: &str = built!("rules");
 
 /// The literals of the patterns of those rules; see [`super::literals`].
-const LITERALS: &str = built!("literals-of-patterns");
+static LITERALS: PlacedLiterals = include!(concat!(env!("OUT_DIR"), "/literals-of-patterns.rs"));
 
 /// Why a built-in rule, or one that was made without a file, can't be used.
 #[derive(Debug, Error)]
@@ -70,14 +70,16 @@ pub(super) fn builtin_rules() -> Result<Vec<(String, Vec<Rule>)>, RuleError> {
     let mut domains: Vec<(String, Vec<Rule>)> =
         serde_json::from_str(BUILTIN).map_err(|error| unread("the binary", &error))?;
     let rules = domains.iter_mut().flat_map(|(_, rules)| rules);
-    rules.for_each(Rule::set_default_fields);
+    for (number, rule) in rules.enumerate() {
+        rule.builtin = Some(number);
+        rule.set_default_fields();
+    }
     Ok(domains)
 }
 
 /// The literals of the built-in rules' patterns.
-pub(super) fn builtin_literals() -> PlacedLiterals {
-    // Without them, they are worked out again.
-    serde_json::from_str(LITERALS).unwrap_or_default()
+pub(super) fn builtin_literals() -> &'static PlacedLiterals {
+    &LITERALS
 }
 
 /// The rules of a user's file.
@@ -294,6 +296,7 @@ impl<'de> Deserialize<'de> for Places {
 mod tests {
     use super::{builtin_literals, builtin_rules, parse_rules};
     use crate::engine::literals::literals;
+    use crate::engine::rule::Rule;
     use std::path::Path;
 
     #[test]
@@ -305,7 +308,16 @@ mod tests {
             let written = parse_rules(domain, &yaml).unwrap();
             assert_eq!(built.len(), written.len(), "{domain}");
             for (built, written) in built.iter().zip(&written) {
-                let (built, written) = (format!("{built:#?}"), format!("{written:#?}"));
+                let whole = |rule: &Rule| {
+                    let bare = Rule {
+                        builtin: None,
+                        examples: Vec::new(),
+                        lookalikes: Vec::new(),
+                        ..rule.clone()
+                    };
+                    format!("{bare:#?}{:#?}{:#?}", rule.examples(), rule.lookalikes())
+                };
+                let (built, written) = (whole(built), whole(written));
                 let differs = built.lines().zip(written.lines()).find(|(b, w)| b != w);
                 assert_eq!(differs, None, "{domain}");
                 assert_eq!(built.len(), written.len(), "{domain}");
@@ -320,7 +332,7 @@ mod tests {
         let known = builtin_literals();
         let mut begin = 0;
         let mut all: Vec<&str> = Vec::new();
-        for (length, _) in &known.places {
+        for (length, _) in known.places {
             let end = begin + *length as usize;
             all.push(&known.letters[begin..end]);
             begin = end;
@@ -329,14 +341,16 @@ mod tests {
             literals.sort();
             literals
         };
+        let mut of_patterns = known.patterns.iter();
         for rule in builtin_rules().unwrap().iter().flat_map(|(_, rules)| rules) {
             for pattern in rule.patterns.iter().chain(&rule.unless) {
                 let text = |id: &u32| all[*id as usize].to_owned();
-                let texts = |ids: &Vec<u32>| ids.iter().map(text).collect();
-                let built: Option<Vec<String>> = known.patterns[pattern].as_ref().map(texts);
+                let texts = |ids: &[u32]| ids.iter().map(text).collect();
+                let built: Option<Vec<String>> = of_patterns.next().unwrap().map(texts);
                 let (built, written) = (built.map(sorted), literals(pattern).map(sorted));
                 assert_eq!(built, written, "{pattern}");
             }
         }
+        assert_eq!(of_patterns.next(), None);
     }
 }

@@ -19,6 +19,7 @@ use super::rule::Rule;
 use super::rule_index::{Applying, Ask, Key, RuleIndex};
 use jelly_base::model::Evidence;
 use jelly_base::text::truncate;
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
 /// Finds the rules that hold for a failure.
@@ -45,12 +46,13 @@ impl RuleMatcher {
     /// When a pattern does not compile or an id occurs twice.
     pub(super) fn new(rules: Vec<RankedRule>) -> Result<Self, RuleError> {
         let mut patterns: Vec<Pattern> = Vec::new();
+        let mut ids: HashSet<&str> = HashSet::with_capacity(rules.len());
         for (index, RankedRule { rule, turn, .. }) in rules.iter().enumerate() {
             let invalid = |problem: String| RuleError::Invalid {
                 rule: rule.id.clone(),
                 problem,
             };
-            if rules[..index].iter().any(|other| other.rule.id == rule.id) {
+            if !ids.insert(&rule.id) {
                 return Err(invalid("this id occurs twice".into()));
             }
             for (list, veto) in [(&rule.patterns, false), (&rule.unless, true)] {
@@ -106,17 +108,23 @@ impl RuleMatcher {
     pub(super) fn prefilter(&self) -> Option<&Prefilter> {
         let build = || {
             let known = builtin_literals();
-            let patterns = self.patterns.iter().map(|pattern| PrefilterPattern {
-                pattern: &pattern.text,
-                literals: match known.patterns.get(&pattern.text) {
-                    Some(Some(builtin)) => PatternLiterals::Builtin(builtin),
-                    Some(None) => PatternLiterals::Nothing,
-                    None => literals(&pattern.text)
-                        .map_or(PatternLiterals::Nothing, PatternLiterals::Own),
-                },
-                fields: self.rules[pattern.rule].rule.fields_in_bits(),
+            let mut of_builtin = known.patterns.iter();
+            let patterns = self.patterns.iter().map(|pattern| {
+                let RankedRule { rule, turn, .. } = &self.rules[pattern.rule];
+                let is_builtin = *turn == BUILTIN_TURN;
+                let builtin = if is_builtin { of_builtin.next() } else { None };
+                PrefilterPattern {
+                    pattern: &pattern.text,
+                    literals: match builtin {
+                        Some(Some(builtin)) => PatternLiterals::Builtin(builtin),
+                        Some(None) => PatternLiterals::Nothing,
+                        None => literals(&pattern.text)
+                            .map_or(PatternLiterals::Nothing, PatternLiterals::Own),
+                    },
+                    fields: rule.fields_in_bits(),
+                }
             });
-            Prefilter::new(&known, patterns)
+            Prefilter::new(known, patterns)
         };
         self.prefilter.get_or_init(build).as_ref()
     }

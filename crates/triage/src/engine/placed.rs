@@ -1,8 +1,7 @@
 //! By which few of its letters a literal is known, and the literals of the
 //! built-in patterns with all that is known of them before jelly runs.
 
-use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// How many letters a literal may be known by: the first that it has.
 pub const SIZES: [usize; 3] = [8, 4, 3];
@@ -13,21 +12,22 @@ const SHARED: usize = 4;
 const MANY: usize = 4;
 
 /// The literals of patterns, those of one window one after the other.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[allow(dead_code, reason = "the build script writes it, and reads none")]
 pub struct PlacedLiterals {
     /// Of all literals, one after the other.
-    pub letters: String,
+    pub letters: &'static str,
     /// How many letters each has, and where in it its window begins.
-    pub places: Vec<(u32, u32)>,
-    /// By pattern, which literals it has; none where it needs none.
-    pub patterns: BTreeMap<String, Option<Vec<u32>>>,
+    pub places: &'static [(u32, u32)],
+    /// Of each pattern of the rules, in their order, which literals it has; none
+    /// where it needs none.
+    pub patterns: &'static [Option<&'static [u32]>],
 }
 
 impl PlacedLiterals {
-    /// The literals of these patterns, placed.
+    /// The literals of these patterns, placed, as an expression of Rust.
     #[allow(dead_code, reason = "for the build script")]
-    pub fn place(known: &BTreeMap<String, Option<Vec<String>>>) -> Self {
-        let mut all: Vec<&str> = known.values().flatten().flatten().map(|l| &**l).collect();
+    pub fn written(patterns: &[Option<Vec<String>>]) -> String {
+        let mut all: Vec<&str> = patterns.iter().flatten().flatten().map(|l| &**l).collect();
         all.sort_unstable();
         all.dedup();
         let mut owners: HashMap<u64, usize> = HashMap::new();
@@ -42,26 +42,25 @@ impl PlacedLiterals {
             placed.push((place, literal));
         }
         placed.sort_unstable();
-        let mut literals = Self::default();
+        let mut letters = String::new();
+        let mut places: Vec<(u32, u32)> = Vec::new();
         let mut ids: HashMap<&str, u32> = HashMap::new();
         for (place, literal) in placed {
             // Nobody looks for one of fewer letters than the smallest window.
             let Some((_, offset)) = place else { continue };
-            ids.insert(literal, number(literals.places.len()));
-            literals.letters.push_str(literal);
-            literals.places.push((number(literal.len()), offset));
+            ids.insert(literal, number(places.len()));
+            letters.push_str(literal);
+            places.push((number(literal.len()), offset));
         }
-        let of_pattern = |needed: &Vec<String>| -> Vec<u32> {
-            needed
-                .iter()
-                .filter_map(|one| ids.get(&**one).copied())
-                .collect()
-        };
-        for (pattern, needed) in known {
-            let needed = needed.as_ref().map(of_pattern);
-            literals.patterns.insert(pattern.clone(), needed);
+        let mut text =
+            format!("PlacedLiterals {{ letters: {letters:?}, places: &{places:?}, patterns: &[");
+        for needed in patterns {
+            text.push_str(&needed.as_ref().map_or("None,".into(), |needed| {
+                let needed = needed.iter().filter_map(|one| ids.get(&**one));
+                format!("Some(&{:?}),", needed.collect::<Vec<_>>())
+            }));
         }
-        literals
+        text + "] }"
     }
 }
 

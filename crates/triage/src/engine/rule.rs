@@ -182,10 +182,14 @@ pub struct Rule {
     pub advice: AdviceText,
     /// At least two failures that the rule must decide.
     #[serde(default)]
-    pub examples: Vec<Example>,
+    pub(super) examples: Vec<Example>,
     /// At least two failures that it must not decide.
     #[serde(default)]
-    pub lookalikes: Vec<Example>,
+    pub(super) lookalikes: Vec<Example>,
+    /// Its number among the built-in rules, whose examples are read when they
+    /// are asked for.
+    #[serde(skip)]
+    pub(super) builtin: Option<usize>,
 }
 
 /// Says that nothing is known.
@@ -199,6 +203,26 @@ impl Rule {
     #[must_use]
     pub fn domain(&self) -> &str {
         self.id.split_once('/').map_or("", |(domain, _)| domain)
+    }
+
+    /// At least two failures that it must decide.
+    #[must_use]
+    pub fn examples(&self) -> &[Example] {
+        self.builtin_examples()
+            .map_or(&self.examples, |[examples, _]| examples)
+    }
+
+    /// At least two failures that it must not decide.
+    #[must_use]
+    pub fn lookalikes(&self) -> &[Example] {
+        self.builtin_examples()
+            .map_or(&self.lookalikes, |[_, lookalikes]| lookalikes)
+    }
+
+    fn builtin_examples(&self) -> Option<&'static [Vec<Example>; 2]> {
+        static EXAMPLES: LazyLock<Vec<[Vec<Example>; 2]>> =
+            LazyLock::new(|| table(built!("examples-of-rules")));
+        EXAMPLES.get(self.builtin?)
     }
 
     /// Has a rule with patterns that names no texts read the usual ones.

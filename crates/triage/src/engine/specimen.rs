@@ -116,7 +116,7 @@ impl Engine {
     #[must_use]
     pub fn slips(&self, rule: &Rule) -> Vec<Slip> {
         let mut slips = Vec::new();
-        let lists = [(true, &rule.examples), (false, &rule.lookalikes)];
+        let lists = [(true, rule.examples()), (false, rule.lookalikes())];
         for (wanted, list) in lists {
             for (index, example) in list.iter().enumerate() {
                 let failures = specimens(rule, example);

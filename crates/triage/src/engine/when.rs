@@ -380,7 +380,7 @@ mod tests {
     fn no_rule_that_holds_needs_what_is_not_known() {
         let engine = Engine::builtin();
         let mut held = 0;
-        for example in engine.rules().flat_map(|rule| &rule.examples) {
+        for example in engine.rules().flat_map(|rule| rule.examples()) {
             let Example::Failure(failure) = example else {
                 continue;
             };
