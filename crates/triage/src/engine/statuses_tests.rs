@@ -17,6 +17,7 @@ fn a_status_that_may_come_of_others_is_undecided_wherever_it_stands() {
         "AssertionError: HTTP 503 from gateway".to_owned(),
         "Expected response.StatusCode to be HttpStatusCode.OK {value: 200}, but found HttpStatusCode.ServiceUnavailable {value: 503}.".to_owned(),
         "  Expected: OK\n  But was:  ServiceUnavailable".to_owned(),
+        "Assert.AreEqual failed. Expected:<Created>. Actual:<GatewayTimeout>. ".to_owned(),
         "AssertionError: assert 503 == 404\n +  where 503 = <Response [503]>.status_code".to_owned(),
         "org.opentest4j.AssertionFailedError: expected: <200 OK> but was: <502 BAD_GATEWAY>".to_owned(),
     ] {

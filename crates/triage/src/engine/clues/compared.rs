@@ -478,10 +478,11 @@ fn diff(text: &str, from: usize) -> Replacement {
             return None;
         }
         let bare = bare.trim_end();
-        let block = bare.starts_with("Expected equality of these values:")
-            || bare == "with expansion:"
-            || GOMEGA.contains(&bare);
-        (block || DIFFS.iter().any(|head| bare.starts_with(head))).then_some((line.end, block))
+        // What the test says of it stands behind the values, which are indented.
+        let indented = bare.starts_with("Expected equality of these values:");
+        let block = bare == "with expansion:" || GOMEGA.contains(&bare);
+        (indented || block || DIFFS.iter().any(|head| bare.starts_with(head)))
+            .then_some((line.end, block))
     });
     let (start, block) = heads.next()?;
     let mut end = start;

@@ -274,8 +274,8 @@ fn panicked_at(text: &str) -> Option<&str> {
     Some(&path[begins..])
 }
 
-/// Whether a line of a JVM's stack belongs to other people than the test: the
-/// packages of a product and of its tests share their beginning.
+/// Whether a line of a stack of the JVM or of .NET belongs to other people than the
+/// test: the packages of a product and of its tests share their beginning.
 fn is_foreign(place: &str, test: Option<&str>) -> bool {
     /// As many parts of a package name its owner, as in `com.acme`.
     const OWNER: usize = 2;
@@ -296,9 +296,28 @@ fn is_foreign(place: &str, test: Option<&str>) -> bool {
     }
     let packaged =
         |name: &str| name.split('.').count() > OWNER && !name.contains([' ', '/', ':', '\\']);
-    of_jvm
-        && packaged(called)
-        && test.is_some_and(|test| packaged(test) && !owner(test).eq(owner(called)))
+    if of_jvm {
+        return packaged(called)
+            && test.is_some_and(|test| packaged(test) && !owner(test).eq(owner(called)));
+    }
+    // .NET names the file of what was built here, and no file of a package.
+    let namespaced = |name: &str| {
+        packaged(name)
+            && name
+                .split('.')
+                .all(|part| part.starts_with(char::is_uppercase))
+    };
+    namespaced(called) && test.is_some_and(|test| namespaced(test) && !shares_root(called, test))
+}
+
+/// Whether two names of .NET are of one house: `Shop.Cart`, `ShopTests.CartTests`
+/// and `Tests.Shop.CartTests` are.
+fn shares_root(called: &str, test: &str) -> bool {
+    let root = |name: &'_ str| name.split('.').next().unwrap_or_default().to_owned();
+    let (called, tested) = (root(called), root(test));
+    called.starts_with(&tested)
+        || tested.starts_with(&called)
+        || test.split('.').any(|part| part == called)
 }
 
 /// Whether a file below Elixir's `lib/` belongs to another application than the
@@ -614,6 +633,32 @@ mod tests {
             ("boom", Origin::Unknown),
         ] {
             assert_eq!(of(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_package_of_dotnet_has_another_root_than_the_tests_and_no_file() {
+        let of = |first: &str, class: &str| {
+            let text =
+                format!("   at {first}\n   at {class}.Exports() in /src/ExportTests.cs:line 15");
+            origin(&Failure {
+                text: Some(text),
+                classname: Some(class.to_owned()),
+                ..Failure::default()
+            })
+        };
+        let library = "PaperMill.Document.Writer.Save(String path)";
+        assert_eq!(of(library, "Depot.Tests.ExportTests"), Origin::Test);
+        for own in [
+            "Depot.Exports.Writer.Save(String path)",
+            "/src/Writer.cs:line 4",
+        ] {
+            assert_eq!(
+                of(own, "DepotTests.Exports.ExportTests"),
+                Origin::Product,
+                "{own}"
+            );
+            assert_eq!(of(own, "Tests.Depot.ExportTests"), Origin::Product, "{own}");
         }
     }
 }
