@@ -23,6 +23,7 @@ fn read_by_a_person(ended: &Ended) {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn three_hundred_alike_failures_fit_on_a_page() {
     let kinds: [(&str, Project); 3] = [
         (
@@ -70,6 +71,7 @@ fn some(step: impl Fn(usize) -> String) -> Project {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn repairs_of_one_kind_are_told_once() {
     for (id, project) in [
         (

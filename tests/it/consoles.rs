@@ -142,6 +142,7 @@ fn github_is_told_what_jelly_says_and_nothing_else() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn no_console_obeys_what_triage_says_of_a_report() {
     let escape = |text: &str| text.replace('<', "&lt;").replace('\'', "&apos;");
     let mut report = String::from("<testsuite name=\"s ##[group]s\">\n");
@@ -188,6 +189,7 @@ fn no_console_obeys_what_triage_says_of_a_report() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn no_console_obeys_what_doctor_and_init_say() {
     let beside = Project::empty();
     beside.write("words.txt", words());

@@ -60,6 +60,7 @@ for line in sys.stdin:
 "#;
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn paths_projects_and_command_lines_are_mended_by_what_is_printed() {
     let project = Project::empty();
     let memory = memory();
@@ -359,6 +360,7 @@ fn an_environment_is_made_again_only_where_it_is_one_and_the_entrys_own() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_mute_server_of_python_is_asked_at_which_line_it_waits() {
     let project = Project::empty();
     let mute = project.write("mute.py", "import threading\n\nthreading.Event().wait()\n");

@@ -427,6 +427,7 @@ fn a_steps_timeout_holds_for_the_level_and_the_call_together() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_list_of_endless_pages_is_broken_off_before_it_fills_the_memory() {
     let plan = format!(
         "version: 1\nservers:\n  s: {}\nsteps:\n  - {{ id: a, tool: work }}\n",
@@ -581,6 +582,7 @@ sys.stdout.flush()";
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_large_answer_of_usual_words_is_read() {
     let row =
         "{'id': 4711, 'name': 'Erika Mustermann', 'mail': 'erika@example.com', 'tags': ['a', 'b']}";
@@ -607,6 +609,7 @@ fn a_large_answer_of_usual_words_is_read() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_list_without_end_proves_nothing() {
     let server = |page: &str| {
         python(&format!(

@@ -378,6 +378,7 @@ fn troubled() -> Project {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn each_format_of_a_run_is_taken_by_its_own_reader() {
     let project = troubled();
     let plans = ["good", "bad", "twice", "dead", "broken", "hostile"].map(|p| format!("{p}.yaml"));

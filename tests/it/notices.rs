@@ -63,6 +63,7 @@ fn a_notification_counts_when_it_comes_before_or_after_the_answer() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_number_that_more_can_break_is_known_only_when_time_is_up() {
     let body = "answer(message, text('done'))
 time.sleep(0.2)
@@ -222,6 +223,7 @@ fn no_flood_hurts_what_is_expected_of_notifications() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_flood_hides_nothing_that_is_wrong() {
     let run = run(
         &calling(FLOOD),

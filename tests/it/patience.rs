@@ -29,6 +29,7 @@ steps:
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn progress_begins_the_timeout_anew_where_the_plan_says_so() {
     let steps = "
   - { id: own, tool: work, args: { reports: 15 }, progress: extends }

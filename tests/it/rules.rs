@@ -143,6 +143,7 @@ fn a_text_may_come_from_stdin() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn the_built_in_rules_pass_their_own_trial() {
     let project = Project::empty();
     let trial = rules(&project, &["test"]);

@@ -19,6 +19,7 @@ fn decide(retryable: bool, side: &str, ambiguous: bool) -> &'static str {
 const OF_EACH: usize = 15;
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_scripted_agent_decides_rightly_by_three_fields() {
     let project = Project::empty();
     let mut agent = Agent::start(&project, &[]);

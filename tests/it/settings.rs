@@ -254,6 +254,7 @@ fn written(name: &str, value: &str, indent: &str) -> String {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn the_stronger_layer_holds_for_each_setting() {
     let project = Project::empty();
     let shown = config(project.jelly(&JSON));

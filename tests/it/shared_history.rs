@@ -521,6 +521,7 @@ fn a_hundred_writers_at_once_lose_and_double_nothing() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_database_that_is_down_costs_a_warning_and_is_delivered_to_once() {
     let Some(mut server) = PostgresServer::start() else {
         return;
