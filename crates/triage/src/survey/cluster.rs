@@ -9,9 +9,11 @@ use super::contexts::victims_of_contexts;
 use super::group::{Group, SERVERS, merge, subjects};
 use super::mentions::Mentions;
 use super::outages::join_outages;
+use super::panics::file_of_unwrap;
 use super::parametrized::one_line_each;
 use super::queries::without_query;
 use super::same_line::same_lines;
+use super::same_sign::join_signs;
 use super::stages::join_stages;
 use super::subject::{outage, same};
 use super::victims::{join_lacking, join_missing, take_victims};
@@ -21,7 +23,7 @@ use foldhash::quality::RandomState;
 use jelly_base::model::{
     Cluster, Evidence, FailureStatus, FailureView, Failures, KnownAdvice, Side,
 };
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A failure, by its place, that is a consequence of what is not the code's.
 pub(super) struct Consequence {
@@ -54,6 +56,7 @@ pub(super) fn clusters(
     join_outages(&views, &mut groups, &addresses);
     join_lacking(&views, &mut groups);
     join_missing(&views, &mut groups, mentions);
+    join_signs(&views, &mut groups, mentions);
     take_victims(&views, &mut groups, mentions, &addresses, failed_at);
     // There may be as many causes as failures, and both take their room.
     drop(views);
@@ -89,9 +92,11 @@ pub(super) fn clusters(
 fn group(views: &[FailureView<'_>], addresses: &Addresses) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     let hosts = hosts_apart(views, addresses);
-    let mut places: HashMap<(&str, Option<usize>), usize, RandomState> = HashMap::default();
+    type Apart<'v> = (&'v str, Option<usize>, Option<&'v str>);
+    let mut places: HashMap<Apart<'_>, usize, RandomState> = HashMap::default();
     for (index, view) in views.iter().enumerate() {
-        let key = (view.fingerprint, hosts.get(&index).copied());
+        let host = hosts.get(&index).copied();
+        let key = (view.fingerprint, host, file_of_unwrap(view));
         let at = *places.entry(key).or_insert_with(|| {
             groups.push(Group {
                 fingerprints: vec![view.fingerprint.to_owned()],
@@ -363,11 +368,14 @@ fn join_by_line(
     groups: &mut [Group],
     failed_at: &HashMap<String, String>,
 ) {
+    // Of a fingerprint the line is known at which its first victim failed.
+    let mut known: HashSet<&str, RandomState> = HashSet::default();
     let firsts: Vec<(usize, usize)> = groups
         .iter()
         .enumerate()
         .take(COMPARED)
         .filter_map(|(at, group)| Some((at, *group.victims.first()?)))
+        .filter(|(_, first)| known.insert(views[*first].fingerprint))
         .collect();
     let of_tests = one_line_each(views, firsts.iter().copied(), failed_at);
     let of_product = same_lines(views, firsts.into_iter(), failed_at);

@@ -5,7 +5,8 @@ use super::subject::{Outage, host_of, outage};
 use crate::engine::{THIS_MACHINE, address, addresses};
 use jelly_base::model::FailureView;
 use regex::Regex;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::net::Ipv4Addr;
 use std::sync::LazyLock;
 
 /// Failures whose message and evidence are held against each other. More of them would
@@ -23,7 +24,11 @@ impl HostNames {
     pub(super) fn told_by(views: &[FailureView<'_>]) -> Self {
         let mut names = Self::default();
         let mut paired = 0;
+        let mut by_port = ByPort::default();
         for view in views {
+            if outage(&view.kind.root_cause) == Some(Outage::Away) {
+                by_port.read(view);
+            }
             if outage(&view.kind.root_cause).is_some() {
                 let texts = [view.evidence.map(|(_, text)| text), view.message];
                 texts
@@ -40,6 +45,7 @@ impl HostNames {
                 }
             }
         }
+        by_port.note(&mut names);
         names
     }
 
@@ -48,6 +54,8 @@ impl HostNames {
             [
                 // libpq: server at "db" (10.0.0.3), host "db" (10.0.0.3)
                 r#"\b(?:server at|host) "(?P<host>[A-Za-z][\w.-]*)" \((?P<address>\d{1,3}(?:\.\d{1,3}){3})\)"#,
+                // Go: Get "http://db:5984/a": dial tcp 10.0.0.3:5984: i/o timeout
+                r#"https?://(?P<host>[A-Za-z][\w.-]*)(?::\d+)?(?:/[^"\s]*)?": dial tcp (?P<address>\d{1,3}(?:\.\d{1,3}){3}):\d{2,5}\b"#,
                 // The JVM: db/10.0.0.3:5432
                 r"\b(?P<host>[A-Za-z][\w.-]*)/(?P<address>\d{1,3}(?:\.\d{1,3}){3}):\d{2,5}\b",
             ]
@@ -101,6 +109,50 @@ impl HostNames {
             Some(None) | None => address,
         }
     }
+}
+
+/// By report and port, the hosts that did not answer at it: those with names, and those
+/// of a private network without.
+#[derive(Default)]
+struct ByPort<'v>(BTreeMap<(&'v str, String), [BTreeSet<String>; 2]>);
+
+impl<'v> ByPort<'v> {
+    fn read(&mut self, view: &FailureView<'v>) {
+        let texts = [view.evidence.map(|(_, text)| text), view.message];
+        for server in texts.into_iter().flatten().flat_map(addresses) {
+            let (host, _) = host_of(&server);
+            let Some(port) = port_of(&server).filter(|_| host != THIS_MACHINE) else {
+                continue;
+            };
+            let place = self.0.entry((view.report, port.to_owned())).or_default();
+            let [named, numeric] = place;
+            let hosts = match is_numeric(host) {
+                true if is_private(host) => numeric,
+                true => continue,
+                false => named,
+            };
+            if hosts.len() < 2 {
+                hosts.insert(host.to_owned());
+            }
+        }
+    }
+
+    /// One name and one address that are away at one port of a private network are one
+    /// server, if there is no other that either could be.
+    fn note(self, names: &mut HostNames) {
+        for ((report, _), [named, numeric]) in self.0 {
+            if let (1, 1, Some(host), Some(ip)) =
+                (named.len(), numeric.len(), named.first(), numeric.first())
+            {
+                let place = (report.to_owned(), ip.clone());
+                names.0.entry(place).or_insert_with(|| Some(host.clone()));
+            }
+        }
+    }
+}
+
+fn is_private(ip: &str) -> bool {
+    ip.parse::<Ipv4Addr>().is_ok_and(|ip| ip.is_private())
 }
 
 fn port_of(address: &str) -> Option<&str> {

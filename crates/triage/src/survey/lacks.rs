@@ -53,6 +53,14 @@ pub(super) enum SubjectKind {
     Field,
     /// What a client says that names no server.
     Sentence,
+    /// A value that came in place of the wanted one.
+    WrongValue,
+    /// The code by which a service says why it refuses.
+    ErrorCode,
+    /// An element that lies over the one that a test wants.
+    Cover,
+    /// A function that a failed assertion names. There may be many.
+    NamedFunction,
 }
 
 /// A thing that causes are about, by its name.
@@ -84,6 +92,9 @@ const FORMS: [(SubjectKind, &[&str]); 15] = [
             r#"\b<VARIABLE>\b['"`)}\]]*:? (?:(?:is|was|are|env|environment|variable|setting|must|be|has|have|been|needs|to) )*(?:not (?:set|defined|provided|configured|found|given|present)|missing|required|unset|undefined|empty)\b"#,
             r#"\b(?i:missing|required|undefined|unset|please (?:set|export|provide|define))(?: (?:the|required|environment|env|variable|setting|config|key|value))*:? ['"`$({]*<VARIABLE>\b"#,
             r#"\b(?:KeyError:|[Kk]ey not found:) ['"]<VARIABLE>['"]"#,
+            r#"\b(?i:set|export|provide|define) ['"`$]?<VARIABLE>['"`]? (?i:in (?:the|your) environment)\b"#,
+            // zod
+            r#""path": ?\[\s*"<VARIABLE>"\s*\],\s*"message": ?"(?i:required)"#,
             r#"\bgetenv\(['"]<VARIABLE>['"]\)"#,
             r#"\b<VARIABLE>=(?:''|"")"#,
             r"[Rr]esolve placeholder '(?P<name>[\w.-]+)'",
@@ -320,6 +331,10 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
         | SubjectKind::Topic
         | SubjectKind::Component
         | SubjectKind::Function
+        | SubjectKind::WrongValue
+        | SubjectKind::NamedFunction
+        | SubjectKind::ErrorCode
+        | SubjectKind::Cover
         | SubjectKind::Disk
         | SubjectKind::Class
         | SubjectKind::Element

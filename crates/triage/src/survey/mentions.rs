@@ -12,9 +12,11 @@ use super::lacks::{Subject, SubjectKind, lacking};
 use super::quoted::sentences;
 use super::raised::raised_within;
 use super::shown_values::shows_wrong_value;
+use super::signs::signs;
 use super::subject::{Outage, outage, same};
 use super::unfinished::is_unfinished;
 use super::unreached::note_service;
+use super::wanted::{wanted_in, without_wanted};
 use crate::engine::{address, addresses, failing_line, stumbled};
 use aho_corasick::AhoCorasick;
 use foldhash::quality::RandomState;
@@ -31,6 +33,8 @@ const OF_ONE: usize = 16;
 const FAILURES: usize = 100_000;
 /// Subjects of a report.
 const SUBJECTS: usize = 20_000;
+/// Signs among them. Values are as many as failures, and must not take all room.
+const SIGNS: usize = 4000;
 
 /// What the failures of a report mention, by case and fingerprint.
 #[derive(Debug, Default)]
@@ -40,6 +44,8 @@ pub struct Mentions {
     lists: IndexSet<Box<[u32]>, RandomState>,
     /// Places in `lists`.
     of: HashMap<(u64, u64), u32, RandomState>,
+    /// How many of the subjects were signs.
+    signs: usize,
 }
 
 impl Mentions {
@@ -53,7 +59,13 @@ impl Mentions {
         if self.of.len() >= FAILURES || self.subjects.len() >= SUBJECTS {
             return false;
         }
-        let mentioned = mentioned(failure, triaged);
+        let mut mentioned = mentioned(failure, triaged);
+        if self.signs < SIGNS {
+            let signs = signs(failure, triaged);
+            let room = OF_ONE.saturating_sub(mentioned.len());
+            self.signs += signs.len().min(room);
+            mentioned.extend(signs.into_iter().take(room));
+        }
         if mentioned.is_empty() || mentioned.len() > OF_ONE {
             return false;
         }
@@ -203,30 +215,6 @@ const COMPARES: [&str; 4] = [
     "snapshot_mismatch",
 ];
 
-/// What finds the wanted value in the words of frameworks: where it stands behind what
-/// came, as in `expected 3 to equal 4`, and where it has a word of its own.
-fn wanted_in(text: &str) -> Option<&'static Regex> {
-    static FOUND: LazyLock<Option<[Regex; 3]>> = LazyLock::new(|| {
-        let is_behind = r"\b(?i:expect(?:ed|ing)?)\b[^\n]*?\b(?:not )?to (?:not )?(?:equal|eql?|be|have|include|contain|match|throw)\b";
-        let behind = r"(?xm) \bto\ (?:not\ )?(?:equal|eql?|be|have|include|contain|match|throw)\b
-              [^\n]*?(?:\b(?i:but|got|received)\b|$)
-            | \b(?:including|containing|matching)\b[^\n]*?(?:\b(?i:but|got|received)\b|$)";
-        let named = r"(?xm) \ ==\ [^\n]*
-            | \b(?i:expected|want(?:ed)?)\b:?[^\n]*?(?:\b(?i:but|got|actual|received|was)\b|$)
-            | ^\s*-(?:\ |['\x22])[^\n]*";
-        let all = [is_behind, behind, named].map(Regex::new);
-        let [Ok(is_behind), Ok(behind), Ok(named)] = all else {
-            return None;
-        };
-        Some([is_behind, behind, named])
-    });
-    let [is_behind, behind, named] = FOUND.as_ref()?;
-    Some(match is_behind.is_match(text) {
-        true => behind,
-        false => named,
-    })
-}
-
 /// The subjects that a test wants to hear of: a text that was to name one may lack it for
 /// any reason.
 fn wanted_by<'t>(texts: impl Iterator<Item = &'t str>) -> BTreeSet<Subject> {
@@ -359,7 +347,7 @@ fn named_servers(line: &str) -> Vec<String> {
     });
     static SILENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
-            r"\b([a-z0-9-]+(?:\.[a-z0-9-]+)+) (?:did not answer|does not answer|is (?:down|unreachable|unavailable|not reachable)|timed out|refused)\b",
+            r"\b([a-z0-9-]+(?:\.[a-z0-9-]+)+) (?:did not (?:answer|respond)|does not answer|(?:is )?(?:down|unreachable|unavailable|not reachable|offline)|timed out|refused)\b",
         )
         .ok()
     });
@@ -441,10 +429,7 @@ fn has_error_status(told: &str) -> bool {
               | \b(?: GET | POST | PUT | PATCH | DELETE )\b | \b[Ee]rror\ 50[0-4]\b";
         Some([Regex::new(r"\b50[0-4]\b").ok()?, Regex::new(others).ok()?])
     });
-    let came = match wanted_in(told) {
-        Some(wanted) => wanted.replace_all(told, " "),
-        None => told.into(),
-    };
+    let came = without_wanted(told);
     STATUS
         .as_ref()
         .is_some_and(|[status, others]| status.is_match(&came) && others.is_match(told))
@@ -477,6 +462,7 @@ mod tests {
         failures.push_of_case(7, triaged);
         let view = failures.get(0).unwrap();
         let told = mentions.of(&view);
+        let told = told.filter(|one| one.kind != SubjectKind::WrongValue);
         told.map(|one| (one.kind, one.name.to_string())).collect()
     }
 

@@ -35,14 +35,17 @@ mod read;
 mod record_key;
 mod rerun;
 mod same_line;
+mod same_sign;
 mod service;
 mod shown_values;
+mod signs;
 mod speakers;
 mod stages;
 mod subject;
 mod unfinished;
 mod unreached;
 mod victims;
+mod wanted;
 mod words;
 mod written;
 
@@ -60,6 +63,8 @@ pub use written::parts_of;
 mod apart_tests;
 #[cfg(test)]
 mod services_tests;
+#[cfg(test)]
+mod signs_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

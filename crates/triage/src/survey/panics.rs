@@ -1,4 +1,5 @@
-//! A panic ends the package of a Go test, and takes along the tests that were running.
+//! A panic ends the package of a Go test, and takes along the tests that were running;
+//! and the place of one of Rust is all that tells it from others.
 
 use super::group::{CAUSES, Group, OF_EACH};
 use super::lacks::SubjectKind;
@@ -44,4 +45,18 @@ impl<'v> EndedPackages<'v> {
 
 fn package<'v>(view: &FailureView<'v>) -> GoPackage<'v> {
     (view.report, view.suite, view.classname)
+}
+
+/// The file in which a value was not there that Rust was to unwrap: of two files these are
+/// two faults, and the words are the same.
+pub(super) fn file_of_unwrap<'v>(view: &FailureView<'v>) -> Option<&'v str> {
+    const NOTHING: &str = "on a `None` value";
+    let told = [view.evidence.map(|(_, text)| text), view.message];
+    let mut told = told.into_iter().flatten();
+    if !told.clone().any(|text| text.contains(NOTHING)) {
+        return None;
+    }
+    let (_, place) = told.find_map(|text| text.split_once(" panicked at "))?;
+    let end = place.find(".rs:")?;
+    Some(&place[..end])
 }

@@ -51,7 +51,7 @@ pub(super) fn report_of(engine: &Engine, failures: &[Failure]) -> TriageReport {
         collector.case(&Case {
             ordinal,
             suite: "suite",
-            classname: "shop",
+            classname: failure.classname.as_deref().unwrap_or("shop"),
             name: failure.name.as_deref().unwrap_or_default(),
             file: None,
             line: None,

@@ -1,0 +1,38 @@
+//! Which part of what an assertion says is the value that it wanted.
+
+use regex::Regex;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// What finds the wanted value in the words of frameworks: where it stands behind what
+/// came, as in `expected 3 to equal 4`, and where it has a word of its own.
+pub(super) fn wanted_in(text: &str) -> Option<&'static Regex> {
+    static FOUND: LazyLock<Option<[Regex; 3]>> = LazyLock::new(|| {
+        let is_behind = r"\b(?i:expect(?:ed|ing)?)\b[^\n]*?\b(?:not )?to (?:not )?(?:equal|eql?|be|have|include|contain|match|throw|find)\b";
+        let behind = r#"(?xm) \bto\ find\b[^\n]*?\ in\ "
+            | \bto\ (?:not\ )?(?:equal|eql?|be|have|include|contain|match|throw)\b
+              [^\n]*?(?:\b(?i:but|got|received)\b|\ \(|$)
+            | \b(?:including|containing|matching)\b[^\n]*?(?:\b(?i:but|got|received)\b|$)"#;
+        let named = r"(?xm) \ ==\ [^\n]*
+            | \b(?i:expected|want(?:ed)?)\b:?[^\n]*?(?:\b(?i:but|got|actual|received|was)\b|$)
+            | ^\s*-(?:\ |['\x22])[^\n]*";
+        let all = [is_behind, behind, named].map(Regex::new);
+        let [Ok(is_behind), Ok(behind), Ok(named)] = all else {
+            return None;
+        };
+        Some([is_behind, behind, named])
+    });
+    let [is_behind, behind, named] = FOUND.as_ref()?;
+    Some(match is_behind.is_match(text) {
+        true => behind,
+        false => named,
+    })
+}
+
+/// A text without the value that was wanted.
+pub(super) fn without_wanted(text: &str) -> Cow<'_, str> {
+    match wanted_in(text) {
+        Some(wanted) => wanted.replace_all(text, " "),
+        None => text.into(),
+    }
+}
