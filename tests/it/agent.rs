@@ -83,6 +83,7 @@ fn thirty_labelled_failures_are_retried_repaired_or_handed_over_as_their_labels_
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn the_agents_format_says_verdict_and_labels_on_one_short_line() {
     let many: String = (0..300)
         .map(|at| format!("  - {{ id: s{at}, server: good, tool: echo, args: {{ message: hi }}, expect: {{ text: {{ equals: no }} }} }}\n"))

@@ -494,6 +494,7 @@ fn an_invalid_plan_is_annotated_at_its_lines_alone_and_among_others() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn of_several_ends_the_documented_one_decides_the_exit_code() {
     let project = Project::with(GREEN);
     project.write("bad.yaml", BAD);

@@ -37,6 +37,7 @@ fn calls(plan: &str) -> usize {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn the_plan_of_a_filesystem_server_reads_what_it_was_given() {
     let project = with_servers();
     project.write("data/a.txt", "hello");

@@ -34,6 +34,7 @@ fn with(answers: &Value) -> Project {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn an_answer_that_is_no_result_is_left_out_and_an_error_fails_the_plan_later() {
     let answers = json!({
         "broken": BROKEN,

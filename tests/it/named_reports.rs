@@ -496,6 +496,7 @@ fn each_format_of_a_run_is_taken_by_its_own_reader() {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn each_format_of_a_triage_is_taken_by_its_own_reader() {
     let project = Project::empty();
     // Who looks like jelly, and whose words look like a console's.

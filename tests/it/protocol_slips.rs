@@ -69,6 +69,7 @@ fn named(run: &Run, at: &str, root_cause: &str, says: &[&str]) {
 }
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_server_that_dies_of_its_pin_or_stays_mute_is_named_by_the_pin() {
     let dies = "        sys.exit(1)";
     let stays_mute = "        continue";

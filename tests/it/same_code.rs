@@ -101,6 +101,7 @@ fn blames(run: &Run, what: &str) {
 const FILE: &str = "../history.jsonl";
 
 #[test]
+#[ignore = "takes long: `.ci/full` runs it"]
 fn a_clean_work_tree_at_the_same_commit_is_the_same_code_in_both_stores() {
     let database = database();
     let url = database.as_ref().map(|database| database.url());

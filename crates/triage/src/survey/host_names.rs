@@ -26,7 +26,9 @@ impl HostNames {
         let mut paired = 0;
         let mut by_port = ByPort::default();
         for view in views {
-            if outage(&view.kind.root_cause) == Some(Outage::Away) {
+            // A name that is not known has no address.
+            let is_dns = view.kind.root_cause == "network_dns";
+            if outage(&view.kind.root_cause) == Some(Outage::Away) && !is_dns {
                 by_port.read(view);
             }
             if outage(&view.kind.root_cause).is_some() {
@@ -124,7 +126,12 @@ impl<'v> ByPort<'v> {
             let Some(port) = port_of(&server).filter(|_| host != THIS_MACHINE) else {
                 continue;
             };
-            let place = self.0.entry((view.report, port.to_owned())).or_default();
+            // Services of any kind have these.
+            if ["80", "443", "3000", "8000", "8080", "8443"].contains(&port) {
+                continue;
+            }
+            let key = (view.report, port.to_owned());
+            let place = self.0.entry(key).or_default();
             let [named, numeric] = place;
             let hosts = match is_numeric(host) {
                 true if is_private(host) => numeric,

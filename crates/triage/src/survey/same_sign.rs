@@ -115,20 +115,54 @@ fn join_functions(views: &[FailureView<'_>], groups: &mut [Group]) {
 }
 
 /// The function that a block of tests is named after: `formatDose`, `moisture()`,
-/// `LoanPolicy#due_on`.
+/// `LoanPolicy#due_on`. In the middle of a title only one that begins with a verb is no
+/// other name.
 fn block<'v>(view: &FailureView<'v>) -> Option<&'v str> {
     static FUNCTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
-            r"(?:^|[\s>›])((?:[A-Z]\w*(?:::[A-Z]\w*)*)?[#.][a-z_]\w*[?!]?|[a-z]{2,}(?:[A-Z][a-z0-9]+)+(?:\(\))?|[a-z_]\w*\(\))(?:\s|$)",
+            r"(?x) (?:^|[\s>›])(?:
+                ([A-Z]\w*(?:::[A-Z]\w*)*(?:\ ?\#|\.)[a-z_]\w*[?!]?)
+              | ([a-z_]\w*\(\))
+              | ((?:calc|compute|convert|decode|encode|find|format|merge|normali[sz]e|parse|round|sort|validate)[a-z]*[A-Z]\w*)
+            )(?:\s|$)
+            | (?:^|[>›]\ )(?:([.\#][a-z_]\w*[?!]?)(?:\s|$) | ([a-z]{2,}(?:[A-Z][a-z0-9]+)+)(?:\ [>›\w]|$))",
         )
         .ok()
     });
     [view.classname, view.name].into_iter().find_map(|name| {
-        let found = FUNCTION.as_ref()?.captures(name)?.get(1)?;
+        let found = FUNCTION.as_ref()?.captures(name)?;
+        let found = (1..=5).find_map(|part| found.get(part))?;
         // What a test does with it stands behind it.
         let is_of_block = found.end() < view.name.len() || name == view.classname;
-        is_of_block.then_some(found.as_str())
+        (is_of_block && !is_of_many(found.as_str())).then_some(found.as_str())
     })
+}
+
+/// Whether a name is one of an object with many functions, or of a file.
+fn is_of_many(name: &str) -> bool {
+    const ENDS: [&str; 17] = [
+        "Api",
+        "Client",
+        "Context",
+        "Controller",
+        "Handler",
+        "Id",
+        "Manager",
+        "Provider",
+        "Repository",
+        "Router",
+        "Service",
+        "State",
+        "Store",
+        "Token",
+        ".env",
+        ".js",
+        ".json",
+    ];
+    let is_hook = name
+        .strip_prefix("use")
+        .is_some_and(|rest| rest.starts_with(char::is_uppercase));
+    is_hook || ENDS.iter().any(|end| name.ends_with(end))
 }
 
 /// Groups that fail of a wrong value and name the function that the tests of one other

@@ -6,6 +6,7 @@ use super::wanted::without_wanted;
 use jelly_base::model::{Failure, TriagedFailure};
 use regex::Regex;
 use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
 use std::sync::LazyLock;
 
 /// Signs that are kept of one failure.
@@ -29,8 +30,9 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         found.extend(labelled(failure, said.into_iter().flatten()));
     }
     if names_functions(&triaged.diagnosis.root_cause) {
-        let lines = text.lines().filter(|line| !is_frame(line));
-        for line in said.into_iter().flatten().chain(lines) {
+        // A test calls many functions before the one that it asks.
+        let lines = said.into_iter().flatten().flat_map(str::lines);
+        for line in lines.filter(|line| !is_source(line)) {
             let names = functions(line);
             found.extend(names.map(|name| Subject::new(SubjectKind::NamedFunction, name)));
         }
@@ -39,8 +41,8 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         found.extend(changed(text).map(|lines| Subject::new(SubjectKind::WrongValue, &lines)));
     }
     for told in said.into_iter().flatten().chain([text]) {
-        let codes = codes(told).map(|code| Subject::new(SubjectKind::ErrorCode, &code));
-        found.extend(codes);
+        let codes = codes(told).into_iter();
+        found.extend(codes.map(|code| Subject::new(SubjectKind::ErrorCode, &code)));
         found.extend(cover(told).map(|cover| Subject::new(SubjectKind::Cover, cover)));
     }
     found.into_iter().take(OF_ONE).collect()
@@ -58,6 +60,10 @@ fn labelled<'t>(failure: &Failure, said: impl Iterator<Item = &'t str>) -> Optio
     });
     let mut said = said;
     let label = said.find_map(|said| Some(LABEL.as_ref()?.captures(said)?.get(1)?.as_str()))?;
+    let counts = ["Number", "Count", "Length", "Total", "Size"];
+    if counts.iter().any(|word| label.starts_with(word)) {
+        return None;
+    }
     let suite = failure.classname.as_deref().unwrap_or_default();
     let name = format!("{suite} {label}");
     Some(Subject::new(SubjectKind::WrongValue, &name))
@@ -66,14 +72,18 @@ fn labelled<'t>(failure: &Failure, said: impl Iterator<Item = &'t str>) -> Optio
 /// The changed lines of a snapshot, which are few.
 fn changed(text: &str) -> Option<String> {
     const LINES: usize = 8;
-    const LETTERS: usize = 8;
+    const LETTERS: usize = 20;
     const HEADS: [&str; 4] = ["- Snapshot", "+ Received", "---", "+++"];
     let lines = text.lines().map(str::trim_start);
     let lines = lines.filter(|line| line.starts_with(['-', '+']));
     let lines = lines.filter(|line| !HEADS.iter().any(|head| line.starts_with(head)));
     let lines: Vec<&str> = lines.take(LINES + 1).collect();
     let letters: usize = lines.iter().map(|line| line.len()).sum();
-    let is_telling = (1..=LINES).contains(&lines.len()) && letters >= LETTERS;
+    // What flips without a value of its own flips in any component.
+    let has_value = lines
+        .iter()
+        .any(|line| line.contains('"') && !line.contains("aria-"));
+    let is_telling = (1..=LINES).contains(&lines.len()) && letters >= LETTERS && has_value;
     is_telling.then(|| lines.join("\n"))
 }
 
@@ -102,10 +112,25 @@ fn is_rare(number: &str) -> bool {
     };
     let bare = bare.trim_start_matches(['-', '0', '.']);
     let telling = bare.bytes().filter(u8::is_ascii_digit).count();
-    match number.parse::<i64>() {
-        Ok(1900..=2099) => false,
-        Ok(whole) => whole < -99 || whole > 599 && telling > 2,
-        Err(_) => telling > 2,
+    if let Ok(whole) = number.parse::<i64>() {
+        let size = whole.unsigned_abs();
+        let is_usual = size.is_power_of_two() || size % 60 == 0 || "1234567890".contains(bare);
+        let is_long = whole < -99 || whole > 2099 && telling > 3;
+        return is_long && !is_usual;
+    }
+    match number.parse::<f64>() {
+        // Pi, halves and eighths, and what lacks little of a whole.
+        Ok(value) => {
+            let is_part = (value * 64.0).fract() == 0.0;
+            telling > 2
+                && !is_part
+                && !number.starts_with("3.14")
+                && bare.trim_matches(['9', '.']) != ""
+        }
+        // An address, and no version.
+        Err(_) => number
+            .parse::<Ipv4Addr>()
+            .is_ok_and(|ip| !ip.is_loopback() && !ip.is_unspecified()),
     }
 }
 
@@ -122,30 +147,32 @@ fn functions(line: &str) -> impl Iterator<Item = &str> {
     found.map(|name| name.trim_end_matches('('))
 }
 
-/// The codes by which services say why they refuse: `TOKEN_EXPIRED`.
-fn codes(text: &str) -> impl Iterator<Item = String> {
-    static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r#"(?i)['"=]([a-z]+(?:_[a-z]+)*_(?:expired|revoked|exceeded|disabled|suspended|locked|exhausted|unverified))\b"#,
+/// The codes by which services say why they refuse, with the host where one is told:
+/// `TOKEN_EXPIRED`. The names of fields and classes only look so.
+fn codes(text: &str) -> Vec<String> {
+    static FOUND: LazyLock<Option<[Regex; 2]>> = LazyLock::new(|| {
+        let code = Regex::new(
+            r#"(?i)['"=]([a-z]+(?:_[a-z]+)*_(?:expired|revoked|exceeded|suspended|locked|exhausted|unverified))\b(['"]?\s*:)?"#,
         )
-        .ok()
-    });
-    let found = CODE.as_ref().map(|code| code.captures_iter(text));
-    let found = found.into_iter().flatten();
-    let found = found.filter_map(|found| Some(found.get(1)?.as_str().to_ascii_lowercase()));
-    found.chain(refused_by(text))
-}
-
-/// The host that did not take who asked: one account is refused by all that it asks.
-fn refused_by(text: &str) -> Option<String> {
-    static REFUSED: LazyLock<Option<[Regex; 2]>> = LazyLock::new(|| {
-        let status = Regex::new(r"(?:!= |\b(?i:error|status|code|failed)\b:? |^)401\b").ok()?;
+        .ok()?;
         let host = Regex::new(r"https?://([A-Za-z][\w.-]*)").ok()?;
-        Some([status, host])
+        Some([code, host])
     });
-    let [status, host] = REFUSED.as_ref()?;
-    let host = host.captures(text).filter(|_| status.is_match(text))?;
-    Some(format!("401 {}", host.get(1)?.as_str()))
+    let Some([code, host]) = FOUND.as_ref() else {
+        return Vec::new();
+    };
+    let came = without_wanted(text);
+    let host = host.captures(text).and_then(|found| found.get(1));
+    let host = host
+        .map(|host| host.as_str())
+        .filter(|host| *host != "localhost");
+    let found = code.captures_iter(&came);
+    let found = found.filter(|found| found.get(2).is_none());
+    let codes = found.filter_map(|found| Some(found.get(1)?.as_str().to_ascii_lowercase()));
+    let codes = codes.filter(|code| !code.starts_with("is_") && !code.starts_with("has_"));
+    codes
+        .map(|code| format!("{code} {}", host.unwrap_or_default()))
+        .collect()
 }
 
 /// What lies over the element that a test wants to click, as Playwright tells it.
@@ -154,14 +181,20 @@ fn cover(text: &str) -> Option<&str> {
     let begin = text[..end].rfind('\n').map_or(0, |at| at + 1);
     let line = text[begins_tag(text, begin, end)?..end].trim();
     // One without a name may be any.
-    (line.contains(" id=") || line.contains(" class=")).then_some(line)
+    line.contains(" id=").then_some(line)
 }
 
 fn begins_tag(text: &str, begin: usize, end: usize) -> Option<usize> {
     text[begin..end].find('<').map(|at| begin + at)
 }
 
-fn is_frame(line: &str) -> bool {
+/// Whether a line shows a place or the source of a test, and not what was said.
+fn is_source(line: &str) -> bool {
     let line = line.trim_start();
-    line.starts_with("at ") || line.starts_with("❯ ") || line.starts_with("File \"")
+    let is_frame = line.starts_with("at ") || line.starts_with("File \"");
+    let numbered = line.split_once('|').is_some_and(|(number, _)| {
+        let number = number.trim_matches([' ', '>']);
+        number.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    is_frame || numbered || line.starts_with(['>', '❯'])
 }
