@@ -7,7 +7,6 @@
 
 use super::book::commands;
 use super::{Block, blocks, documents, root};
-use jelly_base::testing::slice;
 use regex::Regex;
 use std::cmp::Reverse;
 use std::fs;
@@ -185,14 +184,6 @@ fn the_commands_of_the_pages_end_as_they_say() {
     assert!(pages.len() >= 15, "{}", pages.len());
     // The longest first, so that none is left alone at the end.
     pages.sort_by_key(|(_, page)| Reverse(runs_of(page).count()));
-    // What newcomers read is tried each time, of the rest one in two.
-    let is_read_first = |path: &Path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("README") || name.starts_with("guide")
-    };
-    let (first, rest): (Vec<_>, Vec<_>) =
-        pages.into_iter().partition(|(path, _)| is_read_first(path));
-    let pages: Vec<_> = slice(2, rest).into_iter().chain(first).collect();
     // Each waits for servers more than it works.
     let next = std::sync::atomic::AtomicUsize::new(0);
     std::thread::scope(|scope| {
