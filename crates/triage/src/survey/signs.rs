@@ -125,7 +125,7 @@ fn is_rare(number: &str) -> bool {
             telling > 2
                 && !is_part
                 && !number.starts_with("3.14")
-                && bare.trim_matches(['9', '.']) != ""
+                && !bare.trim_matches(['9', '.']).is_empty()
         }
         // An address, and no version.
         Err(_) => number
