@@ -5,7 +5,7 @@ use super::group::{CAUSES, Group, OF_EACH, merge};
 use super::lacks::{Subject, SubjectKind};
 use super::mentions::Mentions;
 use super::signs::{is_wrong_value, names_functions};
-use jelly_base::model::FailureView;
+use jelly_base::model::{FailureView, Side};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
@@ -56,7 +56,7 @@ pub(super) fn join_signs(
     for (caller, tested) in named(views, groups, mentions) {
         homes.join(tested, caller);
     }
-    homes.merge(groups);
+    homes.merge(views, groups);
 }
 
 /// Which groups go where, before any goes.
@@ -79,12 +79,29 @@ impl Homes {
         self.0[one.max(other)] = one.min(other);
     }
 
-    fn merge(&self, groups: &mut [Group]) {
+    /// Where one is surely not the code's fault, those that are held against the code are
+    /// consequences of it.
+    fn merge(&self, views: &[FailureView<'_>], groups: &mut [Group]) {
+        let kind = |group: &Group| group.victims.first().map(|first| views[*first].kind);
+        let mut sure: BTreeMap<usize, usize> = BTreeMap::new();
+        for (at, group) in groups.iter().enumerate() {
+            if kind(group).is_some_and(|kind| kind.side == Side::Test && !kind.ambiguous) {
+                sure.entry(self.home(at)).or_insert(at);
+            }
+        }
         for at in 0..groups.len() {
-            merge(groups, self.home(at), at);
+            let home = self.home(at);
+            let into = sure.get(&home).copied().unwrap_or(home);
+            let blamed = kind(&groups[at]).is_some_and(|kind| kind.side == Side::Code);
+            if into != at && blamed && sure.contains_key(&home) {
+                let mut victims = std::mem::take(&mut groups[at].victims);
+                groups[into].followers.append(&mut victims);
+            }
+            merge(groups, into, at);
         }
         for group in groups {
             group.victims.sort_unstable();
+            group.followers.sort_unstable();
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::victims_tests::{causes, report, report_of, told};
 use crate::engine::Engine;
-use jelly_base::model::Failure;
+use jelly_base::model::{Failure, Side, TriageReport};
 
-/// The causes of failures of these tests: class, name and message of each.
-fn of_tests(writer: &str, tests: &[(&str, &str, &str)]) -> Vec<Vec<String>> {
+/// The account of failures of these tests: class, name and message of each.
+fn account_of_tests(writer: &str, tests: &[(&str, &str, &str)]) -> TriageReport {
     let failure = |(class, name, message): &(&str, &str, &str)| Failure {
         dialect: Some(writer.into()),
         element: Some("failure".into()),
@@ -16,7 +16,12 @@ fn of_tests(writer: &str, tests: &[(&str, &str, &str)]) -> Vec<Vec<String>> {
         ..Failure::default()
     };
     let failures: Vec<Failure> = tests.iter().map(failure).collect();
-    let report = report_of(Engine::builtin(), &failures);
+    report_of(Engine::builtin(), &failures)
+}
+
+/// Their causes.
+fn of_tests(writer: &str, tests: &[(&str, &str, &str)]) -> Vec<Vec<String>> {
+    let report = account_of_tests(writer, tests);
     let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
     causes(&report).into_iter().map(owned).collect()
 }
@@ -95,6 +100,16 @@ fn one_code_one_cover_and_one_change_are_one_cause_each() {
     let other = "AssertionError: expected '/login?reason=TOKEN_EXPIRED' to equal '/routes'";
     let tests = [("a", "renames", code), ("b", "lists", other)];
     assert_eq!(of_tests("mocha-junit-reporter", &tests).len(), 1);
+    // The token is nobody's fault who looks at the page.
+    let refused = "HTTPError: 401 Client Error: Unauthorized {\"code\":\"TOKEN_EXPIRED\"}";
+    let tests = [("b", "lists", other), ("a", "renames", refused)];
+    let found = account_of_tests("mocha-junit-reporter", &tests);
+    let [cluster] = found.clusters.as_slice() else {
+        panic!("{:?}", causes(&found));
+    };
+    assert_eq!((cluster.side, cluster.consequences), (Side::Test, 1));
+    let page = found.failures.iter().find(|view| view.name == "lists");
+    assert!(page.is_some_and(|view| view.kind.side == Side::Test && view.kind.ambiguous));
 
     let click = |button: &str, over: &str| {
         format!(

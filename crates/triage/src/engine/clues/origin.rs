@@ -313,10 +313,10 @@ fn is_foreign(place: &str, test: Option<&str>) -> bool {
 /// Whether two names of .NET are of one house: `Shop.Cart`, `ShopTests.CartTests`
 /// and `Tests.Shop.CartTests` are.
 fn shares_root(called: &str, test: &str) -> bool {
-    let root = |name: &'_ str| name.split('.').next().unwrap_or_default().to_owned();
-    let (called, tested) = (root(called), root(test));
-    called.starts_with(&tested)
-        || tested.starts_with(&called)
+    let called = called.split('.').next().unwrap_or_default();
+    let tested = test.split('.').next().unwrap_or_default();
+    called.starts_with(tested)
+        || tested.starts_with(called)
         || test.split('.').any(|part| part == called)
 }
 
