@@ -16,9 +16,13 @@ const NAME: usize = 200;
 
 /// Words that give a sentence away, and what it may be: with the element as it was looked
 /// for, with its name, or with its role and its name.
-const SENTENCES: [(&str, &[&str]); 11] = [
+const SENTENCES: [(&str, &[&str]); 15] = [
     // Playwright
     ("- waiting for ", &[r"- waiting for (?P<what>[^\n]+)"]),
+    (
+        "Locator: ",
+        &[r"Locator: +(?P<what>[^\n]+)\n[^\n]*\n\s*Received: +(?:<element\(s\) not found>|hidden)"],
+    ),
     // Cypress
     (
         "never found it",
@@ -55,6 +59,19 @@ const SENTENCES: [(&str, &[&str]); 11] = [
         "still not existing",
         &[r#"element \("(?P<what>(?:[^"\\\n]|\\.)+)"\) still not existing"#],
     ),
+    // SeleniumLibrary of Robot Framework
+    (
+        "lement with locator ",
+        &[r"lement with locator '(?P<what>[^'\n]+)' (?:was )?not found"],
+    ),
+    (
+        " not visible after ",
+        &[r"lement '(?P<what>[^'\n]+)' not visible after \d"],
+    ),
+    (
+        " did not appear in ",
+        &[r"lement '(?P<what>[^'\n]+)' did not appear in \d"],
+    ),
     // XCUITest
     (
         "No matches found for ",
@@ -80,7 +97,7 @@ const SENTENCES: [(&str, &[&str]); 11] = [
 ];
 
 /// Whole descriptions of an element, with its `id`, its `dom` id, or its role and name.
-const DESCRIPTIONS: [&str; 7] = [
+const DESCRIPTIONS: [&str; 8] = [
     r#"^[Gg]et_?[Bb]y_?[Tt]est_?[Ii]d\(['"](?P<id>[^'"]+)['"]\)$"#,
     r#"^(?:\w+|\*)?\[data-(?:test-?id|test|cy|qa|e2e|hook|automation-?id)=['"]?(?P<id>[\w.:/-]+)['"]?\]$"#,
     r#"^\.?//(?:\w+|\*)\[@data-(?:test-?id|test|cy|qa|e2e|hook|automation-?id)=['"](?P<id>[^'"]+)['"]\]$"#,
@@ -88,6 +105,7 @@ const DESCRIPTIONS: [&str; 7] = [
     r#"^(?:\.?//)?(?:\w+|\*)?\[@?id=['"]?(?P<dom>[\w.:-]+)['"]?\]$"#,
     r#"^[Gg]et_?[Bb]y_?[Rr]ole\(['"](?P<role>\w+)['"], (?:\{ )?name(?:: |=)['"](?P<name>[^'"]+)['"](?:, exact(?:: true|=True))?(?: \})?\)$"#,
     r"^~(?P<id>[\w.:/-]+)$",
+    r"^(?:id|css):#?(?P<dom>[A-Za-z][\w-]*)$",
 ];
 
 /// What is a part of many pages: nobody knows whose it is.
@@ -138,6 +156,8 @@ struct ElementForms {
     words: AhoCorasick,
     sentences: Vec<Vec<Regex>>,
     descriptions: Vec<Regex>,
+    /// A test id that a longer description begins with.
+    first: Regex,
     /// A test id somewhere in a longer description.
     part: Regex,
 }
@@ -149,6 +169,9 @@ static FORMS: LazyLock<Option<ElementForms>> = LazyLock::new(|| {
         words: AhoCorasick::new(words).ok()?,
         sentences: sentences.collect::<Option<Vec<_>>>()?,
         descriptions: compiled(&DESCRIPTIONS)?,
+        first: form(
+            r#"^(?:[Gg]et_?[Bb]y_?[Tt]est_?[Ii]d\(['"](?P<id>[^'"]+)['"]\)\.|\[data-(?:test-?id|test|cy|qa|e2e)=['"]?(?P<what>[\w.:/-]+)['"]?\] )"#,
+        )?,
         part: form(r"(?i:by_?test_?id\(|\[@?data-(?:test|cy|qa|e2e))")?,
     })
 });
@@ -209,6 +232,13 @@ fn described(forms: &ElementForms, what: &str) -> Option<String> {
     }
     let is_chain = what.len() <= NAME && forms.part.is_match(what.as_bytes());
     is_chain.then(|| what.to_owned())
+}
+
+/// The name of the element within which another is looked for: where it is gone, all
+/// that is within it is gone, too.
+pub(super) fn container(name: &str) -> Option<&str> {
+    let first = FORMS.as_ref()?.first.captures(name.as_bytes())?;
+    group(&first, "id").or_else(|| group(&first, "what"))
 }
 
 fn named(found: &Captures<'_>) -> Option<String> {

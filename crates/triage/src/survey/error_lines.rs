@@ -51,6 +51,8 @@ const WORDS: [(LineKind, &[&str]); 4] = [
             "can't connect",
             "unable to connect",
             "failed to connect",
+            "opening socket",
+            "timeout has expired",
             "connection fail",
             "connect error",
             "connection error",

@@ -16,13 +16,17 @@ const LONG: usize = 8;
 const KEYS: usize = 200;
 
 /// The sentences, with `<F>` for the field.
-const SENTENCES: [&str; 20] = [
+const SENTENCES: [&str; 23] = [
     // Rust's serde, Go, Jackson, Zod
     r#"\b[Mm]issing field ['"`]<F>['"`]"#,
     r#"\b[Uu]nknown field ['"`]<F>['"`]"#,
     r#"\b[Uu]nrecognized (?:field|key\(s\) in object:) ['"]<F>['"]"#,
     // JsonPath
     r#"\bNo value at JSON path "\$(?:[\w.\[\]*-]*\.)?<F>""#,
+    r#"\bJSON path "\$(?:[\w.\[\]*-]*\.)?<F>": No value at JSON path"#,
+    // kotlinx.serialization
+    r"\bField '<F>' is required for type\b",
+    r"\barray has the key '<F>'",
     r"\b(?:Missing property in path|No results for path:) \$(?:\['\w+'\]|\[\d+\])*\['<F>'\]",
     r#"\bno key ['"`]?<F>['"`]? in \{"#,
     r"\bKeyError: '<F>'",
@@ -31,7 +35,7 @@ const SENTENCES: [&str; 20] = [
     r#"\b[Uu]ndefined (?:array key|index:?) "?<F>\b"#,
     // Chai, of a property with whatever value, and Jest
     r#"(?m)^(?:\w*Error: )?expected [^\n]* to have (?:own |deep |nested )*property ['"`]<F>['"`]$"#,
-    r#"\bExpected path: "<F>";?\s+Received path: \[\]"#,
+    r#"\bExpected path: "(?:[\w\[\]]+\.)*<F>";?\s+Received path: "#,
     // Pact, Commons CSV
     r"(?m)\bmissing the following keys: <F>$",
     r"\bMapping for <F> not found, expected one of\b",

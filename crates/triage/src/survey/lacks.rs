@@ -61,6 +61,10 @@ pub(super) enum SubjectKind {
     Cover,
     /// A function that a failed assertion names. There may be many.
     NamedFunction,
+    /// What a failed assertion of a suite was about.
+    Tested,
+    /// A name that is no word, of what a failure may be about.
+    Name,
 }
 
 /// A thing that causes are about, by its name.
@@ -89,6 +93,7 @@ const FORMS: [(SubjectKind, &[&str]); 15] = [
         SubjectKind::Variable,
         &[
             // STRIPE_KEY is not set, KEY: environment variable not found
+            r#"\b<VARIABLE>\b['"`]? (?:must|has to|needs to) (?:be set|be defined|be provided|be configured|be given|be exported|point to)\b"#,
             r#"\b<VARIABLE>\b['"`)}\]]*:? (?:(?:is|was|are|env|environment|variable|setting|must|be|has|have|been|needs|to) )*(?:not (?:set|defined|provided|configured|found|given|present)|missing|required|unset|undefined|empty)\b"#,
             r#"\b(?i:missing|required|undefined|unset|please (?:set|export|provide|define))(?: (?:the|required|environment|env|variable|setting|config|key|value))*:? ['"`$({]*<VARIABLE>\b"#,
             r#"\b(?:KeyError:|[Kk]ey not found:) ['"]<VARIABLE>['"]"#,
@@ -106,7 +111,7 @@ const FORMS: [(SubjectKind, &[&str]); 15] = [
     (
         SubjectKind::Module,
         &[
-            r#"(?:Cannot find (?:module|package)|[Cc]annot find package|[Nn]o module named|cannot load such file --|[Uu]nable to load (?:shared library|DLL)|error while loading shared libraries:|[Cc]ould not load file or assembly) ['"`]?(?P<name>@?\w[\w./@+-]*)"#,
+            r#"(?:Cannot find (?:module|package)|[Cc]annot find package|[Nn]o module named|cannot load such file --|[Uu]nable to load (?:shared library|DLL)|[Cc]ould not open library|error while loading shared libraries:|[Cc]ould not load file or assembly) ['"`]?(?P<name>@?\w[\w./@+-]*)"#,
             r#"[Mm]odule not found: (?:Error: )?Can't resolve ['"](?P<name>@?\w[\w./@+-]*)['"]"#,
             r"(?:NoClassDefFoundError|ClassNotFoundException): (?:Could not initialize class )?(?P<name>\w[\w./$]*)",
             r"[Cc]an't locate (?P<name>\w[\w/]*\.pm)\b",
@@ -132,6 +137,7 @@ const FORMS: [(SubjectKind, &[&str]); 15] = [
             r#"(?:[Nn]o such file or directory|ENOENT|NoSuchFileException|FileNotFoundException|[Cc](?:annot|an't|ould not) open(?: file)?|[Cc]ould not find (?:file|a part of the path)|[Ff]ile not found|doesn't exist at)\b[^\n'"]{0,24}?[\s'"`(]<PATH>"#,
             r#"(?:^|[\s'"`(])<PATH>['"`]?: [Nn]o such file or directory"#,
             r#"\b(?:[Ff]ile|[Dd]irectory|[Ff]older|[Pp]ath) ['"`]?<PATH>['"`]? (?:does not|doesn't) exist"#,
+            r#"['"`]<PATH>['"`] (?:failed|could not be (?:read|opened|found|loaded))[^\n]{0,20}?(?:does not|doesn't) exist"#,
             r#"\b[Nn]o (?:answer|reply) (?:on|from) ['"`]?<PATH>"#,
         ],
     ),
@@ -164,6 +170,13 @@ const FORMS: [(SubjectKind, &[&str]); 15] = [
             r#"\bcolumn "?(?:\w+\.)?(?P<name>\w+)"?(?: of relation "[^"\n]+")? does not exist"#,
             r"[Uu]nknown column '(?:\w+\.)?(?P<name>\w+)'",
             r"\bno such column: (?:\w+\.)?(?P<name>\w+)",
+            r"\b[Tt]he column name (?P<name>\w+) (?:was not found|is not valid)",
+            r"\b[Ii]nvalid column name '(?P<name>\w+)'",
+            // H2, SQLite
+            r#"\bColumn "(?:\w+\.)*(?P<name>\w+)" not found"#,
+            r"\bhas no column named (?P<name>\w+)",
+            // Oracle
+            r#"\bORA-00904: (?:"\w+"\.)*"(?P<name>\w+)": invalid identifier"#,
             // Rails, of a model whose table has no such column.
             r"\bunknown attribute '(?P<name>\w+)' for [A-Z]",
         ],
@@ -174,6 +187,8 @@ const FORMS: [(SubjectKind, &[&str]); 15] = [
             r#"(?:^|[^f] )relation "(?P<name>[\w.]+)" does not exist"#,
             r"\bno such table: (?P<name>[\w.]+)",
             r"\bTable '(?P<name>[\w.]+)' doesn't exist",
+            r#"\bTable "(?P<name>[\w.]+)" not found"#,
+            r"\b[Ii]nvalid object name '(?P<name>[\w.]+)'",
         ],
     ),
     (
@@ -203,6 +218,7 @@ const FORMS: [(SubjectKind, &[&str]); 15] = [
         &[
             r#"\b(?P<name>[a-z]\w+)['"`]? (?:PHP )?[Ee]xtension (?:is |was |must be |has to be )?(?:not (?:available|enabled|found|installed|loaded)|missing|required)\b"#,
             r#"\b[Ee]xtension ['"`(]?(?P<name>[a-z]\w+)['"`)]? (?:is |was )?(?:not (?:available|enabled|found|installed|loaded)|missing|required)\b"#,
+            r#"\b[Mm]issing (?:PHP )?extensions?: ['"`]?(?P<name>[a-z]\w+)"#,
             r"\bext-(?P<name>\w+)\b[^\n]{0,40}?\b(?:missing|not installed|not loaded)\b",
         ],
     ),
@@ -307,6 +323,8 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
             Some(name.replace('/', "."))
         }
         SubjectKind::Extension => extension_named(name).map(str::to_owned),
+        // Some databases tell the names of columns and tables in capitals.
+        SubjectKind::Column | SubjectKind::Table => Some(name.to_ascii_lowercase()),
         SubjectKind::Program => {
             let program = name.rsplit('/').next().unwrap_or(name);
             Some(program.to_owned())
@@ -326,13 +344,13 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
         | SubjectKind::Service
         | SubjectKind::Unfinished
         | SubjectKind::Token
-        | SubjectKind::Column
-        | SubjectKind::Table
         | SubjectKind::Topic
         | SubjectKind::Component
         | SubjectKind::Function
         | SubjectKind::WrongValue
         | SubjectKind::NamedFunction
+        | SubjectKind::Name
+        | SubjectKind::Tested
         | SubjectKind::ErrorCode
         | SubjectKind::Cover
         | SubjectKind::Disk

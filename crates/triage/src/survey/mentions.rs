@@ -9,6 +9,7 @@ use super::elements::missing_element;
 use super::error_lines::{LineKind, is_of_log, telling_lines};
 use super::fields::missing_field;
 use super::lacks::{Subject, SubjectKind, lacking};
+use super::names::names;
 use super::quoted::sentences;
 use super::raised::raised_within;
 use super::shown_values::shows_wrong_value;
@@ -16,7 +17,7 @@ use super::signs::signs;
 use super::subject::{Outage, outage, same};
 use super::unfinished::is_unfinished;
 use super::unreached::note_service;
-use super::wanted::{wanted_in, without_wanted};
+use super::wanted::{COMPARES, wanted_in, without_wanted};
 use crate::engine::{address, addresses, failing_line, stumbled};
 use aho_corasick::AhoCorasick;
 use foldhash::quality::RandomState;
@@ -65,6 +66,10 @@ impl Mentions {
             let room = OF_ONE.saturating_sub(mentioned.len());
             self.signs += signs.len().min(room);
             mentioned.extend(signs.into_iter().take(room));
+        }
+        let room = OF_ONE.saturating_sub(mentioned.len());
+        if !is_established(triaged) {
+            mentioned.extend(names(failure, triaged).into_iter().take(room));
         }
         if mentioned.is_empty() || mentioned.len() > OF_ONE {
             return false;
@@ -154,6 +159,16 @@ pub(super) fn established(
     found
 }
 
+/// Whether a failure says for itself what is its cause.
+fn is_established(triaged: &TriagedFailure) -> bool {
+    let diagnosis = &triaged.diagnosis;
+    let evidence = diagnosis.evidence.as_ref();
+    let evidence = evidence.map(|evidence| evidence.text.as_str());
+    let message = triaged.message.as_deref();
+    outage(&diagnosis.root_cause) == Some(Outage::Away)
+        || !established(&diagnosis.root_cause, evidence, message).is_empty()
+}
+
 /// The subjects that the failure's texts name in lines that tell of an error; nothing
 /// where its diagnosis has the subject already.
 fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
@@ -197,6 +212,9 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
         reader.read(text, &mut found);
     }
     if COMPARES.contains(&root_cause) {
+        // The evidence is one line, on which nobody sees where the wanted value ends.
+        let has_lines = message.is_some_and(|message| message.contains('\n'));
+        let evidence = evidence.filter(|_| !has_lines);
         let wanted = wanted_by([message, evidence].into_iter().flatten());
         found.retain(|subject| !wanted.contains(subject));
     }
@@ -206,14 +224,6 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
     }
     found
 }
-
-/// Root causes of failures that hold what came against what was wanted.
-const COMPARES: [&str; 4] = [
-    "assertion_mismatch",
-    "expected_error",
-    "mock_expectation",
-    "snapshot_mismatch",
-];
 
 /// The subjects that a test wants to hear of: a text that was to name one may lack it for
 /// any reason.

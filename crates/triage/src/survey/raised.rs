@@ -30,7 +30,9 @@ pub(super) fn raised_within(failure: &Failure, root_cause: &str) -> Option<Subje
     let texts = [&failure.text, &failure.message];
     let mut texts = texts.into_iter().flatten();
     texts.find_map(|text| {
-        let (said, stack) = innermost(text).or_else(|| shown(text))?;
+        let chain = || inner(failure.message.as_deref().unwrap_or_default(), text);
+        let told = innermost(text).or_else(|| shown(text)).or_else(chain);
+        let (said, stack) = told?;
         let end = stack.floor_char_boundary(STACK.min(stack.len()));
         let of_stack = Failure {
             dialect: failure.dialect.clone(),
@@ -65,6 +67,17 @@ fn innermost(text: &str) -> Option<(&str, &str)> {
     let at = text.rfind(CAUSED_BY)?;
     let stack = text.get(at + CAUSED_BY.len()..)?;
     Some((stack.lines().next()?, stack))
+}
+
+/// The innermost exception of .NET, which tells all of a chain first and their stacks behind.
+fn inner<'t>(message: &'t str, text: &'t str) -> Option<(&'t str, &'t str)> {
+    const STACK: &str = "----- Inner Stack Trace -----";
+    let at = text.rfind(STACK)?;
+    let said = message
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix("---- "))?;
+    Some((said, text[at + STACK.len()..].trim_start()))
 }
 
 /// The exception that an assertion shows as what came, and the stack behind it.

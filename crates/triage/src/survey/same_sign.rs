@@ -4,6 +4,7 @@
 use super::group::{CAUSES, Group, OF_EACH, merge};
 use super::lacks::{Subject, SubjectKind};
 use super::mentions::Mentions;
+use super::shifted::BY_CHANCE;
 use super::signs::{is_wrong_value, names_functions};
 use jelly_base::model::{FailureView, Side};
 use regex::Regex;
@@ -33,7 +34,10 @@ pub(super) fn join_signs(
             for subject in told.into_iter().flatten() {
                 let is_sign = matches!(
                     subject.kind,
-                    SubjectKind::WrongValue | SubjectKind::ErrorCode | SubjectKind::Cover
+                    SubjectKind::WrongValue
+                        | SubjectKind::ErrorCode
+                        | SubjectKind::Cover
+                        | SubjectKind::Tested
                 );
                 if is_sign {
                     shared.entry((view.report, subject)).or_default().insert(at);
@@ -42,10 +46,15 @@ pub(super) fn join_signs(
         }
     }
     let mut homes = Homes::of(groups.len());
-    for together in shared
-        .values()
-        .filter(|all| (2..=SHARED).contains(&all.len()))
-    {
+    for ((_, sign), together) in &shared {
+        let least = if sign.name.starts_with(BY_CHANCE) {
+            3
+        } else {
+            2
+        };
+        if !(least..=SHARED).contains(&together.len()) {
+            continue;
+        }
         let mut all = together.iter();
         if let Some(first) = all.next() {
             for other in all {
@@ -116,9 +125,13 @@ fn join_functions(views: &[FailureView<'_>], groups: &mut [Group]) {
         if is_wrong_value(&view.kind.root_cause)
             && let Some(function) = block(view)
         {
-            // Some writers put the whole name into both.
+            // Some writers put the whole name into both, and some the end of it.
             let is_in_class = view.classname.contains(function);
-            let of_file = if is_in_class { "" } else { view.classname };
+            let is_end = view.name.ends_with(view.classname);
+            let of_file = match is_in_class || is_end {
+                true => view.suite,
+                false => view.classname,
+            };
             let key = (view.report, of_file, function);
             tested.entry(key).or_default().push(at);
         }
@@ -204,7 +217,7 @@ fn named(
         return Vec::new();
     }
     let mut found = Vec::new();
-    for (at, report, class, name) in &tested {
+    for (at, report, ..) in &tested {
         let Some(told) = mentions.get(*report) else {
             continue;
         };
@@ -215,14 +228,14 @@ fn named(
         let mut meant = BTreeSet::new();
         for function in functions {
             let tests = |class: &str, name: &str| is_for(&function.name, class, name);
-            if !tests(class, name) {
-                let others = tested.iter().filter(|(_, of, ..)| of == report);
-                meant.extend(
-                    others
-                        .filter(|(_, _, class, name)| tests(class, name))
-                        .map(|one| one.0),
-                );
-            }
+            let others = tested
+                .iter()
+                .filter(|(other, of, ..)| of == report && other != at);
+            meant.extend(
+                others
+                    .filter(|(_, _, class, name)| tests(class, name))
+                    .map(|one| one.0),
+            );
         }
         if let (1, Some(tested)) = (meant.len(), meant.first()) {
             found.push((*at, *tested));

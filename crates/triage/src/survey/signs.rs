@@ -2,17 +2,22 @@
 //! the code of an error, what lies over the page. Who shows the same fails of the same.
 
 use super::lacks::{Subject, SubjectKind};
-use super::wanted::without_wanted;
+use super::names::{is_frame, own_lines};
+use super::shifted::{is_rare, shift, swapped};
+use super::tested::tested;
+use super::wanted::{COMPARES, without_wanted};
 use jelly_base::model::{Failure, TriagedFailure};
 use regex::Regex;
 use std::collections::BTreeSet;
-use std::net::Ipv4Addr;
 use std::sync::LazyLock;
 
 /// Signs that are kept of one failure.
 const OF_ONE: usize = 8;
 /// Bytes of a text that are read for signs.
 const READ: usize = 4 << 10;
+
+/// Changed lines of one fault.
+const LINES: usize = 8;
 
 /// The signs in what a failure says.
 pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
@@ -28,19 +33,38 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
             found.extend(values.map(|value| Subject::new(SubjectKind::WrongValue, &value)));
         }
         found.extend(labelled(failure, said.into_iter().flatten()));
+        let shift = said.into_iter().flatten().find_map(shift);
+        found.extend(shift.map(|shift| Subject::new(SubjectKind::WrongValue, &shift)));
+        found.extend(golden(text).map(|lines| Subject::new(SubjectKind::WrongValue, &lines)));
+    }
+    if is_wrong_value(&triaged.diagnosis.root_cause)
+        || triaged.diagnosis.root_cause == "expected_error"
+    {
+        found.extend(tested(failure, said.into_iter().flatten(), text));
     }
     if names_functions(&triaged.diagnosis.root_cause) {
         // A test calls many functions before the one that it asks.
         let lines = said.into_iter().flatten().flat_map(str::lines);
+        let lines = lines.chain(own_lines(text).filter(|line| !line.starts_with('>')));
         for line in lines.filter(|line| !is_source(line)) {
             let names = functions(line);
             found.extend(names.map(|name| Subject::new(SubjectKind::NamedFunction, name)));
         }
     }
     if triaged.diagnosis.root_cause == "snapshot_mismatch" {
-        found.extend(changed(text).map(|lines| Subject::new(SubjectKind::WrongValue, &lines)));
+        // What flips without a value of its own flips in any component.
+        let lines = changed(text, |line| line.contains('"') && !line.contains("aria-"));
+        found.extend(lines.map(|lines| Subject::new(SubjectKind::WrongValue, &lines)));
+    }
+    let outputs = [Some(text), failure.system_err.as_deref()];
+    let compares = COMPARES.contains(&triaged.diagnosis.root_cause.as_str());
+    for changed in outputs.into_iter().flatten().filter(|_| compares) {
+        let swapped = swapped(changed);
+        found.extend(swapped.map(|names| Subject::new(SubjectKind::WrongValue, &names)));
     }
     for told in said.into_iter().flatten().chain([text]) {
+        found.extend(described(told).map(|said| Subject::new(SubjectKind::ErrorCode, said)));
+        found.extend(pixels(told).map(|count| Subject::new(SubjectKind::WrongValue, count)));
         let codes = codes(told).into_iter();
         found.extend(codes.map(|code| Subject::new(SubjectKind::ErrorCode, &code)));
         found.extend(cover(told).map(|cover| Subject::new(SubjectKind::Cover, cover)));
@@ -69,9 +93,18 @@ fn labelled<'t>(failure: &Failure, said: impl Iterator<Item = &'t str>) -> Optio
     Some(Subject::new(SubjectKind::WrongValue, &name))
 }
 
+/// The changed lines behind a file of wanted output that a test compares with.
+fn golden(text: &str) -> Option<String> {
+    let names = ["golden", "-update", "snapshot"];
+    let has = text
+        .lines()
+        .take(LINES)
+        .any(|line| names.iter().any(|name| line.contains(name)));
+    has.then(|| changed(text, |_| true))?
+}
+
 /// The changed lines of a snapshot, which are few.
-fn changed(text: &str) -> Option<String> {
-    const LINES: usize = 8;
+fn changed(text: &str, is_value: impl Fn(&str) -> bool) -> Option<String> {
     const LETTERS: usize = 20;
     const HEADS: [&str; 4] = ["- Snapshot", "+ Received", "---", "+++"];
     let lines = text.lines().map(str::trim_start);
@@ -79,10 +112,7 @@ fn changed(text: &str) -> Option<String> {
     let lines = lines.filter(|line| !HEADS.iter().any(|head| line.starts_with(head)));
     let lines: Vec<&str> = lines.take(LINES + 1).collect();
     let letters: usize = lines.iter().map(|line| line.len()).sum();
-    // What flips without a value of its own flips in any component.
-    let has_value = lines
-        .iter()
-        .any(|line| line.contains('"') && !line.contains("aria-"));
+    let has_value = lines.iter().any(|line| is_value(line));
     let is_telling = (1..=LINES).contains(&lines.len()) && letters >= LETTERS && has_value;
     is_telling.then(|| lines.join("\n"))
 }
@@ -104,41 +134,11 @@ fn values(said: &str) -> Vec<String> {
     numbers.filter(|number| is_rare(number)).collect()
 }
 
-fn is_rare(number: &str) -> bool {
-    // Zeros at the end say how exactly it is written, or that it is round.
-    let bare = match number.contains('.') {
-        true => number.trim_end_matches(['0', '.']),
-        false => number.trim_end_matches('0'),
-    };
-    let bare = bare.trim_start_matches(['-', '0', '.']);
-    let telling = bare.bytes().filter(u8::is_ascii_digit).count();
-    if let Ok(whole) = number.parse::<i64>() {
-        let size = whole.unsigned_abs();
-        let is_usual = size.is_power_of_two() || size % 60 == 0 || "1234567890".contains(bare);
-        let is_long = whole < -99 || whole > 2099 && telling > 3;
-        return is_long && !is_usual;
-    }
-    match number.parse::<f64>() {
-        // Pi, halves and eighths, and what lacks little of a whole.
-        Ok(value) => {
-            let is_part = (value * 64.0).fract() == 0.0;
-            telling > 2
-                && !is_part
-                && !number.starts_with("3.14")
-                && !bare.trim_matches(['9', '.']).is_empty()
-        }
-        // An address, and no version.
-        Err(_) => number
-            .parse::<Ipv4Addr>()
-            .is_ok_and(|ip| !ip.is_loopback() && !ip.is_unspecified()),
-    }
-}
-
 /// Functions that a line names with what they are of, or calls.
 fn functions(line: &str) -> impl Iterator<Item = &str> {
     static FUNCTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
-            r"\b(?:[A-Za-z_]\w*(?:::|->|#|\.))*[A-Z]\w*(?:#|::|\.)[A-Za-z_]\w+|\b(?:[A-Za-z_]\w*(?:::|\.|->))*[A-Za-z_]\w{2,}\(|\b[a-z_]\w*::[a-z_]\w+\b",
+            r"\b(?:[A-Za-z_]\w*(?:::|->|#|\.))*[A-Z]\w*(?:#|::|\.)[A-Za-z_]\w+|\b(?:[A-Za-z_]\w*(?:::|\.|->))*[A-Za-z_]\w{2,}\(|\b[a-z_]\w*::[a-z_]\w+\b|\b[a-z]{2,}(?:[A-Z][a-z0-9]+)+\b",
         )
         .ok()
     });
@@ -175,6 +175,27 @@ fn codes(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// What the document of an error says for people.
+fn described(text: &str) -> Option<&str> {
+    const WORDS: usize = 4;
+    static SAID: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r#"\\?"(?:error|error_description|message|detail|reason)\\?": ?\\?"([^"\\\n]{20,200})\\?""#,
+        )
+        .ok()
+    });
+    let said = SAID.as_ref()?.captures(text)?.get(1)?.as_str();
+    let has_numbers = said.contains(|letter: char| letter.is_ascii_digit());
+    (!has_numbers && said.split_whitespace().count() >= WORDS).then_some(said)
+}
+
+/// How many pixels of a screenshot differ, as Playwright tells it.
+fn pixels(text: &str) -> Option<&str> {
+    static PIXELS: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"\b(\d{3,} pixels) \(ratio 0\.\d+ of").ok());
+    Some(PIXELS.as_ref()?.captures(text)?.get(1)?.as_str())
+}
+
 /// What lies over the element that a test wants to click, as Playwright tells it.
 fn cover(text: &str) -> Option<&str> {
     let end = text.find(" intercepts pointer events")?;
@@ -191,7 +212,7 @@ fn begins_tag(text: &str, begin: usize, end: usize) -> Option<usize> {
 /// Whether a line shows a place or the source of a test, and not what was said.
 fn is_source(line: &str) -> bool {
     let line = line.trim_start();
-    let is_frame = line.starts_with("at ") || line.starts_with("File \"");
+    let is_frame = is_frame(line);
     let numbered = line.split_once('|').is_some_and(|(number, _)| {
         let number = number.trim_matches([' ', '>']);
         number.bytes().all(|byte| byte.is_ascii_digit())

@@ -2,13 +2,16 @@
 //! those that failed of something else and mention it.
 
 use super::addresses::Addresses;
+use super::elements::container;
 use super::group::{CAUSES, Group, OF_EACH, SERVERS, merge, subjects};
 use super::lacks::{Subject, SubjectKind};
 use super::mentions::{Mentions, established};
+use super::names::is_name;
 use super::panics::EndedPackages;
 use super::pools::DryPools;
 use super::quoted::sentences;
 use super::raised::raised_by;
+use super::repeated::Sayings;
 use super::speakers::Speakers;
 use super::subject::{Outage, host_of, outage, same};
 use crate::engine::address;
@@ -85,9 +88,16 @@ pub(super) fn join_missing(
         .filter_map(|(at, group)| Some((at, missing_of(views, group, mentions)?)))
         .collect();
     let mut homes: HashMap<&Subject, usize> = HashMap::new();
+    for (at, missing) in &causes {
+        let home = *homes.entry(*missing).or_insert(*at);
+        merge(groups, home, *at);
+    }
     for (at, missing) in causes {
-        let home = *homes.entry(missing).or_insert(at);
-        merge(groups, home, at);
+        let within = container(&missing.name).filter(|_| missing.kind == SubjectKind::Element);
+        let within = within.map(|name| Subject::new(SubjectKind::Element, name));
+        if let Some(home) = within.and_then(|within| homes.get(&within)) {
+            merge(groups, *home, at);
+        }
     }
     for group in groups {
         group.victims.sort_unstable();
@@ -157,7 +167,8 @@ pub(super) fn take_victims(
     addresses: &Addresses,
     failed_at: &HashMap<String, String>,
 ) {
-    if mentions.values().all(Mentions::is_empty) {
+    let sayings = Sayings::of(views, groups);
+    if sayings.is_none() && mentions.values().all(Mentions::is_empty) {
         return;
     }
     let causes = Causes::of(views, groups, addresses, failed_at);
@@ -175,7 +186,10 @@ pub(super) fn take_victims(
                     .or_else(|| speakers.meant(view, told))
                     .or_else(|| pools.meant(view, told, addresses))
                     .or_else(|| ended.meant(view, told))
+                    .or_else(|| causes.named_by(view, told))
             });
+            let repeats = || sayings.as_ref().and_then(|said| said.meant(view, from));
+            let to = to.or_else(repeats);
             if let Some(to) = to.filter(|to| *to != from) {
                 meant.insert(*at, (from, to));
             }
@@ -221,6 +235,10 @@ struct Causes {
     lacking: HashMap<Subject, Option<usize>>,
     /// Servers that are away, by their hosts.
     away: HashMap<String, Vec<(String, usize)>>,
+    /// Servers that answer with errors of their own, by their hosts.
+    ailing: HashMap<String, Vec<(String, usize)>>,
+    /// What is lacking, by a name that is no word, with whatever is lacking of it.
+    named: HashMap<Box<str>, Option<usize>>,
 }
 
 impl Causes {
@@ -237,19 +255,34 @@ impl Causes {
             };
             let mut told = lacking_of(views, group);
             told.extend(raised_by(&views[*first], failed_at));
-            if outage(&views[*first].kind.root_cause) == Some(Outage::Away) {
+            let root_cause = views[*first].kind.root_cause.as_str();
+            let is_away = outage(root_cause) == Some(Outage::Away);
+            if is_away || root_cause == "upstream_error" {
                 let servers = subjects(group, addresses, |at| views.get(at).copied());
                 // More of them are ports that change from run to run.
                 if servers.len() <= SERVERS {
                     for server in servers {
                         let (host, _) = host_of(&server);
-                        let known = causes.away.entry(host.to_owned()).or_default();
+                        let of_kind = match is_away {
+                            true => &mut causes.away,
+                            false => &mut causes.ailing,
+                        };
+                        let known = of_kind.entry(host.to_owned()).or_default();
                         known.push((server, at));
                     }
                 }
-                told.extend(said_of(views, group));
+                if is_away {
+                    told.extend(said_of(views, group));
+                }
             }
             for subject in told {
+                if is_name(&subject.name) && subject.kind != SubjectKind::Raised {
+                    let known = causes.named.entry(subject.name.clone());
+                    let known = known.or_insert(Some(at));
+                    if *known != Some(at) {
+                        *known = None;
+                    }
+                }
                 let known = causes.lacking.entry(subject).or_insert(Some(at));
                 if *known != Some(at) {
                     *known = None;
@@ -257,6 +290,20 @@ impl Causes {
             }
         }
         causes
+    }
+
+    /// The one cause about a thing that a failure says the name of.
+    fn named_by(&self, view: &FailureView<'_>, mentions: &Mentions) -> Option<usize> {
+        let names = mentions
+            .of(view)
+            .filter(|one| one.kind == SubjectKind::Name);
+        let meant: BTreeSet<usize> = names
+            .filter_map(|one| self.named.get(&one.name).copied().flatten())
+            .collect();
+        match meant.len() {
+            1 => meant.first().copied(),
+            _ => None,
+        }
     }
 
     /// The one cause that a failure's mentions mean.
@@ -267,13 +314,16 @@ impl Causes {
         addresses: &Addresses,
     ) -> Option<usize> {
         let (mut meant, mut said) = (BTreeSet::new(), BTreeSet::new());
+        let mut ails = BTreeSet::new();
         for subject in mentions.of(view) {
             if subject.kind == SubjectKind::Server {
                 let server = addresses.named(view.report, &subject.name);
                 let (host, _) = host_of(&server);
-                let known = self.away.get(host).into_iter().flatten();
                 let is_meant = |(known, _): &&(String, usize)| same(known, &server);
+                let known = self.away.get(host).into_iter().flatten();
                 meant.extend(known.filter(is_meant).map(|(_, at)| *at));
+                let known = self.ailing.get(host).into_iter().flatten();
+                ails.extend(known.filter(is_meant).map(|(_, at)| *at));
             } else if subject.kind == SubjectKind::Sentence {
                 said.extend(self.lacking.get(subject).copied().flatten());
             } else if let Some(known) = self.lacking.get(subject) {
@@ -281,8 +331,10 @@ impl Causes {
             }
         }
         // A sentence tells less than a name.
-        if meant.is_empty() {
-            meant = said;
+        for less in [said, ails] {
+            if meant.is_empty() {
+                meant = less;
+            }
         }
         match meant.len() {
             1 => meant.first().copied(),

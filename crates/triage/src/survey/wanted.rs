@@ -4,6 +4,14 @@ use regex::Regex;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+/// Root causes of failures that hold what came against what was wanted.
+pub(super) const COMPARES: [&str; 4] = [
+    "assertion_mismatch",
+    "expected_error",
+    "mock_expectation",
+    "snapshot_mismatch",
+];
+
 /// What finds the wanted value in the words of frameworks: where it stands behind what
 /// came, as in `expected 3 to equal 4`, and where it has a word of its own.
 pub(super) fn wanted_in(text: &str) -> Option<&'static Regex> {
@@ -14,7 +22,7 @@ pub(super) fn wanted_in(text: &str) -> Option<&'static Regex> {
               [^\n]*?(?:\b(?i:but|got|received)\b|\ \(|$)
             | \b(?:including|containing|matching)\b[^\n]*?(?:\b(?i:but|got|received)\b|$)"#;
         let named = r"(?xm) \ ==\ [^\n]*
-            | \b(?i:expected|want(?:ed)?)\b:?[^\n]*?(?:\b(?i:but|got|actual|received|was)\b|$)
+            | \b(?i:expected|want(?:ed)?)\b:?[^\n]*?(?:\b(?i:but|got|actual|received|was)\b|;\ |\ \(|$)
             | ^\s*-(?:\ |['\x22])[^\n]*";
         let all = [is_behind, behind, named].map(Regex::new);
         let [Ok(is_behind), Ok(behind), Ok(named)] = all else {

@@ -1,0 +1,179 @@
+//! Names in what a failure says of itself that are no words: a variable of the environment,
+//! a column, a file. Alone they tell nothing; where another failure is about the thing of
+//! that name, this one is about it, too.
+
+use super::lacks::{Subject, SubjectKind};
+use super::wanted::COMPARES;
+use jelly_base::model::{Failure, TriagedFailure};
+use regex::Regex;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// Names that are kept of one failure: who names more tells of none of them.
+const OF_ONE: usize = 6;
+/// Bytes and lines of a text that are read for names.
+const READ: usize = 4 << 10;
+const LINES: usize = 40;
+/// Letters of a name.
+const SHORTEST: usize = 6;
+const LONGEST: usize = 120;
+
+/// Whether a name can't be a word of any text: it has parts.
+pub(super) fn is_name(name: &str) -> bool {
+    let has_parts = name
+        .trim_matches(['_', '/', '.'])
+        .contains(['_', '/', '\\']);
+    (SHORTEST..=LONGEST).contains(&name.len()) && has_parts
+}
+
+/// The names that a failure says, its own and those of its test left out. A comparison
+/// says them of what it compares, and only where something is not there it is about them.
+pub(super) fn names(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
+    let evidence = triaged.diagnosis.evidence.as_ref();
+    let evidence = evidence.map(|evidence| evidence.text.as_str());
+    let text = failure.text.as_deref().unwrap_or_default();
+    let text = &text[..text.floor_char_boundary(READ.min(text.len()))];
+    let said = [failure.message.as_deref(), evidence];
+    let said = said.into_iter().flatten().flat_map(|said| said.lines());
+    let lines: Vec<&str> = said.take(LINES).chain(own_lines(text)).collect();
+    let compares = COMPARES.contains(&triaged.diagnosis.root_cause.as_str());
+    if compares && !lines.iter().any(|line| tells_of_nothing(line)) {
+        return BTreeSet::new();
+    }
+    let mut found = BTreeSet::new();
+    for line in lines {
+        found.extend(named(line).filter(|name| !is_of_test(failure, name)));
+    }
+    if found.len() > OF_ONE {
+        return BTreeSet::new();
+    }
+    found
+        .into_iter()
+        .map(|name| Subject::new(SubjectKind::Name, name))
+        .collect()
+}
+
+/// The lines of a text that say something, and that at which it failed: no frames, and no
+/// source around that line.
+pub(super) fn own_lines(text: &str) -> impl Iterator<Item = &str> {
+    let is_pytest = text.starts_with("E  ") || text.contains("\nE  ");
+    text.lines().take(LINES).filter(move |line| {
+        let is_own = line.starts_with("E  ") || line.starts_with(">  ");
+        let bare = line.trim_start();
+        let is_around = bare
+            .split_once('|')
+            .is_some_and(|(number, _)| number.trim().bytes().all(|byte| byte.is_ascii_digit()));
+        match is_pytest {
+            true => is_own,
+            false => !is_frame(bare) && !is_around,
+        }
+    })
+}
+
+fn named(line: &str) -> impl Iterator<Item = &str> {
+    static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r#"['"`](?:[A-Za-z]:\\|\.{0,2}/)?[\w.@+~-]+(?:[/\\][\w.@+~-]+)+['"`]|\b[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+\b(?:\()?"#,
+        )
+        .ok()
+    });
+    let found = NAME.as_ref().map(|name| name.find_iter(line));
+    let found = found.into_iter().flatten().map(|found| found.as_str());
+    // What is called is no thing.
+    let found = found.filter(|name| !name.ends_with('('));
+    let found = found.map(|name| name.trim_matches(['\'', '"', '`']));
+    found.filter(|name| is_name(name))
+}
+
+fn is_of_test(failure: &Failure, name: &str) -> bool {
+    let own = [
+        &failure.name,
+        &failure.classname,
+        &failure.suite,
+        &failure.file,
+    ];
+    let mut own = own.into_iter().flatten();
+    own.any(|own| own.contains(name)) || name.starts_with("test_")
+}
+
+/// Whether a line says that there is nothing where something should be.
+fn tells_of_nothing(line: &str) -> bool {
+    static NOTHING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"\b(?:undefined|null|nil|None|NotPresent|missing|empty)\b|\bnot (?:found|set|exist|defined|contain|present)|\bassert '\w+' in |\bto (?:include|contain|have property)\b",
+        )
+        .ok()
+    });
+    NOTHING
+        .as_ref()
+        .is_some_and(|nothing| nothing.is_match(line))
+}
+
+/// Whether a line, but for the space before it, is a place of a stack.
+pub(super) fn is_frame(line: &str) -> bool {
+    line.starts_with("at ") || line.starts_with("File \"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+    use crate::engine::Engine;
+    use jelly_base::model::{Failure, TriagedFailure};
+
+    fn told(message: &str, text: &str) -> Vec<String> {
+        let failure = Failure {
+            element: Some("failure".into()),
+            name: Some("shows the_title".into()),
+            message: Some(message.into()),
+            text: Some(text.into()),
+            ..Failure::default()
+        };
+        let triaged = TriagedFailure {
+            message: failure.message.clone(),
+            diagnosis: Engine::builtin().diagnose(&failure),
+            ..TriagedFailure::default()
+        };
+        let names = names(&failure, &triaged).into_iter();
+        names.map(|one| one.name.into_string()).collect()
+    }
+
+    #[test]
+    fn a_failure_names_what_it_is_about() {
+        for (message, text, name) in [
+            (
+                "undefined method `net_weight' for an instance of Crate",
+                "",
+                "net_weight",
+            ),
+            (
+                "AssertionError: assert 'net_weight' in {'id', 'size'}",
+                ">       assert c.name in cols\nE       AssertionError: assert 'net_weight' in {'id', 'size'}",
+                "net_weight",
+            ),
+            (
+                "expected undefined to be 'HALL-3'",
+                "AssertionError: expected undefined to be 'HALL-3'\n\n expect(env.HALL_ID).toBe('HALL-3')\n at x (/srv/a_b/c.js:3:4)",
+                "HALL_ID",
+            ),
+            (
+                "Reading '/srv/seed/tags.csv' failed.",
+                "",
+                "/srv/seed/tags.csv",
+            ),
+        ] {
+            assert_eq!(told(message, text), [name], "{message}");
+        }
+    }
+
+    #[test]
+    fn what_is_compared_or_called_is_not_what_a_failure_is_about() {
+        for message in [
+            "expected { net_weight: 3 } to equal { net_weight: 4 }",
+            "net_weight(3) failed",
+            "the_title is wrong",
+            "the weight is missing",
+        ] {
+            assert!(told(message, "").is_empty(), "{message}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Failures that repeat word for word what another failed of: a page that answers with the
+//! exception of its template, a keyword that tells what its part said, an assertion that
+//! nothing is thrown.
+
+use super::group::{CAUSES, Group};
+use aho_corasick::{AhoCorasick, MatchKind};
+use jelly_base::model::FailureView;
+use regex::Regex;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+/// Bytes of a sentence that is a sentence of its own.
+const SHORTEST: usize = 24;
+const LONGEST: usize = 400;
+/// Bytes of one that is, whatever it names.
+const LONG: usize = 44;
+/// Groups that are compared. Of more, each says its own.
+const COMPARED: usize = 1000;
+
+/// Root causes whose sentences any test may say of its own.
+const OF_ANY: [&str; 12] = [
+    "assertion_mismatch",
+    "connection_reset",
+    "expected_error",
+    "mock_expectation",
+    "network_timeout",
+    "process_crashed",
+    "rate_limited",
+    "resource_exhausted",
+    "schema_mismatch",
+    "snapshot_mismatch",
+    "test_timeout",
+    "wait_timeout",
+];
+/// How the exceptions begin that languages raise at any line of a program.
+const OF_LANGUAGES: [&str; 14] = [
+    "ArgumentError",
+    "AttributeError",
+    "IndexError",
+    "KeyError",
+    "NameError",
+    "NoMethodError",
+    "ReferenceError",
+    "TypeError",
+    "ValueError",
+    "java.lang.",
+    "panic",
+    "System.",
+    // Cypress, of any error of the page.
+    "The following error originated",
+    "thread '",
+];
+
+/// The sentences by which groups say of what they failed.
+pub(super) struct Sayings<'v> {
+    finder: AhoCorasick,
+    /// By sentence, its report, and the group that says it unless several do.
+    said_by: Vec<(&'v str, Option<usize>)>,
+}
+
+impl<'v> Sayings<'v> {
+    /// Nothing where no group says a sentence of its own.
+    pub(super) fn of(views: &[FailureView<'v>], groups: &[Group]) -> Option<Self> {
+        if groups.len() > COMPARED {
+            return None;
+        }
+        let mut sayings: HashMap<(&str, String), Option<(usize, &str)>> = HashMap::new();
+        for (at, group) in groups.iter().enumerate().take(CAUSES) {
+            let Some(view) = group.victims.first().map(|first| &views[*first]) else {
+                continue;
+            };
+            if let Some(said) = sentence(view) {
+                let cause = view.kind.root_cause.as_str();
+                let known = sayings
+                    .entry((view.report, said))
+                    .or_insert(Some((at, cause)));
+                // Two functions may raise the same.
+                let is_one =
+                    cause != "code_exception" && known.is_none_or(|(_, first)| first == cause);
+                if !is_one && *known != Some((at, cause)) {
+                    *known = None;
+                }
+            }
+        }
+        if sayings.is_empty() {
+            return None;
+        }
+        let mut sayings: Vec<_> = sayings.into_iter().collect();
+        sayings.sort_unstable();
+        let sentences = sayings.iter().map(|((_, said), _)| said);
+        let finder = AhoCorasick::builder()
+            .match_kind(MatchKind::Standard)
+            .build(sentences)
+            .ok()?;
+        let said_by = sayings.into_iter();
+        let said_by = said_by.map(|((report, _), by)| (report, by.map(|(at, _)| at)));
+        Some(Self {
+            finder,
+            said_by: said_by.collect(),
+        })
+    }
+
+    /// The one other group whose sentence a failure of the group `own` repeats.
+    pub(super) fn meant(&self, view: &FailureView<'_>, own: usize) -> Option<usize> {
+        let evidence = view.evidence.map(|(_, text)| text);
+        let mut meant = BTreeSet::new();
+        for text in [view.message, evidence].into_iter().flatten() {
+            let text = numberless(text);
+            for found in self.finder.find_overlapping_iter(&text) {
+                let (report, at) = *self.said_by.get(found.pattern().as_usize())?;
+                let is_whole = !text[found.end()..].starts_with(char::is_alphanumeric);
+                if report == view.report && is_whole {
+                    meant.extend(at.filter(|at| *at != own));
+                }
+            }
+        }
+        match meant.len() {
+            1 => meant.pop_first(),
+            _ => None,
+        }
+    }
+}
+
+/// What a failure says of its cause, without the class of its exception, where that is
+/// a sentence of its own: it names something, or is long.
+fn sentence(view: &FailureView<'_>) -> Option<String> {
+    static CLASS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r#"\A(?:(?:[\w.$:\\]*(?:Error|Exception|Failure)\b|\w+(?:::\w+)*::[A-Z]\w+) ?: ?|C\+\+ exception with description ")+"#).ok()
+    });
+    let cause = view.kind.root_cause.as_str();
+    if OF_ANY.contains(&cause) {
+        return None;
+    }
+    // The name of a hook is not what it says, and neither is the class of an exception.
+    let evidence = view
+        .evidence
+        .filter(|(field, _)| !["name", "type"].contains(field));
+    // Nor does what is left out of it tell anything.
+    let is_whole = |text: &&str| {
+        let line = text.lines().next().unwrap_or_default();
+        !NAMES
+            .iter()
+            .any(|mark| line.contains(&format!("{mark}…{mark}")))
+    };
+    let evidence = evidence.map(|(_, text)| text).filter(is_whole);
+    let told = evidence.or(view.message).filter(is_whole)?;
+    let line = told.lines().next()?.trim();
+    let class = CLASS.as_ref()?.find(line).map_or(0, |class| class.end());
+    let said = &line[class..];
+    let begins = |text: &str| OF_LANGUAGES.iter().any(|begin| text.starts_with(begin));
+    if begins(line) || begins(said) {
+        return None;
+    }
+    let said = said
+        .split_once("\" thrown in ")
+        .map_or(said, |(said, _)| said);
+    // What is said behind the first sentence is advice.
+    let first = said.split_once(". ").map_or(said, |(first, _)| first);
+    let said = if first.len() >= LONG { first } else { said };
+    let said = said.trim_end_matches(['.', '…', ' ']);
+    let names = NAMES.iter().any(|mark| said.contains(*mark)) || NAMED.contains(&cause);
+    let words = said.split_whitespace().count();
+    let is_own = names && said.len() >= SHORTEST || said.len() >= LONG && words > 6;
+    (is_own && said.len() <= LONGEST && words > 2).then(|| numberless(said))
+}
+
+/// A text with a zero for each number that stands alone: the same is said of any.
+fn numberless(text: &str) -> String {
+    static NUMBER: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(^|[ (])\d+([ ),;]|$)").ok());
+    match NUMBER.as_ref() {
+        Some(number) => number.replace_all(text, "${1}0${2}").into_owned(),
+        None => text.to_owned(),
+    }
+}
+
+/// Root causes of which any sentence names the thing.
+const NAMED: [&str; 3] = ["auth_failed", "config_missing", "license_invalid"];
+
+/// What stands around a name within a sentence.
+const NAMES: [char; 4] = ['\'', '"', '`', '_'];

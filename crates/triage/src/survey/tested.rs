@@ -1,0 +1,160 @@
+//! What a failed assertion was about, where it shows the line or says it: the function that
+//! it called, the words that its author put beside it.
+
+use super::lacks::{Subject, SubjectKind};
+use jelly_base::model::Failure;
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// Letters and words of an author's words that tell of one thing.
+const LETTERS: usize = 12;
+const WORDS: usize = 3;
+
+/// How the calls of helpers begin: they are part of many tests.
+const HELPERS: [&str; 32] = [
+    "assert",
+    "await",
+    "build",
+    "call",
+    "check",
+    "client",
+    "compile",
+    "create",
+    "do_",
+    "dump",
+    "execute",
+    "expect",
+    "fetch",
+    "getattr",
+    "get",
+    "hasattr",
+    "invoke",
+    "isinstance",
+    "issubclass",
+    "list",
+    "load",
+    "make",
+    "open",
+    "parse_args",
+    "post",
+    "read",
+    "render",
+    "request",
+    "run",
+    "send",
+    "setup",
+    "verify",
+];
+
+/// The subjects of a failed assertion within its suite.
+pub(super) fn tested<'t>(
+    failure: &Failure,
+    said: impl Iterator<Item = &'t str>,
+    text: &'t str,
+) -> Vec<Subject> {
+    let Some(suite) = failure
+        .classname
+        .as_deref()
+        .filter(|suite| !suite.is_empty())
+    else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    found.extend(whose(text));
+    for said in said.chain([text]) {
+        let called = called(said).map(|function| format!("{suite} {function}("));
+        let noted = noted(said).map(|words| format!("{suite} {words}"));
+        found.extend(called.into_iter().chain(noted));
+    }
+    found
+        .into_iter()
+        .map(|name| Subject::new(SubjectKind::Tested, &name))
+        .collect()
+}
+
+/// The function that the failing line calls first, as pytest, Jest and RSpec show that
+/// line, and as tests in Go tell it: `Shift() = 3, want 4`.
+fn called(text: &str) -> Option<&str> {
+    static CALLED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?xm) ^>\ +(?:assert\ (?:not\ )?)?([a-z_]\w{5,})\(
+              | ^\s*>\s*\d+\s\|\s+(?:await\ )?expect\((?:await\ )?([a-z]\w{5,})\(
+              | Failure/Error:\ expect\(((?:[A-Z]\w*(?:::[A-Z]\w*)*\.[a-z]\w{2,}|[a-z]\w{5,})[?!]?)\(
+              | (?:^|:\ |\()([A-Z]\w{3,})\([^()\n]*\)\ =\ \S",
+        )
+        .ok()
+    });
+    let found = CALLED.as_ref()?.captures(text)?;
+    let name = (1..=4).find_map(|part| found.get(part))?.as_str();
+    let is_helper = HELPERS.iter().any(|helper| name.starts_with(helper));
+    (!is_helper).then_some(name)
+}
+
+/// The attribute of an object that gave the value, as pytest tells it:
+/// `where 3 = Price(net=2).gross`.
+fn whose(text: &str) -> Option<String> {
+    static WHOSE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?m)^E +\+ +where [^\n]+ = ([A-Z]\w+)\([^\n]*\)\.(\w+)(?:\([^\n]*\))?$").ok()
+    });
+    let found = WHOSE.as_ref()?.captures(text)?;
+    Some(format!("{}.{}", &found[1], &found[2]))
+}
+
+/// What the author of an assertion put beside it, but for its numbers.
+fn noted(text: &str) -> Option<String> {
+    static NOTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?xm) \bassertion\ `[^`\n]+`\ failed:\ ([^\n]+)
+              | ^\s*Messages:\s+([^\n]+)
+              | ^([^\n]*\d[^\n]*)\nFailed\ asserting\ that\b
+              | ^(?:\w+\.)*(?:\w*Error|\w*Exception):?\ ([^\n:]+)\ ==>\ expected:",
+        )
+        .ok()
+    });
+    let found = NOTED.as_ref()?.captures(text)?;
+    let words = (1..=4).find_map(|part| found.get(part))?.as_str();
+    let letters = words.chars().filter(|c| c.is_alphabetic()).count();
+    let is_telling = letters >= LETTERS && words.split_whitespace().count() >= WORDS;
+    let bare = words.split(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    let bare: Vec<&str> = bare.filter(|part| !part.is_empty()).collect();
+    is_telling.then(|| bare.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{called, noted};
+
+    #[test]
+    fn the_function_of_the_failing_line_is_told() {
+        for (text, name) in [
+            (
+                "    x = 3\n>       assert clearance(depth=x) == 4\nE       assert 3 == 4",
+                Some("clearance"),
+            ),
+            (
+                "  11 |\n> 12 |   expect(roundTo(3)).toBe(4)",
+                Some("roundTo"),
+            ),
+            (
+                "Failure/Error: expect(Tax::Rate.net(3)).to eq(4)",
+                Some("Tax::Rate.net"),
+            ),
+            ("x_test.go:3: Shift(3) = 4, want 5", Some("Shift")),
+            (">       assert client.get('/x').status == 200", None),
+            (">       assert get_page('/x') == 200", None),
+            (">       assert value == 200", None),
+        ] {
+            assert_eq!(called(text), name, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_author_s_words_are_told_but_for_their_numbers() {
+        let first = "assertion `left == right` failed: drift 2.3 must be applied once\n  left: 1";
+        let second = "assertion `left == right` failed: drift 7.4 must be applied once\n  left: 2";
+        assert!(noted(first).is_some());
+        assert_eq!(noted(first), noted(second));
+        assert_eq!(noted("assertion `left == right` failed: case 3"), None);
+        assert_eq!(noted("assertion `left == right` failed\n  left: 1"), None);
+    }
+}
