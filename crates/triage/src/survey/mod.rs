@@ -66,6 +66,8 @@ pub use written::parts_of;
 #[cfg(test)]
 mod apart_tests;
 #[cfg(test)]
+mod repeated_tests;
+#[cfg(test)]
 mod services_tests;
 #[cfg(test)]
 mod signs_tests;

@@ -20,7 +20,7 @@ fn account_of_tests(writer: &str, tests: &[(&str, &str, &str)]) -> TriageReport 
 }
 
 /// Their causes.
-fn of_tests(writer: &str, tests: &[(&str, &str, &str)]) -> Vec<Vec<String>> {
+pub(super) fn of_tests(writer: &str, tests: &[(&str, &str, &str)]) -> Vec<Vec<String>> {
     let report = account_of_tests(writer, tests);
     let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
     causes(&report).into_iter().map(owned).collect()
