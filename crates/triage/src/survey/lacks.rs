@@ -61,6 +61,8 @@ pub(super) enum SubjectKind {
     Cover,
     /// A function that a failed assertion names. There may be many.
     NamedFunction,
+    /// What an exception said in a log.
+    Said,
     /// What a failed assertion of a suite was about.
     Tested,
     /// A name that is no word, of what a failure may be about.
@@ -350,6 +352,7 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
         | SubjectKind::WrongValue
         | SubjectKind::NamedFunction
         | SubjectKind::Name
+        | SubjectKind::Said
         | SubjectKind::Tested
         | SubjectKind::ErrorCode
         | SubjectKind::Cover

@@ -10,7 +10,7 @@ use super::error_lines::{LineKind, is_of_log, telling_lines};
 use super::fields::missing_field;
 use super::lacks::{Subject, SubjectKind, lacking};
 use super::names::names;
-use super::quoted::sentences;
+use super::quoted::{logged, sentences};
 use super::raised::raised_within;
 use super::shown_values::shows_wrong_value;
 use super::signs::signs;
@@ -195,6 +195,9 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
     let outputs = outputs.into_iter().flatten();
     let stumbled = || outputs.clone().any(|output| tells_of_a_mistake(output));
     let logs = is_away || is_answer(failure, triaged) && !stumbled();
+    if !is_away && is_answer(failure, triaged) {
+        found.extend(logged(failure));
+    }
     let reader = MentionReader { is_away, logs };
     let text = failure.text.as_deref();
     // What else stands in the text of a wrong value is said by the way, and so is what
@@ -472,7 +475,8 @@ mod tests {
         failures.push_of_case(7, triaged);
         let view = failures.get(0).unwrap();
         let told = mentions.of(&view);
-        let told = told.filter(|one| one.kind != SubjectKind::WrongValue);
+        let signs = [SubjectKind::WrongValue, SubjectKind::Tested];
+        let told = told.filter(|one| !signs.contains(&one.kind));
         told.map(|one| (one.kind, one.name.to_string())).collect()
     }
 

@@ -3,7 +3,6 @@
 //! that name, this one is about it, too.
 
 use super::lacks::{Subject, SubjectKind};
-use super::wanted::COMPARES;
 use jelly_base::model::{Failure, TriagedFailure};
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -20,14 +19,18 @@ const LONGEST: usize = 120;
 
 /// Whether a name can't be a word of any text: it has parts.
 pub(super) fn is_name(name: &str) -> bool {
-    let has_parts = name
-        .trim_matches(['_', '/', '.'])
-        .contains(['_', '/', '\\']);
+    let bare = name.trim_matches(['_', '/', '.']);
+    // In all programs there are things of that name.
+    let ends = ["_id", "_at", "_by", "_on"];
+    if ends.iter().any(|end| name.ends_with(end)) {
+        return false;
+    }
+    let is_type = name.starts_with(char::is_uppercase) && bare.split('.').count() > 2;
+    let has_parts = bare.contains(['_', '/', '\\']) || is_type;
     (SHORTEST..=LONGEST).contains(&name.len()) && has_parts
 }
 
-/// The names that a failure says, its own and those of its test left out. A comparison
-/// says them of what it compares, and only where something is not there it is about them.
+/// The names of what a failure says is not there, its own and those of its test left out.
 pub(super) fn names(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
     let evidence = triaged.diagnosis.evidence.as_ref();
     let evidence = evidence.map(|evidence| evidence.text.as_str());
@@ -36,13 +39,19 @@ pub(super) fn names(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
     let said = [failure.message.as_deref(), evidence];
     let said = said.into_iter().flatten().flat_map(|said| said.lines());
     let lines: Vec<&str> = said.take(LINES).chain(own_lines(text)).collect();
-    let compares = COMPARES.contains(&triaged.diagnosis.root_cause.as_str());
-    if compares && !lines.iter().any(|line| tells_of_nothing(line)) {
-        return BTreeSet::new();
-    }
     let mut found = BTreeSet::new();
-    for line in lines {
-        found.extend(named(line).filter(|name| !is_of_test(failure, name)));
+    for (at, line) in lines.iter().enumerate() {
+        // The line at which a test failed stands beside what it found there.
+        let is_asked = line.starts_with('>') || line.contains("expect(");
+        let around = if is_asked {
+            &lines[..]
+        } else {
+            &lines[at..=at]
+        };
+        let is_absent = around.iter().any(|line| tells_of_nothing(line));
+        if is_absent && !lines.iter().any(|line| shows_it_is_there(line)) {
+            found.extend(named(line).filter(|name| !is_of_test(failure, name)));
+        }
     }
     if found.len() > OF_ONE {
         return BTreeSet::new();
@@ -73,7 +82,7 @@ pub(super) fn own_lines(text: &str) -> impl Iterator<Item = &str> {
 fn named(line: &str) -> impl Iterator<Item = &str> {
     static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
-            r#"['"`](?:[A-Za-z]:\\|\.{0,2}/)?[\w.@+~-]+(?:[/\\][\w.@+~-]+)+['"`]|\b[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+\b(?:\()?"#,
+            r#"['"`](?:[A-Za-z]:\\|\.{0,2}/)?[\w.@+~-]+(?:[/\\][\w.@+~-]+)+['"`]|\b[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+\b(?:\()?|\b[A-Z]\w+(?:\.[A-Z]\w+){2,}\b(?:\()?"#,
         )
         .ok()
     });
@@ -96,11 +105,23 @@ fn is_of_test(failure: &Failure, name: &str) -> bool {
     own.any(|own| own.contains(name)) || name.starts_with("test_")
 }
 
+/// Whether a line says of a thing what can be said only where it is there, or speaks of
+/// arguments and fields of that name.
+fn shows_it_is_there(line: &str) -> bool {
+    static THERE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?i)\bviolates\b|\bconstraint\b|\bnot-null\b|\bpermission denied\b|\bdeadlock\b|\bduplicate\b|\bargument\b|\bunrecogni[sz]ed\b|\bvalidation\b|\binvalid\b|\bunknown field\b|\bparsing\b",
+        )
+        .ok()
+    });
+    THERE.as_ref().is_some_and(|there| there.is_match(line))
+}
+
 /// Whether a line says that there is nothing where something should be.
 fn tells_of_nothing(line: &str) -> bool {
     static NOTHING: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
-            r"\b(?:undefined|null|nil|None|NotPresent|missing|empty)\b|\bnot (?:found|set|exist|defined|contain|present)|\bassert '\w+' in |\bto (?:include|contain|have property)\b",
+            r"\b(?:undefined|null|nil|None|NotPresent|missing|empty)\b|\bnot (?:found|set|exist|defined|contain|present)|\bhas no attribute\b|\bfailed\.?$|\bassert '\w+' in |\bto (?:include|contain|have property)\b",
         )
         .ok()
     });

@@ -1,9 +1,13 @@
 //! The sentence by which a client says that it reached nobody, quoted word for word by
 //! those who got it for an answer: a driver that names no server can be told only by it.
 
+use super::lacks::{Subject, SubjectKind};
 use super::queries::without_query;
 use crate::engine::address;
 use aho_corasick::AhoCorasick;
+use jelly_base::model::Failure;
+use regex::Regex;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// Bytes of a text that are read, and sentences of it.
@@ -140,6 +144,27 @@ fn sentence(text: &str) -> Option<&str> {
         && address(said).is_none();
     is_sentence.then_some(said)
 }
+
+/// What the outputs of a failed test tell that exceptions said, of one that was answered
+/// with an error.
+pub(super) fn logged(failure: &Failure) -> BTreeSet<Subject> {
+    static EXCEPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"\b[A-Za-z_][\w.$:]*(?:Error|Exception) ?: ?[^\n]{16,300}").ok()
+    });
+    let outputs = [&failure.system_out, &failure.system_err];
+    let mut found = BTreeSet::new();
+    for output in outputs.into_iter().flatten() {
+        let end = output.floor_char_boundary(LOG.min(output.len()));
+        let told = EXCEPTION.as_ref().map(|all| all.find_iter(&output[..end]));
+        let told = told.into_iter().flatten().take(SAID);
+        found.extend(told.map(|said| Subject::new(SubjectKind::Said, said.as_str())));
+    }
+    found
+}
+
+/// Bytes of an output that are read for exceptions, and exceptions of it.
+const LOG: usize = 32 << 10;
+const SAID: usize = 4;
 
 #[cfg(test)]
 mod tests {

@@ -3,6 +3,8 @@
 //! nothing is thrown.
 
 use super::group::{CAUSES, Group};
+use super::lacks::SubjectKind;
+use super::mentions::Mentions;
 use aho_corasick::{AhoCorasick, MatchKind};
 use jelly_base::model::FailureView;
 use regex::Regex;
@@ -101,10 +103,18 @@ impl<'v> Sayings<'v> {
     }
 
     /// The one other group whose sentence a failure of the group `own` repeats.
-    pub(super) fn meant(&self, view: &FailureView<'_>, own: usize) -> Option<usize> {
+    pub(super) fn meant(
+        &self,
+        view: &FailureView<'_>,
+        mentions: Option<&Mentions>,
+        own: usize,
+    ) -> Option<usize> {
         let evidence = view.evidence.map(|(_, text)| text);
+        let logged = mentions.into_iter().flat_map(|told| told.of(view));
+        let logged = logged.filter(|one| one.kind == SubjectKind::Said);
+        let own_words = [view.message, evidence].into_iter().flatten();
         let mut meant = BTreeSet::new();
-        for text in [view.message, evidence].into_iter().flatten() {
+        for text in own_words.chain(logged.map(|one| &*one.name)) {
             let text = numberless(text);
             for found in self.finder.find_overlapping_iter(&text) {
                 let (report, at) = *self.said_by.get(found.pattern().as_usize())?;

@@ -1,7 +1,7 @@
 //! How a value that came differs from the one that was wanted, where many values differ in
 //! the same way for one reason: by some hours, by a constant, by the mark of decimals.
 
-use regex::Regex;
+use regex::{Captures, Regex};
 use std::net::Ipv4Addr;
 use std::sync::LazyLock;
 
@@ -12,8 +12,14 @@ const QUARTER: i64 = 15;
 /// How the values that a failure compares differ.
 pub(super) fn shift(said: &str) -> Option<String> {
     let (wanted, came) = compared(said)?;
-    if wanted == came {
+    let bare = |value: &'_ str| value.trim_matches(['"', '\'', '`']).to_owned();
+    if bare(wanted) == bare(came) {
         return None;
+    }
+    if let Some((one, other)) = one_word(wanted, came)
+        && other.contains('-')
+    {
+        return Some(format!("{one} is {other}"));
     }
     separator(wanted, came)
         .or_else(|| hours(wanted, came))
@@ -58,7 +64,7 @@ const CHANGED: usize = 60;
 /// something and no values.
 fn one_word<'t>(minus: &'t str, plus: &'t str) -> Option<(&'t str, &'t str)> {
     let words = |line: &'t str| {
-        let parts = line.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'));
+        let parts = line.split(|c: char| !(c.is_alphanumeric() || "_.-".contains(c)));
         let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
         parts
     };
@@ -67,8 +73,9 @@ fn one_word<'t>(minus: &'t str, plus: &'t str) -> Option<(&'t str, &'t str)> {
         return None;
     }
     let mut differ = minus.iter().zip(&plus).filter(|(one, other)| one != other);
-    let (one, other) = differ.next()?;
-    if differ.next().is_some() {
+    let (first, second) = differ.next()?;
+    let (one, other) = without_common(first, second);
+    if differ.any(|(first, second)| without_common(first, second) != (one, other)) {
         return None;
     }
     let is_name = |word: &str| {
@@ -78,31 +85,53 @@ fn one_word<'t>(minus: &'t str, plus: &'t str) -> Option<(&'t str, &'t str)> {
         (is_word || is_version) && !values.contains(&word)
     };
     // A name stands before its value.
-    let is_key = minus.len() > 1 && minus.last() != Some(one);
-    let is_version = one.contains('.');
-    (is_name(one) && is_name(other) && (is_key || is_version)).then_some((*one, *other))
+    let is_key = minus.len() > 1 && minus.last() != Some(first);
+    let has_parts = one.contains('.') || one.contains('-') || other.contains('-');
+    (is_name(one) && is_name(other) && (is_key || has_parts)).then_some((one, other))
+}
+
+/// Two words without the parts that both begin and end with.
+fn without_common<'t>(one: &'t str, other: &'t str) -> (&'t str, &'t str) {
+    let (mut one, mut other) = (one, other);
+    while let (Some((begin, rest)), Some((same, others))) =
+        (one.split_once('-'), other.split_once('-'))
+        && begin == same
+    {
+        (one, other) = (rest, others);
+    }
+    while let (Some((rest, end)), Some((others, same))) =
+        (one.rsplit_once('-'), other.rsplit_once('-'))
+        && end == same
+    {
+        (one, other) = (rest, others);
+    }
+    (one, other)
 }
 
 /// The same numbers, written in another way: `9.50 €` and `EUR 9.50`.
 fn written(wanted: &str, came: &str) -> Option<String> {
-    let form = |text: &str| {
-        let mut numbers = Vec::new();
-        let mut form = String::new();
-        for part in text.split_inclusive(|c: char| !c.is_ascii_digit()) {
-            let number = part.trim_end_matches(|c: char| !c.is_ascii_digit());
-            if !number.is_empty() {
-                numbers.push(number.to_owned());
-                form.push('0');
-            }
-            form.push_str(&part[number.len()..]);
-        }
-        (numbers, form)
+    static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\d(?:[\d.,]*\d)?").ok());
+    let number = NUMBER.as_ref()?;
+    let numbers = |text: &str| -> Vec<String> {
+        let found = number.find_iter(text);
+        found.map(|found| found.as_str().to_owned()).collect()
     };
-    let ((numbers, wanted), (others, came)) = (form(wanted), form(came));
-    let is_written = !numbers.is_empty() && numbers == others && wanted != came;
+    let form = |text: &str| number.replace_all(text, "0").into_owned();
+    let (all, others) = (numbers(wanted), numbers(came));
+    let (wanted, came) = (form(wanted), form(came));
+    // Of another unit the numbers are others, too.
+    let is_measure = |form: &str| {
+        let unit = form.strip_prefix('0').map(str::trim_start);
+        unit.is_some_and(|unit| (1..=UNIT).contains(&unit.len()) && !unit.contains(['0', ' ']))
+    };
+    let is_one = all == others || is_measure(&wanted) && is_measure(&came);
+    let is_written = !all.is_empty() && is_one && wanted != came;
     let is_short = wanted.len() + came.len() <= WRITTEN;
     (is_written && is_short).then(|| format!("{wanted} as {came}"))
 }
+
+/// Letters of a unit of measure.
+const UNIT: usize = 4;
 
 /// Letters of two forms of a value.
 const WRITTEN: usize = 40;
@@ -112,18 +141,19 @@ fn compared(said: &str) -> Option<(&str, &str)> {
     static COMPARED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
             r#"(?x)
-              \bexpected\ ['"`]?(?P<c2>[^"'`\n]+?)['"`]?\ to\ (?:deeply\ )?(?:be\ close\ to|be\ within\ \S+\ of|equal|eq|be)\ ['"`]?(?P<w2>[^"'`\n,]+?)['"`]?(?:,\ |\ \+/-|\ //|\n|$)
-            | (?i:\bexpected):?\ +[<"'`]?(?P<w1>[^"'`<>\n]+?)[>"'`]?,?\s+(?i:but\ was|actual|received|got):?\ +[<"'`]?(?P<c1>[^"'`<>\n]+?)(?:[>"'`](?:\s|$)|\n|$)
+              \bexpected\ ['"`]?(?P<c2>[^"'`\n]+?)['"`]?\ to\ (?:deeply\ )?(?:be\ close\ to|be\ within\ \S+\ of|equal|eq|be)\ ['"`]?(?P<w2>[^"'`\n]+?)['"`]?(?:,\ |\ \+/-|\ //|\n|$)
+            | (?i:\bexpected)(?:\ string)?:?\ +[<"'`]?(?P<w1>[^"'`<>\n]+?)[>"'`]?,?\s+(?i:but\ was|actual|received|got)(?:\ string)?:?\ +[<"'`]?(?P<c1>[^"'`<>\n]+?)(?:[>"'`](?:\s|$)|\n|$)
             | \bassert\ ['"]?(?P<c3>[^"'\n]+?)['"]?\ ==\ ['"]?(?P<w3>[^"'\n]+?)['"]?(?:\ ±|\n|$)
             | \bgot:?\ ['"]?(?P<c4>[^"'\n,]+?)['"]?,?\ want(?:ed)?:?\ ['"]?(?P<w4>[^"'\n,;]+?)['"]?(?:[,;]|\n|$)
             | \bFailed\ asserting\ that\ (?:two\ strings\ are\ )?['"]?(?P<c5>[^'"\n]+?)['"]?\ (?:matches\ expected|is\ identical\ to|equals)\ ['"]?(?P<w5>[^'"\n]+?)['"]?\.?(?:\n|$)
+            | \A(?P<c8>[^!=\n]{1,40})\ !=\ (?P<w8>[^!=\n]{1,40})\z
             | \bto\ (?:have\ text|have\ value|contain(?:\ text)?)\ '(?P<w7>[^'\n]+)',\ but\ the\ (?:text|value)\ was\ '(?P<c7>[^'\n]+)'
             | \bleft:\ ['"]?(?P<c6>[^'"\n]+?)['"]?\n\s*right:\ ['"]?(?P<w6>[^'"\n]+?)['"]?(?:\n|$)"#,
         )
         .ok()
     });
     let found = COMPARED.as_ref()?.captures(said)?;
-    (1..=7).find_map(|form| {
+    (1..=8).find_map(|form| {
         let wanted = found.name(&format!("w{form}"))?.as_str().trim();
         let came = found.name(&format!("c{form}"))?.as_str().trim();
         Some((wanted, came))
@@ -142,33 +172,86 @@ fn separator(wanted: &str, came: &str) -> Option<String> {
         .collect();
     let has_digits = wanted.contains(|letter: char| letter.is_ascii_digit());
     let is_list = wanted.contains(", ") || came.contains(", ");
-    (has_digits && !is_list && swapped == came).then(|| "decimal mark".to_owned())
+    (has_digits && !is_list && swapped == came).then(|| format!("{BY_CHANCE}decimal mark"))
 }
 
-/// The hours between two times of one form, which all else equal differ by the place.
+/// The time between two values of one form, which all else equal differ by the place: by
+/// hours, or by the one day that they are apart at midnight.
 fn hours(wanted: &str, came: &str) -> Option<String> {
-    static TIME: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"\A([^\d]*)(?:(\d{4})-(\d\d)-(\d\d)[T ])?([01]?\d|2[0-3]):([0-5]\d)(.*)\z").ok()
-    });
-    let time = TIME.as_ref()?;
-    let (wanted, came) = (time.captures(wanted)?, time.captures(came)?);
-    let part = |found: &regex::Captures<'_>, at: usize| {
-        found
-            .get(at)
-            .map_or(String::new(), |part| part.as_str().to_owned())
-    };
-    let number = |found: &regex::Captures<'_>, at: usize| part(found, at).parse::<i64>().ok();
-    let is_alike = part(&wanted, 1) == part(&came, 1) && part(&wanted, 7) == part(&came, 7);
-    if !is_alike || part(&wanted, 2) != part(&came, 2) || part(&wanted, 3) != part(&came, 3) {
+    let (wanted, came) = (time(wanted)?, time(came)?);
+    if wanted.around != came.around || wanted.of_day.is_some() != came.of_day.is_some() {
         return None;
     }
-    let minutes = |found: &regex::Captures<'_>| {
-        let day = number(found, 4).unwrap_or(0) * DAY;
-        Some(day + number(found, 5)? * 60 + number(found, 6)?)
-    };
-    let shift = minutes(&came)? - minutes(&wanted)?;
+    let shift = came.minutes() - wanted.minutes();
+    // One place is apart from another by an hour more in summer.
+    let way = if shift > 0 { "later" } else { "earlier" };
     let is_zone = shift != 0 && shift.abs() <= DAY && shift % QUARTER == 0;
-    is_zone.then(|| format!("{shift} minutes"))
+    is_zone.then(|| match (wanted.of_day, shift % 60) {
+        (None, _) => format!("{BY_CHANCE}a day {way}"),
+        (Some(_), 0) => format!("{BY_CHANCE}hours {way}"),
+        (Some(_), _) => format!("{BY_CHANCE}{shift} minutes"),
+    })
+}
+
+/// A date, a time of a day, or both, with what stands around it.
+struct Time {
+    around: String,
+    days: i64,
+    /// Minutes since midnight.
+    of_day: Option<i64>,
+}
+
+impl Time {
+    fn minutes(&self) -> i64 {
+        self.days * DAY + self.of_day.unwrap_or(0)
+    }
+}
+
+fn time(text: &str) -> Option<Time> {
+    static TIME: LazyLock<Option<[Regex; 2]>> = LazyLock::new(|| {
+        let date = Regex::new(r"\b(\d{4})-(\d\d)-(\d\d)").ok()?;
+        let clock = Regex::new(r"(?:\A|[T\s(\[,])([01]?\d|2[0-3]):([0-5]\d)").ok()?;
+        Some([date, clock])
+    });
+    let [date, clock] = TIME.as_ref()?;
+    let number = |found: &Captures<'_>, at: usize| found[at].parse::<i64>().unwrap_or(0);
+    let day = date.captures(text);
+    let day = day.map(|day| days(number(&day, 1), number(&day, 2), number(&day, 3)));
+    let of_day = clock.captures(text);
+    let of_day = of_day.map(|time| number(&time, 1) * 60 + number(&time, 2));
+    let around = clock.replacen(text, 1, "T#");
+    let around = date.replacen(&around, 1, "#").into_owned();
+    (day.is_some() || of_day.is_some()).then(|| Time {
+        around,
+        days: day.unwrap_or(0),
+        of_day,
+    })
+}
+
+/// Days of the Gregorian calendar since some day before all that is told.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    // Years begin in March, so that the day of a leap year is their last.
+    let (year, month) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
+    year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day
+}
+
+/// Whether the number that came is the larger one or the smaller, whatever its sign, and
+/// how many times it is the wanted one.
+pub(super) fn measured(said: &str) -> Option<(bool, f64)> {
+    static NUMBER: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"\A\D{0,12}?(-?\d+(?:[.,]\d+)?)\D{0,4}\z").ok());
+    let (wanted, came) = compared(said)?;
+    let number = |text: &str| {
+        let found = NUMBER.as_ref()?.captures(text)?;
+        found[1].replace(',', ".").parse::<f64>().ok()
+    };
+    let (wanted, came) = (number(wanted)?, number(came)?);
+    let times = came / wanted;
+    (times.is_finite() && times != 1.0).then_some((came.abs() > wanted.abs(), times))
 }
 
 /// The difference of two numbers with decimals, in values that are the same besides. One
@@ -190,7 +273,8 @@ fn difference(wanted: &str, came: &str) -> Option<String> {
     Some(format!("{by_chance}{told} more"))
 }
 
-/// What the name of a sign begins with that tells only where three share it.
+/// What the name of a sign begins with that tells only where three share it, or two of
+/// one suite.
 pub(super) const BY_CHANCE: &str = "often: ";
 
 /// Whether a number hardly comes twice by chance.
@@ -231,13 +315,16 @@ mod tests {
     #[test]
     fn values_that_differ_in_one_way_have_one_sign() {
         for (said, wanted) in [
-            ("Expected: \"1.35 m\"\nActual:   \"1,35 m\"", "decimal mark"),
-            ("expected '7,5 kg' to equal '7.5 kg'", "decimal mark"),
+            (
+                "Expected: \"1.35 m\"\nActual:   \"1,35 m\"",
+                "often: decimal mark",
+            ),
+            ("expected '7,5 kg' to equal '7.5 kg'", "often: decimal mark"),
             (
                 "expected: <2024-03-01T09:00Z> but was: <2024-03-01T11:00Z>",
-                "120 minutes",
+                "often: hours later",
             ),
-            ("assert '23:30' == '21:30'", "120 minutes"),
+            ("assert '23:30' == '21:30'", "often: hours later"),
             (
                 "expected 282.41 to be close to 9.26, received difference is 273.15",
                 "273.15 more",
@@ -245,7 +332,7 @@ mod tests {
             ("got 300.0, want 26.85", "273.15 more"),
             (
                 "Expected: \"7,50 €\"\n    Received: \"EUR 7,50\"",
-                "0,0 € as EUR 0,0",
+                "0 € as EUR 0",
             ),
         ] {
             assert_eq!(shift(said).as_deref(), Some(wanted), "{said}");

@@ -3,7 +3,7 @@
 
 use super::lacks::{Subject, SubjectKind};
 use super::names::{is_frame, own_lines};
-use super::shifted::{is_rare, shift, swapped};
+use super::shifted::{BY_CHANCE, is_rare, shift, swapped};
 use super::tested::tested;
 use super::wanted::{COMPARES, without_wanted};
 use jelly_base::model::{Failure, TriagedFailure};
@@ -34,12 +34,18 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         }
         found.extend(labelled(failure, said.into_iter().flatten()));
         let shift = said.into_iter().flatten().find_map(shift);
+        if let Some(by_chance) = shift
+            .as_ref()
+            .and_then(|shift| shift.strip_prefix(BY_CHANCE))
+        {
+            let suite = failure.classname.as_deref().unwrap_or_default();
+            let of_suite = format!("{suite} {by_chance}");
+            found.insert(Subject::new(SubjectKind::Tested, &of_suite));
+        }
         found.extend(shift.map(|shift| Subject::new(SubjectKind::WrongValue, &shift)));
         found.extend(golden(text).map(|lines| Subject::new(SubjectKind::WrongValue, &lines)));
     }
-    if is_wrong_value(&triaged.diagnosis.root_cause)
-        || triaged.diagnosis.root_cause == "expected_error"
-    {
+    if is_wrong_value(&triaged.diagnosis.root_cause) {
         found.extend(tested(failure, said.into_iter().flatten(), text));
     }
     if names_functions(&triaged.diagnosis.root_cause) {
@@ -62,9 +68,18 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         let swapped = swapped(changed);
         found.extend(swapped.map(|names| Subject::new(SubjectKind::WrongValue, &names)));
     }
+    found.extend(element_state(text).map(|state| Subject::new(SubjectKind::Cover, &state)));
+    let whole = if text.is_empty() {
+        failure.message.as_deref()
+    } else {
+        Some(text)
+    };
+    let refused = whole.and_then(refused);
+    found.extend(refused.map(|refused| Subject::new(SubjectKind::ErrorCode, &refused)));
     for told in said.into_iter().flatten().chain([text]) {
         found.extend(described(told).map(|said| Subject::new(SubjectKind::ErrorCode, said)));
         found.extend(pixels(told).map(|count| Subject::new(SubjectKind::WrongValue, count)));
+        found.extend(redirected(told).map(|to| Subject::new(SubjectKind::ErrorCode, &to)));
         let codes = codes(told).into_iter();
         found.extend(codes.map(|code| Subject::new(SubjectKind::ErrorCode, &code)));
         found.extend(cover(told).map(|cover| Subject::new(SubjectKind::Cover, cover)));
@@ -178,6 +193,7 @@ fn codes(text: &str) -> Vec<String> {
 /// What the document of an error says for people.
 fn described(text: &str) -> Option<&str> {
     const WORDS: usize = 4;
+    const NAMES: [char; 6] = ['-', '_', '@', '.', '/', '\''];
     static SAID: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
             r#"\\?"(?:error|error_description|message|detail|reason)\\?": ?\\?"([^"\\\n]{20,200})\\?""#,
@@ -185,14 +201,74 @@ fn described(text: &str) -> Option<&str> {
         .ok()
     });
     let said = SAID.as_ref()?.captures(text)?.get(1)?.as_str();
-    let has_numbers = said.contains(|letter: char| letter.is_ascii_digit());
-    (!has_numbers && said.split_whitespace().count() >= WORDS).then_some(said)
+    // What names nothing may be said of any.
+    let mut words = said.split_whitespace();
+    let is_name = |word: &str| {
+        let inner = word.trim_matches(['.', '-', ':', ',']);
+        inner.contains(NAMES) || inner.contains(|c: char| c.is_ascii_digit())
+    };
+    let is_telling = said.split_whitespace().count() >= WORDS && words.any(is_name);
+    is_telling.then_some(said)
+}
+
+/// The page of those who are not signed in, to which a browser was sent that was to see
+/// another one; or the code in the address by which a page says what went wrong.
+fn redirected(text: &str) -> Option<String> {
+    static SENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r#"(?x)(?:\bnavigated\ to|\bReceived(?:\ string)?:)\s+"(https?://[^/"\s]+(?:/[\w-]+){0,3}?/(?:log-?in|sign-?in|sso|session-expired))(?:[?\#][^"]*)?"
+              | \b(?:navigated\ to|Received(?:\ string)?:)\s+"https?://[^"\s?]+\?(?:[^"\s]*&)?(?:error|reason|code)=([a-z][a-z_-]{6,40})\b"#,
+        )
+        .ok()
+    });
+    let found = SENT.as_ref()?.captures(text)?;
+    let sent = found.get(1).or_else(|| found.get(2))?;
+    Some(sent.as_str().replace('-', "_"))
+}
+
+/// The request of Cypress that was refused, with the status.
+fn refused(text: &str) -> Option<String> {
+    static REQUEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"`cy\.(?:request|visit)\(\)` failed (?:on|trying to load):\s+(https?://[^\s?]+)[^\x00]{0,200}?> (\d{3}):")
+            .ok()
+    });
+    static BODY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r#"\bBody: [^\n]*?"(?:error|message|detail|code)": ?"([^"\n]+)""#).ok()
+    });
+    let found = REQUEST.as_ref()?.captures(text)?;
+    let body = BODY.as_ref()?.captures(text);
+    let said = body.as_ref().map_or("", |body| &body[1]);
+    Some(format!("{} {} {said}", &found[1], &found[2]))
+}
+
+/// An element that Playwright found otherwise than the test wants it, by the name that
+/// its authors gave it: disabled, or with another text.
+fn element_state(text: &str) -> Option<String> {
+    static LOCATOR: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?:\bLocator: +|- waiting for )([^\n]+)").ok());
+    static TEXT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r#"\bto(?:Have|Contain)Text\b[^\x00]{0,300}?\bReceived(?: string)?: +"[^"\n]+""#)
+            .ok()
+    });
+    let is_off = text.contains("- element is not enabled")
+        || text.contains("Expected: enabled") && text.contains("Received: disabled");
+    let has_text = || TEXT.as_ref().is_some_and(|shown| shown.is_match(text));
+    let state = if is_off {
+        "disabled"
+    } else if has_text() {
+        "text"
+    } else {
+        return None;
+    };
+    let locator = LOCATOR.as_ref()?.captures(text)?.get(1)?.as_str().trim();
+    let is_named = locator.contains("estId(") || is_off;
+    is_named.then(|| format!("{locator} {state}"))
 }
 
 /// How many pixels of a screenshot differ, as Playwright tells it.
 fn pixels(text: &str) -> Option<&str> {
     static PIXELS: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"\b(\d{3,} pixels) \(ratio 0\.\d+ of").ok());
+        LazyLock::new(|| Regex::new(r"\b(\d{3,} pixels \(ratio 0\.\d+) of").ok());
     Some(PIXELS.as_ref()?.captures(text)?.get(1)?.as_str())
 }
 

@@ -2,6 +2,7 @@
 //! it called, the words that its author put beside it.
 
 use super::lacks::{Subject, SubjectKind};
+use super::shifted::measured;
 use jelly_base::model::Failure;
 use regex::Regex;
 use std::sync::LazyLock;
@@ -9,6 +10,22 @@ use std::sync::LazyLock;
 /// Letters and words of an author's words that tell of one thing.
 const LETTERS: usize = 12;
 const WORDS: usize = 3;
+
+/// Words of notes that only count.
+const COUNTS: [&str; 12] = [
+    "case",
+    "column",
+    "field",
+    "index",
+    "item",
+    "iteration",
+    "line",
+    "position",
+    "round",
+    "row",
+    "step",
+    "test",
+];
 
 /// How the calls of helpers begin: they are part of many tests.
 const HELPERS: [&str; 32] = [
@@ -46,25 +63,27 @@ const HELPERS: [&str; 32] = [
     "verify",
 ];
 
-/// The subjects of a failed assertion within its suite.
+/// The subjects of a failed assertion: of a number that came out too large or too small.
+/// What a function does to other values in other ways is another fault of it.
 pub(super) fn tested<'t>(
     failure: &Failure,
     said: impl Iterator<Item = &'t str>,
     text: &'t str,
 ) -> Vec<Subject> {
-    let Some(suite) = failure
-        .classname
-        .as_deref()
-        .filter(|suite| !suite.is_empty())
-    else {
-        return Vec::new();
-    };
+    let said: Vec<&str> = said.chain([text]).collect();
     let mut found = Vec::new();
-    found.extend(whose(text));
-    for said in said.chain([text]) {
-        let called = called(said).map(|function| format!("{suite} {function}("));
-        let noted = noted(said).map(|words| format!("{suite} {words}"));
-        found.extend(called.into_iter().chain(noted));
+    found.extend(said.iter().find_map(|said| noted(said)));
+    if let Some((is_larger, times)) = said.iter().find_map(|said| measured(said)) {
+        let way = if is_larger { "larger" } else { "smaller" };
+        let suite = failure
+            .classname
+            .as_deref()
+            .filter(|suite| !suite.is_empty());
+        let called = said.iter().find_map(|said| called(said)).zip(suite);
+        found.extend(called.map(|(function, suite)| format!("{suite} {function}( {way}")));
+        // An object has its value from many places, of which one makes it so many times it.
+        let whose = whose(text).map(|whose| format!("{whose} {times:.3} times"));
+        found.extend(whose);
     }
     found
         .into_iter()
@@ -100,7 +119,7 @@ fn whose(text: &str) -> Option<String> {
     Some(format!("{}.{}", &found[1], &found[2]))
 }
 
-/// What the author of an assertion put beside it, but for its numbers.
+/// What the author of an assertion put beside it with a value, but for its numbers.
 fn noted(text: &str) -> Option<String> {
     static NOTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
@@ -114,7 +133,10 @@ fn noted(text: &str) -> Option<String> {
     let found = NOTED.as_ref()?.captures(text)?;
     let words = (1..=4).find_map(|part| found.get(part))?.as_str();
     let letters = words.chars().filter(|c| c.is_alphabetic()).count();
-    let is_telling = letters >= LETTERS && words.split_whitespace().count() >= WORDS;
+    let has_value = words.contains(|c: char| c.is_ascii_digit());
+    let counts = COUNTS.iter().any(|word| words.contains(word));
+    let is_telling =
+        letters >= LETTERS && words.split_whitespace().count() >= WORDS && has_value && !counts;
     let bare = words.split(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
     let bare: Vec<&str> = bare.filter(|part| !part.is_empty()).collect();
     is_telling.then(|| bare.concat())

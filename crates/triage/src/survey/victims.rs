@@ -188,7 +188,8 @@ pub(super) fn take_victims(
                     .or_else(|| ended.meant(view, told))
                     .or_else(|| causes.named_by(view, told))
             });
-            let repeats = || sayings.as_ref().and_then(|said| said.meant(view, from));
+            let told = mentions.get(view.report);
+            let repeats = || sayings.as_ref()?.meant(view, told, from);
             let to = to.or_else(repeats);
             if let Some(to) = to.filter(|to| *to != from) {
                 meant.insert(*at, (from, to));
