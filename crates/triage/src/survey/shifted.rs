@@ -156,7 +156,7 @@ fn compared(said: &str) -> Option<(&str, &str)> {
     (1..=8).find_map(|form| {
         let wanted = found.name(&format!("w{form}"))?.as_str().trim();
         let came = found.name(&format!("c{form}"))?.as_str().trim();
-        Some((wanted, came))
+        Some((wanted.trim_end_matches(';'), came.trim_end_matches(';')))
     })
 }
 

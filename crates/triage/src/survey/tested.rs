@@ -132,6 +132,11 @@ fn noted(text: &str) -> Option<String> {
     });
     let found = NOTED.as_ref()?.captures(text)?;
     let words = (1..=4).find_map(|part| found.get(part))?.as_str();
+    // On one line with the values these stand behind it.
+    let words = words.split(" left: ").next().unwrap_or(words);
+    if words.starts_with("Expected") {
+        return None;
+    }
     let letters = words.chars().filter(|c| c.is_alphabetic()).count();
     let has_value = words.contains(|c: char| c.is_ascii_digit());
     let counts = COUNTS.iter().any(|word| words.contains(word));
