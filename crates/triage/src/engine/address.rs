@@ -17,8 +17,11 @@ pub fn address(text: &str) -> Option<String> {
 pub fn addresses(text: &str) -> impl Iterator<Item = String> {
     static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         [
-            // A URL, whose user and password are nobody's business.
-            r#"\b[a-z][a-z0-9+.:-]*://(?:[^@/\s'"]*@)?(?P<host>[\w.-]+|\[[0-9A-Fa-f:]+\])(?::(?P<port>\d{1,5}))?"#,
+            // A URL, whose user and password are nobody's business; etcd's client puts its
+            // own number before what it dials.
+            r#"\b[a-z][a-z0-9+.:-]*://(?:[^@/\s'"]*@)?(?:0x[0-9a-f]+/)?(?P<host>[\w.-]+|\[[0-9A-Fa-f:]+\])(?::(?P<port>\d{1,5}))?"#,
+            // gRPC
+            r"\bipv[46]:(?P<host>[\d.]+|%5B[0-9A-Fa-f:]+%5D|\[[0-9A-Fa-f:]+\]):(?P<port>\d{1,5})\b",
             // Go's resolver, whose own address follows: lookup db on 10.0.0.2:53
             r"\blookup (?P<host>[\w.-]+)(?: on [\w.\[\]:]+)?: ",
             // HTTPConnectionPool(host='db', port=80), server at "db" (10.0.0.1), port 5432,

@@ -6,7 +6,7 @@ use super::lacks::SubjectKind;
 use super::mentions::Mentions;
 use super::subject::{Outage, outage, own_host, own_server, same, subject};
 use jelly_base::model::FailureView;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The addresses of outages, by the place of the failure.
 #[derive(Debug, Default)]
@@ -14,6 +14,8 @@ pub(super) struct Addresses {
     names: HostNames,
     /// Of failures whose diagnosis names no server, the one that their texts mention.
     mentioned: HashMap<usize, String>,
+    /// Addresses of this machine that are no chance.
+    lasting: HashSet<String>,
 }
 
 impl Addresses {
@@ -21,6 +23,7 @@ impl Addresses {
         let mut told = Self {
             names: HostNames::told_by(views),
             mentioned: HashMap::new(),
+            lasting: lasting(views),
         };
         if mentions.values().all(Mentions::is_empty) {
             return told;
@@ -72,20 +75,37 @@ impl Addresses {
         }
     }
 
-    /// What keeps an outage apart from others in the same words. Whoever names this
-    /// machine has the port in these words; whoever mentions it does not.
+    /// The server of an outage, unless its port is chance: what keeps it apart from others in
+    /// the same words.
     pub(super) fn apart(&self, at: usize, view: &FailureView<'_>) -> Option<String> {
         match self.mentioned.get(&at) {
-            Some(mentioned) => own_server(mentioned).map(str::to_owned),
-            None => own_host(&subject(view)?).map(str::to_owned),
+            Some(mentioned) => self.own(mentioned),
+            None => self.own(&subject(view)?),
         }
     }
 
-    /// The server of an outage, unless its port is chance.
-    pub(super) fn server(&self, at: usize, view: &FailureView<'_>) -> Option<String> {
-        match self.mentioned.get(&at) {
-            Some(mentioned) => own_server(mentioned).map(str::to_owned),
-            None => own_server(&subject(view)?).map(str::to_owned),
+    /// An address whose port is none of those that are handed out at random, or is the same
+    /// for several tests.
+    fn own(&self, address: &str) -> Option<String> {
+        let own = own_server(address).map(str::to_owned);
+        own.or_else(|| self.lasting.get(address).cloned())
+    }
+}
+
+/// The addresses of this machine that failures of several tests name.
+fn lasting(views: &[FailureView<'_>]) -> HashSet<String> {
+    let mut named: HashMap<String, (&str, &str)> = HashMap::new();
+    let mut found = HashSet::new();
+    for view in views {
+        let Some(address) = subject(view).filter(|one| own_host(one).is_none()) else {
+            continue;
+        };
+        let test = (view.classname, view.name);
+        match named.get(&address) {
+            Some(first) if *first != test => _ = found.insert(address),
+            Some(_) => {}
+            None => _ = named.insert(address, test),
         }
     }
+    found
 }

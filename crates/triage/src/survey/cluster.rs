@@ -9,7 +9,7 @@ use super::contexts::victims_of_contexts;
 use super::group::{Group, SERVERS, merge, subjects};
 use super::mentions::Mentions;
 use super::outages::join_outages;
-use super::panics::file_of_unwrap;
+use super::panics::file_of_panic;
 use super::parametrized::one_line_each;
 use super::queries::without_query;
 use super::same_line::same_lines;
@@ -96,7 +96,7 @@ fn group(views: &[FailureView<'_>], addresses: &Addresses) -> Vec<Group> {
     let mut places: HashMap<Apart<'_>, usize, RandomState> = HashMap::default();
     for (index, view) in views.iter().enumerate() {
         let host = hosts.get(&index).copied();
-        let key = (view.fingerprint, host, file_of_unwrap(view));
+        let key = (view.fingerprint, host, file_of_panic(view));
         let at = *places.entry(key).or_insert_with(|| {
             groups.push(Group {
                 fingerprints: vec![view.fingerprint.to_owned()],
@@ -333,7 +333,7 @@ fn join_alike(views: &[FailureView<'_>], groups: &mut [Group], addresses: &Addre
                 true => String::new(),
                 false => skeleton(evidence),
             };
-            let server = addresses.server(first, view);
+            let server = addresses.apart(first, view);
             let words = (root_cause, server, asks, skeleton(said), evidence);
             let whole = format!("{whole} {told}");
             alike.entry(words).or_default().push((at, whole));

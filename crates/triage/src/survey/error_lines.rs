@@ -113,6 +113,7 @@ const WORDS: [(LineKind, &[&str]); 4] = [
             "no answer",
             "no reply",
             "not exist",
+            "no keyword with name",
             "n't exist",
             "cannot find",
             "can't find",
@@ -181,6 +182,7 @@ const WORDS: [(LineKind, &[&str]); 4] = [
             "bootstrap",
             "host=",
             "trying ",
+            "navigating to ",
         ],
     ),
 ];

@@ -117,6 +117,8 @@ const FORMS: [(SubjectKind, &[&str]); 15] = [
             r#"[Mm]odule not found: (?:Error: )?Can't resolve ['"](?P<name>@?\w[\w./@+-]*)['"]"#,
             r"(?:NoClassDefFoundError|ClassNotFoundException): (?:Could not initialize class )?(?P<name>\w[\w./$]*)",
             r"[Cc]an't locate (?P<name>\w[\w/]*\.pm)\b",
+            // Robot Framework, of a library that did not load
+            r"\bNo keyword with name '(?P<name>\w+)\.[^'\n]+' found",
         ],
     ),
     (
@@ -140,6 +142,7 @@ const FORMS: [(SubjectKind, &[&str]); 15] = [
             r#"(?:^|[\s'"`(])<PATH>['"`]?: [Nn]o such file or directory"#,
             r#"\b(?:[Ff]ile|[Dd]irectory|[Ff]older|[Pp]ath) ['"`]?<PATH>['"`]? (?:does not|doesn't) exist"#,
             r#"['"`]<PATH>['"`] (?:failed|could not be (?:read|opened|found|loaded))[^\n]{0,20}?(?:does not|doesn't) exist"#,
+            r#"[\s:]<PATH>(?: failed)?[.:] File (?:does not|doesn't) exist"#,
             r#"\b[Nn]o (?:answer|reply) (?:on|from) ['"`]?<PATH>"#,
         ],
     ),
@@ -163,7 +166,7 @@ const FORMS: [(SubjectKind, &[&str]); 15] = [
     (
         SubjectKind::Token,
         &[
-            r"(?i:\btoken (?:is |has |was )?expired (?:at|on|since)) (?P<name>\d{4}-\d\d-\d\d[T ][\d:]+)",
+            r"(?i:\btoken (?:[\w.-]+ )?(?:is |has |was )?expired (?:at|on|since)) (?P<name>\d{4}-\d\d-\d\d[T ][\d:]+)",
         ],
     ),
     (

@@ -12,6 +12,7 @@ use super::lacks::{Subject, SubjectKind, lacking};
 use super::names::names;
 use super::quoted::{logged, sentences};
 use super::raised::raised_within;
+use super::shifted::is_state;
 use super::shown_values::shows_wrong_value;
 use super::signs::signs;
 use super::subject::{Outage, outage, same};
@@ -194,11 +195,21 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
     let outputs = [&failure.system_out, &failure.system_err];
     let outputs = outputs.into_iter().flatten();
     let stumbled = || outputs.clone().any(|output| tells_of_a_mistake(output));
-    let logs = is_away || is_answer(failure, triaged) && !stumbled();
-    if !is_away && is_answer(failure, triaged) {
+    let answers = is_answer(failure, triaged);
+    // What is not as it should be may wait for what an error of the same test tells.
+    let waits = !answers && root_cause == "assertion_mismatch" && says_state(failure, triaged);
+    let logs = is_away || (answers || waits) && !stumbled();
+    if !is_away && answers {
         found.extend(logged(failure));
     }
-    let reader = MentionReader { is_away, logs };
+    if root_cause == "code_exception" {
+        found.extend(of_model(failure));
+    }
+    let reader = MentionReader {
+        is_away,
+        logs,
+        errors_only: waits,
+    };
     let text = failure.text.as_deref();
     // What else stands in the text of a wrong value is said by the way, and so is what
     // pytest captured.
@@ -226,6 +237,22 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
         found.insert(Subject::new(SubjectKind::Unfinished, ""));
     }
     found
+}
+
+/// Whether a failed assertion compares states, or got nothing.
+fn says_state(failure: &Failure, triaged: &TriagedFailure) -> bool {
+    let message = triaged.message.as_deref().filter(|said| !said.is_empty());
+    message.or(failure.text.as_deref()).is_some_and(is_state)
+}
+
+/// The column that a model has no method for, as Ruby tells it.
+fn of_model(failure: &Failure) -> Option<Subject> {
+    static METHOD: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"\bundefined method ['`](\w+)=?' for (?:an instance of |#<)[A-Z]").ok()
+    });
+    let texts = [&failure.message, &failure.text].into_iter().flatten();
+    let mut found = texts.filter_map(|text| METHOD.as_ref()?.captures(text));
+    Some(Subject::new(SubjectKind::Column, &found.next()?[1]))
 }
 
 /// The subjects that a test wants to hear of: a text that was to name one may lack it for
@@ -312,6 +339,8 @@ struct MentionReader {
     is_away: bool,
     /// What a log says counts, which some writers put into the failure's text.
     logs: bool,
+    /// Of a log only its errors.
+    errors_only: bool,
 }
 
 impl MentionReader {
@@ -320,6 +349,10 @@ impl MentionReader {
     fn read(&self, text: &str, found: &mut BTreeSet<Subject>) {
         let mut lines = telling_lines(text);
         lines.retain(|(_, line)| self.logs || !is_of_log(line));
+        if self.errors_only {
+            let words = ["ERROR", "Exception", "Error: "];
+            lines.retain(|(_, line)| words.iter().any(|word| line.contains(word)));
+        }
         let server = |address: String| Subject::new(SubjectKind::Server, &address);
         for (kind, line) in &lines {
             note_service(*kind, line, found);
@@ -383,7 +416,7 @@ fn is_answer(failure: &Failure, triaged: &TriagedFailure) -> bool {
     static ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
             r"(?x) \breturncode\b | \b[Ee]xit(?:ed|\ code|\ status|code|_code)?\b
-              | [Ss]erver\ [Ee]rror
+              | [Ss]erver\ ?[Ee]rror | \b(?:BadGateway|ServiceUnavailable|GatewayTimeout)\b
               | (?i:unavailable|timed\ ?out|time\ out|not\ available|did\ not\ (?:come|answer|start))
               | (?i:time-?out)(?:Error|Exception|Expired|[\s.,;)]|:\s*[^\s\d]|$)
               | \bKeyError\b | ''\ == | \b[Ee]rror['\x22]?:\ ",

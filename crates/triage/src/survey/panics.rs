@@ -47,16 +47,17 @@ fn package<'v>(view: &FailureView<'v>) -> GoPackage<'v> {
     (view.report, view.suite, view.classname)
 }
 
-/// The file in which a value was not there that Rust was to unwrap: of two files these are
-/// two faults, and the words are the same.
-pub(super) fn file_of_unwrap<'v>(view: &FailureView<'v>) -> Option<&'v str> {
-    const NOTHING: &str = "on a `None` value";
-    let told = [view.evidence.map(|(_, text)| text), view.message];
-    let mut told = told.into_iter().flatten();
-    if !told.clone().any(|text| text.contains(NOTHING)) {
+/// The file in which a program in Rust did what panics in any: of two files these are two
+/// faults, and the words are the same.
+pub(super) fn file_of_panic<'v>(view: &FailureView<'v>) -> Option<&'v str> {
+    if view.kind.rule != "rust/panic-of-runtime" {
         return None;
     }
-    let (_, place) = told.find_map(|text| text.split_once(" panicked at "))?;
+    let told = [view.evidence.map(|(_, text)| text), view.message];
+    let (_, place) = told
+        .into_iter()
+        .flatten()
+        .find_map(|text| text.split_once(" panicked at "))?;
     let end = place.find(".rs:")?;
     Some(&place[..end])
 }

@@ -53,6 +53,11 @@ const OF_LANGUAGES: [&str; 14] = [
     "thread '",
 ];
 
+/// A line of a source.
+static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"\b[\w-]+\.(?:c|cc|cpp|cxx|h|hpp|rs|go|py|rb|js|ts|java|kt|cs|php):\d+\b").ok()
+});
+
 /// The sentences by which groups say of what they failed.
 pub(super) struct Sayings<'v> {
     finder: AhoCorasick,
@@ -73,12 +78,13 @@ impl<'v> Sayings<'v> {
             };
             if let Some(said) = sentence(view) {
                 let cause = view.kind.root_cause.as_str();
+                let has_place = PLACE.as_ref().is_some_and(|place| place.is_match(&said));
                 let known = sayings
                     .entry((view.report, said))
                     .or_insert(Some((at, cause)));
-                // Two functions may raise the same.
-                let is_one =
-                    cause != "code_exception" && known.is_none_or(|(_, first)| first == cause);
+                // Two functions may raise the same, unless the place is a part of it.
+                let is_told_apart = cause != "code_exception" || has_place;
+                let is_one = is_told_apart && known.is_none_or(|(_, first)| first == cause);
                 if !is_one && *known != Some((at, cause)) {
                     *known = None;
                 }

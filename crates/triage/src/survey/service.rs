@@ -80,7 +80,16 @@ const SERVICES: &[Service] = &[
     service(
         "mongo",
         DATABASE,
-        &["mongo", "mongodb", "mongoose", "pymongo"],
+        &[
+            "mongo",
+            "mongodb",
+            "mongoose",
+            "mongooseerror",
+            "mongoservererror",
+            "mongoserverselectionerror",
+            "mongonetworkerror",
+            "pymongo",
+        ],
         &["27017"],
     ),
     service("cassandra", DATABASE, &["cassandra"], &["9042"]),

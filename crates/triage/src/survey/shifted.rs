@@ -12,6 +12,7 @@ const QUARTER: i64 = 15;
 /// How the values that a failure compares differ.
 pub(super) fn shift(said: &str) -> Option<String> {
     let (wanted, came) = compared(said)?;
+    let (wanted, came) = (wanted.as_str(), came.as_str());
     let bare = |value: &'_ str| value.trim_matches(['"', '\'', '`']).to_owned();
     if bare(wanted) == bare(came) {
         return None;
@@ -137,12 +138,12 @@ const UNIT: usize = 4;
 const WRITTEN: usize = 40;
 
 /// The two values, as the frameworks tell them: what was wanted, and what came.
-fn compared(said: &str) -> Option<(&str, &str)> {
+fn compared(said: &str) -> Option<(String, String)> {
     static COMPARED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
             r#"(?x)
               \bexpected\ ['"`]?(?P<c2>[^"'`\n]+?)['"`]?\ to\ (?:deeply\ )?(?:be\ close\ to|be\ within\ \S+\ of|equal|eq|be)\ ['"`]?(?P<w2>[^"'`\n]+?)['"`]?(?:,\ |\ \+/-|\ //|\n|$)
-            | (?i:\bexpected)(?:\ string)?:?\ +[<"'`]?(?P<w1>[^"'`<>\n]+?)[>"'`]?,?\s+(?i:but\ was|actual|received|got)(?:\ string)?:?\ +[<"'`]?(?P<c1>[^"'`<>\n]+?)(?:[>"'`](?:\s|$)|\n|$)
+            | (?i:\bexpected)(?:\ string)?(?:\ +|:\ *)[<"'`]{0,2}(?P<w1>[^"'`<>\n]+?)[>"'`]{0,2},?\s+(?i:but\ was|actual|received|got)(?:\ string)?(?:\ +|:\ *)[<"'`]{0,2}(?P<c1>[^"'`<>\n]+?)(?:[>"'`]{1,2}(?:\s|\.|$)|\n|$)
             | \bassert\ ['"]?(?P<c3>[^"'\n]+?)['"]?\ ==\ ['"]?(?P<w3>[^"'\n]+?)['"]?(?:\ ±|\n|$)
             | \bgot:?\ ['"]?(?P<c4>[^"'\n,]+?)['"]?,?\ want(?:ed)?:?\ ['"]?(?P<w4>[^"'\n,;]+?)['"]?(?:[,;]|\n|$)
             | \bFailed\ asserting\ that\ (?:two\ strings\ are\ )?['"]?(?P<c5>[^'"\n]+?)['"]?\ (?:matches\ expected|is\ identical\ to|equals)\ ['"]?(?P<w5>[^'"\n]+?)['"]?\.?(?:\n|$)
@@ -152,11 +153,16 @@ fn compared(said: &str) -> Option<(&str, &str)> {
         )
         .ok()
     });
-    let found = COMPARED.as_ref()?.captures(said)?;
+    static NUMBER: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r#"\b[A-Z]\w+\(['"](-?[\d.]+)['"]\)"#).ok());
+    // Python shows what is no number of its own by its class.
+    let said = NUMBER.as_ref()?.replace_all(said, "$1");
+    let found = COMPARED.as_ref()?.captures(&said)?;
     (1..=8).find_map(|form| {
         let wanted = found.name(&format!("w{form}"))?.as_str().trim();
         let came = found.name(&format!("c{form}"))?.as_str().trim();
-        Some((wanted.trim_end_matches(';'), came.trim_end_matches(';')))
+        let bare = |value: &str| value.trim_end_matches(';').to_owned();
+        Some((bare(wanted), bare(came)))
     })
 }
 
@@ -208,19 +214,22 @@ impl Time {
 }
 
 fn time(text: &str) -> Option<Time> {
-    static TIME: LazyLock<Option<[Regex; 2]>> = LazyLock::new(|| {
+    static TIME: LazyLock<Option<[Regex; 3]>> = LazyLock::new(|| {
         let date = Regex::new(r"\b(\d{4})-(\d\d)-(\d\d)").ok()?;
         let clock = Regex::new(r"(?:\A|[T\s(\[,])([01]?\d|2[0-3]):([0-5]\d)").ok()?;
-        Some([date, clock])
+        let zone = Regex::new(r"T#(?::00(?:\.0+)?)?(?:Z|[+-]\d\d:?\d\d)\z").ok()?;
+        Some([date, clock, zone])
     });
-    let [date, clock] = TIME.as_ref()?;
+    let [date, clock, zone] = TIME.as_ref()?;
     let number = |found: &Captures<'_>, at: usize| found[at].parse::<i64>().unwrap_or(0);
     let day = date.captures(text);
     let day = day.map(|day| days(number(&day, 1), number(&day, 2), number(&day, 3)));
     let of_day = clock.captures(text);
     let of_day = of_day.map(|time| number(&time, 1) * 60 + number(&time, 2));
     let around = clock.replacen(text, 1, "T#");
-    let around = date.replacen(&around, 1, "#").into_owned();
+    let around = date.replacen(&around, 1, "#");
+    // The same moment may be told as another place tells it.
+    let around = zone.replace(&around, "T#").into_owned();
     (day.is_some() || of_day.is_some()).then(|| Time {
         around,
         days: day.unwrap_or(0),
@@ -239,6 +248,24 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day
 }
 
+/// Whether a state came in place of another one, or nothing: no number, and no text.
+pub(super) fn is_state(said: &str) -> bool {
+    static STATE: LazyLock<Option<[Regex; 2]>> = LazyLock::new(|| {
+        let state = Regex::new(r"\A[A-Za-z]+(?:[ _-][A-Za-z]+){0,2}\z").ok()?;
+        let nothing = Regex::new(
+            r"(?i)\b(?:not (?:be |to be )?null|NotNull|is not None|toBeDefined|not to be nil)\b",
+        )
+        .ok()?;
+        Some([state, nothing])
+    });
+    let Some([state, nothing]) = STATE.as_ref() else {
+        return false;
+    };
+    let both = compared(said);
+    let both = both.is_some_and(|(wanted, came)| state.is_match(&wanted) && state.is_match(&came));
+    both || nothing.is_match(said)
+}
+
 /// Whether the number that came is the larger one or the smaller, whatever its sign, and
 /// how many times it is the wanted one.
 pub(super) fn measured(said: &str) -> Option<(bool, f64)> {
@@ -249,7 +276,7 @@ pub(super) fn measured(said: &str) -> Option<(bool, f64)> {
         let found = NUMBER.as_ref()?.captures(text)?;
         found[1].replace(',', ".").parse::<f64>().ok()
     };
-    let (wanted, came) = (number(wanted)?, number(came)?);
+    let (wanted, came) = (number(&wanted)?, number(&came)?);
     let times = came / wanted;
     (times.is_finite() && times != 1.0).then_some((came.abs() > wanted.abs(), times))
 }

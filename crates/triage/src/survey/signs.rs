@@ -79,6 +79,7 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
     for told in said.into_iter().flatten().chain([text]) {
         found.extend(described(told).map(|said| Subject::new(SubjectKind::ErrorCode, said)));
         found.extend(pixels(told).map(|count| Subject::new(SubjectKind::WrongValue, count)));
+        found.extend(cloud_code(told).map(|code| Subject::new(SubjectKind::ErrorCode, &code)));
         found.extend(redirected(told).map(|to| Subject::new(SubjectKind::ErrorCode, &to)));
         let codes = codes(told).into_iter();
         found.extend(codes.map(|code| Subject::new(SubjectKind::ErrorCode, &code)));
@@ -188,6 +189,19 @@ fn codes(text: &str) -> Vec<String> {
     codes
         .map(|code| format!("{code} {}", host.unwrap_or_default()))
         .collect()
+}
+
+/// The codes by which clouds say that who asks is known no more, with whom that is about.
+fn cloud_code(text: &str) -> Option<String> {
+    static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"\bAn error occurred \((Expired\w*|RequestExpired|InvalidClientTokenId|InvalidAccessKeyId|UnrecognizedClient\w*)\)|\b(AADSTS7\d+): [^\n]{0,60}?\b(?:app|application) '([0-9a-f-]{36})'",
+        )
+        .ok()
+    });
+    let found = CODE.as_ref()?.captures(text)?;
+    let parts = found.iter().skip(1).flatten().map(|part| part.as_str());
+    Some(parts.collect::<Vec<_>>().join(" "))
 }
 
 /// What the document of an error says for people.

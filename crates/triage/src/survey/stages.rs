@@ -44,7 +44,7 @@ pub(super) fn join_stages(views: &[FailureView<'_>], groups: &mut [Group], addre
         let (said, of_stage) = without_stage(message, view.name);
         let told = view.evidence.map_or("", |(_, text)| text);
         let (told, _) = without_stage(told, view.name);
-        let server = addresses.server(first, view);
+        let server = addresses.apart(first, view);
         let key = (root_cause, server, skeleton(&said), skeleton(&told));
         alike.entry(key).or_default().push((at, of_stage));
     }

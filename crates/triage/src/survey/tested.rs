@@ -80,7 +80,10 @@ pub(super) fn tested<'t>(
             .as_deref()
             .filter(|suite| !suite.is_empty());
         let called = said.iter().find_map(|said| called(said)).zip(suite);
-        found.extend(called.map(|(function, suite)| format!("{suite} {function}( {way}")));
+        if let Some((function, suite)) = called {
+            found.push(format!("{suite} {function}( {way}"));
+            found.push(format!("{function}( {times:.3} times"));
+        }
         // An object has its value from many places, of which one makes it so many times it.
         let whose = whose(text).map(|whose| format!("{whose} {times:.3} times"));
         found.extend(whose);

@@ -6,7 +6,7 @@ use super::service::service_in;
 use std::collections::BTreeSet;
 
 /// What says that nobody listens, in small letters. Who waited in vain may have been heard.
-const UNREACHED: [&str; 13] = [
+const UNREACHED: [&str; 14] = [
     "connection refused",
     "connection was refused",
     "econnrefused",
@@ -19,6 +19,8 @@ const UNREACHED: [&str; 13] = [
     "failed to connect",
     "could not open a connection",
     "no servers available",
+    // Mongoose, which waits for a connection before it asks anything.
+    "buffering timed out",
     "not reachable",
 ];
 
