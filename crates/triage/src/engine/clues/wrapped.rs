@@ -25,6 +25,7 @@ pub(super) fn unwrapped(said: &str, typed: bool) -> Option<Cow<'_, str>> {
     said_by_command(said)
         .map(Cow::Owned)
         .or_else(|| inner(said, typed).map(Cow::Borrowed))
+        .or_else(|| inner(behind_log(said)?, typed).map(Cow::Borrowed))
         .or_else(|| in_own_words(said, typed).map(Cow::Owned))
 }
 
@@ -206,6 +207,12 @@ fn said_by_command(said: &str) -> Option<String> {
     let inner = found.name("inner")?.as_str();
     (before.trim().lines().count() > 1 && inner.contains("exit status"))
         .then(|| format!("{}\n{}", before.trim_end(), inner.trim()))
+}
+
+/// What testify says of the first check that failed, behind what the test logged before.
+fn behind_log(said: &str) -> Option<&str> {
+    let at = said.find("Error Trace:")?;
+    (at > 0 && said.contains("Received unexpected error:")).then(|| &said[at..])
 }
 
 /// What an assertion begins with whose whole message is another error, but for
