@@ -205,6 +205,10 @@ const EXCUSED: &[(&str, &str)] = &[
     ("network/page-in-mid-run", "see `http_named`"),
     ("network/call-lost", "see `http_named`"),
     (
+        "process/being-written",
+        "it takes a file that somebody has open; `resources` has a test of it",
+    ),
+    (
         "process/spawn-exhausted",
         "it takes a machine without room for processes",
     ),

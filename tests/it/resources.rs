@@ -157,3 +157,31 @@ fn a_missing_tmpdir_is_named() {
     let failure = &results["iterations"][0]["failures"][0];
     assert_eq!(failure["diagnosis"]["rule"], "files/no-temporary-folder");
 }
+
+// Other systems execute what is being written.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_that_is_being_written_is_tried_again_and_named() {
+    let project = project();
+    project.write(
+        "plan.yaml",
+        "version: 1\nservers: { s: { command: ./server } }\nsteps: [{ id: a, tool: echo }]\n",
+    );
+    let server = project.path("server");
+    std::fs::copy(env!("CARGO_BIN_EXE_jelly"), &server).unwrap();
+    let writer = std::fs::OpenOptions::new()
+        .append(true)
+        .open(&server)
+        .unwrap();
+    let ended = project.jelly(&["run", "plan.yaml"]).limit(LIMIT).output();
+    drop(writer);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    let told = "./server is being written while it should start";
+    assert!(ended.stdout.contains(told), "{}", ended.stdout);
+    let results = project.read("reports/latest/results.json");
+    let results: serde_json::Value = serde_json::from_str(&results).unwrap();
+    let iterations = results["iterations"].as_array().unwrap();
+    assert!(iterations.len() > 1, "it may pass on a rerun");
+    let failure = &iterations[0]["failures"][0];
+    assert_eq!(failure["diagnosis"]["rule"], "process/being-written");
+}

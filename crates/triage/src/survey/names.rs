@@ -39,17 +39,15 @@ pub(super) fn names(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
     let said = [failure.message.as_deref(), evidence];
     let said = said.into_iter().flatten().flat_map(|said| said.lines());
     let lines: Vec<&str> = said.take(LINES).chain(own_lines(text)).collect();
+    let is_absent_in = |lines: &[&str]| lines.iter().any(|line| tells_of_nothing(line));
+    if !is_absent_in(&lines) || lines.iter().any(|line| shows_it_is_there(line)) {
+        return BTreeSet::new();
+    }
     let mut found = BTreeSet::new();
     for (at, line) in lines.iter().enumerate() {
         // The line at which a test failed stands beside what it found there.
         let is_asked = line.starts_with('>') || line.contains("expect(");
-        let around = if is_asked {
-            &lines[..]
-        } else {
-            &lines[at..=at]
-        };
-        let is_absent = around.iter().any(|line| tells_of_nothing(line));
-        if is_absent && !lines.iter().any(|line| shows_it_is_there(line)) {
+        if is_asked || is_absent_in(&lines[at..=at]) {
             found.extend(named(line).filter(|name| !is_of_test(failure, name)));
         }
     }

@@ -150,7 +150,8 @@ fn values(said: &str) -> Vec<String> {
     numbers.filter(|number| is_rare(number)).collect()
 }
 
-/// Functions that a line names with what they are of, or calls.
+/// Functions that a line calls, names with what they are of, or by a name of several words
+/// in one, as only functions and fields have it.
 fn functions(line: &str) -> impl Iterator<Item = &str> {
     static FUNCTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
@@ -199,6 +200,9 @@ fn cloud_code(text: &str) -> Option<String> {
         )
         .ok()
     });
+    if !text.contains("An error occurred (") && !text.contains("AADSTS") {
+        return None;
+    }
     let found = CODE.as_ref()?.captures(text)?;
     let parts = found.iter().skip(1).flatten().map(|part| part.as_str());
     Some(parts.collect::<Vec<_>>().join(" "))
@@ -235,6 +239,9 @@ fn redirected(text: &str) -> Option<String> {
         )
         .ok()
     });
+    if !text.contains("navigated to") && !text.contains("Received") {
+        return None;
+    }
     let found = SENT.as_ref()?.captures(text)?;
     let sent = found.get(1).or_else(|| found.get(2))?;
     Some(sent.as_str().replace('-', "_"))
@@ -283,6 +290,9 @@ fn element_state(text: &str) -> Option<String> {
 fn pixels(text: &str) -> Option<&str> {
     static PIXELS: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"\b(\d{3,} pixels \(ratio 0\.\d+) of").ok());
+    if !text.contains(" pixels (") {
+        return None;
+    }
     Some(PIXELS.as_ref()?.captures(text)?.get(1)?.as_str())
 }
 

@@ -73,20 +73,22 @@ pub(super) fn tested<'t>(
     let said: Vec<&str> = said.chain([text]).collect();
     let mut found = Vec::new();
     found.extend(said.iter().find_map(|said| noted(said)));
-    if let Some((is_larger, times)) = said.iter().find_map(|said| measured(said)) {
+    let suite = failure
+        .classname
+        .as_deref()
+        .filter(|suite| !suite.is_empty());
+    let called = said.iter().find_map(|said| called(said)).zip(suite);
+    let whose = whose(text);
+    if (called.is_some() || whose.is_some())
+        && let Some((is_larger, times)) = said.iter().find_map(|said| measured(said))
+    {
         let way = if is_larger { "larger" } else { "smaller" };
-        let suite = failure
-            .classname
-            .as_deref()
-            .filter(|suite| !suite.is_empty());
-        let called = said.iter().find_map(|said| called(said)).zip(suite);
         if let Some((function, suite)) = called {
             found.push(format!("{suite} {function}( {way}"));
             found.push(format!("{function}( {times:.3} times"));
         }
         // An object has its value from many places, of which one makes it so many times it.
-        let whose = whose(text).map(|whose| format!("{whose} {times:.3} times"));
-        found.extend(whose);
+        found.extend(whose.map(|whose| format!("{whose} {times:.3} times")));
     }
     found
         .into_iter()
@@ -133,6 +135,10 @@ fn noted(text: &str) -> Option<String> {
         )
         .ok()
     });
+    const SIGNS: [&str; 4] = ["assertion `", "Messages:", "Failed asserting", " ==> "];
+    if !SIGNS.iter().any(|sign| text.contains(sign)) {
+        return None;
+    }
     let found = NOTED.as_ref()?.captures(text)?;
     let words = (1..=4).find_map(|part| found.get(part))?.as_str();
     // On one line with the values these stand behind it.
