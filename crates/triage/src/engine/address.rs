@@ -21,7 +21,7 @@ pub fn addresses(text: &str) -> impl Iterator<Item = String> {
             // own number before what it dials.
             r#"\b[a-z][a-z0-9+.:-]*://(?:[^@/\s'"]*@)?(?:0x[0-9a-f]+/)?(?P<host>[\w.-]+|\[[0-9A-Fa-f:]+\])(?::(?P<port>\d{1,5}))?"#,
             // gRPC
-            r"\bipv[46]:(?P<host>[\d.]+|%5B[0-9A-Fa-f:]+%5D|\[[0-9A-Fa-f:]+\]):(?P<port>\d{1,5})\b",
+            r"\bipv[46]:(?:%5B|\[)?(?P<host>[\d.]+|[0-9A-Fa-f:]+?)(?:%5D|\])?:(?P<port>\d{2,5})\b",
             // Go's resolver, whose own address follows: lookup db on 10.0.0.2:53
             r"\blookup (?P<host>[\w.-]+)(?: on [\w.\[\]:]+)?: ",
             // HTTPConnectionPool(host='db', port=80), server at "db" (10.0.0.1), port 5432,
@@ -138,6 +138,18 @@ mod tests {
         for (text, wanted) in [
             ("connect ECONNREFUSED 127.0.0.1:5432", "localhost:5432"),
             ("connect ECONNREFUSED ::1:6379", "localhost:6379"),
+            (
+                "last error: UNKNOWN: ipv4:127.0.0.1:50051: Failed to connect to remote host",
+                "localhost:50051",
+            ),
+            (
+                "last error: UNKNOWN: ipv6:%5B::1%5D:50052: Failed to connect to remote host",
+                "localhost:50052",
+            ),
+            (
+                "etcd-endpoints://0xc00095ddb1/10.0.0.7:2379: refused",
+                "10.0.0.7:2379",
+            ),
             (
                 r#"connection to server at "db" (10.0.0.3), port 5432 failed: Connection refused"#,
                 "db:5432",

@@ -178,8 +178,8 @@ const FORMS: [(SubjectKind, &[&str]); 15] = [
             r"\b[Tt]he column name (?P<name>\w+) (?:was not found|is not valid)",
             r"\b[Ii]nvalid column name '(?P<name>\w+)'",
             // H2, SQLite
-            r#"\bColumn "(?:\w+\.)*(?P<name>\w+)" not found"#,
-            r"\bhas no column named (?P<name>\w+)",
+            r#"\bColumn "(?:\w+\.)*(?P<name>\w+)" not found; SQL"#,
+            r"\btable \w+ has no column named (?P<name>\w+)",
             // Oracle
             r#"\bORA-00904: (?:"\w+"\.)*"(?P<name>\w+)": invalid identifier"#,
             // Rails, of a model whose table has no such column.

@@ -1,6 +1,7 @@
 //! How a value that came differs from the one that was wanted, where many values differ in
 //! the same way for one reason: by some hours, by a constant, by the mark of decimals.
 
+use jiff::civil::Date;
 use regex::{Captures, Regex};
 use std::net::Ipv4Addr;
 use std::sync::LazyLock;
@@ -188,7 +189,7 @@ fn hours(wanted: &str, came: &str) -> Option<String> {
     if wanted.around != came.around || wanted.of_day.is_some() != came.of_day.is_some() {
         return None;
     }
-    let shift = came.minutes() - wanted.minutes();
+    let shift = came.since(&wanted);
     // One place is apart from another by an hour more in summer.
     let way = if shift > 0 { "later" } else { "earlier" };
     let is_zone = shift != 0 && shift.abs() <= DAY && shift % QUARTER == 0;
@@ -202,28 +203,31 @@ fn hours(wanted: &str, came: &str) -> Option<String> {
 /// A date, a time of a day, or both, with what stands around it.
 struct Time {
     around: String,
-    days: i64,
+    /// Any one, where none is told.
+    day: Date,
     /// Minutes since midnight.
     of_day: Option<i64>,
 }
 
 impl Time {
-    fn minutes(&self) -> i64 {
-        self.days * DAY + self.of_day.unwrap_or(0)
+    /// Minutes from another time to this one.
+    fn since(&self, other: &Self) -> i64 {
+        let days = self.day.duration_since(other.day).as_hours() / 24;
+        days * DAY + self.of_day.unwrap_or(0) - other.of_day.unwrap_or(0)
     }
 }
 
 fn time(text: &str) -> Option<Time> {
     static TIME: LazyLock<Option<[Regex; 3]>> = LazyLock::new(|| {
-        let date = Regex::new(r"\b(\d{4})-(\d\d)-(\d\d)").ok()?;
+        let date = Regex::new(r"\b\d{4}-\d\d-\d\d").ok()?;
         let clock = Regex::new(r"(?:\A|[T\s(\[,])([01]?\d|2[0-3]):([0-5]\d)").ok()?;
         let zone = Regex::new(r"T#(?::00(?:\.0+)?)?(?:Z|[+-]\d\d:?\d\d)\z").ok()?;
         Some([date, clock, zone])
     });
     let [date, clock, zone] = TIME.as_ref()?;
+    let day = date.find(text);
+    let day = day.and_then(|day| day.as_str().parse::<Date>().ok());
     let number = |found: &Captures<'_>, at: usize| found[at].parse::<i64>().unwrap_or(0);
-    let day = date.captures(text);
-    let day = day.map(|day| days(number(&day, 1), number(&day, 2), number(&day, 3)));
     let of_day = clock.captures(text);
     let of_day = of_day.map(|time| number(&time, 1) * 60 + number(&time, 2));
     let around = clock.replacen(text, 1, "T#");
@@ -232,20 +236,9 @@ fn time(text: &str) -> Option<Time> {
     let around = zone.replace(&around, "T#").into_owned();
     (day.is_some() || of_day.is_some()).then(|| Time {
         around,
-        days: day.unwrap_or(0),
+        day: day.unwrap_or(Date::ZERO),
         of_day,
     })
-}
-
-/// Days of the Gregorian calendar since some day before all that is told.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    // Years begin in March, so that the day of a leap year is their last.
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
-    year * 365 + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day
 }
 
 /// Whether a state came in place of another one, or nothing: no number, and no text.

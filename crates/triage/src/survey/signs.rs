@@ -44,8 +44,6 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         }
         found.extend(shift.map(|shift| Subject::new(SubjectKind::WrongValue, &shift)));
         found.extend(golden(text).map(|lines| Subject::new(SubjectKind::WrongValue, &lines)));
-    }
-    if is_wrong_value(&triaged.diagnosis.root_cause) {
         found.extend(tested(failure, said.into_iter().flatten(), text));
     }
     if names_functions(&triaged.diagnosis.root_cause) {
