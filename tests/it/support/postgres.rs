@@ -9,6 +9,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -46,7 +47,33 @@ pub struct Database {
 /// The server of all tests; None where there is none, which is said.
 fn shared() -> Option<&'static PostgresServer> {
     static SERVER: OnceLock<Option<PostgresServer>> = OnceLock::new();
-    SERVER.get_or_init(PostgresServer::start).as_ref()
+    SERVER
+        .get_or_init(|| {
+            let server = PostgresServer::start()?;
+            remove_after_us(server.home.path());
+            Some(server)
+        })
+        .as_ref()
+}
+
+/// Removes a folder when this process has ended: what a static holds is never
+/// dropped, and the folder has two hundred megabytes.
+fn remove_after_us(folder: &Path) {
+    // The server ends by the same event, and writes to the folder until it has.
+    let sweep = r#"cat >/dev/null
+for _ in 1 2 3 4 5 6 7 8 9 10; do rm -rf -- "$1" 2>/dev/null && exit; sleep 1; done"#;
+    let mut sweeper = Command::new("sh");
+    sweeper.args(["-c", sweep, "sweep"]).arg(folder);
+    let sweeper = sweeper
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        // A signal to the group of the tests is not meant for it.
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    // Its input stays open as long as this process is there.
+    std::mem::forget(sweeper);
 }
 
 /// A database with jelly's tables.
