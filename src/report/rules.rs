@@ -2,8 +2,8 @@
 
 use super::quote::{cell, code_cell, table};
 use jelly_base::model::{
-    Asked, CauseInfo, ErrorCategory, Explanation, MatchInfo, Matched, ProvarBucket, RuleInfo,
-    SCHEMA_VERSION, json_word,
+    Asked, CauseInfo, Diagnosis, ErrorCategory, Explanation, MatchInfo, Matched, ProvarBucket,
+    RuleInfo, SCHEMA_VERSION, Side, json_word,
 };
 use jelly_base::text::{one_line, sanitize};
 use schemars::JsonSchema;
@@ -299,10 +299,10 @@ pub fn explanation_text(explanation: &Explanation) -> String {
         text,
         "{}: {}",
         diagnosis.rule,
-        explanation.matches.first().map_or_else(
-            || "no rule knows this text".to_owned(),
-            |first| says(first, diagnosis.ambiguous)
-        )
+        match explanation.matches.is_empty() {
+            true => "no rule knows this text".to_owned(),
+            false => diagnosed(diagnosis),
+        }
     );
     if let Some(evidence) = &diagnosis.evidence {
         let _ = writeln!(
@@ -335,7 +335,7 @@ pub fn explanation_text(explanation: &Explanation) -> String {
     if !explanation.matches.is_empty() {
         let _ = writeln!(text, "\nrules that hold, strongest first");
         for (index, held) in explanation.matches.iter().enumerate() {
-            held_text(&mut text, index + 1, held, diagnosis.ambiguous);
+            held_text(&mut text, index + 1, held, diagnosis);
         }
     }
     let vetoed = explanation.vetoed.iter().map(|veto| {
@@ -381,25 +381,43 @@ fn section(text: &mut String, title: &str, entries: Vec<String>) {
 }
 
 /// `connection_refused, INFRASTRUCTURE, test-side, may pass when run again`.
+/// What was made of the failure, in the words of [`says`].
+fn diagnosed(diagnosis: &Diagnosis) -> String {
+    let kind = (diagnosis.side == Side::Code, diagnosis.ambiguous);
+    label(
+        &diagnosis.root_cause,
+        diagnosis.error_category,
+        kind,
+        diagnosis.retryable,
+    )
+}
+
 fn says(held: &MatchInfo, ambiguous: bool) -> String {
-    let side = match (held.side.as_str(), ambiguous) {
-        ("code", false) => "code-side",
+    let kind = (held.side == "code", ambiguous);
+    label(&held.root_cause, held.error_category, kind, held.retryable)
+}
+
+/// A label in words; `code` and `ambiguous` tell the side.
+fn label(
+    root_cause: &str,
+    error_category: Option<ErrorCategory>,
+    (code, ambiguous): (bool, bool),
+    retryable: Option<bool>,
+) -> String {
+    let side = match (code, ambiguous) {
+        (true, false) => "code-side",
         (_, true) => "test-side, ambiguous",
-        (_, false) => "test-side",
+        (false, false) => "test-side",
     };
-    let again = match held.retryable {
+    let again = match retryable {
         Some(true) => ", may pass when run again",
         Some(false) => ", fails again when run again",
         None => "",
     };
-    format!(
-        "{}, {}, {side}{again}",
-        held.root_cause,
-        category(held.error_category)
-    )
+    format!("{root_cause}, {}, {side}{again}", category(error_category))
 }
 
-fn held_text(text: &mut String, number: usize, held: &MatchInfo, ambiguous: bool) {
+fn held_text(text: &mut String, number: usize, held: &MatchInfo, diagnosis: &Diagnosis) {
     let own = match held.asked {
         Asked::Builtin => "",
         Asked::Before => ", yours, evaluated before",
@@ -411,7 +429,7 @@ fn held_text(text: &mut String, number: usize, held: &MatchInfo, ambiguous: bool
         held.rule, held.strength, held.priority
     );
     let ambiguous = match held.behind {
-        None => ambiguous,
+        None => diagnosis.ambiguous,
         Some(_) => held.side == "ambiguous",
     };
     let _ = writeln!(text, "     {}", says(held, ambiguous));
@@ -427,8 +445,11 @@ fn held_text(text: &mut String, number: usize, held: &MatchInfo, ambiguous: bool
         Some(why) => {
             let _ = writeln!(text, "     behind: {why}");
         }
-        None => {
+        None if held.rule == diagnosis.rule => {
             let _ = writeln!(text, "     decides");
+        }
+        None => {
+            let _ = writeln!(text, "     gives way to {}, by who said it", diagnosis.rule);
         }
     }
 }

@@ -22,11 +22,11 @@ use super::statuses;
 use super::teardown::without_teardown;
 use super::translated::Translated;
 use super::whereabouts::whereabouts;
+use super::writer::without_writer;
 use jelly_base::model::{
     Advice, Diagnosis, ErrorCategory, Evidence, Failure, Fix, Label, Outcome, Phase, Side, Suspect,
     Template, ToolResult,
 };
-use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Classifies failures by its rules.
@@ -124,12 +124,16 @@ impl Engine {
         audience: Audience,
         algorithm: Algorithm,
     ) -> (Diagnosis, FingerprintParts) {
-        let own = match algorithm {
-            // Those releases read both together.
-            Algorithm::First => Cow::Borrowed(failure),
-            Algorithm::Second => without_teardown(failure),
+        let (read, own);
+        let failure = match algorithm {
+            // Those releases read all of it together.
+            Algorithm::First => failure,
+            Algorithm::Second => {
+                read = without_writer(failure);
+                own = without_teardown(&read);
+                &*own
+            }
         };
-        let failure = &*own;
         let as_said = || self.diagnose_read(failure, audience, algorithm);
         let Some(english) = Translated::of(failure) else {
             return as_said();

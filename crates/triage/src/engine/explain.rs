@@ -19,6 +19,7 @@ use super::rule_index::{Key, applies};
 use super::teardown::without_teardown;
 use super::translated::Translated;
 use super::when::When;
+use super::writer::without_writer;
 use jelly_base::model::{
     Asked, Explanation, Failure, MatchInfo, Matched, RuleInfo, TextInfo, VetoInfo, WithheldInfo,
 };
@@ -54,7 +55,8 @@ impl Engine {
     /// What `failure` means, and how that was found.
     #[must_use]
     pub fn explain(&self, failure: &Failure) -> Explanation {
-        let of_test = without_teardown(failure);
+        let read = without_writer(failure);
+        let of_test = without_teardown(&read);
         let failure = &*of_test;
         let own = |failure: &Failure| {
             let said = self.diagnose_read(failure, Audience::Plan, Algorithm::Second);

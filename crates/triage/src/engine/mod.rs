@@ -63,6 +63,7 @@ mod translated;
 mod when;
 mod whereabouts;
 mod windows;
+mod writer;
 
 pub use address::{THIS_MACHINE, address, addresses};
 pub use answer::unmarked_error;

@@ -1,0 +1,329 @@
+//! What writers of reports put around what a failure says, and take from it: the class by
+//! which testtools hands on what it only has as text, with the files beside it; characters
+//! that were escaped twice.
+
+use jelly_base::model::Failure;
+use regex::Regex;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// How a traceback begins that testtools was handed as a text.
+const AS_TEXT: &str = "testtools.testresult.real._StringException: ";
+
+/// The failure without what its writer put around it.
+pub(super) fn without_writer(failure: &Failure) -> Cow<'_, Failure> {
+    if let Some(text) = failure.text.as_deref()
+        && let Some(told) = text.trim_start().strip_prefix(AS_TEXT)
+    {
+        return Cow::Owned(of_testtools(failure, told));
+    }
+    if let Some(text) = failure.message.as_deref().and_then(of_tape) {
+        return Cow::Owned(Failure {
+            message: None,
+            text: Some(text),
+            ..failure.clone()
+        });
+    }
+    let document = failure.text.as_deref().and_then(|text| {
+        let of_tape = || timed_out_by_tape(text).or_else(|| thrown_in_tape(text));
+        of_node_tap(text).or_else(|| of_ava(text)).or_else(of_tape)
+    });
+    if let Some(text) = document {
+        return Cow::Owned(Failure {
+            text: Some(text),
+            ..failure.clone()
+        });
+    }
+    if let Some(class) = failure.text.as_deref().and_then(class_of_newman) {
+        return Cow::Owned(Failure {
+            type_: Some(class.to_owned()),
+            ..failure.clone()
+        });
+    }
+    if let Some(text) = escaped_twice(failure) {
+        return Cow::Owned(Failure {
+            text: Some(text),
+            ..failure.clone()
+        });
+    }
+    Cow::Borrowed(failure)
+}
+
+/// Its details are files by name, and what failed is told behind them.
+fn of_testtools(failure: &Failure, told: &str) -> Failure {
+    static DETAIL: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?s)\A\s*([\w. -]+): \{\{\{(.*?)\}\}\}\n").ok());
+    let mut printed = failure.system_out.clone().unwrap_or_default();
+    let mut rest = told;
+    while let Some(detail) = DETAIL.as_ref().and_then(|detail| detail.captures(rest)) {
+        if !printed.is_empty() {
+            printed.push('\n');
+        }
+        printed.push_str(detail[2].trim_matches('\n'));
+        rest = &rest[detail[0].len()..];
+    }
+    let is_class = |class: &String| class.ends_with("_StringException");
+    Failure {
+        type_: failure.type_.clone().filter(|class| !is_class(class)),
+        text: Some(rest.trim_start().to_owned()),
+        system_out: Some(printed).filter(|printed| !printed.is_empty()),
+        ..failure.clone()
+    }
+}
+
+/// The document of node-tap without the source that it shows, which speaks of all that the
+/// program may raise, and with the cause as others tell it.
+fn of_node_tap(text: &str) -> Option<String> {
+    const KEYS: [&str; 10] = [
+        "actual:",
+        "at:",
+        "cause:",
+        "code:",
+        "compare:",
+        "diff:",
+        "expected:",
+        "message:",
+        "stack:",
+        "type:",
+    ];
+    if !text.trim_start().starts_with("---") || !text.contains("source: ") {
+        return None;
+    }
+    let mut told = String::new();
+    let mut in_source = false;
+    for line in text.lines() {
+        let bare = line.trim_start();
+        in_source = bare.starts_with("source: ")
+            || in_source && bare != "..." && !KEYS.iter().any(|key| bare.starts_with(key));
+        if in_source {
+            continue;
+        }
+        match bare.strip_prefix("cause: ").and_then(cause_of_node_tap) {
+            Some(cause) => told.push_str(&cause),
+            None => told.push_str(line),
+        }
+        told.push('\n');
+    }
+    Some(told)
+}
+
+fn cause_of_node_tap(document: &str) -> Option<String> {
+    let cause: serde_json::Value = serde_json::from_str(document).ok()?;
+    let said = cause["message"].as_str()?;
+    let class = cause["name"].as_str().unwrap_or("Error");
+    let mut told = format!("Caused by: {class}: {said}");
+    for frame in cause["stack"].as_str().unwrap_or_default().lines() {
+        told.push_str("\n    at ");
+        told.push_str(frame.trim());
+    }
+    Some(told)
+}
+
+/// The document of tape that a writer put on one line, as it was before.
+fn of_tape(message: &str) -> Option<String> {
+    const KEYS: [&str; 4] = [" expected: ", " actual: ", " at: ", " stack: "];
+    if !message.starts_with("operator: ") || message.contains('\n') || !message.contains("stack: ")
+    {
+        return None;
+    }
+    let mut told = message.to_owned();
+    for key in KEYS {
+        told = told.replacen(key, &format!("\n{}", key.trim_start()), 1);
+    }
+    // A line of a stack is indented.
+    let told = told.replace("     at ", "\n    at ");
+    let plain = timed_out_by_tape(&told).or_else(|| thrown_in_tape(&told));
+    Some(plain.unwrap_or(told))
+}
+
+/// The error that tape tells where it wanted none.
+fn thrown_in_tape(text: &str) -> Option<String> {
+    let wants_none = ["operator: error\n", "operator: ifError\n"];
+    if !wants_none.iter().any(|operator| text.contains(operator)) {
+        return None;
+    }
+    let (_, stack) = text.split_once("stack: ")?;
+    Some(stack.trim_start_matches(['|', '-', ' ', '\n']).to_owned())
+}
+
+/// What tape says of a test whose time is over, without the document around it: nobody
+/// else calls what fails from its own timer.
+fn timed_out_by_tape(text: &str) -> Option<String> {
+    let of_timer = ["Timeout._onTimeout (", "Timeout.<anonymous> ("];
+    let in_timer = text.lines().any(|line| {
+        let line = line.trim_start().trim_start_matches("at ");
+        line.contains("/tape/lib/test.js") && of_timer.iter().any(|of| line.starts_with(of))
+    });
+    if !text.contains("operator: fail") || !in_timer {
+        return None;
+    }
+    let said = text.lines().find_map(|line| line.split_once("Error: "))?.1;
+    let time = said.rsplit_once(" timed out after ")?.1;
+    Some(format!("Error: test timed out: after {time}\n"))
+}
+
+/// The error that ava tells as the value of a test that threw it, as others tell theirs.
+fn of_ava(text: &str) -> Option<String> {
+    static DETAILS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r#"(?m)^\s*details: (\{"(?:Error thrown in test|Rejected promise returned by test\. Reason):":[^\n]*\})\s*$"#)
+            .ok()
+    });
+    static ERROR: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?s)\A(\w+) \{(.*?)\n  message: [`'](.*?)[`'],\n").ok());
+    if !text.contains("details: {\"") {
+        return None;
+    }
+    let details = DETAILS.as_ref()?.captures(text)?;
+    let details: serde_json::Value = serde_json::from_str(&details[1]).ok()?;
+    let value = details.as_object()?.values().next()?.as_str()?;
+    let error = ERROR.as_ref()?.captures(value)?;
+    let said = error[3].replace("\\'", "'").replace('␊', "");
+    // What a client keeps of the answer tells more than what it made of it.
+    let status = error[2].split_once("httpStatusCode: ");
+    let status = status.and_then(|(_, rest)| rest.split([',', '\n']).next());
+    let mut told = match status {
+        Some(status) => format!("{}: status {status}: {said}", &error[1]),
+        None => format!("{}: {said}", &error[1]),
+    };
+    let place = text
+        .lines()
+        .find_map(|line| line.trim_start().strip_prefix("at: "));
+    if let Some(place) = place.filter(|place| place.contains(':')) {
+        told.push_str("\n    at ");
+        told.push_str(place.trim());
+    }
+    Some(told)
+}
+
+/// The class of what a script of Newman's threw, where that is no assertion: its type is
+/// the same for all.
+fn class_of_newman(text: &str) -> Option<&str> {
+    if !text.contains("Collection JSON ID: ") {
+        return None;
+    }
+    let (_, stack) = text.split_once("Stacktrace: ")?;
+    let (class, _) = stack.split_once(": ")?;
+    let is_class = class.ends_with("Error") && class.bytes().all(|b| b.is_ascii_alphabetic());
+    (is_class && class != "AssertionError").then_some(class)
+}
+
+/// The text as it was before it was escaped a second time: it holds the message then.
+fn escaped_twice(failure: &Failure) -> Option<String> {
+    let (message, text) = (failure.message.as_deref()?, failure.text.as_deref()?);
+    let message = message.lines().next()?.trim();
+    if message.is_empty() || !text.contains("&") || text.contains(message) {
+        return None;
+    }
+    let mut plain = text.to_owned();
+    for (escaped, character) in [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#x27;", "'"),
+        ("&#39;", "'"),
+        ("&apos;", "'"),
+        ("&amp;", "&"),
+    ] {
+        plain = plain.replace(escaped, character);
+    }
+    plain.contains(message).then_some(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_writer;
+    use jelly_base::model::Failure;
+
+    #[test]
+    fn a_traceback_that_was_handed_on_as_text_is_read_as_one() {
+        let failure = Failure {
+            type_: Some("testtools.testresult.real._StringException".into()),
+            text: Some(
+                "testtools.testresult.real._StringException: bridge.log: {{{retry 3\nfailed}}}\n\n\
+                 Traceback (most recent call last):\nValueError: no"
+                    .into(),
+            ),
+            ..Failure::default()
+        };
+        let read = without_writer(&failure);
+        assert_eq!(read.type_, None);
+        let text = "Traceback (most recent call last):\nValueError: no";
+        assert_eq!(read.text.as_deref(), Some(text));
+        assert_eq!(read.system_out.as_deref(), Some("retry 3\nfailed"));
+    }
+
+    #[test]
+    fn the_source_that_node_tap_shows_says_nothing() {
+        let text = "---\n  type: PayError\n  source: const a = 'EACCES';\n--^\n// EACCES\n\n  \
+                    cause: {\"stack\":\"pay (lib/pay.js:9:5)\\n\",\"source\":\"EACCES\",\
+                    \"message\":\"key is used\"}\n  ...";
+        let failure = Failure {
+            text: Some(text.into()),
+            ..Failure::default()
+        };
+        let read = without_writer(&failure);
+        let wanted = "---\n  type: PayError\nCaused by: Error: key is used\n    \
+                      at pay (lib/pay.js:9:5)\n  ...\n";
+        assert_eq!(read.text.as_deref(), Some(wanted));
+    }
+
+    #[test]
+    fn tape_is_read_as_it_was_before_it_was_put_on_one_line() {
+        let of = |message: &str| Failure {
+            message: Some(message.into()),
+            ..Failure::default()
+        };
+        let failure = of(
+            "operator: error at: Test.<anonymous> (/a.js:6:9) stack: Error: Command \
+                          failed: pdf a /bin/sh: 1: pdf: not found      at f (node:x:1:1)     \
+                          at Test.<anonymous> (/a.js:6:9)",
+        );
+        let read = without_writer(&failure);
+        let wanted = "Error: Command failed: pdf a /bin/sh: 1: pdf: not found \n    \
+                      at f (node:x:1:1)\n    at Test.<anonymous> (/a.js:6:9)";
+        assert_eq!(read.text.as_deref(), Some(wanted));
+        assert_eq!(read.message, None);
+        let late = of(
+            "operator: fail stack: Error: import timed out after 300ms     at \
+                       Test.fail (/n/tape/lib/test.js:1:1)     at Timeout._onTimeout \
+                       (/n/tape/lib/test.js:222:8)",
+        );
+        let text = "Error: test timed out: after 300ms\n";
+        assert_eq!(without_writer(&late).text.as_deref(), Some(text));
+    }
+
+    #[test]
+    fn what_ava_was_thrown_is_read_as_thrown() {
+        let text = "---\n  name: AssertionError\n  details: {\"Error thrown in test:\":\"TypeError \
+                    {\\n  message: 'no \\\\'a\\\\'',\\n}\"}\n  message: Error thrown in test\n  \
+                    at: parse (/srv/src/a.js:3:59)\n  ...";
+        let failure = Failure {
+            text: Some(text.into()),
+            ..Failure::default()
+        };
+        let read = without_writer(&failure);
+        let wanted = "TypeError: no 'a'\n    at parse (/srv/src/a.js:3:59)";
+        assert_eq!(read.text.as_deref(), Some(wanted));
+    }
+
+    #[test]
+    fn what_was_escaped_twice_is_read_once_more() {
+        let of = |message: &str, text: &str| Failure {
+            message: Some(message.into()),
+            text: Some(text.into()),
+            ..Failure::default()
+        };
+        let failure = of(
+            "reading 'a'",
+            "TypeError: reading &#x27;a&#x27;\n at &lt;x&gt;",
+        );
+        let read = without_writer(&failure);
+        assert_eq!(
+            read.text.as_deref(),
+            Some("TypeError: reading 'a'\n at <x>")
+        );
+        // A page that is compared keeps its own.
+        let page = of("expected a", "expected a, got &lt;p&gt;");
+        assert_eq!(without_writer(&page).text, page.text);
+    }
+}
