@@ -110,7 +110,10 @@ fn told(f: &Failure, message: &str, text: &str) -> String {
     let of_text = match message.lines().map(str::trim).find(|line| !line.is_empty()) {
         // The text mostly repeats the message and goes on.
         Some(head) if !of_message.is_empty() => {
-            let from = lines(text).position(|line| line.trim_end().ends_with(head));
+            let from = lines(text).position(|line| {
+                let line = line.trim_end();
+                line.ends_with(head) || is_flattened(line, message)
+            });
             match from {
                 Some(from) => return either(gather(lines(text).skip(from), &mine), of_message),
                 None => gather(lines(text), &mine),
@@ -123,6 +126,19 @@ fn told(f: &Failure, message: &str, text: &str) -> String {
         (false, false) => format!("{of_message}\n{of_text}"),
         _ => either(of_text, of_message),
     }
+}
+
+/// Whether a message of one line, as attributes of XML make it, begins with what a line
+/// says behind its class, and goes on.
+fn is_flattened(line: &str, message: &str) -> bool {
+    const SHORTEST: usize = 12;
+    let goes_on = |said: &str| {
+        let rest = message.strip_prefix(said);
+        said.len() >= SHORTEST && rest.is_some_and(|rest| rest.starts_with(' '))
+    };
+    let line = line.trim();
+    let behind = line.split_once(": ").map_or("", |(_, said)| said);
+    !message.contains('\n') && (goes_on(line) || goes_on(behind))
 }
 
 fn either(one: String, other: String) -> String {
@@ -333,8 +349,16 @@ fn gather<'a>(lines: impl Iterator<Item = &'a str>, mine: &OwnTestNames<'_>) -> 
     let mut calls = false;
     let mut skip_indented = false;
     let mut frames = 0;
+    // How far a frame of Python is indented, below which its source stands.
+    let mut source_below = None;
     for raw in lines {
         let line = raw.trim();
+        let indented = raw.len() - raw.trim_start().len();
+        if source_below.is_some_and(|frame| indented > frame) && !line.is_empty() {
+            continue;
+        }
+        let of_python = line.starts_with("File \"") && line.contains("\", line ");
+        source_below = of_python.then_some(indented);
         if line.is_empty() {
             skip_indented = false;
             continue;
@@ -402,7 +426,33 @@ fn gather<'a>(lines: impl Iterator<Item = &'a str>, mine: &OwnTestNames<'_>) -> 
         }
     }
     sort_lists(&mut kept);
+    only_changes(&mut kept);
     kept.join("\n")
+}
+
+/// Leaves of two values that unittest cut, and whose difference it shows below them, what
+/// was raised and what differs: the rest is as long as there was room.
+fn only_changes(lines: &mut Vec<Cow<'_, str>>) {
+    let changed = |line: &Cow<'_, str>| line.starts_with("- ") || line.starts_with("+ ");
+    let is_cut = lines.first().is_some_and(|first| {
+        let mut parts = first.split('[').skip(1);
+        parts.any(|part| {
+            part.split_once(" chars]")
+                .is_some_and(|(count, _)| is_count(count))
+        })
+    });
+    if !is_cut || !lines.iter().any(changed) {
+        return;
+    }
+    let raised = lines[0].split_once(": ").map(|(class, _)| class.to_owned());
+    lines.retain(changed);
+    if let Some(class) = raised.filter(|class| !class.contains(' ')) {
+        lines.insert(0, Cow::Owned(class));
+    }
+}
+
+fn is_count(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Puts the items below `Differing items:` and the like into an order, since

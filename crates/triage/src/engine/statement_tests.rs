@@ -151,3 +151,47 @@ proptest! {
         let _ = said(&message, &text);
     }
 }
+
+#[test]
+fn the_source_below_a_frame_of_python_says_nothing() {
+    let text = |line: u8, called: &str, raised: &str| {
+        format!(
+            "Traceback (most recent call last):\n  File \"/srv/t/test_pay.py\", line {line}, in \
+             test_pay\n    def test_pay(self): {called}\n                        ^^^^^^^\n  \
+             File \"/srv/pay.py\", line {line}, in pay\n    def pay(): raise {raised}\n\
+             ValueError: {raised}\n"
+        )
+    };
+    assert_eq!(
+        said("", &text(1, "pay()", "PUT /a: 405")),
+        "ValueError: PUT /a: 405"
+    );
+    assert_ne!(
+        said("", &text(1, "pay()", "a")),
+        said("", &text(1, "pay()", "b"))
+    );
+}
+
+#[test]
+fn a_message_that_lost_its_lines_is_not_said_twice() {
+    let text = "Error: Command failed: print a\n[2536] printer: no paper\n    at f (/a.js:1:2)\n";
+    let flat = "Command failed: print a [2536] printer: no paper ";
+    assert_eq!(
+        said(flat, text),
+        said("Command failed: print a\n[2536] printer: no paper", text)
+    );
+}
+
+#[test]
+fn of_values_that_unittest_cut_only_the_difference_is_said() {
+    let text = |person: &str, cut: u8| {
+        format!(
+            "AssertionError: {{'cus[{cut} chars]{person}'}}, 'vat': 19}} != {{'cus[{cut} \
+             chars]{person}'}}, 'vat': 20}}\n  {{'customer': '{person}',\n-  'vat': 19}}\n?         \
+             ^\n\n+  'vat': 20}}\n?         ^\n"
+        )
+    };
+    let wanted = "AssertionError\n-  'vat': 19}\n+  'vat': 20}";
+    assert_eq!(said("", &text("ada", 22)), wanted);
+    assert_eq!(said("", &text("bob marley", 26)), wanted);
+}

@@ -9,6 +9,11 @@ pub(super) fn begins_document(part: &str) -> bool {
 }
 
 impl Walk<'_> {
+    /// Whether a name is that of a topic with the number of a partition behind it.
+    pub(super) fn is_partition(&self, name: &str) -> bool {
+        self.rest()[name.len()..].starts_with(" offset ")
+    }
+
     /// Whether no other number of such a document stands in the text, which would be held
     /// against this one.
     pub(super) fn is_only_document(&self, name: &str) -> bool {

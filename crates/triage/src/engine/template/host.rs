@@ -20,6 +20,11 @@ pub(super) fn is_host(name: &str) -> bool {
     if name.ends_with(".local") && (numbered || name.split(['-', '.']).any(of_apple)) {
         return true;
     }
+    // What people call their own.
+    let of_maker = |part: &str| kinds(part).is(WordKinds::LAPTOP);
+    if name.contains('-') && name.split('-').any(of_maker) {
+        return true;
+    }
     if first.len() == name.len() || !kinds(first).is(WordKinds::HOST) || !has_digit(name) {
         return false;
     }

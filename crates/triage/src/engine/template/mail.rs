@@ -44,6 +44,21 @@ pub(super) fn invented_address(text: &str, compared: bool) -> Option<usize> {
     invented.then_some(local.len() + 1 + domain.len())
 }
 
+/// How much of a text is left without the name of a person at its end, whose invented
+/// address follows: `Dear Ada Marino <`.
+pub(super) fn without_person(text: &str) -> Option<usize> {
+    let before = text.strip_suffix(" <")?;
+    let is_name = |word: &str| {
+        let mut letters = word.chars();
+        let capital = letters.next().is_some_and(char::is_uppercase);
+        capital && word.chars().count() > 1 && letters.all(|c| c.is_alphabetic() || c == '-')
+    };
+    let last = before.rsplit([' ', '\'', '"', '(', '\n']).next()?;
+    let first = before[..before.len() - last.len()].strip_suffix(' ')?;
+    let word = first.rsplit([' ', '\'', '"', '(', '\n']).next()?;
+    (is_name(last) && is_name(word)).then_some(first.len() - word.len())
+}
+
 /// Where the tag begins and ends that a test put behind the name of a mailbox, as in
 /// `ops+CuyUTH@shop.test`.
 pub(super) fn tag(text: &str) -> Option<(usize, usize)> {

@@ -253,7 +253,8 @@ impl<'t> Walk<'t> {
                         || beside && is_mixed(text)
                 }
                 PartShape::Number => {
-                    counted = self.is_counted(text, last, counted, ends, machine || local);
+                    counted = self.is_counted(text, last, counted, ends, machine || local)
+                        || ends && self.is_partition(name);
                     beside || counted
                 }
                 PartShape::Numbered(at) => {

@@ -54,6 +54,8 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
             [] if is_of_tempfile(parts[at]) => "<id>".to_owned(),
             [] => "tmp".to_owned(),
             [only] => made_up(only),
+            // What systems make for a user by the number.
+            ["user", number, only] if number.bytes().all(|b| b.is_ascii_digit()) => made_up(only),
             // pytest numbers its runs.
             [user, only] if user.starts_with("pytest-of-") => made_up(only),
             // What lies right below was made for the run.
@@ -66,6 +68,8 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
                 }
             }
         },
+        // Of whom a home is, or where it lies, says nothing.
+        None if last.starts_with('.') && is_home(&parts) => named(last),
         None if parts.len() > 2 && !matches!(*first, "etc" | "proc" | "sys" | "dev") => {
             let folder = parts[parts.len() - 2];
             format!("{}/{}", named(checkout(folder)), named(last))
@@ -76,6 +80,16 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
         }
     };
     format!("<dir>/{kept}{ends}")
+}
+
+/// Whether a file lies right in what can be a user's home.
+fn is_home(parts: &[&str]) -> bool {
+    match parts {
+        ["root", _] => true,
+        ["etc" | "proc" | "sys" | "dev" | "app" | "usr" | "opt", ..] => false,
+        [_, _, _] => true,
+        _ => false,
+    }
 }
 
 /// Whether a folder is for what is thrown away: `tmp`, or what CI servers put beside

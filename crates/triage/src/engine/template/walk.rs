@@ -4,7 +4,7 @@ use super::forms::{
     base64_id, base64_len, bytes_len, colons, cut_uuid, raw_bytes_len, scheme_len, sha_len,
     steps_len,
 };
-use super::mail::{invented_address, tag};
+use super::mail::{invented_address, tag, without_person};
 use super::moment::{clock_behind_t, duration_len, moment};
 use super::path::{is_of_tempfile, is_temporary, path_len, short_path};
 use super::shape::{is_hex, is_number, uuid};
@@ -326,7 +326,14 @@ impl<'t> Walk<'t> {
             return self.put(to - from, Some(ID));
         }
         let address = invented_address(rest, self.compares).filter(|_| !in_url);
-        if let Some(len) = address.or_else(|| cut_uuid(rest)) {
+        if let Some(len) = address {
+            if let Some(kept) = without_person(&self.out) {
+                self.out.truncate(kept);
+                self.out.push_str("<id> <");
+            }
+            return self.put(len, Some(ID));
+        }
+        if let Some(len) = cut_uuid(rest) {
             return self.put(len, Some(ID));
         }
         // A letter may be glued to an id.

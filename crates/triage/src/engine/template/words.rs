@@ -41,6 +41,7 @@ impl WordKinds {
     pub(super) const HOST: Self = Self(1 << 26);
     pub(super) const OF_HOST: Self = Self(1 << 27);
     pub(super) const DOCUMENT: Self = Self(1 << 28);
+    pub(super) const LAPTOP: Self = Self(1 << 29);
 
     /// Whether it is one of these kinds.
     pub(super) fn is(self, kinds: Self) -> bool {
@@ -63,7 +64,7 @@ impl BitOrAssign for WordKinds {
 }
 
 /// The lists of the table, each with what it makes of its words.
-const KINDS: [(&str, WordKinds); 29] = [
+const KINDS: [(&str, WordKinds); 30] = [
     ("counters", WordKinds::COUNTER),
     ("records", WordKinds::RECORD),
     ("ids", WordKinds::ID),
@@ -93,6 +94,7 @@ const KINDS: [(&str, WordKinds); 29] = [
     ("hosts", WordKinds::HOST),
     ("of_hosts", WordKinds::OF_HOST),
     ("documents", WordKinds::DOCUMENT),
+    ("laptops", WordKinds::LAPTOP),
 ];
 
 /// The table, ready to be asked.
