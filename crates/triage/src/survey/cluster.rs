@@ -5,6 +5,7 @@
 //! set-up failed fails without a reason of its own.
 
 use super::addresses::Addresses;
+use super::apart::answers_apart;
 use super::contexts::victims_of_contexts;
 use super::group::{Group, SERVERS, merge, subjects};
 use super::mentions::Mentions;
@@ -47,7 +48,7 @@ pub(super) fn clusters(
 ) -> (Vec<Cluster>, Vec<Consequence>) {
     let views: Vec<FailureView<'_>> = failures.iter().collect();
     let addresses = Addresses::told_by(&views, mentions);
-    let mut groups = group(&views, &addresses);
+    let mut groups = group(&views, &addresses, mentions);
     let followers = followers(&views);
     adopt(&mut groups, &followers);
     join_alike(&views, &mut groups, &addresses);
@@ -89,14 +90,20 @@ pub(super) fn clusters(
     (clusters, consequences)
 }
 
-fn group(views: &[FailureView<'_>], addresses: &Addresses) -> Vec<Group> {
+fn group(
+    views: &[FailureView<'_>],
+    addresses: &Addresses,
+    mentions: &HashMap<String, Mentions>,
+) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     let hosts = hosts_apart(views, addresses);
-    type Apart<'v> = (&'v str, Option<usize>, Option<&'v str>);
+    let answers = answers_apart(views, mentions);
+    type Apart<'v> = (&'v str, Option<usize>, Option<usize>, Option<&'v str>);
     let mut places: HashMap<Apart<'_>, usize, RandomState> = HashMap::default();
     for (index, view) in views.iter().enumerate() {
-        let host = hosts.get(&index).copied();
-        let key = (view.fingerprint, host, file_of_panic(view));
+        let (host, answer) = (hosts.get(&index), answers.get(&index));
+        let panic = file_of_panic(view);
+        let key = (view.fingerprint, host.copied(), answer.copied(), panic);
         let at = *places.entry(key).or_insert_with(|| {
             groups.push(Group {
                 fingerprints: vec![view.fingerprint.to_owned()],

@@ -96,7 +96,7 @@ const FORMS: [(SubjectKind, &[&str]); 15] = [
         &[
             // STRIPE_KEY is not set, KEY: environment variable not found
             r#"\b<VARIABLE>\b['"`]? (?:must|has to|needs to) (?:be set|be defined|be provided|be configured|be given|be exported|point to)\b"#,
-            r#"\b<VARIABLE>\b['"`)}\]]*:? (?:(?:is|was|are|env|environment|variable|setting|must|be|has|have|been|needs|to) )*(?:not (?:set|defined|provided|configured|found|given|present)|missing|required|unset|undefined|empty)\b"#,
+            r#"\b<VARIABLE>\b['"`)}\]]*:? (?:(?:because|it|is|was|are|env|environment|variable|setting|must|be|has|have|been|needs|to) )*(?:not (?:set|defined|provided|configured|found|given|present)|missing|required|unset|undefined|empty)\b"#,
             r#"\b(?i:missing|required|undefined|unset|please (?:set|export|provide|define))(?: (?:the|required|environment|env|variable|setting|config|key|value))*:? ['"`$({]*<VARIABLE>\b"#,
             r#"\b(?:KeyError:|[Kk]ey not found:) ['"]<VARIABLE>['"]"#,
             r#"\b(?i:set|export|provide|define) ['"`$]?<VARIABLE>['"`]? (?i:in (?:the|your) environment)\b"#,
@@ -138,7 +138,7 @@ const FORMS: [(SubjectKind, &[&str]); 15] = [
     (
         SubjectKind::File,
         &[
-            r#"(?:[Nn]o such file or directory|ENOENT|NoSuchFileException|FileNotFoundException|[Cc](?:annot|an't|ould not) open(?: file)?|[Cc]ould not find (?:file|a part of the path)|[Ff]ile not found|doesn't exist at)\b[^\n'"]{0,24}?[\s'"`(]<PATH>"#,
+            r#"(?:[Nn]o such file or directory|ENOENT|NoSuchFileException|FileNotFoundException|[Cc](?:annot|an't|ould not) open(?: file)?|[Cc]ould not find (?:file|a part of the path)|(?:[Ff]ile|[Rr]esource) not found|doesn't exist at)\b[^\n'"]{0,24}?[\s'"`(]<PATH>"#,
             r#"(?:^|[\s'"`(])<PATH>['"`]?: [Nn]o such file or directory"#,
             r#"\b(?:[Ff]ile|[Dd]irectory|[Ff]older|[Pp]ath) ['"`]?<PATH>['"`]? (?:does not|doesn't) exist"#,
             r#"['"`]<PATH>['"`] (?:failed|could not be (?:read|opened|found|loaded))[^\n]{0,20}?(?:does not|doesn't) exist"#,

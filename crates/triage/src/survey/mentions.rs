@@ -11,7 +11,7 @@ use super::fields::missing_field;
 use super::lacks::{Subject, SubjectKind, lacking};
 use super::names::names;
 use super::quoted::{logged, sentences};
-use super::raised::raised_within;
+use super::raised::{raised_in_outputs, raised_within};
 use super::shifted::is_state;
 use super::shown_values::shows_wrong_value;
 use super::signs::signs;
@@ -201,6 +201,7 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
     let logs = is_away || (answers || waits) && !stumbled();
     if !is_away && answers {
         found.extend(logged(failure));
+        found.extend(raised_in_outputs(failure));
     }
     if root_cause == "code_exception" {
         found.extend(of_model(failure));

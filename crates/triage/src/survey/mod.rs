@@ -10,6 +10,7 @@
 mod account;
 mod addresses;
 mod advise;
+mod apart;
 mod cluster;
 mod collect;
 mod contexts;
@@ -18,6 +19,7 @@ mod error_lines;
 mod exit;
 mod extensions;
 mod fields;
+mod files;
 mod group;
 mod health;
 mod host_names;

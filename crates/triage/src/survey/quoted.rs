@@ -149,18 +149,42 @@ fn sentence(text: &str) -> Option<&str> {
 /// with an error.
 pub(super) fn logged(failure: &Failure) -> BTreeSet<Subject> {
     static EXCEPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"\b[A-Za-z_][\w.$:]*(?:Error|Exception) ?: ?[^\n]{16,300}").ok()
+        Regex::new(
+            r#"(?x) \b[A-Za-z_][\w.$:]*(?:Error|Exception)\ ?:\ ?[^\n]{16,300}
+              # Elixir
+              | \*\*\ \([A-Z][\w.]+\)\ [^\n]{16,300}
+              # The document of an answer.
+              | "(?:error|message|detail|title|reason|cause)"\ ?:\ ?"((?:[^"\\\n]|\\.){16,300})""#,
+        )
+        .ok()
     });
     let outputs = [&failure.system_out, &failure.system_err];
     let mut found = BTreeSet::new();
     for output in outputs.into_iter().flatten() {
         let end = output.floor_char_boundary(LOG.min(output.len()));
-        let told = EXCEPTION.as_ref().map(|all| all.find_iter(&output[..end]));
-        let told = told.into_iter().flatten().take(SAID);
-        found.extend(told.map(|said| Subject::new(SubjectKind::Said, said.as_str())));
+        let told = EXCEPTION
+            .as_ref()
+            .map(|all| all.captures_iter(&output[..end]));
+        let told = told.into_iter().flatten();
+        let told = told.filter_map(|said| Some(said.get(1).or(said.get(0))?.as_str()));
+        let told = told.filter(|said| !OF_ANY_ANSWER.contains(said)).take(SAID);
+        let told = told.map(|said| said.replace("\\\"", "\""));
+        found.extend(told.map(|said| Subject::new(SubjectKind::Said, &said)));
     }
     found
 }
+
+/// What an answer says of any error.
+const OF_ANY_ANSWER: [&str; 8] = [
+    "An error occurred",
+    "An unexpected error occurred",
+    "Internal Server Error",
+    "Internal server error",
+    "Service Unavailable",
+    "Something went wrong",
+    "Unexpected error",
+    "internal server error",
+];
 
 /// Bytes of an output that are read for exceptions, and exceptions of it.
 const LOG: usize = 32 << 10;

@@ -5,7 +5,7 @@ use super::lacks::{Subject, SubjectKind};
 use crate::engine::{failing_line, stumbled};
 use jelly_base::model::{Failure, FailureView};
 use regex::Regex;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 /// Bytes of a stack that are read for the line of the product.
@@ -31,17 +31,45 @@ pub(super) fn raised_within(failure: &Failure, root_cause: &str) -> Option<Subje
     let mut texts = texts.into_iter().flatten();
     texts.find_map(|text| {
         let chain = || inner(failure.message.as_deref().unwrap_or_default(), text);
-        let told = innermost(text).or_else(|| shown(text)).or_else(chain);
-        let (said, stack) = told?;
-        let end = stack.floor_char_boundary(STACK.min(stack.len()));
-        let of_stack = Failure {
-            dialect: failure.dialect.clone(),
-            classname: failure.classname.clone(),
-            text: Some(stack[..end].to_owned()),
-            ..Failure::default()
-        };
-        subject(&failing_line(&of_stack)?, said)
+        let (said, stack) = innermost(text).or_else(|| shown(text)).or_else(chain)?;
+        of_stack(failure, said, stack)
     })
+}
+
+/// The exceptions that the outputs of a test tell with their stacks, as a server logs or
+/// answers them; of a test that was answered with an error.
+pub(super) fn raised_in_outputs(failure: &Failure) -> BTreeSet<Subject> {
+    static RAISED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r#"(?m)(?:^|[\s"(])([A-Za-z_][\w.$]*(?:Exception|Error)) ?: ?[^\n]*"#).ok()
+    });
+    let outputs = [&failure.system_out, &failure.system_err];
+    let mut found = BTreeSet::new();
+    for output in outputs.into_iter().flatten() {
+        let end = output.floor_char_boundary(LOG.min(output.len()));
+        // The document of an answer has its stack on one line.
+        let output = output[..end].replace("\\n", "\n").replace("\\t", "\t");
+        let told = RAISED.as_ref().map(|raised| raised.find_iter(&output));
+        for said in told.into_iter().flatten().take(RAISED_IN_ONE) {
+            let stack = &output[said.start()..];
+            found.extend(of_stack(failure, said.as_str().trim_start(), stack));
+        }
+    }
+    found
+}
+
+/// Bytes of an output that are read for exceptions, and exceptions of it.
+const LOG: usize = 32 << 10;
+const RAISED_IN_ONE: usize = 4;
+
+fn of_stack(failure: &Failure, said: &str, stack: &str) -> Option<Subject> {
+    let end = stack.floor_char_boundary(STACK.min(stack.len()));
+    let of_stack = Failure {
+        dialect: failure.dialect.clone(),
+        classname: failure.classname.clone(),
+        text: Some(stack[..end].to_owned()),
+        ..Failure::default()
+    };
+    subject(&failing_line(&of_stack)?, said)
 }
 
 /// The exception that a failure has itself, at the line at which it failed.

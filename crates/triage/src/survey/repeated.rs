@@ -174,6 +174,10 @@ fn sentence(view: &FailureView<'_>) -> Option<String> {
     let first = said.split_once(". ").map_or(said, |(first, _)| first);
     let said = if first.len() >= LONG { first } else { said };
     let said = said.trim_end_matches(['.', '…', ' ']);
+    // What it is about stands on the next line.
+    if said.ends_with(':') {
+        return None;
+    }
     let names = NAMES.iter().any(|mark| said.contains(*mark)) || NAMED.contains(&cause);
     let words = said.split_whitespace().count();
     let is_own = names && said.len() >= SHORTEST || said.len() >= LONG && words > 6;

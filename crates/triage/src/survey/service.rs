@@ -76,7 +76,12 @@ const SERVICES: &[Service] = &[
         &["sqlclient", "sqlserver", "sql server", "pymssql"],
         &["1433"],
     ),
-    service("oracle", DATABASE, &["oracle", "oracledb"], &["1521"]),
+    service(
+        "oracle",
+        DATABASE,
+        &["oracle", "oracledb", "ora-", "tns:"],
+        &["1521"],
+    ),
     service(
         "mongo",
         DATABASE,
@@ -108,7 +113,12 @@ const SERVICES: &[Service] = &[
     ),
     service("kafka", BROKER, &["kafka", "nobrokersavailable"], &["9092"]),
     service("mqtt", BROKER, &["mqtt"], &["1883"]),
-    service("activemq", BROKER, &["activemq"], &["61616"]),
+    service(
+        "activemq",
+        BROKER,
+        &["activemq", "activemqnotconnectedexception", "artemis"],
+        &["61616"],
+    ),
     service("nats", BROKER, &["nats:"], &["4222"]),
     service(
         "elasticsearch",

@@ -294,8 +294,21 @@ fn pixels(text: &str) -> Option<&str> {
     Some(PIXELS.as_ref()?.captures(text)?.get(1)?.as_str())
 }
 
-/// What lies over the element that a test wants to click, as Playwright tells it.
+/// What lies over the element that a test wants to click, as Playwright and Cypress tell it.
 fn cover(text: &str) -> Option<&str> {
+    static COVERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"\bis being covered by another element:\s+`(<[^`\n]+>)`").ok()
+    });
+    // One without a name may be any.
+    let has_name = |tag: &str| {
+        [" id=", " class=", " data-"]
+            .iter()
+            .any(|of| tag.contains(of))
+    };
+    if text.contains("covered by another") {
+        let covered = COVERED.as_ref()?.captures(text)?.get(1)?.as_str();
+        return has_name(covered).then_some(covered);
+    }
     let end = text.find(" intercepts pointer events")?;
     let begin = text[..end].rfind('\n').map_or(0, |at| at + 1);
     let line = text[begins_tag(text, begin, end)?..end].trim();

@@ -3,6 +3,7 @@
 
 use super::addresses::Addresses;
 use super::elements::container;
+use super::files::Files;
 use super::group::{CAUSES, Group, OF_EACH, SERVERS, merge, subjects};
 use super::lacks::{Subject, SubjectKind};
 use super::mentions::{Mentions, established};
@@ -41,9 +42,10 @@ pub(super) fn join_lacking(views: &[FailureView<'_>], groups: &mut [Group]) {
         .filter_map(|(at, _)| Some((*at, server_of(views, &groups[*at])?)))
         .collect();
     let mut homes: HashMap<Subject, usize> = HashMap::new();
+    let mut files = Files::default();
     for (at, about) in causes {
         let home = about.iter().find_map(|subject| {
-            let home = homes.get(subject).copied()?;
+            let home = homes.get(subject).copied().or_else(|| files.one(subject))?;
             let is_apart = match (servers.get(&home), servers.get(&at)) {
                 (Some(one), Some(other)) => !same(one, other),
                 (None, _) | (_, None) => false,
@@ -56,6 +58,7 @@ pub(super) fn join_lacking(views: &[FailureView<'_>], groups: &mut [Group]) {
             servers.entry(home).or_insert(server);
         }
         for subject in about {
+            files.note(&subject, home);
             homes.entry(subject).or_insert(home);
         }
     }
@@ -234,6 +237,7 @@ pub(super) fn take_victims(
 struct Causes {
     /// What is lacking. Of a thing that two groups name, nobody knows which is meant.
     lacking: HashMap<Subject, Option<usize>>,
+    files: Files,
     /// Servers that are away, by their hosts.
     away: HashMap<String, Vec<(String, usize)>>,
     /// Servers that answer with errors of their own, by their hosts.
@@ -284,6 +288,7 @@ impl Causes {
                         *known = None;
                     }
                 }
+                causes.files.note(&subject, at);
                 let known = causes.lacking.entry(subject).or_insert(Some(at));
                 if *known != Some(at) {
                     *known = None;
@@ -329,6 +334,8 @@ impl Causes {
                 said.extend(self.lacking.get(subject).copied().flatten());
             } else if let Some(known) = self.lacking.get(subject) {
                 meant.insert((*known)?);
+            } else {
+                meant.extend(self.files.one(subject));
             }
         }
         // A sentence tells less than a name.
