@@ -85,6 +85,13 @@ impl Engine {
             return None;
         }
         let came = text[between.end()..].trim_start_matches(['<', '#', '\'', '"', '[']);
+        let nothing = ["undefined", "None", "nil", "null"];
+        if nothing
+            .iter()
+            .any(|word| came.trim_start().starts_with(word))
+        {
+            return None;
+        }
         let mut part = alone(failure, &came[..came.floor_char_boundary(PART)]);
         part.type_ = class_of(came).map(str::to_owned);
         let of = self.diagnose_facts(&Facts::new(&part), Audience::Plan, Algorithm::Second);

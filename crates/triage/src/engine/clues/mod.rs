@@ -1,6 +1,7 @@
 //! Which texts of a failure are read for a cause, and in which order: the
 //! line that names the root cause first, talk last.
 
+mod answered_badly;
 mod compared;
 mod expected;
 mod failing_line;

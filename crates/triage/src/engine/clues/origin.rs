@@ -35,7 +35,14 @@ const WHOLE: usize = 3;
 /// whether a library stands within it.
 pub(in crate::engine) fn origin(f: &Failure) -> Origin {
     let told = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
-    let Some(text) = [&f.text, &f.message].into_iter().find(|text| told(text)) else {
+    // Where all that is told is that the program ended, it told the place before.
+    let died = f.message.as_deref().unwrap_or_default();
+    let died = died.starts_with("Dubious, test returned ") && !told(&f.text);
+    let texts = match died {
+        true => [&f.system_out, &f.system_err],
+        false => [&f.text, &f.message],
+    };
+    let Some(text) = texts.into_iter().find(|text| told(text)) else {
         return Origin::Unknown;
     };
     let text = text.as_deref().unwrap_or_default();
@@ -149,6 +156,10 @@ pub(super) fn is_own(place: &str, f: &Failure) -> bool {
 
 /// Whether the stack ends with its innermost line, as Python and R write it.
 fn is_outermost_first(text: &str) -> bool {
+    // Mamba turns it round.
+    if text.trim_start().starts_with("Failure/Error: ") {
+        return false;
+    }
     static MARKS: LazyLock<[Finder<'_>; 3]> =
         LazyLock::new(|| ["File \"", ".py:", ".R:"].map(Finder::new));
     let may_be = |mark: &Finder<'_>| mark.find(text.as_bytes()).is_some();
@@ -351,24 +362,72 @@ pub(in crate::engine) fn is_library(place: &str) -> bool {
 /// a context of its own, as only tests and hooks are, wherever their file lies:
 /// `at Context.<anonymous> (qa/cart.js:6:44)`.
 fn is_called_by_runner(text: &str, place: &str) -> bool {
-    // Mocha, Jasmine, `node:test`, Cucumber
-    const CONTEXTS: [&str; 5] = [
+    // A place may be told elsewhere than in the text.
+    let at = place.as_ptr().addr().checked_sub(text.as_ptr().addr());
+    if at.is_none_or(|at| at >= text.len()) {
+        return false;
+    }
+    let file = file_of(place);
+    let mut lines = lines_of(text).take(LINES).peekable();
+    while let Some(line) = lines.next() {
+        let is_of_file = super::frames::place(line).is_some_and(|other| file_of(other) == file);
+        if is_of_file && (is_of_context(line) || lines.peek().is_some_and(|next| is_runner(next))) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The file of a place, without line and column.
+fn file_of(place: &str) -> &str {
+    place.trim_end_matches(|c: char| c.is_ascii_digit() || c == ':')
+}
+
+/// Whether a frame is a function that a runner called on what it makes for each test.
+fn is_of_context(line: &str) -> bool {
+    // Mocha, Jasmine, `node:test`, Cucumber, tape
+    const CONTEXTS: [&str; 6] = [
         "Context",
         "UserContext",
         "TestContext",
         "SuiteContext",
         "World",
+        "Test",
     ];
-    // A place may be told elsewhere than in the text.
-    let at = place.as_ptr().addr().checked_sub(text.as_ptr().addr());
-    let Some(before) = at.and_then(|at| text.get(..at)) else {
-        return false;
-    };
-    let line = before.rsplit('\n').next().unwrap_or_default();
     let called = line.trim_start().trim_start_matches("at ");
     let called = called.trim_start_matches("async ");
-    let context = called.strip_suffix(".<anonymous> (");
-    context.is_some_and(|context| CONTEXTS.contains(&context))
+    let context = called.split_once(".<anonymous> (");
+    context.is_some_and(|(context, _)| CONTEXTS.contains(&context))
+}
+
+/// Whether a frame is one of a runner of JavaScript, which calls nothing but tests.
+fn is_runner(line: &str) -> bool {
+    const RUNNERS: [&str; 14] = [
+        "@cucumber/cucumber",
+        "@hapi/lab",
+        "@japa/runner",
+        "@vitest/runner",
+        "ava",
+        "jasmine-core",
+        "jest-circus",
+        "jest-jasmine2",
+        "lab",
+        "mocha",
+        "playwright",
+        "qunit",
+        "tape",
+        "uvu",
+    ];
+    let package = line
+        .rsplit_once("node_modules/")
+        .map(|(_, package)| package);
+    package.is_some_and(|package| {
+        RUNNERS.iter().any(|name| {
+            package
+                .strip_prefix(name)
+                .is_some_and(|rest| rest.starts_with('/'))
+        })
+    })
 }
 
 /// Whether a place, a file or a line of one, belongs to tests.
@@ -431,6 +490,8 @@ pub(in crate::engine) fn is_test(place: &str) -> bool {
     };
     folder
         || package()
+        // Django's applications
+        || lower == "tests.py"
         || stem.ends_with("Test")
         || stem.ends_with("Tests")
         || stem.ends_with("TestCase")

@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 struct MessageWords {
     system: Vec<String>,
     network: Vec<String>,
+    refusal: Vec<String>,
     whole_error: Vec<String>,
     setting: Vec<String>,
     wait: Vec<String>,
@@ -22,6 +23,7 @@ struct MessageWords {
 static WORDS: LazyLock<MessageWords> = LazyLock::new(|| table(built!("own_message")));
 static SYSTEM: LazyLock<Regex> = LazyLock::new(|| any_bytes_of(&WORDS.system));
 static NETWORK: LazyLock<Regex> = LazyLock::new(|| any_bytes_of(&WORDS.network));
+static REFUSAL: LazyLock<Regex> = LazyLock::new(|| any_bytes_of(&WORDS.refusal));
 static WHOLE_ERROR: LazyLock<Regex> = LazyLock::new(|| any_bytes_of(&WORDS.whole_error));
 static SETTING: LazyLock<Regex> = LazyLock::new(|| any_bytes_of(&WORDS.setting));
 static WAIT: LazyLock<Regex> = LazyLock::new(|| any_bytes_of(&WORDS.wait));
@@ -35,6 +37,11 @@ pub(in crate::engine) fn tells_of_system(said: &str) -> bool {
 /// Whether words tell that somebody on the network did not answer.
 pub(super) fn tells_of_network(said: &str) -> bool {
     NETWORK.is_match(said.as_bytes())
+}
+
+/// Whether words tell that somebody refused, failed to answer, or lacks a part.
+pub(super) fn tells_of_refusal(said: &str) -> bool {
+    REFUSAL.is_match(said.as_bytes())
 }
 
 /// Whether words hold an error as a program prints it, and not only what it is about.

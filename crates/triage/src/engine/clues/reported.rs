@@ -1,5 +1,6 @@
 //! The texts of a failure in a test report.
 
+use super::answered_badly::words_beside;
 use super::compared::without_compared;
 use super::expected::of_expectation;
 use super::heads::{self, ErrorHead, Heads, is_programming_error};
@@ -46,17 +47,27 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
         };
         // What the message tells as another tool's error, the text says with its stack.
         let message = f.message.as_deref().map(str::trim).unwrap_or_default();
-        if compares_nothing && name == "text" && !message.is_empty() && said.contains(message) {
+        let is_again = || !message.is_empty() && said.contains(message) || asserts_in_fixture(f);
+        if compares_nothing && name == "text" && is_again() {
             continue;
         }
-        if never_answered(&said, f) {
+        if never_answered(&said, f) || never_came_up(&said, f) {
             compares_nothing = true;
             continue;
         }
         empty &= exits_only(&said, f);
         let typed = f.type_.as_deref().is_some_and(is_assertion_class);
         let of_none = || instead_of_none(&readable(raw.as_deref()?), f).map(Cow::Owned);
-        match unwrapped(&said, typed).or_else(of_none) {
+        let beside = || {
+            let raw = readable(raw.as_deref()?);
+            let of_python = raw.contains("Traceback (most recent") || raw.contains("\nE  ");
+            let words = match of_python {
+                true => words_beside(&statements(&raw, f)),
+                false => words_beside(&raw),
+            };
+            words.map(Cow::Owned)
+        };
+        match unwrapped(&said, typed).or_else(of_none).or_else(beside) {
             Some(inner) => {
                 compares_nothing = true;
                 if wanted_no_error(&said) && !names_system(&inner) {
@@ -88,7 +99,8 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     };
     if let Some(type_) = f.type_.as_deref().filter(typed) {
         list.whole(Field::Report, "type", Cow::Borrowed(type_), 0);
-        if let Some(class) = heads::class(type_) {
+        let class = heads::class(type_).or_else(|| thrown_by_name(type_, f).then_some(type_));
+        if let Some(class) = class {
             let line = match f.message.as_deref().and_then(|m| m.trim().lines().next()) {
                 Some(line) if !line.contains(class) => format!("{class}: {line}"),
                 Some(line) => line.to_owned(),
@@ -109,6 +121,15 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     if in_hook(f) {
         list.mark("text", "(hook)", first_said(f));
     }
+    if waited_for_network(f) {
+        list.mark("text", "(timed out within a client)", first_said(f));
+    }
+    if parses_own_file(f) {
+        list.mark("text", "(parses a file of the test)", first_said(f));
+    }
+    if wants_variable(f) {
+        list.mark("text", "(wants a variable)", first_said(f));
+    }
     // Writers that put nothing into the element put all into the output.
     let start = list.texts.len();
     for (name, printed, rank) in [
@@ -124,6 +145,24 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     for text in &mut list.texts[start..] {
         text.reserve = text.field == Field::Log;
     }
+}
+
+/// Whether a type is a class of the product's by its namespace, whatever it is called, and
+/// the text tells that it was thrown.
+fn thrown_by_name(type_: &str, f: &Failure) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || "._:\\".contains(c);
+    let is_class = type_.contains(['\\', '.', ':'])
+        && type_.chars().all(is_name)
+        && type_.rsplit(['\\', '.', ':']).next().is_some_and(|last| {
+            last.starts_with(char::is_uppercase) && last.contains(char::is_lowercase)
+        });
+    let text = f.text.as_deref().unwrap_or_default();
+    is_class
+        && text.lines().any(|line| {
+            line.trim_start()
+                .strip_prefix(type_)
+                .is_some_and(|rest| rest.starts_with(": "))
+        })
 }
 
 /// The first line of what a failure says, but for a word that only tells that it failed.
@@ -168,6 +207,27 @@ fn never_answered(said: &str, f: &Failure) -> bool {
         && STATUS.as_ref().is_some_and(compared)
 }
 
+/// Whether a test says in its own words that something did not come up, and its output
+/// which error of the system kept it: no value is compared.
+fn never_came_up(said: &str, f: &Failure) -> bool {
+    static WAITED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        RegexBuilder::new(
+            r"\A\s*(?:(?:[\w.]*AssertionError|Failed|Error): )?[^\n:=]{1,60}\b(?:did not|didn't|never|has not|was not|is not|failed to) (?:come up|came up|start(?:ed)?(?: up)?|(?:become|became|get|got) (?:ready|available|healthy)|ready|healthy|running|reachable|up)\b[^\n=]{0,40}\s*\z",
+        )
+        .case_insensitive(true)
+        .unicode(false)
+        .build()
+        .ok()
+    });
+    let is_of_it = |waited: &Regex| waited.is_match(said.as_bytes());
+    let printed = [&f.system_err, &f.system_out];
+    WAITED.as_ref().is_some_and(is_of_it)
+        && printed
+            .into_iter()
+            .flatten()
+            .any(|log| tells_of_system(log))
+}
+
 /// Whether all that is said is how the program ended, as Bazel and Perl's TAP
 /// do of a test whose story is the log.
 fn exits_only(said: &str, f: &Failure) -> bool {
@@ -205,6 +265,7 @@ fn tells(type_: &str, f: &Failure) -> bool {
 fn is_assertion_class(type_: &str) -> bool {
     type_.contains("Assert")
         || type_.contains("Expectation")
+        || type_.starts_with("expect.")
         || heads::class(type_).is_some_and(is_assertion)
 }
 
@@ -237,6 +298,72 @@ fn in_hook(f: &Failure) -> bool {
         || ANY
             .as_ref()
             .is_some_and(|any| any.is_match(text.as_bytes()))
+}
+
+/// Whether a bare time-out of Python ended what a client of the network did: its package
+/// is in the stack.
+fn waited_for_network(f: &Failure) -> bool {
+    static CLIENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        RegexBuilder::new(
+            r"[/\\](?:site|dist)-packages[/\\](?:aio_pika|aiohttp|aiokafka|aiomysql|asyncpg|botocore|elastic_transport|grpc|httpcore|httpx|kafka|nats|pika|psycopg|pymongo|pymysql|redis|requests|urllib3|websockets)[/\\]",
+        )
+        .unicode(false)
+        .build()
+        .ok()
+    });
+    let text = f.text.as_deref().unwrap_or_default();
+    let is_bare = |line: &str| {
+        let line = line.trim_start_matches(['E', ' ']).trim_end();
+        matches!(line, "TimeoutError" | "asyncio.exceptions.TimeoutError")
+    };
+    text.contains("TimeoutError")
+        && text.lines().any(is_bare)
+        && CLIENT
+            .as_ref()
+            .is_some_and(|client| client.is_match(text.as_bytes()))
+}
+
+/// Whether a line of the test itself reads a file and gives it to a parser of Python or
+/// JavaScript, which refuses it.
+fn parses_own_file(f: &Failure) -> bool {
+    static PARSES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        RegexBuilder::new(
+            r"(?m)^[>\s|\d]*[^\n]*\b(?:json\.loads?|yaml\.(?:safe_)?load|tomllib\.loads?|JSON\.parse|parse)\([^\n]*(?:\bopen\(|\.read_text\(|\breadFileSync\(|\.read\(\))",
+        )
+        .unicode(false)
+        .build()
+        .ok()
+    });
+    const REFUSALS: [&str; 4] = [
+        "JSONDecodeError",
+        "YAMLError",
+        "TOMLDecodeError",
+        " in JSON at ",
+    ];
+    let text = f.text.as_deref().unwrap_or_default();
+    REFUSALS.iter().any(|refusal| text.contains(refusal))
+        && origin(f) == Origin::Test
+        && PARSES
+            .as_ref()
+            .is_some_and(|parses| parses.is_match(text.as_bytes()))
+}
+
+/// Whether the condition that failed, as bats shows it, is that a variable of the
+/// environment has a value: `[ -n "$TOKEN" ]`.
+fn wants_variable(f: &Failure) -> bool {
+    static CONDITION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        RegexBuilder::new(
+            r#"(?m)^\s*`\[\[? (?:-n )?"?\$\{?[A-Z][A-Z0-9_]{2,}(?::-)?\}?"? \]\]?(?: (?:\|\|) [^\n]*)?' failed\s*$"#,
+        )
+        .unicode(false)
+        .build()
+        .ok()
+    });
+    let text = f.text.as_deref().unwrap_or_default();
+    text.contains("' failed")
+        && CONDITION
+            .as_ref()
+            .is_some_and(|condition| condition.is_match(text.as_bytes()))
 }
 
 /// Whether a fixture of pytest asserted something, which is its own condition

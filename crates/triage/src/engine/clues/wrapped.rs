@@ -121,6 +121,7 @@ fn in_own_words(said: &str, typed: bool) -> Option<String> {
     /// Longer ones hold more than a sentence.
     const SENTENCE: usize = 4 * 1024;
     let said = said.trim_start();
+    let said = said.strip_prefix("failed on setup with \"").unwrap_or(said);
     // `Error: …` may be anything.
     let asserts = |class: &str| is_assertion(class) && class != "Error";
     let typed = typed || class(said).is_some_and(asserts);
@@ -154,6 +155,8 @@ fn marks_failure(said: &str) -> bool {
         "Expected: True\nActual: ",
         "Expected: False\nActual: ",
         "' returned FALSE. (",
+        // @hapi/code
+        " to equal specified value: ",
     ];
     MARKS.iter().any(|mark| said.starts_with(mark)) || truth.iter().any(|mark| said.contains(mark))
 }
@@ -169,6 +172,9 @@ fn without_bare_truth(said: &str) -> Cow<'_, str> {
             | :\ \d{1,3}\ !=\ 0\s*$
             | ^\s*assert\ (?:not\ )?(?:False|True|None|0|1|''|\[\]|\{\})(?:\ is\ not\ None)?\s*$
             | ^\s*\+\s+where\ [^\n]*$
+            # A proxy answers so, and says why in words.
+            | ^\s*assert\ 50[234]\ ==\ 20[0-4]\s*$
+            | :\ [Ee]xpected\ 50[234]\ to\ (?:deeply\ |strictly\ )?(?:equal|be|eql)(?:\ specified\ value:)?\ 20[0-4]\b[^\n]*$
             | ^\s*Failed\ asserting\ that\ (?:false\ is\ true|true\ is\ false|null\ is\ not\ null)\.?\s*$
             | \s*==>\ expected:\ (?:not\ )?<(?:true|false|null)>(?:\ but\ was:\ <(?:true|false|null)>)?
             | ^(?:False\ is\ not\ true|True\ is\ not\ false|None\ is\ not\ true|unexpectedly\ None)\ :\ 
@@ -305,7 +311,12 @@ pub(super) fn is_assertion(class: &str) -> bool {
         || class.starts_with("Xunit.Sdk.")
         || matches!(
             last,
-            "ComparisonFailure" | "MultipleFailuresError" | "Failed" | "Failure" | "Error"
+            "ComparisonFailure"
+                | "MismatchError"
+                | "MultipleFailuresError"
+                | "Failed"
+                | "Failure"
+                | "Error"
         )
 }
 
