@@ -51,6 +51,7 @@ mod secrets;
 mod spec;
 mod specimen;
 mod statement;
+mod statement_lines;
 mod statuses;
 mod stumbled;
 mod system_names;

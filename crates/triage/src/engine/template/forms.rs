@@ -1,7 +1,7 @@
 //! What the form alone tells of a piece of text: network addresses, ids in base 64, what a
 //! writer cut, what a database stored.
 
-use super::shape::{has_digit, is_number};
+use super::shape::{has_digit, in_words, is_number};
 use super::walk::{ID, Walk, is_word};
 use std::net::Ipv6Addr;
 
@@ -270,4 +270,22 @@ pub(super) fn colons(text: &str) -> Option<(usize, bool)> {
             ip.is_some_and(|ip| ip.is_loopback() || ip.is_unspecified()),
         )
     })
+}
+
+/// Where in the name of a built file the hash of its content stands, as in
+/// `Cart-ZYD2sJn5.js`.
+pub(super) fn hash_of_file(name: &str) -> Option<(usize, usize)> {
+    const HASH: usize = 8;
+    let (stem, ending) = name.rsplit_once('.')?;
+    if !matches!(ending, "js" | "mjs" | "cjs" | "css" | "map" | "wasm") {
+        return None;
+    }
+    let stem = stem.strip_suffix(".js").unwrap_or(stem);
+    let from = stem.len().checked_sub(HASH)?;
+    let hash = stem.get(from..)?;
+    let joined = from > 1 && stem[..from].ends_with(['-', '.']);
+    let has = |is: fn(&u8) -> bool| hash.as_bytes().iter().filter(|b| is(b)).count();
+    let mixed = has(u8::is_ascii_uppercase) > 1 && has(u8::is_ascii_lowercase) > 0;
+    let odd = (has_digit(hash) || mixed) && in_words(hash.as_bytes()) <= 5;
+    (joined && hash.bytes().all(is_word) && odd).then_some((from, stem.len()))
 }

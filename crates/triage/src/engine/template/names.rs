@@ -1,6 +1,7 @@
 //! Names: their parts are words, numbers, or chance.
 
 use super::documents::begins_document;
+use super::forms::hash_of_file;
 use super::host::is_host;
 use super::moment::moment;
 use super::numbers::FAR;
@@ -326,24 +327,6 @@ impl<'t> Walk<'t> {
             || last.is(WordKinds::COUNTER | WordKinds::ID | WordKinds::TEMPORARY)
             || n.len() >= (if self.in_path { 3 } else { 4 }) && !self.compares && self.version == 0
     }
-}
-
-/// Where in the name of a built file the hash of its content stands, as in
-/// `Cart-ZYD2sJn5.js`.
-fn hash_of_file(name: &str) -> Option<(usize, usize)> {
-    const HASH: usize = 8;
-    let (stem, ending) = name.rsplit_once('.')?;
-    if !matches!(ending, "js" | "mjs" | "cjs" | "css" | "map" | "wasm") {
-        return None;
-    }
-    let stem = stem.strip_suffix(".js").unwrap_or(stem);
-    let from = stem.len().checked_sub(HASH)?;
-    let hash = stem.get(from..)?;
-    let joined = from > 1 && stem[..from].ends_with(['-', '.']);
-    let has = |is: fn(&u8) -> bool| hash.as_bytes().iter().filter(|b| is(b)).count();
-    let mixed = has(u8::is_ascii_uppercase) > 1 && has(u8::is_ascii_lowercase) > 0;
-    let odd = (has_digit(hash) || mixed) && in_words(hash.as_bytes()) <= 5;
-    (joined && hash.bytes().all(is_word) && odd).then_some((from, stem.len()))
 }
 
 /// Where what is made up begins in a name that a program invents: all of
