@@ -92,6 +92,7 @@ grep: -i
 grpc_health_probe: -addr
 kubectl: --list, --previous, --sort-by, auth can-i, config current-context, describe nodes, describe pod, get events, logs
 ls: -l, -ld
+locale: -a
 lsof: -iTCP, -nP, -sTCP
 mkdir: -p
 mvn: -Dverbose, dependency:tree

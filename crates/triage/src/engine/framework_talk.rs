@@ -62,6 +62,8 @@ pub(super) fn is_noise(line: &str) -> bool {
         "assertionerror",
         "fail",
         "message:",
+        // behave, of a step without a definition
+        "none",
     ];
     begins_with_any(line, TALK)
         || is_of_diff(line)

@@ -7,8 +7,8 @@
 
 use super::framework_talk::is_noise;
 use super::statement_lines::{
-    ends_statement, has_label, is_code, is_frame, panic_message, telling_call, without_place,
-    without_test,
+    ends_statement, given_by, has_label, is_code, is_frame, is_of_library, panic_message,
+    telling_call, without_arguments, without_place, without_test,
 };
 use jelly_base::model::Failure;
 use jelly_base::text::{lines, strip_ansi, truncate_middle};
@@ -355,14 +355,20 @@ fn gather<'a>(lines: impl Iterator<Item = &'a str>, mine: &OwnTestNames<'_>) -> 
     let mut frames = 0;
     // How far a frame of Python is indented, below which its source stands.
     let mut source_below = None;
+    // The last line of the project's own.
+    let (mut in_own, mut called) = (false, None);
     for raw in lines {
         let line = raw.trim();
         let indented = raw.len() - raw.trim_start().len();
         if source_below.is_some_and(|frame| indented > frame) && !line.is_empty() {
+            if in_own && !is_code(line) {
+                called = Some(line);
+            }
             continue;
         }
         let of_python = line.starts_with("File \"") && line.contains("\", line ");
         source_below = of_python.then_some(indented);
+        in_own = of_python && !is_of_library(line);
         if line.is_empty() {
             skip_indented = false;
             continue;
@@ -424,10 +430,13 @@ fn gather<'a>(lines: impl Iterator<Item = &'a str>, mine: &OwnTestNames<'_>) -> 
             continue;
         }
         bytes += line.len();
-        kept.push(Cow::Borrowed(line));
+        kept.push(without_arguments(line));
         if kept.len() >= LINES || bytes >= BYTES {
             break;
         }
+    }
+    if let Some(given) = called.and_then(|call| given_by(call, kept.last()?)) {
+        kept.push(Cow::Owned(given));
     }
     sort_lists(&mut kept);
     only_changes(&mut kept);

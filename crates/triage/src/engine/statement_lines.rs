@@ -3,6 +3,7 @@
 
 use super::framework_talk::begins_with_any;
 use memchr::memmem::Finder;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// `Error:`, `Messages:` and the like of testify.
@@ -48,7 +49,10 @@ pub(super) fn telling_call(line: &str) -> Option<&str> {
     let tells = call.starts_with("waiting for ") && !call.contains("waiting for element")
         || call.contains("intercepts pointer events")
         || call.starts_with("element is not ") && !call.contains("stable")
-        || call.starts_with("navigating to ");
+        || call.starts_with("navigating to ")
+        // Of a request, and its answer.
+        || call.starts_with("→ ")
+        || call.starts_with("← ");
     tells.then_some(call)
 }
 
@@ -152,4 +156,54 @@ pub(super) fn without_test(line: &str) -> &str {
         Some(at) if line.contains("Method ") && line[..at].ends_with("()") => &line[at..],
         Some(_) | None => line,
     }
+}
+
+/// A line that tells a step without a definition, without what the test gives to it: one
+/// definition serves for all.
+pub(super) fn without_arguments(line: &str) -> Cow<'_, str> {
+    const NOT_FOUND: &str = "Step definition is not found: ";
+    let step = match line.split_once(NOT_FOUND) {
+        Some((_, told)) => told.split("\". Line ").next().unwrap_or(told),
+        None if line.starts_with("The step '") && line.contains("' is undefined") => line,
+        None => return Cow::Borrowed(line),
+    };
+    let mut told = String::with_capacity(step.len());
+    // pytest-bdd puts the whole step into quotes.
+    let is_quoted = step.len() < line.len();
+    for (at, part) in step.split('"').enumerate() {
+        if at > 0 {
+            told.push('"');
+        }
+        if is_quoted || at % 2 == 0 {
+            told.push_str(&part.replace(|c: char| c.is_ascii_digit(), ""));
+        }
+    }
+    Cow::Owned(match is_quoted {
+        true => format!("{NOT_FOUND}{told}"),
+        false => told,
+    })
+}
+
+/// Whether a frame of Python is one of an installed package or of the language's own.
+pub(super) fn is_of_library(frame: &str) -> bool {
+    ["site-packages", "dist-packages", "/lib/python", "<frozen "]
+        .iter()
+        .any(|folder| frame.contains(folder))
+}
+
+/// What a line of source gives to what it calls, where `said` names nothing: two that fail
+/// alike may have asked for two things.
+pub(super) fn given_by(call: &str, said: &str) -> Option<String> {
+    const LONGEST: usize = 80;
+    if said.contains(|c: char| c.is_ascii_digit() || c == '\'' || c == '"') {
+        return None;
+    }
+    let quote = call
+        .find(['"', '\''])
+        .and_then(|at| call[at..].chars().next())?;
+    let is_text =
+        |text: &&str| (2..=LONGEST).contains(&text.len()) && !text.contains(['{', '%', '/', '\\']);
+    let texts = call.split(quote).skip(1).step_by(2).filter(is_text);
+    let given = texts.collect::<Vec<_>>().join(", ");
+    (!given.is_empty()).then(|| format!("given {given}"))
 }

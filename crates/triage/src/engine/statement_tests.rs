@@ -195,3 +195,40 @@ fn of_values_that_unittest_cut_only_the_difference_is_said() {
     assert_eq!(said("", &text("ada", 22)), wanted);
     assert_eq!(said("", &text("bob marley", 26)), wanted);
 }
+
+#[test]
+fn a_step_without_a_definition_is_one_whatever_it_is_given() {
+    let cucumber =
+        |day: &str| format!("The step 'the branch is closed on \"{day}\"' is undefined.");
+    assert_eq!(
+        said(&cucumber("1 May"), ""),
+        said(&cucumber("3 October"), "")
+    );
+    let bdd = |count: u16, name: &str| {
+        format!(
+            "StepDefinitionNotFoundError: Step definition is not found: Given \"the meter stops at \
+             {count}\". Line {count} in scenario \"{name}\" in the feature \"/srv/{name}.feature\""
+        )
+    };
+    assert_eq!(said(&bdd(4512, "moved"), ""), said(&bdd(880, "read"), ""));
+    let other = bdd(1, "a").replace("stops", "starts");
+    assert_ne!(said(&bdd(1, "a"), ""), said(&other, ""));
+}
+
+#[test]
+fn what_was_asked_for_tells_two_bare_errors_apart() {
+    let text = |place: &str| {
+        format!(
+            "Traceback (most recent call last):\n  File \"/srv/t/test_day.py\", line 7, in test_day\n    \
+             locale.setlocale(locale.LC_ALL, \"{place}\")\n  File \"/usr/lib/python3.12/locale.py\", \
+             line 627, in setlocale\n    return _setlocale(category, locale)\nlocale.Error: \
+             unsupported locale setting\n"
+        )
+    };
+    let wanted = "locale.Error: unsupported locale setting\ngiven de_AT.UTF-8";
+    assert_eq!(said("", &text("de_AT.UTF-8")), wanted);
+    assert_ne!(
+        said("", &text("de_AT.UTF-8")),
+        said("", &text("fr_CH.UTF-8"))
+    );
+}

@@ -52,7 +52,7 @@ pub(super) fn without_writer(failure: &Failure) -> Cow<'_, Failure> {
 /// Its details are files by name, and what failed is told behind them.
 fn of_testtools(failure: &Failure, told: &str) -> Failure {
     static DETAIL: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?s)\A\s*([\w. -]+): \{\{\{(.*?)\}\}\}\n").ok());
+        LazyLock::new(|| Regex::new(r"(?s)\A\s*([^\n{}]+?): \{\{\{(.*?)\}\}\}\n").ok());
     let mut printed = failure.system_out.clone().unwrap_or_default();
     let mut rest = told;
     while let Some(detail) = DETAIL.as_ref().and_then(|detail| detail.captures(rest)) {

@@ -16,7 +16,7 @@ const NAME: usize = 200;
 
 /// Words that give a sentence away, and what it may be: with the element as it was looked
 /// for, with its name, or with its role and its name.
-const SENTENCES: [(&str, &[&str]); 15] = [
+const SENTENCES: [(&str, &[&str]); 18] = [
     // Playwright
     ("- waiting for ", &[r"- waiting for (?P<what>[^\n]+)"]),
     (
@@ -32,10 +32,19 @@ const SENTENCES: [(&str, &[&str]); 15] = [
         "does not exist in the DOM",
         &[r"xpected `(?P<what>[^`\n]+)`[^`\n]* does not exist in the DOM"],
     ),
+    (
+        "xpected to find content: ",
+        &[r"xpected to find content: '(?P<text>[^'\n]+)' but never did"],
+    ),
+    (
+        ", but the text was ",
+        &[r"xpected '[^'\n]*' to have text '(?P<text>[^'\n\d]+)', but the text was '[^'\n\d]+'"],
+    ),
     // Testing Library, Capybara
     (
         "nable to find ",
         &[
+            r"nable to find an element with the text: (?P<text>[^\n.]+)\. This could",
             r"nable to find an element by: (?P<what>\[[^\n\]]+\])",
             r#"nable to find an (?:accessible )?element with the role "(?P<role>\w+)" and name ["`](?P<name>[^"`\n]+)["`]"#,
             r#"nable to find (?:visible )?(?:css|xpath) "(?P<what>[^"\n]+)""#,
@@ -78,7 +87,12 @@ const SENTENCES: [(&str, &[&str]); 15] = [
         &[
             r#"No matches found for [^\n]*?"(?P<id>[\w.:-]+)" IN identifiers"#,
             r#"No matches found for [^\n]*?identifier ==? ["'](?P<id>[\w.:-]+)["']"#,
+            r#"No matches found for [^\n]*? with identifier "(?P<text>[^"\n]+)""#,
         ],
+    ),
+    (
+        "is not equal to (",
+        &[r#"XCTAssertEqual failed: \("[^"\n\d]+"\) is not equal to \("(?P<text>[^"\n\d]+)"\)"#],
     ),
     // Espresso, Compose
     (
@@ -97,13 +111,14 @@ const SENTENCES: [(&str, &[&str]); 15] = [
 ];
 
 /// Whole descriptions of an element, with its `id`, its `dom` id, or its role and name.
-const DESCRIPTIONS: [&str; 8] = [
+const DESCRIPTIONS: [&str; 9] = [
     r#"^[Gg]et_?[Bb]y_?[Tt]est_?[Ii]d\(['"](?P<id>[^'"]+)['"]\)$"#,
     r#"^(?:\w+|\*)?\[data-(?:test-?id|test|cy|qa|e2e|hook|automation-?id)=['"]?(?P<id>[\w.:/-]+)['"]?\]$"#,
     r#"^\.?//(?:\w+|\*)\[@data-(?:test-?id|test|cy|qa|e2e|hook|automation-?id)=['"](?P<id>[^'"]+)['"]\]$"#,
     r"^(?:\w+|\*)?#(?P<dom>[A-Za-z][\w-]*)$",
     r#"^(?:\.?//)?(?:\w+|\*)?\[@?id=['"]?(?P<dom>[\w.:-]+)['"]?\]$"#,
     r#"^[Gg]et_?[Bb]y_?[Rr]ole\(['"](?P<role>\w+)['"], (?:\{ )?name(?:: |=)['"](?P<name>[^'"]+)['"](?:, exact(?:: true|=True))?(?: \})?\)$"#,
+    r#"^[Gg]et_?[Bb]y_?[Tt]ext\(['"](?P<text>[^'"]+)['"](?:, [^\n]*)?\)$"#,
     r"^~(?P<id>[\w.:/-]+)$",
     r"^(?:id|css):#?(?P<dom>[A-Za-z][\w-]*)$",
 ];
@@ -242,6 +257,12 @@ pub(super) fn container(name: &str) -> Option<&str> {
 }
 
 fn named(found: &Captures<'_>) -> Option<String> {
+    if let Some(text) = group(found, "text") {
+        let text = text.trim();
+        // A single word is on many pages, and a number says what was counted.
+        let is_own = text.contains(' ') && !text.contains(|c: char| c.is_ascii_digit());
+        return (is_own && text.len() <= NAME).then(|| format!("text {text}"));
+    }
     let name = match (group(found, "id"), group(found, "dom")) {
         (Some(id), _) if is_own(id) => id.to_owned(),
         (None, Some(dom)) if is_own(dom) => format!("#{dom}"),
@@ -306,6 +327,26 @@ mod tests {
                 "button Export orders",
             ),
             ("Unable to find css \"#wish-list\"", "#wish-list"),
+            (
+                "Timed out retrying after 4000ms: Expected to find content: 'Export orders' but never did.",
+                "text Export orders",
+            ),
+            (
+                "expected '<button>' to have text 'Export orders', but the text was 'Export'",
+                "text Export orders",
+            ),
+            (
+                "Unable to find an element with the text: Export orders. This could be because",
+                "text Export orders",
+            ),
+            (
+                "No matches found for Descendants matching type Button with identifier \"Export orders\" from input",
+                "text Export orders",
+            ),
+            (
+                "XCTAssertEqual failed: (\"Export\") is not equal to (\"Export orders\")",
+                "text Export orders",
+            ),
             (
                 "No views in hierarchy found matching: view.getId() is <2131230820/com.acme:id/wish_list>",
                 "wish_list",

@@ -74,6 +74,8 @@ const WORDS: [(LineKind, &[&str]); 4] = [
             "no such host",
             "name or service not known",
             "name_not_resolved",
+            "nsurlerrordomain",
+            "hostname could not be found",
             "not resolve",
             "unavailable",
             "not available",

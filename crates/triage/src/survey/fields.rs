@@ -10,17 +10,22 @@ const HEAD: usize = 4 << 10;
 const LINES: usize = 60;
 /// Bytes of a name of a field.
 const NAME: usize = 40;
-/// Letters of a name of one word that is no word of every document.
+/// Letters of a name of one word that is no word of every document, and of one that is
+/// hardly a word: `kwh`, `qty`.
 const LONG: usize = 8;
+const SHORT: usize = 3;
 /// Keys of a document that are compared.
 const KEYS: usize = 200;
 
 /// The sentences, with `<F>` for the field.
-const SENTENCES: [&str; 23] = [
+const SENTENCES: [&str; 25] = [
     // Rust's serde, Go, Jackson, Zod
     r#"\b[Mm]issing field ['"`]<F>['"`]"#,
     r#"\b[Uu]nknown field ['"`]<F>['"`]"#,
     r#"\b[Uu]nrecognized (?:field|key\(s\) in object:) ['"]<F>['"]"#,
+    // Ecto, Groovy
+    r"\bunknown field `:<F>` given to cast\b",
+    r"\b(?:No such property: |has no property )<F>\b",
     // JsonPath
     r#"\bNo value at JSON path "\$(?:[\w.\[\]*-]*\.)?<F>""#,
     r#"\bJSON path "\$(?:[\w.\[\]*-]*\.)?<F>": No value at JSON path"#,
@@ -169,7 +174,9 @@ fn field_name(name: &[u8]) -> Option<FieldName> {
     let has_hump = pairs.any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
     let is_compound = has_hump || name.trim_matches('_').contains(['_', '-']);
     let folded = name.replace(['_', '-'], "").to_ascii_lowercase();
-    let is_own = (is_compound || folded.len() >= LONG)
+    let is_word = |letter: u8| b"aeiou".contains(&letter);
+    let is_abbreviated = folded.len() >= SHORT && !folded.bytes().any(is_word);
+    let is_own = (is_compound || folded.len() >= LONG || is_abbreviated)
         && digits < 3
         && name.len() <= NAME
         && !EVERYWHERE.contains(&folded.as_str());
@@ -240,6 +247,9 @@ mod tests {
             "Missing property in path $['items']['net_price']",
             "no key net_price in {\"netPrice\":7}",
             "KeyError: 'net_price'",
+            "unknown field `:net_price` given to cast",
+            "No such property: netPrice for class: com.acme.Item",
+            "constructor: com.acme.Item has no property netPrice (known: id)",
             "key not found: :net_price",
             "Undefined property: App\\Item::$netPrice",
             "Undefined array key \"net_price\"",
@@ -262,6 +272,12 @@ mod tests {
         ] {
             assert_eq!(field("", text).as_deref(), Some("netprice"), "{text}");
         }
+    }
+
+    #[test]
+    fn an_abbreviation_is_no_word_of_every_document() {
+        assert_eq!(field("KeyError: 'kwh'", "").as_deref(), Some("kwh"));
+        assert_eq!(field("KeyError: 'size'", ""), None);
     }
 
     #[test]

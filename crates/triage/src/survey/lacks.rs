@@ -144,6 +144,7 @@ const FORMS: [(SubjectKind, &[&str]); 15] = [
             r#"['"`]<PATH>['"`] (?:failed|could not be (?:read|opened|found|loaded))[^\n]{0,20}?(?:does not|doesn't) exist"#,
             r#"[\s:]<PATH>(?: failed)?[.:] File (?:does not|doesn't) exist"#,
             r#"\b[Nn]o (?:answer|reply) (?:on|from) ['"`]?<PATH>"#,
+            r"\bCode=(?:4|260) [^\n]*\bNSFilePath=<PATH>",
         ],
     ),
     (

@@ -398,7 +398,20 @@ fn named_servers(line: &str) -> Vec<String> {
         )
         .ok()
     });
+    static IN_WORDS: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"\bhost, port: ([\w.-]+), (\d{2,5})\b").ok());
+    // Only where a cause names it, too, does it tell anything.
+    static HOST: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|cloud|corp|dev|example|internal|invalid|io|lan|local|net|org|svc|test)\b",
+        )
+        .ok()
+    });
     let line = line.replace("\\\"", "\"").replace('|', " ");
+    let line = match IN_WORDS.as_ref() {
+        Some(in_words) => in_words.replace_all(&line, "${1}:${2}").into_owned(),
+        None => line,
+    };
     let line = line.replace(",port=", ", port=");
     let line = match RESOLVED.as_ref() {
         Some(resolved) => resolved.replace_all(&line, "${1}:${2}").into_owned(),
@@ -407,6 +420,15 @@ fn named_servers(line: &str) -> Vec<String> {
     let mut found: Vec<String> = addresses(&line).take(OF_ONE).collect();
     let silent = SILENT.as_ref().and_then(|silent| silent.captures(&line));
     found.extend(silent.map(|silent| silent[1].to_owned()));
+    if found.is_empty() {
+        let hosts = HOST.as_ref().map(|host| host.find_iter(&line));
+        found.extend(
+            hosts
+                .into_iter()
+                .flatten()
+                .map(|host| host.as_str().to_owned()),
+        );
+    }
     found
 }
 

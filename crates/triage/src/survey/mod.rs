@@ -66,6 +66,8 @@ pub use rerun::Hint;
 pub use written::parts_of;
 
 #[cfg(test)]
+mod answers_tests;
+#[cfg(test)]
 mod apart_tests;
 #[cfg(test)]
 mod repeated_tests;

@@ -63,6 +63,8 @@ pub(super) struct Sayings<'v> {
     finder: AhoCorasick,
     /// By sentence, its report, and the group that says it unless several do.
     said_by: Vec<(&'v str, Option<usize>)>,
+    /// Groups that raised an exception which another line of the product may raise, too.
+    raised: BTreeSet<usize>,
 }
 
 impl<'v> Sayings<'v> {
@@ -72,13 +74,17 @@ impl<'v> Sayings<'v> {
             return None;
         }
         let mut sayings: HashMap<(&str, String), Option<(usize, &str)>> = HashMap::new();
+        let mut raised = BTreeSet::new();
         for (at, group) in groups.iter().enumerate().take(CAUSES) {
             let Some(view) = group.victims.first().map(|first| &views[*first]) else {
                 continue;
             };
-            if let Some(said) = sentence(view) {
+            if let Some((said, is_of_language)) = sentence(view) {
                 let cause = view.kind.root_cause.as_str();
                 let has_place = PLACE.as_ref().is_some_and(|place| place.is_match(&said));
+                if is_of_language && !has_place {
+                    raised.insert(at);
+                }
                 let known = sayings
                     .entry((view.report, said))
                     .or_insert(Some((at, cause)));
@@ -105,6 +111,7 @@ impl<'v> Sayings<'v> {
         Some(Self {
             finder,
             said_by: said_by.collect(),
+            raised,
         })
     }
 
@@ -118,15 +125,18 @@ impl<'v> Sayings<'v> {
         let evidence = view.evidence.map(|(_, text)| text);
         let logged = mentions.into_iter().flat_map(|told| told.of(view));
         let logged = logged.filter(|one| one.kind == SubjectKind::Said);
+        let raises = view.kind.root_cause == "code_exception";
         let own_words = [view.message, evidence].into_iter().flatten();
         let mut meant = BTreeSet::new();
         for text in own_words.chain(logged.map(|one| &*one.name)) {
-            let text = numberless(text);
+            // In a document they are escaped.
+            let text = numberless(&text.replace("\\\"", "\""));
             for found in self.finder.find_overlapping_iter(&text) {
                 let (report, at) = *self.said_by.get(found.pattern().as_usize())?;
                 let is_whole = !text[found.end()..].starts_with(char::is_alphanumeric);
                 if report == view.report && is_whole {
-                    meant.extend(at.filter(|at| *at != own));
+                    let is_other = |at: &usize| *at != own && !(raises && self.raised.contains(at));
+                    meant.extend(at.filter(is_other));
                 }
             }
         }
@@ -138,8 +148,9 @@ impl<'v> Sayings<'v> {
 }
 
 /// What a failure says of its cause, without the class of its exception, where that is
-/// a sentence of its own: it names something, or is long.
-fn sentence(view: &FailureView<'_>) -> Option<String> {
+/// a sentence of its own: it names something, or is long; and whether it is one of an
+/// exception that languages raise.
+fn sentence(view: &FailureView<'_>) -> Option<(String, bool)> {
     static CLASS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r#"\A(?:(?:[\w.$:\\]*(?:Error|Exception|Failure)\b|\w+(?:::\w+)*::[A-Z]\w+) ?: ?|C\+\+ exception with description ")+"#).ok()
     });
@@ -164,7 +175,8 @@ fn sentence(view: &FailureView<'_>) -> Option<String> {
     let class = CLASS.as_ref()?.find(line).map_or(0, |class| class.end());
     let said = &line[class..];
     let begins = |text: &str| OF_LANGUAGES.iter().any(|begin| text.starts_with(begin));
-    if begins(line) || begins(said) {
+    let is_of_language = begins(line) || begins(said);
+    if is_of_language && !names_several(said) {
         return None;
     }
     let said = said
@@ -181,7 +193,13 @@ fn sentence(view: &FailureView<'_>) -> Option<String> {
     let names = NAMES.iter().any(|mark| said.contains(*mark)) || NAMED.contains(&cause);
     let words = said.split_whitespace().count();
     let is_own = names && said.len() >= SHORTEST || said.len() >= LONG && words > 6;
-    (is_own && said.len() <= LONGEST && words > 2).then(|| numberless(said))
+    let is_sentence = is_own && said.len() <= LONGEST && words > 2;
+    is_sentence.then(|| (numberless(said), is_of_language))
+}
+
+/// Whether a long sentence names two things, in quotes of one kind.
+fn names_several(said: &str) -> bool {
+    said.len() >= LONG && said.matches('"').count() >= 4
 }
 
 /// A text with a zero for each number that stands alone: the same is said of any.

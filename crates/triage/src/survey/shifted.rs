@@ -150,6 +150,7 @@ fn compared(said: &str) -> Option<(String, String)> {
             | \bFailed\ asserting\ that\ (?:two\ strings\ are\ )?['"]?(?P<c5>[^'"\n]+?)['"]?\ (?:matches\ expected|is\ identical\ to|equals)\ ['"]?(?P<w5>[^'"\n]+?)['"]?\.?(?:\n|$)
             | \A(?P<c8>[^!=\n]{1,40})\ !=\ (?P<w8>[^!=\n]{1,40})\z
             | \bto\ (?:have\ text|have\ value|contain(?:\ text)?)\ '(?P<w7>[^'\n]+)',\ but\ the\ (?:text|value)\ was\ '(?P<c7>[^'\n]+)'
+            | \bexpected\ (?P<c9>\[[^\n]+?\])\ to\ deeply\ equal\ (?P<w9>\[[^\n]+?\])(?:\ //|\n|$)
             | \bleft:\ ['"]?(?P<c6>[^'"\n]+?)['"]?\n\s*right:\ ['"]?(?P<w6>[^'"\n]+?)['"]?(?:\n|$)"#,
         )
         .ok()
@@ -159,7 +160,7 @@ fn compared(said: &str) -> Option<(String, String)> {
     // Python shows what is no number of its own by its class.
     let said = NUMBER.as_ref()?.replace_all(said, "$1");
     let found = COMPARED.as_ref()?.captures(&said)?;
-    (1..=8).find_map(|form| {
+    (1..=9).find_map(|form| {
         let wanted = found.name(&format!("w{form}"))?.as_str().trim();
         let came = found.name(&format!("c{form}"))?.as_str().trim();
         let bare = |value: &str| value.trim_end_matches(';').to_owned();
@@ -186,55 +187,68 @@ fn separator(wanted: &str, came: &str) -> Option<String> {
 /// hours, or by the one day that they are apart at midnight.
 fn hours(wanted: &str, came: &str) -> Option<String> {
     let (wanted, came) = (time(wanted)?, time(came)?);
-    if wanted.around != came.around || wanted.of_day.is_some() != came.of_day.is_some() {
+    if wanted.around != came.around || wanted.of_day.len() != came.of_day.len() {
         return None;
     }
-    let shift = came.since(&wanted);
+    let shift = came.since(&wanted)?;
     // One place is apart from another by an hour more in summer.
     let way = if shift > 0 { "later" } else { "earlier" };
     let is_zone = shift != 0 && shift.abs() <= DAY && shift % QUARTER == 0;
-    is_zone.then(|| match (wanted.of_day, shift % 60) {
-        (None, _) => format!("{BY_CHANCE}a day {way}"),
-        (Some(_), 0) => format!("{BY_CHANCE}hours {way}"),
-        (Some(_), _) => format!("{BY_CHANCE}{shift} minutes"),
+    is_zone.then(|| match (wanted.of_day.is_empty(), shift % 60) {
+        (true, _) => format!("{BY_CHANCE}a day {way}"),
+        (false, 0) => format!("{BY_CHANCE}hours {way}"),
+        (false, _) => format!("{BY_CHANCE}{shift} minutes"),
     })
 }
 
-/// A date, a time of a day, or both, with what stands around it.
+/// A date, times of a day, or both, with what stands around them.
 struct Time {
     around: String,
     /// Any one, where none is told.
     day: Date,
-    /// Minutes since midnight.
-    of_day: Option<i64>,
+    /// Minutes since midnight, of each time.
+    of_day: Vec<i64>,
 }
 
 impl Time {
-    /// Minutes from another time to this one.
-    fn since(&self, other: &Self) -> i64 {
+    /// Minutes from another time to this one, if all times are as far apart.
+    fn since(&self, other: &Self) -> Option<i64> {
         let days = self.day.duration_since(other.day).as_hours() / 24;
-        days * DAY + self.of_day.unwrap_or(0) - other.of_day.unwrap_or(0)
+        let apart = |at: usize| {
+            let of_day = |time: &Self| time.of_day.get(at).copied().unwrap_or(0);
+            let minutes = days * DAY + of_day(self) - of_day(other);
+            // Without a date, the next day begins at midnight.
+            match days == 0 && self.day == Date::ZERO && minutes.abs() > DAY / 2 {
+                true => minutes - DAY * minutes.signum(),
+                false => minutes,
+            }
+        };
+        let first = apart(0);
+        let is_one = (1..self.of_day.len()).all(|at| apart(at) == first);
+        is_one.then_some(first)
     }
 }
 
 fn time(text: &str) -> Option<Time> {
-    static TIME: LazyLock<Option<[Regex; 3]>> = LazyLock::new(|| {
+    static TIME: LazyLock<Option<[Regex; 4]>> = LazyLock::new(|| {
         let date = Regex::new(r"\b\d{4}-\d\d-\d\d").ok()?;
-        let clock = Regex::new(r"(?:\A|[T\s(\[,])([01]?\d|2[0-3]):([0-5]\d)").ok()?;
+        let european = Regex::new(r"\b([0-3]\d)[/.]([01]\d)[/.](\d{4})\b").ok()?;
+        let clock = Regex::new(r"(?:\A|[T\s(\[,'\x22])([01]?\d|2[0-3]):([0-5]\d)").ok()?;
         let zone = Regex::new(r"T#(?::00(?:\.0+)?)?(?:Z|[+-]\d\d:?\d\d)\z").ok()?;
-        Some([date, clock, zone])
+        Some([date, european, clock, zone])
     });
-    let [date, clock, zone] = TIME.as_ref()?;
-    let day = date.find(text);
+    let [date, european, clock, zone] = TIME.as_ref()?;
+    let text = european.replace(text, "${3}-${2}-${1}");
+    let day = date.find(&text);
     let day = day.and_then(|day| day.as_str().parse::<Date>().ok());
     let number = |found: &Captures<'_>, at: usize| found[at].parse::<i64>().unwrap_or(0);
-    let of_day = clock.captures(text);
-    let of_day = of_day.map(|time| number(&time, 1) * 60 + number(&time, 2));
-    let around = clock.replacen(text, 1, "T#");
+    let minutes = |time: Captures<'_>| number(&time, 1) * 60 + number(&time, 2);
+    let of_day: Vec<i64> = clock.captures_iter(&text).map(minutes).collect();
+    let around = clock.replace_all(&text, "T#");
     let around = date.replacen(&around, 1, "#");
     // The same moment may be told as another place tells it.
     let around = zone.replace(&around, "T#").into_owned();
-    (day.is_some() || of_day.is_some()).then(|| Time {
+    (day.is_some() || !of_day.is_empty()).then(|| Time {
         around,
         day: day.unwrap_or(Date::ZERO),
         of_day,
@@ -246,7 +260,7 @@ pub(super) fn is_state(said: &str) -> bool {
     static STATE: LazyLock<Option<[Regex; 2]>> = LazyLock::new(|| {
         let state = Regex::new(r"\A[A-Za-z]+(?:[ _-][A-Za-z]+){0,2}\z").ok()?;
         let nothing = Regex::new(
-            r"(?i)\b(?:not (?:be |to be )?null|NotNull|is not None|toBeDefined|not to be nil)\b",
+            r"(?im)\b(?:not (?:be |to be )?null|NotNull|is not None|toBeDefined|not to be nil)\b|\bExpecting value to be (?:true|false) but was\b|\bExpected size: \d+ but was: 0\b|^\s*Actual: nil\b",
         )
         .ok()?;
         Some([state, nothing])
@@ -346,6 +360,18 @@ mod tests {
             ),
             ("assert '23:30' == '21:30'", "often: hours later"),
             (
+                "expected [ '22:50', '23:05' ] to deeply equal [ '23:50', '00:05' ]",
+                "often: hours earlier",
+            ),
+            (
+                "expected 'A 13:30 → B 15:09' to be 'A 14:30 → B 16:09' // Object.is equality",
+                "often: hours earlier",
+            ),
+            (
+                "expected '<dd>' to have text '01/03/1987', but the text was '28/02/1987'",
+                "often: a day earlier",
+            ),
+            (
                 "expected 282.41 to be close to 9.26, received difference is 273.15",
                 "273.15 more",
             ),
@@ -364,6 +390,7 @@ mod tests {
         for said in [
             "assert 'ab' == 'ba'",
             "assert '10:31' == '10:30'",
+            "expected [ '22:50', '23:05' ] to deeply equal [ '23:50', '23:05' ]",
             "assert 7 == 9",
             "assert 'LOCKED' == 'FREE'",
         ] {

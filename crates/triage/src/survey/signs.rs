@@ -83,6 +83,14 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         found.extend(codes.map(|code| Subject::new(SubjectKind::ErrorCode, &code)));
         found.extend(cover(told).map(|cover| Subject::new(SubjectKind::Cover, cover)));
     }
+    let printed = [&failure.system_out, &failure.system_err]
+        .into_iter()
+        .flatten();
+    let all = said.into_iter().flatten().chain([text]);
+    for told in all.chain(printed.map(String::as_str)) {
+        let code = fatal_code(told);
+        found.extend(code.map(|code| Subject::new(SubjectKind::ErrorCode, code)));
+    }
     found.into_iter().take(OF_ONE).collect()
 }
 
@@ -204,6 +212,17 @@ fn cloud_code(text: &str) -> Option<String> {
     let found = CODE.as_ref()?.captures(text)?;
     let parts = found.iter().skip(1).flatten().map(|part| part.as_str());
     Some(parts.collect::<Vec<_>>().join(" "))
+}
+
+/// The code by which PostgreSQL refuses a session, with its name: all that ask then are
+/// refused for it.
+fn fatal_code(text: &str) -> Option<&str> {
+    static CODE: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"\bFATAL:? ((?:08|28|3D|53|57)[0-9A-Z]{3} \(\w+\))").ok());
+    if !text.contains("FATAL") {
+        return None;
+    }
+    Some(CODE.as_ref()?.captures(text)?.get(1)?.as_str())
 }
 
 /// What the document of an error says for people.

@@ -289,6 +289,16 @@ impl Causes {
                     }
                 }
                 causes.files.note(&subject, at);
+                let file = subject.name.rsplit('/').next().unwrap_or_default();
+                if subject.kind == SubjectKind::File
+                    && is_name(file)
+                    && file.len() < subject.name.len()
+                {
+                    let known = causes.named.entry(file.into()).or_insert(Some(at));
+                    if *known != Some(at) {
+                        *known = None;
+                    }
+                }
                 let known = causes.lacking.entry(subject).or_insert(Some(at));
                 if *known != Some(at) {
                     *known = None;

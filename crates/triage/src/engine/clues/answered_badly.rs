@@ -38,15 +38,16 @@ const FORMS: &str = r#"(?xs)\A\s*
       # Perl
     | (?:not\ ok\ [^\n]*\s+)?(?:\#[^\n]*\s+){0,4}?\#\s+got:\ '?<BAD>'?\s+\#\s+expected:\ '?<GOOD>'?\s+\#\ (?P<perl>.+)
       # tape
-    | (?:---\s+)?operator:\ (?:equal|strictEqual)\s+expected:\s+(?:<GOOD>\s+actual:\s+<BAD>|0\s+actual:\s+[1-9]\d{0,2})\s+(?:at:[^\n]*\s+)?stack:\ (?:\|-\s+)?Error:\ (?P<tape>[^\n]+)
+    | (?:---\s+)?operator:\ (?:equal|ok|strictEqual)\s+expected:\s+(?:true\s+actual:\s+false|<GOOD>\s+actual:\s+<BAD>|0\s+actual:\s+[1-9]\d{0,2})\s+(?:at:[^\n]*\s+)?stack:\ (?:\|-\s+)?Error:\ (?P<tape>[^\n]+)
       # What was to be no error.
     | (?:---\s+)?operator:\ (?:error|ifError)\s+(?:expected:[^\n]*\s+)?(?:actual:[^\n]*\s+)?(?:at:[^\n]*\s+)?stack:\ (?:\|-\s+)?(?P<iferror>.+)
       # Robot Framework
     | (?P<robot>[^\n]+):\ [1-9]\d{0,2}\ !=\ 0\s*\z
     )"#;
 
-/// The words beside a number that tells of no success, where they tell what was in the way.
-pub(super) fn words_beside(text: &str) -> Option<String> {
+/// The words beside a number that tells of no success, where they tell what was in the way,
+/// in a text as it is; `stated` makes of it what it states.
+pub(super) fn words_beside(text: &str, stated: impl Fn(&str) -> String) -> Option<String> {
     static MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         AhoCorasick::new([
             " to equal",
@@ -63,25 +64,48 @@ pub(super) fn words_beside(text: &str) -> Option<String> {
         ])
         .ok()
     });
-    static WORDS: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(&FORMS.replace("<BAD>", BAD).replace("<GOOD>", GOOD)).ok());
-    static COUNT: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"\b0 (?:!=|==) |(?:!=|==) 0\b|: +0\b").ok());
-    let text = &text[..text.floor_char_boundary(BEGINNING.min(text.len()))];
-    // Few texts tell such a thing, so few are looked at any longer.
-    if !tells(text) || !MARKS.as_ref()?.is_match(text) {
+    // Few texts tell such a thing, so few are looked at any longer. Python's end with it.
+    let last = &text[text.ceil_char_boundary(text.len().saturating_sub(BEGINNING))..];
+    let may_tell =
+        |part: &str| MARKS.as_ref().is_some_and(|marks| marks.is_match(part)) && tells(part);
+    if !may_tell(beginning(text)) && !may_tell(last) {
         return None;
     }
+    let of_python = text.contains("Traceback (most recent") || text.contains("\nE  ");
+    match of_python {
+        true => words_in(beginning(&stated(text))),
+        false => words_in(beginning(text)),
+    }
+}
+
+fn beginning(text: &str) -> &str {
+    &text[..text.floor_char_boundary(BEGINNING.min(text.len()))]
+}
+
+fn words_in(text: &str) -> Option<String> {
+    static WORDS: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(&FORMS.replace("<BAD>", BAD).replace("<GOOD>", GOOD)).ok());
+    static REFUSED: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"\b(?:401|403|407)\b").ok());
+    static COUNT: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"\b0 (?:!=|==) |(?:!=|==) 0\b|: +0\b").ok());
     let found = WORDS.as_ref()?.captures(text)?;
     let told = found.iter().skip(1).flatten().next()?;
     let words = told.as_str().trim();
-    // A count may be none, too, and what is counted may have any name.
-    let end = found.get(0)?.end();
-    let beside = [&text[..told.start()], &text[told.end()..end]];
-    let is_number = |beside: &&str| COUNT.as_ref().is_some_and(|count| count.is_match(beside));
-    let is_count = beside.iter().any(is_number);
-    let whole = || tells_whole_error(words) || tells_of_network(words) || tells_of_refusal(words);
-    (tells(words) && (!is_count || whole())).then(|| words.to_owned())
+    let beside = [
+        &text[..told.start()],
+        &text[told.end()..found.get(0)?.end()],
+    ];
+    let is_any = |numbers: &LazyLock<Option<Regex>>| {
+        let is_match = |beside: &&str| numbers.as_ref().is_some_and(|of| of.is_match(beside));
+        beside.iter().any(is_match)
+    };
+    let by_peer = || tells_of_network(words) || tells_of_refusal(words);
+    // A count may be none, too, and what is counted may have any name; and the product
+    // refuses in its own words.
+    let is_count = is_any(&COUNT) && !tells_whole_error(words);
+    let is_own = (is_count || is_any(&REFUSED)) && !by_peer();
+    (tells(words) && !is_own).then(|| words.to_owned())
 }
 
 fn tells(words: &str) -> bool {
@@ -116,11 +140,11 @@ mod tests {
             ),
             &format!("{refused}: 1 != 0"),
         ] {
-            let words = words_beside(text);
+            let words = words_beside(text, str::to_owned);
             assert_eq!(words.as_deref(), Some(refused), "{text}");
         }
         let module = "AssertionError: 0 != 1 : node:internal/x\nError: Cannot find module 'pg'\n";
-        assert!(words_beside(module).is_some());
+        assert!(words_beside(module, str::to_owned).is_some());
     }
 
     #[test]
@@ -130,9 +154,10 @@ mod tests {
             "AssertionError: 3 != 4 : connection refused by peer 10.0.0.1",
             "AssertionError: expected 'ECONNREFUSED' to equal 'ok'",
             "AssertionError: 404 != 200 : ENOTFOUND",
+            "AssertionError: 403 != 200 : Permission denied: staff only",
             "AssertionError: connection refused counter must stay zero\nassert 3 == 0",
         ] {
-            assert_eq!(words_beside(text), None, "{text}");
+            assert_eq!(words_beside(text, str::to_owned), None, "{text}");
         }
     }
 }

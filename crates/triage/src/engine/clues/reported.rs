@@ -56,15 +56,10 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
             continue;
         }
         empty &= exits_only(&said, f);
-        let typed = f.type_.as_deref().is_some_and(is_assertion_class);
+        let typed = f.type_.as_deref().is_some_and(is_assertion_class) || of_minitest(f);
         let of_none = || instead_of_none(&readable(raw.as_deref()?), f).map(Cow::Owned);
         let beside = || {
-            let raw = readable(raw.as_deref()?);
-            let of_python = raw.contains("Traceback (most recent") || raw.contains("\nE  ");
-            let words = match of_python {
-                true => words_beside(&statements(&raw, f)),
-                false => words_beside(&raw),
-            };
+            let words = words_beside(&readable(raw.as_deref()?), |text| statements(text, f));
             words.map(Cow::Owned)
         };
         match unwrapped(&said, typed).or_else(of_none).or_else(beside) {
@@ -127,8 +122,8 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     if parses_own_file(f) {
         list.mark("text", "(parses a file of the test)", first_said(f));
     }
-    if wants_variable(f) {
-        list.mark("text", "(wants a variable)", first_said(f));
+    if let Some(wanted) = wanted_by_condition(f) {
+        list.mark("text", wanted, first_said(f));
     }
     // Writers that put nothing into the element put all into the output.
     let start = list.texts.len();
@@ -163,6 +158,12 @@ fn thrown_by_name(type_: &str, f: &Failure) -> bool {
                 .strip_prefix(type_)
                 .is_some_and(|rest| rest.starts_with(": "))
         })
+}
+
+/// Whether Minitest says that an assertion failed: its type is the test's own name.
+fn of_minitest(f: &Failure) -> bool {
+    let text = f.text.as_deref().unwrap_or_default();
+    text.trim_start().starts_with("Failure:\n") && f.name == f.type_
 }
 
 /// The first line of what a failure says, but for a word that only tells that it failed.
@@ -348,22 +349,32 @@ fn parses_own_file(f: &Failure) -> bool {
             .is_some_and(|parses| parses.is_match(text.as_bytes()))
 }
 
-/// Whether the condition that failed, as bats shows it, is that a variable of the
-/// environment has a value: `[ -n "$TOKEN" ]`.
-fn wants_variable(f: &Failure) -> bool {
-    static CONDITION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        RegexBuilder::new(
-            r#"(?m)^\s*`\[\[? (?:-n )?"?\$\{?[A-Z][A-Z0-9_]{2,}(?::-)?\}?"? \]\]?(?: (?:\|\|) [^\n]*)?' failed\s*$"#,
-        )
-        .unicode(false)
-        .build()
-        .ok()
+/// What the condition that failed, as bats shows it, asks for and nothing else: a variable
+/// of the environment (`[ -n "$TOKEN" ]`), or a program (`command -v jq`).
+fn wanted_by_condition(f: &Failure) -> Option<&'static str> {
+    static CONDITIONS: LazyLock<Option<[Regex; 2]>> = LazyLock::new(|| {
+        let form = |pattern| {
+            RegexBuilder::new(pattern)
+                .multi_line(true)
+                .unicode(false)
+                .build()
+                .ok()
+        };
+        let variable = r#"^\s*`\[\[? (?:-n )?"?\$\{?[A-Z][A-Z0-9_]{2,}(?::-)?\}?"? \]\]?(?: (?:\|\|) [^\n]*)?' failed\s*$"#;
+        let program = r#"^\s*`(?:@test "[^"\n]*" \{ )?(?:command -v|which|type -P|hash) [\w.+-]+(?:[ ;&|>][^\n]*)?' failed(?: with status 1)?\s*$"#;
+        Some([form(variable)?, form(program)?])
     });
     let text = f.text.as_deref().unwrap_or_default();
-    text.contains("' failed")
-        && CONDITION
-            .as_ref()
-            .is_some_and(|condition| condition.is_match(text.as_bytes()))
+    if !text.contains("' failed") {
+        return None;
+    }
+    let [variable, program] = CONDITIONS.as_ref()?;
+    if variable.is_match(text.as_bytes()) {
+        return Some("(wants a variable)");
+    }
+    program
+        .is_match(text.as_bytes())
+        .then_some("(wants a program)")
 }
 
 /// Whether a fixture of pytest asserted something, which is its own condition

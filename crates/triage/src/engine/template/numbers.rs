@@ -124,7 +124,9 @@ impl Walk<'_> {
             return Some(ID);
         }
         let key = self.word.is(WordKinds::KEY) && gap.starts_with("\":");
-        if self.word.is(WordKinds::PLACE) || key {
+        // How many lines there are is a value.
+        let counts = self.compares && self.text[..self.at].ends_with("lines\":");
+        if self.word.is(WordKinds::PLACE) && !counts || key {
             return Some(LINE);
         }
         // Of a session that Apple's libraries number.
