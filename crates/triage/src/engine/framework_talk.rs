@@ -49,6 +49,9 @@ pub(super) fn is_noise(line: &str) -> bool {
         "In [It] at:",
         "Use --",
         "# tmp ",
+        "code: 'ERR_TEST_FAILURE'",
+        "failureType: '",
+        "cause: {}",
     ];
     const CONSTANT: &[&str] = &[
         "failed",

@@ -142,6 +142,13 @@ pub(super) fn without_test(line: &str) -> &str {
     const ENSURE: &str = " ensure it resolves. (";
     const FINISH: &str = " didn't finish within the time-out ";
     static FINDERS: LazyLock<[Finder<'_>; 2]> = LazyLock::new(|| [ENSURE, FINISH].map(Finder::new));
+    // `node:test` tells an error without a stack on one line.
+    if let Some(rest) = line.strip_prefix("[Error [ERR_TEST_FAILURE]: ") {
+        return rest.rsplit_once("] {").map_or(rest, |(said, _)| said);
+    }
+    if let Some(rest) = line.strip_prefix("Error [ERR_TEST_FAILURE]: ") {
+        return rest;
+    }
     let [ensure, finish] = &*FINDERS;
     if let Some(at) = ensure.find(line.as_bytes()) {
         return &line[..at];

@@ -1,6 +1,6 @@
 //! What writers of reports put around what a failure says, and take from it: the class by
-//! which testtools hands on what it only has as text, with the files beside it; characters
-//! that were escaped twice.
+//! which testtools hands on what it only has as text, with the files beside it; documents of
+//! TAP; one type for all; characters that were escaped twice.
 
 use jelly_base::model::Failure;
 use regex::Regex;
@@ -25,7 +25,7 @@ pub(super) fn without_writer(failure: &Failure) -> Cow<'_, Failure> {
         });
     }
     let document = failure.text.as_deref().and_then(|text| {
-        let of_tape = || timed_out_by_tape(text).or_else(|| thrown_in_tape(text));
+        let of_tape = || thrown_in_tape(text);
         of_node_tap(text).or_else(|| of_ava(text)).or_else(of_tape)
     });
     if let Some(text) = document {
@@ -132,8 +132,7 @@ fn of_tape(message: &str) -> Option<String> {
     }
     // A line of a stack is indented.
     let told = told.replace("     at ", "\n    at ");
-    let plain = timed_out_by_tape(&told).or_else(|| thrown_in_tape(&told));
-    Some(plain.unwrap_or(told))
+    Some(thrown_in_tape(&told).unwrap_or(told))
 }
 
 /// The error that tape tells where it wanted none.
@@ -144,22 +143,6 @@ fn thrown_in_tape(text: &str) -> Option<String> {
     }
     let (_, stack) = text.split_once("stack: ")?;
     Some(stack.trim_start_matches(['|', '-', ' ', '\n']).to_owned())
-}
-
-/// What tape says of a test whose time is over, without the document around it: nobody
-/// else calls what fails from its own timer.
-fn timed_out_by_tape(text: &str) -> Option<String> {
-    let of_timer = ["Timeout._onTimeout (", "Timeout.<anonymous> ("];
-    let in_timer = text.lines().any(|line| {
-        let line = line.trim_start().trim_start_matches("at ");
-        line.contains("/tape/lib/test.js") && of_timer.iter().any(|of| line.starts_with(of))
-    });
-    if !text.contains("operator: fail") || !in_timer {
-        return None;
-    }
-    let said = text.lines().find_map(|line| line.split_once("Error: "))?.1;
-    let time = said.rsplit_once(" timed out after ")?.1;
-    Some(format!("Error: test timed out: after {time}\n"))
 }
 
 /// The error that ava tells as the value of a test that threw it, as others tell theirs.
@@ -283,13 +266,6 @@ mod tests {
                       at f (node:x:1:1)\n    at Test.<anonymous> (/a.js:6:9)";
         assert_eq!(read.text.as_deref(), Some(wanted));
         assert_eq!(read.message, None);
-        let late = of(
-            "operator: fail stack: Error: import timed out after 300ms     at \
-                       Test.fail (/n/tape/lib/test.js:1:1)     at Timeout._onTimeout \
-                       (/n/tape/lib/test.js:222:8)",
-        );
-        let text = "Error: test timed out: after 300ms\n";
-        assert_eq!(without_writer(&late).text.as_deref(), Some(text));
     }
 
     #[test]

@@ -100,3 +100,31 @@ fn what_covers_an_element_covers_others() {
     let found = of_tests("cypress", &tests);
     assert_eq!(found.len(), 2, "{found:?}");
 }
+
+#[test]
+fn three_files_of_one_folder_lack_the_folder() {
+    let of = |name: &str| {
+        format!("FileNotFoundError: [Errno 2] No such file or directory: '/srv/out/{name}'")
+    };
+    let files = [of("a.csv"), of("b.csv"), of("c.json")];
+    let tests = [
+        ("a", "one", files[0].as_str()),
+        ("b", "two", &files[1]),
+        ("c", "three", &files[2]),
+    ];
+    assert_eq!(of_tests("pytest", &tests).len(), 1);
+    assert_eq!(of_tests("pytest", &tests[..2]).len(), 2);
+}
+
+#[test]
+fn an_error_that_came_for_a_value_is_the_outages() {
+    let refused = "connect ECONNREFUSED 127.0.0.1:18701";
+    let came = "Expected values to be strictly equal:\n+ actual - expected\n\n+ '{\"error\":\"connect ECONNREFUSED 127.0.0.1:18701\"}'\n- '{\"name\":\"Bob\"}'\n";
+    let found = of_tests("cucumber-js", &[("a", "Ann", refused), ("b", "Bob", came)]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    // Nobody is named, and there is one who can be meant.
+    let refused = "<urlopen error [Errno 111] Connection refused>";
+    let came = "ASSERT FAILED: city not in {'error': 'URLError: <urlopen error [Errno 111] Connection refused>'}";
+    let found = of_tests("behave", &[("a", "Ann", refused), ("b", "Bob", came)]);
+    assert_eq!(found.len(), 1, "{found:?}");
+}

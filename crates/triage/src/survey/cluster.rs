@@ -17,7 +17,7 @@ use super::same_line::same_lines;
 use super::same_sign::join_signs;
 use super::stages::join_stages;
 use super::subject::{outage, same};
-use super::victims::{join_lacking, join_missing, take_victims};
+use super::victims::{join_folders, join_lacking, join_missing, take_victims};
 use super::words;
 use crate::engine::skeleton;
 use foldhash::quality::RandomState;
@@ -56,6 +56,7 @@ pub(super) fn clusters(
     join_by_line(&views, &mut groups, failed_at);
     join_outages(&views, &mut groups, &addresses);
     join_lacking(&views, &mut groups);
+    join_folders(&views, &mut groups);
     join_missing(&views, &mut groups, mentions);
     join_signs(&views, &mut groups, mentions);
     take_victims(&views, &mut groups, mentions, &addresses, failed_at);

@@ -20,6 +20,8 @@ pub(super) enum SubjectKind {
     Server,
     /// A kind of service that is away: what is spoken with it.
     Service,
+    /// Somebody who is away and not named.
+    Unreached,
     /// A test that had not ended when its package did.
     Unfinished,
     Variable,
@@ -348,6 +350,7 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
         }
         SubjectKind::Server
         | SubjectKind::Service
+        | SubjectKind::Unreached
         | SubjectKind::Unfinished
         | SubjectKind::Token
         | SubjectKind::Topic

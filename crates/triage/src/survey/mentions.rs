@@ -223,11 +223,27 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
     for text in own.into_iter().flatten() {
         reader.read(text, &mut found);
     }
+    if COMPARES.contains(&root_cause) {
+        let came = failure.text.as_deref().map(came_lines).unwrap_or_default();
+        reader.read(&came, &mut found);
+        let names_server = found.iter().any(|one| one.kind == SubjectKind::Server);
+        let told = message.map(without_wanted);
+        let told = [told.as_deref().unwrap_or_default(), &came];
+        if !names_server && told.into_iter().any(is_unreached) {
+            found.insert(Subject::new(SubjectKind::Unreached, ""));
+        }
+    }
     for text in outputs.filter(|_| logs) {
         reader.read(text, &mut found);
     }
     if COMPARES.contains(&root_cause) {
-        // The evidence is one line, on which nobody sees where the wanted value ends.
+        // What is kept of a message is one line, on which nobody sees where the wanted value
+        // ends, and so is the evidence.
+        let lines = failure
+            .message
+            .as_deref()
+            .filter(|said| said.contains('\n'));
+        let message = lines.or(message);
         let has_lines = message.is_some_and(|message| message.contains('\n'));
         let evidence = evidence.filter(|_| !has_lines);
         let wanted = wanted_by([message, evidence].into_iter().flatten());
@@ -238,6 +254,28 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
         found.insert(Subject::new(SubjectKind::Unfinished, ""));
     }
     found
+}
+
+/// The lines of a difference that tell what came, on one line: an error and its address
+/// are members of one document.
+fn came_lines(text: &str) -> String {
+    const LINES: usize = 200;
+    let came = text.lines().take(LINES).map(str::trim_start);
+    let came = came.filter_map(|line| line.strip_prefix("+ "));
+    let came = came.filter(|line| !line.starts_with("Received") && !line.starts_with("actual "));
+    came.map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a value that came is the error of a client that reached nobody, whom it does
+/// not name.
+fn is_unreached(came: &str) -> bool {
+    static ERROR: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"<urlopen error \[Errno -?\d+\]|\[Errno 111\] Connection refused|\bconnect ECONNREFUSED\b|\bConnectionRefusedError\b|\bfetch failed\b",
+        )
+        .ok()
+    });
+    ERROR.as_ref().is_some_and(|error| error.is_match(came))
 }
 
 /// Whether a failed assertion compares states, or got nothing.

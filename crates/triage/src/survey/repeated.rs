@@ -170,7 +170,9 @@ fn sentence(view: &FailureView<'_>) -> Option<(String, bool)> {
             .any(|mark| line.contains(&format!("{mark}…{mark}")))
     };
     let evidence = evidence.map(|(_, text)| text).filter(is_whole);
-    let told = evidence.or(view.message).filter(is_whole)?;
+    // Of a document the evidence is its words.
+    let whole = view.message.filter(|message| message.contains('{'));
+    let told = whole.or(evidence).or(view.message).filter(is_whole)?;
     let line = told.lines().next()?.trim();
     let class = CLASS.as_ref()?.find(line).map_or(0, |class| class.end());
     let said = &line[class..];

@@ -15,10 +15,10 @@ use super::raised::raised_by;
 use super::repeated::Sayings;
 use super::speakers::Speakers;
 use super::subject::{Outage, host_of, outage, same};
-use crate::engine::address;
+use crate::engine::{THIS_MACHINE, address};
 use jelly_base::model::FailureView;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A group that names more than these is about none of them.
 const ABOUT: usize = 3;
@@ -64,6 +64,37 @@ pub(super) fn join_lacking(views: &[FailureView<'_>], groups: &mut [Group]) {
     }
     for group in groups {
         group.victims.sort_unstable();
+    }
+}
+
+/// Joins groups that lack several files of one folder, which is what is not there then.
+pub(super) fn join_folders(views: &[FailureView<'_>], groups: &mut [Group]) {
+    /// Two files may lack for reasons of their own.
+    const FILES: usize = 3;
+    let mut folders: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+    for (at, group) in groups.iter().enumerate().take(CAUSES) {
+        let about = lacking_of(views, group);
+        let mut files = about.iter().filter(|one| one.kind == SubjectKind::File);
+        if let (Some(file), None) = (files.next(), files.next())
+            && let Some((folder, name)) = file.name.rsplit_once('/')
+            && !folder.is_empty()
+        {
+            let report = group
+                .victims
+                .first()
+                .map_or("", |first| views[*first].report);
+            let files = folders.entry(format!("{report} {folder}")).or_default();
+            files.entry(name.to_owned()).or_insert(at);
+        }
+    }
+    for files in folders.into_values().filter(|files| files.len() >= FILES) {
+        let mut all = files.into_values();
+        if let Some(first) = all.next() {
+            for other in all {
+                merge(groups, first, other);
+            }
+            groups[first].victims.sort_unstable();
+        }
     }
 }
 
@@ -242,6 +273,8 @@ struct Causes {
     away: HashMap<String, Vec<(String, usize)>>,
     /// Servers that answer with errors of their own, by their hosts.
     ailing: HashMap<String, Vec<(String, usize)>>,
+    /// The outage that names nobody, where it is the only one.
+    nameless: Option<usize>,
     /// What is lacking, by a name that is no word, with whatever is lacking of it.
     named: HashMap<Box<str>, Option<usize>>,
 }
@@ -254,6 +287,7 @@ impl Causes {
         failed_at: &HashMap<String, String>,
     ) -> Self {
         let mut causes = Self::default();
+        let (mut outages, mut nameless) = (0, None);
         for (at, group) in groups.iter().enumerate().take(CAUSES) {
             let Some(first) = group.victims.first() else {
                 continue;
@@ -264,6 +298,10 @@ impl Causes {
             let is_away = outage(root_cause) == Some(Outage::Away);
             if is_away || root_cause == "upstream_error" {
                 let servers = subjects(group, addresses, |at| views.get(at).copied());
+                if is_away {
+                    outages += 1;
+                    nameless = servers.is_empty().then_some(at);
+                }
                 // More of them are ports that change from run to run.
                 if servers.len() <= SERVERS {
                     for server in servers {
@@ -305,6 +343,7 @@ impl Causes {
                 }
             }
         }
+        causes.nameless = nameless.filter(|_| outages == 1);
         causes
     }
 
@@ -348,8 +387,16 @@ impl Causes {
                 meant.extend(self.files.one(subject));
             }
         }
+        // Whoever is away is the only one who is.
+        let nameless = self.nameless.filter(|_| {
+            mentions.of(view).any(|one| match one.kind {
+                SubjectKind::Unreached => true,
+                SubjectKind::Server => host_of(&one.name).0 == THIS_MACHINE,
+                _ => false,
+            })
+        });
         // A sentence tells less than a name.
-        for less in [said, ails] {
+        for less in [said, ails, nameless.into_iter().collect()] {
             if meant.is_empty() {
                 meant = less;
             }

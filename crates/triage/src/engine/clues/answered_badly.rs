@@ -41,6 +41,8 @@ const FORMS: &str = r#"(?xs)\A\s*
     | (?:---\s+)?operator:\ (?:equal|ok|strictEqual)\s+expected:\s+(?:true\s+actual:\s+false|<GOOD>\s+actual:\s+<BAD>|0\s+actual:\s+[1-9]\d{0,2})\s+(?:at:[^\n]*\s+)?stack:\ (?:\|-\s+)?Error:\ (?P<tape>[^\n]+)
       # What was to be no error.
     | (?:---\s+)?operator:\ (?:error|ifError)\s+(?:expected:[^\n]*\s+)?(?:actual:[^\n]*\s+)?(?:at:[^\n]*\s+)?stack:\ (?:\|-\s+)?(?P<iferror>.+)
+      # behave, and whoever says so himself
+    | (?:ASSERT\ FAILED:\ )?expected\ <GOOD>,?\ (?:but\ )?got\ <BAD>(?::|,)?\s+(?P<got>.+)
       # Robot Framework
     | (?P<robot>[^\n]+):\ [1-9]\d{0,2}\ !=\ 0\s*\z
     )"#;
@@ -57,6 +59,7 @@ pub(super) fn words_beside(text: &str, stated: impl Fn(&str) -> String) -> Optio
             " != ",
             "assert ",
             "Received: ",
+            "expected ",
             "expected - actual",
             "actual - expected",
             " got: ",

@@ -116,6 +116,16 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     if in_hook(f) {
         list.mark("text", "(hook)", first_said(f));
     }
+    if answered_by_own(f) {
+        list.mark(
+            "text",
+            "(the program under test answered 500)",
+            first_said(f),
+        );
+    }
+    if ended_by_timer(f) {
+        list.mark("text", "(ended by the runner's timer)", first_said(f));
+    }
     if waited_for_network(f) {
         list.mark("text", "(timed out within a client)", first_said(f));
     }
@@ -299,6 +309,49 @@ fn in_hook(f: &Failure) -> bool {
         || ANY
             .as_ref()
             .is_some_and(|any| any.is_match(text.as_bytes()))
+}
+
+/// Whether the program under test answered 500, asked within the test's own process by a
+/// client that frameworks have for that, and nothing tells of a system that it did not reach.
+fn answered_by_own(f: &Failure) -> bool {
+    static ANSWERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        RegexBuilder::new(
+            r#"\bassert 500 == [2-4]\d\d\b|\bexpected [2-4]\d\d "[^"\n]*", got 500 "|\b500 != [2-4]\d\d\b"#,
+        )
+        .unicode(false)
+        .build()
+        .ok()
+    });
+    const CLIENTS: [&str; 2] = ["<WrapperTestResponse ", "/supertest/lib/test.js:"];
+    let told = [&f.text, &f.message, &f.system_out, &f.system_err];
+    let told = || told.into_iter().flatten();
+    let is_of_client = |text: &String| CLIENTS.iter().any(|client| text.contains(client));
+    let is_answer = |text: &String| {
+        ANSWERED
+            .as_ref()
+            .is_some_and(|answered| answered.is_match(text.as_bytes()))
+    };
+    told().any(is_of_client) && told().any(is_answer) && !told().any(|text| tells_of_system(text))
+}
+
+/// Whether the timer of a runner ended the test: nothing else is called from there.
+fn ended_by_timer(f: &Failure) -> bool {
+    static TIMER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        RegexBuilder::new(
+            r"\bTimeout\.(?:_onTimeout|<anonymous>) \([^)\n]*node_modules/(?:@hapi/)?(?:ava|lab|tape)/lib/",
+        )
+        .unicode(false)
+        .build()
+        .ok()
+    });
+    let told = [&f.text, &f.message];
+    let is_of_timer = |text: &String| {
+        text.contains("Timeout.")
+            && TIMER
+                .as_ref()
+                .is_some_and(|timer| timer.is_match(text.as_bytes()))
+    };
+    told.into_iter().flatten().any(is_of_timer)
 }
 
 /// Whether a bare time-out of Python ended what a client of the network did: its package

@@ -144,7 +144,9 @@ fn in_own_words(said: &str, typed: bool) -> Option<String> {
 
 /// `Assert.Fail(): …` says by itself what it is, and so does a truth that is none.
 fn marks_failure(said: &str) -> bool {
-    const MARKS: [&str; 5] = [
+    const MARKS: [&str; 6] = [
+        // behave
+        "ASSERT FAILED: ",
         "Assert.",
         "Assertion Failed: ",
         "Failed asserting that",
