@@ -312,7 +312,8 @@ fn in_hook(f: &Failure) -> bool {
 }
 
 /// Whether the program under test answered 500, asked within the test's own process by a
-/// client that frameworks have for that, and nothing tells of a system that it did not reach.
+/// client that frameworks have for that, its log shows the stack of what it raised, and
+/// nothing tells of a system that it did not reach.
 fn answered_by_own(f: &Failure) -> bool {
     static ANSWERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         RegexBuilder::new(
@@ -331,7 +332,14 @@ fn answered_by_own(f: &Failure) -> bool {
             .as_ref()
             .is_some_and(|answered| answered.is_match(text.as_bytes()))
     };
-    told().any(is_of_client) && told().any(is_answer) && !told().any(|text| tells_of_system(text))
+    let shows_stack = |log: &String| {
+        log.contains("Traceback (most recent call last)") || log.contains("\n    at ")
+    };
+    let mut logs = [&f.system_out, &f.system_err].into_iter().flatten();
+    told().any(is_of_client)
+        && told().any(is_answer)
+        && logs.any(shows_stack)
+        && !told().any(|text| tells_of_system(text))
 }
 
 /// Whether the timer of a runner ended the test: nothing else is called from there.
