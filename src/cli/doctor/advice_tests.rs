@@ -281,7 +281,7 @@ const ENTRIES: &str = r#"{"mcpServers": {
 }}"#;
 
 /// Of the entries on the machines that a rule is tried with, each so-many-th.
-const SLICE: usize = 5;
+const SLICE: usize = 10;
 
 /// Every command that any rule and any remedy prints, with the server's own
 /// program; of what the remedies print for an entry, a slice.

@@ -218,7 +218,7 @@ steps:
 fn every_repair_of_every_plan_in_the_repository_changes_what_it_says_and_no_other_byte() {
     let mut counts = BTreeMap::new();
     let texts: Vec<(String, String)> = documents();
-    let mut texts = jelly_base::testing::slice(3, texts);
+    let mut texts = jelly_base::testing::slice(6, texts);
     texts.push(("mendable.yaml".to_owned(), MENDABLE.to_owned()));
     for (name, text) in &texts {
         for text in dressed(text) {

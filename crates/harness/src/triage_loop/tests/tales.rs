@@ -270,7 +270,7 @@ pub(super) fn told() -> &'static [Told] {
     static ALL: OnceLock<Vec<Told>> = OnceLock::new();
     ALL.get_or_init(|| {
         let mut runner = TestRunner::deterministic();
-        let tales: Vec<Tale> = slice(2, 0..TALES)
+        let tales: Vec<Tale> = slice(4, 0..TALES)
             .into_iter()
             .map(|_| tale().new_tree(&mut runner).unwrap().current())
             .collect();
