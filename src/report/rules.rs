@@ -380,7 +380,6 @@ fn section(text: &mut String, title: &str, entries: Vec<String>) {
     }
 }
 
-/// `connection_refused, INFRASTRUCTURE, test-side, may pass when run again`.
 /// What was made of the failure, in the words of [`says`].
 fn diagnosed(diagnosis: &Diagnosis) -> String {
     let kind = (diagnosis.side == Side::Code, diagnosis.ambiguous);
@@ -392,6 +391,7 @@ fn diagnosed(diagnosis: &Diagnosis) -> String {
     )
 }
 
+/// `connection_refused, INFRASTRUCTURE, test-side, may pass when run again`.
 fn says(held: &MatchInfo, ambiguous: bool) -> String {
     let kind = (held.side == "code", ambiguous);
     label(&held.root_cause, held.error_category, kind, held.retryable)

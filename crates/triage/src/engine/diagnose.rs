@@ -196,10 +196,20 @@ impl Engine {
                         diagnosis.ambiguous = true;
                         (diagnosis, parts)
                     }
-                    (None, None) => match self.came_instead(&facts, &whole.0) {
-                        Some(part) => diagnose(&Facts::new(&part)),
-                        None => whole,
-                    },
+                    (None, None) => {
+                        if let Some(part) = self.came_instead(&facts, &whole.0) {
+                            diagnose(&Facts::new(&part))
+                        } else if let Some((part, of)) = self.raised_in_log(&facts, &whole.0) {
+                            if of.ambiguous {
+                                (whole.0.side, whole.0.ambiguous) = (Side::Test, true);
+                                whole
+                            } else {
+                                diagnose(&Facts::new(&part))
+                            }
+                        } else {
+                            whole
+                        }
+                    }
                 }
             }
         };

@@ -9,7 +9,7 @@ use super::fingerprint::Algorithm;
 use super::rule::Audience;
 use super::tables::{any_of, built, table};
 use heck::ToSnakeCase as _;
-use jelly_base::model::{Diagnosis, Failure};
+use jelly_base::model::{Diagnosis, Failure, Side};
 use regex::Regex;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -97,6 +97,41 @@ impl Engine {
         let of = self.diagnose_facts(&Facts::new(&part), Audience::Plan, Algorithm::Second);
         is_of_surroundings(&of.0).then_some(part)
     }
+
+    /// What the log of the program under test tells that it raised as it answered 500, as a
+    /// failure of its own with its diagnosis, unless that is the program's fault: whoever
+    /// lacks a variable, a table or a peer answers so, too.
+    pub(super) fn raised_in_log(
+        &self,
+        facts: &Facts<'_>,
+        diagnosis: &Diagnosis,
+    ) -> Option<(Failure, Diagnosis)> {
+        if diagnosis.rule != OWN_PROGRAM_FAILED {
+            return None;
+        }
+        let failure = facts.failure;
+        let logs = [&failure.system_out, &failure.system_err];
+        let raised = logs.into_iter().flatten().find_map(|log| raised_in(log))?;
+        let part = alone(failure, &raised[..raised.floor_char_boundary(PART)]);
+        let of = self.diagnose_facts(&Facts::new(&part), Audience::Plan, Algorithm::Second);
+        (of.0.side != Side::Code).then_some((part, of.0))
+    }
+}
+
+/// The rule of a program under test that answered 500 and showed the stack.
+const OWN_PROGRAM_FAILED: &str = "http/own-program-failed";
+
+/// What a log tells from its first exception with a stack on, as Python and JavaScript
+/// write it.
+fn raised_in(log: &str) -> Option<&str> {
+    let of_javascript = || {
+        let stack = log.find("\n    at ")?;
+        Some(log[..stack].rfind('\n').map_or(0, |end| end + 1))
+    };
+    let begin = log
+        .find("Traceback (most recent call last)")
+        .or_else(of_javascript)?;
+    Some(&log[begin..])
 }
 
 /// The end of what stands before the error that came: the line that tells the expected

@@ -1,7 +1,8 @@
 //! Errors of the machine that came instead of expected ones.
 
+use crate::engine::Engine;
 use crate::engine::test_failure::diagnose;
-use jelly_base::model::Side;
+use jelly_base::model::{Failure, Side};
 
 #[test]
 fn an_error_of_the_machine_in_place_of_an_expected_one_is_the_machines() {
@@ -38,6 +39,45 @@ fn an_error_of_the_machine_in_place_of_an_expected_one_is_the_machines() {
             "{text}"
         );
         assert!(!of.ambiguous, "{text}");
+    }
+}
+
+#[test]
+fn a_500_is_held_against_the_program_only_for_what_is_its_fault() {
+    let answered = |log: &str| {
+        let failure = Failure {
+            element: Some("failure".into()),
+            message: Some(
+                "assert 500 == 200\n +  where 500 = <WrapperTestResponse streamed [500 INTERNAL \
+                 SERVER ERROR]>.status_code"
+                    .into(),
+            ),
+            system_err: Some(format!(
+                "ERROR depot.api:app.py:875 Exception on /shelves [GET]\nTraceback (most recent \
+                 call last):\n  File \"/srv/depot/api.py\", line 15, in shelves\n    return \
+                 load()\n{log}\n"
+            )),
+            ..Failure::default()
+        };
+        let of = Engine::builtin().diagnose(&failure);
+        (of.side == Side::Code && !of.ambiguous, of.root_cause)
+    };
+    for log in [
+        "AttributeError: 'NoneType' object has no attribute 'id'",
+        "TypeError: unsupported operand type(s) for +: 'int' and 'str'",
+    ] {
+        assert!(answered(log).0, "{log}");
+    }
+    for log in [
+        "KeyError: 'DATABASE_URL'",
+        "ModuleNotFoundError: No module named 'redis'",
+        "sqlite3.OperationalError: no such table: shelves",
+        "psycopg2.errors.UndefinedTable: relation \"shelves\" does not exist",
+        "requests.exceptions.ReadTimeout: HTTPSConnectionPool(host='stock.internal', port=443): Read timed out. (read timeout=5)",
+        "redis.exceptions.AuthenticationError: Authentication required.",
+    ] {
+        let of = answered(log);
+        assert!(!of.0, "{log}: {}", of.1);
     }
 }
 

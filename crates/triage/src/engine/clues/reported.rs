@@ -390,7 +390,7 @@ fn waited_for_network(f: &Failure) -> bool {
 fn parses_own_file(f: &Failure) -> bool {
     static PARSES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         RegexBuilder::new(
-            r"(?m)^[>\s|\d]*[^\n]*\b(?:json\.loads?|yaml\.(?:safe_)?load|tomllib\.loads?|JSON\.parse|parse)\([^\n]*(?:\bopen\(|\.read_text\(|\breadFileSync\(|\.read\(\))",
+            r"\b(?:json\.loads?|yaml\.(?:safe_)?load|tomllib\.loads?|JSON\.parse|parse)\((?:[^\n]*[^.\w\n])?(?:open\(|[^\n]*(?:\.read_text\(|\breadFileSync\())",
         )
         .unicode(false)
         .build()
