@@ -3,6 +3,31 @@
 use super::parts::Parts;
 use serde_json::Value;
 
+/// A shorter time than the default, where an argument says for how many seconds the
+/// tool works: every run of the plan would wait for it. Not of a time limit, which
+/// ends what takes longer.
+pub(super) fn shorter_wait(name: &str, parts: &Parts<'_>, default: &Value) -> Option<Value> {
+    const WAITS: [&str; 5] = ["duration", "delay", "pause", "sleep", "wait"];
+    let name = name.to_ascii_lowercase();
+    let text = parts.text("description").unwrap_or_default();
+    let said = format!("{name} {}", text.to_ascii_lowercase());
+    let in_seconds = said.contains("second") && !said.contains("millisecond");
+    if !in_seconds
+        || !WAITS.iter().any(|wait| name.starts_with(wait))
+        || ["const", "enum"]
+            .iter()
+            .any(|key| parts.first(key).is_some())
+    {
+        return None;
+    }
+    let long = default.as_f64()?;
+    let shorter = number(&name, parts, parts.kind() == Some("integer"))?;
+    shorter
+        .as_f64()
+        .is_some_and(|short| 0.0 < short && short < long)
+        .then_some(shorter)
+}
+
 /// The number next to 1 that the bounds allow, or one between them.
 pub(super) fn number(name: &str, parts: &Parts<'_>, whole: bool) -> Option<Value> {
     let numbers = |key: &'static str| parts.all(key).filter_map(Value::as_f64);

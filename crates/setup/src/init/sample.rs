@@ -2,7 +2,7 @@
 //!
 //! Main function: [`sample`].
 
-use super::number::number;
+use super::number::{number, shorter_wait};
 use super::parts::{MAX_VALUE, Parts};
 use super::phrase::texts;
 use indexmap::IndexMap;
@@ -208,7 +208,7 @@ impl<'a> Sampler<'a> {
             return None;
         }
         if !is_root && let Some(said) = parts.said() {
-            return Some(said);
+            return Some(shorter_wait(name, &parts, &said).unwrap_or(said));
         }
         let Some(choice) = parts.choices.pop() else {
             return match is_root {
@@ -287,7 +287,7 @@ impl<'a> Sampler<'a> {
                 let value = self.value(name, own, depth + 1);
                 let value = value.unwrap_or_else(|| self.blank(name));
                 members.insert((*name).to_owned(), value);
-            } else if defaults && let Some(value) = own.iter().find_map(|own| default(own)) {
+            } else if defaults && let Some(value) = own.iter().find_map(|own| default(name, own)) {
                 members.insert((*name).to_owned(), value);
             }
         }
@@ -389,7 +389,7 @@ fn another(value: &Value, index: usize, schema: Option<&Value>) -> Option<Value>
 }
 
 /// The default of an argument that may be left out, where it says something.
-fn default(schema: &Value) -> Option<Value> {
+fn default(name: &str, schema: &Value) -> Option<Value> {
     let value = schema.get("default")?;
     let empty = match value {
         Value::Null => true,
@@ -398,7 +398,14 @@ fn default(schema: &Value) -> Option<Value> {
         Value::Object(members) => members.is_empty(),
         Value::Bool(_) | Value::Number(_) => false,
     };
-    (!empty && value.to_string().len() <= MAX_VALUE).then(|| value.clone())
+    if empty || value.to_string().len() > MAX_VALUE {
+        return None;
+    }
+    let parts = Parts {
+        layers: schema.as_object().into_iter().collect(),
+        choices: Vec::new(),
+    };
+    Some(shorter_wait(name, &parts, value).unwrap_or_else(|| value.clone()))
 }
 
 #[cfg(test)]

@@ -190,6 +190,30 @@ fn what_may_be_left_out_is_there_with_its_default_alone() {
     assert_eq!(args(&Value::Null), json!({}));
 }
 
+/// server-everything's tool takes ten seconds by default, in each of three runs.
+#[test]
+fn a_tool_is_not_asked_to_take_its_time() {
+    let of = |name: &str, own: Value| args(&json!({"properties": {name: own}}))[name].clone();
+    let seconds = |about: &str| json!({"type": "number", "default": 10, "description": about});
+    assert_eq!(of("duration", seconds("Of the work in seconds")), json!(1));
+    assert_eq!(of("delay_seconds", seconds("")), json!(1));
+    let mut least = seconds("seconds");
+    least["minimum"] = json!(5);
+    assert_eq!(of("waitSeconds", least), json!(5));
+    for (name, about) in [
+        ("duration", "Of the meeting in minutes"),
+        ("delay", "in milliseconds"),
+        (
+            "timeout_seconds",
+            "how long it may take at most, in seconds",
+        ),
+    ] {
+        assert_eq!(of(name, seconds(about)), json!(10), "{name}: {about}");
+    }
+    let listed = json!({"enum": [5, 10], "default": 10, "description": "in seconds"});
+    assert_eq!(of("duration", listed), json!(10));
+}
+
 #[test]
 fn references_within_the_schema_are_followed_and_circles_end() {
     let schema = json!({"properties": {"x": {"$ref": "#/$defs/X"}}, "required": ["x"],
