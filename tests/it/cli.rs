@@ -1059,3 +1059,17 @@ fn what_can_not_be_printed_is_said_and_never_green() {
         assert!(ended.stderr.contains(said), "{args:?}: {}", ended.stderr);
     }
 }
+
+/// See `docs/decisions/0030-fixed-address.md`: otherwise a start takes half as long again.
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn the_program_is_linked_for_a_fixed_address() {
+    /// `e_type` of an ELF header stands behind its sixteen bytes of identification;
+    /// 2 is `ET_EXEC`.
+    const EXEC: [u8; 2] = 2_u16.to_ne_bytes();
+    let mut header = [0; 18];
+    let mut program = std::fs::File::open(env!("CARGO_BIN_EXE_jelly")).unwrap();
+    program.read_exact(&mut header).unwrap();
+    assert_eq!(&header[..4], b"\x7fELF");
+    assert_eq!(header[16..], EXEC);
+}
