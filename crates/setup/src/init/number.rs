@@ -8,12 +8,14 @@ use serde_json::Value;
 /// ends what takes longer.
 pub(super) fn shorter_wait(name: &str, parts: &Parts<'_>, default: &Value) -> Option<Value> {
     const WAITS: [&str; 5] = ["duration", "delay", "pause", "sleep", "wait"];
+    const LIMITS: [&str; 5] = ["timeout", "time out", "max", "at most", "up to"];
     let name = name.to_ascii_lowercase();
     let text = parts.text("description").unwrap_or_default();
     let said = format!("{name} {}", text.to_ascii_lowercase());
     let in_seconds = said.contains("second") && !said.contains("millisecond");
     if !in_seconds
         || !WAITS.iter().any(|wait| name.starts_with(wait))
+        || LIMITS.iter().any(|limit| said.contains(limit))
         || ["const", "enum"]
             .iter()
             .any(|key| parts.first(key).is_some())

@@ -203,6 +203,8 @@ fn a_tool_is_not_asked_to_take_its_time() {
     for (name, about) in [
         ("duration", "Of the meeting in minutes"),
         ("delay", "in milliseconds"),
+        ("wait_timeout", "in seconds"),
+        ("wait", "Maximum number of seconds to wait for the page"),
         (
             "timeout_seconds",
             "how long it may take at most, in seconds",
