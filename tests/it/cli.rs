@@ -1062,7 +1062,11 @@ fn what_can_not_be_printed_is_said_and_never_green() {
 
 /// See `docs/decisions/0030-fixed-address.md`: otherwise a start takes half as long again.
 #[test]
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[cfg(all(
+    target_os = "linux",
+    target_env = "gnu",
+    not(target_feature = "crt-static")
+))]
 fn the_program_is_linked_for_a_fixed_address() {
     /// `e_type` of an ELF header stands behind its sixteen bytes of identification;
     /// 2 is `ET_EXEC`.

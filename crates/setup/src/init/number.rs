@@ -6,7 +6,7 @@ use serde_json::Value;
 /// A shorter time than the default, where an argument says for how many seconds the
 /// tool works: every run of the plan would wait for it. Not of a time limit, which
 /// ends what takes longer.
-pub(super) fn shorter_wait(name: &str, parts: &Parts<'_>, default: &Value) -> Option<Value> {
+pub(super) fn shorter_wait(name: &str, parts: &Parts<'_>) -> Option<Value> {
     const WAITS: [&str; 5] = ["duration", "delay", "pause", "sleep", "wait"];
     const LIMITS: [&str; 5] = ["timeout", "time out", "max", "at most", "up to"];
     let name = name.to_ascii_lowercase();
@@ -22,7 +22,7 @@ pub(super) fn shorter_wait(name: &str, parts: &Parts<'_>, default: &Value) -> Op
     {
         return None;
     }
-    let long = default.as_f64()?;
+    let long = parts.all("default").find_map(Value::as_f64)?;
     let shorter = number(&name, parts, parts.kind() == Some("integer"))?;
     shorter
         .as_f64()

@@ -208,7 +208,7 @@ impl<'a> Sampler<'a> {
             return None;
         }
         if !is_root && let Some(said) = parts.said() {
-            return Some(shorter_wait(name, &parts, &said).unwrap_or(said));
+            return Some(shorter_wait(name, &parts).unwrap_or(said));
         }
         let Some(choice) = parts.choices.pop() else {
             return match is_root {
@@ -405,7 +405,7 @@ fn default(name: &str, schema: &Value) -> Option<Value> {
         layers: schema.as_object().into_iter().collect(),
         choices: Vec::new(),
     };
-    Some(shorter_wait(name, &parts, value).unwrap_or_else(|| value.clone()))
+    Some(shorter_wait(name, &parts).unwrap_or_else(|| value.clone()))
 }
 
 #[cfg(test)]

@@ -214,6 +214,9 @@ fn a_tool_is_not_asked_to_take_its_time() {
     }
     let listed = json!({"enum": [5, 10], "default": 10, "description": "in seconds"});
     assert_eq!(of("duration", listed), json!(10));
+    let shown = json!({"type": "number", "examples": [30], "description": "in seconds"});
+    let shown = json!({"properties": {"duration": shown}, "required": ["duration"]});
+    assert_eq!(args(&shown), json!({"duration": 30}), "no default");
 }
 
 #[test]
