@@ -16,3 +16,10 @@ pub fn slice<T>(nth: usize, cases: impl IntoIterator<Item = T>) -> Vec<T> {
 pub fn all_cases() -> bool {
     std::env::var("JELLY_TESTS").is_ok_and(|which| which == "all")
 }
+
+/// How many random cases a property is tried with, where each takes long: a
+/// quarter of `all`, or all of them where every case is tested.
+#[must_use]
+pub fn random_cases(all: u32) -> u32 {
+    if all_cases() { all } else { all / 4 }
+}

@@ -186,7 +186,7 @@ fn what_an_anchor_shares_stays_and_everything_else_can_be_edited() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(jelly_base::testing::random_cases(150)))]
 
     #[test]
     fn every_edit_of_any_layout_changes_what_it_says_and_no_other_byte(

@@ -592,7 +592,7 @@ fn comments(text: &str) -> Vec<&str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(jelly_base::testing::random_cases(400)))]
 
     #[test]
     fn setting_any_scalar_changes_its_line_only(

@@ -621,7 +621,7 @@ fn examples() -> Vec<(String, String)> {
 /// Wraps the examples as either value in the shapes, and returns how the wrong
 /// ones come out. Every shape gets every so many of them, and all get a turn.
 fn misjudged(shapes: &[Shape], write: impl Fn(&str) -> String) -> Vec<String> {
-    let every = if all_cases() { 7 } else { 11 };
+    let every = if all_cases() { 7 } else { 23 };
     let mut wrong = Vec::new();
     let examples = examples();
     for (at, shape) in shapes.iter().enumerate() {
@@ -673,7 +673,7 @@ fn value() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(jelly_base::testing::random_cases(400)))]
 
     #[test]
     fn any_text_in_quotes_leaves_an_assertion_one(

@@ -460,7 +460,7 @@ fn any_failure() -> impl Strategy<Value = Failure> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(jelly_base::testing::random_cases(300)))]
 
     #[test]
     fn every_diagnosis_is_whole_and_reproducible(failure in any_failure()) {

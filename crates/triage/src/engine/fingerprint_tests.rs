@@ -289,7 +289,7 @@ fn cause(failure: &Failure) -> (String, String) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(jelly_base::testing::random_cases(400)))]
 
     #[test]
     fn what_is_volatile_never_changes_a_fingerprint(
