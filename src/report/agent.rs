@@ -5,12 +5,11 @@
 
 use super::shorten::{KeptSize, LeftOut};
 use jelly_base::model::{
-    Diagnosis, FailureReport, HelpSummary, Phase, RunReport, SCHEMA_VERSION, Side, Totals, Verdict,
+    FailureReport, HelpSummary, Phase, RunReport, SCHEMA_VERSION, Side, Totals, Verdict, by_cause,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// So many bytes are printed unless another number is asked for.
 pub const AGENT_BYTES: usize = 8192;
@@ -106,7 +105,7 @@ pub struct AgentFailure<'r> {
     pub retryable: Option<bool>,
     /// As in a diagnosis.
     pub root_cause: &'r str,
-    /// The same for all of them.
+    /// Of the first.
     pub fingerprint: &'r str,
     /// Of the first.
     pub message: String,
@@ -182,7 +181,7 @@ fn plan(run: &RunReport) -> AgentPlan<'_> {
         needs_user_help: run.needs_user_help,
         iterations: run.iterations.len(),
         totals: last.map(|last| last.totals).unwrap_or_default(),
-        failures: clusters(failures.unwrap_or_default()),
+        failures: causes(failures.unwrap_or_default()),
         problems: match last {
             Some(_) => Vec::new(),
             None => run.help_summary.iter().flat_map(problems_of).collect(),
@@ -200,31 +199,26 @@ fn problems_of(help: &HelpSummary) -> impl Iterator<Item = AgentProblem<'_>> {
     })
 }
 
-/// Failures of one fingerprint as one, unless another rule advises otherwise.
-fn clusters(failures: &[FailureReport]) -> Vec<AgentFailure<'_>> {
-    let mut found: Vec<AgentFailure<'_>> = Vec::new();
-    let mut places: BTreeMap<(&str, &str, Option<bool>), usize> = BTreeMap::new();
-    for failure in failures {
-        let Diagnosis {
-            fingerprint,
-            rule,
-            retryable,
-            ..
-        } = &failure.diagnosis;
-        let key = (fingerprint.as_str(), rule.as_str(), *retryable);
-        let at = *places.entry(key).or_insert_with(|| {
-            found.push(first(failure));
-            found.len() - 1
-        });
-        if let Some(cluster) = found.get_mut(at) {
-            cluster.count += 1;
-            let place = place(failure);
-            if !cluster.places.contains(&place) {
-                cluster.places.push(place);
+/// The causes, the most frequent first: see [`by_cause`].
+fn causes(failures: &[FailureReport]) -> Vec<AgentFailure<'_>> {
+    let plan = "";
+    let causes = by_cause(failures.iter().map(|failure| (plan, failure)));
+    let of_cause = |all: Vec<usize>| {
+        let mut places: Vec<String> = Vec::new();
+        for at in &all {
+            let place = place(&failures[*at]);
+            if !places.contains(&place) {
+                places.push(place);
             }
         }
-    }
-    found.sort_by_key(|cluster| std::cmp::Reverse(cluster.count));
+        AgentFailure {
+            count: all.len(),
+            places,
+            ..first(&failures[all[0]])
+        }
+    };
+    let mut found: Vec<AgentFailure<'_>> = causes.into_iter().map(of_cause).collect();
+    found.sort_by_key(|cause| std::cmp::Reverse(cause.count));
     found
 }
 
@@ -353,6 +347,7 @@ mod tests {
         let last = run.iterations.last_mut().unwrap();
         for (at, failure) in last.failures.iter_mut().enumerate() {
             failure.diagnosis.fingerprint = format!("j2:{at:016x}");
+            failure.message = "n".repeat(at + 1);
         }
         let different = read(&[run], AGENT_BYTES);
         let shown = different["plans"][0]["failures"].as_array().unwrap().len();

@@ -4,10 +4,11 @@
 //! Main types: [`RepairKind`] and [`HelpKind`]; [`RunEnd`], by which runs are
 //! compared.
 
-use super::view::{self, CauseKey, shape};
 use jelly_base::model::{
-    ActionKind, FailureReport, HelpProblem, HelpSummary, RepairReport, RunReport,
+    ActionKind, CauseKey, FailureReport, HelpProblem, HelpSummary, RepairReport, RunReport,
+    is_unexplained,
 };
+use jelly_base::text::without_numbers;
 use std::collections::BTreeSet;
 
 /// So many repairs of one id that differ in more than numbers are told one by
@@ -40,11 +41,11 @@ pub(super) fn repair_kinds<'r, F: Copy + PartialEq>(
 ) -> Vec<RepairKind<'r, F>> {
     let mut kinds: Vec<RepairKind<'r, F>> = Vec::new();
     for (repair, fate) in repairs {
-        let why = shape(&repair.explanation);
+        let why = without_numbers(&repair.explanation);
         let is_of_id = |kind: &RepairKind<'r, F>| kind.first.id == repair.id && kind.fate == fate;
         let same = kinds
             .iter()
-            .position(|kind| is_of_id(kind) && shape(&kind.first.explanation) == why);
+            .position(|kind| is_of_id(kind) && without_numbers(&kind.first.explanation) == why);
         let at = same.or_else(|| {
             let of_id = kinds.iter().filter(|kind| is_of_id(kind)).count();
             let last = kinds.iter().rposition(is_of_id);
@@ -104,8 +105,8 @@ pub struct RunEnd {
 type Sighted = (CauseKey, Option<String>);
 
 fn sighted(failure: &FailureReport) -> Sighted {
-    let unexplained = view::is_unexplained(&failure.diagnosis);
-    let command = unexplained.then(|| shape(&failure.argv.join(" ")));
+    let unexplained = is_unexplained(&failure.diagnosis);
+    let command = unexplained.then(|| without_numbers(&failure.argv.join(" ")));
     (CauseKey::of(failure), command)
 }
 

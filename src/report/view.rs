@@ -10,8 +10,8 @@ use super::words::{self, exit};
 use jelly_base::model::{
     Advice, Assertion, BeforeAfter, Diagnosis, FailureReport, HelpProblem, HookReport, HttpFacts,
     IterationReport, MismatchPlace, Offers, Outcome, Phase, RepairReport, RunReport, Rung,
-    ServerReport, StepReport, TextDifference, Unaccepted, Unlisted, Verdict, WireCheck, deciding,
-    json_word,
+    ServerReport, StepReport, TextDifference, Unaccepted, Unlisted, Verdict, WireCheck, by_cause,
+    deciding, json_word,
 };
 use jelly_base::text::{self, close_names, one_line, plural, shell_word};
 use std::collections::HashMap;
@@ -146,83 +146,28 @@ pub(super) struct FailureCluster<'r> {
     pub(super) left_out: Vec<String>,
 }
 
-/// Nothing is stored yet for a snapshot: one thing to do, whatever its name.
-const MISSING_SNAPSHOT: &str = "missing_snapshot";
-
-/// By what failures are taken for those of one cause.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct CauseKey {
-    /// Absent where the cause is known: it is one at whatever server.
-    server: Option<String>,
-    blame: String,
-    /// What a server's configuration says may change it after the fingerprint
-    /// was made.
-    rule: String,
-    fingerprint: String,
-}
-
-impl CauseKey {
-    pub(super) fn of(failure: &FailureReport) -> Self {
-        let diagnosis = &failure.diagnosis;
-        let server = failure.server.clone();
-        Self {
-            server: server.filter(|_| is_unexplained(diagnosis)),
-            blame: blame(diagnosis, diagnosis.flaky),
-            rule: diagnosis.rule.clone(),
-            fingerprint: diagnosis.fingerprint.clone(),
+/// The failures of an iteration by cause, in the order of their first: see [`by_cause`].
+pub(super) fn failure_clusters(iteration: &IterationReport) -> Vec<FailureCluster<'_>> {
+    let plan = "";
+    let failures = &iteration.failures;
+    let causes = by_cause(failures.iter().map(|failure| (plan, failure)));
+    let mut home = vec![0; failures.len()];
+    for (cause, places) in causes.iter().enumerate() {
+        for place in places {
+            home[*place] = cause;
         }
     }
-}
-
-/// Whether nothing says why: that it ended, and how, is alike for many causes.
-pub(super) fn is_unexplained(diagnosis: &Diagnosis) -> bool {
-    let evidence = diagnosis.evidence.as_ref();
-    diagnosis.ambiguous && evidence.is_none_or(|evidence| evidence.field.starts_with("exit."))
-}
-
-/// The failures of an iteration by cause, in the order of their first. Those
-/// that differ in numbers only are shown as one.
-pub(super) fn failure_clusters(iteration: &IterationReport) -> Vec<FailureCluster<'_>> {
-    let mut clusters: Vec<FailureCluster<'_>> = Vec::new();
-    let mut of_cause: HashMap<CauseKey, usize> = HashMap::new();
-    let mut of_shape: HashMap<(Option<&str>, String, String), usize> = HashMap::new();
+    let of_cause = |places: Vec<usize>| FailureCluster {
+        failures: places.into_iter().map(|at| &failures[at]).collect(),
+        left_out: Vec::new(),
+    };
+    let mut clusters: Vec<FailureCluster<'_>> = causes.into_iter().map(of_cause).collect();
+    let mut end = 0;
     for group in failure_groups(iteration) {
-        let mut at = 0;
-        for failure in group.failures {
-            let diagnosis = &failure.diagnosis;
-            let same = CauseKey::of(failure);
-            let said = match diagnosis.root_cause == MISSING_SNAPSHOT {
-                true => MISSING_SNAPSHOT.to_owned(),
-                false => [&*diagnosis.rule, " ", &shape(&failure.message)].concat(),
-            };
-            // What is only alike may have two causes at two servers.
-            let alike = (failure.server.as_deref(), same.blame.clone(), said);
-            let known = of_cause.get(&same).or_else(|| of_shape.get(&alike));
-            at = *known.unwrap_or(&clusters.len());
-            of_cause.insert(same, at);
-            of_shape.insert(alike, at);
-            match clusters.get_mut(at) {
-                Some(cluster) => cluster.failures.push(failure),
-                None => clusters.push(FailureCluster {
-                    failures: vec![failure],
-                    left_out: Vec::new(),
-                }),
-            }
-        }
-        clusters[at].left_out.extend(group.left_out);
+        end += group.failures.len();
+        clusters[home[end - 1]].left_out.extend(group.left_out);
     }
     clusters
-}
-
-/// A text without its numbers, and without the words that hold some.
-pub(super) fn shape(text: &str) -> String {
-    let words = text.split_inclusive(|c: char| !c.is_alphanumeric());
-    words
-        .map(|word| match word.contains(|c: char| c.is_ascii_digit()) {
-            true => "0",
-            false => word,
-        })
-        .collect()
 }
 
 /// What became of a repair.

@@ -2,7 +2,7 @@
 //! alike: the others are counted at the end of the iteration, and each stands
 //! in the report.
 
-use crate::report::view::shape;
+use jelly_base::text::without_numbers;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -57,7 +57,10 @@ impl AlikeLines {
             rest.as_before.push(step.to_owned());
             return false;
         }
-        let of_shape = self.shapes.entry(hash(&(word, shape(why)))).or_default();
+        let of_shape = self
+            .shapes
+            .entry(hash(&(word, without_numbers(why))))
+            .or_default();
         *of_shape += 1;
         let tells = *of_shape <= OF_A_SHAPE && self.told < OF_AN_ITERATION;
         if tells {

@@ -2,11 +2,11 @@
 //!
 //! Main type: [`CallSummary`].
 
-use super::{Diagnosis, ErrorCategory, FailureReport, RunReport, Side, Totals, Verdict};
-use indexmap::IndexMap;
+use super::{Diagnosis, ErrorCategory, FailureReport, RunReport, Side, Totals, Verdict, by_cause};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 /// Verdict, totals and causes over all plans, made of their reports alone: the
 /// same whether one call ran them or many.
@@ -21,8 +21,11 @@ pub struct CallSummary {
 /// One cause with the failures that it stands behind, over all plans.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunCluster {
-    /// Of the cause.
+    /// Of the first failure.
     pub fingerprint: String,
+    /// Those of the others, where they differ in numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
     /// Failures of the plans' last iterations.
     pub count: u64,
     /// The kind of cause in a snake_case word.
@@ -60,24 +63,38 @@ impl CallSummary {
 }
 
 fn clusters(plans: &[RunReport]) -> Vec<RunCluster> {
-    let mut clusters: IndexMap<&str, RunCluster> = IndexMap::new();
-    for plan in plans {
-        let last = plan.iterations.last();
-        for failure in last.into_iter().flat_map(|last| &last.failures) {
-            let cluster = clusters.entry(&failure.diagnosis.fingerprint);
-            let cluster = cluster.or_insert_with(|| RunCluster::first(plan, failure));
-            cluster.count += 1;
-            if cluster.plans.last() != Some(&plan.plan.path) {
-                cluster.plans.push(plan.plan.path.clone());
-            }
-        }
-    }
-    let mut clusters: Vec<RunCluster> = clusters.into_values().collect();
+    let failures: Vec<(&RunReport, &FailureReport)> = plans
+        .iter()
+        .filter_map(|plan| Some((plan, plan.iterations.last()?)))
+        .flat_map(|(plan, last)| last.failures.iter().map(move |failure| (plan, failure)))
+        .collect();
+    let causes = by_cause(failures.iter().map(|(plan, one)| (&*plan.plan.path, *one)));
+    let of_cause = |places: Vec<usize>| RunCluster::of(places.iter().map(|at| failures[*at]));
+    let mut clusters: Vec<RunCluster> = causes.into_iter().filter_map(of_cause).collect();
     clusters.sort_by_key(|cluster| Reverse(cluster.count));
     clusters
 }
 
 impl RunCluster {
+    /// Of the failures of one cause; nothing where there are none.
+    fn of<'r>(failures: impl Iterator<Item = (&'r RunReport, &'r FailureReport)>) -> Option<Self> {
+        let mut failures = failures.peekable();
+        let (plan, failure) = *failures.peek()?;
+        let mut cluster = Self::first(plan, failure);
+        let mut known = HashSet::from([&failure.diagnosis.fingerprint]);
+        for (plan, failure) in failures {
+            let fingerprint = &failure.diagnosis.fingerprint;
+            if known.insert(fingerprint) {
+                cluster.also.push(fingerprint.clone());
+            }
+            cluster.count += 1;
+            if cluster.plans.last() != Some(&plan.plan.path) {
+                cluster.plans.push(plan.plan.path.clone());
+            }
+        }
+        Some(cluster)
+    }
+
     fn first(plan: &RunReport, failure: &FailureReport) -> Self {
         let Diagnosis {
             fingerprint,
@@ -92,6 +109,7 @@ impl RunCluster {
         let place: Vec<&str> = place.into_iter().flatten().map(String::as_str).collect();
         Self {
             fingerprint: fingerprint.clone(),
+            also: Vec::new(),
             count: 0,
             root_cause: root_cause.clone(),
             side: *side,

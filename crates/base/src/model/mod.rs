@@ -8,6 +8,7 @@
 mod budget;
 mod call;
 mod call_summary;
+mod causes;
 mod coverage;
 mod diagnosis;
 mod doctor;
@@ -42,6 +43,7 @@ pub use crate::mcp::Era;
 pub use budget::{Budgets, Spent, Track};
 pub use call::CallReport;
 pub use call_summary::{CallSummary, RunCluster};
+pub use causes::{CauseKey, by_cause, is_unexplained};
 pub use coverage::{Coverage, CoverageItem, CoverageKind, CoverageTotal};
 pub use diagnosis::{
     Advice, Diagnosis, ErrorCategory, Evidence, Repeated, SharedAdvice, Side, Standing, Suspect,

@@ -41,5 +41,5 @@ pub use volatile::{Varying, Volatile, varying, without_volatile};
 pub use word_list::WordList;
 pub use words::{
     capitalised, first_names, human_duration, is_variable_name, json_type, lines, listed, one_line,
-    plural, truncate, truncate_middle, variable_name,
+    plural, truncate, truncate_middle, variable_name, without_numbers,
 };

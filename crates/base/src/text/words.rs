@@ -180,6 +180,18 @@ pub fn human_duration(duration: Duration) -> String {
     text
 }
 
+/// A text without its numbers, and without the words that hold some.
+#[must_use]
+pub fn without_numbers(text: &str) -> String {
+    let words = text.split_inclusive(|c: char| !c.is_alphanumeric());
+    words
+        .map(|word| match word.contains(|c: char| c.is_ascii_digit()) {
+            true => "0",
+            false => word,
+        })
+        .collect()
+}
+
 /// The JSON type's name as plans and schemas write it; whole numbers are
 /// `integer`.
 #[must_use]
