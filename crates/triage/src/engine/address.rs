@@ -95,7 +95,11 @@ fn is_page(before: &str) -> bool {
 }
 
 fn is_this_machine(host: &str) -> bool {
-    matches!(host, "localhost" | "::1" | "0.0.0.0" | "127.0.0.1") || host.starts_with("127.")
+    // Others of that network are given to services of their own.
+    matches!(
+        host,
+        "localhost" | "::1" | "0.0.0.0" | "127.0.0.1" | "127.0.1.1"
+    )
 }
 
 /// A host's name or address, and no file with a line number, no time of day.

@@ -42,7 +42,8 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
         ("message", message, &f.message, 1),
         ("text", text, &f.text, 2),
     ] {
-        let Some(said) = said.filter(|said| !is_nothing(said.trim())) else {
+        let says = |said: &String| !said.trim().is_empty() && !is_nothing(said.trim());
+        let Some(said) = said.filter(says) else {
             continue;
         };
         // What the message tells as another tool's error, the text says with its stack.
@@ -152,22 +153,30 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     }
 }
 
-/// Whether a type is a class of the product's by its namespace, whatever it is called, and
-/// the text tells that it was thrown.
+/// Whether a type is a class of the product's, whatever it is called, by its namespace or by
+/// the frames right below it, and the text tells that it was thrown.
 fn thrown_by_name(type_: &str, f: &Failure) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || "._:\\".contains(c);
-    let is_class = type_.contains(['\\', '.', ':'])
+    let is_qualified = type_.contains(['\\', '.', ':']);
+    // Two words in one are no word of a writer's.
+    let is_two = || type_.matches(char::is_uppercase).count() > 1;
+    let is_class = (is_qualified || is_two())
         && type_.chars().all(is_name)
         && type_.rsplit(['\\', '.', ':']).next().is_some_and(|last| {
             last.starts_with(char::is_uppercase) && last.contains(char::is_lowercase)
         });
     let text = f.text.as_deref().unwrap_or_default();
-    is_class
-        && text.lines().any(|line| {
-            line.trim_start()
-                .strip_prefix(type_)
-                .is_some_and(|rest| rest.starts_with(": "))
-        })
+    let mut lines = text.lines().map(str::trim_start).peekable();
+    while let Some(line) = lines.next() {
+        let is_told = line
+            .strip_prefix(type_)
+            .is_some_and(|rest| rest.starts_with(": "));
+        let is_frame = |next: &&str| next.starts_with("at ") || next.starts_with("❯ ");
+        if is_class && is_told && (is_qualified || lines.peek().is_some_and(is_frame)) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether Minitest says that an assertion failed: its type is the test's own name.
@@ -386,12 +395,21 @@ fn waited_for_network(f: &Failure) -> bool {
 }
 
 /// Whether a line of the test itself reads a file and gives it to a parser of Python or
-/// JavaScript, which refuses it.
+/// JavaScript, which refuses it; or names a file, as pytest shows it, that is read so.
 fn parses_own_file(f: &Failure) -> bool {
     static PARSES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         RegexBuilder::new(
             r"\b(?:json\.loads?|yaml\.(?:safe_)?load|tomllib\.loads?|JSON\.parse|parse)\((?:[^\n]*[^.\w\n])?(?:open\(|[^\n]*(?:\.read_text\(|\breadFileSync\())",
         )
+        .unicode(false)
+        .build()
+        .ok()
+    });
+    static NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        RegexBuilder::new(
+            r#"^>[^\n]*["'][\w./-]+\.(?:json|ya?ml|toml)["'][^\n]*\n(?s:.*)\b(?:json|yaml|tomllib)\.(?:safe_)?load\("#,
+        )
+        .multi_line(true)
         .unicode(false)
         .build()
         .ok()
@@ -403,11 +421,12 @@ fn parses_own_file(f: &Failure) -> bool {
         " in JSON at ",
     ];
     let text = f.text.as_deref().unwrap_or_default();
+    let shows = |form: &LazyLock<Option<Regex>>| {
+        form.as_ref()
+            .is_some_and(|form| form.is_match(text.as_bytes()))
+    };
     REFUSALS.iter().any(|refusal| text.contains(refusal))
-        && origin(f) == Origin::Test
-        && PARSES
-            .as_ref()
-            .is_some_and(|parses| parses.is_match(text.as_bytes()))
+        && (origin(f) == Origin::Test && shows(&PARSES) || shows(&NAMES))
 }
 
 /// What the condition that failed, as bats shows it, asks for and nothing else: a variable
