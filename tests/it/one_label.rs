@@ -240,6 +240,38 @@ fn every_fault_has_one_label_in_run_report_and_history() {
 }
 
 #[test]
+fn what_a_run_tells_apart_the_triage_of_its_report_tells_apart() {
+    let project = Project::empty();
+    let steps = json!([
+        {"id": "lacks", "server": "a", "tool": "fail", "args": {"message": "No module named 'pandas'"}},
+        {"id": "differs", "server": "a", "tool": "echo", "args": {"message": "hi"},
+            "expect": {"text": {"equals": "No module named 'pandas'"}}},
+        {"id": "unknown", "server": "a", "tool": "nonexist", "expect": {"is_error": true, "text": {"contains": "y"}}},
+    ]);
+    // What the server says at its start stands beside each of them.
+    let said = "stderr=ModuleNotFoundError: No module named 'pandas'";
+    let plan = json!({
+        "version": 1,
+        "servers": {"a": {"command": JELLY, "args": ["mock", "--fault", said]}},
+        "steps": steps,
+    });
+    project.write("plan.yaml", plan.to_string());
+    let run = project.run(&[]);
+    assert_eq!(run.last().failures().len(), 3);
+    let args = ["triage", "reports/latest/junit.xml", "-f", "json"];
+    let ended = project.jelly(&args).output();
+    let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let causes = told["clusters"].as_array().unwrap();
+    let roots: BTreeSet<&str> = causes
+        .iter()
+        .map(|cause| cause["root_cause"].as_str().unwrap())
+        .collect();
+    let wanted = ["missing_module", "assertion_mismatch", "unknown_tool"];
+    assert_eq!(roots, BTreeSet::from(wanted), "{told}");
+    assert!(causes.iter().all(|cause| cause["count"] == 1), "{told}");
+}
+
+#[test]
 fn doctor_and_run_give_a_server_that_does_not_start_one_label() {
     let project = Project::empty();
     project.write("script.js", "const x = 1;\nrequire('./gone');\n");

@@ -8,7 +8,11 @@ use std::fs;
 use std::path::Path;
 
 /// The reports; beside each stands, by class and name, which reason a failure has.
-const REPORTS: [&str; 8] = [
+const REPORTS: [&str; 12] = [
+    "robot",
+    "vitest",
+    "mocha-hosts",
+    "go-callers",
     "pytest",
     "surefire",
     "playwright",

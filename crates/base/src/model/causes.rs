@@ -1,10 +1,10 @@
 //! Failures of a run → causes: one count, wherever a run is told.
 //!
-//! Main function: [`by_cause`].
+//! Main functions: [`by_cause`], [`reported_by_cause`].
 
-use super::{Diagnosis, ErrorCategory, FailureReport, Side};
+use super::{Diagnosis, ErrorCategory, FailureReport, FailureView, Side};
 use crate::text::without_numbers;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// By what failures are taken for those of one cause.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,7 +58,14 @@ impl CauseKey {
 #[must_use]
 pub fn is_unexplained(diagnosis: &Diagnosis) -> bool {
     let evidence = diagnosis.evidence.as_ref();
-    diagnosis.ambiguous && evidence.is_none_or(|evidence| evidence.field.starts_with("exit."))
+    unexplained(
+        diagnosis.ambiguous,
+        evidence.map(|evidence| &*evidence.field),
+    )
+}
+
+fn unexplained(ambiguous: bool, field: Option<&str>) -> bool {
+    ambiguous && field.is_none_or(|field| field.starts_with("exit."))
 }
 
 /// So many causes that differ in numbers only are one; fewer may be as many.
@@ -73,25 +80,75 @@ const MISSING_SNAPSHOT: &str = "missing_snapshot";
 pub fn by_cause<'f>(
     failures: impl IntoIterator<Item = (&'f str, &'f FailureReport)>,
 ) -> Vec<Vec<usize>> {
-    let failures: Vec<(&str, &FailureReport)> = failures.into_iter().collect();
+    let told = failures.into_iter().map(|(plan, failure)| Told {
+        plan,
+        server: failure.server.as_deref(),
+        rule: &failure.diagnosis.rule,
+        root_cause: &failure.diagnosis.root_cause,
+        message: &failure.message,
+        key: CauseKey::of(failure),
+    });
+    causes_of(&told.collect::<Vec<_>>())
+}
+
+/// The same of failures of runs that a report tells of, those at these places among the
+/// `views`; what is returned are places among the `views`, too.
+#[must_use]
+pub fn reported_by_cause(views: &[FailureView<'_>], places: &[usize]) -> Vec<Vec<usize>> {
+    let told = places.iter().map(|at| {
+        let view = &views[*at];
+        let diagnosis = view.kind;
+        let field = view.evidence.map(|(field, _)| field);
+        let is_unexplained = unexplained(diagnosis.ambiguous, field);
+        Told {
+            plan: "",
+            // It names the plan and the server.
+            server: Some(view.classname),
+            rule: &diagnosis.rule,
+            root_cause: &diagnosis.root_cause,
+            message: view.message.unwrap_or_default(),
+            key: CauseKey {
+                server: is_unexplained.then(|| view.classname.to_owned()),
+                label: diagnosis.into(),
+                rule: diagnosis.rule.clone(),
+                fingerprint: view.fingerprint.to_owned(),
+            },
+        }
+    });
+    let causes = causes_of(&told.collect::<Vec<_>>()).into_iter();
+    causes
+        .map(|cause| cause.into_iter().map(|at| places[at]).collect())
+        .collect()
+}
+
+/// What is told of a failure, wherever it is.
+struct Told<'f> {
+    plan: &'f str,
+    server: Option<&'f str>,
+    rule: &'f str,
+    root_cause: &'f str,
+    message: &'f str,
+    key: CauseKey,
+}
+
+fn causes_of(failures: &[Told<'_>]) -> Vec<Vec<usize>> {
     let mut causes: Vec<Vec<usize>> = Vec::new();
-    let mut of_key: HashMap<(Option<&str>, CauseKey), usize> = HashMap::new();
-    for (at, (plan, failure)) in failures.iter().enumerate() {
-        let key = CauseKey::of(failure);
+    let mut of_key: HashMap<(Option<&str>, &CauseKey), usize> = HashMap::new();
+    for (at, failure) in failures.iter().enumerate() {
         // A server's name means something in its plan only.
-        let key = (key.server.is_some().then_some(*plan), key);
-        let cause = *of_key.entry(key).or_insert_with(|| {
+        let plan = failure.key.server.is_some().then_some(failure.plan);
+        let cause = *of_key.entry((plan, &failure.key)).or_insert_with(|| {
             causes.push(Vec::new());
             causes.len() - 1
         });
         causes[cause].push(at);
     }
-    join_alike(&failures, &mut causes);
+    join_alike(failures, &mut causes);
     causes
 }
 
 /// Joins those that differ in numbers only.
-fn join_alike(failures: &[(&str, &FailureReport)], causes: &mut Vec<Vec<usize>>) {
+fn join_alike(failures: &[Told<'_>], causes: &mut Vec<Vec<usize>>) {
     type Alike<'f> = (
         &'f str,
         Option<&'f str>,
@@ -101,29 +158,29 @@ fn join_alike(failures: &[(&str, &FailureReport)], causes: &mut Vec<Vec<usize>>)
     );
     let mut alike: HashMap<Alike<'_>, Vec<usize>> = HashMap::new();
     for (cause, places) in causes.iter().enumerate() {
-        let (plan, failure) = failures[places[0]];
-        let diagnosis = &failure.diagnosis;
-        let is_missing = diagnosis.root_cause == MISSING_SNAPSHOT;
-        let said = (!is_missing).then(|| without_numbers(&failure.message));
+        let failure = &failures[places[0]];
+        let is_missing = failure.root_cause == MISSING_SNAPSHOT;
+        let said = (!is_missing).then(|| without_numbers(failure.message));
         // What is only alike may have two causes at two servers.
-        let server = failure.server.as_deref();
-        let key = (plan, server, diagnosis.into(), &*diagnosis.rule, said);
+        let key = (
+            failure.plan,
+            failure.server,
+            failure.key.label,
+            failure.rule,
+            said,
+        );
         alike.entry(key).or_default().push(cause);
     }
-    let mut gone = HashSet::new();
     for ((.., said), together) in alike {
         if said.is_none() || together.len() >= ALIKE {
             for other in &together[1..] {
                 let mut taken = std::mem::take(&mut causes[*other]);
                 causes[together[0]].append(&mut taken);
-                gone.insert(*other);
             }
             causes[together[0]].sort_unstable();
         }
     }
-    if !gone.is_empty() {
-        causes.retain(|places| !places.is_empty());
-    }
+    causes.retain(|places| !places.is_empty());
 }
 
 #[cfg(test)]

@@ -22,9 +22,11 @@ use super::words;
 use crate::engine::skeleton;
 use foldhash::quality::RandomState;
 use jelly_base::model::{
-    Cluster, Evidence, FailureStatus, FailureView, Failures, KnownAdvice, Side,
+    Cluster, Evidence, FailureStatus, FailureView, Failures, KnownAdvice, Side, reported_by_cause,
 };
+use regex::Regex;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::LazyLock;
 
 /// A failure, by its place, that is a consequence of what is not the code's.
 pub(super) struct Consequence {
@@ -48,8 +50,16 @@ pub(super) fn clusters(
 ) -> (Vec<Cluster>, Vec<Consequence>) {
     let views: Vec<FailureView<'_>> = failures.iter().collect();
     let addresses = Addresses::told_by(&views, mentions);
-    let mut groups = group(&views, &addresses, mentions);
-    let followers = followers(&views);
+    let (labelled, others): (Vec<usize>, Vec<usize>) = (0..views.len()).partition(|at| {
+        let told = mentions.get(views[*at].report);
+        told.is_some_and(|told| told.is_labelled(&views[*at]))
+    });
+    let mut groups = group(&views, &others, &addresses, mentions);
+    let mut followers = followers(&views);
+    if !labelled.is_empty() {
+        let is_other = |at: &usize| others.binary_search(at).is_ok();
+        followers.retain(|follower, cause| is_other(follower) && is_other(cause));
+    }
     adopt(&mut groups, &followers);
     join_alike(&views, &mut groups, &addresses);
     join_stages(&views, &mut groups, &addresses);
@@ -60,6 +70,15 @@ pub(super) fn clusters(
     join_missing(&views, &mut groups, mentions);
     join_signs(&views, &mut groups, mentions);
     take_victims(&views, &mut groups, mentions, &addresses, failed_at);
+    groups.extend(
+        reported_by_cause(&views, &labelled)
+            .into_iter()
+            .map(|victims| Group {
+                fingerprints: fingerprints_of(&views, &victims),
+                victims,
+                ..Group::default()
+            }),
+    );
     // There may be as many causes as failures, and both take their room.
     drop(views);
     groups.retain(|group| !group.victims.is_empty());
@@ -91,8 +110,15 @@ pub(super) fn clusters(
     (clusters, consequences)
 }
 
+/// The fingerprints of these failures, each once.
+fn fingerprints_of(views: &[FailureView<'_>], victims: &[usize]) -> Vec<String> {
+    let all: BTreeSet<&str> = victims.iter().map(|at| views[*at].fingerprint).collect();
+    all.into_iter().map(str::to_owned).collect()
+}
+
 fn group(
     views: &[FailureView<'_>],
+    those: &[usize],
     addresses: &Addresses,
     mentions: &HashMap<String, Mentions>,
 ) -> Vec<Group> {
@@ -101,7 +127,7 @@ fn group(
     let answers = answers_apart(views, mentions);
     type Apart<'v> = (&'v str, Option<usize>, Option<usize>, Option<&'v str>);
     let mut places: HashMap<Apart<'_>, usize, RandomState> = HashMap::default();
-    for (index, view) in views.iter().enumerate() {
+    for (index, view) in those.iter().map(|at| (*at, &views[*at])) {
         let (host, answer) = (hosts.get(&index), answers.get(&index));
         let panic = file_of_panic(view);
         let key = (view.fingerprint, host.copied(), answer.copied(), panic);
@@ -342,7 +368,11 @@ fn join_alike(views: &[FailureView<'_>], groups: &mut [Group], addresses: &Addre
                 false => skeleton(evidence),
             };
             let server = addresses.apart(first, view);
-            let words = (root_cause, server, asks, skeleton(said), evidence);
+            let mut skeleton = skeleton(said);
+            if begins_with_function(said) {
+                skeleton = without_codes(&skeleton);
+            }
+            let words = (root_cause, server, asks, skeleton, evidence);
             let whole = format!("{whole} {told}");
             alike.entry(words).or_default().push((at, whole));
         }
@@ -355,8 +385,9 @@ fn join_alike(views: &[FailureView<'_>], groups: &mut [Group], addresses: &Addre
         // The same words of two functions are two causes.
         let words: BTreeSet<&String> = places.iter().map(|(_, said)| said).collect();
         let differ = root_cause != "code_exception" || words.len() == places.len();
+        let names = || places.iter().all(|(_, said)| begins_with_function(said));
         if let [(first, _), others @ ..] = places.as_slice()
-            && (sure || places.len() >= ALIKE)
+            && (sure || places.len() >= ALIKE || names())
             && differ
         {
             for (other, _) in others {
@@ -367,6 +398,28 @@ fn join_alike(views: &[FailureView<'_>], groups: &mut [Group], addresses: &Addre
     for group in groups {
         group.victims.sort_unstable();
     }
+}
+
+/// Whether a message begins with the name of a function, as in `price_label: no symbol for
+/// currency GBP`: two such sentences that differ in a value are of one function.
+fn begins_with_function(said: &str) -> bool {
+    static FUNCTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"\A(?:\w*(?:Error|Exception): )?(?:[a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]+)+|[a-z_]\w*\(\)): ").ok()
+    });
+    FUNCTION
+        .as_ref()
+        .is_some_and(|function| function.is_match(said))
+}
+
+/// A sentence without codes of capitals: of a currency, a country, a unit.
+fn without_codes(said: &str) -> String {
+    let is_code = |word: &str| {
+        let word = word.trim_matches(|c: char| c.is_ascii_punctuation());
+        (2..=4).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_uppercase())
+    };
+    let words = said.split(' ');
+    let words = words.map(|word| if is_code(word) { "CODE" } else { word });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Joins cases of one test that fail at one line, and failures of tests that

@@ -16,7 +16,7 @@ const NAME: usize = 200;
 
 /// Words that give a sentence away, and what it may be: with the element as it was looked
 /// for, with its name, or with its role and its name.
-const SENTENCES: [(&str, &[&str]); 18] = [
+const SENTENCES: [(&str, &[&str]); 19] = [
     // Playwright
     ("- waiting for ", &[r"- waiting for (?P<what>[^\n]+)"]),
     (
@@ -74,6 +74,10 @@ const SENTENCES: [(&str, &[&str]); 18] = [
         &[r"lement with locator '(?P<what>[^'\n]+)' (?:was )?not found"],
     ),
     (
+        " should have contained element ",
+        &[r"age should have contained element '(?P<what>[^'\n]+)' but did not"],
+    ),
+    (
         " not visible after ",
         &[r"lement '(?P<what>[^'\n]+)' not visible after \d"],
     ),
@@ -111,9 +115,10 @@ const SENTENCES: [(&str, &[&str]); 18] = [
 ];
 
 /// Whole descriptions of an element, with its `id`, its `dom` id, or its role and name.
-const DESCRIPTIONS: [&str; 9] = [
+const DESCRIPTIONS: [&str; 10] = [
     r#"^[Gg]et_?[Bb]y_?[Tt]est_?[Ii]d\(['"](?P<id>[^'"]+)['"]\)$"#,
     r#"^(?:\w+|\*)?\[data-(?:test-?id|test|cy|qa|e2e|hook|automation-?id)=['"]?(?P<id>[\w.:/-]+)['"]?\]$"#,
+    r"^data(?:-(?:test-?id|test|cy|qa|e2e)=|:[\w-]+:)(?P<id>[\w.:/-]+)$",
     r#"^\.?//(?:\w+|\*)\[@data-(?:test-?id|test|cy|qa|e2e|hook|automation-?id)=['"](?P<id>[^'"]+)['"]\]$"#,
     r"^(?:\w+|\*)?#(?P<dom>[A-Za-z][\w-]*)$",
     r#"^(?:\.?//)?(?:\w+|\*)?\[@?id=['"]?(?P<dom>[\w.:-]+)['"]?\]$"#,

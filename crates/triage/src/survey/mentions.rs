@@ -25,7 +25,7 @@ use foldhash::quality::RandomState;
 use indexmap::IndexSet;
 use jelly_base::model::{Failure, FailureView, TriagedFailure};
 use regex::Regex;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 
@@ -48,6 +48,8 @@ pub struct Mentions {
     of: HashMap<(u64, u64), u32, RandomState>,
     /// How many of the subjects were signs.
     signs: usize,
+    /// Those of which jelly told the cause when it ran them.
+    labelled: HashSet<(u64, u64), RandomState>,
 }
 
 impl Mentions {
@@ -58,7 +60,12 @@ impl Mentions {
         failure: &Failure,
         triaged: &TriagedFailure,
     ) -> bool {
-        if self.of.len() >= FAILURES || self.subjects.len() >= SUBJECTS {
+        if self.of.len().max(self.labelled.len()) >= FAILURES || self.subjects.len() >= SUBJECTS {
+            return false;
+        }
+        if failure.label.is_some() {
+            let case = key(ordinal, &triaged.diagnosis.fingerprint);
+            self.labelled.insert(case);
             return false;
         }
         let mut mentioned = mentioned(failure, triaged);
@@ -91,6 +98,12 @@ impl Mentions {
 
     pub(super) fn is_empty(&self) -> bool {
         self.of.is_empty()
+    }
+
+    /// Whether jelly ran this, and its report tells the cause: nothing else is looked for.
+    pub(super) fn is_labelled(&self, failure: &FailureView<'_>) -> bool {
+        let case = || key(failure.ordinal, failure.fingerprint);
+        !self.labelled.is_empty() && self.labelled.contains(&case())
     }
 
     /// The element or the field that a failure of the report misses.

@@ -10,6 +10,7 @@
 mod account;
 mod addresses;
 mod advise;
+mod ailing;
 mod apart;
 mod cluster;
 mod collect;

@@ -7,7 +7,7 @@ use super::lacks::SubjectKind;
 use super::mentions::Mentions;
 use aho_corasick::{AhoCorasick, MatchKind};
 use jelly_base::model::FailureView;
-use regex::Regex;
+use regex::{Captures, Regex};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
@@ -156,7 +156,7 @@ fn sentence(view: &FailureView<'_>) -> Option<(String, bool)> {
     });
     let cause = view.kind.root_cause.as_str();
     if OF_ANY.contains(&cause) {
-        return None;
+        return error_that_came(view).map(|said| (said, false));
     }
     // The name of a hook is not what it says, and neither is the class of an exception.
     let evidence = view
@@ -199,19 +199,39 @@ fn sentence(view: &FailureView<'_>) -> Option<(String, bool)> {
     is_sentence.then(|| (numberless(said), is_of_language))
 }
 
+/// The error that came beside a value, as tests of Go say it: `Weight("2 t") = 0, weight "t":
+/// unknown unit; want 2000`.
+fn error_that_came(view: &FailureView<'_>) -> Option<String> {
+    static CAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r#"\) = [^,\n]+, ((?:[^;:\n]*"[^"\n]+"[^;:\n]*|[^;:\n]+): [^;\n]+); (?:want|expected) "#).ok()
+    });
+    let evidence = view.evidence.map(|(_, text)| text);
+    let texts = [evidence, view.message].into_iter().flatten();
+    let mut came = texts.filter_map(|text| CAME.as_ref()?.captures(text));
+    let said = came.next()?.get(1)?.as_str();
+    let is_own = said.contains('"') && said.len() >= SHORTEST;
+    is_own.then(|| numberless(said))
+}
+
 /// Whether a long sentence names two things, in quotes of one kind.
 fn names_several(said: &str) -> bool {
     said.len() >= LONG && said.matches('"').count() >= 4
 }
 
-/// A text with a zero for each number that stands alone: the same is said of any.
+/// A text with a zero for each number that stands alone: the same is said of any, but for
+/// what a server answered with.
 fn numberless(text: &str) -> String {
     static NUMBER: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(^|[ (])\d+([ ),;]|$)").ok());
-    match NUMBER.as_ref() {
-        Some(number) => number.replace_all(text, "${1}0${2}").into_owned(),
-        None => text.to_owned(),
-    }
+        LazyLock::new(|| Regex::new(r"(^|[ (])(\d+)([ ),;]|$)").ok());
+    let Some(number) = NUMBER.as_ref() else {
+        return text.to_owned();
+    };
+    let without = number.replace_all(text, |found: &Captures<'_>| {
+        let is_status = found[2].len() == 3 && found[2].starts_with(['4', '5']);
+        let number = if is_status { &found[2] } else { "0" };
+        format!("{}{number}{}", &found[1], &found[3])
+    });
+    without.into_owned()
 }
 
 /// Root causes of which any sentence names the thing.

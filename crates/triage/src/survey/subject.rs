@@ -9,6 +9,8 @@ use jelly_base::model::FailureView;
 pub(super) enum Outage {
     Away,
     Ailing,
+    /// It takes no request of this account.
+    Refusing,
 }
 
 /// The outage behind which one server, or the way to it, can stand.
@@ -21,6 +23,7 @@ pub(super) fn outage(root_cause: &str) -> Option<Outage> {
         | "dependency_unavailable"
         | "startup_timeout" => Some(Outage::Away),
         "upstream_error" | "rate_limited" => Some(Outage::Ailing),
+        "auth_failed" => Some(Outage::Refusing),
         _ => None,
     }
 }

@@ -2,6 +2,7 @@
 //! those that failed of something else and mention it.
 
 use super::addresses::Addresses;
+use super::ailing::AilingServices;
 use super::elements::container;
 use super::files::Files;
 use super::group::{CAUSES, Group, OF_EACH, SERVERS, merge, subjects};
@@ -202,7 +203,8 @@ pub(super) fn take_victims(
     failed_at: &HashMap<String, String>,
 ) {
     let sayings = Sayings::of(views, groups);
-    if sayings.is_none() && mentions.values().all(Mentions::is_empty) {
+    let ailing = AilingServices::of(views, groups, addresses);
+    if sayings.is_none() && ailing.is_empty() && mentions.values().all(Mentions::is_empty) {
         return;
     }
     let causes = Causes::of(views, groups, addresses, failed_at);
@@ -224,7 +226,7 @@ pub(super) fn take_victims(
             });
             let told = mentions.get(view.report);
             let repeats = || sayings.as_ref()?.meant(view, told, from);
-            let to = to.or_else(repeats);
+            let to = to.or_else(repeats).or_else(|| ailing.meant(view));
             if let Some(to) = to.filter(|to| *to != from) {
                 meant.insert(*at, (from, to));
             }
@@ -391,7 +393,10 @@ impl Causes {
         let nameless = self.nameless.filter(|_| {
             mentions.of(view).any(|one| match one.kind {
                 SubjectKind::Unreached => true,
-                SubjectKind::Server => host_of(&one.name).0 == THIS_MACHINE,
+                // Who answered is not away.
+                SubjectKind::Server => {
+                    outage(&view.kind.root_cause).is_none() && host_of(&one.name).0 == THIS_MACHINE
+                }
                 _ => false,
             })
         });
