@@ -8,7 +8,8 @@ use std::fs;
 use std::path::Path;
 
 /// The reports; beside each stands, by class and name, which reason a failure has.
-const REPORTS: [&str; 12] = [
+const REPORTS: [&str; 13] = [
+    "unittest",
     "robot",
     "vitest",
     "mocha-hosts",

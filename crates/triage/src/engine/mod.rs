@@ -69,6 +69,7 @@ mod writer;
 pub use address::{THIS_MACHINE, address, addresses};
 pub use answer::unmarked_error;
 pub use causes::{CAUSES, PROVAR};
+pub(crate) use clues::product_frame;
 pub use clues::{failing_line, failing_line_of_server};
 pub use diagnose::Engine;
 pub use field::{Field, RuleSide, Strength};

@@ -6,6 +6,7 @@
 
 use super::addresses::Addresses;
 use super::apart::answers_apart;
+use super::clients::client;
 use super::contexts::victims_of_contexts;
 use super::group::{Group, SERVERS, merge, subjects};
 use super::mentions::Mentions;
@@ -25,6 +26,7 @@ use jelly_base::model::{
     Cluster, Evidence, FailureStatus, FailureView, Failures, KnownAdvice, Side, reported_by_cause,
 };
 use regex::Regex;
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
@@ -61,10 +63,10 @@ pub(super) fn clusters(
         followers.retain(|follower, cause| is_other(follower) && is_other(cause));
     }
     adopt(&mut groups, &followers);
-    join_alike(&views, &mut groups, &addresses);
+    join_alike(&views, &mut groups, &addresses, mentions);
     join_stages(&views, &mut groups, &addresses);
     join_by_line(&views, &mut groups, failed_at);
-    join_outages(&views, &mut groups, &addresses);
+    join_outages(&views, &mut groups, &addresses, mentions);
     join_lacking(&views, &mut groups);
     join_folders(&views, &mut groups);
     join_missing(&views, &mut groups, mentions);
@@ -125,12 +127,14 @@ fn group(
     let mut groups: Vec<Group> = Vec::new();
     let hosts = hosts_apart(views, addresses);
     let answers = answers_apart(views, mentions);
-    type Apart<'v> = (&'v str, Option<usize>, Option<usize>, Option<&'v str>);
+    type Apart<'v> = (&'v str, Option<usize>, Option<usize>, Option<Cow<'v, str>>);
     let mut places: HashMap<Apart<'_>, usize, RandomState> = HashMap::default();
     for (index, view) in those.iter().map(|at| (*at, &views[*at])) {
         let (host, answer) = (hosts.get(&index), answers.get(&index));
-        let panic = file_of_panic(view);
-        let key = (view.fingerprint, host.copied(), answer.copied(), panic);
+        let panic = file_of_panic(view).map(Cow::Borrowed);
+        let nameless = || nameless_client(index, view, addresses, mentions);
+        let file = panic.or_else(|| nameless().map(|file| Cow::Owned(file.to_owned())));
+        let key = (view.fingerprint, host.copied(), answer.copied(), file);
         let at = *places.entry(key).or_insert_with(|| {
             groups.push(Group {
                 fingerprints: vec![view.fingerprint.to_owned()],
@@ -141,6 +145,17 @@ fn group(
         groups[at].victims.push(index);
     }
     groups
+}
+
+/// Through which file of the product one asked who is away without a name.
+fn nameless_client<'m>(
+    at: usize,
+    view: &FailureView<'_>,
+    addresses: &Addresses,
+    mentions: &'m HashMap<String, Mentions>,
+) -> Option<&'m str> {
+    let client = client(view, mentions)?;
+    addresses.of(at, view).is_none().then_some(client)
 }
 
 /// Addresses of containers are chance from run to run, so fingerprints leave them
@@ -336,7 +351,12 @@ const ALIKE: usize = 3;
 
 /// Joins groups whose reports differ only in the same places, and there only in
 /// numbers or in what was asked of one host.
-fn join_alike(views: &[FailureView<'_>], groups: &mut [Group], addresses: &Addresses) {
+fn join_alike(
+    views: &[FailureView<'_>],
+    groups: &mut [Group],
+    addresses: &Addresses,
+    mentions: &HashMap<String, Mentions>,
+) {
     type Words<'v> = (&'v str, Option<String>, bool, String, String);
     let mut alike: HashMap<Words<'_>, Vec<(usize, String)>> = HashMap::new();
     for (at, group) in groups.iter().enumerate().take(COMPARED) {
@@ -367,7 +387,8 @@ fn join_alike(views: &[FailureView<'_>], groups: &mut [Group], addresses: &Addre
                 true => String::new(),
                 false => skeleton(evidence),
             };
-            let server = addresses.apart(first, view);
+            let nameless = || nameless_client(first, view, addresses, mentions).map(str::to_owned);
+            let server = addresses.apart(first, view).or_else(nameless);
             let mut skeleton = skeleton(said);
             if begins_with_function(said) {
                 skeleton = without_codes(&skeleton);

@@ -22,6 +22,8 @@ pub(super) enum SubjectKind {
     Service,
     /// Somebody who is away and not named.
     Unreached,
+    /// The file of the product through which somebody was asked who is away.
+    Client,
     /// A test that had not ended when its package did.
     Unfinished,
     Variable,
@@ -351,6 +353,7 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
         SubjectKind::Server
         | SubjectKind::Service
         | SubjectKind::Unreached
+        | SubjectKind::Client
         | SubjectKind::Unfinished
         | SubjectKind::Token
         | SubjectKind::Topic

@@ -5,6 +5,7 @@
 //! themselves. Most failures say what they are about where everybody sees it, or mention
 //! nothing, and nothing is kept of those.
 
+use super::clients::client_called;
 use super::elements::missing_element;
 use super::error_lines::{LineKind, is_of_log, telling_lines};
 use super::fields::missing_field;
@@ -74,6 +75,9 @@ impl Mentions {
             let room = OF_ONE.saturating_sub(mentioned.len());
             self.signs += signs.len().min(room);
             mentioned.extend(signs.into_iter().take(room));
+        }
+        if mentioned.len() < OF_ONE {
+            mentioned.extend(client_called(failure, &triaged.diagnosis.root_cause));
         }
         let room = OF_ONE.saturating_sub(mentioned.len());
         if !is_established(triaged) {

@@ -12,6 +12,7 @@ mod addresses;
 mod advise;
 mod ailing;
 mod apart;
+mod clients;
 mod cluster;
 mod collect;
 mod contexts;

@@ -1,7 +1,9 @@
 //! One outage told in different words: a server that is away, or ails.
 
 use super::addresses::Addresses;
-use super::group::{Group, SERVERS, merge, subjects};
+use super::clients::client;
+use super::group::{Group, OF_EACH, SERVERS, merge, subjects};
+use super::mentions::Mentions;
 use super::service::service_of;
 use super::subject::{Outage, host_of, outage};
 use crate::engine::THIS_MACHINE;
@@ -10,12 +12,17 @@ use std::collections::{BTreeSet, HashMap};
 
 /// Joins groups that tell one outage in different words: they name the same
 /// address, or one of them names none and there is no other it could mean.
-pub(super) fn join_outages(views: &[FailureView<'_>], groups: &mut [Group], addresses: &Addresses) {
+pub(super) fn join_outages(
+    views: &[FailureView<'_>],
+    groups: &mut [Group],
+    addresses: &Addresses,
+    mentions: &HashMap<String, Mentions>,
+) {
     let root = |group: &Group| -> &str {
         let first = group.victims.first();
         first.map_or("", |first| &views[*first].kind.root_cause)
     };
-    let mut outages: Vec<Servers> = Vec::new();
+    let mut outages: Vec<Servers<'_>> = Vec::new();
     for (at, group) in groups.iter().enumerate() {
         let cause = root(group).to_owned();
         if outage(&cause).is_none() {
@@ -25,11 +32,15 @@ pub(super) fn join_outages(views: &[FailureView<'_>], groups: &mut [Group], addr
         if about.len() <= SERVERS {
             let first = group.victims.first().and_then(|first| views.get(*first));
             let speaks = first.and_then(|view| service_of(view, &about));
+            let victims = group.victims.iter().take(OF_EACH).map(|at| &views[*at]);
+            let clients = victims.filter_map(|view| Some((view.report, client(view, mentions)?)));
+            let clients = clients.collect();
             outages.push(Servers {
                 group: at,
                 about,
                 cause,
                 speaks,
+                clients,
             });
         }
     }
@@ -48,7 +59,7 @@ pub(super) fn join_outages(views: &[FailureView<'_>], groups: &mut [Group], addr
     for servers in outages {
         let home = if servers.about.is_empty() {
             // One of several would be a guess, and so would one of another kind.
-            known.only(&servers)
+            known.asked_alike(&servers).or_else(|| known.only(&servers))
         } else {
             known.first_that_shares(&servers)
         };
@@ -66,12 +77,14 @@ pub(super) fn join_outages(views: &[FailureView<'_>], groups: &mut [Group], addr
 }
 
 /// The servers that one group is about.
-struct Servers {
+struct Servers<'v> {
     group: usize,
     about: BTreeSet<String>,
     cause: String,
     /// What its clients speak with it, where that shows.
     speaks: Option<&'static str>,
+    /// The reports, and the files of the product, from which they were asked.
+    clients: BTreeSet<(&'v str, &'v str)>,
 }
 
 /// The outages with one cause.
@@ -86,7 +99,7 @@ struct OutagesOfCause {
 /// The outages that are told already, by what they are about: there may be as
 /// many as failures.
 #[derive(Default)]
-struct KnownOutages {
+struct KnownOutages<'v> {
     /// Of each outage, the group.
     groups: Vec<usize>,
     causes: HashMap<String, OutagesOfCause>,
@@ -96,10 +109,12 @@ struct KnownOutages {
     hosts: HashMap<(Outage, String, bool), usize>,
     /// The addresses with a port, by their hosts.
     ports: HashMap<String, BTreeSet<String>>,
+    /// By who asked: nothing where several were asked from one file.
+    clients: HashMap<(&'v str, &'v str), Option<usize>>,
 }
 
-impl KnownOutages {
-    fn note_ports(&mut self, outages: &[Servers]) {
+impl<'v> KnownOutages<'v> {
+    fn note_ports(&mut self, outages: &[Servers<'v>]) {
         for address in outages.iter().flat_map(|servers| &servers.about) {
             let (host, ported) = host_of(address);
             if ported {
@@ -109,7 +124,7 @@ impl KnownOutages {
         }
     }
 
-    fn add(&mut self, servers: &Servers) {
+    fn add(&mut self, servers: &Servers<'v>) {
         let at = self.groups.len();
         self.groups.push(servers.group);
         let first = OutagesOfCause {
@@ -124,10 +139,14 @@ impl KnownOutages {
     }
 
     /// The outage `at` is about these servers, too.
-    fn learn(&mut self, at: usize, servers: &Servers) {
+    fn learn(&mut self, at: usize, servers: &Servers<'v>) {
         let Some(kind) = outage(&servers.cause) else {
             return;
         };
+        for asked in &servers.clients {
+            let known = self.clients.entry(*asked).or_insert(Some(at));
+            *known = known.filter(|known| *known == at);
+        }
         for address in &servers.about {
             let first = self.addresses.entry((kind, address.clone())).or_insert(at);
             *first = at.min(*first);
@@ -140,10 +159,20 @@ impl KnownOutages {
         }
     }
 
+    /// The one outage that was met from the same files of the product.
+    fn asked_alike(&self, servers: &Servers<'v>) -> Option<usize> {
+        let asked = servers.clients.iter();
+        let known: Option<BTreeSet<usize>> = asked
+            .filter_map(|asked| self.clients.get(asked).copied())
+            .collect();
+        let known = known?;
+        (known.len() == 1).then(|| known.first().copied()).flatten()
+    }
+
     /// The only outage with the cause of this one, unless both speak with services of
     /// different kinds: a cache that is away says nothing of what sends mail. Nor does
     /// what listens at a port at which no such service is known to.
-    fn only(&self, servers: &Servers) -> Option<usize> {
+    fn only(&self, servers: &Servers<'v>) -> Option<usize> {
         let known = self.causes.get(&servers.cause)?;
         let differ = servers.speaks.is_some() && servers.speaks != known.speaks;
         let apart = differ && (known.speaks.is_some() || known.has_port);
@@ -152,7 +181,7 @@ impl KnownOutages {
 
     /// The first outage of the same kind that [`same`] finds at one of the
     /// servers.
-    fn first_that_shares(&self, servers: &Servers) -> Option<usize> {
+    fn first_that_shares(&self, servers: &Servers<'v>) -> Option<usize> {
         let kind = outage(&servers.cause)?;
         let at = |address: &String| {
             let (host, ported) = host_of(address);

@@ -27,9 +27,8 @@ pub(super) use expected::expected_error;
 pub use failing_line::{failing_line, failing_line_of_server};
 pub(super) use heads::class;
 pub(super) use masked::{MASK, masked};
-pub(super) use origin::{
-    Origin, is_library, is_test, origin, product_frame, product_function, raised_by_library,
-};
+pub use origin::product_frame;
+pub(super) use origin::{Origin, is_library, is_test, origin, product_function, raised_by_library};
 pub(super) use own_message::{compares, tells_of_system};
 pub(super) use roots::{telling_line, trace_line};
 pub(super) use slice::Text;

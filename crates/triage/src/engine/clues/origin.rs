@@ -175,7 +175,8 @@ fn is_outermost_first(text: &str) -> bool {
 /// The innermost line of the stack in the product's own code, without line
 /// numbers: `shop.Cart.add`, `app/shop.py`. Lines in the test's own class or
 /// file are none.
-pub(in crate::engine) fn product_frame(f: &Failure) -> Option<String> {
+#[must_use]
+pub fn product_frame(f: &Failure) -> Option<String> {
     let text = super::slice::readable(f.text.as_deref()?);
     let frame = product_place(f, &text)?;
     let called = match frame.split_once('(') {
