@@ -34,6 +34,7 @@ mod doctor_mends;
 mod doctor_modes;
 mod doctor_packages;
 mod doctor_real;
+mod doctor_remote;
 mod doctor_trials;
 mod explain;
 mod faults;

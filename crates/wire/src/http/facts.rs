@@ -146,7 +146,10 @@ pub(super) fn refused(facts: HttpFacts, bytes: &[u8]) -> HttpEnd {
 /// What came of a request that went through a proxy: where that can be why, it is said.
 pub(super) fn through(mut end: HttpEnd, proxy: Option<&NamedProxy>) -> HttpEnd {
     set_proxy(&mut end.facts, proxy);
-    let may_be_why = matches!(end.facts.status, None | Some(403 | 407 | 502..=504));
+    let may_be_why = matches!(
+        end.facts.status,
+        None | Some(403..=405 | 407 | 410 | 500..=504)
+    );
     if let (Some(NamedProxy { address, variable }), true) = (proxy, may_be_why) {
         let by = variable.map_or_else(
             || "the settings of the system name".to_owned(),

@@ -18,6 +18,7 @@ mod npm;
 mod of_plan;
 mod prescribe;
 mod programs;
+mod proxied;
 mod python_versions;
 mod pythons;
 mod remote;

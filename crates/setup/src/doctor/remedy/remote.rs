@@ -2,12 +2,16 @@
 
 use super::entries::{AS_IT_IS, Change};
 use super::prescribe::{RemedyContext, blank};
+use super::proxied;
 use super::steps::Remedy;
 use crate::doctor::by_hand::INITIALIZE;
 use crate::doctor::clients::ClientFormat;
 use crate::doctor::entry::{Reached, Spot};
 use jelly_base::model::Diagnosis;
 use jelly_base::text::shell_word as word;
+
+/// A redirect that jelly does not follow.
+const REDIRECTED: &str = "network/redirected";
 
 /// The advice for a server that is reached by HTTP; none for a cause of which
 /// the rule has said all.
@@ -27,6 +31,21 @@ pub(super) fn remedy(diagnosis: &Diagnosis, context: &RemedyContext<'_>) -> Opti
     };
     let write = |remedy: Remedy, what: &str, url: &str| remedy.write(what, change(format.url(url)));
     let other_port = || format!("{}{path}", with_blank_port(origin));
+    let http = context.failure.http.as_ref();
+    // Where it leads is known, and no guess at a path is better.
+    if diagnosis.rule == REDIRECTED
+        && let Some(location) = http.and_then(|http| http.headers.get("location")?.as_str())
+    {
+        let remedy = new.instead_of_all();
+        return Some(write(
+            remedy,
+            "Write the address that it redirects to,",
+            location,
+        ));
+    }
+    if let Some(remedy) = proxied::remedy(diagnosis, context, url, asked_by_hand(url)) {
+        return Some(remedy);
+    }
     Some(match &*diagnosis.root_cause {
         "connection_refused" if hung_up(context) && url.starts_with("http://") => write(
             new.what(format!(
@@ -54,7 +73,6 @@ pub(super) fn remedy(diagnosis: &Diagnosis, context: &RemedyContext<'_>) -> Opti
             write(remedy, "Correct the host", &other)
         }
         cause if is_refusal(cause) || matches!(status(context), Some(401 | 403)) => {
-            let http = context.failure.http.as_ref();
             let asked = http.and_then(|http| http.headers.get("www-authenticate")?.as_str());
             let basic = asked.is_some_and(|asked| {
                 let scheme = asked.split(' ').next().unwrap_or_default();

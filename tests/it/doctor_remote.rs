@@ -1,0 +1,88 @@
+//! What `jelly doctor` says of servers that are reached by a URL: only what was
+//! seen there, or may mend it.
+
+use crate::support::Project;
+use crate::support::http::{Http, respond};
+use serde_json::{Value, json};
+
+/// The first server of the report on this file.
+#[track_caller]
+fn examined(file: &str, text: &str) -> (Value, Option<i32>) {
+    let project = Project::empty();
+    project.write(file, text);
+    let ended = project
+        .jelly(&["doctor", "--format", "json", file])
+        .output();
+    let report: Value = serde_json::from_str(&ended.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}\n{}", ended.stdout, ended.stderr));
+    (report["servers"][0].clone(), ended.code)
+}
+
+#[test]
+fn a_redirect_is_mended_by_the_address_that_it_led_to_alone() {
+    for (status, to, wanted) in [
+        (301, "/mcp/", "/mcp/"),
+        (302, "/elsewhere", "/elsewhere"),
+        (307, "http://127.0.0.1:1/mcp", "http://127.0.0.1:1/mcp"),
+        (308, "http://127.0.0.1:1/mcp/", "http://127.0.0.1:1/mcp/"),
+    ] {
+        let server = Http::serve(move |_, out| {
+            respond(out, status, &[&format!("location: {to}")], "");
+        });
+        let url = format!("http://127.0.0.1:{}/old", server.port);
+        let servers = json!({ "mcpServers": { "s": { "url": url } } });
+        let (server_report, _) = examined("servers.json", &servers.to_string());
+        let wanted = match wanted.starts_with('/') {
+            true => format!("http://127.0.0.1:{}{wanted}", server.port),
+            false => wanted.to_owned(),
+        };
+        let fix = server_report["diagnosis"]["advice"]["fix"]
+            .as_array()
+            .unwrap();
+        let texts: Vec<&str> = fix.iter().filter_map(Value::as_str).collect();
+        assert_eq!(texts.len(), 2, "{status}: {texts:?}");
+        assert_eq!(texts[1], format!("\"url\": \"{wanted}\""), "{status}");
+    }
+}
+
+#[test]
+fn what_a_proxy_may_have_answered_is_not_held_against_the_server() {
+    let not_found = Http::serve(|_, out| respond(out, 404, &[], "<html>Not found</html>"));
+    let broken = Http::serve(|_, out| respond(out, 500, &[], "<html>Oops</html>"));
+    let wants = Http::serve(|_, out| respond(out, 407, &["proxy-authenticate: Basic"], ""));
+    for (port, said) in [
+        (1, "asked through the proxy http://127.0.0.1:1,"),
+        (not_found.port, "may be the proxy's own"),
+        (broken.port, "may be the proxy's own"),
+        (wants.port, "wants to know who asks"),
+    ] {
+        let project = Project::empty();
+        let servers = json!({ "mcpServers": { "s": { "url": "http://mcp.example.com/mcp" } } });
+        project.write("servers.json", servers.to_string());
+        let proxy = format!("http://127.0.0.1:{port}");
+        let ended = project
+            .jelly(&["doctor", "--format", "json", "servers.json"])
+            .env("http_proxy", &proxy)
+            .output();
+        let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let diagnosis = &report["servers"][0]["diagnosis"];
+        let advice = diagnosis["advice"].to_string();
+        assert!(
+            advice.contains(said) && advice.contains(&proxy) | (port == broken.port),
+            "{advice}"
+        );
+        for wrong in [
+            "Nothing answers at",
+            "There is no MCP endpoint",
+            "\"member\"",
+            "/sse",
+        ] {
+            assert!(
+                !advice.replace("`/sse`", "").contains(wrong),
+                "{port}: {wrong}: {advice}"
+            );
+        }
+        let message = report["servers"][0]["message"].as_str().unwrap();
+        assert!(message.contains(&proxy), "{message}");
+    }
+}
