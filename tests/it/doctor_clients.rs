@@ -80,3 +80,44 @@ fn a_server_that_answers_jelly_is_not_healthy_where_its_client_does_not_get_so_f
         "{server:#}"
     );
 }
+
+#[test]
+fn a_client_that_fills_no_blanks_is_tested_as_it_starts_the_server() {
+    let script = "import os, sys\nsys.exit(f'got {os.environ[\"WHO\"]}')\n";
+    for (file, text, fix) in [
+        (
+            "claude_desktop_config.json",
+            json!({ "mcpServers": { "s": {
+                "command": "python3", "args": ["-c", script], "env": { "WHO": "${GREETED}" }
+            } } })
+            .to_string(),
+            "Write the value itself",
+        ),
+        (
+            ".codex/config.toml",
+            format!(
+                "[mcp_servers.s]\ncommand = \"python3\"\nargs = [\"-c\", {}]\nenv = {{ WHO = \
+                 \"${{GREETED}}\" }}\n",
+                json!(script)
+            ),
+            "list `GREETED` in `env_vars`",
+        ),
+    ] {
+        for value in [None, Some("the world")] {
+            let project = Project::empty();
+            project.write(file, &text);
+            let mut jelly = project.jelly(&["doctor", "--format", "json", file]);
+            if let Some(value) = value {
+                jelly = jelly.env("GREETED", value);
+            }
+            let report: Value = serde_json::from_str(&jelly.output().stdout).unwrap();
+            let server = &report["servers"][0];
+            let stderr = server["stderr_tail"].as_str().unwrap();
+            assert_eq!(stderr.trim(), "got ${GREETED}", "{file}: {server:#}");
+            let findings = server["findings"].as_array().unwrap();
+            let found = findings.iter().find(|it| it["lint"] == "unfilled").unwrap();
+            assert_eq!(found["level"], "warning");
+            assert!(found["fix"].as_str().unwrap().contains(fix), "{found:#}");
+        }
+    }
+}

@@ -7,7 +7,9 @@ use super::examine::shown_argv;
 use super::find::FoundConfigs;
 use jelly_base::text::one_line;
 use jelly_base::text::redact::Redactor;
-use jelly_setup::doctor::{Config, Input, Reached, Surroundings, fill, secrets_of, variable_of};
+use jelly_setup::doctor::{
+    Config, Input, Reached, Surroundings, fill_as_client, secrets_of, variable_of,
+};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::PathBuf;
 
@@ -124,7 +126,7 @@ pub fn used_inputs(config: &Config) -> impl Iterator<Item = &Input> {
         .iter()
         .filter(|entry| !entry.disabled)
         .flat_map(|entry| entry.spots())
-        .flat_map(|spot| fill(&spot.text, &around).left)
+        .flat_map(|spot| fill_as_client(spot, &around).left)
         .collect();
     let inputs = config.inputs.iter();
     inputs.filter(move |input| blanks.contains(&format!("${{input:{}}}", input.id)))

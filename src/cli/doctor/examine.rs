@@ -16,8 +16,8 @@ use jelly_base::text::{sanitize, shell_word};
 use jelly_harness::exec::{CheckupSettings, Examined, examine, preflight};
 use jelly_process::CommandSpec;
 use jelly_setup::doctor::{
-    Config, Entry, Platform, Reached, RemedyContext, Spot, Surroundings, duplicate_names, fill,
-    lint, prescribe, secrets_of, slow_start, without_repeated,
+    Config, Entry, Platform, Reached, RemedyContext, Spot, Surroundings, duplicate_names,
+    fill_as_client, lint, prescribe, secrets_of, slow_start, without_repeated,
 };
 use jelly_triage::engine::{Audience, Engine};
 use jelly_wire::auth::{AuthSettings, Authorizer, Grant, TokenStore};
@@ -470,7 +470,7 @@ struct Filler<'a> {
 
 impl Filler<'_> {
     fn text(&mut self, spot: &Spot, secret: bool) -> String {
-        let filled = fill(&spot.text, &self.around);
+        let filled = fill_as_client(spot, &self.around);
         self.left.extend(filled.left.iter().cloned());
         let taken = filled.taken.iter();
         self.redactor.learn(
@@ -541,7 +541,7 @@ impl Filler<'_> {
         if headers.iter().any(has_own) {
             return None;
         }
-        let url = fill(&url.text, &self.around).text;
+        let url = fill_as_client(url, &self.around).text;
         authorizer_of(&url, self.logins.clone()?, self.redactor)
     }
 

@@ -1,9 +1,11 @@
 //! Blanks in a configuration, filled as its client would.
 //!
-//! Main functions: [`fill`], and [`pieces`] for who keeps them as blanks. The forms are those of VS Code and Cursor
-//! (`${env:NAME}`, `${input:id}`, `${workspaceFolder}`, `${userHome}`) and of
-//! Claude Code (`${NAME}`, `${NAME:-default}`).
+//! Main functions: [`fill_as_client`], [`fill`] for what is no client's, and
+//! [`pieces`] for who keeps them as blanks. The forms are those of VS Code and
+//! Cursor (`${env:NAME}`, `${input:id}`, `${workspaceFolder}`, `${userHome}`) and
+//! of Claude Code (`${NAME}`, `${NAME:-default}`).
 
+use super::entry::Spot;
 use jelly_base::text::is_variable_name;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -46,6 +48,42 @@ pub enum Piece {
     },
     /// A blank that nothing fills, as it is written.
     Left(String),
+}
+
+/// What a server gets of this text: its blanks filled, but for a client that
+/// fills none.
+#[must_use]
+pub fn fill_as_client(spot: &Spot, around: &Surroundings<'_>) -> Filled {
+    match spot.is_literal {
+        true => Filled {
+            text: spot.text.clone(),
+            ..Filled::default()
+        },
+        false => fill(&spot.text, around),
+    }
+}
+
+/// The blanks of a text, as they are written.
+pub(super) fn blanks(text: &str) -> Vec<String> {
+    let mut blanks = Vec::new();
+    let mut rest = text;
+    while let Some(open) = rest.find("${") {
+        let Some(close) = rest[open..].find('}').map(|at| open + at) else {
+            break;
+        };
+        let inside = &rest[open + 2..close];
+        let name = inside.split_once(":-").map_or(inside, |(name, _)| name);
+        let is_blank = ["env:", "input:"]
+            .iter()
+            .any(|start| name.starts_with(start))
+            || is_variable_name(name)
+            || name == "/";
+        if is_blank {
+            blanks.push(rest[open..=close].to_owned());
+        }
+        rest = &rest[close + 1..];
+    }
+    blanks
 }
 
 /// Fills the blanks of `text`, once: what a value brings is text.

@@ -24,6 +24,8 @@ pub struct OwnLimit {
 pub struct Spot {
     pub text: String,
     pub place: Place,
+    /// Its client fills no blanks in it: a server gets it as it is written.
+    pub is_literal: bool,
 }
 
 impl AsRef<str> for Spot {

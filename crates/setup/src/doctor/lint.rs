@@ -4,8 +4,8 @@
 //! is what can't work, a warning what may not work elsewhere, or later. No
 //! finding shows a secret's value.
 
-use super::blanks::{Surroundings, fill};
-use super::clients::{Client, Platform, VariableSyntax};
+use super::blanks::{Surroundings, blanks, fill_as_client};
+use super::clients::{Client, Platform};
 use super::entry::{Config, Entry, Reached, Spot};
 use super::launcher::{assigned, is_for_a_shell, name_of, package};
 use super::secrets::in_entry;
@@ -156,19 +156,11 @@ impl Linter<'_> {
 
     fn blanks(&mut self, entry: &Entry, around: &Surroundings<'_>) {
         let format = self.config.client.format();
-        // Variables that headers name are written as blanks by the reader.
-        let names_variables = format.members.bearer_variable.is_some()
-            && matches!(entry.reached, Some(Reached::Url { .. }));
-        let fills_none = format.variables == VariableSyntax::None && !names_variables;
         for spot in entry.spots() {
-            let filled = fill(&spot.text, around);
-            if fills_none && filled.text != spot.text {
-                let what = format!("`{}` reaches the server as it stands.", quote(&spot.text));
-                let client = self.config.client.name();
-                let fix = format!("Write the value itself: {client} fills no blanks.");
-                self.warn(Lint::Unfilled, spot, what, &fix);
+            if spot.is_literal {
+                self.literal(spot);
             }
-            for blank in filled.left {
+            for blank in fill_as_client(spot, around).left {
                 let what = format!("`{}` has no value.", quote(&format.as_written(&blank)));
                 let fix = self.filling(&blank);
                 self.error(Lint::Unfilled, spot, what, fix);
@@ -179,6 +171,30 @@ impl Linter<'_> {
                 self.error(Lint::Unfilled, spot, what, fix);
             }
         }
+    }
+
+    /// What looks like a blank, and is none for this client.
+    fn literal(&mut self, spot: &Spot) {
+        let blanks = blanks(&spot.text);
+        let Some(blank) = blanks.first() else {
+            return;
+        };
+        let client = self.config.client.name();
+        let what = format!(
+            "`{}` reaches the server as it stands: {client} fills no blanks.",
+            quote(blank)
+        );
+        let inside = blank.trim_start_matches("${").trim_end_matches('}');
+        let name = inside.split_once(":-").map_or(inside, |(name, _)| name);
+        let name = quote(name.strip_prefix("env:").unwrap_or(name));
+        let fix = match self.config.client {
+            Client::Codex => format!(
+                "Write the value itself, or take the line away, list `{name}` in `env_vars`, and \
+                 set it where {client} is started."
+            ),
+            _ => "Write the value itself, or start the server by a script that sets it.".to_owned(),
+        };
+        self.warn(Lint::Unfilled, spot, what, &fix);
     }
 
     fn filling(&self, blank: &str) -> String {

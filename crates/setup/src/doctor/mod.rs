@@ -30,7 +30,7 @@ mod versions;
 mod wrap;
 mod wrap_url;
 
-pub use blanks::{Filled, Piece, Surroundings, fill, pieces};
+pub use blanks::{Filled, Piece, Surroundings, fill, fill_as_client, pieces};
 pub use by_hand::by_hand;
 pub use candidates::{Candidate, Word, stdio_candidates};
 pub use client_of::client_of;

@@ -4,7 +4,7 @@
 //! what is wrong with one server is its own flaw.
 
 use super::client_of::client_of;
-use super::clients::{Client, ClientFormat};
+use super::clients::{Client, ClientFormat, VariableSyntax};
 use super::document::{Data, Member, Node, SyntaxProblem, parse, refused};
 use super::entry::{Config, Entry, Input, Place, Reached, Spot};
 use super::kinds::contradiction;
@@ -430,6 +430,7 @@ impl Reader<'_> {
         Spot {
             text: self.format.with_common_variables(text),
             place,
+            is_literal: self.format.variables == VariableSyntax::None,
         }
     }
 
@@ -521,7 +522,8 @@ impl Reader<'_> {
         let names = self.format.members;
         let variable = |before: &str, spot: Spot| Spot {
             text: format!("{before}${{env:{}}}", spot.text),
-            ..spot
+            place: spot.place,
+            is_literal: false,
         };
         let mut headers = self.pairs(server, names.headers, flaws);
         if let Some(key) = names.header_variables {

@@ -32,6 +32,7 @@ pub fn look(diagnosis: &mut Diagnosis, failure: &Failure, server: &PlanServer<'_
     let spot = |text: &str| Spot {
         text: text.to_owned(),
         place: server.place,
+        is_literal: false,
     };
     let env = failure.env_delta.iter();
     let entry = Entry {
