@@ -121,3 +121,71 @@ fn a_client_that_fills_no_blanks_is_tested_as_it_starts_the_server() {
         }
     }
 }
+
+#[test]
+fn entries_of_opencode_are_told_in_its_own_form() {
+    let list = json!([JELLY, "mock"]);
+    let write = format!("Write `\"command\": [{JELLY:?}, \"mock\"]`.");
+    for (server, wanted) in [
+        (json!({ "type": "local", "command": list }), vec![]),
+        (
+            json!({ "command": list }),
+            vec!["Write `\"type\": \"local\"`."],
+        ),
+        (
+            json!({ "type": "stdio", "command": list }),
+            vec!["Write `\"type\": \"local\"`."],
+        ),
+        (
+            json!({ "type": "local", "command": JELLY, "args": ["mock"] }),
+            vec![write.as_str()],
+        ),
+        (
+            json!({ "type": "local", "command": format!("{JELLY} mock") }),
+            vec![write.as_str()],
+        ),
+        (
+            json!({ "type": "local", "command": list, "env": { "A": "b" } }),
+            vec!["Rename `env` to `environment`."],
+        ),
+        (
+            json!({ "url": "http://127.0.0.1:1/mcp" }),
+            vec!["Write `\"type\": \"remote\"`."],
+        ),
+    ] {
+        let text = json!({ "mcp": { "s": server } }).to_string();
+        let (report, _) = examined("opencode.json", &text);
+        let findings = report["findings"].as_array().unwrap();
+        let fixes: Vec<&str> = findings
+            .iter()
+            .filter_map(|it| it["fix"].as_str())
+            .collect();
+        assert_eq!(fixes, wanted, "{text}: {report:#}");
+    }
+}
+
+#[test]
+fn servers_under_another_key_move_into_the_one_that_is_there() {
+    let mock = json!({ "command": JELLY, "args": ["mock"] });
+    for (file, own, text) in [
+        (
+            "opencode.json",
+            "mcp",
+            json!({ "mcp": {}, "mcpServers": { "s": mock } }),
+        ),
+        (
+            ".vscode/mcp.json",
+            "servers",
+            json!({ "servers": { "t": mock }, "mcpServers": { "s": mock } }),
+        ),
+    ] {
+        let project = Project::empty();
+        project.write(file, text.to_string());
+        let ended = project
+            .jelly(&["doctor", "--format", "json", file])
+            .output();
+        let wanted = format!("Move the entries of `mcpServers` into the `{own}` that is there");
+        assert!(ended.stdout.contains(&wanted), "{}", ended.stdout);
+        assert!(!ended.stdout.contains("Rename"), "{}", ended.stdout);
+    }
+}

@@ -55,7 +55,13 @@ pub fn lint(
         ..
     }) = &entry.reached
     {
-        linter.command(command, platform);
+        // One that is to be a list is told with all of its words.
+        let place = config.at(command.place);
+        let is_told = config.client.format().keeps_words_together()
+            && entry.flaws.iter().any(|flaw| flaw.at == place);
+        if !is_told {
+            linter.command(command, platform);
+        }
         linter.package(command, args);
         linter.paths(command, args, cwd.as_ref());
         for (name, spot) in env.iter().filter(|(_, spot)| spot.text.trim().is_empty()) {

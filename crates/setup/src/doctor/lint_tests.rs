@@ -207,6 +207,10 @@ fn servers_under_a_key_of_another_client_are_not_read() {
         ),
         ("opencode.json", "mcpServers", "1:2", "to `mcp`"),
     ] {
+        let server = match file {
+            "opencode.json" => r#"{"a": {"type": "local", "command": ["/x"]}}"#,
+            _ => server,
+        };
         let found = errors_of(file, &format!("{{\"{key}\": {server}}}"));
         let [(lint, place, said)] = found.as_slice() else {
             panic!("{file} {key}: {found:?}");

@@ -7,6 +7,15 @@ use super::document::{Data, Member, Node};
 use super::entry::Place;
 use jelly_base::model::{Finding, FindingLevel, Lint};
 
+/// What of a client's own stands in the file besides.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Near {
+    /// The key that it reads.
+    pub has_key: bool,
+    /// Servers under it.
+    pub has_servers: bool,
+}
+
 /// The members of an object under which another client, or a slip of the pen,
 /// has servers.
 pub(super) fn strangers<'n>(
@@ -46,14 +55,25 @@ pub(super) fn misplaced(
     format: &ClientFormat,
     key: Option<&str>,
     at: String,
-    has_others: bool,
+    near: Near,
 ) -> Finding {
     let client = format.name;
     let own = format.servers.first().copied().unwrap_or_default();
     let (where_it_is, fix) = match key {
         Some(key) if key == own => (
             format!("a `{key}` within another member"),
-            format!("Move `{own}` to the top of the file."),
+            match near.has_key {
+                true => format!("Move its entries into the `{own}` at the top of the file."),
+                false => format!("Move `{own}` to the top of the file."),
+            },
+        ),
+        // A second key of the same name would take the place of the first.
+        Some(key) if near.has_key => (
+            format!("`{key}`"),
+            format!(
+                "Move the entries of `{key}` into the `{own}` that is there already, and delete \
+                 `{key}`."
+            ),
         ),
         Some(key) => (
             format!("`{key}`"),
@@ -67,7 +87,7 @@ pub(super) fn misplaced(
     Finding {
         lint: Lint::WrongKey,
         // A file may be shared with another client on purpose.
-        level: match has_others {
+        level: match near.has_servers {
             true => FindingLevel::Warning,
             false => FindingLevel::Error,
         },

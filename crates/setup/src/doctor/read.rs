@@ -6,9 +6,11 @@
 use super::client_of::client_of;
 use super::clients::{Client, ClientFormat, VariableSyntax};
 use super::document::{Data, Member, Node, SyntaxProblem, parse, refused};
-use super::entry::{Config, Entry, Input, Place, Reached, Spot};
+use super::entry::{Config, Entry, Place, Reached, Spot};
 use super::kinds::contradiction;
-use super::misplaced::{misplaced, no_object, strangers};
+use super::members::{command_holder, input, own_members, present};
+use super::misplaced::{Near, misplaced, no_object, strangers};
+use super::opencode::misshapen;
 use super::slow_start::own_limit;
 use jelly_base::model::{Finding, FindingLevel, Lint};
 use jelly_base::text::{close_names, without_mark};
@@ -187,10 +189,14 @@ impl Reader<'_> {
             }
         }
         if self.is_certain {
-            let has_own = !config.entries.is_empty();
-            self.strangers(root, true, has_own, config);
+            let own = self.format.servers.first();
+            let near = Near {
+                has_key: own.is_some_and(|own| root.member(own).is_some()),
+                has_servers: !config.entries.is_empty(),
+            };
+            self.strangers(root, true, near, config);
             if let Some(mcp) = mcp {
-                self.strangers(mcp, is_vs_codes, has_own, config);
+                self.strangers(mcp, is_vs_codes, near, config);
             }
         }
         // The map alone, as documentation often shows it.
@@ -204,26 +210,27 @@ impl Reader<'_> {
             config.has_servers_key = true;
             self.servers(root, config);
             if self.is_certain && !self.format.takes_bare_map {
-                self.say_misplaced(&mut config.entries, None, root.place, false);
+                let near = Near::default();
+                self.say_misplaced(&mut config.entries, None, root.place, near);
             }
         }
         Ok(())
     }
 
     /// Servers that the client doesn't find in an object.
-    fn strangers(&self, object: &Node, is_own: bool, has_own: bool, config: &mut Config) {
+    fn strangers(&self, object: &Node, is_own: bool, near: Near, config: &mut Config) {
         for member in strangers(self.format, object, is_own) {
             config.has_servers_key = true;
             let first = config.entries.len();
             self.servers(&member.value, config);
             let entries = &mut config.entries[first..];
-            self.say_misplaced(entries, Some(&member.name), member.place, has_own);
+            self.say_misplaced(entries, Some(&member.name), member.place, near);
         }
     }
 
-    fn say_misplaced(&self, entries: &mut [Entry], key: Option<&str>, at: Place, has_own: bool) {
+    fn say_misplaced(&self, entries: &mut [Entry], key: Option<&str>, at: Place, near: Near) {
         for entry in entries {
-            let finding = misplaced(self.format, key, self.at(at), has_own);
+            let finding = misplaced(self.format, key, self.at(at), near);
             entry.flaws.push(finding);
         }
     }
@@ -358,8 +365,17 @@ impl Reader<'_> {
             }
             (None, None) => None,
         };
-        let mismatch = entry.reached.as_ref();
-        if let Some(mismatch) = mismatch.and_then(|it| contradiction(self.format, server, it)) {
+        let reached = entry.reached.as_ref();
+        if self.format.client == Client::OpenCode
+            && let Some(reached) = reached
+        {
+            let flaws = misshapen(self.format, server, reached).into_iter();
+            entry.flaws.extend(flaws.map(|(place, what, fix)| Finding {
+                fix,
+                ..self.flaw(place, what)
+            }));
+        }
+        if let Some(mismatch) = reached.and_then(|it| contradiction(self.format, server, it)) {
             entry.flaws.push(Finding {
                 lint: Lint::TypeMismatch,
                 level: mismatch.level,
@@ -538,54 +554,6 @@ impl Reader<'_> {
         }
         headers
     }
-}
-
-/// Where the members of a server stand.
-fn own_members<'n>(format: &ClientFormat, server: &'n Node) -> &'n Node {
-    // Goose once had all but `enabled` in one object.
-    match server.member("config") {
-        Some(config) if format.client == Client::Goose => config,
-        _ => server,
-    }
-}
-
-/// What has the command and its arguments as members, and what the command is
-/// called in it.
-pub(super) fn command_holder<'n>(
-    format: &ClientFormat,
-    server: &'n Node,
-) -> (&'n Node, &'static str) {
-    let server = own_members(format, server);
-    // Zed once had all of the command in one object.
-    let inner = server
-        .member("command")
-        .filter(|command| matches!(command.data, Data::Map(_)));
-    match inner {
-        Some(inner) => (inner, "path"),
-        None => (server, present(server, format.members.command)),
-    }
-}
-
-/// Of several names of a member the one that is there, else the first.
-fn present(object: &Node, names: &[&'static str]) -> &'static str {
-    let present = names.iter().find(|name| object.member(name).is_some());
-    present.or(names.first()).copied().unwrap_or_default()
-}
-
-fn input(value: &Node) -> Option<Input> {
-    let text = |key: &str| Some(value.member(key)?.text()?.to_owned());
-    let options = value.member("options").map_or(&[][..], Node::elements);
-    let label = |option: &Node| {
-        let text = option.text().or_else(|| option.member("value")?.text());
-        text.map(str::to_owned)
-    };
-    Some(Input {
-        id: text("id")?,
-        description: text("description"),
-        default: text("default"),
-        password: value.member("password").is_some_and(|value| value.is(true)),
-        options: options.iter().filter_map(label).collect(),
-    })
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@
 use super::clients::{ClientFormat, quoted};
 use super::document::{Data, Member, Node, parse};
 use super::entry::{Config, Entry, Place, Reached};
-use super::read::{ConfigError, command_holder, read};
+use super::members::command_holder;
+use super::read::{ConfigError, read};
 use super::slow_start::own_limit;
 use super::splices::{TextList, is_flow, member_range, offset, scalar, spliced};
 use super::unwrap_url::unwrapped_url;
