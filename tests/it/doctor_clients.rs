@@ -123,6 +123,34 @@ fn a_client_that_fills_no_blanks_is_tested_as_it_starts_the_server() {
 }
 
 #[test]
+fn what_a_client_cant_read_of_its_file_holds_for_all_of_its_servers() {
+    let text = json!({ "mcpServers": {
+        "a": { "command": JELLY, "args": ["mock"] },
+        "b": { "command": JELLY, "args": ["mock"] },
+        "c": { "command": JELLY, "args": ["mock"] },
+    } });
+    let text = format!("{text:#}").replace("\"b\"", "// mine\n\"b\"");
+    let project = Project::empty();
+    project.write("claude_desktop_config.json", &text);
+    let ended = project
+        .jelly(&["doctor", "--format", "json", "claude_desktop_config.json"])
+        .output();
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let servers = report["servers"].as_array().unwrap();
+    let states: Vec<&str> = servers
+        .iter()
+        .filter_map(|it| it["state"].as_str())
+        .collect();
+    assert_eq!(states, ["unwell"; 3], "{report:#}");
+    let whole = servers.iter().filter(|it| {
+        it["findings"]
+            .to_string()
+            .contains("comments are not allowed")
+    });
+    assert_eq!(whole.count(), 1, "{report:#}");
+}
+
+#[test]
 fn entries_of_opencode_are_told_in_its_own_form() {
     let list = json!([JELLY, "mock"]);
     let write = format!("Write `\"command\": [{JELLY:?}, \"mock\"]`.");

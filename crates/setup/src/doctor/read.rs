@@ -106,13 +106,17 @@ pub fn read(path: &Path, text: &str, project: &Path) -> Result<Config, ConfigErr
         .map_err(|(place, what, help)| error(Some(place), what, help.or(Some(shape(client)))))?;
     if let Some(problem) = refused(text, reader.format.syntax) {
         let finding = reader.refusal(&problem);
-        // It belongs to the server that it stands in, or before.
+        // It is told whole where it stands; none of the others is read either.
         let place = problem.place.unwrap_or_default();
-        let mut entries = config.entries.iter_mut();
-        let first = entries.next();
-        match entries.rev().find(|entry| entry.place <= place).or(first) {
-            Some(entry) => entry.flaws.push(finding),
-            None => return Err(error(problem.place, finding.what, Some(&finding.fix))),
+        let here = config.entries.iter().rposition(|own| own.place <= place);
+        if config.entries.is_empty() {
+            return Err(error(problem.place, finding.what, Some(&finding.fix)));
+        }
+        for (index, entry) in config.entries.iter_mut().enumerate() {
+            entry.flaws.push(match index == here.unwrap_or(0) {
+                true => finding.clone(),
+                false => reader.unread(&finding),
+            });
         }
     }
     Ok(config)
@@ -434,6 +438,15 @@ impl Reader<'_> {
                     self.format.name, problem.what
                 ),
             )
+        }
+    }
+
+    /// The same of a server at which it does not stand.
+    fn unread(&self, refusal: &Finding) -> Finding {
+        let client = self.format.name;
+        Finding {
+            what: format!("{client} reads no server of this file, for what stands there."),
+            ..refusal.clone()
         }
     }
 
