@@ -2,6 +2,7 @@
 //! an exit code.
 
 pub mod ask;
+mod event_stream;
 pub mod examine;
 pub mod find;
 pub mod sight;

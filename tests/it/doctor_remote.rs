@@ -86,3 +86,65 @@ fn what_a_proxy_may_have_answered_is_not_held_against_the_server() {
         assert!(message.contains(&proxy), "{message}");
     }
 }
+
+#[test]
+fn an_entry_of_sse_is_not_healthy_where_streamable_http_alone_answers() {
+    let initialized = json!({ "jsonrpc": "2.0", "id": 0, "result": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "serverInfo": { "name": "s", "version": "1" }
+    }});
+    let server = Http::serve(move |request, out| {
+        let asked = &request.message;
+        match (request.verb.as_str(), asked["method"].as_str()) {
+            ("POST", Some("initialize")) => {
+                let mut answer = initialized.clone();
+                answer["id"] = asked["id"].clone();
+                respond(
+                    out,
+                    200,
+                    &["content-type: application/json"],
+                    answer.to_string(),
+                );
+            }
+            ("POST", _) if asked["id"].is_null() => respond(out, 202, &[], ""),
+            ("POST", _) => {
+                let answer = json!({ "jsonrpc": "2.0", "id": asked["id"],
+                    "error": { "code": -32601, "message": "unknown" } });
+                respond(
+                    out,
+                    200,
+                    &["content-type: application/json"],
+                    answer.to_string(),
+                );
+            }
+            _ => respond(out, 405, &[], ""),
+        }
+    });
+    let url = format!("http://127.0.0.1:{}/mcp", server.port);
+    for (file, kind, state, fix) in [
+        (
+            ".mcp.json",
+            "sse",
+            "unwell",
+            Some("Write `\"type\": \"http\"`."),
+        ),
+        (
+            ".cursor/mcp.json",
+            "sse",
+            "healthy",
+            Some("Write `\"type\": \"http\"`."),
+        ),
+        (".mcp.json", "http", "healthy", None),
+    ] {
+        let servers = json!({ "mcpServers": { "s": { "type": kind, "url": url } } });
+        let (server, _) = examined(file, &servers.to_string());
+        assert_eq!(server["state"], state, "{file}: {server:#}");
+        let findings = server["findings"].as_array().unwrap();
+        let found = findings.iter().find(|it| it["lint"] == "type_mismatch");
+        assert_eq!(
+            found.and_then(|it| it["fix"].as_str()),
+            fix,
+            "{file}: {server:#}"
+        );
+    }
+}

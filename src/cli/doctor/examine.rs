@@ -6,6 +6,7 @@ use super::super::busy::Busy;
 use super::super::files::text_within;
 use super::super::settings::World;
 use super::ask::{Answers, answers_of};
+use super::event_stream::only_streamable_at;
 use super::find::FoundConfigs;
 use super::sight::Machine;
 use super::silent::{hand, where_it_waits};
@@ -149,6 +150,13 @@ pub async fn examine_all(
     }
     let is_done = |index: usize| busy.end_server(&checks[index].entry.name, redactor);
     let mut examined = gathered(work, is_done).await;
+    for (&index, _) in examined.iter().filter(|(_, seen)| seen.ready.is_some()) {
+        let check = &mut checks[index];
+        if let (Some(at), Some(Reach::Http(endpoint))) = (check.entry.says_sse, &check.reach) {
+            let found = only_streamable_at(endpoint, check.config, at, redactor).await;
+            check.findings.extend(found);
+        }
+    }
     let mut trials = try_all(examiner, &checks, &examined, busy).await;
     checks
         .into_iter()

@@ -181,6 +181,7 @@ pub fn alone(name: &str, reached: Reached) -> Config {
             place: Place::default(),
             disabled: false,
             reached: Some(reached),
+            says_sse: None,
             own_limit: None,
             flaws: Vec::new(),
             notes: Vec::new(),

@@ -56,6 +56,9 @@ pub struct Entry {
     pub disabled: bool,
     /// Absent where the entry does not say it, which is a flaw then.
     pub reached: Option<Reached>,
+    /// Where its `type` says that it is reached by the transport of old, a stream
+    /// of events that a GET opens.
+    pub says_sse: Option<Place>,
     /// How long the client is to wait for it, where the entry says it.
     pub own_limit: Option<OwnLimit>,
     /// What of it can't be meant.

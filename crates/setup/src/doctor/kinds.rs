@@ -1,11 +1,12 @@
 //! What `type` says of a server, against what else its entry has.
 //!
-//! Main function: [`contradiction`].
+//! Main functions: [`contradiction`], and [`only_streamable`] once the server was
+//! asked.
 
-use super::clients::{CLIENTS, ClientFormat, quoted};
+use super::clients::{CLIENTS, Client, ClientFormat, quoted};
 use super::document::Node;
-use super::entry::{Place, Reached};
-use jelly_base::model::FindingLevel;
+use super::entry::{Config, Place, Reached};
+use jelly_base::model::{Finding, FindingLevel, Lint};
 use jelly_base::text::one_line;
 
 /// Which member says it.
@@ -22,6 +23,34 @@ pub(super) struct KindMismatch {
     pub place: Place,
     pub what: String,
     pub fix: String,
+}
+
+/// That an entry's `type` is `sse`, and its server speaks Streamable HTTP alone;
+/// `answered` says what came of the request that opens a stream of events.
+#[must_use]
+pub fn only_streamable(config: &Config, at: Place, url: &str, answered: &str) -> Finding {
+    let format = config.client.format();
+    let kinds = &format.members.kinds;
+    // VS Code tries Streamable HTTP first, whichever of both it reads.
+    let goes_by_it = kinds.decide && config.client != Client::VsCode;
+    let client = match goes_by_it {
+        true => format!("{} goes by it, and", format.name),
+        false => "a client that goes by it".to_owned(),
+    };
+    let own = kinds.reached.first().copied().unwrap_or_default();
+    Finding {
+        lint: Lint::TypeMismatch,
+        level: match goes_by_it {
+            true => FindingLevel::Error,
+            false => FindingLevel::Warning,
+        },
+        at: config.at(at),
+        what: format!(
+            "`{KIND}` is `sse`, and what answers at {url} is Streamable HTTP alone: {client} opens \
+             a stream of events by GET, which {answered}."
+        ),
+        fix: format!("Write `{}`.", format.member(KIND, &quoted(own))),
+    }
 }
 
 /// That an entry's `type` says another way than its members do.

@@ -40,6 +40,7 @@ pub use clients::{
     Base, CLIENTS, Client, ClientFormat, Platform, Syntax, UsualPlace, usual_places,
 };
 pub use entry::{Config, Entry, Input, OwnLimit, Place, Reached, Spot};
+pub use kinds::only_streamable;
 pub use launcher::package_name;
 pub use lint::{duplicate_names, lint, variable_of, without_repeated};
 pub use read::{ConfigError, MAX_BYTES, read};

@@ -296,6 +296,10 @@ impl Reader<'_> {
             place,
             disabled: false,
             reached: None,
+            says_sse: server
+                .member("type")
+                .filter(|kind| kind.text() == Some("sse"))
+                .map(|kind| kind.place),
             own_limit: own_limit(&self.format.startup_limit, server),
             flaws: Vec::new(),
             notes: Vec::new(),

@@ -48,6 +48,7 @@ pub fn look(diagnosis: &mut Diagnosis, failure: &Failure, server: &PlanServer<'_
             cwd: failure.cwd.as_deref().map(spot),
             env_file: None,
         }),
+        says_sse: None,
         own_limit: None,
         flaws: Vec::new(),
         notes: Vec::new(),
