@@ -30,6 +30,7 @@ mod contracts;
 mod coverage;
 mod doctor;
 mod doctor_clients;
+mod doctor_launch;
 mod doctor_mends;
 mod doctor_modes;
 mod doctor_packages;

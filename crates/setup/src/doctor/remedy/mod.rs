@@ -26,6 +26,7 @@ mod scripts;
 mod seen;
 mod sight;
 mod steps;
+mod unexecutable;
 mod variables;
 mod waiting;
 

@@ -102,21 +102,6 @@ impl Doctor<'_> {
             .instead_of(&["install-program"])
     }
 
-    /// What is there, and can't be executed.
-    pub(super) fn executable(&self) -> Remedy {
-        let name = &self.started.command.text;
-        if !self.context.sight.is_folder(&self.whole(name)) {
-            return Remedy::new();
-        }
-        let program = format!("{}/{}", name.trim_end_matches('/'), blank("program"));
-        Remedy::new()
-            .write(
-                "It is a folder; write the program in it that is meant,",
-                self.started.command(&program),
-            )
-            .instead_of(&["make-executable", "chmod"])
-    }
-
     /// A program that the server starts: its path is often a word of the entry.
     fn upstream(&self) -> Remedy {
         let Some(name) = found(&[r"can't be found: (?P<it>\S+?)\.(?:\s|$)"], &self.told) else {
