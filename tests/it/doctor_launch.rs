@@ -75,3 +75,45 @@ fn a_script_without_its_permission_is_started_by_its_own_interpreter() {
         }
     }
 }
+
+#[test]
+fn a_variable_in_place_of_the_program_goes_where_variables_are() {
+    let project = Project::empty();
+    for (server, wanted) in [
+        (
+            json!({ "command": "FOO=bar", "args": ["BAZ=", "python3", "x.py"], "env": { "A": "b" } }),
+            "\"command\": \"python3\", \"args\": [\"x.py\"], \"env\": { \"A\": \"b\", \"FOO\": \
+             \"bar\", \"BAZ\": \"\" }",
+        ),
+        (
+            json!({ "command": "FOO=bar" }),
+            "\"command\": \"<program>\", \"args\": [], \"env\": { \"FOO\": \"bar\" }",
+        ),
+    ] {
+        let (server, fixes) = examined(&project, &server);
+        assert_eq!(fixes.last().map(String::as_str), Some(wanted), "{server:#}");
+        let rule = &server["diagnosis"]["rule"];
+        assert_eq!(rule, "doctor/assignment", "{server:#}");
+    }
+}
+
+#[test]
+fn a_path_with_a_space_in_several_words_becomes_one() {
+    let project = Project::empty();
+    project.write("conf/My Big Proj/x.py", "");
+    let folder = project.path("conf");
+    let folder = folder.display();
+    for (server, wanted) in [
+        (
+            json!({ "command": "python3", "args": ["-u", format!("{folder}/My"), "Big", "Proj/x.py", "--all"] }),
+            format!("\"args\": [\"-u\", \"{folder}/My Big Proj/x.py\", \"--all\"]"),
+        ),
+        (
+            json!({ "command": format!("{folder}/My"), "args": ["Big", "Proj/x.py", "a"] }),
+            format!("\"command\": \"{folder}/My Big Proj/x.py\", \"args\": [\"a\"]"),
+        ),
+    ] {
+        let (server, fixes) = examined(&project, &server);
+        assert_eq!(fixes.last(), Some(&wanted), "{server:#}");
+    }
+}

@@ -67,6 +67,8 @@ impl Doctor<'_> {
         self.shell_line()
             .or_else(|| self.quoted_command())
             .or_else(|| self.whole_line())
+            .or_else(|| self.assignment())
+            .or_else(|| self.split_path())
             .or_else(words)
             .or_else(|| self.refused_file())
     }

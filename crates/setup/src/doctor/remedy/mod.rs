@@ -25,6 +25,7 @@ mod remote;
 mod scripts;
 mod seen;
 mod sight;
+mod split_words;
 mod steps;
 mod unexecutable;
 mod variables;
