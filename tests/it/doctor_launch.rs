@@ -3,6 +3,8 @@
 
 use crate::support::Project;
 use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 /// The first server of a report on `conf/servers.json`, and its fixes.
 #[track_caller]
@@ -116,4 +118,83 @@ fn a_path_with_a_space_in_several_words_becomes_one() {
         let (server, fixes) = examined(&project, &server);
         assert_eq!(fixes.last(), Some(&wanted), "{server:#}");
     }
+}
+
+#[test]
+fn a_version_that_neighbours_need_is_not_changed_under_them() {
+    let project = Project::empty();
+    let folder = project.dir().display().to_string();
+    let site = "env/lib/python3.11/site-packages";
+    let dist = |name: &str, version: &str, more: &str| {
+        let metadata = format!("Name: {name}\nVersion: {version}\n{more}\n");
+        let file = format!("{site}/{name}-{version}.dist-info/METADATA");
+        project.write(&file, metadata);
+    };
+    dist("mcp", "2.3.0", "");
+    project.write("env/pyvenv.cfg", "");
+    project.write(&format!("{site}/pip/__init__.py"), "");
+    let python = format!(
+        "#!/bin/sh\ncat >&2 <<'END'\nTraceback (most recent call last):\n  File \
+         \"{folder}/old.py\", line 1, in <module>\n    from mcp.server.fastmcp import \
+         FastMCP\nModuleNotFoundError: No module named 'mcp.server.fastmcp'\nEND\nexit 1\n"
+    );
+    let python = project.write("env/bin/python", python);
+    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
+    project.write("old.py", "from mcp.server.fastmcp import FastMCP\n");
+    let server = json!({ "command": python, "args": [format!("{folder}/old.py")] });
+    let advice = |servers: Value| -> String {
+        let servers = json!({ "mcpServers": servers });
+        project.write("servers.json", servers.to_string());
+        let ended = project
+            .jelly(&["doctor", "--format", "json", "servers.json"])
+            .output();
+        let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+        report["servers"][0]["diagnosis"]["advice"].to_string()
+    };
+    let in_place = format!("{folder}/env/bin/python -m pip install 'mcp<2'");
+    let own = format!("{folder}/env/bin/python -m venv {folder}/env-s");
+    let alone = advice(json!({ "s": server }));
+    assert!(
+        alone.contains(&in_place) && !alone.contains("-m venv"),
+        "{alone}"
+    );
+
+    let shared = advice(json!({ "s": server, "t": { "command": python, "args": ["t.py"] } }));
+    assert!(
+        shared.contains(&own) && !shared.contains(&in_place),
+        "{shared}"
+    );
+    assert!(
+        shared.contains("The server `t` runs on the same Python"),
+        "{shared}"
+    );
+    assert!(shared.contains(&format!("{folder}/env-s/bin/python -m pip install 'mcp<2'")));
+
+    // A later version, which the script asks for.
+    project.write("requirements.txt", "mcp>=2.4\n");
+    let later = advice(json!({ "s": server, "t": { "command": python, "args": ["t.py"] } }));
+    assert!(
+        !later.contains("-m venv") && later.contains("mcp>=2.4"),
+        "{later}"
+    );
+    project.write("requirements.txt", "");
+
+    // What only an extra needs, and another package has that extra.
+    dist(
+        "slim",
+        "4.0",
+        "Requires-Dist: mcp<3,>=2.3; extra == 'server'\n",
+    );
+    let unasked = advice(json!({ "s": server }));
+    assert!(unasked.contains(&in_place), "{unasked}");
+    dist("whole", "4.0", "Requires-Dist: slim[client,server]==4.0\n");
+    let asked = advice(json!({ "s": server }));
+    assert!(
+        asked.contains(&own) && !asked.contains(&in_place),
+        "{asked}"
+    );
+    assert!(
+        asked.contains("`whole`, which is installed there too"),
+        "{asked}"
+    );
 }

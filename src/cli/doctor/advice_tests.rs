@@ -104,7 +104,7 @@ php: -m
 pip: index versions
 pnpm:
 pytest: --last-failed, --setup-show, -o, -vv, -x
-python: -e, -m pip
+python: -e, -m pip, -m venv
 python3: --help, -m pip, -m srv
 sf: --name, org assign
 sort: -h

@@ -16,6 +16,7 @@ mod modules;
 mod node_packages;
 mod npm;
 mod of_plan;
+mod own_environment;
 mod prescribe;
 mod programs;
 mod proxied;

@@ -21,14 +21,16 @@ const TURNS: &[(&str, &str)] = &[("fastmcp", "3"), ("mcp", "2")];
 const OTHERS: usize = 3;
 
 /// What is to be installed in place of what is there.
-struct Wanted {
-    package: String,
+pub(super) struct Wanted {
+    pub(super) package: String,
     /// As pip takes it: `mcp<2`.
-    spec: String,
+    pub(super) spec: String,
     /// Why it is this one.
-    why: Option<String>,
+    pub(super) why: Option<String>,
     /// Packages that have to follow.
-    others: Vec<String>,
+    pub(super) others: Vec<String>,
+    /// Whose code asks for it.
+    pub(super) asker: Option<String>,
 }
 
 /// The package that changed, and who still calls it as it was.
@@ -58,6 +60,9 @@ impl Doctor<'_> {
                 None => Remedy::new(),
             };
         };
+        if let Some(remedy) = self.in_own_environment(&wanted) {
+            return remedy.instead_of(PINS);
+        }
         if wanted.others.len() > OTHERS {
             let package = &wanted.package;
             return Remedy::new().why(format!(
@@ -191,6 +196,7 @@ impl Doctor<'_> {
                     spec,
                     why: None,
                     others: Vec::new(),
+                    asker: None,
                 };
                 (wanted, Some(below))
             }
@@ -234,6 +240,7 @@ impl Doctor<'_> {
             }
             None => (None, None),
         };
+        let named = asker.clone();
         let asker = asker.map_or_else(|| "The server".to_owned(), |name| format!("`{name}`"));
         let range = range.unwrap_or_default();
         let of = |spec: String, why: Option<String>| Wanted {
@@ -241,6 +248,7 @@ impl Doctor<'_> {
             spec,
             why,
             others: Vec::new(),
+            asker: named.clone(),
         };
         let turn = TURNS
             .iter()

@@ -39,14 +39,27 @@ pub(super) struct Dist {
 }
 
 impl Dist {
+    /// What stands behind each `Requires-Dist:` of its metadata.
+    fn requirements(&self) -> impl Iterator<Item = &str> {
+        let lines = self.metadata.lines().take_while(|line| !line.is_empty());
+        lines.filter_map(|line| line.strip_prefix("Requires-Dist:"))
+    }
+
     /// The range in which it asks for another package; none where it does not
     /// ask for it at all.
     pub(super) fn asks_for(&self, package: &str) -> Option<String> {
-        let lines = self.metadata.lines().take_while(|line| !line.is_empty());
-        let asked: Vec<String> = lines
-            .filter_map(|line| line.strip_prefix("Requires-Dist:"))
-            // What only an extra needs may not be there at all.
-            .filter(|asked| !asked.contains("extra =="))
+        self.asks_with(package, &[])
+    }
+
+    /// The same with what it asks for by these extras of it.
+    fn asks_with(&self, package: &str, extras: &[String]) -> Option<String> {
+        // What only an extra needs may not be there at all.
+        let is_wanted = |asked: &&str| {
+            !asked.contains("extra ==") || extras.iter().any(|extra| is_of_extra(asked, extra))
+        };
+        let asked: Vec<String> = self
+            .requirements()
+            .filter(is_wanted)
             .filter_map(|asked| range_for(asked, package))
             .collect();
         (!asked.is_empty()).then(|| {
@@ -58,6 +71,26 @@ impl Dist {
             ranges.join(",")
         })
     }
+}
+
+/// Whether a requirement is one of this extra: `mcp>=1; extra == 'cli'`.
+fn is_of_extra(requirement: &str, extra: &str) -> bool {
+    let Some((_, marker)) = requirement.split_once("extra ==") else {
+        return false;
+    };
+    let named = marker.split(['\'', '"']).nth(1);
+    named.is_some_and(|named| normal(named) == normal(extra))
+}
+
+/// The extras that a requirement asks for of this package: `mcp[cli,ws]>=1`.
+fn extras_in<'r>(requirement: &'r str, package: &str) -> impl Iterator<Item = &'r str> {
+    let is_of_it = range_for(requirement, package).is_some();
+    let inside = requirement.split(';').next().and_then(|named| {
+        let (_, rest) = named.split_once('[')?;
+        Some(rest.split_once(']')?.0)
+    });
+    let extras = inside.filter(|_| is_of_it).into_iter();
+    extras.flat_map(|inside| inside.split(',').map(str::trim))
 }
 
 /// The range of a requirement (`mcp[cli] (>=1.6) ; marker`), if it is one for
@@ -126,7 +159,7 @@ impl<'a> Env<'a> {
     }
 
     /// The folder above `lib/python3.x/site-packages`.
-    fn root(&self) -> Option<&Path> {
+    pub(super) fn root(&self) -> Option<&Path> {
         self.site.ancestors().nth(3)
     }
 
@@ -222,7 +255,13 @@ impl<'a> Env<'a> {
             .iter()
             .filter_map(|folder| self.read(folder))
             .collect();
-        let least = |dist: &Dist, of: &str| python_least(&dist.asks_for(of)?);
+        // Those that some package here has with another one.
+        let extras = |of: &Dist| -> Vec<String> {
+            let asked = all.iter().flat_map(Dist::requirements);
+            let extras = asked.flat_map(|asked| extras_in(asked, &of.name));
+            extras.map(str::to_owned).collect()
+        };
+        let least = |dist: &Dist, of: &str| python_least(&dist.asks_with(of, &extras(dist))?);
         let held: Vec<&Dist> = all
             .iter()
             .filter(|dist| least(dist, package).is_some_and(|least| least >= *below))
@@ -326,7 +365,7 @@ fn is_pythons(file: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Frame, frames, module_of, range_for};
+    use super::{Frame, extras_in, frames, is_of_extra, module_of, range_for};
     use std::path::{Path, PathBuf};
 
     #[test]
@@ -345,6 +384,31 @@ mod tests {
             range_for("ruamel.yaml>1", "ruamel-yaml").as_deref(),
             Some(">1")
         );
+    }
+
+    #[test]
+    fn extras_are_read_where_they_are_asked_for_and_where_they_are_meant() {
+        let extras = |text, package| extras_in(text, package).collect::<Vec<_>>();
+        assert_eq!(
+            extras(
+                "fastmcp-slim[client, server]==4.2 ; python_version > '3'",
+                "fastmcp_slim"
+            ),
+            ["client", "server"]
+        );
+        assert!(extras("fastmcp-slim==4.2", "fastmcp-slim").is_empty());
+        assert!(extras("other[server]", "fastmcp-slim").is_empty());
+        for (text, is_meant) in [
+            ("mcp>=2.3; extra == 'server'", true),
+            (
+                "mcp>=2.3; python_version > '3' and extra == \"Server\"",
+                true,
+            ),
+            ("mcp>=2.3; extra == 'client'", false),
+            ("mcp>=2.3", false),
+        ] {
+            assert_eq!(is_of_extra(text, "server"), is_meant, "{text}");
+        }
     }
 
     #[test]
