@@ -165,6 +165,22 @@ fn errors_of(file: &str, text: &str) -> Vec<(Lint, String, String)> {
 }
 
 #[test]
+fn a_key_of_servers_that_stands_twice_hides_the_first() {
+    let text = "{\"mcpServers\": {\"a\": {\"command\": \"/x\"}},\n \"mcpServers\": {\"b\": \
+                {\"command\": \"/y\"}}}";
+    let config = read(Path::new("/p/.mcp.json"), text, Path::new("/")).unwrap();
+    let flaws: Vec<_> = config.entries.iter().flat_map(|it| &it.flaws).collect();
+    let [flaw] = flaws.as_slice() else {
+        panic!("{flaws:?}");
+    };
+    assert_eq!(flaw.lint, Lint::DuplicateName);
+    assert!(
+        flaw.at.ends_with(":2:2") && flaw.what.contains("line 1"),
+        "{flaw:?}"
+    );
+}
+
+#[test]
 fn servers_under_a_key_of_another_client_are_not_read() {
     let server = r#"{"a": {"command": "/x"}}"#;
     for (file, key, at, fix) in [

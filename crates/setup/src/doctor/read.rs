@@ -245,7 +245,11 @@ impl Reader<'_> {
             match object.member(key) {
                 Some(servers) if matches!(servers.data, Data::Map(_)) => {
                     config.has_servers_key = true;
+                    let first = config.entries.len();
                     self.servers(servers, config);
+                    if let Some(entry) = config.entries.get_mut(first) {
+                        entry.flaws.extend(self.hidden(object, key));
+                    }
                 }
                 Some(other) => return Err(no_object(key, other)),
                 None => {}
@@ -254,6 +258,22 @@ impl Reader<'_> {
         let inputs = object.member("inputs").map_or(&[][..], Node::elements);
         config.inputs.extend(inputs.iter().filter_map(input));
         Ok(())
+    }
+
+    /// That a key of servers stands there twice, so that the first counts no more.
+    fn hidden(&self, object: &Node, key: &str) -> Option<Finding> {
+        let mut named = object.members().iter().filter(|it| it.name == key);
+        let (first, last) = (named.next()?, named.next_back()?);
+        Some(Finding {
+            lint: Lint::DuplicateName,
+            level: FindingLevel::Warning,
+            at: self.at(last.place),
+            what: format!(
+                "`{key}` stands twice here; no server of the one on line {} is used.",
+                first.place.line
+            ),
+            fix: format!("Move them into this `{key}`, and delete the other."),
+        })
     }
 
     fn servers(&self, servers: &Node, config: &mut Config) {
