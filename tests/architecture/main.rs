@@ -22,7 +22,7 @@ const ROOMS: [(&str, &str, &[&str]); 19] = [
     ("jelly-mcp", "report", &[]),
     ("jelly-base", "files", &[]),
     ("jelly-base", "mcp", &[]),
-    ("jelly-base", "model", &["mcp"]),
+    ("jelly-base", "model", &["mcp", "text"]),
     ("jelly-base", "text", &[]),
     ("jelly-harness", "code_identity", &["git"]),
     ("jelly-harness", "exec", &[]),
