@@ -253,6 +253,7 @@ fn runtimes_and_tools_that_are_not_meant_or_not_there_are_named() {
     );
     let servers = json!({
         "python": { "command": "node", "args": [py] },
+        "by_shell": { "command": "sh", "args": [py] },
         "typescript": { "command": "node", "args": [ts] },
         "coded": { "command": "node", "args": [coded] },
         "script": { "command": uv, "args": ["--directory", project.path("proj"), "run", "main.py"] },
@@ -274,6 +275,12 @@ fn runtimes_and_tools_that_are_not_meant_or_not_there_are_named() {
         "python",
         "invalid_argument",
         r#""command": "python3""#,
+    );
+    tells(
+        &report,
+        "by_shell",
+        "invalid_argument",
+        "is a script of Python, and `sh` runs it",
     );
     tells(&report, "typescript", "invalid_argument", "tsx");
     tells(

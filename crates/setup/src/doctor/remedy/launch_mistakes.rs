@@ -24,7 +24,7 @@ const RUN_LINES: &[&str] = &[
     "wsl.exe",
 ];
 
-const SHELLS: &[&str] = &["bash", "dash", "sh", "zsh"];
+pub(super) const SHELLS: &[&str] = &["bash", "dash", "sh", "zsh"];
 
 /// Programs whose first argument is a command of theirs, which has no blank.
 const WITH_COMMANDS: &[&str] = &[

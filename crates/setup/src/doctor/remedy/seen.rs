@@ -3,6 +3,7 @@
 
 use super::debuggers::{waits, without};
 use super::entries::Change;
+use super::launch_mistakes::SHELLS;
 use super::npm::{NpmPackage, package_name};
 use super::prescribe::{Doctor, blank, found};
 use super::pythons::{name_of_spec, normal};
@@ -33,6 +34,9 @@ const UNREAD: &[&str] = &[
     "NameError",
     "ERR_UNKNOWN_FILE_EXTENSION",
 ];
+
+/// The same of a shell, which takes its words for programs.
+const UNREAD_BY_SHELL: &[&str] = &["not found", "yntax error"];
 
 /// What says that no daemon of containers runs.
 const DAEMON_DOWN: &[&str] = &[
@@ -98,6 +102,10 @@ impl Doctor<'_> {
             .or_else(|| self.lost_script())
             .or_else(|| self.no_such_python())
             .or_else(|| self.no_daemon())
+            .or_else(|| {
+                let is_lost = root_cause == "command_not_found";
+                is_lost.then(|| self.language()).flatten()
+            })
             .or_else(|| {
                 let vague = VAGUE.contains(&root_cause);
                 vague.then(|| self.behind(root_cause)).flatten()
@@ -464,17 +472,23 @@ impl Doctor<'_> {
     /// The interpreter of another language was given the script.
     fn language(&self) -> Option<Seen> {
         let started = self.started;
-        let is_unread = UNREAD.iter().any(|sign| self.stderr.contains(sign));
-        let index = self.script().filter(|_| is_unread)?;
-        let script = &started.args[index].text;
         let name = started.program();
+        let is_shell = SHELLS.contains(&name);
+        let signs = if is_shell { UNREAD_BY_SHELL } else { UNREAD };
+        let is_unread = signs.iter().any(|sign| self.stderr.contains(sign));
+        let first = started.args.first().filter(|_| is_shell);
+        let first = first.filter(|word| !word.text.starts_with('-')).map(|_| 0);
+        let index = self.script().or(first).filter(|_| is_unread)?;
+        let script = &started.args[index].text;
         let runs_python = name.starts_with("python");
         let ending = Path::new(script).extension().and_then(|e| e.to_str());
         let (language, member) = match ending {
             Some("py") if !runs_python => ("Python", started.command("python3")),
-            Some("js" | "mjs" | "cjs") if runs_python => ("JavaScript", started.command("node")),
+            Some("js" | "mjs" | "cjs") if runs_python || is_shell => {
+                ("JavaScript", started.command("node"))
+            }
             Some("ts" | "mts" | "cts" | "tsx")
-                if runs_python || matches!(name, "node" | "nodejs") =>
+                if runs_python || is_shell || matches!(name, "node" | "nodejs") =>
             {
                 let words = started.words_after(&["-y", "tsx"]);
                 ("TypeScript", started.command_and_args("npx", &words))
