@@ -237,7 +237,8 @@ fn a_step_behind_one_that_was_left_out_is_ambiguous() {
         );
         assert_eq!(diagnosis["excused_by"], left_out);
         assert!(
-            run.help().contains("did not run to its end"),
+            run.help()
+                .contains("did not run, so what it should have left"),
             "{}",
             run.help()
         );
@@ -273,7 +274,20 @@ def call(request):
 serve(call, tools=("write", "sum"))
 "#,
     );
-    for first in ["nothing_like_it", "write"] {
+    for (first, excuse, said) in [
+        (
+            "nothing_like_it",
+            "earlier_step_not_done",
+            "first, which comes before it, did not run, so what it should have left may be missing",
+        ),
+        // It got an answer, so it ran.
+        (
+            "write",
+            "earlier_step_failed",
+            "first, which comes before it, failed and is not held against the code, so what it \
+             should have left may be missing",
+        ),
+    ] {
         let run = crate::support::run(&format!(
             "version: 1
 budgets: {{ retries: 0 }}
@@ -285,11 +299,35 @@ steps:
         ));
         run.ends(3, "needs_user_help");
         let diagnosis = &run.last().failure("sum")["diagnosis"];
-        assert_eq!(
-            diagnosis["excused"], "earlier_step_not_done",
-            "{diagnosis:#}"
-        );
+        assert_eq!(diagnosis["excused"], excuse, "{diagnosis:#}");
+        assert!(run.help().contains(said), "{}", run.help());
     }
+}
+
+/// Moved before it, as the help says, the same step is proof.
+#[test]
+fn a_step_before_one_that_failed_test_side_is_held_against_the_code() {
+    let server = python(
+        r#"
+def call(request):
+    name = request["params"]["name"]
+    if name == "sum":
+        answer(request, text("4"))
+    else:
+        answer(request, text("connect ECONNREFUSED 127.0.0.1:5432", True))
+serve(call, tools=("write", "sum"))
+"#,
+    );
+    let run = crate::support::run(&format!(
+        "version: 1
+budgets: {{ retries: 0 }}
+servers: {{ s: {server} }}
+steps:
+  - {{ id: sum, tool: sum, expect: {{ text: {{ equals: \"3\" }} }} }}
+  - {{ id: first, tool: write }}
+"
+    ));
+    run.ends(1, "code_failure");
 }
 
 #[test]

@@ -138,12 +138,13 @@ pub struct Diagnosis {
     /// Why a mismatch is not held against the code, in a snake_case word:
     /// `not_repeatable`, `repair_ineffective`, `after_restart`, `duration`,
     /// `environment` (of another mismatch over the same answer), `unconfirmed`,
-    /// `earlier_step_not_done`, `made_by_jelly`, `error_answer`, `own_limit`,
-    /// `same_code`.
+    /// `earlier_step_not_done`, `earlier_step_failed`, `made_by_jelly`,
+    /// `error_answer`, `own_limit`, `same_code`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excused: Option<String>,
     /// Id of the step that excuses it: with `earlier_step_not_done`, the one
-    /// that did not run, or failed for a cause that is not its server's answer.
+    /// that did not run; with `earlier_step_failed`, the one that failed for a
+    /// cause that is not held against the code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excused_by: Option<String>,
     /// With `same_code`: what proves that the step passed before on the very code

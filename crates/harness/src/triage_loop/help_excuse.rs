@@ -1,5 +1,6 @@
 //! Why a mismatch is not held against the code, in the words of the help summary.
 
+use super::judge::{EARLIER_STEP_FAILED, EARLIER_STEP_NOT_DONE};
 use super::reason::times;
 use jelly_base::model::Diagnosis;
 
@@ -31,11 +32,18 @@ pub(super) fn excused(word: &str, diagnosis: &Diagnosis, seen: u32, unconfirmabl
             "jelly itself made the value, since the server sent no structured output, so it proves \
              nothing against the code"
         }
-        "earlier_step_not_done" => {
+        EARLIER_STEP_NOT_DONE => {
             let step = diagnosis.excused_by.as_deref().unwrap_or("a step");
             return format!(
-                "{step}, which comes before it, did not run to its end, so it proves nothing \
-                 against the code"
+                "{step}, which comes before it, did not run, so what it should have left may be \
+                 missing"
+            );
+        }
+        EARLIER_STEP_FAILED => {
+            let step = diagnosis.excused_by.as_deref().unwrap_or("a step");
+            return format!(
+                "{step}, which comes before it, failed and is not held against the code, so what \
+                 it should have left may be missing"
             );
         }
         "same_code" => {

@@ -5,6 +5,7 @@ use super::help::HelpContext;
 use super::help_cases::Lookup;
 use super::help_compared::compared;
 use super::help_excuse::excused;
+use super::judge::EARLIER_STEP_FAILED;
 use super::reason::NAMED;
 use super::run::PassedOver;
 use super::seen::NEW_SNAPSHOT;
@@ -373,6 +374,14 @@ fn next(case: &Case<'_>, lookup: &Lookup<'_>, context: &HelpContext<'_>) -> Vec<
         });
         next.append(&mut snapshots);
         next.push("if the plan is right, fix the server".to_owned());
+    }
+    if diagnosis.excused.as_deref() == Some(EARLIER_STEP_FAILED)
+        && let Some(earlier) = &diagnosis.excused_by
+    {
+        next.push(format!(
+            "make {earlier} pass first, or move this step before it if it needs nothing of it: \
+             then a repeated mismatch is proof"
+        ));
     }
     let outlives = diagnosis.excused.as_deref() == Some("not_repeatable");
     if outlives {

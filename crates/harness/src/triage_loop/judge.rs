@@ -1,7 +1,7 @@
 //! Whom a failure concerns, with the rules that repetition adds to triage:
 //! blame needs proof.
 
-use super::earlier::StepDependencies;
+use super::earlier::{Ran, StepDependencies};
 use super::memory::Memory;
 use super::proven_code::{ProvenCode, proven_code};
 use super::seen::{Observation, Policy, Seen, needs_proof};
@@ -18,6 +18,13 @@ const SERVICE_DIED: &str = "service_died";
 
 /// Why nothing is held against code that is, as is proved, the same that passed.
 const SAME_CODE: &str = "same_code";
+
+/// Why a mismatch may come of what an earlier step, which did not run, left undone.
+pub(super) const EARLIER_STEP_NOT_DONE: &str = "earlier_step_not_done";
+
+/// The same of an earlier step that ran and failed for no proven fault of the code:
+/// nobody knows how much of its work is done.
+pub(super) const EARLIER_STEP_FAILED: &str = "earlier_step_failed";
 
 /// Whether code is blamed for what it did without a service that it may need.
 fn blames_for_a_service(failure: &Failure, diagnosis: &Diagnosis) -> bool {
@@ -169,9 +176,13 @@ fn prove(seen: &Seen, known: &Known<'_>) -> (Blame, Option<Excuse>) {
     };
     let gap = || {
         let gap = known.dependencies.gap_before(step, &policy.passed_before)?;
+        let word = match gap.ran {
+            Ran::FailedTestSide => EARLIER_STEP_FAILED,
+            Ran::NotRun | Ran::Done | Ran::Died => EARLIER_STEP_NOT_DONE,
+        };
         Some(Excuse {
             step: Some(gap.id.clone()),
-            ..Excuse::from("earlier_step_not_done")
+            ..Excuse::from(word)
         })
     };
     if let Some(excuse) = excuse(&seen.failure)
