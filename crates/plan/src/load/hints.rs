@@ -1,5 +1,7 @@
 //! What to write instead of what was found.
 
+use crate::syntax::{Data, Node, Style};
+
 /// The items of a list in place of the text that was `written`: of arguments, a command
 /// line of several words is as many, each in quotes where YAML needs them.
 pub(super) fn as_list(what: &str, written: String) -> String {
@@ -18,6 +20,17 @@ pub(super) fn as_list(what: &str, written: String) -> String {
     };
     let words: Vec<_> = written.split_whitespace().map(word).collect();
     words.join(", ")
+}
+
+/// How a map is written where a list of such belongs.
+pub(super) fn as_item(node: &Node<'_>, written: &str) -> String {
+    match (&node.data, node.style) {
+        (Data::Map(entries), _) if entries.is_empty() => "write `[]` for an empty list".to_owned(),
+        // Between brackets nothing begins with a dash.
+        (_, Style::Flow) if !written.contains('\n') => format!("write `[ {written} ]`"),
+        (_, Style::Flow) => "put `[` before it and `]` behind it".to_owned(),
+        _ => "begin each item with `- `".to_owned(),
+    }
 }
 
 #[cfg(test)]

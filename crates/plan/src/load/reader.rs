@@ -380,10 +380,7 @@ impl<'t> Reader<'t> {
                 None
             }
             Data::Map(_) => {
-                let hint = match &node.data {
-                    Data::Map(entries) if entries.is_empty() => "write `[]` for an empty list",
-                    _ => "begin each item with `- `",
-                };
+                let hint = hints::as_item(node, &self.written(node));
                 self.wrong_kind(node, path, &format!("a list ({what})"))
                     .hint(hint);
                 None

@@ -5,6 +5,7 @@
 //! what a plan means.
 
 mod in_comment;
+mod in_flow;
 mod json;
 mod node;
 mod scalar;

@@ -4,6 +4,7 @@
 //! around it, since one slip makes several errors, and one error has several causes.
 
 use super::in_comment::closed_in_comment;
+use super::in_flow::bracket_in_text;
 use super::node::Trouble;
 use std::ops::Range;
 
@@ -70,6 +71,7 @@ pub(super) fn explain(text: &str, at: usize, said: &str) -> Trouble {
         .or_else(|| bracket_left_open(text, at, said))
         .or_else(|| quote_left_open(text, at, said))
         .or_else(|| in_quotes(text, at))
+        .or_else(|| open_bracket(text, at).and_then(|open| bracket_in_text(text, at, open)))
         .or_else(|| reserved(text, at))
         .or_else(|| reference_in_brackets(text, at))
         .or_else(|| beside_a_dash(text, line, said))
