@@ -16,7 +16,8 @@ pub(super) fn cause(failure: &FailureView<'_>, subjects: &[String]) -> String {
         "connection_reset" => format!("{} closed connections", server(subjects)),
         "network_timeout" => format!("{} did not answer in time", server(subjects)),
         "network_dns" => match subjects {
-            [] => "a host's name can't be resolved".to_owned(),
+            // The program may not say so much.
+            [] => told(),
             [one] => format!("the name {} can't be resolved", host(one)),
             several => {
                 let mut names: Vec<String> = several.iter().map(|s| host(s).to_owned()).collect();
