@@ -68,8 +68,9 @@ impl<'v> AilingServices<'v> {
 }
 
 /// The status by which a failure says that a service is out of order.
-fn status_of(view: &FailureView<'_>) -> Option<String> {
-    static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b(50[234])\b").ok());
+pub(super) fn status_of(view: &FailureView<'_>) -> Option<String> {
+    static STATUS: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"\b(429|50[0234])\b").ok());
     let evidence = view.evidence.map(|(_, text)| text);
     let mut texts = [view.message, evidence].into_iter().flatten();
     texts.find_map(|text| Some(STATUS.as_ref()?.captures(text)?[1].to_owned()))

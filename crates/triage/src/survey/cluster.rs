@@ -374,16 +374,20 @@ fn join_alike(
         if root_cause == "data_setup" {
             (said, evidence) = (without_query(said), without_query(evidence));
         }
-        let asks = said.len() < whole.len();
+        // What asks one host, and what names its function, is one from two on.
+        let is_sure = said.len() < whole.len();
         // Values that are compared mean something.
         let values = matches!(
             root_cause,
             "assertion_mismatch" | "snapshot_mismatch" | "mock_expectation" | "expected_error"
         );
-        if !said.is_empty() && (!values || said.contains("://")) {
+        let note = noted_function(said).filter(|_| values);
+        said = note.unwrap_or(said);
+        let is_sure = is_sure || note.is_some() || begins_with_function(said);
+        if !said.is_empty() && (!values || said.contains("://") || note.is_some()) {
             // A message that all failures of a writer have says nothing: what it
             // was told by does.
-            let evidence = match said.contains(evidence) {
+            let evidence = match note.is_some() || said.contains(evidence) {
                 true => String::new(),
                 false => skeleton(evidence),
             };
@@ -393,22 +397,21 @@ fn join_alike(
             if begins_with_function(said) {
                 skeleton = without_codes(&skeleton);
             }
-            let words = (root_cause, server, asks, skeleton, evidence);
+            let words = (root_cause, server, is_sure, skeleton, evidence);
             let whole = format!("{whole} {told}");
             alike.entry(words).or_default().push((at, whole));
         }
     }
     let mut alike: Vec<_> = alike.into_iter().collect();
     alike.sort_unstable();
-    for ((root_cause, _, asks, ..), places) in alike {
+    for ((root_cause, _, is_sure, ..), places) in alike {
         // A host that refuses one request for its own reasons refuses them all.
-        let sure = asks || outage(root_cause).is_some() || root_cause == "auth_failed";
+        let sure = is_sure || outage(root_cause).is_some() || root_cause == "auth_failed";
         // The same words of two functions are two causes.
         let words: BTreeSet<&String> = places.iter().map(|(_, said)| said).collect();
         let differ = root_cause != "code_exception" || words.len() == places.len();
-        let names = || places.iter().all(|(_, said)| begins_with_function(said));
         if let [(first, _), others @ ..] = places.as_slice()
-            && (sure || places.len() >= ALIKE || names())
+            && (sure || places.len() >= ALIKE)
             && differ
         {
             for (other, _) in others {
@@ -430,6 +433,17 @@ fn begins_with_function(said: &str) -> bool {
     FUNCTION
         .as_ref()
         .is_some_and(|function| function.is_match(said))
+}
+
+/// The note of an assertion before the values that it compares, where it names a function:
+/// `to_celsius gave the wrong degree: 1 != 0`.
+fn noted_function(said: &str) -> Option<&str> {
+    static NOTE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"\A((?:[a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]+)+)(?:\(\))? [a-z][^:\n]{4,80}): \S{1,40} != \S{1,40}\z")
+            .ok()
+    });
+    let note = NOTE.as_ref()?.captures(said.trim())?.get(1)?;
+    Some(note.as_str())
 }
 
 /// A sentence without codes of capitals: of a currency, a country, a unit.

@@ -104,6 +104,7 @@ const FORMS: [(SubjectKind, &[&str]); 15] = [
             r#"\b(?i:missing|required|undefined|unset|please (?:set|export|provide|define))(?: (?:the|required|environment|env|variable|setting|config|key|value))*:? ['"`$({]*<VARIABLE>\b"#,
             r#"\b(?:KeyError:|[Kk]ey not found:) ['"]<VARIABLE>['"]"#,
             r#"\b(?i:set|export|provide|define) ['"`$]?<VARIABLE>['"`]? (?i:in (?:the|your) environment)\b"#,
+            r#"\b(?:[Ee]nvironment|[Ee]nv) (?:has|with|contains) no ['"`]?<VARIABLE>\b"#,
             // zod
             r#""path": ?\[\s*"<VARIABLE>"\s*\],\s*"message": ?"(?i:required)"#,
             r#"\bgetenv\(['"]<VARIABLE>['"]\)"#,

@@ -1,6 +1,7 @@
 //! One outage told in different words: a server that is away, or ails.
 
 use super::addresses::Addresses;
+use super::ailing::status_of;
 use super::clients::client;
 use super::group::{Group, OF_EACH, SERVERS, merge, subjects};
 use super::mentions::Mentions;
@@ -41,6 +42,7 @@ pub(super) fn join_outages(
                 cause,
                 speaks,
                 clients,
+                status: first.and_then(status_of),
             });
         }
     }
@@ -85,6 +87,8 @@ struct Servers<'v> {
     speaks: Option<&'static str>,
     /// The reports, and the files of the product, from which they were asked.
     clients: BTreeSet<(&'v str, &'v str)>,
+    /// What it answered, where it did.
+    status: Option<String>,
 }
 
 /// The outages with one cause.
@@ -94,6 +98,8 @@ struct OutagesOfCause {
     /// What is spoken with the first, and whether a port of it is known.
     speaks: Option<&'static str>,
     has_port: bool,
+    /// What the first answered.
+    status: Option<String>,
 }
 
 /// The outages that are told already, by what they are about: there may be as
@@ -102,7 +108,8 @@ struct OutagesOfCause {
 struct KnownOutages<'v> {
     /// Of each outage, the group.
     groups: Vec<usize>,
-    causes: HashMap<String, OutagesOfCause>,
+    /// By the cause, and by the cause with what was answered.
+    causes: HashMap<(String, Option<String>), OutagesOfCause>,
     /// The first outage of a kind at an address.
     addresses: HashMap<(Outage, String), usize>,
     /// The first at a host, with or without a port.
@@ -127,14 +134,20 @@ impl<'v> KnownOutages<'v> {
     fn add(&mut self, servers: &Servers<'v>) {
         let at = self.groups.len();
         self.groups.push(servers.group);
-        let first = OutagesOfCause {
-            first: at,
-            count: 0,
-            speaks: servers.speaks,
-            has_port: servers.about.iter().any(|server| host_of(server).1),
-        };
-        let known = self.causes.entry(servers.cause.clone()).or_insert(first);
-        known.count += 1;
+        // What was answered may tell, and may not.
+        let answered = servers.status.clone().map(Some);
+        for status in [None].into_iter().chain(answered) {
+            let first = OutagesOfCause {
+                first: at,
+                count: 0,
+                speaks: servers.speaks,
+                status: servers.status.clone(),
+                has_port: servers.about.iter().any(|server| host_of(server).1),
+            };
+            let cause = (servers.cause.clone(), status);
+            let known = self.causes.entry(cause).or_insert(first);
+            known.count += 1;
+        }
         self.learn(at, servers);
     }
 
@@ -171,11 +184,19 @@ impl<'v> KnownOutages<'v> {
 
     /// The only outage with the cause of this one, unless both speak with services of
     /// different kinds: a cache that is away says nothing of what sends mail. Nor does
-    /// what listens at a port at which no such service is known to.
+    /// what listens at a port at which no such service is known to. Where it answered, only
+    /// one that answered the same, if any is known by what it answered.
     fn only(&self, servers: &Servers<'v>) -> Option<usize> {
-        let known = self.causes.get(&servers.cause)?;
+        let cause = |status| self.causes.get(&(servers.cause.clone(), status));
+        let answered = servers
+            .status
+            .clone()
+            .and_then(|status| cause(Some(status)));
+        let known = answered.or_else(|| cause(None))?;
         let differ = servers.speaks.is_some() && servers.speaks != known.speaks;
-        let apart = differ && (known.speaks.is_some() || known.has_port);
+        let answered = (&servers.status, &known.status);
+        let answers_differ = matches!(answered, (Some(own), Some(first)) if own != first);
+        let apart = differ && (known.speaks.is_some() || known.has_port) || answers_differ;
         (known.count == 1 && !apart).then_some(known.first)
     }
 

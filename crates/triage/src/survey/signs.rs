@@ -161,13 +161,16 @@ fn values(said: &str) -> Vec<String> {
 fn functions(line: &str) -> impl Iterator<Item = &str> {
     static FUNCTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
-            r"\b(?:[A-Za-z_]\w*(?:::|->|#|\.))*[A-Z]\w*(?:#|::|\.)[A-Za-z_]\w+|\b(?:[A-Za-z_]\w*(?:::|\.|->))*[A-Za-z_]\w{2,}\(|\b[a-z_]\w*::[a-z_]\w+\b|\b[a-z]{2,}(?:[A-Z][a-z0-9]+)+\b",
+            r"\b(?:[A-Za-z_]\w*(?:::|->|#|\.))*[A-Z]\w*(?:#|::|\.)[A-Za-z_]\w+|\b(?:[A-Za-z_]\w*(?:::|\.|->))*[A-Za-z_]\w{2,}\(|\b[a-z_]\w*::[a-z_]\w+\b|\b[a-z]{2,}(?:[A-Z][a-z0-9]+)+\b|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+ (?:gave|gives|returned|returns)\b",
         )
         .ok()
     });
     let found = FUNCTION.as_ref().map(|function| function.find_iter(line));
     let found = found.into_iter().flatten().map(|found| found.as_str());
-    found.map(|name| name.trim_end_matches('('))
+    found.map(|name| {
+        let name = name.split(' ').next().unwrap_or(name);
+        name.trim_end_matches('(')
+    })
 }
 
 /// The codes by which services say why they refuse, with the host where one is told:

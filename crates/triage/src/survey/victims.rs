@@ -273,7 +273,7 @@ struct Causes {
     files: Files,
     /// Servers that are away, by their hosts.
     away: HashMap<String, Vec<(String, usize)>>,
-    /// Servers that answer with errors of their own, by their hosts.
+    /// Servers that answer with errors of their own, or refuse, by their hosts.
     ailing: HashMap<String, Vec<(String, usize)>>,
     /// The outage that names nobody, where it is the only one.
     nameless: Option<usize>,
@@ -298,7 +298,7 @@ impl Causes {
             told.extend(raised_by(&views[*first], failed_at));
             let root_cause = views[*first].kind.root_cause.as_str();
             let is_away = outage(root_cause) == Some(Outage::Away);
-            if is_away || root_cause == "upstream_error" {
+            if is_away || ["auth_failed", "upstream_error"].contains(&root_cause) {
                 let servers = subjects(group, addresses, |at| views.get(at).copied());
                 if is_away {
                     outages += 1;
