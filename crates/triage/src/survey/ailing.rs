@@ -67,10 +67,10 @@ impl<'v> AilingServices<'v> {
     }
 }
 
-/// The status by which a failure says that a service is out of order.
+/// The status by which a failure says that a service is out of order, or refuses.
 pub(super) fn status_of(view: &FailureView<'_>) -> Option<String> {
     static STATUS: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"\b(429|50[0234])\b").ok());
+        LazyLock::new(|| Regex::new(r"\b(40[13]|429|50[0234])\b").ok());
     let evidence = view.evidence.map(|(_, text)| text);
     let mut texts = [view.message, evidence].into_iter().flatten();
     texts.find_map(|text| Some(STATUS.as_ref()?.captures(text)?[1].to_owned()))

@@ -193,6 +193,11 @@ impl<'v> KnownOutages<'v> {
             .clone()
             .and_then(|status| cause(Some(status)));
         let known = answered.or_else(|| cause(None))?;
+        // Two accounts may be refused, each for its own reason.
+        let is_refused = outage(&servers.cause) == Some(Outage::Refusing);
+        if is_refused && (servers.status.is_none() || servers.status != known.status) {
+            return None;
+        }
         let differ = servers.speaks.is_some() && servers.speaks != known.speaks;
         let answered = (&servers.status, &known.status);
         let answers_differ = matches!(answered, (Some(own), Some(first)) if own != first);
