@@ -128,8 +128,9 @@ pub async fn run(
         }
         end = end.after(begun.elapsed());
     }
-    // What was logged of a wrong answer may still be on its way.
-    if end.failures.iter().any(|f| f.assertion.is_some()) {
+    // What was logged of a wrong answer or an error may still be on its way, and would
+    // else count as said in the next step.
+    if !end.failures.is_empty() {
         session.stderr().caught_up().await;
     }
     let since = session.stderr().since(mark);

@@ -531,6 +531,23 @@ fn a_death_whose_words_are_the_environments_says_so_first() {
 }
 
 #[test]
+fn what_a_server_said_before_a_call_is_no_evidence_of_its_end() {
+    let died = |older: bool| {
+        let failure: Failure = serde_json::from_value(serde_json::json!({
+            "phase": "call", "outcome": "eof", "exit": {"code": 3},
+            "stderr": "Error calling tool 'buggy'", "stderr_is_older": older,
+            "request": {"method": "tools/call", "params": {"name": "exitnow"}},
+        }))
+        .unwrap();
+        let diagnosis = Engine::builtin().diagnose(&failure);
+        assert_eq!(diagnosis.root_cause, "crashed_during_call");
+        diagnosis.evidence.map(|evidence| evidence.text)
+    };
+    assert_eq!(died(false).as_deref(), Some("Error calling tool 'buggy'"));
+    assert_eq!(died(true).as_deref(), Some("exit code 3"));
+}
+
+#[test]
 fn what_stderr_names_beside_an_exception_is_told_and_the_side_is_kept_if_it_was_an_answer() {
     let answered = |stderr: &str, older: bool| {
         let failure: Failure = serde_json::from_value(serde_json::json!({

@@ -128,7 +128,9 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
     if let Some(result) = f.tool_result.as_ref().filter(|r| !r.text.trim().is_empty()) {
         return Some(evidence("tool_result.text", &result.text));
     }
-    let line = f.stderr.as_deref().and_then(clues::telling_line);
+    // What stood there before the request was said of something else.
+    let own = f.stderr.as_deref().filter(|_| !f.stderr_is_older);
+    let line = own.and_then(clues::telling_line);
     if facts.listens {
         let said = [
             ("stderr", f.stderr.as_deref()),
