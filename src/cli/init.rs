@@ -87,6 +87,7 @@ async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), Refusal> {
     let named = known.as_deref().unwrap_or("server");
     let place = PlanPlace::open(shared, known.as_deref())?;
     let server = origin.server(shared, &place);
+    let unset = server.unset(shared);
     let mut settings = Settings {
         name: named.to_owned(),
         server: server.entry,
@@ -142,7 +143,7 @@ async fn make(shared: &Shared<'_>, origin: Origin) -> Result<(), Refusal> {
             ));
         }
     }
-    say(shared, &place, &draft, began.elapsed());
+    say(shared, &place, &draft, &unset, began.elapsed());
     Ok(())
 }
 
@@ -171,7 +172,7 @@ fn refuse_unknown(called: &[String], inventory: &Inventory) -> Result<(), Refusa
 }
 
 /// What there is now.
-fn say(shared: &Shared<'_>, place: &PlanPlace, draft: &Draft, took: Duration) {
+fn say(shared: &Shared<'_>, place: &PlanPlace, draft: &Draft, unset: &[String], took: Duration) {
     let (called, all) = draft.tools_called();
     let passed = match (shared.args.no_verify, draft.steps()) {
         (true, 1) => "passed once",
@@ -204,10 +205,7 @@ fn say(shared: &Shared<'_>, place: &PlanPlace, draft: &Draft, took: Duration) {
         Some(Err(why)) => complain(&format!("warning: {why}")),
         None => {}
     }
-    text.push_str(&match place.is_stdout() {
-        true => format!("next: keep it as a file, and {}\n", place.run_line(shared)),
-        false => format!("next: {}\n", place.run_line(shared)),
-    });
+    text.push_str(&place.next_line(shared, unset));
     if place.is_stdout() {
         complain(text.trim_end());
     } else if let Err(error) = out::print(text) {

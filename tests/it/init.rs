@@ -427,6 +427,13 @@ fn secrets_of_a_configuration_stay_out_of_the_plan() {
     );
     let ended = project.jelly(&["init", "--config", ".mcp.json"]).output();
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    assert!(
+        ended.stdout.ends_with(
+            "next: set API_KEY, TOKEN in the environment, then: jelly run plans/mine.yaml\n"
+        ),
+        "{}",
+        ended.stdout
+    );
     let plan = project.read("plans/mine.yaml");
     for text in [&plan, &ended.stdout, &ended.stderr] {
         assert!(

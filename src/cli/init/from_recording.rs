@@ -58,6 +58,7 @@ pub async fn make(shared: &Shared<'_>, file: &Path) -> Result<ExitCode, Refusal>
     if let Some(start) = session.start.as_ref().filter(|_| is_recorded) {
         serve_at_a_port(&mut server.entry, start);
     }
+    let unset = server.unset(shared);
     let mut notes = server.notes;
     notes.extend(gone);
     if sessions.len() > 1 {
@@ -104,10 +105,7 @@ pub async fn make(shared: &Shared<'_>, file: &Path) -> Result<ExitCode, Refusal>
         Some(Err(why)) => complain(&format!("warning: {why}")),
         None => {}
     }
-    said.push_str(&match place.is_stdout() {
-        true => format!("next: keep it as a file, and {}\n", place.run_line(shared)),
-        false => format!("next: {}\n", place.run_line(shared)),
-    });
+    said.push_str(&place.next_line(shared, &unset));
     if place.is_stdout() {
         complain(said.trim_end());
     } else if let Err(error) = out::print(said) {

@@ -153,6 +153,24 @@ impl PlanPlace {
         line
     }
 
+    /// What to do next: the line that runs the plan, behind the variables that it lacks
+    /// where it was made, since a plan holds no value that was typed for `jelly init`.
+    pub fn next_line(&self, shared: &Shared<'_>, unset: &[String]) -> String {
+        let run = self.run_line(shared);
+        let keep = if self.is_stdout() {
+            "keep it as a file, and "
+        } else {
+            ""
+        };
+        match unset {
+            [] => format!("next: {keep}{run}\n"),
+            names => {
+                let names = names.join(", ");
+                format!("next: {keep}set {names} in the environment, then: {run}\n")
+            }
+        }
+    }
+
     /// Where the JSON Schema of plans lies, from the plan's own folder: beside
     /// the plan, but for `plans/`, where every JSON file is a plan.
     pub fn schema_way(&self) -> &'static str {

@@ -26,6 +26,22 @@ pub struct Server {
     pub notes: Vec<String>,
 }
 
+impl Server {
+    /// The variables that it reads and that are not set where jelly runs, by name.
+    pub fn unset(&self, shared: &Shared<'_>) -> Vec<String> {
+        let entry = Value::Object(self.entry.clone()).to_string();
+        let mut names: Vec<String> = ["${env:", "${secret:"]
+            .iter()
+            .flat_map(|kind| entry.split(kind).skip(1))
+            .filter_map(|rest| Some(rest.split_once('}')?.0.to_owned()))
+            .filter(|name| !shared.world.env.contains_key(name))
+            .collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+}
+
 impl Origin {
     /// As plans write it.
     pub fn server(&self, shared: &Shared<'_>, place: &PlanPlace) -> Server {
