@@ -170,17 +170,6 @@ fn of_failure<'r>(
 
 fn of_problem<'r>(report: &'r RunReport, problem: &'r HelpProblem) -> Finding<'r> {
     let at = problem.at.as_deref().unwrap_or(&report.plan.path);
-    let mut diagnosis = own("invalid_plan", "plan/invalid");
-    diagnosis.evidence = Some(Evidence {
-        field: "plan".to_owned(),
-        text: at.to_owned(),
-    });
-    diagnosis.advice.what.clone_from(&problem.what);
-    diagnosis.advice.fix = problem
-        .next
-        .iter()
-        .map(|next| next.as_str().into())
-        .collect();
     Finding {
         id: id_of(&[&report.plan.path, &problem.what]),
         is_error: true,
@@ -192,8 +181,30 @@ fn of_problem<'r>(report: &'r RunReport, problem: &'r HelpProblem) -> Finding<'r
         subject: format!("(plan {})", report.plan.name),
         message: Cow::Borrowed(&problem.what),
         spot: Spot::read(at),
-        diagnosis: Cow::Owned(diagnosis),
+        diagnosis: Cow::Owned(invalid_plan(report, problem)),
     }
+}
+
+/// What jelly says of a plan that can't be run, in whatever format.
+pub(super) fn invalid_plan(report: &RunReport, problem: &HelpProblem) -> Diagnosis {
+    let at = problem.at.as_deref().unwrap_or(&report.plan.path);
+    let mut diagnosis = own("invalid_plan", "plan/invalid");
+    diagnosis.evidence = Some(Evidence {
+        field: "plan".to_owned(),
+        text: at.to_owned(),
+    });
+    diagnosis.advice.what.clone_from(&problem.what);
+    diagnosis.advice.fix = problem
+        .next
+        .iter()
+        .map(|next| next.as_str().into())
+        .collect();
+    // Advice without a step is taken for none, and another one stands in its place.
+    if diagnosis.advice.fix.is_empty() {
+        let step = format!("Correct the plan at {at}.");
+        diagnosis.advice.fix.push(step.as_str().into());
+    }
+    diagnosis
 }
 
 /// What is wrong with a run and with nothing in it.

@@ -11,6 +11,7 @@ mod shown;
 mod trouble;
 pub(super) mod xml;
 
+use super::findings::invalid_plan;
 use super::view::FailuresByStep;
 use super::{view, words};
 use jelly_base::model::{
@@ -185,6 +186,7 @@ fn plan_suite<'r>(report: &'r RunReport, help: &HelpSummary) -> Suite<'r> {
         }
         Case {
             at: problem.at.as_deref().and_then(line_of),
+            properties: Label::properties(&invalid_plan(report, problem)),
             ..Case::failed(format!("(plan {})", report.plan.name), trouble)
         }
     };

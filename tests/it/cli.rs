@@ -494,6 +494,27 @@ fn an_invalid_plan_is_annotated_at_its_lines_alone_and_among_others() {
 }
 
 #[test]
+fn an_invalid_plan_is_one_in_the_triage_of_its_report_too() {
+    let project = Project::with(BAD);
+    let ended = project.jelly(&["run", "--report", "junit=o.xml", "plan.yaml"]);
+    assert_eq!(ended.output().code, Some(2));
+    let ended = project
+        .jelly(&["triage", "--format", "json", "o.xml"])
+        .output();
+    let json: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let diagnosis = &json["failures"][0]["diagnosis"];
+    assert_eq!(diagnosis["root_cause"], "invalid_plan", "{diagnosis:#}");
+    assert_eq!(diagnosis["side"], "test", "{diagnosis:#}");
+    assert_eq!(diagnosis["ambiguous"], false, "{diagnosis:#}");
+    let said = diagnosis.to_string();
+    assert!(
+        said.contains("servers.s: a server needs a `command`"),
+        "{said}"
+    );
+    assert!(!said.contains("Run it by hand"), "{said}");
+}
+
+#[test]
 #[ignore = "takes long: `.ci/full` runs it"]
 fn of_several_ends_the_documented_one_decides_the_exit_code() {
     let project = Project::with(GREEN);
