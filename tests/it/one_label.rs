@@ -266,7 +266,7 @@ fn what_a_run_tells_apart_the_triage_of_its_report_tells_apart() {
         .iter()
         .map(|cause| cause["root_cause"].as_str().unwrap())
         .collect();
-    let wanted = ["missing_module", "assertion_mismatch", "unknown_tool"];
+    let wanted = ["missing_module", "assertion_mismatch", "expected_error"];
     assert_eq!(roots, BTreeSet::from(wanted), "{told}");
     assert!(causes.iter().all(|cause| cause["count"] == 1), "{told}");
 }

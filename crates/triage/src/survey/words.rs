@@ -12,12 +12,15 @@ const TITLE: usize = 160;
 pub(super) fn cause(failure: &FailureView<'_>, subjects: &[String]) -> String {
     let told = || one_line(failure.what.trim().trim_end_matches('.'), TITLE);
     match failure.kind.root_cause.as_str() {
+        // The program does not say so much.
+        "connection_refused" | "network_dns" if failure.kind.rule.ends_with("/fetch-failed") => {
+            told()
+        }
         "connection_refused" => format!("{} refused connections", server(subjects)),
         "connection_reset" => format!("{} closed connections", server(subjects)),
         "network_timeout" => format!("{} did not answer in time", server(subjects)),
         "network_dns" => match subjects {
-            // The program may not say so much.
-            [] => told(),
+            [] => "a host's name can't be resolved".to_owned(),
             [one] => format!("the name {} can't be resolved", host(one)),
             several => {
                 let mut names: Vec<String> = several.iter().map(|s| host(s).to_owned()).collect();
