@@ -5,7 +5,8 @@
 
 use super::shorten::{KeptSize, LeftOut};
 use jelly_base::model::{
-    FailureReport, HelpSummary, Phase, RunReport, SCHEMA_VERSION, Side, Totals, Verdict, by_cause,
+    FailureReport, HelpSummary, IterationReport, Phase, RunReport, SCHEMA_VERSION, Side, Totals,
+    Verdict,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -166,7 +167,6 @@ fn steps() -> impl Iterator<Item = (KeptSize, usize)> {
 
 fn plan(run: &RunReport) -> AgentPlan<'_> {
     let last = run.iterations.last();
-    let failures = last.map(|last| last.failures.as_slice());
     let problems = run.help_summary.iter().flat_map(|help| &help.problems);
     let mut next: Vec<String> = Vec::new();
     for step in problems.flat_map(|problem| &problem.next) {
@@ -181,7 +181,7 @@ fn plan(run: &RunReport) -> AgentPlan<'_> {
         needs_user_help: run.needs_user_help,
         iterations: run.iterations.len(),
         totals: last.map(|last| last.totals).unwrap_or_default(),
-        failures: causes(failures.unwrap_or_default()),
+        failures: last.map(causes).unwrap_or_default(),
         problems: match last {
             Some(_) => Vec::new(),
             None => run.help_summary.iter().flat_map(problems_of).collect(),
@@ -199,10 +199,9 @@ fn problems_of(help: &HelpSummary) -> impl Iterator<Item = AgentProblem<'_>> {
     })
 }
 
-/// The causes, the most frequent first: see [`by_cause`].
-fn causes(failures: &[FailureReport]) -> Vec<AgentFailure<'_>> {
-    let plan = "";
-    let causes = by_cause(failures.iter().map(|failure| (plan, failure)));
+/// The causes, the most frequent first.
+fn causes(iteration: &IterationReport) -> Vec<AgentFailure<'_>> {
+    let failures = &iteration.failures;
     let of_cause = |all: Vec<usize>| {
         let mut places: Vec<String> = Vec::new();
         for at in &all {
@@ -217,7 +216,8 @@ fn causes(failures: &[FailureReport]) -> Vec<AgentFailure<'_>> {
             ..first(&failures[all[0]])
         }
     };
-    let mut found: Vec<AgentFailure<'_>> = causes.into_iter().map(of_cause).collect();
+    let causes = iteration.causes().into_iter();
+    let mut found: Vec<AgentFailure<'_>> = causes.map(of_cause).collect();
     found.sort_by_key(|cause| std::cmp::Reverse(cause.count));
     found
 }

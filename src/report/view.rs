@@ -10,8 +10,8 @@ use super::words::{self, exit};
 use jelly_base::model::{
     Advice, Assertion, BeforeAfter, Diagnosis, FailureReport, HelpProblem, HookReport, HttpFacts,
     IterationReport, MismatchPlace, Offers, Outcome, Phase, RepairReport, RunReport, Rung,
-    ServerReport, StepReport, TextDifference, Unaccepted, Unlisted, Verdict, WireCheck, by_cause,
-    deciding, json_word,
+    ServerReport, StepReport, TextDifference, Unaccepted, Unlisted, Verdict, WireCheck, deciding,
+    json_word,
 };
 use jelly_base::text::{self, close_names, one_line, plural, shell_word};
 use std::collections::HashMap;
@@ -146,11 +146,10 @@ pub(super) struct FailureCluster<'r> {
     pub(super) left_out: Vec<String>,
 }
 
-/// The failures of an iteration by cause, in the order of their first: see [`by_cause`].
+/// The failures of an iteration by cause, in the order of their first.
 pub(super) fn failure_clusters(iteration: &IterationReport) -> Vec<FailureCluster<'_>> {
-    let plan = "";
     let failures = &iteration.failures;
-    let causes = by_cause(failures.iter().map(|failure| (plan, failure)));
+    let causes = iteration.causes();
     let mut home = vec![0; failures.len()];
     for (cause, places) in causes.iter().enumerate() {
         for place in places {

@@ -2,22 +2,10 @@
 //! the client whose configuration they stand in.
 
 use crate::support::Project;
+use crate::support::doctor::first_examined as examined;
 use serde_json::{Value, json};
 
 const JELLY: &str = env!("CARGO_BIN_EXE_jelly");
-
-/// The first server of the report on this file.
-#[track_caller]
-fn examined(file: &str, text: &str) -> (Value, Option<i32>) {
-    let project = Project::empty();
-    project.write(file, text);
-    let ended = project
-        .jelly(&["doctor", "--format", "json", file])
-        .output();
-    let report: Value = serde_json::from_str(&ended.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {}\n{}", ended.stdout, ended.stderr));
-    (report["servers"][0].clone(), ended.code)
-}
 
 #[test]
 fn a_server_that_answers_jelly_is_not_healthy_where_its_client_does_not_get_so_far() {

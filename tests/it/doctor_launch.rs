@@ -197,4 +197,9 @@ fn a_version_that_neighbours_need_is_not_changed_under_them() {
         asked.contains("`whole`, which is installed there too"),
         "{asked}"
     );
+
+    // What is there is somebody's.
+    project.write("env-s/mine.txt", "");
+    let beside = advice(json!({ "s": server }));
+    assert!(beside.contains(&format!("{own}-2\"")), "{beside}");
 }

@@ -2,21 +2,9 @@
 //! seen there, or may mend it.
 
 use crate::support::Project;
+use crate::support::doctor::first_examined as examined;
 use crate::support::http::{Http, respond};
 use serde_json::{Value, json};
-
-/// The first server of the report on this file.
-#[track_caller]
-fn examined(file: &str, text: &str) -> (Value, Option<i32>) {
-    let project = Project::empty();
-    project.write(file, text);
-    let ended = project
-        .jelly(&["doctor", "--format", "json", file])
-        .output();
-    let report: Value = serde_json::from_str(&ended.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {}\n{}", ended.stdout, ended.stderr));
-    (report["servers"][0].clone(), ended.code)
-}
 
 #[test]
 fn a_redirect_is_mended_by_the_address_that_it_led_to_alone() {

@@ -261,9 +261,9 @@ fn what_passed_with_the_same_steps_left_out_blames_the_code() {
     gives_both_readings(&project, &run, "all of it");
 }
 
-#[test]
-fn a_step_behind_a_quarantined_or_failed_one_of_its_server_is_ambiguous() {
-    let server = python(
+/// A server that answers `sum` by a number, and any other tool by an error of its machine.
+fn sums_and_refuses() -> String {
+    python(
         r#"
 def call(request):
     name = request["params"]["name"]
@@ -273,7 +273,12 @@ def call(request):
         answer(request, text("connect ECONNREFUSED 127.0.0.1:5432", True))
 serve(call, tools=("write", "sum"))
 "#,
-    );
+    )
+}
+
+#[test]
+fn a_step_behind_a_quarantined_or_failed_one_of_its_server_is_ambiguous() {
+    let server = sums_and_refuses();
     for (first, excuse, said) in [
         (
             "nothing_like_it",
@@ -307,17 +312,7 @@ steps:
 /// Moved before it, as the help says, the same step is proof.
 #[test]
 fn a_step_before_one_that_failed_test_side_is_held_against_the_code() {
-    let server = python(
-        r#"
-def call(request):
-    name = request["params"]["name"]
-    if name == "sum":
-        answer(request, text("4"))
-    else:
-        answer(request, text("connect ECONNREFUSED 127.0.0.1:5432", True))
-serve(call, tools=("write", "sum"))
-"#,
-    );
+    let server = sums_and_refuses();
     let run = crate::support::run(&format!(
         "version: 1
 budgets: {{ retries: 0 }}

@@ -4,6 +4,7 @@
 use super::keep::PlanPlace;
 use super::origin::{Origin, Words, canonical, free_name, name_in, typed, written_time};
 use super::shared::Shared;
+use jelly_base::model::for_each_json_text;
 use jelly_base::text::is_placeholder;
 use jelly_base::text::redact::{Redactor, looks_secret};
 use jelly_plan::{Part, Template};
@@ -29,13 +30,16 @@ pub struct Server {
 impl Server {
     /// The variables that it reads and that are not set where jelly runs, by name.
     pub fn unset(&self, shared: &Shared<'_>) -> Vec<String> {
-        let entry = Value::Object(self.entry.clone()).to_string();
-        let mut names: Vec<String> = ["${env:", "${secret:"]
-            .iter()
-            .flat_map(|kind| entry.split(kind).skip(1))
-            .filter_map(|rest| Some(rest.split_once('}')?.0.to_owned()))
-            .filter(|name| !shared.world.env.contains_key(name))
-            .collect();
+        let mut names: Vec<String> = Vec::new();
+        for_each_json_text(&mut Value::Object(self.entry.clone()), &mut |text| {
+            let template = Template::parse(text).ok();
+            let parts = template.into_iter().flat_map(|template| template.parts);
+            names.extend(parts.filter_map(|part| match part {
+                Part::Env(name) | Part::Secret(name) => Some(name),
+                _ => None,
+            }));
+        });
+        names.retain(|name| !shared.world.env.contains_key(name));
         names.sort();
         names.dedup();
         names

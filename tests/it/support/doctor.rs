@@ -34,3 +34,16 @@ pub fn fixes(server: &Value) -> Vec<&str> {
         .map(|fix| fix.as_str().unwrap())
         .collect()
 }
+
+/// The first server of the report on this file.
+#[track_caller]
+pub fn first_examined(file: &str, text: &str) -> (Value, Option<i32>) {
+    let project = Project::empty();
+    project.write(file, text);
+    let ended = project
+        .jelly(&["doctor", "--format", "json", file])
+        .output();
+    let report: Value = serde_json::from_str(&ended.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}\n{}", ended.stdout, ended.stderr));
+    (report["servers"][0].clone(), ended.code)
+}

@@ -8,7 +8,8 @@ use std::fs;
 use std::path::Path;
 
 /// The reports; beside each stands, by class and name, which reason a failure has.
-const REPORTS: [&str; 13] = [
+const REPORTS: [&str; 14] = [
+    "gotestsum",
     "unittest",
     "robot",
     "vitest",

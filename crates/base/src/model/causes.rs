@@ -2,7 +2,7 @@
 //!
 //! Main functions: [`by_cause`], [`reported_by_cause`].
 
-use super::{Diagnosis, ErrorCategory, FailureReport, FailureView, Side};
+use super::{Diagnosis, ErrorCategory, FailureReport, FailureView, IterationReport, Side};
 use crate::text::without_numbers;
 use std::collections::HashMap;
 
@@ -41,6 +41,7 @@ impl From<&Diagnosis> for CauseLabel {
 }
 
 impl CauseKey {
+    /// Of one failure of a run.
     #[must_use]
     pub fn of(failure: &FailureReport) -> Self {
         let diagnosis = &failure.diagnosis;
@@ -89,6 +90,15 @@ pub fn by_cause<'f>(
         key: CauseKey::of(failure),
     });
     causes_of(&told.collect::<Vec<_>>())
+}
+
+impl IterationReport {
+    /// Places of its failures, by cause: see [`by_cause`].
+    #[must_use]
+    pub fn causes(&self) -> Vec<Vec<usize>> {
+        let plan = "";
+        by_cause(self.failures.iter().map(|failure| (plan, failure)))
+    }
 }
 
 /// The same of failures of runs that a report tells of, those at these places among the

@@ -63,27 +63,13 @@ pub fn fill_as_client(spot: &Spot, around: &Surroundings<'_>) -> Filled {
     }
 }
 
-/// The blanks of a text, as they are written.
-pub(super) fn blanks(text: &str) -> Vec<String> {
-    let mut blanks = Vec::new();
-    let mut rest = text;
-    while let Some(open) = rest.find("${") {
-        let Some(close) = rest[open..].find('}').map(|at| open + at) else {
-            break;
-        };
-        let inside = &rest[open + 2..close];
-        let name = inside.split_once(":-").map_or(inside, |(name, _)| name);
-        let is_blank = ["env:", "input:"]
-            .iter()
-            .any(|start| name.starts_with(start))
-            || is_variable_name(name)
-            || name == "/";
-        if is_blank {
-            blanks.push(rest[open..=close].to_owned());
-        }
-        rest = &rest[close + 1..];
-    }
-    blanks
+/// The blanks of a text, as they are written: what some client fills.
+pub(super) fn blanks(text: &str) -> impl Iterator<Item = &str> {
+    let parts = parts(text).into_iter();
+    parts.filter_map(|part| match part {
+        Part::Blank(blank) => Some(blank),
+        Part::Text(_) => None,
+    })
 }
 
 /// Fills the blanks of `text`, once: what a value brings is text.
@@ -109,26 +95,57 @@ pub fn fill(text: &str, around: &Surroundings<'_>) -> Filled {
 /// The same with every value apart from the text around it.
 #[must_use]
 pub fn pieces(text: &str, around: &Surroundings<'_>) -> Vec<Piece> {
-    let mut pieces = Vec::new();
+    let parts = parts(text).into_iter();
+    let pieces = parts.map(|part| match part {
+        Part::Text(text) => Piece::Text(text.to_owned()),
+        Part::Blank(blank) => value(blank, around),
+    });
+    pieces.collect()
+}
+
+/// A text as it is written.
+enum Part<'t> {
+    Text(&'t str),
+    /// `${…}`, with a name in it that some client knows.
+    Blank(&'t str),
+}
+
+fn parts(text: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
     let mut rest = text;
     while let Some(open) = rest.find("${") {
         let Some(close) = rest[open..].find('}').map(|at| open + at) else {
             break;
         };
-        let (blank, inside) = (&rest[open..=close], &rest[open + 2..close]);
         if open > 0 {
-            pieces.push(Piece::Text(rest[..open].to_owned()));
+            parts.push(Part::Text(&rest[..open]));
         }
-        pieces.push(value(blank, inside, around));
+        let blank = &rest[open..=close];
+        parts.push(match is_filled_by_some(&rest[open + 2..close]) {
+            true => Part::Blank(blank),
+            // It only looks like a blank.
+            false => Part::Text(blank),
+        });
         rest = &rest[close + 1..];
     }
     if !rest.is_empty() {
-        pieces.push(Piece::Text(rest.to_owned()));
+        parts.push(Part::Text(rest));
     }
-    pieces
+    parts
 }
 
-fn value(blank: &str, inside: &str, around: &Surroundings<'_>) -> Piece {
+/// Whether what stands between the braces is a name that some client fills.
+fn is_filled_by_some(inside: &str) -> bool {
+    let name = inside.split_once(":-").map_or(inside, |(name, _)| name);
+    ["env:", "input:"]
+        .iter()
+        .any(|begin| inside.starts_with(begin))
+        || inside == "/"
+        || is_variable_name(name)
+}
+
+fn value(blank: &str, around: &Surroundings<'_>) -> Piece {
+    let inside = &blank["${".len()..blank.len() - "}".len()];
     let left = || Piece::Left(blank.to_owned());
     let variable = |name: &str| match around.env.get(name) {
         Some(value) => Piece::Variable {
@@ -164,11 +181,9 @@ fn value(blank: &str, inside: &str, around: &Surroundings<'_>) -> Piece {
         Some((name, otherwise)) => (name, Some(otherwise)),
         None => (inside, None),
     };
-    match (is_variable_name(name), around.env.get(name), otherwise) {
-        // It only looks like a blank.
-        (false, _, _) => Piece::Text(blank.to_owned()),
-        (true, None, Some(otherwise)) => Piece::Text(otherwise.to_owned()),
-        (true, _, _) => variable(name),
+    match (around.env.get(name), otherwise) {
+        (None, Some(otherwise)) => Piece::Text(otherwise.to_owned()),
+        (Some(_), _) | (None, None) => variable(name),
     }
 }
 

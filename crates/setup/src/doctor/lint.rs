@@ -181,8 +181,7 @@ impl Linter<'_> {
 
     /// What looks like a blank, and is none for this client.
     fn literal(&mut self, spot: &Spot) {
-        let blanks = blanks(&spot.text);
-        let Some(blank) = blanks.first() else {
+        let Some(blank) = blanks(&spot.text).next() else {
             return;
         };
         let client = self.config.client.name();

@@ -8,6 +8,7 @@ use super::addresses::Addresses;
 use super::apart::answers_apart;
 use super::clients::client;
 use super::contexts::victims_of_contexts;
+use super::function_notes::{begins_with_function, noted_function, without_codes};
 use super::group::{Group, SERVERS, merge, subjects};
 use super::mentions::Mentions;
 use super::outages::join_outages;
@@ -25,10 +26,8 @@ use foldhash::quality::RandomState;
 use jelly_base::model::{
     Cluster, Evidence, FailureStatus, FailureView, Failures, KnownAdvice, Side, reported_by_cause,
 };
-use regex::Regex;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::LazyLock;
 
 /// A failure, by its place, that is a consequence of what is not the code's.
 pub(super) struct Consequence {
@@ -422,39 +421,6 @@ fn join_alike(
     for group in groups {
         group.victims.sort_unstable();
     }
-}
-
-/// Whether a message begins with the name of a function, as in `price_label: no symbol for
-/// currency GBP`: two such sentences that differ in a value are of one function.
-fn begins_with_function(said: &str) -> bool {
-    static FUNCTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"\A(?:\w*(?:Error|Exception): )?(?:[a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]+)+|[a-z_]\w*\(\)): ").ok()
-    });
-    FUNCTION
-        .as_ref()
-        .is_some_and(|function| function.is_match(said))
-}
-
-/// The note of an assertion before the values that it compares, where it names a function:
-/// `to_celsius gave the wrong degree: 1 != 0`.
-fn noted_function(said: &str) -> Option<&str> {
-    static NOTE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"\A((?:[a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]+)+)(?:\(\))? [a-z][^:\n]{4,80}): \S{1,40} != \S{1,40}\z")
-            .ok()
-    });
-    let note = NOTE.as_ref()?.captures(said.trim())?.get(1)?;
-    Some(note.as_str())
-}
-
-/// A sentence without codes of capitals: of a currency, a country, a unit.
-fn without_codes(said: &str) -> String {
-    let is_code = |word: &str| {
-        let word = word.trim_matches(|c: char| c.is_ascii_punctuation());
-        (2..=4).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_uppercase())
-    };
-    let words = said.split(' ');
-    let words = words.map(|word| if is_code(word) { "CODE" } else { word });
-    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Joins cases of one test that fail at one line, and failures of tests that

@@ -22,6 +22,7 @@ mod exit;
 mod extensions;
 mod fields;
 mod files;
+mod function_notes;
 mod group;
 mod health;
 mod host_names;

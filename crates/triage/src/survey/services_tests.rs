@@ -227,3 +227,31 @@ fn workers_that_crash_in_one_module_are_one_cause() {
         [vec!["test_large", "test_small"], vec!["test_plays"]]
     );
 }
+
+#[test]
+fn services_without_a_name_are_apart_where_they_answer_differently() {
+    let fails = |test, said| told(test, said, said, "");
+    let report = report(
+        "pytest",
+        &[
+            fails("scores", "ApiError: fraud service answered 503 for 12"),
+            fails("scores_again", "ServiceError: it said 503, try later"),
+            fails("rates", "ApiError: fx service answered 429 for EURUSD"),
+            fails("knows", "AuthError: login refused (401)"),
+            fails("may", "LoginError: token was refused: 401"),
+            fails(
+                "logs_in",
+                "psycopg.OperationalError: password authentication failed for user \"ci\"",
+            ),
+        ],
+    );
+    let causes = causes(&report);
+    let together = |one: &str, other: &str| {
+        let of = |name: &str| causes.iter().position(|all| all.contains(&name));
+        of(one) == of(other)
+    };
+    assert!(together("scores", "scores_again"), "{causes:?}");
+    assert!(!together("scores", "rates"), "{causes:?}");
+    assert!(together("knows", "may"), "{causes:?}");
+    assert!(!together("knows", "logs_in"), "{causes:?}");
+}

@@ -10,17 +10,24 @@ const TITLE: usize = 160;
 
 /// The cause in a sentence without its full stop.
 pub(super) fn cause(failure: &FailureView<'_>, subjects: &[String]) -> String {
-    let told = || one_line(failure.what.trim().trim_end_matches('.'), TITLE);
+    let told = || {
+        let told = one_line(failure.what.trim().trim_end_matches('.'), TITLE);
+        match told.is_empty() {
+            true => failure.kind.root_cause.replace('_', " "),
+            false => told,
+        }
+    };
     match failure.kind.root_cause.as_str() {
-        // The program does not say so much.
-        "connection_refused" | "network_dns" if failure.kind.rule.ends_with("/fetch-failed") => {
+        // The rule knows how much the program says of a server without a name.
+        "connection_refused" | "connection_reset" | "network_timeout" | "network_dns"
+            if subjects.is_empty() =>
+        {
             told()
         }
         "connection_refused" => format!("{} refused connections", server(subjects)),
         "connection_reset" => format!("{} closed connections", server(subjects)),
         "network_timeout" => format!("{} did not answer in time", server(subjects)),
         "network_dns" => match subjects {
-            [] => "a host's name can't be resolved".to_owned(),
             [one] => format!("the name {} can't be resolved", host(one)),
             several => {
                 let mut names: Vec<String> = several.iter().map(|s| host(s).to_owned()).collect();
@@ -58,14 +65,7 @@ pub(super) fn cause(failure: &FailureView<'_>, subjects: &[String]) -> String {
             Some(message) if !message.is_empty() => one_line(message, TITLE),
             Some(_) | None => "no known cause, and the report says nothing of it".to_owned(),
         },
-        _ => {
-            let told = told();
-            if told.is_empty() {
-                failure.kind.root_cause.replace('_', " ")
-            } else {
-                told
-            }
-        }
+        _ => told(),
     }
 }
 
@@ -88,7 +88,6 @@ fn host(subject: &str) -> &str {
 /// The servers behind addresses. A port says what usually listens there.
 fn server(subjects: &[String]) -> String {
     match subjects {
-        [] => "a server".to_owned(),
         [one] => format!("the {} at {one}", noun_of(one)),
         several => format!("the servers at {}", list(several)),
     }

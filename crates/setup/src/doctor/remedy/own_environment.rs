@@ -55,7 +55,7 @@ impl Doctor<'_> {
             Some(own) => format!("{own} {why}"),
             None => why,
         };
-        let folder = self.own_folder(env.root()?);
+        let folder = self.untaken(self.own_folder(env.root()?));
         let bin = folder.join("bin");
         // A program that a package brought is brought again by it.
         let program = self.started.program();
@@ -104,6 +104,15 @@ impl Doctor<'_> {
             Some(Reached::Url { .. }) | None => false,
         })?;
         Some(&found.name)
+    }
+
+    /// The folder, or the next one of its name that is not there: what is there is
+    /// somebody's.
+    fn untaken(&self, folder: PathBuf) -> PathBuf {
+        let numbered = (2..100).map(|n| PathBuf::from(format!("{}-{n}", folder.display())));
+        let mut all = std::iter::once(folder.clone()).chain(numbered);
+        let is_free = |path: &PathBuf| !self.context.sight.is_there(path);
+        all.find(is_free).unwrap_or(folder)
     }
 
     /// Where the environment is made: beside the one that there is, else beside
