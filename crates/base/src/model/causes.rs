@@ -2,8 +2,10 @@
 //!
 //! Main functions: [`by_cause`], [`reported_by_cause`].
 
-use super::{Diagnosis, ErrorCategory, FailureReport, FailureView, IterationReport, Side};
-use crate::text::without_numbers;
+use super::{
+    Diagnosis, ErrorCategory, FailureReport, FailureView, IterationReport, Outage, Side, outage,
+};
+use crate::text::{address, without_numbers};
 use std::collections::HashMap;
 
 /// By what failures are taken for those of one cause.
@@ -87,6 +89,7 @@ pub fn by_cause<'f>(
         rule: &failure.diagnosis.rule,
         root_cause: &failure.diagnosis.root_cause,
         message: &failure.message,
+        evidence: failure.diagnosis.evidence.as_ref().map(|told| &*told.text),
         key: CauseKey::of(failure),
     });
     causes_of(&told.collect::<Vec<_>>())
@@ -117,6 +120,7 @@ pub fn reported_by_cause(views: &[FailureView<'_>], places: &[usize]) -> Vec<Vec
             rule: &diagnosis.rule,
             root_cause: &diagnosis.root_cause,
             message: view.message.unwrap_or_default(),
+            evidence: view.evidence.map(|(_, text)| text),
             key: CauseKey {
                 server: is_unexplained.then(|| view.classname.to_owned()),
                 label: diagnosis.into(),
@@ -138,7 +142,18 @@ struct Told<'f> {
     rule: &'f str,
     root_cause: &'f str,
     message: &'f str,
+    evidence: Option<&'f str>,
     key: CauseKey,
+}
+
+impl Told<'_> {
+    /// The server that is away or ails, and how, where this is such a failure and
+    /// names it.
+    fn outage(&self) -> Option<(Outage, String)> {
+        let kind = outage(self.root_cause)?;
+        let named = self.evidence.and_then(address);
+        Some((kind, named.or_else(|| address(self.message))?))
+    }
 }
 
 fn causes_of(failures: &[Told<'_>]) -> Vec<Vec<usize>> {
@@ -154,7 +169,28 @@ fn causes_of(failures: &[Told<'_>]) -> Vec<Vec<usize>> {
         causes[cause].push(at);
     }
     join_alike(failures, &mut causes);
+    join_outages(failures, &mut causes);
     causes
+}
+
+/// Joins those that tell of one server in different words.
+fn join_outages(failures: &[Told<'_>], causes: &mut Vec<Vec<usize>>) {
+    let mut first: HashMap<(Outage, String, CauseLabel), usize> = HashMap::new();
+    for cause in 0..causes.len() {
+        let failure = &failures[causes[cause][0]];
+        let Some((kind, server)) = failure.outage() else {
+            continue;
+        };
+        let known = *first
+            .entry((kind, server, failure.key.label))
+            .or_insert(cause);
+        if known != cause {
+            let mut taken = std::mem::take(&mut causes[cause]);
+            causes[known].append(&mut taken);
+            causes[known].sort_unstable();
+        }
+    }
+    causes.retain(|places| !places.is_empty());
 }
 
 /// Joins those that differ in numbers only.
@@ -243,6 +279,29 @@ mod tests {
         all[1].diagnosis.side = all[0].diagnosis.side;
         all[1].diagnosis.retryable = Some(true);
         assert_eq!(causes(&all), [vec![0, 2], vec![1]]);
+    }
+
+    #[test]
+    fn one_server_that_is_away_is_one_cause_in_whatever_words() {
+        let mut all: Vec<_> = [
+            "connect ECONNREFUSED 127.0.0.1:5432",
+            "dial tcp [::1]:5432: connect: connection refused",
+            "connect ECONNREFUSED 127.0.0.1:6379",
+        ]
+        .map(|said| failure("a", said, said))
+        .into();
+        for failure in &mut all {
+            failure.diagnosis.root_cause = "connection_refused".to_owned();
+        }
+        assert_eq!(causes(&all), [vec![0, 1], vec![2]]);
+        // What is said of a cause holds for each of its failures.
+        all[1].diagnosis.retryable = Some(false);
+        assert_eq!(causes(&all).len(), 3);
+        // A server that is named by what works is no outage.
+        for failure in &mut all {
+            failure.diagnosis.root_cause = "invalid_params".to_owned();
+        }
+        assert_eq!(causes(&all).len(), 3);
     }
 
     #[test]

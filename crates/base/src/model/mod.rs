@@ -25,6 +25,7 @@ mod limit;
 mod listing;
 mod matrix;
 mod offers;
+mod outage;
 mod plan_issue;
 mod proxy;
 mod record;
@@ -71,6 +72,7 @@ pub use matrix::{
     MatrixVariant, StepAnswers,
 };
 pub use offers::{Names, Offers, Unlisted};
+pub use outage::{Outage, outage};
 pub use plan_issue::PlanIssue;
 pub use proxy::{
     TROUBLE_MESSAGE_CHARS, TROUBLE_META, TROUBLE_TOOL, UPSTREAM_ERROR_CODE, UpstreamContext,

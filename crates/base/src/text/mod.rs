@@ -2,6 +2,7 @@
 //!
 //! Pure functions on strings. Must know nothing of failures, plans or servers.
 
+mod address;
 mod code_file;
 mod difference;
 mod disarm;
@@ -22,6 +23,7 @@ mod volatile;
 mod word_list;
 mod words;
 
+pub use address::{THIS_MACHINE, address, addresses};
 pub use code_file::is_code_file;
 pub use difference::{first_difference, hunks, is_long};
 pub use disarm::{Disarmer, Disarming, Notation, disarmed};

@@ -1,6 +1,5 @@
 //! The engine: which rules hold for a failure, and what the strongest says.
 
-use super::address::address;
 use super::advice::{self, Values};
 use super::answered;
 use super::clues;
@@ -470,7 +469,7 @@ fn name_server(evidence: &str, root_cause: &str, values: &mut Values) {
     if values.contains_key(name) {
         return;
     }
-    if let Some(address) = address(evidence) {
+    if let Some(address) = jelly_base::text::address(evidence) {
         let host = address.rsplit_once(':').map_or(&*address, |(host, _)| host);
         let named = if name == "host" { host } else { &*address };
         values.insert(name.to_owned(), named.to_owned());

@@ -8,7 +8,6 @@
 //! The module must not know plans, executions or budgets: what repetition
 //! proves is the loop's to say, and what a repair may change is `repair`'s.
 
-mod address;
 mod advice;
 mod aggregate;
 mod answer;
@@ -66,7 +65,6 @@ mod whereabouts;
 mod windows;
 mod writer;
 
-pub use address::{THIS_MACHINE, address, addresses};
 pub use answer::unmarked_error;
 pub use causes::{CAUSES, PROVAR};
 pub(crate) use clues::product_frame;

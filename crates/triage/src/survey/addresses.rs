@@ -4,8 +4,9 @@
 use super::host_names::HostNames;
 use super::lacks::SubjectKind;
 use super::mentions::Mentions;
-use super::subject::{Outage, outage, own_host, own_server, same, subject};
+use super::subject::{own_host, own_server, same, subject};
 use jelly_base::model::FailureView;
+use jelly_base::model::{Outage, outage};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The addresses of outages, by the place of the failure.

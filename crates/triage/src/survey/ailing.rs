@@ -4,8 +4,8 @@
 use super::addresses::Addresses;
 use super::group::{CAUSES, Group};
 use super::subject::{host_of, same};
-use crate::engine::address;
 use jelly_base::model::FailureView;
+use jelly_base::text::address;
 use regex::Regex;
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -3,9 +3,9 @@
 
 use super::lacks::{Subject, SubjectKind};
 use super::mentions::Mentions;
-use super::subject::{Outage, outage};
 use crate::engine::product_frame;
 use jelly_base::model::{Failure, FailureView};
+use jelly_base::model::{Outage, outage};
 use std::collections::HashMap;
 
 /// The file of the product from which a client was called that was not answered.

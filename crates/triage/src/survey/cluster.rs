@@ -18,11 +18,12 @@ use super::queries::without_query;
 use super::same_line::same_lines;
 use super::same_sign::join_signs;
 use super::stages::join_stages;
-use super::subject::{outage, same};
+use super::subject::same;
 use super::victims::{join_folders, join_lacking, join_missing, take_victims};
 use super::words;
 use crate::engine::skeleton;
 use foldhash::quality::RandomState;
+use jelly_base::model::outage;
 use jelly_base::model::{
     Cluster, Evidence, FailureStatus, FailureView, Failures, KnownAdvice, Side, reported_by_cause,
 };

@@ -1,9 +1,10 @@
 //! Which name an address of a machine has, as the failures of a run tell: one
 //! client writes the name of a server, another what it resolves to.
 
-use super::subject::{Outage, host_of, outage};
-use crate::engine::{THIS_MACHINE, address, addresses};
+use super::subject::host_of;
 use jelly_base::model::FailureView;
+use jelly_base::model::{Outage, outage};
+use jelly_base::text::{THIS_MACHINE, address, addresses};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::Ipv4Addr;

@@ -16,15 +16,17 @@ use super::raised::{raised_in_outputs, raised_within};
 use super::shifted::is_state;
 use super::shown_values::shows_wrong_value;
 use super::signs::signs;
-use super::subject::{Outage, outage, same};
+use super::subject::same;
 use super::unfinished::is_unfinished;
 use super::unreached::note_service;
 use super::wanted::{COMPARES, wanted_in, without_wanted};
-use crate::engine::{address, addresses, failing_line, stumbled};
+use crate::engine::{failing_line, stumbled};
 use aho_corasick::AhoCorasick;
 use foldhash::quality::RandomState;
 use indexmap::IndexSet;
 use jelly_base::model::{Failure, FailureView, TriagedFailure};
+use jelly_base::model::{Outage, outage};
+use jelly_base::text::{address, addresses};
 use regex::Regex;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -481,10 +483,22 @@ fn named_servers(line: &str) -> Vec<String> {
             hosts
                 .into_iter()
                 .flatten()
+                .filter(|host| !is_of_program(&line[host.end()..]))
                 .map(|host| host.as_str().to_owned()),
         );
     }
     found
+}
+
+/// Whether what goes on like this is a name in a program and none of a host:
+/// `java.net.ConnectException`, `threading.local()`.
+fn is_of_program(rest: &str) -> bool {
+    let mut next = rest.chars();
+    match next.next() {
+        Some('.') => next.next().is_some_and(|c| c.is_alphanumeric() || c == '_'),
+        Some(sign) => matches!(sign, '(' | '[' | '$' | '#' | '_') || rest.starts_with("::"),
+        None => false,
+    }
 }
 
 /// Whether a failure is one of something that was asked and did not do its work: an
@@ -601,6 +615,20 @@ mod tests {
         );
         assert!(kept("assert 1.01 == 1.02", "E  assert 1.01 == 1.02", log).is_empty());
         let told = "assert 'db.acme.test:5432: connection refused' == 'ok'";
+        assert_eq!(kept(told, told, ""), server);
+    }
+
+    #[test]
+    fn a_package_of_the_program_is_no_host() {
+        for refused in [
+            "java.net.ConnectException: Connection refused",
+            "reactor.net.Refused: Connection refused",
+            "threading.local(): Connection refused",
+        ] {
+            assert!(kept(refused, refused, "").is_empty(), "{refused}");
+        }
+        let told = "Refused: db.acme.net: Connection refused";
+        let server = vec![(SubjectKind::Server, "db.acme.net".to_owned())];
         assert_eq!(kept(told, told, ""), server);
     }
 

@@ -6,9 +6,10 @@ use super::clients::client;
 use super::group::{Group, OF_EACH, SERVERS, merge, subjects};
 use super::mentions::Mentions;
 use super::service::service_of;
-use super::subject::{Outage, host_of, outage};
-use crate::engine::THIS_MACHINE;
+use super::subject::host_of;
 use jelly_base::model::FailureView;
+use jelly_base::model::{Outage, outage};
+use jelly_base::text::THIS_MACHINE;
 use std::collections::{BTreeSet, HashMap};
 
 /// Joins groups that tell one outage in different words: they name the same
@@ -196,6 +197,12 @@ impl<'v> KnownOutages<'v> {
         // Two accounts may be refused, each for its own reason.
         let is_refused = outage(&servers.cause) == Some(Outage::Refusing);
         if is_refused && (servers.status.is_none() || servers.status != known.status) {
+            return None;
+        }
+        // Another client of the product asks another service, as far as anybody knows.
+        let is_asked_elsewhere =
+            !servers.clients.is_empty() && self.clients.values().any(|at| *at == Some(known.first));
+        if is_asked_elsewhere {
             return None;
         }
         let differ = servers.speaks.is_some() && servers.speaks != known.speaks;

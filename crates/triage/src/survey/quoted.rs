@@ -3,9 +3,9 @@
 
 use super::lacks::{Subject, SubjectKind};
 use super::queries::without_query;
-use crate::engine::address;
 use aho_corasick::AhoCorasick;
 use jelly_base::model::Failure;
+use jelly_base::text::address;
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

@@ -6,8 +6,8 @@ use super::group::{CAUSES, Group, SERVERS, subjects};
 use super::lacks::SubjectKind;
 use super::mentions::Mentions;
 use super::service::{service_at, service_of};
-use super::subject::{Outage, outage};
 use jelly_base::model::FailureView;
+use jelly_base::model::{Outage, outage};
 use std::collections::{BTreeSet, HashMap};
 
 /// A group whose clients were not answered.

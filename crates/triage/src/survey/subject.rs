@@ -1,32 +1,7 @@
 //! What an outage is about: the address in what a failure quotes.
 
-use crate::engine::{THIS_MACHINE, address};
-use jelly_base::model::FailureView;
-
-/// Kinds of outage: failures of one kind that are about one server can be the
-/// same in other words. A server that answers, if by errors, is not away.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Outage {
-    Away,
-    Ailing,
-    /// It takes no request of this account.
-    Refusing,
-}
-
-/// The outage behind which one server, or the way to it, can stand.
-pub(super) fn outage(root_cause: &str) -> Option<Outage> {
-    match root_cause {
-        "connection_refused"
-        | "connection_reset"
-        | "network_dns"
-        | "network_timeout"
-        | "dependency_unavailable"
-        | "startup_timeout" => Some(Outage::Away),
-        "upstream_error" | "rate_limited" => Some(Outage::Ailing),
-        "auth_failed" => Some(Outage::Refusing),
-        _ => None,
-    }
-}
+use jelly_base::model::{FailureView, outage};
+use jelly_base::text::{THIS_MACHINE, address};
 
 /// The address that a failure of an outage names: `host:port`, or the host
 /// where no port is told. Every way to say "this machine" is `localhost`.

@@ -15,9 +15,10 @@ use super::quoted::sentences;
 use super::raised::raised_by;
 use super::repeated::Sayings;
 use super::speakers::Speakers;
-use super::subject::{Outage, host_of, outage, same};
-use crate::engine::{THIS_MACHINE, address};
+use super::subject::{host_of, same};
 use jelly_base::model::FailureView;
+use jelly_base::model::{Outage, outage};
+use jelly_base::text::{THIS_MACHINE, address};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

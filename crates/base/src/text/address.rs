@@ -19,7 +19,7 @@ pub fn addresses(text: &str) -> impl Iterator<Item = String> {
         [
             // A URL, whose user and password are nobody's business; etcd's client puts its
             // own number before what it dials.
-            r#"\b[a-z][a-z0-9+.:-]*://(?:[^@/\s'"]*@)?(?:0x[0-9a-f]+/)?(?P<host>[\w.-]+|\[[0-9A-Fa-f:]+\])(?::(?P<port>\d{1,5}))?"#,
+            r#"\b[a-z][a-z0-9+.:-]*://(?:[^@/\s'"]*(?:\[secret [^\]\n]*\])?@)?(?:0x[0-9a-f]+/)?(?P<host>[\w.-]+|\[[0-9A-Fa-f:]+\])(?::(?P<port>\d{1,5}))?"#,
             // gRPC
             r"\bipv[46]:(?:%5B|\[)?(?P<host>[\d.]+|[0-9A-Fa-f:]+?)(?:%5D|\])?:(?P<port>\d{2,5})\b",
             // Go's resolver, whose own address follows: lookup db on 10.0.0.2:53
@@ -175,6 +175,10 @@ mod tests {
                 "cache:6379",
             ),
             ("Can't connect to MySQL server on 'db' (111)", "db"),
+            (
+                "postgres://admin:[secret the URL's password]@db:5432/x: refused",
+                "db:5432",
+            ),
             ("Could not open a connection to 'sql01,1433'", "sql01:1433"),
             (
                 "cURL error 6: Could not resolve host: feeds.acme.test (see https://curl.haxx.se/x.html) for https://feeds.acme.test/a",
