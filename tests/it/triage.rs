@@ -9,6 +9,7 @@ mod doubt;
 mod formats;
 mod partition;
 mod past;
+mod secret;
 
 pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -10,7 +10,7 @@ use crate::cli::results::read_results;
 use crate::cli::rules::{Rules, find_rules};
 use crate::cli::settings::{World, inherited_secrets};
 use jelly_base::model::{Diagnosis, Failure, FailureReport, Template};
-use jelly_base::text::redact::Redactor;
+use jelly_base::text::redact::{Redactor, mask_text};
 use jelly_triage::engine::fingerprints;
 use jelly_triage::history::{Past, PastCause, PastScope, TestName};
 use jelly_triage::junit::{self, Case, CaseSink, ReaderLimits};
@@ -248,7 +248,9 @@ impl CaseSink for Sink<'_> {
             {
                 *text = self.redactor.redact(text).into_owned();
             }
-            let (diagnosis, template) = self.sources.rules.diagnose_with_template(&failure);
+            let (mut diagnosis, mut template) = self.sources.rules.diagnose_with_template(&failure);
+            diagnosis.for_each_text(&mut mask_text);
+            template.for_each_text(&mut mask_text);
             let name = |text: &str| self.redactor.redact(text).into_owned();
             let test = TestName {
                 suite: name(case.suite),

@@ -6,7 +6,7 @@ use crate::report::{
     refused_case,
 };
 use jelly_base::model::{FailureStatus, FailureView, Failures, ReportSummary, TriageReport};
-use jelly_base::text::redact::Redactor;
+use jelly_base::text::redact::{Redactor, show_text};
 use jelly_triage::junit::{self, Case, CaseOutcome, CaseSink, ReaderLimits};
 use jelly_triage::survey::{ReportSource, open};
 use std::borrow::Cow;
@@ -129,13 +129,18 @@ impl CaseSink for Replay<'_> {
             CaseOutcome::Flaky => ShownOutcome::Flaky,
         };
         let text = |text| self.redactor.redact(text);
+        let told_text = |text: &str| show_text(&self.redactor.redact(text)).into_owned();
         let (suite, classname, name) = (text(case.suite), text(case.classname), text(case.name));
         let file = case.file.map(text);
         let told = case.failures.first();
-        let trace = told.and_then(|told| told.text.as_deref()).map(text);
+        let trace = told.and_then(|told| told.text.as_deref()).map(told_text);
         let type_ = told.and_then(|told| told.type_.as_deref()).map(text);
-        let out = told.and_then(|told| told.system_out.as_deref()).map(text);
-        let err = told.and_then(|told| told.system_err.as_deref()).map(text);
+        let out = told
+            .and_then(|told| told.system_out.as_deref())
+            .map(told_text);
+        let err = told
+            .and_then(|told| told.system_err.as_deref())
+            .map(told_text);
         let mut shown: Vec<_> = failures.iter().map(ShownFailure::of).collect();
         if let Some(first) = shown.first_mut() {
             if let Some(trace) = &trace {

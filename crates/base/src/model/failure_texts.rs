@@ -2,6 +2,7 @@
 //! are named one by one: a new one does not compile before it has its place
 //! here.
 
+use super::diagnosis::{Advice, Diagnosis};
 use super::failure::{
     Assertion, Exit, Failure, HttpFacts, RequestFacts, RpcError, SpawnError, ToolResult, Wanted,
 };
@@ -194,6 +195,19 @@ impl Failure {
         for value in values {
             for_each_json_text(value, change);
         }
+    }
+}
+
+impl Diagnosis {
+    /// Lets `change` have every text of it that may quote what came from outside.
+    pub fn for_each_text(&mut self, change: &mut impl FnMut(&mut String)) {
+        let Self {
+            evidence, advice, ..
+        } = self;
+        let Advice { what, why, fix } = advice;
+        let quoted = evidence.iter_mut().map(|evidence| &mut evidence.text);
+        let steps = fix.iter_mut().map(|step| &mut step.text);
+        quoted.chain(steps).chain([what, why]).for_each(change);
     }
 }
 

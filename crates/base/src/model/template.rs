@@ -22,6 +22,11 @@ impl Template {
         self.parts.insert(name.to_owned(), text.into());
     }
 
+    /// Lets `change` have the text of every part.
+    pub fn for_each_text(&mut self, change: &mut impl FnMut(&mut String)) {
+        self.parts.values_mut().for_each(change);
+    }
+
     /// The parts with their names, in their order.
     pub fn parts(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         self.parts

@@ -7,7 +7,7 @@ use super::bound::{ANSWER, KEPT, bound, bound_failure, bound_text, bound_to};
 use jelly_base::model::{
     Because, Failure, IterationRecord, Offers, StepReport, for_each_json_text,
 };
-use jelly_base::text::redact::{Redactor, mask_json, show_text};
+use jelly_base::text::redact::{Redactor, mask_json, mask_text, show_text};
 use jelly_base::text::{one_line, truncate};
 use jelly_plan::Scope;
 use serde_json::Value;
@@ -187,7 +187,7 @@ impl Cleaner {
     pub(super) fn failure(&self, failure: &mut Failure) {
         // Two values that differ have to differ still.
         let compared = (failure.assertion.take(), failure.wanted.take());
-        failure.for_each_text(&mut told);
+        failure.for_each_text(&mut mask_text);
         (failure.assertion, failure.wanted) = compared;
         failure.for_each_text(&mut |text| self.in_place(text));
         if let Some(issue) = &mut failure.issue {
@@ -259,13 +259,6 @@ impl Cleaner {
                 room = room.saturating_sub(part.to_string().len());
             }
         }
-    }
-}
-
-/// What somebody tells, without what is secret in it by its name or form.
-fn told(text: &mut String) {
-    if let Cow::Owned(shown) = show_text(text) {
-        *text = shown;
     }
 }
 

@@ -12,7 +12,7 @@ use jelly_base::model::{
     Diagnosis, Failure, FailureStatus, FailureView, Failures, ReportSummary, Side, Template,
     TriagedFailure,
 };
-use jelly_base::text::redact::Redactor;
+use jelly_base::text::redact::{Redactor, mask_text, show_text};
 use jelly_base::text::{lines, one_line};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -207,7 +207,8 @@ impl<'e> Collector<'e> {
         if self.tools.origin.is_none() {
             return self.tools.engine.diagnose(failure);
         }
-        let (diagnosis, template) = self.tools.engine.diagnose_with_template(failure);
+        let (diagnosis, mut template) = self.tools.engine.diagnose_with_template(failure);
+        template.for_each_text(&mut mask_text);
         self.templates
             .entry(diagnosis.fingerprint.clone())
             .or_insert(template);
@@ -225,6 +226,9 @@ impl<'e> Collector<'e> {
         if let Some(adapt) = self.tools.adapt {
             adapt(&mut diagnosis.advice.fix);
         }
+        // What is secret by its name or form alone is told nowhere, and yet decides: two
+        // keys that were compared differ.
+        diagnosis.for_each_text(&mut mask_text);
         let failure = without_teardown(&failure);
         self.remember_place(&failure, &diagnosis);
         let text = |text: &str| self.tools.redactor.redact(text).into_owned();
@@ -236,7 +240,7 @@ impl<'e> Collector<'e> {
             file: case.file.map(text),
             line: case.line,
             status,
-            message: message(&failure),
+            message: message(&failure).map(|told| show_text(&told).into_owned()),
             pre_existing: None,
             diagnosis,
             history: None,

@@ -255,3 +255,26 @@ fn services_without_a_name_are_apart_where_they_answer_differently() {
     assert!(together("knows", "may"), "{causes:?}");
     assert!(!together("knows", "logs_in"), "{causes:?}");
 }
+
+/// A failure of the JVM in a client of this name.
+fn of_client(name: &'static str, error: &str) -> super::victims_tests::Told {
+    let text = format!(
+        "{error}\n\tat shop.{name}.call({name}.java:10)\n\tat shop.{name}Test.asks({name}Test.java:7)"
+    );
+    told(name, error.to_owned().leak(), text.leak(), "")
+}
+
+#[test]
+fn another_client_that_names_nobody_asks_somebody_else() {
+    let stock = "java.net.ConnectException: Connection refused: stock.test/10.2.3.4:8443";
+    let refused = "java.net.ConnectException: Connection refused";
+    let report = report(
+        "surefire",
+        &[
+            of_client("Stock", stock),
+            of_client("Payments", refused),
+            of_client("Mail", refused),
+        ],
+    );
+    assert_eq!(causes(&report), [["Mail"], ["Payments"], ["Stock"]]);
+}

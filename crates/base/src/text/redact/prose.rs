@@ -62,6 +62,13 @@ pub fn show_text(text: &str) -> Cow<'_, str> {
     masked(text, &mut |name, _| name.to_owned()).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
+/// Masks what [`show_text`] masks, where the text stands.
+pub fn mask_text(text: &mut String) {
+    if let Cow::Owned(shown) = show_text(text) {
+        *text = shown;
+    }
+}
+
 /// A text with a mark for each secret in it, if there is one. `named` gives the
 /// name under which a value is shown.
 pub(super) fn masked(text: &str, named: &mut dyn FnMut(&str, &str) -> String) -> Option<String> {

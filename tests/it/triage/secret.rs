@@ -1,0 +1,48 @@
+//! What is secret by its name or form alone stands in nothing that a triage says.
+
+use super::{report, triage};
+use crate::support::Project;
+
+const SECRETS: [&str; 5] = [
+    "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
+    "S3cretPass99",
+    "ghp_abcdefghijklmnopqrstuvwxyzABCDEF0123",
+    "zz99yy88xx77ww66",
+    "MIIEowIBAAKCAQEAfoobarfoobarfoobar",
+];
+
+fn told() -> String {
+    let [jwt, password, token, key, file] = SECRETS;
+    report(&format!(
+        r#"<testcase classname="shop.Api" name="asks"><failure message="401">requests.exceptions.HTTPError: 401 Client Error, sent Authorization: Bearer {jwt}</failure></testcase>
+<testcase classname="shop.Db" name="reads"><error message="ConnectionError: cannot connect to postgres://admin:{password}@db:5432/x">ConnectionError: cannot connect to postgres://admin:{password}@db:5432/x: Connection refused</error></testcase>
+<testcase classname="shop.Git" name="clones"><failure message="Error: 401 for token {token}">Error: 401 Unauthorized for token {token}</failure></testcase>
+<testcase classname="shop.Env" name="starts"><failure message="KeyError: 1">api_key: "{key}" KeyError: 'x'</failure><system-err>api_key={key}</system-err></testcase>
+<testcase classname="shop.Tls" name="loads"><failure message="key">-----BEGIN RSA PRIVATE KEY-----
+{file}
+-----END RSA PRIVATE KEY----- could not load: ValueError: bad key</failure></testcase>"#
+    ))
+}
+
+#[test]
+fn what_is_secret_by_its_form_is_in_no_format_and_not_remembered() {
+    let project = Project::empty();
+    project.write("a.xml", told());
+    let no_secret = |where_: &str, text: &str| {
+        for secret in SECRETS {
+            assert!(!text.contains(secret), "{where_}: {secret} in\n{text}");
+        }
+    };
+    for format in [
+        "human", "json", "jsonl", "md", "table", "ctrf", "junit", "github",
+    ] {
+        let ended = triage(&project, &["a.xml", "-f", format, "--history", "h.jsonl"]);
+        assert_eq!(ended.code, Some(3), "{format}: {}", ended.stderr);
+        no_secret(format, &ended.stdout);
+        no_secret(format, &ended.stderr);
+    }
+    no_secret("history", &project.read("h.jsonl"));
+    let ended = triage(&project, &["a.xml", "--no-history"]);
+    // The server is told, whose password is not.
+    assert!(ended.stdout.contains("db:5432 refused"), "{}", ended.stdout);
+}
