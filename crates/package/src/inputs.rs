@@ -15,14 +15,6 @@ pub struct AskedInput<'p> {
     pub is_repeated: bool,
 }
 
-impl AskedInput<'_> {
-    /// Nothing can be started before this one has a value.
-    #[must_use]
-    pub fn must_be_given(&self) -> bool {
-        self.input.is_required && self.input.default.is_none()
-    }
-}
-
 /// The key of a flag: as it is passed, but for a `=` at its end.
 #[must_use]
 pub fn named_key(flag: &str) -> &str {

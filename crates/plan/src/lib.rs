@@ -57,4 +57,4 @@ pub use types::{
     Transport, Until, VarCondition,
 };
 pub use unread::unread_properties;
-pub use uses::{UnknownServer, snapshot_path};
+pub use uses::snapshot_path;

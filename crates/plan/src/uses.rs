@@ -5,22 +5,10 @@ use super::{
     Answer, Command, Expect, Operator, Plan, Predicate, Raw, Request, Requirement, Server, Service,
     Step, Transport, has_reference,
 };
-use jelly_base::text::close_names;
 use jelly_base::text::redact::holds_secret;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-
-/// A step whose server the plan does not define.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownServer {
-    /// Id of the step.
-    pub step: String,
-    /// As the step writes it.
-    pub server: String,
-    /// Servers of the plan whose names are close, best first.
-    pub candidates: Vec<String>,
-}
 
 /// Where the snapshot `name` of a plan lies. The loader lets only letters,
 /// digits, `_` and `-` into a name.
@@ -123,38 +111,6 @@ impl Plan {
         step.predicates().chain(asked)
     }
 
-    /// The names of the environment variables on whose values it depends what
-    /// `step` expects, by the plan's own variables too; each once, sorted.
-    #[must_use]
-    pub fn expected_env(&self, step: &Step) -> BTreeSet<String> {
-        let mut names = BTreeSet::new();
-        let mut vars: Vec<String> = Vec::new();
-        let mut seen = BTreeSet::new();
-        let mut note = |part: &Part, vars: &mut Vec<String>| match part {
-            Part::Env(name) => {
-                names.insert(name.clone());
-            }
-            Part::Name(name) if seen.insert(name.clone()) => vars.push(name.clone()),
-            Part::Name(_)
-            | Part::Text(_)
-            | Part::Workspace
-            | Part::Tmp
-            | Part::File(_)
-            | Part::Base64(_)
-            | Part::Secret(_)
-            | Part::Port(_) => {}
-        };
-        for predicate in self.expected(step) {
-            each_reference(&predicate.operand, &mut |part| note(part, &mut vars));
-        }
-        while let Some(name) = vars.pop() {
-            if let Some(value) = self.vars.get(&name) {
-                each_reference(value, &mut |part| note(part, &mut vars));
-            }
-        }
-        names
-    }
-
     /// The servers that need a free port, each once, sorted.
     #[must_use]
     pub fn ports(&self) -> Vec<String> {
@@ -179,19 +135,6 @@ impl Plan {
     pub fn refuses(&self, server: &str) -> bool {
         let mut steps = self.all_steps().filter(|step| step.server == server);
         steps.any(Step::expects_refusal)
-    }
-
-    /// The steps whose server the plan does not define, in plan order.
-    #[must_use]
-    pub fn unknown_servers(&self) -> Vec<UnknownServer> {
-        self.all_steps()
-            .filter(|step| !self.servers.contains_key(&step.server))
-            .map(|step| UnknownServer {
-                step: step.id.clone(),
-                server: step.server.clone(),
-                candidates: close_names(&step.server, self.servers.keys().map(String::as_str)),
-            })
-            .collect()
     }
 
     /// The servers that nothing needs, in plan order: no step calls them, by no

@@ -1,7 +1,7 @@
 //! Plans, good and bad; the texts of errors are snapshots.
 
 use super::{check, load, load_with};
-use crate::{Command, Operator, Plan, PlanError, PlanSource, Request, UnknownServer};
+use crate::{Command, Operator, Plan, PlanError, PlanSource, Request};
 use indexmap::IndexMap;
 use jelly_base::mcp::{Era, ListKind};
 use jelly_base::model::Section;
@@ -146,7 +146,10 @@ fn a_plan_with_everything_is_read() {
     assert_eq!(plan.secret_names(), ["API_KEY", "TOKEN"]);
     assert_eq!(plan.env_names(), ["USER"]);
     assert_eq!(plan.ports(), ["files"]);
-    assert_eq!(plan.unknown_servers(), []);
+    assert!(
+        plan.all_steps()
+            .all(|step| plan.servers.contains_key(&step.server))
+    );
 }
 
 #[test]
@@ -171,15 +174,7 @@ fn generated_ids_keep_clear_of_given_ones() {
 #[test]
 fn an_undefined_server_loads_but_does_not_pass_a_check() {
     let text = step("tool: t\nserver: n").replace("  m: {", "  mm: {");
-    let plan = good(&text);
-    assert_eq!(
-        plan.unknown_servers(),
-        [UnknownServer {
-            step: "t".into(),
-            server: "n".into(),
-            candidates: vec![],
-        }]
-    );
+    assert_eq!(good(&text).steps[0].server, "n");
     assert_eq!(check(source(&text)).unwrap_err().problems().len(), 1);
 }
 
