@@ -11,10 +11,8 @@ use jelly_base::model::{
     MatrixStep, MatrixVariant, RunReport, ServerState, StepAnswers, StepReport, StepState,
     json_word,
 };
-use jelly_base::text::{MOMENT, UUID, hunks, plural, read_json};
-use regex::Regex;
+use jelly_base::text::{LazyPattern, MOMENT, UUID, hunks, plural, read_json};
 use serde_json::Value;
-use std::sync::LazyLock;
 
 /// No diff is longer than this.
 const DIFF_LINES: usize = 100;
@@ -26,10 +24,8 @@ const ENVELOPE: [&str; 4] = ["_meta", "resultType", "ttlMs", "cacheScope"];
 
 /// What is different each time, whoever answers: moments, random ids, and
 /// ports of this machine.
-static VOLATILE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let port = r"\b(?:localhost|127\.0\.0\.1):\d{2,5}\b";
-    Regex::new(&format!("{MOMENT}|{UUID}|{port}")).ok()
-});
+static VOLATILE: LazyPattern =
+    LazyPattern::made(|| format!(r"{MOMENT}|{UUID}|\b(?:localhost|127\.0\.0\.1):\d{{2,5}}\b"));
 
 /// One combination and what its run left behind.
 #[derive(Debug, Clone, Copy)]
@@ -257,10 +253,7 @@ fn diff_of(one: &Value, other: &Value, names: &[String; 2]) -> Option<String> {
     }
     let [one, other] = [one, other].map(|answer| {
         let text = format!("{:#}\n", normal(answer));
-        match VOLATILE.as_ref() {
-            Some(volatile) => volatile.replace_all(&text, "…").into_owned(),
-            None => text,
-        }
+        VOLATILE.replace_all(&text, "…").into_owned()
     });
     if one == other {
         return None;

@@ -7,6 +7,7 @@
 )]
 
 mod circles;
+mod patterns;
 mod source;
 
 use regex::Regex;
@@ -189,6 +190,12 @@ fn no_file_is_too_long_to_be_read() {
         .map(|file| file.path.clone())
         .collect();
     assert!(long.is_empty(), "more than {MAX_LINES} lines: {long:#?}");
+}
+
+#[test]
+fn every_pattern_that_is_compiled_when_it_is_asked_compiles() {
+    let bad: Vec<String> = files().flat_map(patterns::bad_patterns).collect();
+    assert!(bad.is_empty(), "{bad:#?}");
 }
 
 fn files() -> impl Iterator<Item = &'static SourceFile> {

@@ -1,9 +1,8 @@
 //! Texts that no server means to say: stack traces, and what languages say of mistakes
 //! in a program.
 
-use regex::Regex;
+use jelly_base::text::LazyPattern;
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
 /// Bytes of a text that are looked at, from its begin and from its end.
 const LOOKED_AT: usize = 64 << 10;
@@ -11,8 +10,8 @@ const LOOKED_AT: usize = 64 << 10;
 const QUOTED: usize = 160;
 
 /// Lines of the stacks of many languages.
-static STACK: LazyLock<Regex> = LazyLock::new(|| {
-    let lines = [
+static STACK: LazyPattern = LazyPattern::made(|| {
+    any_line_of(&[
         r"Traceback \(most recent call last\)",
         // Python's frames, wherever the head is cut.
         r#"^\s*File "[^"\n]+", line \d+, in \S+"#,
@@ -28,13 +27,12 @@ static STACK: LazyLock<Regex> = LazyLock::new(|| {
         // Ruby and PHP.
         r"^\s*from [^\s:]+\.rb:\d+:in ",
         r"^#\d+ [^\s(]+\.php\(\d+\): ",
-    ];
-    compiled(&lines)
+    ])
 });
 
 /// What runtimes say of mistakes that a program did not foresee.
-static MISTAKE: LazyLock<Regex> = LazyLock::new(|| {
-    let lines = [
+static MISTAKE: LazyPattern = LazyPattern::made(|| {
+    any_line_of(&[
         r"(?i:^\W*(?:\w*\s?error:\s*)?(?:an? )?(?:unexpected )?internal (?:server )?error\b)",
         r"Cannot read propert(?:y|ies) .{0,60}of (?:undefined|null)",
         r"\b\w[\w.\[\]()]{0,80} is not (?:a function|iterable|defined|a constructor)\b",
@@ -53,13 +51,11 @@ static MISTAKE: LazyLock<Regex> = LazyLock::new(|| {
         r"called `(?:Option|Result)::unwrap|index out of bounds: the len",
         // What is left of a KeyError that a framework wrapped.
         r"^Error executing tool [\w.-]+: '[^'\n]{0,200}'$",
-    ];
-    compiled(&lines)
+    ])
 });
 
-fn compiled(lines: &[&str]) -> Regex {
-    #[expect(clippy::expect_used, reason = "constants that every test compiles")]
-    Regex::new(&format!("(?m)(?:{})", lines.join("|"))).expect("the patterns compile")
+fn any_line_of(lines: &[&str]) -> String {
+    format!("(?m)(?:{})", lines.join("|"))
 }
 
 /// Begin and end of a text, with the line feeds of texts within JSON.
@@ -88,7 +84,7 @@ pub(crate) fn mistake_line(text: &str) -> Option<String> {
     line_of(&MISTAKE, text)
 }
 
-fn line_of(pattern: &Regex, text: &str) -> Option<String> {
+fn line_of(pattern: &LazyPattern, text: &str) -> Option<String> {
     let text = looked_at(text);
     let found = pattern.find(&text)?;
     let start = text[..found.start()].rfind('\n').map_or(0, |at| at + 1);

@@ -5,14 +5,12 @@
 use super::case::Case;
 use super::schema::segment;
 use super::target::Target;
-use jelly_base::text::read_json;
-use regex::Regex;
+use jelly_base::text::{LazyPattern, read_json};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
-use std::sync::LazyLock;
 
 /// Names that are kept.
 const NAMES: usize = 200;
@@ -27,15 +25,8 @@ const DEPTH: usize = 8;
 /// Parts of one answer.
 const PARTS: usize = 2_000;
 
-static PATH: LazyLock<Regex> = LazyLock::new(|| {
-    #[expect(clippy::expect_used, reason = "a constant that every test compiles")]
-    Regex::new(r#"(?m)(?:^|[\s"'`(])((?:/[\w.@+-]+){1,20})"#).expect("the pattern compiles")
-});
-static URI: LazyLock<Regex> = LazyLock::new(|| {
-    #[expect(clippy::expect_used, reason = "a constant that every test compiles")]
-    Regex::new(r#"\b([a-z][a-z0-9+.-]{1,20}://[^\s"'`<>)\]]{1,200})"#)
-        .expect("the pattern compiles")
-});
+static PATH: LazyPattern = LazyPattern::new(r#"(?m)(?:^|[\s"'`(])((?:/[\w.@+-]+){1,20})"#);
+static URI: LazyPattern = LazyPattern::new(r#"\b([a-z][a-z0-9+.-]{1,20}://[^\s"'`<>)\]]{1,200})"#);
 
 /// Scalars of answers, by the name under which they stood.
 #[derive(Debug, Default)]

@@ -7,9 +7,7 @@ use super::fault_texts::{mistake_line, stack_line};
 use super::observe::{Answer, Observation};
 use super::report::FindingKind;
 use jelly_base::mcp::code;
-use jelly_base::text::{Volatile, one_line, without_volatile};
-use regex::Regex;
-use std::sync::LazyLock;
+use jelly_base::text::{LazyPattern, Volatile, one_line, without_volatile};
 
 /// Bytes of a text of the server's that is quoted.
 const QUOTED: usize = 200;
@@ -54,10 +52,7 @@ impl Sighting {
 
 /// A text without what is another one for each value.
 fn without_values(text: &str) -> String {
-    static QUOTES: LazyLock<Regex> = LazyLock::new(|| {
-        #[expect(clippy::expect_used, reason = "a constant that every test compiles")]
-        Regex::new(r#"'[^'\n]*'|"[^"\n]*"|`[^`\n]*`|\d+"#).expect("the pattern compiles")
-    });
+    static QUOTES: LazyPattern = LazyPattern::new(r#"'[^'\n]*'|"[^"\n]*"|`[^`\n]*`|\d+"#);
     let cut = &text[..text.floor_char_boundary(2_000)];
     let kinds = [Volatile::Timestamp, Volatile::Uuid, Volatile::Hash];
     let text = without_volatile(cut, &kinds);
@@ -206,13 +201,9 @@ fn accepted(way: Way) -> String {
 /// says that it is the last one in it.
 #[must_use]
 pub(crate) fn says_out_of_range(answer: &Answer) -> bool {
-    static RANGE: LazyLock<Regex> = LazyLock::new(|| {
-        #[expect(clippy::expect_used, reason = "a constant that every test compiles")]
-        Regex::new(
-            r"(?i)out of (?:range|bounds)|too (?:large|big|small|long|short|high|low|many|few)|at (?:most|least)|(?:less|greater|more|fewer|smaller|larger|longer|shorter) than|exceed|maximum|minimum|\bmax\b|\bmin\b|\blimit|between|must be (?:<|>|below|above|under|over)|[<>]=?\s*\d",
-        )
-        .expect("the pattern compiles")
-    });
+    static RANGE: LazyPattern = LazyPattern::new(
+        r"(?i)out of (?:range|bounds)|too (?:large|big|small|long|short|high|low|many|few)|at (?:most|least)|(?:less|greater|more|fewer|smaller|larger|longer|shorter) than|exceed|maximum|minimum|\bmax\b|\bmin\b|\blimit|between|must be (?:<|>|below|above|under|over)|[<>]=?\s*\d",
+    );
     answer.is_refusal() && RANGE.is_match(&answer.text())
 }
 

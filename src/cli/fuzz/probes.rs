@@ -3,12 +3,10 @@
 //! Main type: [`Probes`].
 
 use super::live::{Live, Stop, is_over};
-use jelly_base::text::{Volatile, one_line, without_volatile};
+use jelly_base::text::{LazyPattern, Volatile, one_line, without_volatile};
 use jelly_fuzzing::{Answer, Feed, FuzzProbe, Target, shown_arguments};
-use regex::Regex;
 use serde_json::Value;
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
 /// So many tools are called to see whether all is well.
 const PROBES: usize = 12;
@@ -229,7 +227,4 @@ fn shown(answer: &Answer) -> String {
 }
 
 /// A time of day.
-static CLOCK: LazyLock<Regex> = LazyLock::new(|| {
-    #[expect(clippy::expect_used, reason = "a constant that every test compiles")]
-    Regex::new(r"\b\d{1,2}:\d{2}:\d{2}\b").expect("the pattern of times compiles")
-});
+static CLOCK: LazyPattern = LazyPattern::new(r"\b\d{1,2}:\d{2}:\d{2}\b");

@@ -12,6 +12,7 @@ mod modes;
 mod names;
 mod numbers;
 mod order;
+mod pattern;
 mod placeholder;
 mod pypi;
 mod quoted;
@@ -33,6 +34,7 @@ pub use modes::{HttpPart, address_words, http_parts, http_variables, listening_l
 pub use names::{close_names, did_you_mean};
 pub use numbers::{is_whole, order, read_number, roughly, same};
 pub use order::natural_cmp;
+pub use pattern::{LazyBytePattern, LazyPattern};
 pub use placeholder::is_placeholder;
 pub use pypi::{package_to_install, pypi_package};
 pub use quoted::{Lines, Quoted, render_quoted};

@@ -1,8 +1,8 @@
 //! Names as they are the same in the next run.
 
-use regex::{Captures, Regex};
+use super::LazyPattern;
+use regex::Captures;
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
 /// Date and time as of RFC 3339, and near it.
 pub const MOMENT: &str =
@@ -44,10 +44,7 @@ const VOLATILE: &str = r"(?x)
 | (?P<hex>\b[0-9a-f]{12}\b|\b[0-9a-f]{40}\b|\b[0-9a-f]{64}\b)
 ";
 
-static VOLATILE_PARTS: LazyLock<Regex> = LazyLock::new(|| {
-    #[expect(clippy::expect_used, reason = "a constant that every test compiles")]
-    Regex::new(VOLATILE).expect("the pattern of volatile names compiles")
-});
+static VOLATILE_PARTS: LazyPattern = LazyPattern::new(VOLATILE);
 
 /// `name`, of a suite or a class, without what is of one run: moments, ids,
 /// numbers of builds, machines, and folders that a machine keeps its

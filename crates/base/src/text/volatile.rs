@@ -2,6 +2,7 @@
 //!
 //! Main type: [`Volatile`].
 
+use super::LazyPattern;
 use super::stable::{MOMENT, UUID};
 use regex::Regex;
 use std::borrow::Cow;
@@ -76,20 +77,13 @@ pub fn without_volatile<'t>(text: &'t str, kinds: &[Volatile]) -> Cow<'t, str> {
 
 /// A folder that is another one in each run, up to its own name; of jelly's own,
 /// that of one iteration.
-static TEMP_FOLDER: LazyLock<Regex> = LazyLock::new(|| {
-    #[expect(clippy::expect_used, reason = "a constant that every test compiles")]
-    Regex::new(
-        r#"(?x) (?:/private)?(?:/var/folders/[^/\s"]+/[^/\s"]+/T | (?:/var)?/tmp)
+static TEMP_FOLDER: LazyPattern = LazyPattern::new(
+    r#"(?x) (?:/private)?(?:/var/folders/[^/\s"]+/[^/\s"]+/T | (?:/var)?/tmp)
            /(?: jelly-[0-9a-f]{16}/tmp-\w+ | [^/\s"'`:,;)]+ )"#,
-    )
-    .expect("the pattern of temporary folders compiles")
-});
+);
 
 /// What stands in a record in place of a secret, with its name.
-static MASKED: LazyLock<Regex> = LazyLock::new(|| {
-    #[expect(clippy::expect_used, reason = "a constant that every test compiles")]
-    Regex::new(r"\[secret(?: ([^\]\n]{1,200}))?\]").expect("the pattern of masked secrets compiles")
-});
+static MASKED: LazyPattern = LazyPattern::new(r"\[secret(?: ([^\]\n]{1,200}))?\]");
 
 /// What differs in another run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,12 +11,10 @@ use super::shape::reduced;
 use super::tool::{Tool, about};
 use super::values::{all_written, item, one_path, written};
 use jelly_base::model::Inventory;
-use jelly_base::text::one_line;
+use jelly_base::text::{LazyPattern, one_line};
 use jelly_plan::takes_anything;
-use regex::Regex;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
 
 /// The largest schema that a step holds an output against, in bytes of JSON.
 const STEP_SCHEMA: usize = 1500;
@@ -425,8 +423,8 @@ impl Step {
 
 /// Whether it begins as sentences do that state an error.
 fn may_be_error(text: &str) -> bool {
-    static BEGINNING: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(ERROR).ok());
-    BEGINNING.as_ref().is_none_or(|error| error.is_match(text))
+    static BEGINNING: LazyPattern = LazyPattern::new(ERROR);
+    BEGINNING.is_match(text)
 }
 
 /// Name and version, as the server says them.

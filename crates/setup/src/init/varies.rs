@@ -5,13 +5,11 @@
 //! [`compare_sessions`].
 
 use super::observed::{Observation, Observed};
-use jelly_base::text::{Varying, Volatile, varying};
-use regex::Regex;
+use jelly_base::text::{LazyPattern, Varying, Volatile, varying};
 use serde_json::{Number, Value};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::LazyLock;
 
 /// The moments since 1970 that a server may have said, in seconds.
 const MOMENTS: Range<f64> = 1.4e9..2.2e9;
@@ -24,7 +22,7 @@ const SESSIONS: usize = 8;
 const DEPTH: usize = 24;
 
 /// A number with a fraction, in a text.
-static FRACTION: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b\d+\.\d+\b").ok());
+static FRACTION: LazyPattern = LazyPattern::new(r"\b\d+\.\d+\b");
 
 /// Anything, be it several lines.
 const ANYTHING: &str = r"[\s\S]*";
@@ -65,26 +63,20 @@ const OF_A_PROCESS: [&str; 30] = [
 ];
 
 /// A text in which a number has such a name, or a port that was free.
-static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?ix) \b(?P<name> p?pid | process[\ _-]?id | t(?:hread[\ _-]?)?id | uptime(?:[\ _-]?(?:s|ms|secs?|seconds))?
+static NAMED: LazyPattern = LazyPattern::new(
+    r#"(?ix) \b(?P<name> p?pid | process[\ _-]?id | t(?:hread[\ _-]?)?id | uptime(?:[\ _-]?(?:s|ms|secs?|seconds))?
                | elapsed(?:[\ _-]?(?:ms|s|seconds))? | inode | rss | heap[\ _-]?(?:used|total) )
                \b ["']? \s* (?: [:=\#] \s* | \s is \s | \s ) \s* (?P<number> \d[\d.]*\d | \d )
            | (?: \bport \b ["']? \s* [:=\#]? \s* | (?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\]) : ) (?P<port> \d{5} ) \b"#,
-    )
-    .ok()
-});
+);
 
 /// A date, or a time of day, by itself. In what a client asks for they mean
 /// something; in an answer they are mostly today's.
-static DAY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static DAY: LazyPattern = LazyPattern::new(
     // The last as `ls` has it.
-    Regex::new(
-        r"(?x) \b (?: 20\d\d-(?:0\d|1[0-2])-[0-3]\d | [0-2]\d:[0-5]\d:[0-5]\d(?:\.\d+)?
+    r"(?x) \b (?: 20\d\d-(?:0\d|1[0-2])-[0-3]\d | [0-2]\d:[0-5]\d:[0-5]\d(?:\.\d+)?
            | (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ {1,2}[0-3]?\d\ {1,2}(?:[0-2]\d:[0-5]\d|20\d\d) ) \b",
-    )
-    .ok()
-});
+);
 
 /// What of a text differs in another run, in order, each with what another of its
 /// kind looks like; `others` were said in answer to the same.
@@ -93,20 +85,16 @@ pub(super) fn varying_parts(text: &str, others: &[&str]) -> Vec<(Range<usize>, F
     let mut found: Vec<_> = known
         .map(|(range, what)| (range.clone(), form(&what, &text[range])))
         .collect();
-    if let Some(named) = &*NAMED {
-        for one in named.captures_iter(text) {
-            if let Some(number) = one.name("number") {
-                found.push((number.range(), NUMBER.into()));
-            }
-            let port = one.name("port");
-            let port = port.filter(|port| port.as_str().parse().is_ok_and(is_free_port));
-            found.extend(port.map(|port| (port.range(), NUMBER.into())));
+    for one in NAMED.captures_iter(text) {
+        if let Some(number) = one.name("number") {
+            found.push((number.range(), NUMBER.into()));
         }
+        let port = one.name("port");
+        let port = port.filter(|port| port.as_str().parse().is_ok_and(is_free_port));
+        found.extend(port.map(|port| (port.range(), NUMBER.into())));
     }
-    if let Some(day) = &*DAY {
-        let form = || r"[\w :.-]+".into();
-        found.extend(day.find_iter(text).map(|day| (day.range(), form())));
-    }
+    let days = DAY.find_iter(text);
+    found.extend(days.map(|day| (day.range(), r"[\w :.-]+".into())));
     for other in others.iter().filter(|other| **other != text) {
         found.extend(differing(text, other));
     }
@@ -302,10 +290,7 @@ fn with_fractions_of(value: &Value, other: &Value, depth: usize) -> Value {
             if both { other.clone() } else { value.clone() }
         }
         (Value::String(own), Value::String(its)) => {
-            let plain = |text: &str| match &*FRACTION {
-                Some(fraction) => fraction.replace_all(text, "#").into_owned(),
-                None => text.to_owned(),
-            };
+            let plain = |text| FRACTION.replace_all(text, "#");
             let alike = plain(own) == plain(its);
             if alike { other.clone() } else { value.clone() }
         }

@@ -6,6 +6,7 @@ use super::tables::{any_of, built, table};
 use aho_corasick::{AhoCorasick, MatchKind};
 use indexmap::IndexMap;
 use jelly_base::model::{Diagnosis, Failure};
+use jelly_base::text::LazyPattern;
 use regex::{Captures, Regex};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -172,14 +173,10 @@ const SHELL: &str = "sh: line ";
 const LINE: &str = ":line ";
 
 /// Such a frame, with its file or without.
-static FRAME: LazyLock<Regex> = LazyLock::new(|| {
-    #[expect(clippy::expect_used, reason = "a test reads such a frame")]
-    Regex::new(
-        r"(?mx)^(\s+)(?:bei|bij|à|en|em|in|w|в|在|場所|위치:)\ ([\w.`<>+\[\],]+\([^\n]*\))
+static FRAME: LazyPattern = LazyPattern::new(
+    r"(?mx)^(\s+)(?:bei|bij|à|en|em|in|w|в|在|場所|위치:)\ ([\w.`<>+\[\],]+\([^\n]*\))
           (?:\ (?:in|dans|en|na|em|w|в|位置|場所|파일)(\ [^\n]*:line\ \d+)[.。]?)?",
-    )
-    .expect("the pattern compiles")
-});
+);
 
 #[cfg(test)]
 #[path = "translated_tests.rs"]

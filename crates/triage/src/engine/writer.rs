@@ -3,9 +3,8 @@
 //! TAP; one type for all; characters that were escaped twice.
 
 use jelly_base::model::Failure;
-use regex::Regex;
+use jelly_base::text::LazyPattern;
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
 /// How a traceback begins that testtools was handed as a text.
 const AS_TEXT: &str = "testtools.testresult.real._StringException: ";
@@ -51,11 +50,10 @@ pub(super) fn without_writer(failure: &Failure) -> Cow<'_, Failure> {
 
 /// Its details are files by name, and what failed is told behind them.
 fn of_testtools(failure: &Failure, told: &str) -> Failure {
-    static DETAIL: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?s)\A\s*([^\n{}]+?): \{\{\{(.*?)\}\}\}\n").ok());
+    static DETAIL: LazyPattern = LazyPattern::new(r"(?s)\A\s*([^\n{}]+?): \{\{\{(.*?)\}\}\}\n");
     let mut printed = failure.system_out.clone().unwrap_or_default();
     let mut rest = told;
-    while let Some(detail) = DETAIL.as_ref().and_then(|detail| detail.captures(rest)) {
+    while let Some(detail) = DETAIL.captures(rest) {
         if !printed.is_empty() {
             printed.push('\n');
         }
@@ -147,19 +145,18 @@ fn thrown_in_tape(text: &str) -> Option<String> {
 
 /// The error that ava tells as the value of a test that threw it, as others tell theirs.
 fn of_ava(text: &str) -> Option<String> {
-    static DETAILS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r#"(?m)^\s*details: (\{"(?:Error thrown in test|Rejected promise returned by test\. Reason):":[^\n]*\})\s*$"#)
-            .ok()
-    });
-    static ERROR: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?s)\A(\w+) \{(.*?)\n  message: [`'](.*?)[`'],\n").ok());
+    static DETAILS: LazyPattern = LazyPattern::new(
+        r#"(?m)^\s*details: (\{"(?:Error thrown in test|Rejected promise returned by test\. Reason):":[^\n]*\})\s*$"#,
+    );
+    static ERROR: LazyPattern =
+        LazyPattern::new(r"(?s)\A(\w+) \{(.*?)\n  message: [`'](.*?)[`'],\n");
     if !text.contains("details: {\"") {
         return None;
     }
-    let details = DETAILS.as_ref()?.captures(text)?;
+    let details = DETAILS.captures(text)?;
     let details: serde_json::Value = serde_json::from_str(&details[1]).ok()?;
     let value = details.as_object()?.values().next()?.as_str()?;
-    let error = ERROR.as_ref()?.captures(value)?;
+    let error = ERROR.captures(value)?;
     let said = error[3].replace("\\'", "'").replace('␊', "");
     // What a client keeps of the answer tells more than what it made of it.
     let status = error[2].split_once("httpStatusCode: ");

@@ -2,8 +2,7 @@
 //! for a framework, or for what several share of a language. The build script
 //! checks them and writes them down as data; `spec` says what may stand there.
 
-use regex::Regex;
-use std::sync::OnceLock;
+use jelly_base::text::LazyPattern;
 
 macro_rules! described {
     ($($item:item)*) => {
@@ -28,26 +27,6 @@ type Items<T> = &'static [T];
 type PatternRef = &'static LazyPattern;
 
 static EMPTY: LazyPattern = LazyPattern::new("");
-
-/// A pattern that is compiled when it is first asked.
-#[derive(Debug)]
-pub(crate) struct LazyPattern {
-    text: StaticText,
-    compiled: OnceLock<Option<Regex>>,
-}
-
-impl LazyPattern {
-    const fn new(text: StaticText) -> Self {
-        let compiled = OnceLock::new();
-        Self { text, compiled }
-    }
-
-    /// `None` is no pattern, which the build script does not let through.
-    pub(crate) fn get(&self) -> Option<&Regex> {
-        let compiled = || Regex::new(self.text).ok();
-        self.compiled.get_or_init(compiled).as_ref()
-    }
-}
 
 // `FRAMEWORKS` by their ranks, `SIGNS` from the strongest, and of all frameworks:
 // - `LIBRARIES`, `LIBRARY_PLACES`: how places in code of other people begin, and
@@ -111,7 +90,7 @@ pub(crate) fn is_of_family(writer: &str, family: &str) -> bool {
 pub(crate) fn file_of<'t>(writer: &str, failure: &'t str) -> Option<&'t str> {
     let framework = of_writer(writer)?;
     let of_language = || called(framework.language)?.place;
-    let place = framework.place.or_else(of_language)?.get()?;
+    let place = framework.place.or_else(of_language)?;
     Some(place.captures_iter(failure).last()?.name("file")?.as_str())
 }
 

@@ -165,10 +165,7 @@ impl SignFact {
                 let end = start.and_then(|start| value.get(start..));
                 end.is_some_and(|end| end.eq_ignore_ascii_case(self.text))
             }
-            Comparison::Matches => self
-                .pattern
-                .get()
-                .is_some_and(|pattern| pattern.is_match(value)),
+            Comparison::Matches => self.pattern.is_match(value),
         }
     }
 }

@@ -6,9 +6,8 @@ use super::group::{CAUSES, Group};
 use super::subject::{host_of, same};
 use jelly_base::model::FailureView;
 use jelly_base::text::address;
-use regex::Regex;
+use jelly_base::text::LazyPattern;
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
 /// The services that answer that they are out of order, by report and status. Of two that
 /// answer alike nobody knows which is meant.
@@ -69,19 +68,18 @@ impl<'v> AilingServices<'v> {
 
 /// The status by which a failure says that a service is out of order, or refuses.
 pub(super) fn status_of(view: &FailureView<'_>) -> Option<String> {
-    static STATUS: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"\b(40[13]|429|50[0234])\b").ok());
+    static STATUS: LazyPattern = LazyPattern::new(r"\b(40[13]|429|50[0234])\b");
     let evidence = view.evidence.map(|(_, text)| text);
     let mut texts = [view.message, evidence].into_iter().flatten();
-    texts.find_map(|text| Some(STATUS.as_ref()?.captures(text)?[1].to_owned()))
+    texts.find_map(|text| Some(STATUS.captures(text)?[1].to_owned()))
 }
 
 /// The status that came, of a service that is out of order.
 fn got(text: &str) -> Option<String> {
-    static GOT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(?:got|was|received|returned|actual)\b:?(?: (?:a|an|the|status|code|http|status code))*[ :=<']{1,3}(50[234])\b").ok()
-    });
-    Some(GOT.as_ref()?.captures(text)?[1].to_owned())
+    static GOT: LazyPattern = LazyPattern::new(
+        r"(?i)\b(?:got|was|received|returned|actual)\b:?(?: (?:a|an|the|status|code|http|status code))*[ :=<']{1,3}(50[234])\b",
+    );
+    Some(GOT.captures(text)?[1].to_owned())
 }
 
 #[cfg(test)]

@@ -1,28 +1,24 @@
 //! Messages that begin with the name of a function of the product: what differs between two
 //! of them is what it was given.
 
-use regex::Regex;
-use std::sync::LazyLock;
+use jelly_base::text::LazyPattern;
 
 /// Whether a message begins with the name of a function, as in `price_label: no symbol for
 /// currency GBP`: two such sentences that differ in a value are of one function.
 pub(super) fn begins_with_function(said: &str) -> bool {
-    static FUNCTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"\A(?:\w*(?:Error|Exception): )?(?:[a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]+)+|[a-z_]\w*\(\)): ").ok()
-    });
-    FUNCTION
-        .as_ref()
-        .is_some_and(|function| function.is_match(said))
+    static FUNCTION: LazyPattern = LazyPattern::new(
+        r"\A(?:\w*(?:Error|Exception): )?(?:[a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]+)+|[a-z_]\w*\(\)): ",
+    );
+    FUNCTION.is_match(said)
 }
 
 /// The note of an assertion before the values that it compares, where it names a function:
 /// `to_celsius gave the wrong degree: 1 != 0`.
 pub(super) fn noted_function(said: &str) -> Option<&str> {
-    static NOTE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"\A((?:[a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]+)+)(?:\(\))? [a-z][^:\n]{4,80}): \S{1,40} != \S{1,40}\z")
-            .ok()
-    });
-    let note = NOTE.as_ref()?.captures(said.trim())?.get(1)?;
+    static NOTE: LazyPattern = LazyPattern::new(
+        r"\A((?:[a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]+)+)(?:\(\))? [a-z][^:\n]{4,80}): \S{1,40} != \S{1,40}\z",
+    );
+    let note = NOTE.captures(said.trim())?.get(1)?;
     Some(note.as_str())
 }
 

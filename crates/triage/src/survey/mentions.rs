@@ -318,10 +318,7 @@ fn of_model(failure: &Failure) -> Option<Subject> {
 fn wanted_by<'t>(texts: impl Iterator<Item = &'t str>) -> BTreeSet<Subject> {
     let mut found = BTreeSet::new();
     for text in texts {
-        let parts = wanted_in(text)
-            .into_iter()
-            .flat_map(|wanted| wanted.find_iter(text));
-        for part in parts {
+        for part in wanted_in(text).find_iter(text) {
             let servers = named_servers(part.as_str()).into_iter();
             found.extend(servers.map(|server| Subject::new(SubjectKind::Server, &server)));
             note_service(LineKind::Away, part.as_str(), &mut found);

@@ -4,9 +4,8 @@
 
 use super::lacks::{Subject, SubjectKind};
 use jelly_base::model::{Failure, TriagedFailure};
-use regex::Regex;
+use jelly_base::text::LazyPattern;
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 /// Names that are kept of one failure: who names more tells of none of them.
 const OF_ONE: usize = 6;
@@ -78,14 +77,10 @@ pub(super) fn own_lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn named(line: &str) -> impl Iterator<Item = &str> {
-    static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r#"['"`](?:[A-Za-z]:\\|\.{0,2}/)?[\w.@+~-]+(?:[/\\][\w.@+~-]+)+['"`]|\b[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+\b(?:\()?|\b[A-Z]\w+(?:\.[A-Z]\w+){2,}\b(?:\()?"#,
-        )
-        .ok()
-    });
-    let found = NAME.as_ref().map(|name| name.find_iter(line));
-    let found = found.into_iter().flatten().map(|found| found.as_str());
+    static NAME: LazyPattern = LazyPattern::new(
+        r#"['"`](?:[A-Za-z]:\\|\.{0,2}/)?[\w.@+~-]+(?:[/\\][\w.@+~-]+)+['"`]|\b[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+\b(?:\()?|\b[A-Z]\w+(?:\.[A-Z]\w+){2,}\b(?:\()?"#,
+    );
+    let found = NAME.find_iter(line).map(|found| found.as_str());
     // What is called is no thing.
     let found = found.filter(|name| !name.ends_with('('));
     let found = found.map(|name| name.trim_matches(['\'', '"', '`']));
@@ -106,26 +101,18 @@ fn is_of_test(failure: &Failure, name: &str) -> bool {
 /// Whether a line says of a thing what can be said only where it is there, or speaks of
 /// arguments and fields of that name.
 fn shows_it_is_there(line: &str) -> bool {
-    static THERE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"(?i)\bviolates\b|\bconstraint\b|\bnot-null\b|\bpermission denied\b|\bdeadlock\b|\bduplicate\b|\bargument\b|\bunrecogni[sz]ed\b|\bvalidation\b|\binvalid\b|\bunknown field\b|\bparsing\b",
-        )
-        .ok()
-    });
-    THERE.as_ref().is_some_and(|there| there.is_match(line))
+    static THERE: LazyPattern = LazyPattern::new(
+        r"(?i)\bviolates\b|\bconstraint\b|\bnot-null\b|\bpermission denied\b|\bdeadlock\b|\bduplicate\b|\bargument\b|\bunrecogni[sz]ed\b|\bvalidation\b|\binvalid\b|\bunknown field\b|\bparsing\b",
+    );
+    THERE.is_match(line)
 }
 
 /// Whether a line says that there is nothing where something should be.
 fn tells_of_nothing(line: &str) -> bool {
-    static NOTHING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"\b(?:undefined|null|nil|None|NotPresent|missing|empty)\b|\bnot (?:found|set|exist|defined|contain|present)|\bhas no attribute\b|\bassert '\w+' in |\bto (?:include|contain|have property)\b",
-        )
-        .ok()
-    });
-    NOTHING
-        .as_ref()
-        .is_some_and(|nothing| nothing.is_match(line))
+    static NOTHING: LazyPattern = LazyPattern::new(
+        r"\b(?:undefined|null|nil|None|NotPresent|missing|empty)\b|\bnot (?:found|set|exist|defined|contain|present)|\bhas no attribute\b|\bassert '\w+' in |\bto (?:include|contain|have property)\b",
+    );
+    NOTHING.is_match(line)
 }
 
 /// Whether a line, but for the space before it, is a place of a stack.

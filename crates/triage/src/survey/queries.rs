@@ -1,20 +1,16 @@
 //! The query that a client of a database quotes behind what went wrong.
 
-use regex::Regex;
-use std::sync::LazyLock;
+use jelly_base::text::LazyPattern;
 
 /// The text up to the query: what was asked is no cause of what a database
 /// lacks.
 pub(super) fn without_query(text: &str) -> &str {
-    static QUERY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"(?x) \s(?: LINE\ \d+:\s | \[SQL:\s | \((?:Connection:\ [^,()]+,\ [^()]{0,120}?)?SQL:\s | query:\s
+    static QUERY: LazyPattern = LazyPattern::new(
+        r"(?x) \s(?: LINE\ \d+:\s | \[SQL:\s | \((?:Connection:\ [^,()]+,\ [^()]{0,120}?)?SQL:\s | query:\s
               | SELECT\ [^\n]+\ FROM\s | INSERT\ INTO\s | UPDATE\ \S+\ SET\s | DELETE\ FROM\s
               | Position:\s\d | POSITION:\s\d | \[(?i:select|insert|update|delete|with|merge)\s )",
-        )
-        .ok()
-    });
-    let found = QUERY.as_ref().and_then(|query| query.find(text));
+    );
+    let found = QUERY.find(text);
     found.map_or(text, |found| {
         text[..found.start()].trim_end_matches([':', ' ', '\n'])
     })

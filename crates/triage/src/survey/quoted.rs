@@ -6,7 +6,7 @@ use super::queries::without_query;
 use aho_corasick::AhoCorasick;
 use jelly_base::model::Failure;
 use jelly_base::text::address;
-use regex::Regex;
+use jelly_base::text::LazyPattern;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -148,24 +148,18 @@ fn sentence(text: &str) -> Option<&str> {
 /// What the outputs of a failed test tell that exceptions said, of one that was answered
 /// with an error.
 pub(super) fn logged(failure: &Failure) -> BTreeSet<Subject> {
-    static EXCEPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r#"(?x) \b[A-Za-z_][\w.$:]*(?:Error|Exception)\ ?:\ ?[^\n]{16,300}
+    static EXCEPTION: LazyPattern = LazyPattern::new(
+        r#"(?x) \b[A-Za-z_][\w.$:]*(?:Error|Exception)\ ?:\ ?[^\n]{16,300}
               # Elixir
               | \*\*\ \([A-Z][\w.]+\)\ [^\n]{16,300}
               # The document of an answer.
               | "(?:error|message|detail|title|reason|cause)"\ ?:\ ?"((?:[^"\\\n]|\\.){16,300})""#,
-        )
-        .ok()
-    });
+    );
     let outputs = [&failure.system_out, &failure.system_err];
     let mut found = BTreeSet::new();
     for output in outputs.into_iter().flatten() {
         let end = output.floor_char_boundary(LOG.min(output.len()));
-        let told = EXCEPTION
-            .as_ref()
-            .map(|all| all.captures_iter(&output[..end]));
-        let told = told.into_iter().flatten();
+        let told = EXCEPTION.captures_iter(&output[..end]);
         let told = told.filter_map(|said| Some(said.get(1).or(said.get(0))?.as_str()));
         let told = told.filter(|said| !OF_ANY_ANSWER.contains(said)).take(SAID);
         let told = told.map(|said| said.replace("\\\"", "\""));

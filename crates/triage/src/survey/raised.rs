@@ -4,9 +4,8 @@
 use super::lacks::{Subject, SubjectKind};
 use crate::engine::{failing_line, stumbled};
 use jelly_base::model::{Failure, FailureView};
-use regex::Regex;
+use jelly_base::text::LazyPattern;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::LazyLock;
 
 /// Bytes of a stack that are read for the line of the product.
 const STACK: usize = 16 << 10;
@@ -39,17 +38,16 @@ pub(super) fn raised_within(failure: &Failure, root_cause: &str) -> Option<Subje
 /// The exceptions that the outputs of a test tell with their stacks, as a server logs or
 /// answers them; of a test that was answered with an error.
 pub(super) fn raised_in_outputs(failure: &Failure) -> BTreeSet<Subject> {
-    static RAISED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r#"(?m)(?:^|[\s"(])([A-Za-z_][\w.$]*(?:Exception|Error)) ?: ?[^\n]*"#).ok()
-    });
+    static RAISED: LazyPattern =
+        LazyPattern::new(r#"(?m)(?:^|[\s"(])([A-Za-z_][\w.$]*(?:Exception|Error)) ?: ?[^\n]*"#);
     let outputs = [&failure.system_out, &failure.system_err];
     let mut found = BTreeSet::new();
     for output in outputs.into_iter().flatten() {
         let end = output.floor_char_boundary(LOG.min(output.len()));
         // The document of an answer has its stack on one line.
         let output = output[..end].replace("\\n", "\n").replace("\\t", "\t");
-        let told = RAISED.as_ref().map(|raised| raised.find_iter(&output));
-        for said in told.into_iter().flatten().take(RAISED_IN_ONE) {
+        let told = RAISED.find_iter(&output);
+        for said in told.take(RAISED_IN_ONE) {
             let stack = &output[said.start()..];
             found.extend(of_stack(failure, said.as_str().trim_start(), stack));
         }
@@ -110,13 +108,10 @@ fn inner<'t>(message: &'t str, text: &'t str) -> Option<(&'t str, &'t str)> {
 
 /// The exception that an assertion shows as what came, and the stack behind it.
 fn shown(text: &str) -> Option<(&str, &str)> {
-    static SHOWN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"(?:\bActual: +|\bgot:? #?<?|\bbut was:? <?|\bthrown: |\bthrew |\braised )([A-Za-z_][\w.:$]*(?:Exception|Error)\b[^\n]*)",
-        )
-        .ok()
-    });
-    let said = SHOWN.as_ref()?.captures(text)?.get(1)?;
+    static SHOWN: LazyPattern = LazyPattern::new(
+        r"(?:\bActual: +|\bgot:? #?<?|\bbut was:? <?|\bthrown: |\bthrew |\braised )([A-Za-z_][\w.:$]*(?:Exception|Error)\b[^\n]*)",
+    );
+    let said = SHOWN.captures(text)?.get(1)?;
     let stack = text.get(said.start()..)?;
     let said = said.as_str();
     let end = said.find("> with backtrace").unwrap_or(said.len());

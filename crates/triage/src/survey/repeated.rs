@@ -7,9 +7,9 @@ use super::lacks::SubjectKind;
 use super::mentions::Mentions;
 use aho_corasick::{AhoCorasick, MatchKind};
 use jelly_base::model::FailureView;
-use regex::{Captures, Regex};
+use jelly_base::text::LazyPattern;
+use regex::Captures;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::LazyLock;
 
 /// Bytes of a sentence that is a sentence of its own.
 const SHORTEST: usize = 24;
@@ -54,9 +54,8 @@ const OF_LANGUAGES: [&str; 14] = [
 ];
 
 /// A line of a source.
-static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\b[\w-]+\.(?:c|cc|cpp|cxx|h|hpp|rs|go|py|rb|js|ts|java|kt|cs|php):\d+\b").ok()
-});
+static PLACE: LazyPattern =
+    LazyPattern::new(r"\b[\w-]+\.(?:c|cc|cpp|cxx|h|hpp|rs|go|py|rb|js|ts|java|kt|cs|php):\d+\b");
 
 /// The sentences by which groups say of what they failed.
 pub(super) struct Sayings<'v> {
@@ -81,7 +80,7 @@ impl<'v> Sayings<'v> {
             };
             if let Some((said, is_of_language)) = sentence(view) {
                 let cause = view.kind.root_cause.as_str();
-                let has_place = PLACE.as_ref().is_some_and(|place| place.is_match(&said));
+                let has_place = PLACE.is_match(&said);
                 if is_of_language && !has_place {
                     raised.insert(at);
                 }
@@ -151,9 +150,9 @@ impl<'v> Sayings<'v> {
 /// a sentence of its own: it names something, or is long; and whether it is one of an
 /// exception that languages raise.
 fn sentence(view: &FailureView<'_>) -> Option<(String, bool)> {
-    static CLASS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r#"\A(?:(?:[\w.$:\\]*(?:Error|Exception|Failure)\b|\w+(?:::\w+)*::[A-Z]\w+) ?: ?|C\+\+ exception with description ")+"#).ok()
-    });
+    static CLASS: LazyPattern = LazyPattern::new(
+        r#"\A(?:(?:[\w.$:\\]*(?:Error|Exception|Failure)\b|\w+(?:::\w+)*::[A-Z]\w+) ?: ?|C\+\+ exception with description ")+"#,
+    );
     let cause = view.kind.root_cause.as_str();
     if OF_ANY.contains(&cause) {
         return error_that_came(view).map(|said| (said, false));
@@ -174,7 +173,7 @@ fn sentence(view: &FailureView<'_>) -> Option<(String, bool)> {
     let whole = view.message.filter(|message| message.contains('{'));
     let told = whole.or(evidence).or(view.message).filter(is_whole)?;
     let line = told.lines().next()?.trim();
-    let class = CLASS.as_ref()?.find(line).map_or(0, |class| class.end());
+    let class = CLASS.find(line).map_or(0, |class| class.end());
     let said = &line[class..];
     let begins = |text: &str| OF_LANGUAGES.iter().any(|begin| text.starts_with(begin));
     let is_of_language = begins(line) || begins(said);
@@ -202,12 +201,12 @@ fn sentence(view: &FailureView<'_>) -> Option<(String, bool)> {
 /// The error that came beside a value, as tests of Go say it: `Weight("2 t") = 0, weight "t":
 /// unknown unit; want 2000`.
 fn error_that_came(view: &FailureView<'_>) -> Option<String> {
-    static CAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r#"\) = [^,\n]+, ((?:[^;:\n]*"[^"\n]+"[^;:\n]*|[^;:\n]+): [^;\n]+); (?:want|expected) "#).ok()
-    });
+    static CAME: LazyPattern = LazyPattern::new(
+        r#"\) = [^,\n]+, ((?:[^;:\n]*"[^"\n]+"[^;:\n]*|[^;:\n]+): [^;\n]+); (?:want|expected) "#,
+    );
     let evidence = view.evidence.map(|(_, text)| text);
     let texts = [evidence, view.message].into_iter().flatten();
-    let mut came = texts.filter_map(|text| CAME.as_ref()?.captures(text));
+    let mut came = texts.filter_map(|text| CAME.captures(text));
     let said = came.next()?.get(1)?.as_str();
     let is_own = said.contains('"') && said.len() >= SHORTEST;
     is_own.then(|| numberless(said))
@@ -221,12 +220,8 @@ fn names_several(said: &str) -> bool {
 /// A text with a zero for each number that stands alone: the same is said of any, but for
 /// what a server answered with.
 fn numberless(text: &str) -> String {
-    static NUMBER: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(^|[ (])(\d+)([ ),;]|$)").ok());
-    let Some(number) = NUMBER.as_ref() else {
-        return text.to_owned();
-    };
-    let without = number.replace_all(text, |found: &Captures<'_>| {
+    static NUMBER: LazyPattern = LazyPattern::new(r"(^|[ (])(\d+)([ ),;]|$)");
+    let without = NUMBER.replace_all(text, |found: &Captures<'_>| {
         let is_status = found[2].len() == 3 && found[2].starts_with(['4', '5']);
         let number = if is_status { &found[2] } else { "0" };
         format!("{}{number}{}", &found[1], &found[3])

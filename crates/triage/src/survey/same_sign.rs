@@ -7,9 +7,8 @@ use super::mentions::Mentions;
 use super::shifted::BY_CHANCE;
 use super::signs::{is_wrong_value, names_functions};
 use jelly_base::model::{FailureView, Side};
-use regex::Regex;
+use jelly_base::text::LazyPattern;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::LazyLock;
 
 /// Groups that share a sign. More of them share what many things have.
 const SHARED: usize = 8;
@@ -148,19 +147,16 @@ fn join_functions(views: &[FailureView<'_>], groups: &mut [Group]) {
 /// `LoanPolicy#due_on`. In the middle of a title only one that begins with a verb is no
 /// other name.
 fn block<'v>(view: &FailureView<'v>) -> Option<&'v str> {
-    static FUNCTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"(?x) (?:^|[\s>›])(?:
+    static FUNCTION: LazyPattern = LazyPattern::new(
+        r"(?x) (?:^|[\s>›])(?:
                 ([A-Z]\w*(?:::[A-Z]\w*)*(?:\ ?\#|\.)[a-z_]\w*[?!]?)
               | ([a-z_]\w*\(\))
               | ((?:calc|compute|convert|decode|encode|find|format|merge|normali[sz]e|parse|round|sort|validate)[a-z]*[A-Z]\w*)
             )(?:\s|$)
             | (?:^|[>›]\ )(?:([.\#][a-z_]\w*[?!]?)(?:\s|$) | ([a-z]{2,}(?:[A-Z][a-z0-9]+)+)(?:\ [>›\w]|$))",
-        )
-        .ok()
-    });
+    );
     [view.classname, view.name].into_iter().find_map(|name| {
-        let found = FUNCTION.as_ref()?.captures(name)?;
+        let found = FUNCTION.captures(name)?;
         let found = (1..=5).find_map(|part| found.get(part))?;
         // What a test does with it stands behind it.
         let is_of_block = found.end() < view.name.len() || name == view.classname;

@@ -1,10 +1,10 @@
 //! How a value that came differs from the one that was wanted, where many values differ in
 //! the same way for one reason: by some hours, by a constant, by the mark of decimals.
 
+use jelly_base::text::LazyPattern;
 use jiff::civil::Date;
-use regex::{Captures, Regex};
+use regex::Captures;
 use std::net::Ipv4Addr;
-use std::sync::LazyLock;
 
 /// Minutes of a day, and of the least difference between two places.
 const DAY: i64 = 24 * 60;
@@ -112,13 +112,12 @@ fn without_common<'t>(one: &'t str, other: &'t str) -> (&'t str, &'t str) {
 
 /// The same numbers, written in another way: `9.50 €` and `EUR 9.50`.
 fn written(wanted: &str, came: &str) -> Option<String> {
-    static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\d(?:[\d.,]*\d)?").ok());
-    let number = NUMBER.as_ref()?;
+    static NUMBER: LazyPattern = LazyPattern::new(r"\d(?:[\d.,]*\d)?");
     let numbers = |text: &str| -> Vec<String> {
-        let found = number.find_iter(text);
+        let found = NUMBER.find_iter(text);
         found.map(|found| found.as_str().to_owned()).collect()
     };
-    let form = |text: &str| number.replace_all(text, "0").into_owned();
+    let form = |text: &str| NUMBER.replace_all(text, "0").into_owned();
     let (all, others) = (numbers(wanted), numbers(came));
     let (wanted, came) = (form(wanted), form(came));
     // Of another unit the numbers are others, too.
@@ -140,9 +139,8 @@ const WRITTEN: usize = 40;
 
 /// The two values, as the frameworks tell them: what was wanted, and what came.
 fn compared(said: &str) -> Option<(String, String)> {
-    static COMPARED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r#"(?x)
+    static COMPARED: LazyPattern = LazyPattern::new(
+        r#"(?x)
               \bexpected\ ['"`]?(?P<c2>[^"'`\n]+?)['"`]?\ to\ (?:deeply\ )?(?:be\ close\ to|be\ within\ \S+\ of|equal|eq|be)\ ['"`]?(?P<w2>[^"'`\n]+?)['"`]?(?:,\ |\ \+/-|\ //|\n|$)
             | (?i:\bexpected)(?:\ string)?(?:\ +|:\ *)[<"'`]{0,2}(?P<w1>[^"'`<>\n]+?)[>"'`]{0,2},?\s+(?i:but\ was|actual|received|got)(?:\ string)?(?:\ +|:\ *)[<"'`]{0,2}(?P<c1>[^"'`<>\n]+?)(?:[>"'`]{1,2}(?:\s|\.|$)|\n|$)
             | \bassert\ ['"]?(?P<c3>[^"'\n]+?)['"]?\ ==\ ['"]?(?P<w3>[^"'\n]+?)['"]?(?:\ ±|\n|$)
@@ -152,14 +150,11 @@ fn compared(said: &str) -> Option<(String, String)> {
             | \bto\ (?:have\ text|have\ value|contain(?:\ text)?)\ '(?P<w7>[^'\n]+)',\ but\ the\ (?:text|value)\ was\ '(?P<c7>[^'\n]+)'
             | \bexpected\ (?P<c9>\[[^\n]+?\])\ to\ deeply\ equal\ (?P<w9>\[[^\n]+?\])(?:\ //|\n|$)
             | \bleft:\ ['"]?(?P<c6>[^'"\n]+?)['"]?\n\s*right:\ ['"]?(?P<w6>[^'"\n]+?)['"]?(?:\n|$)"#,
-        )
-        .ok()
-    });
-    static NUMBER: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r#"\b[A-Z]\w+\(['"](-?[\d.]+)['"]\)"#).ok());
+    );
+    static NUMBER: LazyPattern = LazyPattern::new(r#"\b[A-Z]\w+\(['"](-?[\d.]+)['"]\)"#);
     // Python shows what is no number of its own by its class.
-    let said = NUMBER.as_ref()?.replace_all(said, "$1");
-    let found = COMPARED.as_ref()?.captures(&said)?;
+    let said = NUMBER.replace_all(said, "$1");
+    let found = COMPARED.captures(&said)?;
     (1..=9).find_map(|form| {
         let wanted = found.name(&format!("w{form}"))?.as_str().trim();
         let came = found.name(&format!("c{form}"))?.as_str().trim();
@@ -230,24 +225,21 @@ impl Time {
 }
 
 fn time(text: &str) -> Option<Time> {
-    static TIME: LazyLock<Option<[Regex; 4]>> = LazyLock::new(|| {
-        let date = Regex::new(r"\b\d{4}-\d\d-\d\d").ok()?;
-        let european = Regex::new(r"\b([0-3]\d)[/.]([01]\d)[/.](\d{4})\b").ok()?;
-        let clock = Regex::new(r"(?:\A|[T\s(\[,'\x22])([01]?\d|2[0-3]):([0-5]\d)").ok()?;
-        let zone = Regex::new(r"T#(?::00(?:\.0+)?)?(?:Z|[+-]\d\d:?\d\d)\z").ok()?;
-        Some([date, european, clock, zone])
-    });
-    let [date, european, clock, zone] = TIME.as_ref()?;
-    let text = european.replace(text, "${3}-${2}-${1}");
-    let day = date.find(&text);
+    static DATE: LazyPattern = LazyPattern::new(r"\b\d{4}-\d\d-\d\d");
+    static EUROPEAN: LazyPattern = LazyPattern::new(r"\b([0-3]\d)[/.]([01]\d)[/.](\d{4})\b");
+    static CLOCK: LazyPattern =
+        LazyPattern::new(r"(?:\A|[T\s(\[,'\x22])([01]?\d|2[0-3]):([0-5]\d)");
+    static ZONE: LazyPattern = LazyPattern::new(r"T#(?::00(?:\.0+)?)?(?:Z|[+-]\d\d:?\d\d)\z");
+    let text = EUROPEAN.replace(text, "${3}-${2}-${1}");
+    let day = DATE.find(&text);
     let day = day.and_then(|day| day.as_str().parse::<Date>().ok());
     let number = |found: &Captures<'_>, at: usize| found[at].parse::<i64>().unwrap_or(0);
     let minutes = |time: Captures<'_>| number(&time, 1) * 60 + number(&time, 2);
-    let of_day: Vec<i64> = clock.captures_iter(&text).map(minutes).collect();
-    let around = clock.replace_all(&text, "T#");
-    let around = date.replacen(&around, 1, "#");
+    let of_day: Vec<i64> = CLOCK.captures_iter(&text).map(minutes).collect();
+    let around = CLOCK.replace_all(&text, "T#");
+    let around = DATE.replace(&around, "#");
     // The same moment may be told as another place tells it.
-    let around = zone.replace(&around, "T#").into_owned();
+    let around = ZONE.replace(&around, "T#").into_owned();
     (day.is_some() || !of_day.is_empty()).then(|| Time {
         around,
         day: day.unwrap_or(Date::ZERO),
@@ -257,30 +249,22 @@ fn time(text: &str) -> Option<Time> {
 
 /// Whether a state came in place of another one, or nothing: no number, and no text.
 pub(super) fn is_state(said: &str) -> bool {
-    static STATE: LazyLock<Option<[Regex; 2]>> = LazyLock::new(|| {
-        let state = Regex::new(r"\A[A-Za-z]+(?:[ _-][A-Za-z]+){0,2}\z").ok()?;
-        let nothing = Regex::new(
-            r"(?im)\b(?:not (?:be |to be )?null|NotNull|is not None|toBeDefined|not to be nil)\b|\bExpecting value to be (?:true|false) but was\b|\bExpected size: \d+ but was: 0\b|^\s*Actual: nil\b",
-        )
-        .ok()?;
-        Some([state, nothing])
-    });
-    let Some([state, nothing]) = STATE.as_ref() else {
-        return false;
-    };
+    static STATE: LazyPattern = LazyPattern::new(r"\A[A-Za-z]+(?:[ _-][A-Za-z]+){0,2}\z");
+    static NOTHING: LazyPattern = LazyPattern::new(
+        r"(?im)\b(?:not (?:be |to be )?null|NotNull|is not None|toBeDefined|not to be nil)\b|\bExpecting value to be (?:true|false) but was\b|\bExpected size: \d+ but was: 0\b|^\s*Actual: nil\b",
+    );
     let both = compared(said);
-    let both = both.is_some_and(|(wanted, came)| state.is_match(&wanted) && state.is_match(&came));
-    both || nothing.is_match(said)
+    let both = both.is_some_and(|(wanted, came)| STATE.is_match(&wanted) && STATE.is_match(&came));
+    both || NOTHING.is_match(said)
 }
 
 /// Whether the number that came is the larger one or the smaller, whatever its sign, and
 /// how many times it is the wanted one.
 pub(super) fn measured(said: &str) -> Option<(bool, f64)> {
-    static NUMBER: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"\A\D{0,12}?(-?\d+(?:[.,]\d+)?)\D{0,4}\z").ok());
+    static NUMBER: LazyPattern = LazyPattern::new(r"\A\D{0,12}?(-?\d+(?:[.,]\d+)?)\D{0,4}\z");
     let (wanted, came) = compared(said)?;
     let number = |text: &str| {
-        let found = NUMBER.as_ref()?.captures(text)?;
+        let found = NUMBER.captures(text)?;
         found[1].replace(',', ".").parse::<f64>().ok()
     };
     let (wanted, came) = (number(&wanted)?, number(&came)?);
@@ -291,10 +275,8 @@ pub(super) fn measured(said: &str) -> Option<(bool, f64)> {
 /// The difference of two numbers with decimals, in values that are the same besides. One
 /// that comes by chance tells only where it comes often.
 fn difference(wanted: &str, came: &str) -> Option<String> {
-    static NUMBER: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"\A([^\d]*?)(-?\d+[.,]\d{1,4})(\D*)\z").ok());
-    let number = NUMBER.as_ref()?;
-    let (wanted, came) = (number.captures(wanted)?, number.captures(came)?);
+    static NUMBER: LazyPattern = LazyPattern::new(r"\A([^\d]*?)(-?\d+[.,]\d{1,4})(\D*)\z");
+    let (wanted, came) = (NUMBER.captures(wanted)?, NUMBER.captures(came)?);
     if wanted[1] != came[1] || wanted[3] != came[3] {
         return None;
     }

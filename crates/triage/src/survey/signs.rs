@@ -7,9 +7,8 @@ use super::shifted::{BY_CHANCE, is_rare, shift, swapped};
 use super::tested::tested;
 use super::wanted::{COMPARES, without_wanted};
 use jelly_base::model::{Failure, TriagedFailure};
-use regex::Regex;
+use jelly_base::text::LazyPattern;
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 /// Signs that are kept of one failure.
 const OF_ONE: usize = 8;
@@ -101,11 +100,10 @@ pub(super) fn names_functions(root_cause: &str) -> bool {
 
 /// What a test calls two numbers that differ, for tests of its suite: `Flow in l/min`.
 fn labelled<'t>(failure: &Failure, said: impl Iterator<Item = &'t str>) -> Option<Subject> {
-    static LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"\A(?:AssertionError: )?([A-Z][^:=\n]{8,60}): -?[\d.]+ != -?[\d.]+").ok()
-    });
+    static LABEL: LazyPattern =
+        LazyPattern::new(r"\A(?:AssertionError: )?([A-Z][^:=\n]{8,60}): -?[\d.]+ != -?[\d.]+");
     let mut said = said;
-    let label = said.find_map(|said| Some(LABEL.as_ref()?.captures(said)?.get(1)?.as_str()))?;
+    let label = said.find_map(|said| Some(LABEL.captures(said)?.get(1)?.as_str()))?;
     let counts = ["Number", "Count", "Length", "Total", "Size"];
     if counts.iter().any(|word| label.starts_with(word)) {
         return None;
@@ -146,12 +144,10 @@ pub(super) fn is_wrong_value(root_cause: &str) -> bool {
 /// Numbers that came and were not wanted, each of which hardly comes twice by chance:
 /// `6549.6`, `10.4.0.0`, `-340`, but no `2.0`, no status and no year.
 fn values(said: &str) -> Vec<String> {
-    static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r#"(?:^|[\s(\[<>'"=])(-?\d+(?:\.\d+)*)(?:$|[\s)\],;>'"])"#).ok()
-    });
+    static NUMBER: LazyPattern =
+        LazyPattern::new(r#"(?:^|[\s(\[<>'"=])(-?\d+(?:\.\d+)*)(?:$|[\s)\],;>'"])"#);
     let came = without_wanted(said);
-    let numbers = NUMBER.as_ref().map(|number| number.captures_iter(&came));
-    let numbers = numbers.into_iter().flatten();
+    let numbers = NUMBER.captures_iter(&came);
     let numbers = numbers.filter_map(|found| Some(found.get(1)?.as_str().to_owned()));
     numbers.filter(|number| is_rare(number)).collect()
 }
@@ -159,14 +155,11 @@ fn values(said: &str) -> Vec<String> {
 /// Functions that a line calls, names with what they are of, or by a name of several words
 /// in one, as only functions and fields have it.
 fn functions(line: &str) -> impl Iterator<Item = &str> {
-    static FUNCTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"\b(?:[A-Za-z_]\w*(?:::|->|#|\.))*[A-Z]\w*(?:#|::|\.)[A-Za-z_]\w+|\b(?:[A-Za-z_]\w*(?:::|\.|->))*[A-Za-z_]\w{2,}\(|\b[a-z_]\w*::[a-z_]\w+\b|\b[a-z]{2,}(?:[A-Z][a-z0-9]+)+\b|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+ (?:gave|gives|returned|returns)\b",
-        )
-        .ok()
-    });
-    let found = FUNCTION.as_ref().map(|function| function.find_iter(line));
-    let found = found.into_iter().flatten().map(|found| found.as_str());
+    static FUNCTION: LazyPattern = LazyPattern::new(
+        r"\b(?:[A-Za-z_]\w*(?:::|->|#|\.))*[A-Z]\w*(?:#|::|\.)[A-Za-z_]\w+|\b(?:[A-Za-z_]\w*(?:::|\.|->))*[A-Za-z_]\w{2,}\(|\b[a-z_]\w*::[a-z_]\w+\b|\b[a-z]{2,}(?:[A-Z][a-z0-9]+)+\b|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+ (?:gave|gives|returned|returns)\b",
+    );
+    let found = FUNCTION.find_iter(line);
+    let found = found.map(|found| found.as_str());
     found.map(|name| {
         let name = name.split(' ').next().unwrap_or(name);
         name.trim_end_matches('(')
@@ -176,23 +169,16 @@ fn functions(line: &str) -> impl Iterator<Item = &str> {
 /// The codes by which services say why they refuse, with the host where one is told:
 /// `TOKEN_EXPIRED`. The names of fields and classes only look so.
 fn codes(text: &str) -> Vec<String> {
-    static FOUND: LazyLock<Option<[Regex; 2]>> = LazyLock::new(|| {
-        let code = Regex::new(
-            r#"(?i)['"=]([a-z]+(?:_[a-z]+)*_(?:expired|revoked|exceeded|suspended|locked|exhausted|unverified))\b(['"]?\s*:)?"#,
-        )
-        .ok()?;
-        let host = Regex::new(r"https?://([A-Za-z][\w.-]*)").ok()?;
-        Some([code, host])
-    });
-    let Some([code, host]) = FOUND.as_ref() else {
-        return Vec::new();
-    };
+    static CODE: LazyPattern = LazyPattern::new(
+        r#"(?i)['"=]([a-z]+(?:_[a-z]+)*_(?:expired|revoked|exceeded|suspended|locked|exhausted|unverified))\b(['"]?\s*:)?"#,
+    );
+    static HOST: LazyPattern = LazyPattern::new(r"https?://([A-Za-z][\w.-]*)");
     let came = without_wanted(text);
-    let host = host.captures(text).and_then(|found| found.get(1));
+    let host = HOST.captures(text).and_then(|found| found.get(1));
     let host = host
         .map(|host| host.as_str())
         .filter(|host| *host != "localhost");
-    let found = code.captures_iter(&came);
+    let found = CODE.captures_iter(&came);
     let found = found.filter(|found| found.get(2).is_none());
     let codes = found.filter_map(|found| Some(found.get(1)?.as_str().to_ascii_lowercase()));
     let codes = codes.filter(|code| !code.starts_with("is_") && !code.starts_with("has_"));
@@ -203,16 +189,13 @@ fn codes(text: &str) -> Vec<String> {
 
 /// The codes by which clouds say that who asks is known no more, with whom that is about.
 fn cloud_code(text: &str) -> Option<String> {
-    static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"\bAn error occurred \((Expired\w*|RequestExpired|InvalidClientTokenId|InvalidAccessKeyId|UnrecognizedClient\w*)\)|\b(AADSTS7\d+): [^\n]{0,60}?\b(?:app|application) '([0-9a-f-]{36})'",
-        )
-        .ok()
-    });
+    static CODE: LazyPattern = LazyPattern::new(
+        r"\bAn error occurred \((Expired\w*|RequestExpired|InvalidClientTokenId|InvalidAccessKeyId|UnrecognizedClient\w*)\)|\b(AADSTS7\d+): [^\n]{0,60}?\b(?:app|application) '([0-9a-f-]{36})'",
+    );
     if !text.contains("An error occurred (") && !text.contains("AADSTS") {
         return None;
     }
-    let found = CODE.as_ref()?.captures(text)?;
+    let found = CODE.captures(text)?;
     let parts = found.iter().skip(1).flatten().map(|part| part.as_str());
     Some(parts.collect::<Vec<_>>().join(" "))
 }
@@ -220,25 +203,22 @@ fn cloud_code(text: &str) -> Option<String> {
 /// The code by which PostgreSQL refuses a session, with its name: all that ask then are
 /// refused for it.
 fn fatal_code(text: &str) -> Option<&str> {
-    static CODE: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"\bFATAL:? ((?:08|28|3D|53|57)[0-9A-Z]{3} \(\w+\))").ok());
+    static CODE: LazyPattern =
+        LazyPattern::new(r"\bFATAL:? ((?:08|28|3D|53|57)[0-9A-Z]{3} \(\w+\))");
     if !text.contains("FATAL") {
         return None;
     }
-    Some(CODE.as_ref()?.captures(text)?.get(1)?.as_str())
+    Some(CODE.captures(text)?.get(1)?.as_str())
 }
 
 /// What the document of an error says for people.
 fn described(text: &str) -> Option<&str> {
     const WORDS: usize = 4;
     const NAMES: [char; 6] = ['-', '_', '@', '.', '/', '\''];
-    static SAID: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r#"\\?"(?:error|error_description|message|detail|reason)\\?": ?\\?"([^"\\\n]{20,200})\\?""#,
-        )
-        .ok()
-    });
-    let said = SAID.as_ref()?.captures(text)?.get(1)?.as_str();
+    static SAID: LazyPattern = LazyPattern::new(
+        r#"\\?"(?:error|error_description|message|detail|reason)\\?": ?\\?"([^"\\\n]{20,200})\\?""#,
+    );
+    let said = SAID.captures(text)?.get(1)?.as_str();
     // What names nothing may be said of any.
     let mut words = said.split_whitespace();
     let is_name = |word: &str| {
@@ -252,32 +232,27 @@ fn described(text: &str) -> Option<&str> {
 /// The page of those who are not signed in, to which a browser was sent that was to see
 /// another one; or the code in the address by which a page says what went wrong.
 fn redirected(text: &str) -> Option<String> {
-    static SENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r#"(?x)(?:\bnavigated\ to|\bReceived(?:\ string)?:)\s+"(https?://[^/"\s]+(?:/[\w-]+){0,3}?/(?:log-?in|sign-?in|sso|session-expired))(?:[?\#][^"]*)?"
+    static SENT: LazyPattern = LazyPattern::new(
+        r#"(?x)(?:\bnavigated\ to|\bReceived(?:\ string)?:)\s+"(https?://[^/"\s]+(?:/[\w-]+){0,3}?/(?:log-?in|sign-?in|sso|session-expired))(?:[?\#][^"]*)?"
               | \b(?:navigated\ to|Received(?:\ string)?:)\s+"https?://[^"\s?]+\?(?:[^"\s]*&)?(?:error|reason|code)=([a-z][a-z_-]{6,40})\b"#,
-        )
-        .ok()
-    });
+    );
     if !text.contains("navigated to") && !text.contains("Received") {
         return None;
     }
-    let found = SENT.as_ref()?.captures(text)?;
+    let found = SENT.captures(text)?;
     let sent = found.get(1).or_else(|| found.get(2))?;
     Some(sent.as_str().replace('-', "_"))
 }
 
 /// The request of Cypress that was refused, with the status.
 fn refused(text: &str) -> Option<String> {
-    static REQUEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"`cy\.(?:request|visit)\(\)` failed (?:on|trying to load):\s+(https?://[^\s?]+)[^\x00]{0,200}?> (\d{3}):")
-            .ok()
-    });
-    static BODY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r#"\bBody: [^\n]*?"(?:error|message|detail|code)": ?"([^"\n]+)""#).ok()
-    });
-    let found = REQUEST.as_ref()?.captures(text)?;
-    let body = BODY.as_ref()?.captures(text);
+    static REQUEST: LazyPattern = LazyPattern::new(
+        r"`cy\.(?:request|visit)\(\)` failed (?:on|trying to load):\s+(https?://[^\s?]+)[^\x00]{0,200}?> (\d{3}):",
+    );
+    static BODY: LazyPattern =
+        LazyPattern::new(r#"\bBody: [^\n]*?"(?:error|message|detail|code)": ?"([^"\n]+)""#);
+    let found = REQUEST.captures(text)?;
+    let body = BODY.captures(text);
     let said = body.as_ref().map_or("", |body| &body[1]);
     Some(format!("{} {} {said}", &found[1], &found[2]))
 }
@@ -285,15 +260,13 @@ fn refused(text: &str) -> Option<String> {
 /// An element that Playwright found otherwise than the test wants it, by the name that
 /// its authors gave it: disabled, or with another text.
 fn element_state(text: &str) -> Option<String> {
-    static LOCATOR: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?:\bLocator: +|- waiting for )([^\n]+)").ok());
-    static TEXT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r#"\bto(?:Have|Contain)Text\b[^\x00]{0,300}?\bReceived(?: string)?: +"[^"\n]+""#)
-            .ok()
-    });
+    static LOCATOR: LazyPattern = LazyPattern::new(r"(?:\bLocator: +|- waiting for )([^\n]+)");
+    static TEXT: LazyPattern = LazyPattern::new(
+        r#"\bto(?:Have|Contain)Text\b[^\x00]{0,300}?\bReceived(?: string)?: +"[^"\n]+""#,
+    );
     let is_off = text.contains("- element is not enabled")
         || text.contains("Expected: enabled") && text.contains("Received: disabled");
-    let has_text = || TEXT.as_ref().is_some_and(|shown| shown.is_match(text));
+    let has_text = || TEXT.is_match(text);
     let state = if is_off {
         "disabled"
     } else if has_text() {
@@ -301,26 +274,24 @@ fn element_state(text: &str) -> Option<String> {
     } else {
         return None;
     };
-    let locator = LOCATOR.as_ref()?.captures(text)?.get(1)?.as_str().trim();
+    let locator = LOCATOR.captures(text)?.get(1)?.as_str().trim();
     let is_named = locator.contains("estId(") || is_off;
     is_named.then(|| format!("{locator} {state}"))
 }
 
 /// How many pixels of a screenshot differ, as Playwright tells it.
 fn pixels(text: &str) -> Option<&str> {
-    static PIXELS: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"\b(\d{3,} pixels \(ratio 0\.\d+) of").ok());
+    static PIXELS: LazyPattern = LazyPattern::new(r"\b(\d{3,} pixels \(ratio 0\.\d+) of");
     if !text.contains(" pixels (") {
         return None;
     }
-    Some(PIXELS.as_ref()?.captures(text)?.get(1)?.as_str())
+    Some(PIXELS.captures(text)?.get(1)?.as_str())
 }
 
 /// What lies over the element that a test wants to click, as Playwright and Cypress tell it.
 fn cover(text: &str) -> Option<&str> {
-    static COVERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"\bis being covered by another element:\s+`(<[^`\n]+>)`").ok()
-    });
+    static COVERED: LazyPattern =
+        LazyPattern::new(r"\bis being covered by another element:\s+`(<[^`\n]+>)`");
     // One without a name may be any.
     let has_name = |tag: &str| {
         [" id=", " class=", " data-"]
@@ -328,7 +299,7 @@ fn cover(text: &str) -> Option<&str> {
             .any(|of| tag.contains(of))
     };
     if text.contains("covered by another") {
-        let covered = COVERED.as_ref()?.captures(text)?.get(1)?.as_str();
+        let covered = COVERED.captures(text)?.get(1)?.as_str();
         return has_name(covered).then_some(covered);
     }
     let end = text.find(" intercepts pointer events")?;

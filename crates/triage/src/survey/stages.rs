@@ -5,10 +5,9 @@ use super::addresses::Addresses;
 use super::group::{CAUSES, Group, merge};
 use crate::engine::skeleton;
 use jelly_base::model::FailureView;
-use regex::Regex;
+use jelly_base::text::LazyPattern;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 /// Root causes of which equal words may be several causes: their values mean something, or
 /// they say little.
@@ -66,22 +65,18 @@ pub(super) fn join_stages(views: &[FailureView<'_>], groups: &mut [Group], addre
 /// A text without the name of a stage in front of it, and whether there was one. A worker
 /// that crashed says which one it is and which test it ran.
 fn without_stage<'t>(text: &'t str, name: &str) -> (Cow<'t, str>, bool) {
-    static STAGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r#"^(?:(?:Parent suite setup failed:|Suite setup failed:|Setup failed:|(?:OneTime)?SetUp ?:|failed on setup with "|"before (?:all|each)" hook(?: for "[^"\n]*")?:)\s*)+"#,
-        )
-        .ok()
-    });
-    static WORKER: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"^worker '\w+' crashed while running ").ok());
+    static STAGE: LazyPattern = LazyPattern::new(
+        r#"^(?:(?:Parent suite setup failed:|Suite setup failed:|Setup failed:|(?:OneTime)?SetUp ?:|failed on setup with "|"before (?:all|each)" hook(?: for "[^"\n]*")?:)\s*)+"#,
+    );
+    static WORKER: LazyPattern = LazyPattern::new(r"^worker '\w+' crashed while running ");
     let text = text.trim();
-    let stage = STAGE.as_ref().and_then(|stage| stage.find(text));
+    let stage = STAGE.find(text);
     let bare = stage.map_or(text, |stage| &text[stage.end()..]);
     let bare = match stage {
         Some(_) if text.starts_with("failed on setup with \"") => bare.trim_end_matches('"'),
         Some(_) | None => bare,
     };
-    let worker = WORKER.as_ref().and_then(|worker| worker.find(bare));
+    let worker = WORKER.find(bare);
     let Some(worker) = worker else {
         return (Cow::Borrowed(bare), stage.is_some());
     };

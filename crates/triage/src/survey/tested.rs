@@ -4,8 +4,7 @@
 use super::lacks::{Subject, SubjectKind};
 use super::shifted::measured;
 use jelly_base::model::Failure;
-use regex::Regex;
-use std::sync::LazyLock;
+use jelly_base::text::LazyPattern;
 
 /// Letters and words of an author's words that tell of one thing.
 const LETTERS: usize = 12;
@@ -99,16 +98,13 @@ pub(super) fn tested<'t>(
 /// The function that the failing line calls first, as pytest, Jest and RSpec show that
 /// line, and as tests in Go tell it: `Shift() = 3, want 4`.
 fn called(text: &str) -> Option<&str> {
-    static CALLED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"(?xm) ^>\ +(?:assert\ (?:not\ )?)?([a-z_]\w{5,})\(
+    static CALLED: LazyPattern = LazyPattern::new(
+        r"(?xm) ^>\ +(?:assert\ (?:not\ )?)?([a-z_]\w{5,})\(
               | ^\s*>\s*\d+\s\|\s+(?:await\ )?expect\((?:await\ )?([a-z]\w{5,})\(
               | Failure/Error:\ expect\(((?:[A-Z]\w*(?:::[A-Z]\w*)*\.[a-z]\w{2,}|[a-z]\w{5,})[?!]?)\(
               | (?:^|:\ |\()([A-Z]\w{3,})\([^()\n]*\)\ =\ \S",
-        )
-        .ok()
-    });
-    let found = CALLED.as_ref()?.captures(text)?;
+    );
+    let found = CALLED.captures(text)?;
     let name = (1..=4).find_map(|part| found.get(part))?.as_str();
     let is_helper = HELPERS.iter().any(|helper| name.starts_with(helper));
     (!is_helper).then_some(name)
@@ -117,29 +113,25 @@ fn called(text: &str) -> Option<&str> {
 /// The attribute of an object that gave the value, as pytest tells it:
 /// `where 3 = Price(net=2).gross`.
 fn whose(text: &str) -> Option<String> {
-    static WHOSE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?m)^E +\+ +where [^\n]+ = ([A-Z]\w+)\([^\n]*\)\.(\w+)(?:\([^\n]*\))?$").ok()
-    });
-    let found = WHOSE.as_ref()?.captures(text)?;
+    static WHOSE: LazyPattern =
+        LazyPattern::new(r"(?m)^E +\+ +where [^\n]+ = ([A-Z]\w+)\([^\n]*\)\.(\w+)(?:\([^\n]*\))?$");
+    let found = WHOSE.captures(text)?;
     Some(format!("{}.{}", &found[1], &found[2]))
 }
 
 /// What the author of an assertion put beside it with a value, but for its numbers.
 fn noted(text: &str) -> Option<String> {
-    static NOTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"(?xm) \bassertion\ `[^`\n]+`\ failed:\ ([^\n]+)
+    static NOTED: LazyPattern = LazyPattern::new(
+        r"(?xm) \bassertion\ `[^`\n]+`\ failed:\ ([^\n]+)
               | ^\s*Messages:\s+([^\n]+)
               | ^([^\n]*\d[^\n]*)\nFailed\ asserting\ that\b
               | ^(?:\w+\.)*(?:\w*Error|\w*Exception):?\ ([^\n:]+)\ ==>\ expected:",
-        )
-        .ok()
-    });
+    );
     const SIGNS: [&str; 4] = ["assertion `", "Messages:", "Failed asserting", " ==> "];
     if !SIGNS.iter().any(|sign| text.contains(sign)) {
         return None;
     }
-    let found = NOTED.as_ref()?.captures(text)?;
+    let found = NOTED.captures(text)?;
     let words = (1..=4).find_map(|part| found.get(part))?.as_str();
     // On one line with the values these stand behind it.
     let words = words.split(" left: ").next().unwrap_or(words);

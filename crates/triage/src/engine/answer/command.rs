@@ -1,7 +1,6 @@
 //! The output of a command that failed: an exit status, with what it wrote.
 
-use regex::Regex;
-use std::sync::LazyLock;
+use jelly_base::text::LazyPattern;
 
 /// A line that tells an exit status is no longer.
 const STATUS_LINE: usize = 120;
@@ -61,16 +60,16 @@ pub(super) fn read(text: &str) -> Option<Vec<String>> {
 }
 
 fn part(line: &str, may_tell: bool) -> OutputPart<'_> {
-    static HEADING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)\A[\s\[<(#*=-]*(?:(std ?err(?:or)?|standard error|error output)|(?:std ?out(?:put)?|standard output|output|command|cmd|cwd|directory))(?: output)?[\])>*=-]*\s*(?::\**|=|\z)\s*").ok()
-    });
+    static HEADING: LazyPattern = LazyPattern::new(
+        r"(?i)\A[\s\[<(#*=-]*(?:(std ?err(?:or)?|standard error|error output)|(?:std ?out(?:put)?|standard output|output|command|cmd|cwd|directory))(?: output)?[\])>*=-]*\s*(?::\**|=|\z)\s*",
+    );
     if may_tell
         && line.len() <= STATUS_LINE
         && let Some(status) = status(line)
     {
         return OutputPart::Status(status);
     }
-    let Some(found) = HEADING.as_ref().and_then(|heading| heading.captures(line)) else {
+    let Some(found) = HEADING.captures(line) else {
         return OutputPart::Text(line);
     };
     let rest = found.get(0).map_or("", |head| &line[head.end()..]).trim();
@@ -86,9 +85,8 @@ fn part(line: &str, may_tell: bool) -> OutputPart<'_> {
 
 /// The exit status that a line tells.
 fn status(line: &str) -> Option<i64> {
-    static FORMS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"(?ix)
+    static FORMS: LazyPattern = LazyPattern::new(
+        r"(?ix)
             \b(?: exit(?:ed|s)?(?:[ _-]?(?:status|code|value))?
                 | return(?:ed|s)?[ _-]?(?:code|status|value)
                 | return(?:ed|s)?
@@ -99,10 +97,8 @@ fn status(line: &str) -> Option<i64> {
             (?: \s+(?:exit|return)[ _-]?(?:status|code) | \s+(?:status|code) (?:\s+code)? )?
             (?: \s+of | \s+is | \s+was )?
             \s* [:=]? \s* \(? [\x60'\x22]? (-?\d{1,10}) \b",
-        )
-        .ok()
-    });
-    let found = FORMS.as_ref()?.captures(line)?;
+    );
+    let found = FORMS.captures(line)?;
     let whole = found.get(0)?;
     let number = found.get(1)?.as_str().parse().ok()?;
     // A status of HTTP is no exit status, nor is a count.

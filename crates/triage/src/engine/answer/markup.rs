@@ -2,8 +2,7 @@
 //! service, a tag round the message.
 
 use super::sentence;
-use regex::Regex;
-use std::sync::LazyLock;
+use jelly_base::text::LazyPattern;
 
 /// The statements of markup that is an error as a whole.
 pub(super) fn read(text: &str) -> Option<Vec<String>> {
@@ -17,27 +16,23 @@ pub(super) fn read(text: &str) -> Option<Vec<String>> {
 
 /// `<error>…</error>` and the like.
 fn tagged(text: &str) -> Option<Vec<String>> {
-    static TAG: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"(?is)\A<(?:[\w-]*error|exception|fault|failure)(?: [^<>]*)?>([^<]*)</[\w-]+>\s*\z",
-        )
-        .ok()
-    });
-    let said = TAG.as_ref()?.captures(text)?.get(1)?.as_str().trim();
+    static TAG: LazyPattern = LazyPattern::new(
+        r"(?is)\A<(?:[\w-]*error|exception|fault|failure)(?: [^<>]*)?>([^<]*)</[\w-]+>\s*\z",
+    );
+    let said = TAG.captures(text)?.get(1)?.as_str().trim();
     Some(vec![said.to_owned()])
 }
 
 /// A page of HTML whose title is a status, or an error as a sentence is.
 fn page(text: &str) -> Option<Vec<String>> {
-    static TITLE: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?is)<(?:title|h1)[^>]*>\s*([^<]{1,200}?)\s*</").ok());
+    static TITLE: LazyPattern = LazyPattern::new(r"(?is)<(?:title|h1)[^>]*>\s*([^<]{1,200}?)\s*</");
     let lower = text
         .get(..text.floor_char_boundary(200))?
         .to_ascii_lowercase();
     if !lower.contains("<html") && !lower.contains("<!doctype html") && !lower.contains("<head") {
         return None;
     }
-    let title = TITLE.as_ref()?.captures(text)?.get(1)?.as_str();
+    let title = TITLE.captures(text)?.get(1)?.as_str();
     sentence::read(title).or_else(|| {
         // Cloudflare and others put their own name before or behind it.
         let parts = title.split(['|', '–', '—']).chain(title.split(" - "));
@@ -47,16 +42,14 @@ fn page(text: &str) -> Option<Vec<String>> {
 
 /// The error document of a service: `<Error><Code>…</Code><Message>…`.
 fn document(text: &str) -> Option<Vec<String>> {
-    static ROOT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?is)\A(?:<\?xml[^>]*\?>\s*)?<(?:\w+:)?(?:Error(?:Response|s)?|Fault|Exception|ServiceException(?:Report)?|ExceptionReport)[\s>]").ok()
-    });
-    static LEAF: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"<([\w:]+)[^<>]*>([^<]+)</").ok());
-    if !ROOT.as_ref()?.is_match(text) {
+    static ROOT: LazyPattern = LazyPattern::new(
+        r"(?is)\A(?:<\?xml[^>]*\?>\s*)?<(?:\w+:)?(?:Error(?:Response|s)?|Fault|Exception|ServiceException(?:Report)?|ExceptionReport)[\s>]",
+    );
+    static LEAF: LazyPattern = LazyPattern::new(r"<([\w:]+)[^<>]*>([^<]+)</");
+    if !ROOT.is_match(text) {
         return None;
     }
     let lines: Vec<String> = LEAF
-        .as_ref()?
         .captures_iter(text)
         .filter_map(|leaf| Some(leaf.get(2)?.as_str().trim().to_owned()))
         .filter(|said| !said.is_empty())

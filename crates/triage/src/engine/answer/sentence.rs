@@ -1,7 +1,7 @@
 //! Sentences that state an error: how they begin, and what only looks like one.
 
 use crate::engine::tables::{built, table};
-use regex::Regex;
+use jelly_base::text::LazyPattern;
 use regex::bytes::{RegexSet, RegexSetBuilder};
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -111,9 +111,9 @@ const CROSSES: [char; 14] = [
 ];
 
 fn opening(text: &str) -> Opening {
-    static TAG: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)\A[\[(]\s*(?:error|err|fatal|failed|failure|fail|exception|critical)\s*[\])]\s*[:\-–—]*\s*(?:\S)").ok()
-    });
+    static TAG: LazyPattern = LazyPattern::new(
+        r"(?i)\A[\[(]\s*(?:error|err|fatal|failed|failure|fail|exception|critical)\s*[\])]\s*[:\-–—]*\s*(?:\S)",
+    );
     let cross = text.starts_with(CROSSES);
     let adorns = |c: char| {
         !c.is_alphanumeric()
@@ -125,7 +125,7 @@ fn opening(text: &str) -> Opening {
     let mut bare = text.trim_start_matches(adorns);
     // Of a heading of Markdown, the stars.
     let plain = bare.replace("**", "").replace("__", "_");
-    let marked = TAG.as_ref().is_some_and(|tag| tag.is_match(&plain));
+    let marked = TAG.is_match(&plain);
     if marked {
         bare = text;
     }
@@ -155,10 +155,10 @@ fn without_article(text: &str) -> &str {
 }
 
 fn speaks_of_failing(text: &str) -> bool {
-    static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(?:errors?|fail\w*|cannot|can't|could ?n[o']t|unable|denied|refused|invalid|missing|not|no|timed out|timeout|unavailable|unreachable|expired|exceeded|unauthori[sz]ed|forbidden|exception|crashed|rejected|problem)\b").ok()
-    });
-    WORDS.as_ref().is_some_and(|words| words.is_match(text))
+    static WORDS: LazyPattern = LazyPattern::new(
+        r"(?i)\b(?:errors?|fail\w*|cannot|can't|could ?n[o']t|unable|denied|refused|invalid|missing|not|no|timed out|timeout|unavailable|unreachable|expired|exceeded|unauthori[sz]ed|forbidden|exception|crashed|rejected|problem)\b",
+    );
+    WORDS.is_match(text)
 }
 
 /// Frames of a stack: then it may be long.
@@ -175,16 +175,13 @@ fn is_frame(line: &str) -> bool {
 
 /// Two lines that begin as those of a log do are one.
 fn is_log(text: &str) -> bool {
-    static LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?im)^\W*(?:\d{4}-\d\d-\d\d|\d\d/\w+/\d{4}|\d\d:\d\d:\d\d|\d{10,13} |(?:info|warn(?:ing)?|debug|error|trace|fatal|notice)\b\]?[ \t]+\S*\d\d:\d\d|(?:\[|<)?(?:info|warn(?:ing)?|debug|error|trace|fatal|notice)(?:\]|>)|(?:INFO|WARN(?:ING)?|DEBUG|TRACE|NOTICE)\b)").ok()
-    });
-    let Some(line) = LINE.as_ref() else {
-        return false;
-    };
+    static LINE: LazyPattern = LazyPattern::new(
+        r"(?im)^\W*(?:\d{4}-\d\d-\d\d|\d\d/\w+/\d{4}|\d\d:\d\d:\d\d|\d{10,13} |(?:info|warn(?:ing)?|debug|error|trace|fatal|notice)\b\]?[ \t]+\S*\d\d:\d\d|(?:\[|<)?(?:info|warn(?:ing)?|debug|error|trace|fatal|notice)(?:\]|>)|(?:INFO|WARN(?:ING)?|DEBUG|TRACE|NOTICE)\b)",
+    );
     let dated = text
         .trim_start_matches(|c: char| !c.is_alphanumeric())
         .starts_with(|c: char| c.is_ascii_digit());
-    let count = line.find_iter(text).count();
+    let count = LINE.find_iter(text).count();
     count > 1 || count == 1 && dated
 }
 

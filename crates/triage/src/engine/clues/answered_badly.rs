@@ -6,7 +6,7 @@ use super::own_message::{
     tells_of_network, tells_of_refusal, tells_of_setting, tells_of_system, tells_whole_error,
 };
 use aho_corasick::AhoCorasick;
-use regex::Regex;
+use jelly_base::text::LazyPattern;
 use std::sync::LazyLock;
 
 /// Bytes at the beginning of a text that are looked at.
@@ -86,23 +86,18 @@ fn beginning(text: &str) -> &str {
 }
 
 fn words_in(text: &str) -> Option<String> {
-    static WORDS: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(&FORMS.replace("<BAD>", BAD).replace("<GOOD>", GOOD)).ok());
-    static REFUSED: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"\b(?:401|403|407)\b").ok());
-    static COUNT: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"\b0 (?:!=|==) |(?:!=|==) 0\b|: +0\b").ok());
-    let found = WORDS.as_ref()?.captures(text)?;
+    static WORDS: LazyPattern =
+        LazyPattern::made(|| FORMS.replace("<BAD>", BAD).replace("<GOOD>", GOOD));
+    static REFUSED: LazyPattern = LazyPattern::new(r"\b(?:401|403|407)\b");
+    static COUNT: LazyPattern = LazyPattern::new(r"\b0 (?:!=|==) |(?:!=|==) 0\b|: +0\b");
+    let found = WORDS.captures(text)?;
     let told = found.iter().skip(1).flatten().next()?;
     let words = told.as_str().trim();
     let beside = [
         &text[..told.start()],
         &text[told.end()..found.get(0)?.end()],
     ];
-    let is_any = |numbers: &LazyLock<Option<Regex>>| {
-        let is_match = |beside: &&str| numbers.as_ref().is_some_and(|of| of.is_match(beside));
-        beside.iter().any(is_match)
-    };
+    let is_any = |numbers: &LazyPattern| beside.iter().any(|beside| numbers.is_match(beside));
     let by_peer = || tells_of_network(words) || tells_of_refusal(words);
     // A count may be none, too, and what is counted may have any name; and the product
     // refuses in its own words.

@@ -8,9 +8,9 @@
 use super::labels::{label, labelled};
 use super::masked::MASK;
 use crate::frameworks::{BLOCK_ENDS, DIFFS, PAIRS};
+use jelly_base::text::LazyPattern;
 use memchr::memmem::Finder;
 use memchr::{memchr, memchr2_iter};
-use regex::Regex;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -44,11 +44,11 @@ const MARKS: [&str; 16] = [
 
 /// `text` without the values that its assertion compares.
 pub(super) fn without_compared(text: &str) -> Cow<'_, str> {
-    static COMPARES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static COMPARES: LazyPattern = LazyPattern::made(|| {
         let marks: Vec<String> = MARKS.into_iter().map(regex::escape).collect();
-        Regex::new(&marks.join("|")).ok()
+        marks.join("|")
     });
-    if !COMPARES.as_ref().is_some_and(|mark| mark.is_match(text)) {
+    if !COMPARES.is_match(text) {
         return Cow::Borrowed(text);
     }
     let mut text = Cow::Borrowed(text);

@@ -4,9 +4,7 @@
 use super::frames::place;
 use super::origin::own_place;
 use jelly_base::model::Failure;
-use jelly_base::text::lines;
-use regex::Regex;
-use std::sync::LazyLock;
+use jelly_base::text::{LazyPattern, lines};
 
 /// Lines in which a message is looked for that names the place by itself.
 const LINES: usize = 64;
@@ -71,21 +69,15 @@ fn is_caused_by(line: &str) -> bool {
 
 /// `file:line` of a line of a stack that names `place`.
 fn located(line: &str, place: &str) -> Option<String> {
-    static JVM: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"^(?:[\w.@-]*/)*(?P<called>[\w.$<>]+) ?\((?P<file>[\w-]+\.(?:java|kt|scala|groovy|clj)):(?P<line>\d{1,9})\)",
-        )
-        .ok()
-    });
-    static OTHERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r#"^(?:(?:file|webpack-internal|https?)://[^/]*/?)?(?P<file>[^"\n]*?\.\w{1,8})(?:(?:\?|%3F)\w*)?(?:"?, line |:line |: line |:|\(| )(?P<line>\d{1,9})\b"#,
-        )
-        .ok()
-    });
+    static JVM: LazyPattern = LazyPattern::new(
+        r"^(?:[\w.@-]*/)*(?P<called>[\w.$<>]+) ?\((?P<file>[\w-]+\.(?:java|kt|scala|groovy|clj)):(?P<line>\d{1,9})\)",
+    );
+    static OTHERS: LazyPattern = LazyPattern::new(
+        r#"^(?:(?:file|webpack-internal|https?)://[^/]*/?)?(?P<file>[^"\n]*?\.\w{1,8})(?:(?:\?|%3F)\w*)?(?:"?, line |:line |: line |:|\(| )(?P<line>\d{1,9})\b"#,
+    );
     let at = place.as_ptr().addr().checked_sub(line.as_ptr().addr())?;
     let rest = line.get(at..)?;
-    if let Some(found) = JVM.as_ref()?.captures(rest) {
+    if let Some(found) = JVM.captures(rest) {
         let mut folders: Vec<&str> = found["called"].split('.').collect();
         // What is called, and its class.
         folders.truncate(folders.len().saturating_sub(2));
@@ -94,7 +86,7 @@ fn located(line: &str, place: &str) -> Option<String> {
         folders.push(file);
         return Some(format!("{}:{}", folders.join("/"), &found["line"]));
     }
-    let found = OTHERS.as_ref()?.captures(rest)?;
+    let found = OTHERS.captures(rest)?;
     let scheme = rest.starts_with("file://") && !found["file"].starts_with('/');
     let root = if scheme { "/" } else { "" };
     Some(format!("{root}{}:{}", &found["file"], &found["line"]))
@@ -104,17 +96,14 @@ fn located(line: &str, place: &str) -> Option<String> {
 /// and Perl write it: `cart_test.go:12: got 1`, `panicked at src/cart.rs:5:9`,
 /// `at t/cart.t line 8.`
 fn said_in(line: &str, f: &Failure) -> Option<String> {
-    static SAID: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"(?:^\s*(?:Error Trace:\s*|[✗✘×E#]\s+)?|\bat |\bat: |\bin |\bfile |\()(?P<file>(?:[A-Za-z]:[\\/])?[\w./\\@+-]*\w\.(?:go|rs|cc|cpp|cxx|c|h|hpp|mm?|swift|py|rb|lua|php|pl|pm|t|bats|exs?|erl|jsx?|tsx?|[cm]js|kt|dart|jl|cs|fs|ps1|sh|hs|nim|zig|cr|d|adb|f90))(?:(?:'|,)? line |:|\()(?P<line>\d{1,9})\b",
-        )
-        .ok()
-    });
+    static SAID: LazyPattern = LazyPattern::new(
+        r"(?:^\s*(?:Error Trace:\s*|[✗✘×E#]\s+)?|\bat |\bat: |\bin |\bfile |\()(?P<file>(?:[A-Za-z]:[\\/])?[\w./\\@+-]*\w\.(?:go|rs|cc|cpp|cxx|c|h|hpp|mm?|swift|py|rb|lua|php|pl|pm|t|bats|exs?|erl|jsx?|tsx?|[cm]js|kt|dart|jl|cs|fs|ps1|sh|hs|nim|zig|cr|d|adb|f90))(?:(?:'|,)? line |:|\()(?P<line>\d{1,9})\b",
+    );
     // Mostly there is none, and this is the cheaper question.
     if !line.contains([':', '(']) && !line.contains(" line ") {
         return None;
     }
-    let found = SAID.as_ref()?.captures(line)?;
+    let found = SAID.captures(line)?;
     let file = found.name("file")?.as_str();
     super::origin::is_own(file, f).then(|| format!("{file}:{}", &found["line"]))
 }

@@ -1,9 +1,8 @@
 //! Lines of a stack: where a program was, and no statement about what went
 //! wrong.
 
+use jelly_base::text::LazyPattern;
 use memchr::{memchr, memchr_iter, memrchr_iter};
-use regex::Regex;
-use std::sync::LazyLock;
 
 /// The place that a line of a stack names, or `None` for any other line.
 ///
@@ -227,11 +226,11 @@ fn called_at(mut rest: &str) -> Option<&str> {
 
 /// A path with a line number and nothing else that says anything.
 fn bare(line: &str) -> Option<&str> {
-    static BARE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(PATH_AND_LINE).ok());
+    static BARE: LazyPattern = LazyPattern::new(PATH_AND_LINE);
     if line.is_ascii() {
         return plain(line);
     }
-    let found = BARE.as_ref()?.captures(line)?;
+    let found = BARE.captures(line)?;
     found.name("path").map(|path| path.as_str())
 }
 

@@ -1,9 +1,9 @@
 //! The head of an exception: its class and the line that goes with it, for
 //! the outermost and for the innermost of a chain.
 
+use jelly_base::text::LazyPattern;
 use jelly_base::text::lines as lines_of;
 use memchr::memmem::Finder;
-use regex::Regex;
 use std::sync::LazyLock;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -312,10 +312,10 @@ pub(in crate::engine) fn class(line: &str) -> Option<&str> {
 
 /// Any name at the beginning of a line that is marked off as a class is.
 fn named(line: &str) -> Option<&str> {
-    static CLASS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(CLASS_AT_HEAD).ok());
+    static CLASS: LazyPattern = LazyPattern::new(CLASS_AT_HEAD);
     match plainly_named(line) {
         Ok(named) => named,
-        Err(BeyondAscii) => Some(CLASS.as_ref()?.captures(line)?.name("class")?.as_str()),
+        Err(BeyondAscii) => Some(CLASS.captures(line)?.name("class")?.as_str()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! An assertion without what it compares, which is no evidence of anything.
 
-use jelly_base::text::lines;
+use jelly_base::text::{LazyPattern, lines};
 use memchr::memmem::Finder;
 use regex::Regex;
 use std::borrow::Cow;
@@ -167,17 +167,14 @@ fn closing(text: &str, close: char) -> Option<usize> {
 
 /// A label of a value with its colon, as in `  Expected: `.
 fn label(line: &str) -> Option<&str> {
-    static LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"(?xi)^(?:[-+*]\ )?
+    static LABEL: LazyPattern = LazyPattern::new(
+        r"(?xi)^(?:[-+*]\ )?
             (?:<[\w*.\[\]{}|\ ]+>:\s+ | (?:expect(?:ed|ing|ation)?|actual(?:ly)?|received?|but(?:\ was)?|got|wanted|want|was|found|obtained
               |left|right|which\ is|value\ of|passed\ in|diff(?:erence)?|given|lhs|rhs
               |to\ (?:be|equal|contain|match|have|include|start|end)|with\ expansion|evaluates\ to|values?)
             \b[^:\n]{0,40}:(?:\s|$)\s*)",
-        )
-        .ok()
-    });
-    LABEL.as_ref()?.find(line).map(|found| found.as_str())
+    );
+    LABEL.find(line).map(|found| found.as_str())
 }
 
 fn starts_section(line: &str) -> bool {
@@ -212,16 +209,10 @@ fn compared(line: &str) -> Cow<'_, str> {
     if line.contains("xpected to find ") {
         return Cow::Borrowed(line);
     }
-    static GOT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"(?i)\b(got|want(?:ed)?|expected|received|but was|but found|instead of|to (?:equal|be|match|contain|include))(:? )[^,;\n]+",
-        )
-        .ok()
-    });
-    match GOT.as_ref() {
-        Some(got) => got.replace_all(line, "$1$2…"),
-        None => Cow::Borrowed(line),
-    }
+    static GOT: LazyPattern = LazyPattern::new(
+        r"(?i)\b(got|want(?:ed)?|expected|received|but was|but found|instead of|to (?:equal|be|match|contain|include))(:? )[^,;\n]+",
+    );
+    GOT.replace_all(line, "$1$2…")
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use super::frames::{before_colon, place};
 use crate::frameworks::spec::Oddity;
 use crate::frameworks::{LIBRARIES, LIBRARY_PLACES, is_odd};
 use jelly_base::model::Failure;
+use jelly_base::text::LazyBytePattern;
 use jelly_base::text::lines as lines_of;
 use memchr::memmem::Finder;
-use regex::bytes::{Regex, RegexBuilder};
 use std::sync::LazyLock;
 
 #[derive(
@@ -347,16 +347,10 @@ fn is_of_other_application(path: &str, test: &str) -> bool {
 
 /// Whether a place, or a class by its package, belongs to other people.
 pub(in crate::engine) fn is_library(place: &str) -> bool {
-    static ANY_PART: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        RegexBuilder::new(&LIBRARY_PLACES.join("|"))
-            .unicode(false)
-            .build()
-            .ok()
-    });
+    static ANY_PART: LazyBytePattern = LazyBytePattern::made(|| LIBRARY_PLACES.join("|"));
     let first = place.as_bytes().first();
     let begins = |package: &&str| first == package.as_bytes().first() && place.starts_with(package);
-    let parts = |any: &Regex| any.is_match(place.as_bytes());
-    LIBRARIES.iter().any(begins) || ANY_PART.as_ref().is_some_and(parts)
+    LIBRARIES.iter().any(begins) || ANY_PART.is_match(place)
 }
 
 /// Whether the line of a place tells of a function that a runner of JavaScript called with

@@ -17,10 +17,9 @@ use crate::engine::system_names::names_system;
 use crate::frameworks::spec::Oddity;
 use crate::frameworks::{HOOKS, is_odd};
 use jelly_base::model::Failure;
+use jelly_base::text::LazyBytePattern;
 use memchr::memrchr3;
-use regex::bytes::{Regex, RegexBuilder};
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
 /// From the most telling: the innermost cause, the message, the whole text,
 /// what was printed.
@@ -203,13 +202,9 @@ fn wanted_no_error(said: &str) -> bool {
 /// Whether the status of an answer that never came is compared, where the log
 /// tells why, as Newman has it.
 fn never_answered(said: &str, f: &Failure) -> bool {
-    static STATUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        RegexBuilder::new(r#"\bstatus\b[^\n]{0,60}\b(?:got|was|received|found) ['"]?undefined\b"#)
-            .case_insensitive(true)
-            .unicode(false)
-            .build()
-            .ok()
-    });
+    static STATUS: LazyBytePattern = LazyBytePattern::new(
+        r#"(?i)\bstatus\b[^\n]{0,60}\b(?:got|was|received|found) ['"]?undefined\b"#,
+    );
     // What it asks of the body of an answer that never came is as little compared.
     let tests_answers = || {
         f.dialect
@@ -218,30 +213,22 @@ fn never_answered(said: &str, f: &Failure) -> bool {
     };
     let log = f.system_err.as_deref().unwrap_or_default();
     let of_body = tells_of_no_answer(said, log) && tests_answers();
-    let compared = |status: &Regex| of_body || status.is_match(said.as_bytes());
     let tells = |printed: &String| tells_of_system(printed) || printed.contains("certificate");
     [&f.system_err, &f.system_out]
         .into_iter()
         .flatten()
         .any(tells)
-        && STATUS.as_ref().is_some_and(compared)
+        && (of_body || STATUS.is_match(said))
 }
 
 /// Whether a test says in its own words that something did not come up, and its output
 /// which error of the system kept it: no value is compared.
 fn never_came_up(said: &str, f: &Failure) -> bool {
-    static WAITED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        RegexBuilder::new(
-            r"\A\s*(?:(?:[\w.]*AssertionError|Failed|Error): )?[^\n:=]{1,60}\b(?:did not|didn't|never|has not|was not|is not|failed to) (?:come up|came up|start(?:ed)?(?: up)?|(?:become|became|get|got) (?:ready|available|healthy)|ready|healthy|running|reachable|up)\b[^\n=]{0,40}\s*\z",
-        )
-        .case_insensitive(true)
-        .unicode(false)
-        .build()
-        .ok()
-    });
-    let is_of_it = |waited: &Regex| waited.is_match(said.as_bytes());
+    static WAITED: LazyBytePattern = LazyBytePattern::new(
+        r"(?i)\A\s*(?:(?:[\w.]*AssertionError|Failed|Error): )?[^\n:=]{1,60}\b(?:did not|didn't|never|has not|was not|is not|failed to) (?:come up|came up|start(?:ed)?(?: up)?|(?:become|became|get|got) (?:ready|available|healthy)|ready|healthy|running|reachable|up)\b[^\n=]{0,40}\s*\z",
+    );
     let printed = [&f.system_err, &f.system_out];
-    WAITED.as_ref().is_some_and(is_of_it)
+    WAITED.is_match(said)
         && printed
             .into_iter()
             .flatten()
@@ -292,13 +279,9 @@ fn is_assertion_class(type_: &str) -> bool {
 /// Whether a hook round the tests failed: the stack leads through the runner's
 /// call of one, or the case stands for its whole class.
 fn in_hook(f: &Failure) -> bool {
-    static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let calls = HOOKS
-            .iter()
-            .map(|hook| regex::escape(hook))
-            .collect::<Vec<_>>()
-            .join("|");
-        RegexBuilder::new(&calls).unicode(false).build().ok()
+    static ANY: LazyBytePattern = LazyBytePattern::made(|| {
+        let calls = HOOKS.iter().map(|hook| regex::escape(hook));
+        calls.collect::<Vec<_>>().join("|")
     });
     let text = f.text.as_deref().unwrap_or_default();
     // The JVM's runners report what failed for a class under its name; CTest
@@ -314,33 +297,21 @@ fn in_hook(f: &Failure) -> bool {
         .as_deref()
         .is_some_and(|name| name == class || name.is_empty());
     let whole = of_class && class.contains('.') && of_jvm();
-    whole
-        || ANY
-            .as_ref()
-            .is_some_and(|any| any.is_match(text.as_bytes()))
+    whole || ANY.is_match(text)
 }
 
 /// Whether the program under test answered 500, asked within the test's own process by a
 /// client that frameworks have for that, its log shows the stack of what it raised, and
 /// nothing tells of a system that it did not reach.
 fn answered_by_own(f: &Failure) -> bool {
-    static ANSWERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        RegexBuilder::new(
-            r#"\bassert 500 == [2-4]\d\d\b|\bexpected [2-4]\d\d "[^"\n]*", got 500 "|\b500 != [2-4]\d\d\b"#,
-        )
-        .unicode(false)
-        .build()
-        .ok()
-    });
+    static ANSWERED: LazyBytePattern = LazyBytePattern::new(
+        r#"\bassert 500 == [2-4]\d\d\b|\bexpected [2-4]\d\d "[^"\n]*", got 500 "|\b500 != [2-4]\d\d\b"#,
+    );
     const CLIENTS: [&str; 2] = ["<WrapperTestResponse ", "/supertest/lib/test.js:"];
     let told = [&f.text, &f.message, &f.system_out, &f.system_err];
     let told = || told.into_iter().flatten();
     let is_of_client = |text: &String| CLIENTS.iter().any(|client| text.contains(client));
-    let is_answer = |text: &String| {
-        ANSWERED
-            .as_ref()
-            .is_some_and(|answered| answered.is_match(text.as_bytes()))
-    };
+    let is_answer = |text: &String| ANSWERED.is_match(text);
     let shows_stack = |log: &String| {
         log.contains("Traceback (most recent call last)") || log.contains("\n    at ")
     };
@@ -353,67 +324,37 @@ fn answered_by_own(f: &Failure) -> bool {
 
 /// Whether the timer of a runner ended the test: nothing else is called from there.
 fn ended_by_timer(f: &Failure) -> bool {
-    static TIMER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        RegexBuilder::new(
-            r"\bTimeout\.(?:_onTimeout|<anonymous>) \([^)\n]*node_modules/(?:@hapi/)?(?:ava|lab|tape)/lib/",
-        )
-        .unicode(false)
-        .build()
-        .ok()
-    });
+    static TIMER: LazyBytePattern = LazyBytePattern::new(
+        r"\bTimeout\.(?:_onTimeout|<anonymous>) \([^)\n]*node_modules/(?:@hapi/)?(?:ava|lab|tape)/lib/",
+    );
     let told = [&f.text, &f.message];
-    let is_of_timer = |text: &String| {
-        text.contains("Timeout.")
-            && TIMER
-                .as_ref()
-                .is_some_and(|timer| timer.is_match(text.as_bytes()))
-    };
+    let is_of_timer = |text: &String| text.contains("Timeout.") && TIMER.is_match(text);
     told.into_iter().flatten().any(is_of_timer)
 }
 
 /// Whether a bare time-out of Python ended what a client of the network did: its package
 /// is in the stack.
 fn waited_for_network(f: &Failure) -> bool {
-    static CLIENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        RegexBuilder::new(
-            r"[/\\](?:site|dist)-packages[/\\](?:aio_pika|aiohttp|aiokafka|aiomysql|asyncpg|botocore|elastic_transport|grpc|httpcore|httpx|kafka|nats|pika|psycopg|pymongo|pymysql|redis|requests|urllib3|websockets)[/\\]",
-        )
-        .unicode(false)
-        .build()
-        .ok()
-    });
+    static CLIENT: LazyBytePattern = LazyBytePattern::new(
+        r"[/\\](?:site|dist)-packages[/\\](?:aio_pika|aiohttp|aiokafka|aiomysql|asyncpg|botocore|elastic_transport|grpc|httpcore|httpx|kafka|nats|pika|psycopg|pymongo|pymysql|redis|requests|urllib3|websockets)[/\\]",
+    );
     let text = f.text.as_deref().unwrap_or_default();
     let is_bare = |line: &str| {
         let line = line.trim_start_matches(['E', ' ']).trim_end();
         matches!(line, "TimeoutError" | "asyncio.exceptions.TimeoutError")
     };
-    text.contains("TimeoutError")
-        && text.lines().any(is_bare)
-        && CLIENT
-            .as_ref()
-            .is_some_and(|client| client.is_match(text.as_bytes()))
+    text.contains("TimeoutError") && text.lines().any(is_bare) && CLIENT.is_match(text)
 }
 
 /// Whether a line of the test itself reads a file and gives it to a parser of Python or
 /// JavaScript, which refuses it; or names a file, as pytest shows it, that is read so.
 fn parses_own_file(f: &Failure) -> bool {
-    static PARSES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        RegexBuilder::new(
-            r"\b(?:json\.loads?|yaml\.(?:safe_)?load|tomllib\.loads?|JSON\.parse|parse)\((?:[^\n]*[^.\w\n])?(?:open\(|[^\n]*(?:\.read_text\(|\breadFileSync\())",
-        )
-        .unicode(false)
-        .build()
-        .ok()
-    });
-    static NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        RegexBuilder::new(
-            r#"^>[^\n]*["'][\w./-]+\.(?:json|ya?ml|toml)["'][^\n]*\n(?s:.*)\b(?:json|yaml|tomllib)\.(?:safe_)?load\("#,
-        )
-        .multi_line(true)
-        .unicode(false)
-        .build()
-        .ok()
-    });
+    static PARSES: LazyBytePattern = LazyBytePattern::new(
+        r"\b(?:json\.loads?|yaml\.(?:safe_)?load|tomllib\.loads?|JSON\.parse|parse)\((?:[^\n]*[^.\w\n])?(?:open\(|[^\n]*(?:\.read_text\(|\breadFileSync\())",
+    );
+    static NAMES: LazyBytePattern = LazyBytePattern::new(
+        r#"(?m)^>[^\n]*["'][\w./-]+\.(?:json|ya?ml|toml)["'][^\n]*\n(?s:.*)\b(?:json|yaml|tomllib)\.(?:safe_)?load\("#,
+    );
     const REFUSALS: [&str; 4] = [
         "JSONDecodeError",
         "YAMLError",
@@ -421,40 +362,27 @@ fn parses_own_file(f: &Failure) -> bool {
         " in JSON at ",
     ];
     let text = f.text.as_deref().unwrap_or_default();
-    let shows = |form: &LazyLock<Option<Regex>>| {
-        form.as_ref()
-            .is_some_and(|form| form.is_match(text.as_bytes()))
-    };
     REFUSALS.iter().any(|refusal| text.contains(refusal))
-        && (origin(f) == Origin::Test && shows(&PARSES) || shows(&NAMES))
+        && (origin(f) == Origin::Test && PARSES.is_match(text) || NAMES.is_match(text))
 }
 
 /// What the condition that failed, as bats shows it, asks for and nothing else: a variable
 /// of the environment (`[ -n "$TOKEN" ]`), or a program (`command -v jq`).
 fn wanted_by_condition(f: &Failure) -> Option<&'static str> {
-    static CONDITIONS: LazyLock<Option<[Regex; 2]>> = LazyLock::new(|| {
-        let form = |pattern| {
-            RegexBuilder::new(pattern)
-                .multi_line(true)
-                .unicode(false)
-                .build()
-                .ok()
-        };
-        let variable = r#"^\s*`\[\[? (?:-n )?"?\$\{?[A-Z][A-Z0-9_]{2,}(?::-)?\}?"? \]\]?(?: (?:\|\|) [^\n]*)?' failed\s*$"#;
-        let program = r#"^\s*`(?:@test "[^"\n]*" \{ )?(?:command -v|which|type -P|hash) [\w.+-]+(?:[ ;&|>][^\n]*)?' failed(?: with status 1)?\s*$"#;
-        Some([form(variable)?, form(program)?])
-    });
+    static VARIABLE: LazyBytePattern = LazyBytePattern::new(
+        r#"(?m)^\s*`\[\[? (?:-n )?"?\$\{?[A-Z][A-Z0-9_]{2,}(?::-)?\}?"? \]\]?(?: (?:\|\|) [^\n]*)?' failed\s*$"#,
+    );
+    static PROGRAM: LazyBytePattern = LazyBytePattern::new(
+        r#"(?m)^\s*`(?:@test "[^"\n]*" \{ )?(?:command -v|which|type -P|hash) [\w.+-]+(?:[ ;&|>][^\n]*)?' failed(?: with status 1)?\s*$"#,
+    );
     let text = f.text.as_deref().unwrap_or_default();
     if !text.contains("' failed") {
         return None;
     }
-    let [variable, program] = CONDITIONS.as_ref()?;
-    if variable.is_match(text.as_bytes()) {
+    if VARIABLE.is_match(text) {
         return Some("(wants a variable)");
     }
-    program
-        .is_match(text.as_bytes())
-        .then_some("(wants a program)")
+    PROGRAM.is_match(text).then_some("(wants a program)")
 }
 
 /// Whether a fixture of pytest asserted something, which is its own condition

@@ -11,8 +11,8 @@ use super::own_message::{
 };
 use crate::engine::system_names::names_machine;
 use jelly_base::model::Failure;
+use jelly_base::text::{LazyBytePattern, LazyPattern};
 use memchr::memmem::Finder;
-use regex::{Regex, bytes};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -33,15 +33,11 @@ pub(super) fn unwrapped(said: &str, typed: bool) -> Option<Cow<'_, str>> {
 /// error where none was wanted is no value.
 pub(super) fn instead_of_none(text: &str, f: &Failure) -> Option<String> {
     // Few texts hold one of these words, so few are looked at any longer.
-    static WANTS_NONE: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
-        bytes::Regex::new(
-            r"None|nil|[Nn]ull|Expected: \x22\x22|command failed| is null|== (?:''|\x22\x22)|Falsy|Defined|Truthy|undef|falsy|unwanted|reject|exist|no err|wantErr|doesn't throw|operator: error|Value of: ",
-        )
-        .ok()
-    });
+    static WANTS_NONE: LazyBytePattern = LazyBytePattern::new(
+        r"None|nil|[Nn]ull|Expected: \x22\x22|command failed| is null|== (?:''|\x22\x22)|Falsy|Defined|Truthy|undef|falsy|unwanted|reject|exist|no err|wantErr|doesn't throw|operator: error|Value of: ",
+    );
     let beginning = text.get(..floor(text, BEGINNING))?;
-    let wants_none = |words: &bytes::Regex| words.is_match(beginning.as_bytes());
-    if !WANTS_NONE.as_ref().is_some_and(wants_none) || !tells_of_system(beginning) {
+    if !WANTS_NONE.is_match(beginning) || !tells_of_system(beginning) {
         return None;
     }
     let said = statements(beginning, f);
@@ -59,8 +55,8 @@ pub(super) fn instead_of_none(text: &str, f: &Failure) -> Option<String> {
 /// compares no values, it wants no error. Only errors of the surroundings are
 /// told so; one of the product is the product's.
 fn in_place_of_none(said: &str) -> Option<&str> {
-    static NONE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(WANTED_NONE).ok());
-    let found = NONE.as_ref()?.captures(said)?;
+    static NONE: LazyPattern = LazyPattern::new(WANTED_NONE);
+    let found = NONE.captures(said)?;
     let inner = [
         "rest", "js", "text", "bare", "php", "shell", "chai", "py", "null", "go", "nil", "tap",
     ]
@@ -166,9 +162,8 @@ fn marks_failure(said: &str) -> bool {
 /// The statement without comparisons that only tell that something is true,
 /// false or nothing: they stand for a condition, the words for its story.
 fn without_bare_truth(said: &str) -> Cow<'_, str> {
-    static TRUTH: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"(?mx)
+    static TRUTH: LazyPattern = LazyPattern::new(
+        r"(?mx)
               ^\s*assert\ 127\ ==\ 0\s*$
             # Robot Framework compares what a program exited with.
             | :\ \d{1,3}\ !=\ 0\s*$
@@ -189,28 +184,20 @@ fn without_bare_truth(said: &str) -> Cow<'_, str> {
             | ^'[^\n]{1,200}'\ returned\ FALSE\.\ ?
             | ^\s*Assert\.(?:True|False|IsTrue|IsFalse|Fail|NotNull)(?:\(\))?(?:\ Failure|\ failed)?[.:]?\ ?
             ",
-        )
-        .ok()
-    });
-    match TRUTH.as_ref() {
-        Some(truth) => truth.replace_all(said, ""),
-        None => said.into(),
-    }
+    );
+    TRUTH.replace_all(said, "")
 }
 
 /// What a command printed before testify refused its exit status, which says
 /// no more than that it failed.
 fn said_by_command(said: &str) -> Option<String> {
-    static REFUSED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(
-            r"(?m)^\s*Error Trace:[^\n]*\n(?:\s+/?\S+\.go:\d+\n)*\s*Error:\s+Received unexpected error:\n(?P<inner>[^\n]*)",
-        )
-        .ok()
-    });
+    static REFUSED: LazyPattern = LazyPattern::new(
+        r"(?m)^\s*Error Trace:[^\n]*\n(?:\s+/?\S+\.go:\d+\n)*\s*Error:\s+Received unexpected error:\n(?P<inner>[^\n]*)",
+    );
     if said.len() >= WHOLE || !said.contains("Received unexpected error:") {
         return None;
     }
-    let found = REFUSED.as_ref()?.captures(said)?;
+    let found = REFUSED.captures(said)?;
     let before = said.get(..found.get(0)?.start())?;
     let inner = found.name("inner")?.as_str();
     (before.trim().lines().count() > 1 && inner.contains("exit status"))
@@ -259,11 +246,10 @@ const CAUGHT: &str = r"
             | (?:[^\n]{0,160}\ :\ )?failed:?\ -?\ ?caught\ error:";
 
 fn inner(said: &str, typed: bool) -> Option<&str> {
-    fn wrappers(caught: &str) -> Option<Regex> {
-        Regex::new(&format!("{WRAPPERS_BEFORE}{caught}{WRAPPERS_BEHIND}")).ok()
-    }
-    static WRAPPERS: LazyLock<Option<Regex>> = LazyLock::new(|| wrappers(""));
-    static WITH_CAUGHT: LazyLock<Option<Regex>> = LazyLock::new(|| wrappers(CAUGHT));
+    static WRAPPERS: LazyPattern =
+        LazyPattern::made(|| WRAPPERS_BEFORE.to_owned() + WRAPPERS_BEHIND);
+    static WITH_CAUGHT: LazyPattern =
+        LazyPattern::made(|| [WRAPPERS_BEFORE, CAUGHT, WRAPPERS_BEHIND].concat());
     static MARK: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("caught error:"));
     let whole = said;
     let said = without_assertion_class(said.trim_start());
@@ -271,7 +257,7 @@ fn inner(said: &str, typed: bool) -> Option<&str> {
         Some(_) => &WITH_CAUGHT,
         None => &WRAPPERS,
     };
-    if let Some(found) = wrappers.as_ref()?.captures(said) {
+    if let Some(found) = wrappers.captures(said) {
         let thrown = said.contains("_NOTHROW(");
         let inner = found.name("inner").map_or("", |inner| inner.as_str());
         // What the product throws in its own words is its own.
