@@ -293,6 +293,8 @@ struct File {
     #[serde(default)]
     progress: Vec<StaticText>,
     #[serde(default)]
+    talk: Vec<StaticText>,
+    #[serde(default)]
     rerun: Rerun,
     #[serde(default)]
     examples: Items<RerunExample>,
@@ -324,7 +326,7 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
     let (mut oddities, mut labels, mut hooks, mut progress) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut pairs, mut diffs, mut block_ends) = (Vec::new(), Vec::new(), Vec::new());
-    let mut ends = Vec::new();
+    let (mut ends, mut talk) = (Vec::new(), Vec::new());
     let (mut libraries, mut places) = (Vec::new(), Vec::new());
     for (rank, path, text, file) in files {
         let name = path.file_stem().ok_or("a file has a name")?;
@@ -349,6 +351,7 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
         hooks.extend(file.hooks);
         ends.extend(file.ends);
         progress.extend(file.progress);
+        talk.extend(file.talk);
         sources.push((rank, path, text));
         frameworks.push(Framework {
             name,
@@ -409,6 +412,7 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
             format!("{ends:?}"),
         ),
         ("PROGRESS", text, format!("{progress:?}")),
+        ("TALK", text, format!("{talk:?}")),
     ];
     let tables =
         tables.map(|(name, of, data)| format!("pub(crate) static {name}: {of} = &{data};\n"));

@@ -1,5 +1,7 @@
 //! Lines by which frameworks talk about a failure, and say nothing of it.
 
+use crate::frameworks::{PROGRESS, TALK};
+
 /// What tells of a diff how long it is, or where in its lines the difference lies:
 /// `- Expected  - 1`, `?   ^^^`, `Skipping 73 identical leading characters in diff`.
 fn is_of_diff(line: &str) -> bool {
@@ -18,41 +20,6 @@ fn is_of_diff(line: &str) -> bool {
 
 /// Talk of the framework, equal or volatile in every failure.
 pub(super) fn is_noise(line: &str) -> bool {
-    const TALK: &[&str] = &[
-        "=== RUN",
-        "=== PAUSE",
-        "=== CONT",
-        "=== NAME",
-        "--- FAIL:",
-        "--- PASS:",
-        "--- SKIP:",
-        "(Session info:",
-        "Session info:",
-        "(Driver info:",
-        "Use -v to get",
-        "Use -vv to",
-        "...Full output truncated",
-        "Full diff:",
-        "Traceback",
-        "Hint: make sure",
-        "During handling of",
-        "The above exception",
-        "Session ID:",
-        "Capabilities {",
-        "Command: [",
-        "Element: [",
-        "To see the full",
-        "[+",
-        "@@ ",
-        "══╡",
-        "════",
-        "In [It] at:",
-        "Use --",
-        "# tmp ",
-        "code: 'ERR_TEST_FAILURE'",
-        "failureType: '",
-        "cause: {}",
-    ];
     const CONSTANT: &[&str] = &[
         "failed",
         "failure",
@@ -68,7 +35,8 @@ pub(super) fn is_noise(line: &str) -> bool {
         // behave, of a step without a definition
         "none",
     ];
-    begins_with_any(line, TALK)
+    begins_with_any(line, PROGRESS)
+        || begins_with_any(line, TALK)
         || is_of_diff(line)
         || CONSTANT.iter().any(|word| line.eq_ignore_ascii_case(word))
 }

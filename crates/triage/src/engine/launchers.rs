@@ -1,59 +1,18 @@
-//! Well-known commands that start servers, and how each is installed; which
-//! package is installed for a module of Python.
-//!
-//! Source: each project's own page on installation, as of November 2026.
+//! How well-known commands that start servers are installed; which package is
+//! installed for a module of Python.
 
 use super::advice::Values;
+use super::tables::{built, table};
 use jelly_base::model::{Failure, Phase};
 use jelly_base::text::{package_to_install, pypi_package};
+use serde::Deserialize;
 
-/// Commands, and what brings them.
-const KNOWN: &[(&[&str], &str)] = &[
-    (
-        &["uvx", "uv"],
-        "`{}` comes with uv: `python3 -m pip install uv`, or https://docs.astral.sh/uv/.",
-    ),
-    (
-        &["npx", "npm", "node"],
-        "`{}` comes with Node.js: https://nodejs.org/en/download.",
-    ),
-    (
-        &["bunx", "bun"],
-        "`{}` comes with Bun: `npm install --global bun`, or https://bun.sh.",
-    ),
-    (
-        &["pnpm", "pnpx"],
-        "`{}` comes with pnpm: `npm install --global pnpm`.",
-    ),
-    (
-        &["yarn"],
-        "`{}` is installed by `npm install --global yarn`.",
-    ),
-    (
-        &["deno"],
-        "`{}` comes with Deno: `npm install --global deno`, or https://deno.com.",
-    ),
-    (
-        &["pipx"],
-        "`{}` is installed by `python3 -m pip install pipx`.",
-    ),
-    (
-        &["docker"],
-        "`{}` comes with Docker: https://docs.docker.com/get-started/get-docker/.",
-    ),
-    (
-        &["podman"],
-        "`{}` is installed as https://podman.io/docs/installation says.",
-    ),
-    (
-        &["dnx", "dotnet"],
-        "`{}` comes with the .NET SDK (`dnx` from version 10): https://dotnet.microsoft.com/download.",
-    ),
-    (
-        &["python"],
-        "Many systems call it `python3`: write that where `{}` stands.",
-    ),
-];
+/// Commands of `tables/launchers.yaml`, and what brings them.
+#[derive(Deserialize)]
+struct Launcher {
+    commands: Vec<String>,
+    how: String,
+}
 
 /// Adds `install`, a sentence on how the command that is missing is installed,
 /// where that is well known.
@@ -67,11 +26,9 @@ pub(super) fn launchers(failure: &Failure, root_cause: &str, values: &mut Values
     let Some(command) = values.get("name").or(own) else {
         return;
     };
-    let known = KNOWN
-        .iter()
-        .find(|(commands, _)| commands.contains(&command.as_str()));
-    if let Some((_, how)) = known {
-        values.insert("install".to_owned(), how.replace("{}", command));
+    let known: Vec<Launcher> = table(built!("launchers"));
+    if let Some(one) = known.iter().find(|one| one.commands.contains(command)) {
+        values.insert("install".to_owned(), one.how.replace("{}", command));
     }
 }
 

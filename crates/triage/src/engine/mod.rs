@@ -15,6 +15,7 @@ mod answered;
 mod beside;
 mod causes;
 mod clues;
+pub(crate) mod common_words;
 mod contradicted;
 mod decisive;
 mod diagnose;
@@ -54,7 +55,7 @@ mod statement_lines;
 mod statuses;
 mod stumbled;
 mod system_names;
-mod tables;
+pub(crate) mod tables;
 mod teardown;
 mod template;
 #[cfg(test)]

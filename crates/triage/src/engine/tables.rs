@@ -9,10 +9,10 @@ macro_rules! built {
         include_str!(concat!(env!("OUT_DIR"), "/", $name, ".json"))
     };
 }
-pub(super) use built;
+pub(crate) use built;
 
 /// A table out of its JSON.
-pub(super) fn table<T: DeserializeOwned>(json: &str) -> T {
+pub(crate) fn table<T: DeserializeOwned>(json: &str) -> T {
     #[expect(
         clippy::expect_used,
         reason = "the tables are part of the program, and tests read each"

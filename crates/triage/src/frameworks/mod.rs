@@ -39,7 +39,8 @@ static EMPTY: LazyPattern = LazyPattern::new("");
 //   beginnings of lines that no value goes over;
 // - `HOOKS`: parts of frames of a set-up or tear-down;
 // - `ENDS`: beginnings and parts of lines behind which nothing is said of a failure;
-// - `PROGRESS`: beginnings of lines that only say which test runs.
+// - `PROGRESS`: beginnings of lines that only say which test runs;
+// - `TALK`: beginnings of lines that say nothing of a failure.
 include!(concat!(env!("OUT_DIR"), "/frameworks.rs"));
 
 /// By framework, tests with the commands that run them again; and reports with

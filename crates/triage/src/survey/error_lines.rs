@@ -1,8 +1,11 @@
 //! The lines of a text that tell of an error, and no others: what a log says of a
 //! healthy server, what a stack shows of a source.
 
+use crate::engine::tables::{built, table};
 use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::{memchr, memrchr};
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -15,8 +18,10 @@ const ASKING: usize = 8;
 /// Bytes around such a word that are read of a line, on either side of it.
 const AROUND: usize = 400;
 
-/// What the words of a line tell, in small letters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What the words of a line tell, as `tables/error_lines.yaml` has them. Of a line that
+/// has several, the first kind counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum LineKind {
     /// Somebody did not answer.
     Away,
@@ -28,184 +33,15 @@ pub(super) enum LineKind {
     Asks,
 }
 
-/// The words by which a line is of a kind. Of a line that has several, the first kind
-/// here counts.
-const WORDS: [(LineKind, &[&str]); 4] = [
-    (
-        LineKind::Away,
-        &[
-            "refused",
-            "reset by",
-            "econnreset",
-            "timed out",
-            "timeout",
-            "time-out",
-            "etimedout",
-            "deadline exceeded",
-            "unreachable",
-            "not reachable",
-            "no route to host",
-            "could not connect",
-            "couldn't connect",
-            "cannot connect",
-            "can't connect",
-            "unable to connect",
-            "failed to connect",
-            "can't reach",
-            "cannot reach",
-            "could not reach",
-            "couldn't reach",
-            "unable to reach",
-            "is not connected",
-            "opening socket",
-            "timeout has expired",
-            "connection fail",
-            "connect error",
-            "connection error",
-            "connection closed",
-            "hang up",
-            "failed to fetch",
-            "fetch failed",
-            "broken pipe",
-            "enotfound",
-            "eai_again",
-            "getaddrinfo",
-            "name resolution",
-            "no such host",
-            "name or service not known",
-            "name_not_resolved",
-            "errno 111",
-            "urlopen error",
-            "came up",
-            "come up",
-            "not up after",
-            "not ready",
-            "nsurlerrordomain",
-            "hostname could not be found",
-            "not resolve",
-            "unavailable",
-            "not available",
-            "did not answer",
-            "did not respond",
-            "not responding",
-            "could not be established",
-            "offline",
-            "no connection to",
-            "no healthy upstream",
-            "bad gateway",
-            "error 502",
-            "error 503",
-            "error 504",
-        ],
-    ),
-    (
-        LineKind::Lacks,
-        &[
-            "not set",
-            "not found",
-            "not installed",
-            "not loaded",
-            "not enabled",
-            "not defined",
-            "not provided",
-            "not configured",
-            "not present",
-            "missing",
-            "unset",
-            "undefined",
-            "required",
-            "in the environment",
-            "must set",
-            "please set",
-            "no such",
-            "no answer",
-            "no reply",
-            "not exist",
-            "no keyword with name",
-            "n't exist",
-            "cannot find",
-            "can't find",
-            "could not find",
-            "cannot open",
-            "can't open",
-            "could not open",
-            "cannot load",
-            "could not load",
-            "unable to load",
-            "loading shared librar",
-            "can't locate",
-            "can't resolve",
-            "resolve placeholder",
-            "resolve service",
-            "enoent",
-            "nosuchfile",
-            "filenotfound",
-            "classnotfound",
-            "noclassdef",
-            "unknown column",
-            "keyerror",
-            "no module",
-            "cannot run program",
-            "not recognized",
-            "no qualifying bean",
-            "no service for type",
-            "=''",
-            "=\"\"",
-            "getenv",
-            "denied",
-            "eacces",
-            "authentication failed",
-            "login failed",
-            "locked",
-            "expired",
-            "no space",
-            "enospc",
-            "disk full",
-            "disk is full",
-            "errno=28",
-            "not enough space",
-        ],
-    ),
-    (
-        LineKind::Heals,
-        &[
-            "reconnected",
-            "connected to ",
-            "connection established",
-            "recovered",
-            "is ready",
-            "back online",
-            "is up again",
-            "answered on attempt",
-            "retry succeeded",
-            "succeeded after",
-        ],
-    ),
-    (
-        LineKind::Asks,
-        &[
-            "connecting",
-            "connect to ",
-            "dialing",
-            "bootstrap",
-            "host=",
-            "trying ",
-            "navigating to ",
-        ],
-    ),
-];
-
-/// The kinds of [`WORDS`], each as often as it has words, and what finds them.
+/// The kinds, each as often as it has words, and what finds the words.
 static FINDER: LazyLock<Option<(AhoCorasick, Vec<LineKind>)>> = LazyLock::new(|| {
-    let kinds = WORDS
-        .iter()
-        .flat_map(|(kind, words)| words.iter().map(|_| *kind))
-        .collect();
-    let words = WORDS.iter().flat_map(|(_, words)| words.iter());
+    let words: BTreeMap<LineKind, Vec<String>> = table(built!("error_lines"));
+    let of_kind = |(kind, words): (&LineKind, &Vec<String>)| vec![*kind; words.len()];
+    let kinds = words.iter().flat_map(of_kind).collect();
     let finder = AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::LeftmostLongest)
-        .build(words);
+        .build(words.values().flatten());
     Some((finder.ok()?, kinds))
 });
 
@@ -247,7 +83,7 @@ fn read_lines<'t>(text: &'t str, part: Range<usize>, found: &mut Vec<(LineKind, 
         if word.start() < read {
             // The kind that stands first counts.
             if let Some((known, line)) = &mut last
-                && rank(kind) < rank(*known)
+                && kind < *known
                 && !is_quiet(line, kind)
             {
                 *known = kind;
@@ -307,13 +143,6 @@ fn is_setting(word: &[u8], is_part: bool, after: &[u8]) -> bool {
         }
         _ => false,
     }
-}
-
-fn rank(kind: LineKind) -> usize {
-    WORDS
-        .iter()
-        .position(|(one, _)| *one == kind)
-        .unwrap_or(WORDS.len())
 }
 
 /// The next place at or before `at` at which a text can be cut.

@@ -1,117 +1,22 @@
 //! Which functions and classes an extension of PHP brings: who lacks one of them lacks the
 //! extension, as who says its name.
 
-/// An extension, how its functions begin, and its classes.
+use crate::engine::tables::{built, table};
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// An extension of `tables/php_extensions.yaml`.
+#[derive(Deserialize)]
 struct PhpExtension {
-    name: &'static str,
-    functions: &'static [&'static str],
-    classes: &'static [&'static str],
+    name: String,
+    /// How its functions begin.
+    #[serde(default)]
+    functions: Vec<String>,
+    #[serde(default)]
+    classes: Vec<String>,
 }
 
-static PHP: [PhpExtension; 12] = [
-    PhpExtension {
-        name: "intl",
-        functions: &[
-            "collator_",
-            "datefmt_",
-            "grapheme_",
-            "idn_to_",
-            "intl_",
-            "intlcal_",
-            "locale_get_",
-            "msgfmt_",
-            "normalizer_",
-            "numfmt_",
-            "resourcebundle_",
-            "transliterator_",
-        ],
-        classes: &[
-            "Collator",
-            "IntlBreakIterator",
-            "IntlCalendar",
-            "IntlChar",
-            "IntlDateFormatter",
-            "IntlException",
-            "IntlTimeZone",
-            "Locale",
-            "MessageFormatter",
-            "Normalizer",
-            "NumberFormatter",
-            "ResourceBundle",
-            "Spoofchecker",
-            "Transliterator",
-        ],
-    },
-    PhpExtension {
-        name: "mbstring",
-        functions: &["mb_"],
-        classes: &[],
-    },
-    PhpExtension {
-        name: "gd",
-        functions: &[
-            "gd_info",
-            "imagecolor",
-            "imagecopy",
-            "imagecreate",
-            "imagedestroy",
-            "imagefill",
-            "imagejpeg",
-            "imagepng",
-            "imagescale",
-            "imagettf",
-            "imagewebp",
-        ],
-        classes: &["GdImage"],
-    },
-    PhpExtension {
-        name: "curl",
-        functions: &["curl_"],
-        classes: &["CURLFile", "CurlHandle"],
-    },
-    PhpExtension {
-        name: "bcmath",
-        functions: &[
-            "bcadd", "bccomp", "bcdiv", "bcmod", "bcmul", "bcpow", "bcscale", "bcsqrt", "bcsub",
-        ],
-        classes: &[],
-    },
-    PhpExtension {
-        name: "zip",
-        functions: &["zip_open"],
-        classes: &["ZipArchive"],
-    },
-    PhpExtension {
-        name: "sodium",
-        functions: &["sodium_"],
-        classes: &["SodiumException"],
-    },
-    PhpExtension {
-        name: "pdo",
-        functions: &[],
-        classes: &["PDO", "PDOException", "PDOStatement"],
-    },
-    PhpExtension {
-        name: "mysqli",
-        functions: &["mysqli_"],
-        classes: &["mysqli"],
-    },
-    PhpExtension {
-        name: "pgsql",
-        functions: &["pg_connect", "pg_query"],
-        classes: &[],
-    },
-    PhpExtension {
-        name: "soap",
-        functions: &["is_soap_fault"],
-        classes: &["SoapClient", "SoapFault", "SoapServer"],
-    },
-    PhpExtension {
-        name: "gmp",
-        functions: &["gmp_"],
-        classes: &["GMP"],
-    },
-];
+static PHP: LazyLock<Vec<PhpExtension>> = LazyLock::new(|| table(built!("php_extensions")));
 
 /// The extension that brings a function. PHP names the namespace from which it was called,
 /// though it looks for it in none, too.
@@ -119,9 +24,9 @@ pub(super) fn extension_of_function(function: &str) -> Option<&'static str> {
     let function = function.rsplit('\\').next()?.to_ascii_lowercase();
     let brings = |one: &&PhpExtension| {
         let mut beginnings = one.functions.iter();
-        beginnings.any(|begins| function.starts_with(begins))
+        beginnings.any(|begins| function.starts_with(begins.as_str()))
     };
-    Some(PHP.iter().find(brings)?.name)
+    Some(&PHP.iter().find(brings)?.name)
 }
 
 /// The extension that brings a class. One within a namespace is somebody else's.
@@ -130,13 +35,13 @@ pub(super) fn extension_of_class(class: &str) -> Option<&'static str> {
         let mut classes = one.classes.iter();
         classes.any(|known| known.eq_ignore_ascii_case(class))
     };
-    Some(PHP.iter().find(brings)?.name)
+    Some(&PHP.iter().find(brings)?.name)
 }
 
 /// An extension by the name that a sentence gives it, if it is one.
 pub(super) fn extension_named(name: &str) -> Option<&'static str> {
     let is_it = |one: &&PhpExtension| one.name.eq_ignore_ascii_case(name);
-    Some(PHP.iter().find(is_it)?.name)
+    Some(&PHP.iter().find(is_it)?.name)
 }
 
 #[cfg(test)]

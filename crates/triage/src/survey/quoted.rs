@@ -3,6 +3,7 @@
 
 use super::lacks::{Subject, SubjectKind};
 use super::queries::without_query;
+use crate::engine::common_words::COMMON_WORDS;
 use aho_corasick::AhoCorasick;
 use jelly_base::model::Failure;
 use jelly_base::text::address;
@@ -18,94 +19,6 @@ const SHORTEST: usize = 16;
 const LONGEST: usize = 200;
 /// Words of a sentence that says more than that nobody was reached.
 const WORDS: usize = 3;
-
-/// Words that clients of any server use: a sentence that has no others tells nobody.
-const COMMON: [&str; 84] = [
-    "aborted",
-    "actively",
-    "after",
-    "and",
-    "attempt",
-    "attempts",
-    "because",
-    "before",
-    "broker",
-    "browser",
-    "but",
-    "call",
-    "cannot",
-    "client",
-    "closed",
-    "connect",
-    "connected",
-    "connecting",
-    "connection",
-    "could",
-    "database",
-    "deadline",
-    "delete",
-    "dial",
-    "errno",
-    "error",
-    "established",
-    "exceeded",
-    "exception",
-    "failed",
-    "failure",
-    "fetch",
-    "for",
-    "found",
-    "from",
-    "get",
-    "got",
-    "host",
-    "http",
-    "https",
-    "known",
-    "lookup",
-    "lost",
-    "machine",
-    "name",
-    "network",
-    "not",
-    "operation",
-    "out",
-    "peer",
-    "post",
-    "put",
-    "reach",
-    "read",
-    "received",
-    "refused",
-    "remote",
-    "request",
-    "requests",
-    "reset",
-    "resolution",
-    "resolve",
-    "response",
-    "retries",
-    "route",
-    "seconds",
-    "send",
-    "server",
-    "service",
-    "socket",
-    "such",
-    "target",
-    "temporary",
-    "the",
-    "this",
-    "timed",
-    "timeout",
-    "try",
-    "unable",
-    "unreachable",
-    "waiting",
-    "was",
-    "with",
-    "write",
-];
 
 /// The sentences of exceptions in a text that name no server, and are a client's own.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
@@ -133,7 +46,7 @@ fn sentence(text: &str) -> Option<&str> {
     let mut words = said.split(|c: char| !c.is_ascii_alphanumeric());
     let is_own = |word: &str| {
         let is_word = word.len() > 2 && word.contains(|c: char| c.is_ascii_alphabetic());
-        is_word && !COMMON.contains(&word.to_ascii_lowercase().as_str())
+        is_word && !COMMON_WORDS.of_clients.contains(&word.to_ascii_lowercase())
     };
     let is_about = ["onnect", "navailable", "gone away"];
     let is_sentence = !goes_on
@@ -161,24 +74,14 @@ pub(super) fn logged(failure: &Failure) -> BTreeSet<Subject> {
         let end = output.floor_char_boundary(LOG.min(output.len()));
         let told = EXCEPTION.captures_iter(&output[..end]);
         let told = told.filter_map(|said| Some(said.get(1).or(said.get(0))?.as_str()));
-        let told = told.filter(|said| !OF_ANY_ANSWER.contains(said)).take(SAID);
+        let told = told
+            .filter(|said| !COMMON_WORDS.answers.contains(*said))
+            .take(SAID);
         let told = told.map(|said| said.replace("\\\"", "\""));
         found.extend(told.map(|said| Subject::new(SubjectKind::Said, &said)));
     }
     found
 }
-
-/// What an answer says of any error.
-const OF_ANY_ANSWER: [&str; 8] = [
-    "An error occurred",
-    "An unexpected error occurred",
-    "Internal Server Error",
-    "Internal server error",
-    "Service Unavailable",
-    "Something went wrong",
-    "Unexpected error",
-    "internal server error",
-];
 
 /// Bytes of an output that are read for exceptions, and exceptions of it.
 const LOG: usize = 32 << 10;

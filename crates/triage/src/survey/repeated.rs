@@ -5,6 +5,7 @@
 use super::group::{CAUSES, Group};
 use super::lacks::SubjectKind;
 use super::mentions::Mentions;
+use crate::engine::common_words::COMMON_WORDS;
 use aho_corasick::{AhoCorasick, MatchKind};
 use jelly_base::model::FailureView;
 use jelly_base::text::LazyPattern;
@@ -18,40 +19,6 @@ const LONGEST: usize = 400;
 const LONG: usize = 44;
 /// Groups that are compared. Of more, each says its own.
 const COMPARED: usize = 1000;
-
-/// Root causes whose sentences any test may say of its own.
-const OF_ANY: [&str; 12] = [
-    "assertion_mismatch",
-    "connection_reset",
-    "expected_error",
-    "mock_expectation",
-    "network_timeout",
-    "process_crashed",
-    "rate_limited",
-    "resource_exhausted",
-    "schema_mismatch",
-    "snapshot_mismatch",
-    "test_timeout",
-    "wait_timeout",
-];
-/// How the exceptions begin that languages raise at any line of a program.
-const OF_LANGUAGES: [&str; 14] = [
-    "ArgumentError",
-    "AttributeError",
-    "IndexError",
-    "KeyError",
-    "NameError",
-    "NoMethodError",
-    "ReferenceError",
-    "TypeError",
-    "ValueError",
-    "java.lang.",
-    "panic",
-    "System.",
-    // Cypress, of any error of the page.
-    "The following error originated",
-    "thread '",
-];
 
 /// A line of a source.
 static PLACE: LazyPattern =
@@ -154,7 +121,7 @@ fn sentence(view: &FailureView<'_>) -> Option<(String, bool)> {
         r#"\A(?:(?:[\w.$:\\]*(?:Error|Exception|Failure)\b|\w+(?:::\w+)*::[A-Z]\w+) ?: ?|C\+\+ exception with description ")+"#,
     );
     let cause = view.kind.root_cause.as_str();
-    if OF_ANY.contains(&cause) {
+    if COMMON_WORDS.causes.contains(cause) {
         return error_that_came(view).map(|said| (said, false));
     }
     // The name of a hook is not what it says, and neither is the class of an exception.
@@ -175,7 +142,10 @@ fn sentence(view: &FailureView<'_>) -> Option<(String, bool)> {
     let line = told.lines().next()?.trim();
     let class = CLASS.find(line).map_or(0, |class| class.end());
     let said = &line[class..];
-    let begins = |text: &str| OF_LANGUAGES.iter().any(|begin| text.starts_with(begin));
+    let begins = |text: &str| {
+        let mut exceptions = COMMON_WORDS.exceptions.iter();
+        exceptions.any(|begin| text.starts_with(begin.as_str()))
+    };
     let is_of_language = begins(line) || begins(said);
     if is_of_language && !names_several(said) {
         return None;

@@ -3,64 +3,13 @@
 
 use super::lacks::{Subject, SubjectKind};
 use super::shifted::measured;
+use crate::engine::common_words::COMMON_WORDS;
 use jelly_base::model::Failure;
 use jelly_base::text::LazyPattern;
 
 /// Letters and words of an author's words that tell of one thing.
 const LETTERS: usize = 12;
 const WORDS: usize = 3;
-
-/// Words of notes that only count.
-const COUNTS: [&str; 12] = [
-    "case",
-    "column",
-    "field",
-    "index",
-    "item",
-    "iteration",
-    "line",
-    "position",
-    "round",
-    "row",
-    "step",
-    "test",
-];
-
-/// How the calls of helpers begin: they are part of many tests.
-const HELPERS: [&str; 32] = [
-    "assert",
-    "await",
-    "build",
-    "call",
-    "check",
-    "client",
-    "compile",
-    "create",
-    "do_",
-    "dump",
-    "execute",
-    "expect",
-    "fetch",
-    "getattr",
-    "get",
-    "hasattr",
-    "invoke",
-    "isinstance",
-    "issubclass",
-    "list",
-    "load",
-    "make",
-    "open",
-    "parse_args",
-    "post",
-    "read",
-    "render",
-    "request",
-    "run",
-    "send",
-    "setup",
-    "verify",
-];
 
 /// The subjects of a failed assertion: of a number that came out too large or too small.
 /// What a function does to other values in other ways is another fault of it.
@@ -106,7 +55,8 @@ fn called(text: &str) -> Option<&str> {
     );
     let found = CALLED.captures(text)?;
     let name = (1..=4).find_map(|part| found.get(part))?.as_str();
-    let is_helper = HELPERS.iter().any(|helper| name.starts_with(helper));
+    let mut helpers = COMMON_WORDS.helpers.iter();
+    let is_helper = helpers.any(|helper| name.starts_with(helper.as_str()));
     (!is_helper).then_some(name)
 }
 
@@ -140,7 +90,8 @@ fn noted(text: &str) -> Option<String> {
     }
     let letters = words.chars().filter(|c| c.is_alphabetic()).count();
     let has_value = words.contains(|c: char| c.is_ascii_digit());
-    let counts = COUNTS.iter().any(|word| words.contains(word));
+    let mut counts = COMMON_WORDS.counts.iter();
+    let counts = counts.any(|word| words.contains(word.as_str()));
     let is_telling =
         letters >= LETTERS && words.split_whitespace().count() >= WORDS && has_value && !counts;
     let bare = words.split(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
