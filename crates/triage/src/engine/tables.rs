@@ -32,12 +32,17 @@ pub(super) fn any_of(flags: &str, patterns: &[String]) -> Regex {
 /// The same for what is asked of many texts: of bytes, which takes a fraction of the time to
 /// compile.
 pub(super) fn any_bytes_of(patterns: &[String]) -> bytes::Regex {
+    bytes_pattern(&patterns.join("|"))
+}
+
+/// A pattern of bytes, which knows ASCII alone.
+pub(crate) fn bytes_pattern(pattern: &str) -> bytes::Regex {
     #[expect(
         clippy::expect_used,
         reason = "the tables are part of the program, and tests compile each pattern"
     )]
-    bytes::RegexBuilder::new(&patterns.join("|"))
+    bytes::RegexBuilder::new(pattern)
         .unicode(false)
         .build()
-        .expect("the patterns compile")
+        .expect("the pattern compiles")
 }

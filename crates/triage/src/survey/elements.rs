@@ -1,9 +1,12 @@
 //! The element of a page or screen that a test did not find, by the name that its authors
 //! gave it: whatever the test wanted of it, that it is gone is one cause.
 
+use super::subject_forms::SUBJECT_FORMS;
+use crate::engine::tables::bytes_pattern;
 use aho_corasick::AhoCorasick;
+use jelly_base::text::LazyBytePattern;
 use memchr::memrchr;
-use regex::bytes::{Captures, Regex, RegexBuilder};
+use regex::bytes::{Captures, Regex};
 use std::sync::LazyLock;
 
 /// Bytes of a text in which it says what it did not find.
@@ -14,164 +17,7 @@ const BEFORE: usize = 300;
 /// Bytes of a name. What is longer is data.
 const NAME: usize = 200;
 
-/// Words that give a sentence away, and what it may be: with the element as it was looked
-/// for, with its name, or with its role and its name.
-const SENTENCES: [(&str, &[&str]); 19] = [
-    // Playwright
-    ("- waiting for ", &[r"- waiting for (?P<what>[^\n]+)"]),
-    (
-        "Locator: ",
-        &[r"Locator: +(?P<what>[^\n]+)\n[^\n]*\n\s*Received: +(?:<element\(s\) not found>|hidden)"],
-    ),
-    // Cypress
-    (
-        "never found it",
-        &[r"xpected (?:to find element: )?`(?P<what>[^`\n]+)`[^`\n]*never found it"],
-    ),
-    (
-        "does not exist in the DOM",
-        &[r"xpected `(?P<what>[^`\n]+)`[^`\n]* does not exist in the DOM"],
-    ),
-    (
-        "xpected to find content: ",
-        &[r"xpected to find content: '(?P<text>[^'\n]+)' but never did"],
-    ),
-    (
-        ", but the text was ",
-        &[r"xpected '[^'\n]*' to have text '(?P<text>[^'\n\d]+)', but the text was '[^'\n\d]+'"],
-    ),
-    // Testing Library, Capybara
-    (
-        "nable to find ",
-        &[
-            r"nable to find an element with the text: (?P<text>[^\n.]+)\. This could",
-            r"nable to find an element by: (?P<what>\[[^\n\]]+\])",
-            r#"nable to find an (?:accessible )?element with the role "(?P<role>\w+)" and name ["`](?P<name>[^"`\n]+)["`]"#,
-            r#"nable to find (?:visible )?(?:css|xpath) "(?P<what>[^"\n]+)""#,
-            r#"nable to find (?:visible )?(?P<role>button|link) "(?P<name>[^"\n]+)""#,
-        ],
-    ),
-    // Selenium, Appium
-    (
-        "nable to locate element: ",
-        &[
-            r#"nable to locate element: \{[^\n]*?"(?:selector|value)": ?"(?P<what>(?:[^"\\\n]|\\.)+)""#,
-            r"nable to locate element: (?P<what>[^{\s][^\n]*)",
-        ],
-    ),
-    // WebdriverIO
-    (
-        "element wasn't found",
-        &[r#"element with selector "(?P<what>(?:[^"\\\n]|\\.)+)" because element wasn't found"#],
-    ),
-    (
-        "still not existing",
-        &[r#"element \("(?P<what>(?:[^"\\\n]|\\.)+)"\) still not existing"#],
-    ),
-    // SeleniumLibrary of Robot Framework
-    (
-        "lement with locator ",
-        &[r"lement with locator '(?P<what>[^'\n]+)' (?:was )?not found"],
-    ),
-    (
-        " should have contained element ",
-        &[r"age should have contained element '(?P<what>[^'\n]+)' but did not"],
-    ),
-    (
-        " not visible after ",
-        &[r"lement '(?P<what>[^'\n]+)' not visible after \d"],
-    ),
-    (
-        " did not appear in ",
-        &[r"lement '(?P<what>[^'\n]+)' did not appear in \d"],
-    ),
-    // XCUITest
-    (
-        "No matches found for ",
-        &[
-            r#"No matches found for [^\n]*?"(?P<id>[\w.:-]+)" IN identifiers"#,
-            r#"No matches found for [^\n]*?identifier ==? ["'](?P<id>[\w.:-]+)["']"#,
-            r#"No matches found for [^\n]*? with identifier "(?P<text>[^"\n]+)""#,
-        ],
-    ),
-    (
-        "is not equal to (",
-        &[r#"XCTAssertEqual failed: \("[^"\n\d]+"\) is not equal to \("(?P<text>[^"\n\d]+)"\)"#],
-    ),
-    // Espresso, Compose
-    (
-        "No views in hierarchy found matching",
-        &[r"No views in hierarchy found matching:? [^\n]*?:id/(?P<id>\w+)"],
-    ),
-    (
-        "could not find any node that satisfies: ",
-        &[r"could not find any node that satisfies: \(TestTag = '(?P<id>[^'\n]+)'\)"],
-    ),
-    // Flutter
-    (
-        " widgets with key [<'",
-        &[r"(?:\b0|\bzero|\bno) widgets with key \[<'(?P<id>[^'\n]+)'>\]"],
-    ),
-];
-
-/// Whole descriptions of an element, with its `id`, its `dom` id, or its role and name.
-const DESCRIPTIONS: [&str; 10] = [
-    r#"^[Gg]et_?[Bb]y_?[Tt]est_?[Ii]d\(['"](?P<id>[^'"]+)['"]\)$"#,
-    r#"^(?:\w+|\*)?\[data-(?:test-?id|test|cy|qa|e2e|hook|automation-?id)=['"]?(?P<id>[\w.:/-]+)['"]?\]$"#,
-    r"^data(?:-(?:test-?id|test|cy|qa|e2e)=|:[\w-]+:)(?P<id>[\w.:/-]+)$",
-    r#"^\.?//(?:\w+|\*)\[@data-(?:test-?id|test|cy|qa|e2e|hook|automation-?id)=['"](?P<id>[^'"]+)['"]\]$"#,
-    r"^(?:\w+|\*)?#(?P<dom>[A-Za-z][\w-]*)$",
-    r#"^(?:\.?//)?(?:\w+|\*)?\[@?id=['"]?(?P<dom>[\w.:-]+)['"]?\]$"#,
-    r#"^[Gg]et_?[Bb]y_?[Rr]ole\(['"](?P<role>\w+)['"], (?:\{ )?name(?:: |=)['"](?P<name>[^'"]+)['"](?:, exact(?:: true|=True))?(?: \})?\)$"#,
-    r#"^[Gg]et_?[Bb]y_?[Tt]ext\(['"](?P<text>[^'"]+)['"](?:, [^\n]*)?\)$"#,
-    r"^~(?P<id>[\w.:/-]+)$",
-    r"^(?:id|css):#?(?P<dom>[A-Za-z][\w-]*)$",
-];
-
-/// What is a part of many pages: nobody knows whose it is.
-const EVERYWHERE: [&str; 39] = [
-    "app",
-    "body",
-    "button",
-    "cancel",
-    "close",
-    "container",
-    "content",
-    "dialog",
-    "email",
-    "error",
-    "footer",
-    "form",
-    "header",
-    "icon",
-    "image",
-    "input",
-    "item",
-    "label",
-    "link",
-    "list",
-    "loader",
-    "loading",
-    "login",
-    "main",
-    "menu",
-    "modal",
-    "name",
-    "next",
-    "page",
-    "password",
-    "root",
-    "row",
-    "save",
-    "search",
-    "spinner",
-    "submit",
-    "table",
-    "title",
-    "wrapper",
-];
-
-/// What finds the words, with the forms of their sentences, and the descriptions.
+/// What finds the words that give a sentence away, with its forms, and the descriptions.
 struct ElementForms {
     words: AhoCorasick,
     sentences: Vec<Vec<Regex>>,
@@ -182,31 +28,31 @@ struct ElementForms {
     part: Regex,
 }
 
-static FORMS: LazyLock<Option<ElementForms>> = LazyLock::new(|| {
-    let words = SENTENCES.iter().map(|(word, _)| *word);
-    let sentences = SENTENCES.iter().map(|(_, forms)| compiled(forms));
-    Some(ElementForms {
-        words: AhoCorasick::new(words).ok()?,
-        sentences: sentences.collect::<Option<Vec<_>>>()?,
-        descriptions: compiled(&DESCRIPTIONS)?,
-        first: form(
-            r#"^(?:[Gg]et_?[Bb]y_?[Tt]est_?[Ii]d\(['"](?P<id>[^'"]+)['"]\)\.|\[data-(?:test-?id|test|cy|qa|e2e)=['"]?(?P<what>[\w.:/-]+)['"]?\] )"#,
-        )?,
-        part: form(r"(?i:by_?test_?id\(|\[@?data-(?:test|cy|qa|e2e))")?,
-    })
+static FORMS: LazyLock<ElementForms> = LazyLock::new(|| {
+    let table = &*SUBJECT_FORMS;
+    let words = table.elements.iter().map(|sentence| &sentence.words);
+    #[expect(
+        clippy::expect_used,
+        reason = "the words are few, and tests look for them"
+    )]
+    let words = AhoCorasick::new(words).expect("the words are few");
+    let sentences = table.elements.iter().map(|one| compiled(&one.forms));
+    ElementForms {
+        words,
+        sentences: sentences.collect(),
+        descriptions: compiled(&table.descriptions),
+        first: bytes_pattern(&table.first),
+        part: bytes_pattern(&table.part),
+    }
 });
 
-fn compiled(forms: &[&str]) -> Option<Vec<Regex>> {
-    forms.iter().map(|one| form(one)).collect()
-}
-
-fn form(form: &str) -> Option<Regex> {
-    RegexBuilder::new(form).unicode(false).build().ok()
+fn compiled(forms: &[String]) -> Vec<Regex> {
+    forms.iter().map(|form| bytes_pattern(form)).collect()
 }
 
 /// The element that a failure says was not there; nothing for one without a name of its own.
 pub(super) fn missing_element(text: &str) -> Option<String> {
-    let forms = FORMS.as_ref()?;
+    let forms = &*FORMS;
     let bytes = text.as_bytes();
     let head = &bytes[..bytes.len().min(HEAD)];
     for word in forms.words.find_iter(head) {
@@ -232,11 +78,9 @@ pub(super) fn missing_element(text: &str) -> Option<String> {
 
 /// Whether Playwright found the element, but for how it was.
 fn is_found(log: &[u8]) -> bool {
-    static RESOLVED: LazyLock<Option<Regex>> =
-        LazyLock::new(|| form(r"locator resolved to (?:[^0]|0[^ ]|0 [^e])"));
-    RESOLVED
-        .as_ref()
-        .is_some_and(|resolved| resolved.is_match(log))
+    static RESOLVED: LazyBytePattern =
+        LazyBytePattern::new(r"locator resolved to (?:[^0]|0[^ ]|0 [^e])");
+    RESOLVED.is_match(log)
 }
 
 /// The name of an element that was looked for by this.
@@ -257,7 +101,7 @@ fn described(forms: &ElementForms, what: &str) -> Option<String> {
 /// The name of the element within which another is looked for: where it is gone, all
 /// that is within it is gone, too.
 pub(super) fn container(name: &str) -> Option<&str> {
-    let first = FORMS.as_ref()?.first.captures(name.as_bytes())?;
+    let first = FORMS.first.captures(name.as_bytes())?;
     group(&first, "id").or_else(|| group(&first, "what"))
 }
 
@@ -285,7 +129,7 @@ fn named(found: &Captures<'_>) -> Option<String> {
 }
 
 fn is_own(id: &str) -> bool {
-    let mut everywhere = EVERYWHERE.iter();
+    let mut everywhere = SUBJECT_FORMS.of_pages.iter();
     id.len() > 2 && !everywhere.any(|word| word.eq_ignore_ascii_case(id))
 }
 
@@ -296,11 +140,10 @@ fn group<'t>(found: &Captures<'t>, name: &str) -> Option<&'t str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FORMS, missing_element};
+    use super::missing_element;
 
     #[test]
     fn an_element_has_one_name_in_all_frameworks() {
-        assert!(FORMS.is_some());
         for text in [
             "Error: locator.click: Timeout 5000ms exceeded.\nCall log:\n  - waiting for getByTestId('wish-list')\n\n  9 | await",
             "Locator: getByTestId('wish-list')\nExpected: 1\nReceived: 0\nCall log:\n  - waiting for getByTestId('wish-list')\n  - 9 × locator resolved to 0 elements",

@@ -1,7 +1,7 @@
 //! The field of a document that a failure is about, where it says that there is none of
 //! that name: a key that is gone, one that nobody knows, one that has another name now.
 
-use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use super::subject_forms::{KEY, SUBJECT_FORMS, Sentences};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -17,117 +17,8 @@ const SHORT: usize = 3;
 /// Keys of a document that are compared.
 const KEYS: usize = 200;
 
-/// The sentences, with `<F>` for the field.
-const SENTENCES: [&str; 25] = [
-    // Rust's serde, Go, Jackson, Zod
-    r#"\b[Mm]issing field ['"`]<F>['"`]"#,
-    r#"\b[Uu]nknown field ['"`]<F>['"`]"#,
-    r#"\b[Uu]nrecognized (?:field|key\(s\) in object:) ['"]<F>['"]"#,
-    // Ecto, Groovy
-    r"\bunknown field `:<F>` given to cast\b",
-    r"\b(?:No such property: |has no property )<F>\b",
-    // JsonPath
-    r#"\bNo value at JSON path "\$(?:[\w.\[\]*-]*\.)?<F>""#,
-    r#"\bJSON path "\$(?:[\w.\[\]*-]*\.)?<F>": No value at JSON path"#,
-    // kotlinx.serialization
-    r"\bField '<F>' is required for type\b",
-    r"\barray has the key '<F>'",
-    r"\b(?:Missing property in path|No results for path:) \$(?:\['\w+'\]|\[\d+\])*\['<F>'\]",
-    r#"\bno key ['"`]?<F>['"`]? in \{"#,
-    r"\bKeyError: '<F>'",
-    r#"\b[Kk]ey not found: (?::|")<F>"#,
-    r#"\b[Uu]ndefined property:? ['"`]?(?:[\w\\@]+(?:::|->))?\$?<F>\b"#,
-    r#"\b[Uu]ndefined (?:array key|index:?) "?<F>\b"#,
-    // Chai, of a property with whatever value, and Jest
-    r#"(?m)^(?:\w*Error: )?expected [^\n]* to have (?:own |deep |nested )*property ['"`]<F>['"`]$"#,
-    r#"\bExpected path: "(?:[\w\[\]]+\.)*<F>";?\s+Received path: "#,
-    // Pact, Commons CSV
-    r"(?m)\bmissing the following keys: <F>$",
-    r"\bMapping for <F> not found, expected one of\b",
-    // RSpec, pytest, unittest
-    r#"(?m)^expected \{[^\n]*\} to include (?::|")<F>"?(?:$| Diff:)"#,
-    r"\bassert '<F>' in \{",
-    r"'<F>' not found in \{",
-    r"\b(?:\d+ validation errors? for \w+)\s+<F>\s+Field required\b",
-    r"\brequired property '<F>'",
-    r"'<F>' is a required property\b",
-];
-
-/// How a document writes a key, whatever quotes it stands in, and what follows.
-const KEY: &str = r#"\\*["'](?P<f>[A-Za-z_][\w-]*)\\*["']\s*(?::|=>)"#;
-
-/// Names that many documents have, without what tells their style: they tell nothing.
-const EVERYWHERE: [&str; 45] = [
-    "accesstoken",
-    "attributes",
-    "category",
-    "children",
-    "comments",
-    "contenttype",
-    "createdat",
-    "currency",
-    "customer",
-    "customerid",
-    "deletedat",
-    "description",
-    "document",
-    "documents",
-    "elements",
-    "errorcode",
-    "errormessage",
-    "errors",
-    "firstname",
-    "itemid",
-    "language",
-    "lastname",
-    "location",
-    "messages",
-    "metadata",
-    "optional",
-    "orderid",
-    "parentid",
-    "password",
-    "position",
-    "products",
-    "properties",
-    "property",
-    "quantity",
-    "required",
-    "requestid",
-    "resource",
-    "response",
-    "settings",
-    "statuscode",
-    "timestamp",
-    "updatedat",
-    "userid",
-    "username",
-    "version",
-];
-
-struct FieldForms {
-    set: RegexSet,
-    sentences: Vec<Regex>,
-    key: Regex,
-}
-
-static FORMS: LazyLock<Option<FieldForms>> = LazyLock::new(|| {
-    let field = r"(?P<f>[A-Za-z_][\w-]*)";
-    let patterns = SENTENCES.map(|sentence| sentence.replace("<F>", field));
-    let sentences = patterns.iter().map(|one| form(one));
-    Some(FieldForms {
-        sentences: sentences.collect::<Option<Vec<_>>>()?,
-        key: form(KEY)?,
-        set: RegexSetBuilder::new(&patterns)
-            .unicode(false)
-            .build()
-            .ok()?,
-    })
-});
-
-fn form(form: &str) -> Option<Regex> {
-    RegexBuilder::new(form).unicode(false).build().ok()
-}
+static SENTENCES: LazyLock<Sentences<()>> =
+    LazyLock::new(|| Sentences::new(SUBJECT_FORMS.fields.iter().map(|form| ((), form))));
 
 /// The one field that a failure says there is none of, without the style of its name:
 /// by its message and what else tells it in short, or by the documents that it compares.
@@ -135,19 +26,15 @@ pub(super) fn missing_field<'t>(
     told: impl Iterator<Item = &'t str>,
     text: Option<&str>,
 ) -> Option<String> {
-    let forms = FORMS.as_ref()?;
     let mut found: BTreeSet<FieldName> = BTreeSet::new();
     for told in told {
         let bytes = told.as_bytes();
-        for at in forms.set.matches(bytes) {
-            let sentences = forms.sentences.get(at).into_iter();
-            let names = sentences.flat_map(|sentence| sentence.captures_iter(bytes));
-            found.extend(names.filter_map(|found| field_name(found.name("f")?.as_bytes())));
-        }
-        found.extend(renamed(told, &forms.key));
+        let names = SENTENCES.in_text(bytes);
+        found.extend(names.filter_map(|(_, found)| field_name(found.name("name")?.as_bytes())));
+        found.extend(renamed(told));
     }
     if found.is_empty() {
-        found.extend(text.and_then(|text| renamed(text, &forms.key)));
+        found.extend(text.and_then(renamed));
     }
     let first = found.pop_first()?;
     // The same in two styles is one.
@@ -179,12 +66,12 @@ fn field_name(name: &[u8]) -> Option<FieldName> {
     let is_own = (is_compound || folded.len() >= LONG || is_abbreviated)
         && digits < 3
         && name.len() <= NAME
-        && !EVERYWHERE.contains(&folded.as_str());
+        && !SUBJECT_FORMS.of_documents.contains(&folded);
     Some(FieldName { folded, is_own })
 }
 
 /// The field that the expected one of two documents has, and the other one has not.
-fn renamed(text: &str, key: &Regex) -> Option<FieldName> {
+fn renamed(text: &str) -> Option<FieldName> {
     let end = text.floor_char_boundary(HEAD.min(text.len()));
     let head = &text[..end];
     let (mut wanted, mut got) = (BTreeSet::new(), BTreeSet::new());
@@ -192,8 +79,8 @@ fn renamed(text: &str, key: &Regex) -> Option<FieldName> {
     if let Some((before, after)) = head.split_once("> but was: <")
         && let Some((_, before)) = before.rsplit_once("expected: <")
     {
-        keys(before, key, &mut wanted);
-        keys(after.lines().next().unwrap_or_default(), key, &mut got);
+        keys(before, &mut wanted);
+        keys(after.lines().next().unwrap_or_default(), &mut got);
     } else {
         for line in head.lines().take(LINES) {
             let told = line.trim_start();
@@ -202,9 +89,9 @@ fn renamed(text: &str, key: &Regex) -> Option<FieldName> {
                 has_direction = false;
             }
             if begins("expected: {") || begins("left: \"{") || line.starts_with("- ") {
-                keys(told, key, &mut wanted);
+                keys(told, &mut wanted);
             } else if begins("got: {") || begins("right: \"{") || line.starts_with("+ ") {
-                keys(told, key, &mut got);
+                keys(told, &mut got);
             }
         }
     }
@@ -223,14 +110,14 @@ fn renamed(text: &str, key: &Regex) -> Option<FieldName> {
     is_sure.then_some(name)
 }
 
-fn keys<'t>(text: &'t str, key: &Regex, into: &mut BTreeSet<&'t [u8]>) {
-    let found = key.captures_iter(text.as_bytes()).take(KEYS);
-    into.extend(found.filter_map(|found| Some(found.name("f")?.as_bytes())));
+fn keys<'t>(text: &'t str, into: &mut BTreeSet<&'t [u8]>) {
+    let found = KEY.captures_iter(text.as_bytes()).take(KEYS);
+    into.extend(found.filter_map(|found| Some(found.name("name")?.as_bytes())));
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{FORMS, missing_field};
+    use super::missing_field;
 
     fn field(message: &str, text: &str) -> Option<String> {
         missing_field([message].into_iter(), Some(text))
@@ -238,7 +125,6 @@ mod tests {
 
     #[test]
     fn a_field_has_one_name_in_all_words_and_styles() {
-        assert!(FORMS.is_some());
         for told in [
             "missing field `netPrice` at line 1 column 32",
             "json: unknown field \"net_price\"",

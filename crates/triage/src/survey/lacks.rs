@@ -4,8 +4,9 @@
 //! Only where a sentence names it as that; a name that merely stands in a line is none.
 
 use super::extensions::{extension_named, extension_of_class, extension_of_function};
+use super::subject_forms::{SUBJECT_FORMS, Sentences};
 use memchr::memmem;
-use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -14,7 +15,8 @@ use std::sync::LazyLock;
 const NAME: usize = 200;
 
 /// What a cause is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum SubjectKind {
     /// A server that is away: its address.
     Server,
@@ -89,209 +91,29 @@ impl Subject {
     }
 }
 
-/// The name of a variable, and of a file that has a folder.
-const VARIABLE: &str = r"(?P<name>[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)";
-const PATH: &str = r"(?P<name>(?:[A-Za-z]:\\|\.{0,2}/)?[\w.@+~-]+(?:[/\\][\w.@+~-]+)+|/[\w.@+~-]+)";
-
-/// The sentences, with `<VARIABLE>` and `<PATH>` for those names.
-const FORMS: [(SubjectKind, &[&str]); 15] = [
-    (
-        SubjectKind::Variable,
-        &[
-            // STRIPE_KEY is not set, KEY: environment variable not found
-            r#"\b<VARIABLE>\b['"`]? (?:must|has to|needs to) (?:be set|be defined|be provided|be configured|be given|be exported|point to)\b"#,
-            r#"\b<VARIABLE>\b['"`)}\]]*:? (?:(?:because|it|is|was|are|env|environment|variable|setting|must|be|has|have|been|needs|to) )*(?:not (?:set|defined|provided|configured|found|given|present)|missing|required|unset|undefined|empty)\b"#,
-            r#"\b(?i:missing|required|undefined|unset|please (?:set|export|provide|define))(?: (?:the|required|environment|env|variable|setting|config|key|value))*:? ['"`$({]*<VARIABLE>\b"#,
-            r#"\b(?:KeyError:|[Kk]ey not found:) ['"]<VARIABLE>['"]"#,
-            r#"\b(?i:set|export|provide|define) ['"`$]?<VARIABLE>['"`]? (?i:in (?:the|your) environment)\b"#,
-            r#"\b(?:[Ee]nvironment|[Ee]nv) (?:has|with|contains) no ['"`]?<VARIABLE>\b"#,
-            // zod
-            r#""path": ?\[\s*"<VARIABLE>"\s*\],\s*"message": ?"(?i:required)"#,
-            r#"\bgetenv\(['"]<VARIABLE>['"]\)"#,
-            r#"\b<VARIABLE>=(?:''|"")"#,
-            r"[Rr]esolve placeholder '(?P<name>[\w.-]+)'",
-            r#"[Pp]roperty ['"`]?(?P<name>[\w-]+(?:\.[\w-]+)+)['"`]? (?:is |was )?(?:not set|not found|not defined|missing|required)\b"#,
-            // Pydantic: 1 validation error for PaymentSettings stripe_api_key Field required
-            r"\bfor \w*(?:Settings|Config)\w*\s+(?P<name>\w+_\w+)\s+Field required\b",
-        ],
-    ),
-    (
-        SubjectKind::Module,
-        &[
-            r#"(?:Cannot find (?:module|package)|[Cc]annot find package|[Nn]o module named|cannot load such file --|[Uu]nable to load (?:shared library|DLL)|[Cc]ould not open library|error while loading shared libraries:|[Cc]ould not load file or assembly) ['"`]?(?P<name>@?\w[\w./@+-]*)"#,
-            r#"[Mm]odule not found: (?:Error: )?Can't resolve ['"](?P<name>@?\w[\w./@+-]*)['"]"#,
-            r"(?:NoClassDefFoundError|ClassNotFoundException): (?:Could not initialize class )?(?P<name>\w[\w./$]*)",
-            r"[Cc]an't locate (?P<name>\w[\w/]*\.pm)\b",
-            // Robot Framework, of a library that did not load
-            r"\bNo keyword with name '(?P<name>\w+)\.[^'\n]+' found",
-        ],
-    ),
-    (
-        SubjectKind::Program,
-        &[
-            r"\b(?:ba|da|k|z)?sh: (?:line )?\d+: (?P<name>\w[\w.+/-]*): (?:command )?not found\b",
-            r"(?:^|[\s'\x22`(])(?P<name>\w[\w.+-]*): command not found\b",
-            r"\bcommand not found: (?P<name>\w[\w.+-]*)",
-            r"No such file or directory - (?P<name>\w[\w+-]*)(?:$|[\s'\x22)>,])",
-            r"No such file or directory: '(?P<name>\w[\w+-]*)'",
-            r#"\bexec: "(?P<name>\w[\w.+-]*)": executable file not found"#,
-            r"\bspawn (?P<name>\w[\w.+-]*) ENOENT\b",
-            r#"Cannot run program "(?P<name>\w[\w.+-]*)""#,
-            r"'(?P<name>\w[\w.+-]*)' is not recognized as an internal",
-        ],
-    ),
-    (
-        SubjectKind::File,
-        &[
-            r#"(?:[Nn]o such file or directory|ENOENT|NoSuchFileException|FileNotFoundException|[Cc](?:annot|an't|ould not) open(?: file)?|[Cc]ould not find (?:file|a part of the path)|(?:[Ff]ile|[Rr]esource) not found|doesn't exist at)\b[^\n'"]{0,24}?[\s'"`(]<PATH>"#,
-            r#"(?:^|[\s'"`(])<PATH>['"`]?: [Nn]o such file or directory"#,
-            r#"\b(?:[Ff]ile|[Dd]irectory|[Ff]older|[Pp]ath) ['"`]?<PATH>['"`]? (?:does not|doesn't) exist"#,
-            r#"['"`]<PATH>['"`] (?:failed|could not be (?:read|opened|found|loaded))[^\n]{0,20}?(?:does not|doesn't) exist"#,
-            r#"[\s:]<PATH>(?: failed)?[.:] File (?:does not|doesn't) exist"#,
-            r#"\b[Nn]o (?:answer|reply) (?:on|from) ['"`]?<PATH>"#,
-            r"\bCode=(?:4|260) [^\n]*\bNSFilePath=<PATH>",
-        ],
-    ),
-    (
-        SubjectKind::Denied,
-        &[
-            r#"(?:[Pp]ermission denied|EACCES)\b[^\n'"/]{0,24}?[\s'"`(]<PATH>"#,
-            r#"(?:^|[\s'"`(])<PATH>['"`]?: (?:connect: )?[Pp]ermission denied"#,
-            r"[Aa]ccess to the path '(?P<name>[^'\n]+)' is denied",
-            r"(?i:denied while trying to connect to the docker daemon socket at) unix://<PATH>",
-        ],
-    ),
-    (
-        SubjectKind::Account,
-        &[
-            r#"[Aa]ccess denied for user ['"](?P<name>[^'"\n]+)['"]"#,
-            r#"(?:authentication|[Ll]ogin) failed for user ['"](?P<name>[^'"\n]+)['"]"#,
-            r#"\baccount (?:is |has been )?(?:locked|disabled|suspended)\b[^\n]{0,30}?"(?:user|account|login|username)": ?"(?P<name>[^"\n]+)""#,
-        ],
-    ),
-    (
-        SubjectKind::Token,
-        &[
-            r"(?i:\btoken (?:[\w.-]+ )?(?:is |has |was )?expired (?:at|on|since)) (?P<name>\d{4}-\d\d-\d\d[T ][\d:]+)",
-        ],
-    ),
-    (
-        SubjectKind::Column,
-        &[
-            r#"\bcolumn "?(?:\w+\.)?(?P<name>\w+)"?(?: of relation "[^"\n]+")? does not exist"#,
-            r"[Uu]nknown column '(?:\w+\.)?(?P<name>\w+)'",
-            r"\bno such column: (?:\w+\.)?(?P<name>\w+)",
-            r"\b[Tt]he column name (?P<name>\w+) (?:was not found|is not valid)",
-            r"\b[Ii]nvalid column name '(?P<name>\w+)'",
-            // H2, SQLite
-            r#"\bColumn "(?:\w+\.)*(?P<name>\w+)" not found; SQL"#,
-            r"\btable \w+ has no column named (?P<name>\w+)",
-            // Oracle
-            r#"\bORA-00904: (?:"\w+"\.)*"(?P<name>\w+)": invalid identifier"#,
-            // Rails, of a model whose table has no such column.
-            r"\bunknown attribute '(?P<name>\w+)' for [A-Z]",
-        ],
-    ),
-    (
-        SubjectKind::Table,
-        &[
-            r#"(?:^|[^f] )relation "(?P<name>[\w.]+)" does not exist"#,
-            r"\bno such table: (?P<name>[\w.]+)",
-            r"\bTable '(?P<name>[\w.]+)' doesn't exist",
-            r#"\bTable "(?P<name>[\w.]+)" not found"#,
-            r"\b[Ii]nvalid object name '(?P<name>[\w.]+)'",
-        ],
-    ),
-    (
-        SubjectKind::Topic,
-        &[
-            r"\b[Tt]opic(?:\(s\))? \[?(?P<name>\w[\w.-]*)\]? (?:is/are |is )?(?:not present|does not exist|not found)",
-        ],
-    ),
-    (
-        SubjectKind::Component,
-        &[
-            r"[Uu]nable to resolve service for type '(?P<name>[^'\n]+)'",
-            r"\bNo service for type '(?P<name>[^'\n]+)'",
-            r"\bNo qualifying bean of type '(?P<name>[^'\n]+)'",
-        ],
-    ),
-    (
-        SubjectKind::Function,
-        &[r"[Cc]all to undefined function (?P<name>\w[\w\\]*)\(\)"],
-    ),
-    (
-        SubjectKind::Class,
-        &[r#"\bClass ['"](?P<name>\w[\w\\]*)['"] not found"#],
-    ),
-    (
-        SubjectKind::Extension,
-        &[
-            r#"\b(?P<name>[a-z]\w+)['"`]? (?:PHP )?[Ee]xtension (?:is |was |must be |has to be )?(?:not (?:available|enabled|found|installed|loaded)|missing|required)\b"#,
-            r#"\b[Ee]xtension ['"`(]?(?P<name>[a-z]\w+)['"`)]? (?:is |was )?(?:not (?:available|enabled|found|installed|loaded)|missing|required)\b"#,
-            r#"\b[Mm]issing (?:PHP )?extensions?: ['"`]?(?P<name>[a-z]\w+)"#,
-            r"\bext-(?P<name>\w+)\b[^\n]{0,40}?\b(?:missing|not installed|not loaded)\b",
-        ],
-    ),
-    (
-        SubjectKind::Disk,
-        &[
-            r"(?i:no space left on device|\bENOSPC\b|\bdisk (?:is )?full\b|not enough space on the disk|\bout of (?:free )?disk space\b|\berrno=28\b)",
-        ],
-    ),
-];
-
-/// The forms, and a set of them that tells which a text has. They are asked of bytes,
-/// which takes a fraction of the time to compile.
-struct Compiled {
-    set: RegexSet,
-    forms: Vec<(SubjectKind, Regex)>,
-}
-
-static COMPILED: LazyLock<Option<Compiled>> = LazyLock::new(|| {
-    let mut patterns = Vec::new();
-    let mut forms = Vec::new();
-    for (kind, all) in &FORMS {
-        for form in *all {
-            let form = form.replace("<VARIABLE>", VARIABLE).replace("<PATH>", PATH);
-            let compiled = RegexBuilder::new(&form).unicode(false).build().ok()?;
-            forms.push((*kind, compiled));
-            patterns.push(form);
-        }
-    }
-    let set = RegexSetBuilder::new(&patterns)
-        .unicode(false)
-        .build()
-        .ok()?;
-    Some(Compiled { set, forms })
+static SENTENCES: LazyLock<Sentences<SubjectKind>> = LazyLock::new(|| {
+    let lacks = SUBJECT_FORMS.lacks.iter();
+    Sentences::new(lacks.flat_map(|(kind, forms)| forms.iter().map(move |form| (*kind, form))))
 });
 
 /// What a text says is lacking.
 pub(super) fn lacking(text: &str, found: &mut BTreeSet<Subject>) {
-    let Some(compiled) = &*COMPILED else {
-        return;
-    };
     // What is quoted within a text keeps the slashes of its writer.
     let text = match text.contains('\\') {
         true => Cow::Owned(text.replace("\\\"", "\"").replace("\\'", "'")),
         false => Cow::Borrowed(text),
     };
     let bytes = text.as_bytes();
-    for at in compiled.set.matches(bytes) {
-        let Some((kind, form)) = compiled.forms.get(at) else {
-            continue;
-        };
+    for (kind, lacks) in SENTENCES.in_text(bytes) {
         // Linux says so of what has nothing to do with the disk.
-        if *kind == SubjectKind::Disk && text.contains("watchers") {
+        if kind == SubjectKind::Disk && text.contains("watchers") {
             continue;
         }
-        for lacks in form.captures_iter(bytes) {
-            let name = lacks.name("name");
-            let after = name.map_or(0, |name| name.end());
-            let name = name.map_or(&b""[..], |name| name.as_bytes());
-            if let Ok(name) = std::str::from_utf8(name) {
-                found.extend(subject(*kind, name, &bytes[after..]));
-            }
+        let name = lacks.name("name");
+        let after = name.map_or(0, |name| name.end());
+        let name = name.map_or(&b""[..], |name| name.as_bytes());
+        if let Ok(name) = std::str::from_utf8(name) {
+            found.extend(subject(kind, name, &bytes[after..]));
         }
     }
 }
@@ -378,7 +200,7 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{COMPILED, FORMS, Subject, SubjectKind, lacking};
+    use super::{Subject, SubjectKind, lacking};
     use std::collections::BTreeSet;
 
     fn lacks(text: &str) -> Vec<(SubjectKind, String)> {
@@ -386,13 +208,6 @@ mod tests {
         lacking(text, &mut found);
         let told = |one: Subject| (one.kind, one.name.into_string());
         found.into_iter().map(told).collect()
-    }
-
-    #[test]
-    fn every_form_compiles() {
-        let forms: usize = FORMS.iter().map(|(_, forms)| forms.len()).sum();
-        let compiled = COMPILED.as_ref().map(|compiled| compiled.forms.len());
-        assert_eq!(compiled, Some(forms));
     }
 
     #[test]

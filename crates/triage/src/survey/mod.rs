@@ -50,6 +50,7 @@ mod signs;
 mod speakers;
 mod stages;
 mod subject;
+mod subject_forms;
 mod tested;
 mod unfinished;
 mod unreached;
