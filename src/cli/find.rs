@@ -2,81 +2,31 @@
 //! and the usual places where nothing was typed.
 
 use super::refusal::Refusal;
+use jelly_base::text::WordList;
 use jelly_triage::survey::{Input, ReportSource};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Where test frameworks leave their reports.
-const USUAL: [&str; 64] = [
-    "**/TEST-*.xml",
-    "**/build/test-results/**/*.xml",
-    "**/target/surefire-reports/*.xml",
-    "**/target/failsafe-reports/*.xml",
-    "**/target/nextest/*/junit.xml",
-    "**/junit.xml",
-    "**/junit-*.xml",
-    "**/junit_*.xml",
-    "**/*-junit.xml",
-    "**/*.junit.xml",
-    "**/test-results.xml",
-    "**/test-report.xml",
-    "**/nosetests.xml",
-    "**/xunit.xml",
-    // What projects and templates of CI services call them; only what holds test
-    // results is taken.
-    "**/report.xml",
-    "**/results.xml",
-    "**/result.xml",
-    "**/tests.xml",
-    "**/test.xml",
-    "**/test_results.xml",
-    "**/test_report.xml",
-    "**/pytest.xml",
-    "**/unittest.xml",
-    "**/rspec.xml",
-    "**/minitest.xml",
-    "**/phpunit.xml",
-    "**/jest.xml",
-    "**/vitest.xml",
-    "**/mocha.xml",
-    "**/karma.xml",
-    "**/cypress.xml",
-    "**/playwright.xml",
-    "**/ctest.xml",
-    "**/gtest.xml",
-    "**/behave.xml",
-    "**/*-results.xml",
-    "**/*_results.xml",
-    "**/*-report.xml",
-    "**/*_report.xml",
-    "**/*-tests.xml",
-    "**/*_tests.xml",
-    "**/*-test.xml",
-    "**/*_test.xml",
-    "**/test-results/**/*.xml",
-    "**/test-reports/**/*.xml",
-    "**/TestResults/**/*.xml",
-    "**/test_output/**/*.xml",
-    "**/test_output/*.junit",
-    "**/spec/reports/**/*.xml",
-    "**/cypress/results/**/*.xml",
-    "**/cypress/reports/**/*.xml",
-    "**/reports/junit/**/*.xml",
-    "**/reports/tests/**/*.xml",
-    "**/build/reports/**/*.xml",
-    "**/reports/*.xml",
-    "**/junit/**/*.xml",
-    "**/junit-results/**/*.xml",
-    "**/testng-results.xml",
-    "**/TestResult.xml",
-    "**/TestResults.xml",
-    "**/*.trx",
-    "**/*.tap",
-    "**/ctrf/*.json",
-    "**/*ctrf*.json",
-];
+/// Where test frameworks leave their reports, and what projects and templates of CI services
+/// call them: of these only what holds test results is taken.
+const USUAL: WordList = WordList(
+    "**/TEST-*.xml **/build/test-results/**/*.xml **/target/surefire-reports/*.xml \
+     **/target/failsafe-reports/*.xml **/target/nextest/*/junit.xml **/junit.xml **/junit-*.xml \
+     **/junit_*.xml **/*-junit.xml **/*.junit.xml **/test-results.xml **/test-report.xml \
+     **/nosetests.xml **/xunit.xml **/report.xml **/results.xml **/result.xml **/tests.xml \
+     **/test.xml **/test_results.xml **/test_report.xml **/pytest.xml **/unittest.xml \
+     **/rspec.xml **/minitest.xml **/phpunit.xml **/jest.xml **/vitest.xml **/mocha.xml \
+     **/karma.xml **/cypress.xml **/playwright.xml **/ctest.xml **/gtest.xml **/behave.xml \
+     **/*-results.xml **/*_results.xml **/*-report.xml **/*_report.xml **/*-tests.xml \
+     **/*_tests.xml **/*-test.xml **/*_test.xml **/test-results/**/*.xml **/test-reports/**/*.xml \
+     **/TestResults/**/*.xml **/test_output/**/*.xml **/test_output/*.junit \
+     **/spec/reports/**/*.xml **/cypress/results/**/*.xml **/cypress/reports/**/*.xml \
+     **/reports/junit/**/*.xml **/reports/tests/**/*.xml **/build/reports/**/*.xml \
+     **/reports/*.xml **/junit/**/*.xml **/junit-results/**/*.xml **/testng-results.xml \
+     **/TestResult.xml **/TestResults.xml **/*.trx **/*.tap **/ctrf/*.json **/*ctrf*.json",
+);
 
 /// Bytes of a file that are looked at to see what it is.
 const SNIFFED: u64 = 4096;
@@ -162,7 +112,7 @@ pub fn find_usual() -> Vec<ReportSource> {
             require_literal_separator: true,
             ..glob::MatchOptions::default()
         };
-        let usual = USUAL.iter().any(|pattern| {
+        let usual = USUAL.words().any(|pattern| {
             glob::Pattern::new(pattern).is_ok_and(|p| p.matches_path_with(&path, options))
         });
         if usual && looks_like_report(&path) {

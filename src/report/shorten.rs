@@ -4,6 +4,7 @@
 //! Main types: [`KeptSize`] and [`Level`], how much is kept, and [`LeftOut`],
 //! what was not.
 
+use jelly_base::text::WordList;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -174,24 +175,10 @@ pub const LEVELS: [Level; 5] = [
 ];
 
 /// What nobody decides by; all of it is in the report, and on a larger page.
-const SPARE: [&str; 16] = [
-    "adapter",
-    "argv",
-    "budgets",
-    "consequences",
-    "cwd",
-    "elements",
-    "flaky",
-    "notes",
-    "offers",
-    "seed",
-    "sha256",
-    "stdout_noise",
-    "suspect",
-    "test_fingerprint",
-    "tried",
-    "victims",
-];
+const SPARE: WordList = WordList(
+    "adapter argv budgets consequences cwd elements flaky notes offers seed sha256 stdout_noise \
+     suspect test_fingerprint tried victims",
+);
 
 /// Leaves out members that are null or empty, and those that are spare.
 fn drop_members(value: &mut Value, spare: bool, left: &mut LeftOut) {
@@ -202,7 +189,7 @@ fn drop_members(value: &mut Value, spare: bool, left: &mut LeftOut) {
         Value::Object(object) => {
             let mut gone = 0;
             object.retain(|key, value| {
-                let is_spare = spare && SPARE.contains(&key.as_str());
+                let is_spare = spare && SPARE.has(key);
                 gone += usize::from(is_spare);
                 !is_spare && !value.is_null() && *value != "" && *value != json!([])
             });

@@ -1,7 +1,7 @@
 //! What stands in the way of a launch, and what is only worth a word.
 
 use super::types::{Format, InputKind};
-use jelly_base::text::variable_name;
+use jelly_base::text::{WordList, variable_name};
 use std::fmt;
 
 /// Where a value that is given stands, in `package_args` or `env`.
@@ -155,44 +155,17 @@ impl Lack {
 }
 
 /// Variables that shells and systems set.
-const OF_THE_SYSTEM: [&str; 30] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "USERNAME",
-    "NAME",
-    "SHELL",
-    "PWD",
-    "OLDPWD",
-    "LANG",
-    "LANGUAGE",
-    "TERM",
-    "TMPDIR",
-    "TMP",
-    "TEMP",
-    "HOST",
-    "HOSTNAME",
-    "COMPUTERNAME",
-    "USERDOMAIN",
-    "LOGNAME",
-    "MAIL",
-    "DISPLAY",
-    "EDITOR",
-    "VISUAL",
-    "OS",
-    "TZ",
-    "COLUMNS",
-    "LINES",
-    "SHLVL",
-    "UID",
-    "CI",
-];
+const OF_THE_SYSTEM: WordList = WordList(
+    "PATH HOME USER USERNAME NAME SHELL PWD OLDPWD LANG LANGUAGE TERM TMPDIR TMP TEMP HOST \
+     HOSTNAME COMPUTERNAME USERDOMAIN LOGNAME MAIL DISPLAY EDITOR VISUAL OS TZ COLUMNS LINES \
+     SHLVL UID CI",
+);
 
 /// Whether every shell sets this variable: that it has an argument's name says
 /// nothing about the argument.
 #[must_use]
 pub fn is_of_the_system(name: &str) -> bool {
-    OF_THE_SYSTEM.contains(&name)
+    OF_THE_SYSTEM.has(name)
 }
 
 /// `--api-key` as an environment variable would be called: `API_KEY`.

@@ -10,7 +10,7 @@ use super::compare::is_open;
 use crate::grammar::{OperandKind, OperatorGroup};
 use crate::same_path::is_same_path;
 use crate::{Operator, Predicate, Redaction};
-use jelly_base::text::roughly;
+use jelly_base::text::{WordList, roughly};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -240,25 +240,10 @@ pub(super) fn misses_all(schema: &Value, known: PlaceType) -> bool {
 }
 
 /// Keywords of JSON Schema that describe and refuse nothing.
-pub(super) const NOTES: [&str; 17] = [
-    "$schema",
-    "$id",
-    "$anchor",
-    "$comment",
-    "$defs",
-    "definitions",
-    "title",
-    "description",
-    "default",
-    "examples",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-    "format",
-    "contentEncoding",
-    "contentMediaType",
-    "contentSchema",
-];
+pub(super) const NOTES: WordList = WordList(
+    "$schema $id $anchor $comment $defs definitions title description default examples deprecated \
+     readOnly writeOnly format contentEncoding contentMediaType contentSchema",
+);
 
 /// Whether a JSON Schema refuses nothing.
 #[must_use]
@@ -380,7 +365,7 @@ impl<'s> Asked<'s> {
         let empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
         map.iter().all(|(keyword, value)| match keyword.as_str() {
             word if known.is_some_and(|known| is_of_others(word, known)) => true,
-            word if NOTES.contains(&word) => true,
+            word if NOTES.has(word) => true,
             word if REFERENCES.contains(&word) => self.reference(value, known),
             "type" => {
                 all_types(value) || known.is_some_and(|known| names_type(value, known.name()))

@@ -23,7 +23,6 @@ mod template;
 mod types;
 mod unread;
 mod uses;
-mod words;
 
 pub use anything::{can_not_fail, takes_anything};
 pub use argument_files::ArgumentFiles;

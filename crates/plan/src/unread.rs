@@ -21,7 +21,7 @@ pub fn unread_properties<'s>(schema: &'s Value, value: &Value) -> Option<Vec<&'s
             }
             "type" => {}
             "additionalProperties" if operand == &Value::Bool(true) => {}
-            word if NOTES.contains(&word) => {}
+            word if NOTES.has(word) => {}
             _ => return None,
         }
     }

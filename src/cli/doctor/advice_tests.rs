@@ -60,7 +60,7 @@ fn rules_have_the_steps_that_remedies_replace_and_one_id_for_one_text() {
         assert_eq!(*other, id, "{}", fix.text);
         ids.extend(id);
     }
-    let replaced: BTreeSet<String> = REPLACED_STEPS.iter().map(|id| (*id).to_owned()).collect();
+    let replaced: BTreeSet<String> = REPLACED_STEPS.words().map(str::to_owned).collect();
     assert_eq!(ids, replaced);
 }
 

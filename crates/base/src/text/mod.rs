@@ -42,7 +42,7 @@ pub use shell::{TMP, is_sayable, shell_command, shell_word, start_by_hand, with_
 pub use stable::{MOMENT, UUID, stable_name};
 pub use tree::{TREE_BYTES, is_too_large, is_too_large_json, read_json, tree_bytes, tree_bytes_of};
 pub use volatile::{Varying, Volatile, varying, without_volatile};
-pub use word_list::WordList;
+pub use word_list::{WordList, WordSet};
 pub use words::{
     capitalised, first_names, human_duration, is_variable_name, json_type, lines, listed, one_line,
     plural, truncate, truncate_middle, variable_name, without_numbers,

@@ -6,87 +6,38 @@ use super::WordList;
 use regex::Regex;
 
 /// Modules whose packages have other names on PyPI; of namespaces that many
-/// packages share, with the part that belongs to one.
-const OTHERWISE: &[(&str, &str)] = &[
-    ("Bio", "biopython"),
-    ("Crypto", "pycryptodome"),
-    ("Cryptodome", "pycryptodomex"),
-    ("Levenshtein", "levenshtein"),
-    ("MySQLdb", "mysqlclient"),
-    ("OpenSSL", "pyOpenSSL"),
-    ("PIL", "pillow"),
-    ("PyPDF2", "PyPDF2"),
-    ("attr", "attrs"),
-    ("azure.core", "azure-core"),
-    ("azure.cosmos", "azure-cosmos"),
-    ("azure.identity", "azure-identity"),
-    ("azure.keyvault.secrets", "azure-keyvault-secrets"),
-    ("azure.servicebus", "azure-servicebus"),
-    ("azure.storage.blob", "azure-storage-blob"),
-    ("azure.storage.queue", "azure-storage-queue"),
-    ("bs4", "beautifulsoup4"),
-    ("cairosvg", "CairoSVG"),
-    ("cv2", "opencv-python-headless"),
-    ("dateutil", "python-dateutil"),
-    ("discord", "discord.py"),
-    ("dns", "dnspython"),
-    ("docx", "python-docx"),
-    ("dotenv", "python-dotenv"),
-    ("faiss", "faiss-cpu"),
-    ("fitz", "pymupdf"),
-    ("git", "GitPython"),
-    ("github", "PyGithub"),
-    ("gitlab", "python-gitlab"),
-    ("google.adk", "google-adk"),
-    ("google.api_core", "google-api-core"),
-    ("google.auth", "google-auth"),
-    ("google.cloud.aiplatform", "google-cloud-aiplatform"),
-    ("google.cloud.bigquery", "google-cloud-bigquery"),
-    ("google.cloud.firestore", "google-cloud-firestore"),
-    ("google.cloud.logging", "google-cloud-logging"),
-    ("google.cloud.pubsub", "google-cloud-pubsub"),
-    ("google.cloud.pubsub_v1", "google-cloud-pubsub"),
-    ("google.cloud.secretmanager", "google-cloud-secret-manager"),
-    ("google.cloud.spanner", "google-cloud-spanner"),
-    ("google.cloud.speech", "google-cloud-speech"),
-    ("google.cloud.storage", "google-cloud-storage"),
-    ("google.cloud.translate", "google-cloud-translate"),
-    ("google.cloud.vision", "google-cloud-vision"),
-    ("google.genai", "google-genai"),
-    ("google.generativeai", "google-generativeai"),
-    ("google.oauth2", "google-auth"),
-    ("google.protobuf", "protobuf"),
-    ("googleapiclient", "google-api-python-client"),
-    ("grpc", "grpcio"),
-    ("jose", "python-jose"),
-    ("jwt", "PyJWT"),
-    ("kafka", "kafka-python"),
-    ("ldap", "python-ldap"),
-    ("magic", "python-magic"),
-    ("markdown", "Markdown"),
-    ("mpl_toolkits", "matplotlib"),
-    ("multipart", "python-multipart"),
-    ("mysql.connector", "mysql-connector-python"),
-    ("nacl", "PyNaCl"),
-    ("pkg_resources", "setuptools<81"),
-    ("pptx", "python-pptx"),
-    ("psycopg2", "psycopg2-binary"),
-    ("pymysql", "PyMySQL"),
-    ("pythoncom", "pywin32"),
-    ("ruamel.yaml", "ruamel.yaml"),
-    ("serial", "pyserial"),
-    ("skimage", "scikit-image"),
-    ("sklearn", "scikit-learn"),
-    ("slugify", "python-slugify"),
-    ("socketio", "python-socketio"),
-    ("telegram", "python-telegram-bot"),
-    ("usb", "pyusb"),
-    ("websocket", "websocket-client"),
-    ("win32api", "pywin32"),
-    ("wx", "wxPython"),
-    ("yaml", "pyyaml"),
-    ("zmq", "pyzmq"),
-];
+/// packages share, with the part that belongs to one: `MODULE=PACKAGE`.
+const OTHERWISE: WordList = WordList(
+    "Bio=biopython Crypto=pycryptodome Cryptodome=pycryptodomex Levenshtein=levenshtein \
+     MySQLdb=mysqlclient OpenSSL=pyOpenSSL PIL=pillow PyPDF2=PyPDF2 attr=attrs \
+     azure.core=azure-core azure.cosmos=azure-cosmos azure.identity=azure-identity \
+     azure.keyvault.secrets=azure-keyvault-secrets azure.servicebus=azure-servicebus \
+     azure.storage.blob=azure-storage-blob azure.storage.queue=azure-storage-queue \
+     bs4=beautifulsoup4 cairosvg=CairoSVG cv2=opencv-python-headless dateutil=python-dateutil \
+     discord=discord.py dns=dnspython docx=python-docx dotenv=python-dotenv faiss=faiss-cpu \
+     fitz=pymupdf git=GitPython github=PyGithub gitlab=python-gitlab google.adk=google-adk \
+     google.api_core=google-api-core google.auth=google-auth \
+     google.cloud.aiplatform=google-cloud-aiplatform google.cloud.bigquery=google-cloud-bigquery \
+     google.cloud.firestore=google-cloud-firestore google.cloud.logging=google-cloud-logging \
+     google.cloud.pubsub=google-cloud-pubsub google.cloud.pubsub_v1=google-cloud-pubsub \
+     google.cloud.secretmanager=google-cloud-secret-manager \
+     google.cloud.spanner=google-cloud-spanner google.cloud.speech=google-cloud-speech \
+     google.cloud.storage=google-cloud-storage google.cloud.translate=google-cloud-translate \
+     google.cloud.vision=google-cloud-vision google.genai=google-genai \
+     google.generativeai=google-generativeai google.oauth2=google-auth google.protobuf=protobuf \
+     googleapiclient=google-api-python-client grpc=grpcio jose=python-jose jwt=PyJWT \
+     kafka=kafka-python ldap=python-ldap magic=python-magic markdown=Markdown \
+     mpl_toolkits=matplotlib multipart=python-multipart mysql.connector=mysql-connector-python \
+     nacl=PyNaCl pkg_resources=setuptools<81 pptx=python-pptx psycopg2=psycopg2-binary \
+     pymysql=PyMySQL pythoncom=pywin32 ruamel.yaml=ruamel.yaml serial=pyserial \
+     skimage=scikit-image sklearn=scikit-learn slugify=python-slugify socketio=python-socketio \
+     telegram=python-telegram-bot usb=pyusb websocket=websocket-client win32api=pywin32 \
+     wx=wxPython yaml=pyyaml zmq=pyzmq",
+);
+
+fn otherwise() -> impl Iterator<Item = (&'static str, &'static str)> {
+    OTHERWISE.words().filter_map(|pair| pair.split_once('='))
+}
 
 /// Packages whose modules have their names, with `_` where these have `-`.
 const AS_THE_MODULE: WordList = WordList(
@@ -115,7 +66,7 @@ pub fn pypi_package(module: &str, said: &str) -> Option<&'static str> {
     let imported = imported(module, said);
     let mut whole = imported.as_deref().unwrap_or(module);
     loop {
-        if let Some((_, package)) = OTHERWISE.iter().find(|(known, _)| *known == whole) {
+        if let Some((_, package)) = otherwise().find(|(known, _)| *known == whole) {
             return Some(package);
         }
         let Some((outer, _)) = whole.rsplit_once('.') else {
@@ -158,7 +109,7 @@ pub fn package_to_install(said: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{AS_THE_MODULE, OTHERWISE, package_to_install, pypi_package};
+    use super::{AS_THE_MODULE, OTHERWISE, otherwise, package_to_install, pypi_package};
 
     #[test]
     fn a_module_has_the_package_that_brings_it() {
@@ -211,12 +162,8 @@ mod tests {
 
     #[test]
     fn a_module_stands_in_one_table_once() {
-        for (at, (module, _)) in OTHERWISE.iter().enumerate() {
-            assert!(!AS_THE_MODULE.has(module), "{module}");
-            assert!(
-                OTHERWISE[..at].iter().all(|(other, _)| other < module),
-                "{module}"
-            );
-        }
+        assert_eq!(otherwise().count(), OTHERWISE.words().count());
+        assert!(otherwise().is_sorted_by(|one, other| one.0 < other.0));
+        assert!(!otherwise().any(|(module, _)| AS_THE_MODULE.has(module)));
     }
 }

@@ -4,9 +4,8 @@
 //! Where that can't be told apart, a word counts as one that says what is run.
 
 use super::spelled::SpelledNames;
-use crate::words::has_word;
 use crate::{Command, PackageUse, Server, Transport};
-use jelly_base::text::is_code_file;
+use jelly_base::text::{WordList, is_code_file};
 use jelly_package::Package;
 use serde_json::{Value, json};
 
@@ -163,7 +162,7 @@ fn started(command: &Command, names: SpelledNames<'_>) -> Vec<(&'static str, Val
     let cwd = cwd.as_ref().filter(|_| moves);
     let steering: Value = env
         .iter()
-        .filter(|(name, _)| has_word(STEERING, name))
+        .filter(|(name, _)| WordList(STEERING).has(name))
         .map(|(name, value)| (name.clone(), names.template(value)))
         .collect::<serde_json::Map<_, _>>()
         .into();
@@ -216,7 +215,7 @@ fn base(command: &str) -> &str {
 
 fn launcher(command: &str) -> Option<&'static Launcher> {
     let name = base(command);
-    LAUNCHERS.iter().find(|l| has_word(l.names, name))
+    LAUNCHERS.iter().find(|l| WordList(l.names).has(name))
 }
 
 fn is_address(word: &str) -> bool {
@@ -227,7 +226,7 @@ fn is_address(word: &str) -> bool {
 
 /// The arguments that say what is run or reached.
 fn identifying(command: &str, args: &[String]) -> Vec<String> {
-    if has_word(WRAPPERS, base(command)) {
+    if WordList(WRAPPERS).has(base(command)) {
         return args.to_vec();
     }
     let (mut own, reach) = match launcher(command) {
@@ -252,22 +251,22 @@ impl Launcher {
         while let Some(arg) = args.get(at) {
             let word = arg.as_str();
             at += 1;
-            if has_word(self.valued, word) {
+            if WordList(self.valued).has(word) {
                 at += 1;
                 continue;
             }
-            if word == "--" || has_word(self.bare, word) {
+            if word == "--" || WordList(self.bare).has(word) {
                 continue;
             }
             own.push(arg.clone());
-            if has_word(self.last, word) {
+            if WordList(self.last).has(word) {
                 own.extend(args.get(at).cloned());
                 return (own, at + 1);
             }
             if word.starts_with('-') {
                 // Whether the next word is its value, nobody knows here.
                 unsure = !word.contains('=');
-            } else if unsure || has_word(self.subcommands, word) {
+            } else if unsure || WordList(self.subcommands).has(word) {
                 unsure = false;
             } else {
                 return (own, at);

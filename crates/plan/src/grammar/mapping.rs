@@ -1,7 +1,7 @@
 //! What the tables are made of.
 
 use super::operators::Target;
-use crate::words::has_word;
+use jelly_base::text::WordList;
 
 /// What a mapping of the document may hold.
 pub(crate) struct Mapping {
@@ -132,10 +132,13 @@ impl Mapping {
 
     /// What would help a person who wrote a key that is none.
     pub(crate) fn hint(&self, wrong: &str) -> Option<String> {
-        if let Some(key) = self.keys.iter().find(|key| has_word(key.also, wrong)) {
+        if let Some(key) = self.keys.iter().find(|key| WordList(key.also).has(wrong)) {
             return Some(format!("did you mean `{}`?", key.name));
         }
-        let hint = self.hints.iter().find(|(words, _)| has_word(words, wrong));
+        let hint = self
+            .hints
+            .iter()
+            .find(|(words, _)| WordList(words).has(wrong));
         hint.map(|(_, hint)| (*hint).to_owned())
     }
 

@@ -1,7 +1,7 @@
 //! Operators, and what they can be said of.
 
 use super::mapping::{Key, Kind, Mapping, Rule, mapping};
-use crate::words::has_word;
+use jelly_base::text::WordList;
 
 /// What kind of question an operator asks, which decides where it makes sense.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,7 +161,9 @@ impl Operator {
 
     /// The operator that another word stands for.
     pub(crate) fn meant_by(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|op| has_word(op.also(), word))
+        Self::ALL
+            .into_iter()
+            .find(|op| WordList(op.also()).has(word))
     }
 }
 

@@ -10,6 +10,7 @@ use crate::DocPath;
 use crate::syntax::{Data, Entry, Node, Span};
 use crate::template::{Part, Template, has_reference};
 use indexmap::IndexMap;
+use jelly_base::text::WordList;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -18,23 +19,10 @@ use std::collections::{BTreeSet, HashMap};
 const LABEL: &str = "name";
 
 /// Keys of a step in which the variables of a case stand for their values.
-const FILLED: [&str; 15] = [
-    "name",
-    "tool",
-    "prompt",
-    "request",
-    "read",
-    "complete",
-    "subscribe",
-    "raw",
-    "http",
-    "args",
-    "at_once",
-    "answers",
-    "expect",
-    "until",
-    "if",
-];
+const FILLED: WordList = WordList(
+    "name tool prompt request read complete subscribe raw http args at_once answers expect until \
+     if",
+);
 
 /// Cases of one step.
 const MOST_CASES: usize = 1000;
@@ -182,7 +170,7 @@ impl<'t> Reader<'t> {
                 keys.retain(|entry| entry.key != "cases");
                 for entry in keys
                     .iter_mut()
-                    .filter(|entry| FILLED.contains(&entry.key.as_ref()))
+                    .filter(|entry| FILLED.has(entry.key.as_ref()))
                 {
                     let at = DocPath::default().key(entry.key.as_ref());
                     filling.fill(&mut entry.value, &at);

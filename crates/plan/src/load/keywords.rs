@@ -4,7 +4,7 @@
 use super::path::Path;
 use super::reader::Reader;
 use crate::syntax::{Data, Node};
-use jelly_base::text::close_names;
+use jelly_base::text::{WordList, close_names};
 use serde_json::Value;
 use std::fmt;
 
@@ -21,88 +21,29 @@ enum Holds {
 
 /// The keywords of all drafts from 4 to 2020-12, and those of OpenAPI that
 /// describe.
-const KEYWORDS: &[(Holds, &[&str])] = &[
+const KEYWORDS: [(Holds, WordList); 3] = [
     (
         Holds::Nothing,
-        &[
-            "$schema",
-            "$id",
-            "id",
-            "$ref",
-            "$anchor",
-            "$dynamicRef",
-            "$dynamicAnchor",
-            "$recursiveRef",
-            "$recursiveAnchor",
-            "$vocabulary",
-            "$comment",
-            "title",
-            "description",
-            "default",
-            "deprecated",
-            "readOnly",
-            "writeOnly",
-            "examples",
-            "example",
-            "externalDocs",
-            "xml",
-            "discriminator",
-            "type",
-            "enum",
-            "const",
-            "multipleOf",
-            "maximum",
-            "exclusiveMaximum",
-            "minimum",
-            "exclusiveMinimum",
-            "maxLength",
-            "minLength",
-            "pattern",
-            "format",
-            "maxItems",
-            "minItems",
-            "uniqueItems",
-            "maxContains",
-            "minContains",
-            "maxProperties",
-            "minProperties",
-            "required",
-            "dependentRequired",
-            "contentEncoding",
-            "contentMediaType",
-        ],
+        WordList(
+            "$schema $id id $ref $anchor $dynamicRef $dynamicAnchor $recursiveRef \
+             $recursiveAnchor $vocabulary $comment title description default deprecated readOnly \
+             writeOnly examples example externalDocs xml discriminator type enum const multipleOf \
+             maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern format \
+             maxItems minItems uniqueItems maxContains minContains maxProperties minProperties \
+             required dependentRequired contentEncoding contentMediaType",
+        ),
     ),
     (
         Holds::Schemas,
-        &[
-            "allOf",
-            "anyOf",
-            "oneOf",
-            "not",
-            "if",
-            "then",
-            "else",
-            "prefixItems",
-            "items",
-            "additionalItems",
-            "unevaluatedItems",
-            "contains",
-            "additionalProperties",
-            "unevaluatedProperties",
-            "propertyNames",
-            "contentSchema",
-        ],
+        WordList(
+            "allOf anyOf oneOf not if then else prefixItems items additionalItems \
+             unevaluatedItems contains additionalProperties unevaluatedProperties propertyNames \
+             contentSchema",
+        ),
     ),
     (
         Holds::Named,
-        &[
-            "$defs",
-            "definitions",
-            "properties",
-            "patternProperties",
-            "dependentSchemas",
-            "dependencies",
-        ],
+        WordList("$defs definitions properties patternProperties dependentSchemas dependencies"),
     ),
 ];
 /// An extension says so.
@@ -120,7 +61,7 @@ pub struct UnknownKeyword {
 
 impl UnknownKeyword {
     fn new(pointer: String, keyword: &str) -> Self {
-        let known = KEYWORDS.iter().flat_map(|(_, words)| *words).copied();
+        let known = KEYWORDS.iter().flat_map(|(_, words)| words.words());
         Self {
             pointer,
             close: close_names(keyword, known).into_iter().next(),
@@ -151,7 +92,7 @@ impl fmt::Display for UnknownKeyword {
 
 /// How the value of a keyword is made of schemas; none of one that is unknown.
 fn held_by(keyword: &str) -> Option<Holds> {
-    let found = KEYWORDS.iter().find(|(_, words)| words.contains(&keyword));
+    let found = KEYWORDS.iter().find(|(_, words)| words.has(keyword));
     match found {
         Some((holds, _)) => Some(*holds),
         None => keyword.starts_with(EXTENSION).then_some(Holds::Nothing),

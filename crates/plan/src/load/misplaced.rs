@@ -5,9 +5,8 @@
 
 use crate::grammar::{Kind, Mapping, PLAN};
 use crate::syntax::{Data, Entry, Node, Style, Trouble};
-use crate::words::has_word;
 use crate::{Operator, PlanSource};
-use jelly_base::text::{Lines, close_names};
+use jelly_base::text::{Lines, WordList, close_names};
 use std::borrow::Cow;
 
 /// Moves what stands at the wrong depth. False where the document is none of jelly's, which is
@@ -132,7 +131,7 @@ impl<'t> Mover<'_, 't> {
             }
             let other = entries
                 .iter()
-                .position(|entry| has_word(key.also, &entry.key));
+                .position(|entry| WordList(key.also).has(&entry.key));
             let slip = || {
                 entries.iter().position(|entry| {
                     let unknown = mapping.key(&entry.key).is_none();

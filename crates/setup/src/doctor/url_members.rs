@@ -5,51 +5,16 @@
 
 use super::clients::ClientFormat;
 use super::document::{Data, Node};
-use jelly_base::text::one_line;
+use jelly_base::text::{WordList, one_line};
 
 /// What clients have for servers of either kind.
-const OF_ANY_SERVER: [&str; 40] = [
-    "_meta",
-    "alwaysAllow",
-    "alwaysLoad",
-    "autoApprove",
-    "available_tools",
-    "bundled",
-    "comment",
-    "cwd",
-    "description",
-    "dev",
-    "disabled",
-    "disabledTools",
-    "disabled_tools",
-    "display_name",
-    "enabled",
-    "enabledTools",
-    "enabled_tools",
-    "envFile",
-    "env_keys",
-    "env_vars",
-    "excludeTools",
-    "extension",
-    "gallery",
-    "icon",
-    "id",
-    "includeTools",
-    "instructions",
-    "name",
-    "note",
-    "required",
-    "source",
-    "startup_timeout_ms",
-    "startup_timeout_sec",
-    "timeout",
-    "title",
-    "tool_timeout_sec",
-    "tools",
-    "trust",
-    "type",
-    "version",
-];
+const OF_ANY_SERVER: WordList = WordList(
+    "_meta alwaysAllow alwaysLoad autoApprove available_tools bundled comment cwd description dev \
+     disabled disabledTools disabled_tools display_name enabled enabledTools enabled_tools \
+     envFile env_keys env_vars excludeTools extension gallery icon id includeTools instructions \
+     name note required source startup_timeout_ms startup_timeout_sec timeout title \
+     tool_timeout_sec tools trust type version",
+);
 
 /// Parts of the names by which clients say how they log in to a URL.
 const OF_A_LOGIN: [&str; 8] = [
@@ -90,7 +55,7 @@ pub(super) fn of_url_alone(server: &Node, url: &str) -> Option<String> {
     members.filter(|member| !is_off(&member.value)).find_map(|member| {
         let name = one_line(&member.name, 60);
         // It names a variable, and is carried over.
-        if member.name == "bearer_token_env_var" || OF_ANY_SERVER.contains(&member.name.as_str()) {
+        if member.name == "bearer_token_env_var" || OF_ANY_SERVER.has(&member.name) {
             return None;
         }
         if is_of(&member.name, &OF_A_LOGIN) {
@@ -113,7 +78,7 @@ pub(super) fn of_url_alone(server: &Node, url: &str) -> Option<String> {
 /// the client heeds them for a server with a command.
 pub(super) fn unknown_members(format: &ClientFormat, server: &Node) -> Option<String> {
     let names = format.members;
-    let mut known: Vec<&str> = OF_ANY_SERVER.to_vec();
+    let mut known: Vec<&str> = OF_ANY_SERVER.words().collect();
     known.extend(names.url);
     known.extend(names.command);
     known.extend([

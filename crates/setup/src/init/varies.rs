@@ -5,7 +5,7 @@
 //! [`compare_sessions`].
 
 use super::observed::{Observation, Observed};
-use jelly_base::text::{LazyPattern, Varying, Volatile, varying};
+use jelly_base::text::{LazyPattern, Varying, Volatile, WordList, varying};
 use serde_json::{Number, Value};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -29,38 +29,11 @@ const ANYTHING: &str = r"[\s\S]*";
 const NUMBER: &str = r"\d[\d.,]*";
 
 /// What a number of a process is called, as letters alone.
-const OF_A_PROCESS: [&str; 30] = [
-    "pid",
-    "ppid",
-    "processid",
-    "parentpid",
-    "threadid",
-    "tid",
-    "inode",
-    "ino",
-    "uptime",
-    "uptimes",
-    "uptimems",
-    "uptimesec",
-    "uptimesecs",
-    "uptimeseconds",
-    "elapsed",
-    "elapsedms",
-    "elapsedseconds",
-    "durationms",
-    "latencyms",
-    "tookms",
-    "rss",
-    "heapused",
-    "heaptotal",
-    "freemem",
-    "freememory",
-    "usedmemory",
-    "memoryusage",
-    "loadavg",
-    "cpuusage",
-    "cpupercent",
-];
+const OF_A_PROCESS: WordList = WordList(
+    "pid ppid processid parentpid threadid tid inode ino uptime uptimes uptimems uptimesec \
+     uptimesecs uptimeseconds elapsed elapsedms elapsedseconds durationms latencyms tookms rss \
+     heapused heaptotal freemem freememory usedmemory memoryusage loadavg cpuusage cpupercent",
+);
 
 /// A text in which a number has such a name, or a port that was free.
 static NAMED: LazyPattern = LazyPattern::new(
@@ -223,7 +196,7 @@ pub(super) fn is_of_a_run(name: &str, number: &Number) -> bool {
     let name = letters.collect::<String>().to_ascii_lowercase();
     MOMENTS.contains(&number)
         || MOMENTS.contains(&(number / 1000.0))
-        || OF_A_PROCESS.contains(&name.as_str())
+        || OF_A_PROCESS.has(&name)
         || name.ends_with("port") && is_free_port(number)
 }
 

@@ -6,69 +6,18 @@ use super::live;
 use super::rule::{AdviceText, Audience, FixText};
 use crate::frameworks::is_foreign;
 use jelly_base::model::{Advice, AssertionTarget, Failure, Fix, FixKind, HttpFacts, PlanIssue};
-use jelly_base::text::{TMP, one_line, shell_word, start_by_hand, with_a_port};
+use jelly_base::text::{TMP, WordList, one_line, shell_word, start_by_hand, with_a_port};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// What any rule may name; the named groups of its own patterns come on top.
-const KNOWN: &[&str] = &[
-    "server",
-    "step",
-    "go_test",
-    "tool",
-    "asked",
-    "takes",
-    "has_it",
-    "method",
-    "argv0",
-    "on_path",
-    "relative",
-    "absolute",
-    "program_file",
-    "fetched_by",
-    "command",
-    "cwd",
-    "url",
-    "timeout",
-    "exit",
-    "evidence",
-    "plan",
-    "message",
-    "path",
-    "place",
-    "subject",
-    "name",
-    "candidates",
-    "candidate",
-    "expected",
-    "actual",
-    "reason",
-    "status",
-    "test",
-    "folder",
-    "spot",
-    "invalid",
-    "origin",
-    "source",
-    "install",
-    "python",
-    "python_package",
-    "schema",
-    "pointer",
-    "location",
-    "asks",
-    "proxy",
-    "proxy_variable",
-    "stderr",
-    "logged",
-    "as_it_is",
-    "pin",
-    "own_pin",
-    "matrix_pin",
-    "at",
-    "answer",
-    "lock",
-];
+const KNOWN: WordList = WordList(
+    "server step go_test tool asked takes has_it method argv0 on_path relative absolute \
+     program_file fetched_by command cwd url timeout exit evidence plan message path place \
+     subject name candidates candidate expected actual reason status test folder spot invalid \
+     origin source install python python_package schema pointer location asks proxy \
+     proxy_variable stderr logged as_it_is pin own_pin matrix_pin at answer lock",
+);
 
 /// Stands between the words for one audience and those for the other.
 const BETWEEN_WORDS: &str = "//";
@@ -126,7 +75,7 @@ pub(super) fn validate(advice: &AdviceText, patterns: &[String]) -> Result<(), S
             let captured = patterns
                 .iter()
                 .any(|p| p.contains(&format!("(?P<{name}>")) || p.contains(&format!("(?<{name}>")));
-            if !captured && !KNOWN.contains(&name) {
+            if !captured && !KNOWN.has(name) {
                 return Err(format!("advice names `{{{name}}}`, which nothing fills"));
             }
         }

@@ -11,7 +11,7 @@ use super::statement_lines::{
     telling_call, without_arguments, without_place, without_test,
 };
 use jelly_base::model::Failure;
-use jelly_base::text::{lines, strip_ansi, truncate_middle};
+use jelly_base::text::{WordList, lines, strip_ansi, truncate_middle};
 use memchr::memmem::Finder;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -265,41 +265,11 @@ struct OwnTestNames<'a> {
 }
 
 /// Words of lines that only say which test they are about.
-const HEADING: &[&str] = &[
-    "failed",
-    "failure",
-    "failures",
-    "failing",
-    "fail",
-    "error",
-    "not",
-    "ok",
-    "test",
-    "tests",
-    "scenario",
-    "feature",
-    "case",
-    "spec",
-    "suite",
-    "the",
-    "description",
-    "was",
-    "in",
-    "of",
-    "at",
-    "example",
-    "line",
-    "should",
-    "describe",
-    "it",
-    "chromium",
-    "firefox",
-    "webkit",
-    "chrome",
-    "fixture",
-    "method",
-    "ms",
-];
+const HEADING: WordList = WordList(
+    "failed failure failures failing fail error not ok test tests scenario feature case spec \
+     suite the description was in of at example line should describe it chromium firefox webkit \
+     chrome fixture method ms",
+);
 
 impl<'a> OwnTestNames<'a> {
     fn of(f: &'a Failure) -> Self {
@@ -326,7 +296,9 @@ impl<'a> OwnTestNames<'a> {
                     .flatten()
                     .any(|text| words(text).any(|own| own == word))
                     || is_ordinal(line, word)
-                    || HEADING.iter().any(|known| word.eq_ignore_ascii_case(known))
+                    || HEADING
+                        .words()
+                        .any(|known| word.eq_ignore_ascii_case(known))
             })
     }
 }

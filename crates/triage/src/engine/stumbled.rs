@@ -4,31 +4,16 @@
 
 use super::clues::{class, is_test};
 use super::template::skeleton;
+use jelly_base::text::WordList;
 
 /// Exceptions that a runtime raises and hardly anybody by hand: what they say
 /// are values.
-const OF_RUNTIMES: [&str; 20] = [
-    "ArithmeticError",
-    "ArrayIndexOutOfBoundsException",
-    "AttributeError",
-    "BadMapError",
-    "BoundsError",
-    "CaseClauseError",
-    "ClassCastException",
-    "FunctionClauseError",
-    "IndexError",
-    "IndexOutOfBoundsException",
-    "IndexOutOfRangeException",
-    "InvalidCastException",
-    "KeyError",
-    "MatchError",
-    "MethodError",
-    "NoMethodError",
-    "NullPointerException",
-    "NullReferenceException",
-    "StringIndexOutOfBoundsException",
-    "TypeError",
-];
+const OF_RUNTIMES: WordList = WordList(
+    "ArithmeticError ArrayIndexOutOfBoundsException AttributeError BadMapError BoundsError \
+     CaseClauseError ClassCastException FunctionClauseError IndexError IndexOutOfBoundsException \
+     IndexOutOfRangeException InvalidCastException KeyError MatchError MethodError NoMethodError \
+     NullPointerException NullReferenceException StringIndexOutOfBoundsException TypeError",
+);
 
 /// What a program stumbled over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +55,7 @@ pub fn stumbled(place: &str, said: &str) -> Option<Stumble> {
     let last = class.rsplit(['.', ':', '\\', '$']).next().unwrap_or(class);
     let told = said.split_once(class).map_or(said, |(_, told)| told);
     let told = told.trim_start_matches([':', ')', ' ']);
-    let words = match OF_RUNTIMES.contains(&last) {
+    let words = match OF_RUNTIMES.has(last) {
         true => Vec::new(),
         false => skeleton(&without_values(told))
             .split_whitespace()

@@ -7,7 +7,7 @@ use super::mentions::Mentions;
 use super::shifted::BY_CHANCE;
 use super::signs::{is_wrong_value, names_functions};
 use jelly_base::model::{FailureView, Side};
-use jelly_base::text::LazyPattern;
+use jelly_base::text::{LazyPattern, WordList};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Groups that share a sign. More of them share what many things have.
@@ -166,29 +166,14 @@ fn block<'v>(view: &FailureView<'v>) -> Option<&'v str> {
 
 /// Whether a name is one of an object with many functions, or of a file.
 fn is_of_many(name: &str) -> bool {
-    const ENDS: [&str; 17] = [
-        "Api",
-        "Client",
-        "Context",
-        "Controller",
-        "Handler",
-        "Id",
-        "Manager",
-        "Provider",
-        "Repository",
-        "Router",
-        "Service",
-        "State",
-        "Store",
-        "Token",
-        ".env",
-        ".js",
-        ".json",
-    ];
+    const ENDS: WordList = WordList(
+        "Api Client Context Controller Handler Id Manager Provider Repository Router Service \
+         State Store Token .env .js .json",
+    );
     let is_hook = name
         .strip_prefix("use")
         .is_some_and(|rest| rest.starts_with(char::is_uppercase));
-    is_hook || ENDS.iter().any(|end| name.ends_with(end))
+    is_hook || ENDS.words().any(|end| name.ends_with(end))
 }
 
 /// Groups that fail of a wrong value and name the function that the tests of one other

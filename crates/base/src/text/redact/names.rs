@@ -1,6 +1,6 @@
 //! What is secret by its name, or by its own form.
 
-use crate::text::is_placeholder;
+use crate::text::{WordList, WordSet, is_placeholder};
 
 /// A name with such a word holds a secret, wherever in it the word stands; one
 /// that is written without a border, as in `PGPASSWORD`, too.
@@ -19,33 +19,12 @@ const WORDS: &[&str] = &[
     "credential",
 ];
 /// The same of words that say it only at the end: `X-Auth`, but no `auth-mode`.
-const LAST_WORDS: &[&str] = &[
-    "auth",
-    "authorization",
-    "bearer",
-    "cookie",
-    "jwt",
-    "pat",
-    "pwd",
-    "sig",
-    "signature",
-];
+const LAST_WORDS: WordList = WordList("auth authorization bearer cookie jwt pat pwd sig signature");
 /// Before `key` or `keys`: then the two say it anywhere.
 const KINDS_OF_KEY: &[&str] = &["api", "access", "private", "auth", "secret"];
 /// With these words a key is nothing to hide.
-const OPEN_KEYS: &[&str] = &[
-    "public",
-    "primary",
-    "foreign",
-    "sort",
-    "partition",
-    "cache",
-    "object",
-    "group",
-    "shard",
-    "routing",
-    "idempotency",
-];
+const OPEN_KEYS: WordList =
+    WordList("public primary foreign sort partition cache object group shard routing idempotency");
 /// With these words before it a token says where one is, and opens nothing.
 const PLACE_TOKENS: &[&str] = &[
     "page",
@@ -59,65 +38,12 @@ const PLACE_TOKENS: &[&str] = &[
 /// Words that end with `pass` and have nothing to do with it.
 const NO_PASS: &[&str] = &["bypass", "compass", "encompass", "surpass", "trespass"];
 /// At the end of a name: it is about a secret, and holds none.
-const ABOUT: &[&str] = &[
-    "age",
-    "alg",
-    "algorithm",
-    "arn",
-    "at",
-    "audience",
-    "budget",
-    "command",
-    "cost",
-    "count",
-    "dir",
-    "directory",
-    "enabled",
-    "endpoint",
-    "env",
-    "expires",
-    "expiration",
-    "expiry",
-    "file",
-    "folder",
-    "format",
-    "header",
-    "helper",
-    "host",
-    "hint",
-    "issuer",
-    "kind",
-    "len",
-    "length",
-    "limit",
-    "manager",
-    "max",
-    "method",
-    "min",
-    "mode",
-    "name",
-    "path",
-    "policy",
-    "port",
-    "prefix",
-    "provider",
-    "scheme",
-    "scope",
-    "size",
-    "source",
-    "store",
-    "suffix",
-    "timeout",
-    "ttl",
-    "type",
-    "uri",
-    "url",
-    "usage",
-    "var",
-    "variable",
-    "version",
-    "window",
-];
+static ABOUT: WordSet = WordSet::new(
+    "age alg algorithm arn at audience budget command cost count dir directory enabled endpoint \
+     env expires expiration expiry file folder format header helper host hint issuer kind len \
+     length limit manager max method min mode name path policy port prefix provider scheme scope \
+     size source store suffix timeout ttl type uri url usage var variable version window",
+);
 /// At the beginning: a switch or a number.
 const SWITCHES: &[&str] = &[
     "allow", "count", "disable", "enable", "has", "hide", "is", "max", "min", "no", "num", "print",
@@ -125,41 +51,11 @@ const SWITCHES: &[&str] = &[
 ];
 
 /// Values that are no secret under whatever name.
-const OPEN_VALUES: &[&str] = &[
-    "true",
-    "false",
-    "yes",
-    "no",
-    "on",
-    "off",
-    "enabled",
-    "disabled",
-    "none",
-    "null",
-    "nil",
-    "undefined",
-    "auto",
-    "default",
-    "always",
-    "never",
-    "required",
-    "optional",
-    "anonymous",
-    "basic",
-    "bearer",
-    "digest",
-    "oauth",
-    "oauth2",
-    "jwt",
-    "api-key",
-    "api_key",
-    "env",
-    "file",
-    "stdin",
-    "prompt",
-    "keyring",
-    "keychain",
-];
+static OPEN_VALUES: WordSet = WordSet::new(
+    "true false yes no on off enabled disabled none null nil undefined auto default always never \
+     required optional anonymous basic bearer digest oauth oauth2 jwt api-key api_key env file \
+     stdin prompt keyring keychain",
+);
 /// Values that may be secrets, and are words of anybody all the same.
 const COMMON_VALUES: &[&str] = &[
     "admin", "apikey", "cookie", "example", "guest", "header", "password", "postgres", "root",
@@ -244,7 +140,7 @@ pub fn looks_secret(name: &str) -> bool {
     let (Some(first), Some(last)) = (words.first(), words.last()) else {
         return false;
     };
-    if words.len() > 1 && (SWITCHES.contains(&first.as_str()) || ABOUT.contains(&singular(last))) {
+    if words.len() > 1 && (SWITCHES.contains(&first.as_str()) || ABOUT.has(singular(last))) {
         return false;
     }
     if let [.., place, "token"] = words.iter().map(String::as_str).collect::<Vec<_>>()[..]
@@ -262,9 +158,9 @@ pub fn looks_secret(name: &str) -> bool {
         return true;
     }
     match last.as_str() {
-        "key" => !words.iter().any(|word| OPEN_KEYS.contains(&word.as_str())),
+        "key" => !words.iter().any(|word| OPEN_KEYS.has(word)),
         last if last.ends_with("pass") => !NO_PASS.contains(&last),
-        last => LAST_WORDS.contains(&singular(last)),
+        last => LAST_WORDS.has(singular(last)),
     }
 }
 
@@ -283,7 +179,7 @@ pub fn may_be_secret(name: &str, value: &str) -> bool {
     let folded = value.to_ascii_lowercase();
     !(value.is_empty()
         || counts
-        || OPEN_VALUES.contains(&folded.as_str())
+        || OPEN_VALUES.has(&folded)
         || is_path(value)
         || is_reference(value)
         || is_placeholder(value))

@@ -4,22 +4,13 @@
 use super::commands::is_on_pypi;
 use super::prescribe::{Doctor, blank};
 use super::steps::Remedy;
+use jelly_base::text::WordList;
 use jelly_base::text::shell_word as word;
 use std::path::{Path, PathBuf};
 
 /// What `python -m venv` and its likes put into a folder.
-const OF_AN_ENVIRONMENT: [&str; 10] = [
-    ".gitignore",
-    ".lock",
-    "CACHEDIR.TAG",
-    "bin",
-    "include",
-    "lib",
-    "lib64",
-    "man",
-    "pyvenv.cfg",
-    "share",
-];
+const OF_AN_ENVIRONMENT: WordList =
+    WordList(".gitignore .lock CACHEDIR.TAG bin include lib lib64 man pyvenv.cfg share");
 
 impl Doctor<'_> {
     /// Has a launcher fetch the server that is not installed.
@@ -107,9 +98,7 @@ impl Doctor<'_> {
         in_place.is_some()
             && in_place == real(root)
             && names.iter().any(|name| name == "pyvenv.cfg")
-            && names
-                .iter()
-                .all(|name| OF_AN_ENVIRONMENT.contains(&name.as_str()))
+            && names.iter().all(|name| OF_AN_ENVIRONMENT.has(name))
     }
 
     /// The program that the first line of a script names.

@@ -7,22 +7,13 @@ use super::steps::Remedy;
 use crate::doctor::clients::quoted;
 use crate::doctor::launcher::{assigned, has_shell_words, is_for_a_shell, without_redirections};
 use jelly_base::model::Phase;
+use jelly_base::text::WordList;
 use jelly_base::text::shell_word as word;
 use std::path::{Path, PathBuf};
 
 /// Programs that run a line of a shell, here or elsewhere.
-const RUN_LINES: &[&str] = &[
-    "cmd",
-    "cmd.exe",
-    "docker",
-    "kubectl",
-    "podman",
-    "powershell",
-    "pwsh",
-    "ssh",
-    "wsl",
-    "wsl.exe",
-];
+const RUN_LINES: WordList =
+    WordList("cmd cmd.exe docker kubectl podman powershell pwsh ssh wsl wsl.exe");
 
 pub(super) const SHELLS: &[&str] = &["bash", "dash", "sh", "zsh"];
 
@@ -87,7 +78,7 @@ impl Doctor<'_> {
             let line = texts.iter().find(|text| !text.starts_with('-'))?;
             let is_line = line.contains(' ') && !self.context.sight.is_there(&self.whole(line));
             (!has_c && is_line).then(|| (*line).to_owned())
-        } else if RUN_LINES.contains(&program) {
+        } else if RUN_LINES.has(program) {
             None
         } else {
             let words = shlex::split(own).unwrap_or_default();
@@ -274,7 +265,7 @@ impl Doctor<'_> {
             let is_file = Path::new(text).extension().is_some() && !rest.split(' ').any(is_flag);
             is_first && is_name && !is_file && (WITH_COMMANDS.contains(&program) || of_package())
         };
-        let runs_lines = RUN_LINES.contains(&program);
+        let runs_lines = RUN_LINES.has(program);
         let sight = self.context.sight;
         let is_unsplit = |text: &str| {
             let Some((first, rest)) = text.split_once(' ') else {

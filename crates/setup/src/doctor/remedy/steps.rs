@@ -3,74 +3,26 @@
 use super::entries::Change;
 use crate::doctor::entry::Config;
 use jelly_base::model::{Advice, Fix};
+use jelly_base::text::WordList;
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::shell_word as word;
 
 /// Ids of the rules' steps that remedies replace. The program's tests hold that
 /// rules have them all.
-pub const REPLACED_STEPS: &[&str] = &[
-    "add-argument",
-    "allow-install",
-    "answer-once-by-hand",
-    "build-project",
-    "bundle-install",
-    "check-package-name",
-    "check-plan",
-    "chmod",
-    "client-for-ci",
-    "compare-path",
-    "compare-versions",
-    "composer-autoload",
-    "correct-file-path",
-    "correct-host",
-    "create-directory",
-    "find-program",
-    "give-directory",
-    "give-script",
-    "give-url",
-    "give-value-beforehand",
-    "install-dependencies",
-    "install-for-interpreter",
-    "install-launcher",
-    "install-locked-versions",
-    "install-missing-program",
-    "install-program",
-    "install-program-there",
-    "list-file",
-    "make-directory",
-    "make-executable",
-    "name-program",
-    NODE_VERSION,
-    "npm-install",
-    "npm-list",
-    "pass-over-breakpoints",
-    "pin-dependency",
-    "pip-check",
-    "pip-install",
-    "pip-install-tests",
-    "pip-list",
-    "plan-oauth",
-    "program-version",
-    "python-version",
-    "read-all-problems",
-    "read-output",
-    "run-by-hand",
-    "secrets-of-forks",
-    "see-more-by-hand",
-    "see-what-it-waits-for",
-    "see-which-runtime",
-    "set-variable",
-    "show-dependencies",
-    SHOW_HELP,
-    "show-package-on-npm",
-    "show-php-extensions",
-    "show-versions-on-pypi",
-    "start-by-interpreter",
-    "start-in-stdio-mode",
-    "start-service",
-    "token-from-elsewhere",
-    "write-whole-url",
-];
+pub const REPLACED_STEPS: WordList = WordList(
+    "add-argument allow-install answer-once-by-hand build-project bundle-install \
+     check-package-name check-plan chmod client-for-ci compare-path compare-versions \
+     composer-autoload correct-file-path correct-host create-directory find-program \
+     give-directory give-script give-url give-value-beforehand install-dependencies \
+     install-for-interpreter install-launcher install-locked-versions install-missing-program \
+     install-program install-program-there list-file make-directory make-executable name-program \
+     node-version npm-install npm-list pass-over-breakpoints pin-dependency pip-check pip-install \
+     pip-install-tests pip-list plan-oauth program-version python-version read-all-problems \
+     read-output run-by-hand secrets-of-forks see-more-by-hand see-what-it-waits-for \
+     see-which-runtime set-variable show-dependencies show-help show-package-on-npm \
+     show-php-extensions show-versions-on-pypi start-by-interpreter start-in-stdio-mode \
+     start-service token-from-elsewhere write-whole-url",
+);
 
 /// The version of a `node`, which is to be the server's.
 pub(super) const NODE_VERSION: &str = "node-version";
@@ -160,7 +112,7 @@ impl Remedy {
 
     /// Leaves out the rule's steps with these ids.
     pub(super) fn instead_of(self, ids: &'static [&'static str]) -> Self {
-        debug_assert!(ids.iter().all(|id| REPLACED_STEPS.contains(id)), "{ids:?}");
+        debug_assert!(ids.iter().all(|id| REPLACED_STEPS.has(id)), "{ids:?}");
         Self {
             instead_of: InsteadOf::Steps(ids),
             ..self

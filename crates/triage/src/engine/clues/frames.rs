@@ -1,7 +1,7 @@
 //! Lines of a stack: where a program was, and no statement about what went
 //! wrong.
 
-use jelly_base::text::LazyPattern;
+use jelly_base::text::{LazyPattern, WordSet};
 use memchr::{memchr, memchr_iter, memrchr_iter};
 
 /// The place that a line of a stack names, or `None` for any other line.
@@ -238,55 +238,11 @@ const PATH_AND_LINE: &str = r"(?x)^(?:\([^)]*\)\ )?
     (?P<path>[\w./\\~@<>\[\]-]*\.(?:py|php|exs?|erl|swift|m|kt|kts|scala|dart|lua|pl|t|pm|cc|cpp|cxx|h|hpp|c|rs|go|ts|tsx|js|mjs|cjs|jsx|vue|cs|fs|vb|java|groovy|clj|cljs|jl|hs|nim|cr|zig|[Rr])):\d+
     (?::\d+)?:?\s*(?:in\ \S.*|\(\w+\)|[A-Z]\w*(?:Error|Exception|Failed|Failure)?|\S+/\d+)?$";
 
-/// Whether this is one of the endings of [`PATH_AND_LINE`].
-fn is_source(ending: &str) -> bool {
-    matches!(
-        ending,
-        "py" | "php"
-            | "ex"
-            | "exs"
-            | "erl"
-            | "swift"
-            | "m"
-            | "kt"
-            | "kts"
-            | "scala"
-            | "dart"
-            | "lua"
-            | "pl"
-            | "t"
-            | "pm"
-            | "cc"
-            | "cpp"
-            | "cxx"
-            | "h"
-            | "hpp"
-            | "c"
-            | "rs"
-            | "go"
-            | "ts"
-            | "tsx"
-            | "js"
-            | "mjs"
-            | "cjs"
-            | "jsx"
-            | "vue"
-            | "cs"
-            | "fs"
-            | "vb"
-            | "java"
-            | "groovy"
-            | "clj"
-            | "cljs"
-            | "jl"
-            | "hs"
-            | "nim"
-            | "cr"
-            | "zig"
-            | "R"
-            | "r"
-    )
-}
+/// The endings of [`PATH_AND_LINE`].
+static SOURCES: WordSet = WordSet::new(
+    "py php ex exs erl swift m kt kts scala dart lua pl t pm cc cpp cxx h hpp c rs go ts tsx js \
+     mjs cjs jsx vue cs fs vb java groovy clj cljs jl hs nim cr zig R r",
+);
 
 /// What [`PATH_AND_LINE`] finds in a line of ASCII, by hand: it is asked of
 /// every line of every failure.
@@ -300,7 +256,7 @@ fn plain(line: &str) -> Option<&str> {
     let (path, after) = begin.split_once(':')?;
     let (_, source) = path.rsplit_once('.')?;
     let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    let is_path = is_source(source)
+    let is_path = SOURCES.has(source)
         && path.bytes().all(|byte| {
             word(byte)
                 || matches!(

@@ -1,8 +1,8 @@
 //! The head of an exception: its class and the line that goes with it, for
 //! the outermost and for the innermost of a chain.
 
-use jelly_base::text::LazyPattern;
 use jelly_base::text::lines as lines_of;
+use jelly_base::text::{LazyPattern, WordList};
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 
@@ -98,41 +98,16 @@ pub(super) fn first_class(said: &str) -> Option<&str> {
 /// Whether a class is that of an exception that parsers, conversions and
 /// look-ups raise.
 pub(super) fn is_programming_error(class: &str) -> bool {
-    const WORDS: [&str; 29] = [
-        "Parse",
-        "Parser",
-        "Syntax",
-        "Decode",
-        "JSONDecode",
-        "NumberFormat",
-        "Format",
-        "ClassCast",
-        "InvalidCast",
-        "Match",
-        "Key",
-        "Index",
-        "Type",
-        "NullPointer",
-        "NullReference",
-        "Range",
-        "Attribute",
-        "Name",
-        "NoMethod",
-        "Reference",
-        "JsonReader",
-        "Json",
-        "JsonParse",
-        "InputMismatch",
-        "Value",
-        "Argument",
-        "IllegalArgument",
-        "FunctionClause",
-        "DateTimeParse",
-    ];
+    const WORDS: WordList = WordList(
+        "Parse Parser Syntax Decode JSONDecode NumberFormat Format ClassCast InvalidCast Match \
+         Key Index Type NullPointer NullReference Range Attribute Name NoMethod Reference \
+         JsonReader Json JsonParse InputMismatch Value Argument IllegalArgument FunctionClause \
+         DateTimeParse",
+    );
     let last = class.rsplit([':', '.', '\\', '$']).next().unwrap_or(class);
     last.strip_suffix("Error")
         .or_else(|| last.strip_suffix("Exception"))
-        .is_some_and(|word| WORDS.contains(&word))
+        .is_some_and(|word| WORDS.has(word))
 }
 
 /// What a line says of an inner cause. Later ones are further in.
