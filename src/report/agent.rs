@@ -60,7 +60,8 @@ pub struct AgentPlan<'r> {
     pub iterations: usize,
     /// Of the last one.
     pub totals: Totals,
-    /// What stands at the end, alike ones as one; the most frequent first.
+    /// What stands at the end, alike ones as one: those of the code side first, then
+    /// the most frequent.
     pub failures: Vec<AgentFailure<'r>>,
     /// Why nothing was run; absent where something was.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -199,7 +200,8 @@ fn problems_of(help: &HelpSummary) -> impl Iterator<Item = AgentProblem<'_>> {
     })
 }
 
-/// The causes, the most frequent first.
+/// The causes: those that decide how the run ends are the last to be cut off, then the
+/// most frequent.
 fn causes(iteration: &IterationReport) -> Vec<AgentFailure<'_>> {
     let failures = &iteration.failures;
     let of_cause = |all: Vec<usize>| {
@@ -218,7 +220,7 @@ fn causes(iteration: &IterationReport) -> Vec<AgentFailure<'_>> {
     };
     let causes = iteration.causes().into_iter();
     let mut found: Vec<AgentFailure<'_>> = causes.map(of_cause).collect();
-    found.sort_by_key(|cause| std::cmp::Reverse(cause.count));
+    found.sort_by_key(|cause| (cause.side != Side::Code, std::cmp::Reverse(cause.count)));
     found
 }
 

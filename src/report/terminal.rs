@@ -334,9 +334,11 @@ impl<W: Write> TerminalReporter<W> {
                 let text = format!("{names}: as in iteration {}", self.alike.before());
                 self.say(word, tone, &text);
             }
-            if rest.too_many > 0 {
-                let text = format!("and {}", plural(rest.too_many, "more step"));
-                self.say(word, tone, &text);
+            let too_many = rest.too_many.len();
+            if too_many > 0 {
+                let more = plural(too_many, "more step");
+                let names = first_names(&rest.too_many, too_many, NAMES);
+                self.say(word, tone, &format!("and {more}: {names}"));
             }
         }
     }
@@ -355,7 +357,8 @@ impl<W: Write> TerminalReporter<W> {
             report.index,
             words::totals(report.totals)
         );
-        let clusters = view::failure_clusters(report);
+        let mut clusters = view::failure_clusters(report);
+        view::put_code_first(&mut clusters, CAUSES_IN_FULL);
         let causes = clusters.iter().map(|c| (Cause::from(c), Sighting::from(c)));
         let causes: HashMap<Cause, Sighting> = causes.collect();
         for (at, cluster) in clusters.iter().take(CAUSES).enumerate() {

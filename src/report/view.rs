@@ -10,8 +10,8 @@ use super::words::{self, exit};
 use jelly_base::model::{
     Advice, Assertion, BeforeAfter, Diagnosis, FailureReport, HelpProblem, HookReport, HttpFacts,
     IterationReport, MismatchPlace, Offers, Outcome, Phase, RepairReport, RunReport, Rung,
-    ServerReport, StepReport, TextDifference, Unaccepted, Unlisted, Verdict, WireCheck, deciding,
-    json_word,
+    ServerReport, Side, StepReport, TextDifference, Unaccepted, Unlisted, Verdict, WireCheck,
+    deciding, json_word,
 };
 use jelly_base::text::{self, close_names, one_line, plural, shell_word};
 use std::collections::HashMap;
@@ -167,6 +167,20 @@ pub(super) fn failure_clusters(iteration: &IterationReport) -> Vec<FailureCluste
         clusters[home[end - 1]].left_out.extend(group.left_out);
     }
     clusters
+}
+
+impl FailureCluster<'_> {
+    fn is_of_code(&self) -> bool {
+        self.failures[0].diagnosis.side == Side::Code
+    }
+}
+
+/// Puts those of the code side first where only so many are told: it is they that
+/// decide how the run ends.
+pub(super) fn put_code_first(clusters: &mut [FailureCluster<'_>], told: usize) {
+    if clusters.len() > told {
+        clusters.sort_by_key(|cluster| !cluster.is_of_code());
+    }
 }
 
 /// What became of a repair.

@@ -184,6 +184,34 @@ fn what_follows_from_a_failed_set_up_is_no_problem_of_its_own() {
 }
 
 #[test]
+fn of_many_problems_those_of_the_code_are_told() {
+    let dead = |n: usize| format!("d{n}: {{ command: jelly-is-not-here-{n} }}\n  ");
+    let servers = (0..12).map(dead).collect::<String>() + MOCK;
+    let blocked = |n: usize| format!("  - {{ id: d{n}-1, server: d{n}, tool: echo }}\n");
+    let steps = (0..12).map(blocked).collect::<String>();
+    let steps = format!("steps:\n{steps}  - {{ id: c, server: s, tool: crash }}\n");
+    let project = Project::with(&plan(&servers, &steps));
+    let run = project.run(&["--no-repair"]);
+    run.ends(1, "code_failure");
+    let told = problems(&run);
+    assert_eq!(told.len(), 13, "{told:#?}");
+    assert_eq!(told[0]["step"], "c", "{told:#?}");
+    let said = &run.stdout;
+    assert!(said.contains("10 kinds of them here, 3 more"), "{said}");
+    let (_, help) = said.split_once("\nhelp: ").unwrap();
+    assert!(help.contains("\n  s/c: "), "{help}");
+    // The steps without a line are named.
+    let mut lines = said.lines();
+    let more = lines.find(|line| line.contains("more steps: d"));
+    assert!(more.is_some(), "{said}");
+    let agent = ["run", "--format", "agent", "--no-repair"];
+    let agent = project.jelly(&agent).output().stdout;
+    let agent: Value = serde_json::from_str(&agent).unwrap();
+    let first = &agent["plans"][0]["failures"][0];
+    assert_eq!(first["side"], "code", "{agent:#}");
+}
+
+#[test]
 fn the_deadline_is_one_problem_with_what_it_cut_off() {
     let server = "s: { command: jelly, args: [mock, --fault, mute@call], request_timeout: 40s }";
     let steps = format!("steps:\n{RIGHT}  - {{ id: c, tool: noise }}\n");

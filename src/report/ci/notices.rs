@@ -6,8 +6,8 @@
 use super::super::findings::Spot;
 use super::super::{view, words};
 use jelly_base::model::{
-    Cluster, FailureReport, HelpProblem, IterationReport, ReportLabels, RunReport, TriageReport,
-    deciding,
+    Cluster, FailureReport, HelpProblem, IterationReport, ReportLabels, RunReport, Side,
+    TriageReport, deciding,
 };
 use jelly_base::text::{first_names, one_line, plural};
 
@@ -166,7 +166,13 @@ fn of_plan(report: &RunReport, room: usize, terms: NoticeTerms<'_>) -> Vec<Notic
         [] => {
             let last = report.iterations.last();
             let of_step = |failures| notice(report, last?, failures, terms);
-            let told = failures(report).into_iter().filter_map(of_step);
+            let mut failures = failures(report);
+            if failures.len() > room {
+                // Those that decide how the run ends are among the few.
+                let is_of_code = |failure: &FailureReport| failure.diagnosis.side == Side::Code;
+                failures.sort_by_key(|of_step| !of_step.iter().any(is_of_code));
+            }
+            let told = failures.into_iter().filter_map(of_step);
             (told.collect(), "more failure")
         }
         problems => {

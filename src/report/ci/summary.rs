@@ -82,7 +82,8 @@ fn summary(report: &RunReport, max: usize) -> String {
 
 /// A row for each cause of an iteration, and what differs of long texts.
 fn causes(report: &RunReport, iteration: &IterationReport) -> String {
-    let clusters = view::failure_clusters(iteration);
+    let mut clusters = view::failure_clusters(iteration);
+    view::put_code_first(&mut clusters, CAUSES);
     if clusters.is_empty() {
         return String::new();
     }

@@ -17,8 +17,7 @@ pub(super) struct AlikeLines {
     iteration: u32,
     told: usize,
     shapes: HashMap<u64, usize>,
-    /// By the word of their lines: names of steps that went as in the
-    /// iteration before, and how many were too many.
+    /// By the word of their lines.
     rest: BTreeMap<&'static str, Rest>,
     /// What was said of a step, by the step, in this iteration and in the one
     /// before.
@@ -26,11 +25,13 @@ pub(super) struct AlikeLines {
     said_before: HashMap<String, u64>,
 }
 
-/// What stands behind a word of the lines that were not told.
+/// What stands behind a word of the lines that were not told: names of steps.
 #[derive(Debug, Default)]
 pub(super) struct Rest {
+    /// They went as in the iteration before.
     pub(super) as_before: Vec<String>,
-    pub(super) too_many: usize,
+    /// Others are told in their place.
+    pub(super) too_many: Vec<String>,
 }
 
 impl AlikeLines {
@@ -66,7 +67,8 @@ impl AlikeLines {
         if tells {
             self.told += 1;
         } else {
-            self.rest.entry(word).or_default().too_many += 1;
+            let rest = self.rest.entry(word).or_default();
+            rest.too_many.push(step.to_owned());
         }
         tells
     }
@@ -100,7 +102,8 @@ mod tests {
         assert!(lines.tells("FAIL", "m/other", "no such tool"));
         assert!(lines.tells("HELD", "m/held", "got \"v1\""));
         let rest = lines.take_rest();
-        assert_eq!(rest["FAIL"].too_many, 295);
+        assert_eq!(rest["FAIL"].too_many.len(), 295);
+        assert_eq!(rest["FAIL"].too_many[0], "m/s5");
         assert!(!rest.contains_key("HELD"));
 
         lines.begin(2);
@@ -123,6 +126,6 @@ mod tests {
         };
         let told = (0..1000).filter(|n| lines.tells("FAIL", &letters(*n), &letters(*n)));
         assert_eq!(told.count(), 60);
-        assert_eq!(lines.take_rest()["FAIL"].too_many, 940);
+        assert_eq!(lines.take_rest()["FAIL"].too_many.len(), 940);
     }
 }

@@ -2,7 +2,7 @@
 //! type next, told as one colleague tells another. Deterministic.
 
 use super::help_cases::{Lookup, cases, sightings_by_cause};
-use super::help_problem::problem;
+use super::help_problem::{Case, problem};
 use super::loop_limit::LoopLimit;
 use super::proofs::Proof;
 use super::reason::NAMED;
@@ -107,13 +107,14 @@ pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>)
     if let Some((last, before)) = iterations.split_last() {
         let lookup = Lookup::of(iterations, context.plan);
         let sightings = sightings_by_cause(iterations);
-        for case in cases(last, before, context.proofs) {
-            // What was known is nobody's to mend now.
-            if case.failure.known.is_none() {
-                to_blame = to_blame.max(Blamed::by(case.failure));
-                if case.failure.diagnosis.standing == Some(Standing::NeverPassed) {
-                    doubtful.extend(sightings.of(&case));
-                }
+        let mut cases = cases(last, before, context.proofs);
+        // Where not all are shown, those that decide the exit code are.
+        cases.sort_by_key(|case| Blamed::of(case) == Blamed::Nobody);
+        for case in cases {
+            to_blame = to_blame.max(Blamed::of(&case));
+            let is_known = case.failure.known.is_some();
+            if !is_known && case.failure.diagnosis.standing == Some(Standing::NeverPassed) {
+                doubtful.extend(sightings.of(&case));
             }
             problems.push(problem(&case, &lookup, context));
         }
@@ -151,8 +152,11 @@ enum Blamed {
 }
 
 impl Blamed {
-    fn by(failure: &FailureReport) -> Self {
+    /// What was known is nobody's to mend now.
+    fn of(case: &Case<'_>) -> Self {
+        let failure = case.failure;
         match (failure.diagnosis.side, failure.diagnosis.standing) {
+            _ if failure.known.is_some() => Self::Nobody,
             (Side::Test, _) => Self::Nobody,
             (Side::Code, Some(Standing::NeverPassed)) => Self::CodeOrPlan,
             (Side::Code, Some(Standing::PassedBefore)) => Self::CodeThatPassed,

@@ -47,6 +47,8 @@ fn whatever_a_refinement_breaks_the_proof_stands() {
         assert_eq!(of_code.step.as_deref(), Some("read"));
         assert!(of_code.what.contains("nothing passed there since"));
         assert_eq!(help.problems.len(), 2, "{:#?}", help.problems);
+        // The exit code is its, so it is told first.
+        assert_eq!(help.problems[0], *of_code, "{:#?}", help.problems);
     }
 }
 
