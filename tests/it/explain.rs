@@ -145,6 +145,31 @@ fn a_run_s_results_alone_tell_what_a_fingerprint_was_made_of() {
     assert!(sum.contains("not kept"), "{sum}");
 }
 
+#[test]
+fn what_is_said_of_a_cause_is_what_the_run_came_to() {
+    let plan = "version: 1\nservers: { s: { command: jelly, args: [mock] } }\nsteps:\n  \
+                - { id: sum, tool: add, args: { a: 1, b: 2 }, expect: { text: { equals: \"4\" } } }\n";
+    let project = Project::with(plan);
+    let run = project.run(&["--no-history"]);
+    run.ends(1, "code_failure");
+    let diagnosis = run.last().failure("sum")["diagnosis"].clone();
+    assert_eq!(
+        run.iteration(1).failure("sum")["diagnosis"]["ambiguous"],
+        true
+    );
+    let print = diagnosis["fingerprint"].as_str().unwrap();
+    let args = ["explain", "--no-history", "--format", "json", print];
+    let known: Value = serde_json::from_str(&good(project.jelly(&args).output())).unwrap();
+    let known = &known["fingerprint"];
+    for key in ["side", "root_cause", "rule", "evidence", "advice"] {
+        assert_eq!(known[key], diagnosis[key], "{key}: {known:#}");
+    }
+    assert_eq!(known["side"], "code", "{known:#}");
+    assert_eq!(known["ambiguous"], Value::Null, "{known:#}");
+    let text = good(project.jelly(&["explain", "--no-history", print]).output());
+    assert!(text.contains("the code under test"), "{text}");
+}
+
 /// Without the times, which differ from run to run.
 fn mask(text: &str) -> String {
     regex::Regex::new(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ")

@@ -9,7 +9,7 @@ use crate::cli::refusal::Refusal;
 use crate::cli::results::read_results;
 use crate::cli::rules::{Rules, find_rules};
 use crate::cli::settings::{World, inherited_secrets};
-use jelly_base::model::{Diagnosis, Failure, FailureReport, Template};
+use jelly_base::model::{Diagnosis, Failure, FailureReport, RunReport, Side, Template};
 use jelly_base::text::redact::{Redactor, mask_text};
 use jelly_triage::engine::fingerprints;
 use jelly_triage::history::{Past, PastCause, PastScope, TestName};
@@ -153,16 +153,16 @@ impl Sources {
 
     fn read_results(&mut self, input: impl BufRead, shown: &str) -> Result<(), String> {
         let reports = read_results(input)?;
-        for report in reports {
-            let failures = report.iterations.iter().flat_map(|i| &i.failures);
-            for failure in failures {
-                let test = TestName::new(
-                    &report.plan.name,
-                    failure.server.as_deref().unwrap_or_default(),
-                    failure.step.as_deref().unwrap_or("(start)"),
-                );
-                self.add(&failure.diagnosis, template_of(failure), test, shown);
-            }
+        let mut seen: Vec<ToldFailure<'_>> = reports.iter().flat_map(told_failures).collect();
+        // The first says what is known of a cause.
+        seen.sort_by_key(|seen| (!seen.is_latest, seen.failure.diagnosis.side != Side::Code));
+        for ToldFailure { plan, failure, .. } in seen {
+            let test = TestName::new(
+                plan,
+                failure.server.as_deref().unwrap_or_default(),
+                failure.step.as_deref().unwrap_or("(start)"),
+            );
+            self.add(&failure.diagnosis, template_of(failure), test, shown);
         }
         Ok(())
     }
@@ -201,6 +201,31 @@ impl Sources {
             diagnosis.fingerprint.clone(),
         );
     }
+}
+
+/// A failure of a run.
+struct ToldFailure<'r> {
+    plan: &'r str,
+    failure: &'r FailureReport,
+    /// No later iteration has one of its cause: what an earlier one held to be
+    /// open was decided by then.
+    is_latest: bool,
+}
+
+fn told_failures(report: &RunReport) -> Vec<ToldFailure<'_>> {
+    let mut later: BTreeSet<&str> = BTreeSet::new();
+    let mut seen = Vec::new();
+    for iteration in report.iterations.iter().rev() {
+        let failures = iteration.failures.iter();
+        seen.extend(failures.map(|failure| ToldFailure {
+            plan: &report.plan.name,
+            failure,
+            is_latest: !later.contains(failure.diagnosis.fingerprint.as_str()),
+        }));
+        let failures = iteration.failures.iter();
+        later.extend(failures.map(|failure| failure.diagnosis.fingerprint.as_str()));
+    }
+    seen
 }
 
 /// What the fingerprint of a live failure was made of. A report does not keep
