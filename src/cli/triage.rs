@@ -197,11 +197,13 @@ impl TriageCall<'_> {
             ..tools
         };
         let mut parts = self.read(&sources, tools);
-        let merged = triages.iter();
-        parts.extend(merged.flat_map(|source| {
+        let merged = triages.iter().flat_map(|source| {
             let origin = self.history.as_ref().map(OpenHistory::origin);
             merged::read_triage(source, self.redactor, origin)
-        }));
+        });
+        let mut merged: Vec<ReportPart> = merged.collect();
+        survey::set_aside_retold(&mut merged, &parts);
+        parts.extend(merged);
         for part in &mut parts {
             let identity = part.summary.identity.as_deref().unwrap_or_default();
             if let Some(path) = copies.get(identity) {

@@ -331,7 +331,8 @@ fn triages_of_many_jobs_make_one() {
     let merged = project
         .jelly(&["triage", "one.json", "two.json", "--format", "json"])
         .output();
-    assert_eq!(merged.code, whole.code, "{}", merged.stderr);
+    let whole_code = whole.code;
+    assert_eq!(merged.code, whole_code, "{}", merged.stderr);
     let [whole, merged] =
         [&whole, &merged].map(|ended| serde_json::from_str::<Value>(&ended.stdout).unwrap());
     for part in ["verdict", "health", "clusters"] {
@@ -339,6 +340,20 @@ fn triages_of_many_jobs_make_one() {
     }
     assert_eq!(merged["failures"].as_array().unwrap().len(), 2);
     assert_eq!(merged["reports"][0]["path"], "one.json: one/junit.xml");
+
+    // What lies here itself is counted once, whatever else is known of it.
+    for args in [
+        &["one.json", "one/junit.xml", "two.json"][..],
+        &["one.json", "two.json", "two/junit.xml"][..],
+        &["one.json", "one/junit.xml", "two.json", "two/junit.xml"][..],
+    ] {
+        let args = [&["triage"], args, &["--format", "json"]].concat();
+        let both = project.jelly(&args).output();
+        assert_eq!(both.code, whole_code, "{args:?}: {}", both.stderr);
+        let both: Value = serde_json::from_str(&both.stdout).unwrap();
+        assert_eq!(both["health"], whole["health"], "{args:?}");
+        assert_eq!(both["failures"].as_array().unwrap().len(), 2, "{args:?}");
+    }
 
     // One that is cut is no smaller result.
     let cut = project.read("two.json");

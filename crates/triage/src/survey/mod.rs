@@ -67,7 +67,7 @@ pub use mentions::Mentions;
 pub use read::{Input, ReportSource, Tools, open, read_all, read_one, written_at};
 pub use record_key::record_key;
 pub use rerun::Hint;
-pub use written::parts_of;
+pub use written::{parts_of, set_aside_retold};
 
 #[cfg(test)]
 mod answers_tests;

@@ -1,9 +1,9 @@
 //! A triage that was printed as JSON → parts of another account.
 //!
-//! Main function: [`parts_of`].
+//! Main functions: [`parts_of`], [`set_aside_retold`].
 
 use super::account::ReportPart;
-use jelly_base::model::{Failures, TriageReport};
+use jelly_base::model::{Failures, ReportSummary, TriageReport, TriagedFailure};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
@@ -23,27 +23,20 @@ pub fn parts_of(triage: &TriageReport, name: &str) -> Vec<ReportPart> {
     reports
         .map(|summary| {
             let path = format!("{name}: {}", summary.path);
+            let own = triage.failures.to_owned_iter();
+            let own: Vec<TriagedFailure> = own.filter(|f| f.report == summary.path).collect();
+            let identity = printed_identity(summary, own.iter());
             let mut failures = Failures::default();
-            let mut hash = Sha256::new();
-            // A summary has no value that JSON can't hold.
-            hash.update(serde_json::to_vec(summary).unwrap_or_default());
-            for mut failure in triage.failures.to_owned_iter() {
-                if failure.report == summary.path {
-                    hash.update(serde_json::to_vec(&failure).unwrap_or_default());
-                    failure.report.clone_from(&path);
-                    // Of the runs that this account is compared with.
-                    failure.history = None;
-                    failure.pre_existing = None;
-                    failures.push(failure);
-                }
+            for mut failure in own {
+                failure.report.clone_from(&path);
+                // Of the runs that this account is compared with.
+                failure.history = None;
+                failure.pre_existing = None;
+                failures.push(failure);
             }
-            let digest = hash.finalize();
-            let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
             let mut summary = summary.clone();
             summary.path = path;
-            // Reports without a case tell no run.
-            let has_cases = summary.tests > 0 || summary.suite_errors > 0;
-            summary.identity = has_cases.then_some(digest);
+            summary.identity = identity;
             ReportPart {
                 summary,
                 failures,
@@ -52,4 +45,75 @@ pub fn parts_of(triage: &TriageReport, name: &str) -> Vec<ReportPart> {
             }
         })
         .collect()
+}
+
+/// Of parts that a triage brings along, those of reports that are among the others
+/// themselves: counted once, where more is known of them.
+pub fn set_aside_retold(retold: &mut [ReportPart], others: &[ReportPart]) {
+    let of_part = |part: &ReportPart| {
+        let failures: Vec<TriagedFailure> = part.failures.to_owned_iter().collect();
+        let identity = printed_identity(&part.summary, failures.iter())?;
+        Some((identity, part.summary.path.clone()))
+    };
+    let paths: HashMap<String, String> = match retold.is_empty() {
+        true => HashMap::new(),
+        false => others.iter().filter_map(of_part).collect(),
+    };
+    for part in retold {
+        let identity = part.summary.identity.as_ref();
+        if let Some(path) = identity.and_then(|identity| paths.get(identity)) {
+            let mut summary = std::mem::take(&mut part.summary);
+            summary.same_as = Some(path.clone());
+            summary.identity = None;
+            summary.record_key = None;
+            *part = ReportPart {
+                summary,
+                ..ReportPart::default()
+            };
+        }
+    }
+}
+
+/// Equal for what two triages print of one report, whatever else they know: the
+/// runs that they compare it with, and what explains its failures. None for a report
+/// without a case: it tells no run.
+fn printed_identity<'f>(
+    summary: &ReportSummary,
+    failures: impl Iterator<Item = &'f TriagedFailure>,
+) -> Option<String> {
+    if summary.tests == 0 && summary.suite_errors == 0 {
+        return None;
+    }
+    let summary = ReportSummary {
+        warnings: Vec::new(),
+        ..summary.clone()
+    };
+    let told = |failure: &TriagedFailure| {
+        let TriagedFailure {
+            report: _,
+            suite,
+            classname,
+            name,
+            file,
+            line,
+            status,
+            message,
+            pre_existing: _,
+            diagnosis,
+            history: _,
+        } = failure;
+        let test = (suite, classname, name, file, line);
+        let failed = (status, message, &diagnosis.test_fingerprint);
+        serde_json::to_vec(&(test, failed)).unwrap_or_default()
+    };
+    let mut told: Vec<Vec<u8>> = failures.map(told).collect();
+    told.sort_unstable();
+    let mut hash = Sha256::new();
+    // A summary has no value that JSON can't hold.
+    hash.update(serde_json::to_vec(&summary).unwrap_or_default());
+    for failure in told {
+        hash.update(failure);
+    }
+    let digest = hash.finalize();
+    Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }
