@@ -9,13 +9,15 @@ mod tests;
 use super::out::{print_in, say, unless_unsaid};
 use super::overwrite::kept_file;
 use super::refusal::Refusal;
+use super::target::Target;
 use crate::cli::args::SchemaArgs;
 use jelly_base::model::ExitCode;
 use jelly_base::text::{Notation, did_you_mean};
 use serde::Deserialize;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 
 macro_rules! published {
     ($($name:literal,)*) => {
@@ -70,7 +72,7 @@ const SCHEMAS: &[(&str, &str)] = published![
 pub const PLAN_SCHEMA: &str = SCHEMAS[0].1;
 
 /// Prints a schema, or what schemas there are. Exit code 2 for a name that
-/// none has, and for a folder that can't be written.
+/// none has, and for what is no folder; 3 for a folder that can't be written.
 pub fn schema(args: &SchemaArgs) -> Result<ExitCode, Refusal> {
     if let Some(folder) = &args.write {
         return write_all(folder);
@@ -123,15 +125,44 @@ fn write_all(folder: &Path) -> Result<ExitCode, Refusal> {
     }
     let written = fs::create_dir_all(folder).map_err(|error| (folder.to_owned(), error));
     let written = written.and_then(|()| {
-        SCHEMAS.iter().try_for_each(|(name, text)| {
-            let path = folder.join(format!("{name}.json"));
-            fs::write(&path, text).map_err(|error| (path, error))
-        })
+        // None appears where one does not fit.
+        let targets: Vec<(PathBuf, Target)> = SCHEMAS
+            .iter()
+            .map(|(name, text)| {
+                let path = folder.join(format!("{name}.json"));
+                match whole(&path, text) {
+                    Ok(target) => Ok((path, target)),
+                    Err(error) => Err((path, error)),
+                }
+            })
+            .collect::<Result<_, _>>()?;
+        targets
+            .into_iter()
+            .try_for_each(|(path, target)| target.finish().map_err(|error| (path, error)))
     });
-    written.map(|()| ExitCode::Passed).map_err(|(path, error)| {
-        Refusal::invalid(format!(
-            "error: failed to write {}: {error}\nhelp: name a folder that can be written",
-            path.display()
-        ))
-    })
+    written
+        .map(|()| ExitCode::Passed)
+        .map_err(|(path, error)| unwritten(&path, &error))
+}
+
+/// The text on the disk, and not yet under its name.
+fn whole(path: &Path, text: &str) -> io::Result<Target> {
+    let mut target = Target::open(Some(path), Some(Notation::Json))?;
+    target.write_all(text.as_bytes())?;
+    target.flush()?;
+    Ok(target)
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> Refusal {
+    let text = format!(
+        "error: failed to write {}: {error}\nhelp: name a folder that can be written",
+        path.display()
+    );
+    match error.kind() {
+        // What was typed is no folder; else the disk does not take it.
+        io::ErrorKind::NotADirectory
+        | io::ErrorKind::AlreadyExists
+        | io::ErrorKind::IsADirectory => Refusal::invalid(text),
+        _ => Refusal::needs_help(text),
+    }
 }

@@ -1069,6 +1069,8 @@ fn what_can_not_be_printed_is_said_and_never_green() {
     for args in [
         &["schema", "plan"][..],
         &["config"],
+        &["rules", "list"],
+        &["rules", "list", "--format", "json"],
         &["completions", "bash"],
         &["doctor", "--format", "json", "mcp.json"],
         &["run", "plan.yaml"],

@@ -157,6 +157,15 @@ fn the_names_are_listed_and_a_wrong_one_is_told_the_right_one() {
         .output();
     assert_eq!(refused.code, Some(2));
     assert!(refused.stderr.contains("/dev/null/x"), "{}", refused.stderr);
+    // The disk takes so much of a file: none of them appears.
+    let limited = r#"ulimit -f 4; exec "$0" "$@""#;
+    let full = project
+        .wrapped("bash", &["-c", limited])
+        .args(&["schema", "--write", "schemas"])
+        .output();
+    assert_eq!(full.code, Some(3), "{}", full.stderr);
+    assert!(full.stderr.contains("failed to write"), "{}", full.stderr);
+    assert!(files(&project.path("schemas"), "json").is_empty());
 }
 
 #[test]

@@ -106,7 +106,7 @@ pub fn add(args: &KnownAddArgs, world: &World) -> Result<ExitCode, Refusal> {
         return Err(by_hand());
     }
     replace(&path, &text).map_err(|error| {
-        Refusal::invalid(format!(
+        Refusal::needs_help(format!(
             "error: failed to write {}: {error}",
             path.display()
         ))

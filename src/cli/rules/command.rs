@@ -45,7 +45,7 @@ pub fn rules(args: &RulesArgs, world: &World) -> Result<ExitCode, Refusal> {
 }
 
 fn unwritten(error: &io::Error) -> Refusal {
-    Refusal::invalid(format!("error: failed to write to stdout: {error}"))
+    Refusal::needs_help(format!("error: failed to write to stdout: {error}"))
 }
 
 /// Prints what a command shows, which is good then.
