@@ -9,12 +9,14 @@ use super::runtime::{unless_interrupted, with_runtime};
 use super::settings::World;
 use super::tool_arguments::typed_arguments;
 use crate::cli::args::{CallArgs, Format};
-use jelly_base::model::{CallReport, Diagnosis, ExitCode, Failure, SCHEMA_VERSION, Side, ToolInfo};
+use jelly_base::model::{
+    CallReport, Diagnosis, ExitCode, Failure, Fix, Outcome, SCHEMA_VERSION, Side, ToolInfo,
+};
 use jelly_base::text::redact::{Redactor, secrets_in_variable};
 use jelly_base::text::{capitalised, did_you_mean, json_type, one_line, sanitize};
 use jelly_harness::exec::{OpenServer, ToolCall};
 use jelly_setup::init::{Observation, Observed, observed_step, server_name};
-use jelly_triage::engine::Engine;
+use jelly_triage::engine::{Audience, Engine};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -32,6 +34,12 @@ struct Done {
     server_name: Option<String>,
 }
 
+/// Why there is no call.
+enum Undone {
+    NotReady(Box<Failure>),
+    Refused(Refusal),
+}
+
 /// Calls a tool.
 pub fn call(args: &CallArgs, world: &World) -> Result<ExitCode, Refusal> {
     with_runtime(&args.ask.own_rules, world, async |context| {
@@ -44,11 +52,15 @@ pub fn call(args: &CallArgs, world: &World) -> Result<ExitCode, Refusal> {
             given.flat_map(|(name, value)| secrets_in_variable(name.trim_end_matches(':'), value));
         redactor.learn(secrets.map(|found| (found.name, found.value)));
         let engine: &Engine = &context.rules;
-        let work = done(&named, args, (engine, world, &redactor));
-        let done = unless_interrupted(&context.interrupt, work).await?;
-        let done = done.map_err(|refusal| refusal.redacted(&redactor))?;
+        let around = (engine, world, &redactor);
+        let work = done(&named, args, (world, &redactor));
+        let done = match unless_interrupted(&context.interrupt, work).await? {
+            Ok(done) => done,
+            Err(Undone::NotReady(failure)) => return not_ready(&named, args, &failure, around),
+            Err(Undone::Refused(refusal)) => return Err(refusal.redacted(&redactor)),
+        };
         let failure = done.call.failure.as_deref();
-        let diagnosis = failure.map(|failure| engine.diagnose(failure));
+        let diagnosis = failure.map(|failure| diagnosed(failure, args, engine));
         let code = code_of(failure, diagnosis.as_ref());
         if args.as_step {
             return as_step(&named, args, &done, diagnosis.as_ref(), code, &redactor);
@@ -64,23 +76,18 @@ pub fn call(args: &CallArgs, world: &World) -> Result<ExitCode, Refusal> {
 async fn done(
     named: &NamedServer,
     args: &CallArgs,
-    around: (&Engine, &World, &Redactor),
-) -> Result<Done, Refusal> {
-    let (_, world, redactor) = around;
+    (world, redactor): (&World, &Redactor),
+) -> Result<Done, Undone> {
     let launch = named.launch(args.ask.server.timeout, redactor);
-    let mut words = vec!["jelly", "call", args.tool.as_str()];
-    words.extend(args.arguments.iter().map(String::as_str));
     let busy = Busy::waiting(world);
     busy.begin_server(&named.name, "starting", redactor);
-    let server = OpenServer::start(&launch)
-        .await
-        .map_err(|failure| named.not_ready(&failure, around, &words))?;
+    let server = OpenServer::start(&launch).await.map_err(Undone::NotReady)?;
     let asked = prepared(server.session().tools(), args, world);
     let (arguments, schema) = match asked {
         Ok(asked) => asked,
         Err(refusal) => {
             server.stop(GRACE).await;
-            return Err(refusal);
+            return Err(Undone::Refused(refusal));
         }
     };
     let texts = arguments
@@ -106,6 +113,60 @@ async fn done(
         call,
         server_name,
     })
+}
+
+/// Of a server that did not start: what is wrong, for people on stderr, and as it was
+/// asked for on stdout.
+fn not_ready(
+    named: &NamedServer,
+    args: &CallArgs,
+    failure: &Failure,
+    around: (&Engine, &World, &Redactor),
+) -> Result<ExitCode, Refusal> {
+    let mut words = vec!["jelly", "call", args.tool.as_str()];
+    words.extend(args.arguments.iter().map(String::as_str));
+    let refusal = named.not_ready(failure, around, &words);
+    match args.format {
+        Format::Human => Err(refusal),
+        Format::Json => {
+            let checkup = named.checkup(failure, around, &words);
+            let code = refusal.tell();
+            let report = CallReport {
+                schema_version: SCHEMA_VERSION,
+                exit_code: code.code(),
+                server: named.name.clone(),
+                tool: args.tool.clone(),
+                // None were sent.
+                arguments: json!({}),
+                duration_ms: 0,
+                result: None,
+                error: None,
+                message: checkup.message,
+                diagnosis: checkup.diagnosis,
+            };
+            let mut report = json!(report);
+            // Commands to paste hold what was typed.
+            let (_, _, redactor) = around;
+            redactor.redact_json(&mut report);
+            say_json(&report, code)
+        }
+    }
+}
+
+/// What triage says of a call, in the words of who typed it: it is no step, and there
+/// need not be a plan.
+fn diagnosed(failure: &Failure, args: &CallArgs, engine: &Engine) -> Diagnosis {
+    let is_late = failure.outcome == Some(Outcome::Timeout);
+    let audience = match args.ask.server.source.place.plan.is_some() && !is_late {
+        true => Audience::Plan,
+        false => Audience::Configuration,
+    };
+    let mut diagnosis = engine.diagnose_for(failure, audience);
+    if is_late {
+        let longer = "If the work takes that long, give it more time with `--call-timeout`.";
+        diagnosis.advice.fix.insert(0, Fix::from(longer));
+    }
+    diagnosis
 }
 
 /// The arguments, and the schema of the output, of the tool that is meant.

@@ -119,6 +119,43 @@ fn an_answer_is_printed_and_each_end_has_its_exit_code() {
 }
 
 #[test]
+fn a_call_that_is_late_is_advised_as_a_call() {
+    let project = project();
+    let args = ["greet", "name=x", "--call-timeout", "1s"];
+    let ended = call(&project, &args, &["--fault", "hang@call"]);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    for said in ["with `--call-timeout`", "See what it waits for"] {
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    }
+    for of_a_plan in ["the step", "total_timeout"] {
+        assert!(!ended.stderr.contains(of_a_plan), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_server_that_does_not_start_has_its_label_as_json_too() {
+    let project = project();
+    let args = ["greet", "name=x", "--format", "json"];
+    for fault in ["exit@handshake=3", "exit"] {
+        let ended = call(&project, &args, &["--fault", fault]);
+        assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+        let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+        assert_eq!(told["exit_code"], 3, "{told:#}");
+        assert_eq!(told["tool"], "greet", "{told:#}");
+        let diagnosis = &told["diagnosis"];
+        assert_eq!(diagnosis["side"], "test", "{told:#}");
+        let cause = diagnosis["root_cause"].as_str().unwrap();
+        let said = format!("could not be started ({cause})");
+        assert!(ended.stderr.contains(&said), "{}", ended.stderr);
+    }
+    let typed = ["call", "greet", "--format", "json", "--", "no-such-command"];
+    let ended = project.jelly(&typed).output();
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(told["diagnosis"]["root_cause"], "command_not_found");
+}
+
+#[test]
 fn a_call_as_a_step_passes_in_a_plan() {
     let project = project();
     let mut steps = String::new();

@@ -38,7 +38,8 @@ impl NamedServer {
         Refusal::needs_help(not_started(&checkup, world)).redacted(redactor)
     }
 
-    fn checkup(
+    /// The same for programs; commands to paste hold what was typed.
+    pub fn checkup(
         &self,
         failure: &Failure,
         (engine, world, redactor): (&Engine, &World, &Redactor),
