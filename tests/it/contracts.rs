@@ -278,6 +278,11 @@ fn what_can_not_be_compared_is_refused() {
             "keep.txt:1:",
         ),
         (
+            &["tools", "lock", "-o", "keep.txt", "--plan", "plan.yaml"],
+            2,
+            "help: the file is kept; name another one by --output",
+        ),
+        (
             &["tools", "lock", "--", "no-such-command-of-jelly"],
             3,
             "(command_not_found)",

@@ -83,7 +83,7 @@ pub struct Cli {
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,
 
-    /// The profile of jelly.yaml to use [env: JELLY_PROFILE] [default: ci where CI is set, else local]
+    /// The profile of jelly.yaml to use [env: JELLY_PROFILE] [default: ci where CI is set, else local; none without a jelly.yaml]
     #[arg(long, global = true, value_name = "NAME")]
     pub profile: Option<String>,
 }

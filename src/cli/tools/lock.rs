@@ -34,7 +34,7 @@ pub fn lock(args: &LockArgs, world: &World) -> Result<ExitCode, Refusal> {
     }
     // Nothing that is no lock is written over.
     let before = match !is_stdout && path.exists() {
-        true => Some(read_lock(&path)?),
+        true => Some(read_lock(&path).map_err(kept)?),
         false => None,
     };
     with_runtime(&args.ask.own_rules, world, async |context| {
@@ -77,6 +77,17 @@ pub fn lock(args: &LockArgs, world: &World) -> Result<ExitCode, Refusal> {
             ))
         })?;
         say(told(args, before.as_ref(), &lock), ExitCode::Passed)
+    })
+}
+
+/// What would be written over is no lock.
+fn kept(refusal: Refusal) -> Refusal {
+    let what = refusal.parts().map(|(what, _)| what.to_owned());
+    what.map_or(refusal, |what| {
+        Refusal::with_help(
+            what,
+            "the file is kept; name another one by --output, or delete it if it may be replaced",
+        )
     })
 }
 

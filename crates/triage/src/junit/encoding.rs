@@ -53,6 +53,12 @@ impl<'r> Utf8Pieces<'r> {
         }
     }
 
+    /// What came out is byte for byte what was read, but for a byte order mark.
+    pub(super) fn is_as_it_was(&self) -> bool {
+        let is_decoded = matches!(self.way, Way::Decoder(_));
+        !is_decoded && self.invalid == 0
+    }
+
     /// Appends the next piece to `out`; nothing at the end of the input.
     pub(super) fn next(&mut self, out: &mut String) -> io::Result<()> {
         if matches!(self.way, Way::Unknown) {

@@ -228,12 +228,19 @@ fn read_xml(
     let (line, byte) = source.end();
     if let Some(stop) = stop {
         let line = source.line();
-        machine.broken(|| format!("{stop} (line {line}; read up to byte {byte})"));
         source.run_out();
+        machine.broken(|| match source.counts_its_bytes() {
+            true => format!("{stop} (line {line}; read up to byte {byte})"),
+            false => format!("{stop} (line {line})"),
+        });
     } else if let Some(open) = machine.innermost() {
         let open = open.to_owned();
         machine.broken(|| {
-            format!("it ends within `<{open}>`, in line {line} (byte {byte}): it was cut off")
+            let byte = match source.counts_its_bytes() {
+                true => format!(" (byte {byte})"),
+                false => String::new(),
+            };
+            format!("it ends within `<{open}>`, in line {line}{byte}: it was cut off")
         });
     }
     finish(&source, machine)

@@ -134,6 +134,11 @@ impl<'r> BoundedSource<'r> {
         )
     }
 
+    /// The bytes that are counted are those of the report, as far as it was read.
+    pub(super) fn counts_its_bytes(&self) -> bool {
+        self.text.is_as_it_was()
+    }
+
     /// Reads what is left and keeps nothing of it: what is said of the bytes
     /// is said of all of them, however far the parser came and whatever it
     /// was handed at a time.
