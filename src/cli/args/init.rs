@@ -26,7 +26,7 @@ Nothing that may be destructive is called without --call TOOL or --call-all.
 
 Exit codes:
   2  invalid input, a missing value, or the plan already exists
-  3  the server could not be started, or its plan does not pass; nothing is written
+  3  the server could not be started, or its plan does not pass: none is written for it
   0  the plan was written, and it passed"
 )]
 pub struct InitArgs {
