@@ -798,32 +798,100 @@ fn nothing_is_left_whoever_is_killed() {
     }
 }
 
+/// One that raises what the argument `mode` of a call names, in the call.
+const RAISES: &str = r#"import json, os, socket, sys
+def answer(message, result):
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    method = message.get("method")
+    if method == "initialize":
+        answer(message, {"protocolVersion": message["params"]["protocolVersion"],
+            "capabilities": {"tools": {}}, "serverInfo": {"name": "raises", "version": "1"}})
+    elif method == "tools/list":
+        answer(message, {"tools": [{"name": "t", "inputSchema":
+            {"type": "object", "properties": {"mode": {"type": "string"}}}}]})
+    elif method == "tools/call":
+        mode = message["params"]["arguments"]["mode"]
+        if mode == "json": json.loads("<html>")
+        if mode == "variable": os.environ["NOPE_KEY"]
+        if mode == "connection": socket.create_connection(("127.0.0.1", 1))
+        if mode == "module": import not_there
+        if mode == "disk": raise OSError(28, "No space left on device")
+        if mode == "file": open("/nope/data.json")
+        1 / 0
+    elif "id" in message:
+        error = {"code": -32601, "message": "no such method"}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}), flush=True)
+"#;
+
 #[test]
-fn a_death_in_a_call_is_told_with_the_cause_that_lies_outside() {
+fn a_death_in_a_call_has_the_label_of_jelly_call_whatever_it_died_of() {
     let project = Project::empty();
-    let server = python_server(
-        &project,
-        "dies.py",
-        r#"
-if method == "initialize": opened(message)
-elif method == "tools/call": sys.exit(message["params"]["arguments"]["says"])"#,
-    );
-    for (says, cause) in [
-        ("OSError: [Errno 28] No space left on device", "disk_full"),
-        (
-            "ConnectionRefusedError: [Errno 111] connect ECONNREFUSED 127.0.0.1:5432",
-            "connection_refused",
-        ),
-        ("KeyError: 'API_KEY'", "missing_env_var"),
-        ("ZeroDivisionError: division by zero", "crashed_during_call"),
+    project.write("raises.py", RAISES);
+    let server = project.at("raises.py");
+    for (mode, outside) in [
+        ("json", false),
+        ("variable", true),
+        ("connection", true),
+        ("module", true),
+        ("disk", true),
+        ("file", true),
+        ("zero", false),
     ] {
         let mut client = proxy(&project, &["--no-restart"], &["python3", &server]);
         client.open();
-        let told = client.call("t", json!({ "says": says }));
+        let told = client.call("t", json!({ "mode": mode }));
         let error = trouble(&told);
-        assert_eq!(error["data"]["error_type"], "died", "{told}");
-        assert_eq!(error["data"]["root_cause"], cause, "{says}: {told}");
+        let data = &error["data"];
+        assert_eq!(data["error_type"], "died", "{told}");
         client.close();
+        let mode_is = format!("mode={mode}");
+        let words: [&str; 8] = [
+            "call", "t", &mode_is, "--format", "json", "--", "python3", &server,
+        ];
+        let called = project.jelly(&words).output();
+        let called: Value = serde_json::from_str(&called.stdout).unwrap();
+        let diagnosis = &called["diagnosis"];
+        for field in ["root_cause", "side", "error_category", "retryable", "rule"] {
+            assert_eq!(data[field], diagnosis[field], "{mode}: {field}");
+        }
+        assert_eq!(data["root_cause"], "crashed_during_call", "{mode}");
+        assert_eq!(data["side"], "code", "{mode}");
+        assert!(data.get("ambiguous").is_none(), "{mode}");
+        // What lies outside of its code is still the first thing to put right.
+        let first = data["fix_instructions"][0].as_str().unwrap();
+        assert_eq!(first.contains("outside of its code"), outside, "{first}");
+    }
+}
+
+#[test]
+fn a_line_of_the_client_that_is_no_json_is_blamed_on_no_file() {
+    for is_open in [true, false] {
+        let project = Project::empty();
+        project.write("raises.py", RAISES);
+        let server = project.at("raises.py");
+        let mut client = proxy(&project, &["--no-restart"], &["python3", &server]);
+        if is_open {
+            client.open();
+            client.ask("tools/list", json!({}));
+        }
+        client.say("this is not JSON");
+        let told = client.ask("tools/list", json!({}));
+        let error = trouble(&told);
+        let message = error["message"].as_str().unwrap();
+        assert!(
+            message.contains("a line of the client that is not JSON"),
+            "{told}"
+        );
+        let data = &error["data"];
+        assert_ne!(data["root_cause"], "invalid_config", "{told}");
+        let ended = client.close();
+        assert!(
+            !ended.stderr.contains("quotes, indentation, brackets"),
+            "{}",
+            ended.stderr
+        );
     }
 }
 

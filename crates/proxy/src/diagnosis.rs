@@ -3,45 +3,27 @@
 //! Main function: [`trouble_of`].
 
 use super::trouble::Trouble;
-use jelly_base::mcp::INITIALIZE;
 use jelly_base::model::{
-    Diagnosis, ErrorCategory, Failure, Outcome, Phase, RequestFacts, Side, TROUBLE_MESSAGE_CHARS,
-    UpstreamContext, UpstreamErrorType, UpstreamTrouble,
+    Diagnosis, ErrorCategory, Failure, Phase, TROUBLE_MESSAGE_CHARS, UpstreamContext,
+    UpstreamErrorType, UpstreamTrouble,
 };
 use jelly_base::text::redact::show_text;
 use jelly_base::text::{capitalised, one_line, sanitize};
 use jelly_triage::engine::{Audience, Engine, pointed_to};
 
 /// Of a fix in the message.
-const FIX_CHARS: usize = 110;
+const FIX_CHARS: usize = 130;
 /// Of the server's own words.
 const SAID_CHARS: usize = 100;
-
-/// Lines of stderr that are of the death, and not of what went before.
-const LAST_LINES: usize = 40;
-
-/// Causes that a call brings about as well, by what it asks for: then they are
-/// no cause of the surroundings.
-const OF_CALLS: [&str; 3] = ["missing_file", "missing_directory", "permission_denied"];
 
 /// What the client is told of a failure.
 #[must_use]
 pub fn trouble_of(engine: &Engine, failure: &Failure, error_type: UpstreamErrorType) -> Trouble {
-    let surroundings = match error_type {
-        UpstreamErrorType::Died => diagnosis_of_surroundings(engine, failure),
-        _ => None,
-    };
-    let died = surroundings.is_some();
-    let diagnosis =
-        surroundings.unwrap_or_else(|| engine.diagnose_for(failure, Audience::Configuration));
+    let diagnosis = engine.diagnose_for(failure, Audience::Configuration);
     let clean = |text: &str| sanitize(text).into_owned();
     let place = pointed_to(failure, &diagnosis.root_cause);
     let advice = &diagnosis.advice;
     let what = clean(&sentence(&advice.what));
-    let what = match died {
-        true => format!("The server died in use. {what}"),
-        false => what,
-    };
     let why = clean(&sentence(&advice.why));
     let fixes: Vec<String> = advice.fix.iter().map(|fix| clean(&fix.line())).collect();
     let said = said(failure, &diagnosis, &[&what, &why]);
@@ -111,38 +93,6 @@ pub fn trouble_of_refusal(
     data.fix_instructions = vec![fix, "Then restart the server in the client.".to_owned()];
     data.error_context = context;
     trouble
-}
-
-/// What of its surroundings a server died of in use, where its last words say so.
-///
-/// For a test that is the server's fault: it must not die of a call. For who uses
-/// it, it is the same as at the start: what has to be done is done outside of it.
-fn diagnosis_of_surroundings(engine: &Engine, failure: &Failure) -> Option<Diagnosis> {
-    let exit = failure.exit.as_ref()?;
-    let stderr = failure.stderr.as_deref()?.trim_end();
-    if exit.signal.is_some() || exit.code.is_none_or(|code| code == 0) {
-        return None;
-    }
-    let mut feeds = stderr.rmatch_indices('\n').map(|(at, _)| at + 1);
-    let from = feeds.nth(LAST_LINES - 1).unwrap_or(0);
-    let as_at_the_start = Failure {
-        phase: Some(Phase::Handshake),
-        outcome: Some(Outcome::Eof),
-        message: None,
-        stderr: Some(stderr[from..].to_owned()),
-        request: Some(RequestFacts {
-            method: INITIALIZE.to_owned(),
-            params: None,
-            ..RequestFacts::default()
-        }),
-        ..failure.clone()
-    };
-    let found = engine.diagnose_for(&as_at_the_start, Audience::Configuration);
-    let is_outside = found.side == Side::Test
-        && !found.ambiguous
-        && found.error_category == Some(ErrorCategory::Infrastructure)
-        && !OF_CALLS.contains(&found.root_cause.as_str());
-    is_outside.then_some(found)
 }
 
 /// The first fix, with the command that it announces.
@@ -240,7 +190,7 @@ fn shortened(text: &str, chars: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::{first_fix, message, trouble_of};
-    use jelly_base::model::{Exit, Failure, Outcome, Phase, UpstreamErrorType};
+    use jelly_base::model::{Exit, Failure, Outcome, Phase, RequestFacts, Side, UpstreamErrorType};
     use jelly_triage::engine::Engine;
 
     #[test]
@@ -294,13 +244,18 @@ mod tests {
     }
 
     #[test]
-    fn a_death_in_use_is_told_with_its_cause_where_that_lies_outside() {
+    fn a_death_in_a_call_is_the_code_s_and_its_cause_outside_comes_first_among_the_fixes() {
         let told = |stderr: &str, exit: Exit| {
             let failure = Failure {
                 phase: Some(Phase::Call),
                 outcome: Some(Outcome::Eof),
                 exit: Some(exit),
                 stderr: Some(stderr.to_owned()),
+                request: Some(RequestFacts {
+                    method: "tools/call".to_owned(),
+                    params: None,
+                    ..RequestFacts::default()
+                }),
                 message: Some(
                     "the server exited with code 1 before it answered `tools/call`".to_owned(),
                 ),
@@ -308,54 +263,41 @@ mod tests {
             };
             trouble_of(Engine::builtin(), &failure, UpstreamErrorType::Died)
         };
-        let code = |code| Exit {
-            code: Some(code),
-            signal: None,
+        let trace = |raised: &str| {
+            format!("Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n{raised}\n")
         };
-        let far = format!(
-            "Error: connect ECONNREFUSED 127.0.0.1:5432\n{}TypeError: x is not a function\n",
-            "all is well\n".repeat(50)
-        );
-        for (stderr, root_cause) in [
+        for (raised, outside) in [
+            ("OSError: [Errno 28] No space left on device", true),
             (
-                "Error: ENOSPC: no space left on device, write\n",
-                "disk_full",
+                "ConnectionRefusedError: [Errno 111] Connection refused",
+                true,
             ),
+            ("ModuleNotFoundError: No module named 'nothere'", true),
             (
-                "Error: connect ECONNREFUSED 127.0.0.1:5432\n    at x (y.js:1:1)\n",
-                "connection_refused",
+                "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
+                false,
             ),
-            (
-                "Error: missing required environment variable API_KEY\n",
-                "missing_env_var",
-            ),
-            (
-                "ZeroDivisionError: division by zero\n",
-                "crashed_during_call",
-            ),
-            // What a call asked for may not be there.
-            (
-                "Error: ENOENT: no such file or directory, open '/data/x'\n",
-                "crashed_during_call",
-            ),
-            (&far, "crashed_during_call"),
+            ("ZeroDivisionError: division by zero", false),
         ] {
-            let told = told(stderr, code(1));
-            assert_eq!(told.data.root_cause, root_cause, "{}", told.message);
-            let names = told.message.starts_with("The server died in use. ");
-            assert_eq!(
-                names,
-                root_cause != "crashed_during_call",
-                "{}",
-                told.message
-            );
+            let code = Exit {
+                code: Some(1),
+                signal: None,
+            };
+            let told = told(&trace(raised), code);
+            let data = &told.data;
+            assert_eq!(data.root_cause, "crashed_during_call", "{raised}");
+            assert_eq!((data.side, data.ambiguous), (Some(Side::Code), false));
+            assert!(told.message.contains(raised), "{}", told.message);
+            let first = &data.fix_instructions[0];
+            let named = first.contains("something outside of its code");
+            assert_eq!(named, outside, "{first}");
         }
         let killed = Exit {
             code: None,
             signal: Some("SIGKILL".to_owned()),
         };
         let killed = told("Error: ENOSPC: no space left on device, write\n", killed);
-        assert_ne!(killed.data.root_cause, "disk_full");
+        assert!(killed.data.ambiguous || killed.data.side == Some(Side::Test));
     }
 
     #[test]

@@ -304,12 +304,22 @@ impl Proxy {
     }
 
     pub(super) fn failed(&mut self, failure: &Failure) {
-        let kind = match self.relay.is_ready() {
+        let trouble = self.told(failure, self.kind_of_end());
+        self.relay.gone(trouble, Instant::now());
+    }
+
+    /// It ended after a line of the client that is no JSON.
+    fn died_of_noise(&mut self, failure: &Failure) {
+        let trouble = trouble_of(&self.engine, failure, self.kind_of_end()).after_noise();
+        self.log(&trouble);
+        self.relay.gone(trouble, Instant::now());
+    }
+
+    fn kind_of_end(&self) -> UpstreamErrorType {
+        match self.relay.is_ready() {
             true => UpstreamErrorType::Died,
             false => UpstreamErrorType::StartupFailed,
-        };
-        let trouble = self.told(failure, kind);
-        self.relay.gone(trouble, Instant::now());
+        }
     }
 
     /// What the client is told of it, which stands in the log already.
@@ -470,7 +480,18 @@ impl Proxy {
         }
         let was_ready = self.relay.is_ready();
         let method = self.relay.asked_for();
-        let failure = upstream.ended(&self.settings, exit, was_ready, method);
+        let mut failure = upstream.ended(&self.settings, exit.clone(), was_ready, method);
+        let mut is_of_noise = exit.is_some() && self.relay.follows_noise();
+        if is_of_noise && !was_ready {
+            // At its start a server reads files too. What it could not read is the
+            // client's line only where it says nothing else that it lacks.
+            let kind = UpstreamErrorType::StartupFailed;
+            let found = trouble_of(&self.engine, &failure, kind).data.root_cause;
+            is_of_noise = found == "invalid_config";
+            if is_of_noise {
+                failure = upstream.ended(&self.settings, exit, true, None);
+            }
+        }
         let probed = self.relay.only_probed() && upstream.read_all();
         upstream.stop(GRACE).await;
         if probed {
@@ -483,7 +504,10 @@ impl Proxy {
             }
             return;
         }
-        self.failed(&failure);
+        match is_of_noise {
+            true => self.died_of_noise(&failure),
+            false => self.failed(&failure),
+        }
     }
 
     async fn due(&mut self) {

@@ -134,6 +134,8 @@ pub struct Relay<T = ()> {
     listening: Vec<(String, Vec<u8>)>,
     /// Those that are open and that the client knows to be taken.
     acknowledged: HashSet<String>,
+    /// The client has sent what is no JSON since the server said anything.
+    noise_sent: bool,
     /// The client has closed its end.
     closed: bool,
     wishes: VecDeque<Wish>,
@@ -185,6 +187,7 @@ impl<T: Tap> Relay<T> {
             restart_count: 0,
             mark: None,
             stood_in: false,
+            noise_sent: false,
             listening: Vec::new(),
             acknowledged: HashSet::new(),
             closed: false,
@@ -231,6 +234,13 @@ impl<T: Tap> Relay<T> {
     #[must_use]
     pub fn asked_for(&self) -> Option<&'static str> {
         self.pending.first().map(|asked| asked.method.name())
+    }
+
+    /// Whether the last that the server was given before it fell silent holds a line
+    /// of the client that is no JSON.
+    #[must_use]
+    pub fn follows_noise(&self) -> bool {
+        self.noise_sent
     }
 
     /// The client has closed its end: nothing is started any more.

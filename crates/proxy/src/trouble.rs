@@ -177,6 +177,21 @@ impl Trouble {
         self
     }
 
+    /// For a server that ended after a line of the client that is no JSON: what it could
+    /// not parse is that line, and no file.
+    #[must_use]
+    pub fn after_noise(mut self) -> Self {
+        const WHAT: &str = "The server ended after a line of the client that is not JSON.";
+        const FIX: &str = "Make sure that the client sends one JSON-RPC message on each line.";
+        self.message = one_line(
+            &format!("{WHAT} Fix: {FIX} What came of it: {}", self.message),
+            TROUBLE_MESSAGE_CHARS - 1,
+        );
+        self.data.details = format!("{WHAT} {}", self.data.details);
+        self.data.fix_instructions.insert(0, FIX.to_owned());
+        self
+    }
+
     /// The answer to the request with this id, as it was written.
     #[must_use]
     pub fn answer(&self, id: &str) -> String {

@@ -63,7 +63,12 @@ impl<T: Tap> Relay<T> {
                 }
             }
             // A server may have its own word for it.
-            Line::Other | Line::Noise => self.pass_to_server(line),
+            Line::Other => self.pass_to_server(line),
+            Line::Noise => {
+                let is_blank = line.trim_ascii().is_empty();
+                self.noise_sent |= !is_blank && self.state != State::Down;
+                self.pass_to_server(line);
+            }
         }
     }
 

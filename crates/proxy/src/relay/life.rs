@@ -152,6 +152,7 @@ impl<T: Tap> Relay<T> {
         self.opening_kept = None;
         self.take_questions_back();
         self.held.clear();
+        self.noise_sent = false;
         self.own.clear();
         self.server_era = None;
         self.probing = Probing::default();

@@ -52,6 +52,7 @@ impl<T: Tap> Relay<T> {
             Line::Other => true,
             Line::Noise => return false,
         };
+        self.noise_sent = false;
         self.tap.passed(Direction::Received, line);
         if passes {
             self.to_client.line(line);
