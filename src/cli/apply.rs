@@ -2,6 +2,7 @@
 
 use super::ask::{choose, yes_or_no};
 use super::out::stdout;
+use super::plan_files::is_stdin;
 use super::refusal::Refusal;
 use super::results::open_results;
 use super::run_secrets::secrets;
@@ -125,6 +126,12 @@ fn apply_one(
     let (Some(wanted), Some(original)) = (&report.plan.repaired_sha256, &report.plan.sha256) else {
         return say(&format!("{shown}: the run made no repairs to apply"));
     };
+    if is_stdin(Path::new(&report.plan.path)) {
+        return Err(Refusal::with_help(
+            "the plan of that run came from stdin, so there is no file to write the repairs into",
+            "save the plan in a file, and run that: `jelly apply` applies its repairs then",
+        ));
+    }
     let before = PlanSource::read(Path::new(&report.plan.path)).map_err(|error| {
         let next = "apply the report where the run was started";
         Refusal::with_help(sanitize(&error.to_string()), next)

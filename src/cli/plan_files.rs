@@ -68,21 +68,34 @@ pub fn read_source(path: &Path) -> Result<PlanSource, ReadError> {
 pub struct PlanCopy {
     path: PathBuf,
     text: String,
+    /// Nothing is masked in it.
+    is_whole: bool,
 }
 
 impl PlanCopy {
     const NAME: &str = "plan.yaml";
+    /// Stands where only who has the plan can name it.
+    const OWN_FILE: &str = "<file that holds the plan>";
 
     /// Of a plan that came from stdin, in the folder of its reports.
     pub fn of_stdin(source: &PlanSource, reports: &Path, redactor: &Redactor) -> Option<Self> {
-        is_stdin(&source.path).then(|| Self {
-            path: reports.join(Self::NAME),
-            text: shown_plan(source, redactor),
+        is_stdin(&source.path).then(|| {
+            let text = shown_plan(source, redactor);
+            Self {
+                path: reports.join(Self::NAME),
+                is_whole: *text == *source.text,
+                text,
+            }
         })
     }
 
+    /// What a command reads the plan from; a blank to fill in where the copy is masked,
+    /// and so is no plan to run.
     pub fn shown(&self) -> String {
-        self.path.display().to_string()
+        match self.is_whole {
+            true => self.path.display().to_string(),
+            false => Self::OWN_FILE.to_owned(),
+        }
     }
 
     /// The name of the file, and what is in it.

@@ -207,10 +207,11 @@ fn run_suite<'r>(report: &'r RunReport, failures: &[&'r FailureReport]) -> Suite
         );
         let mut trouble = Trouble::of_jelly(&verdict, what);
         if !report.repairs_written {
-            let apply = view::apply_command(report);
-            trouble.text.push_str(&format!(
-                "\nhelp: `{apply}` takes the repairs over into the plan's file"
-            ));
+            let help = match view::apply_command(report) {
+                Some(apply) => format!("`{apply}` takes the repairs over into the plan's file"),
+                None => view::NO_FILE.to_owned(),
+            };
+            trouble.text.push_str(&format!("\nhelp: {help}"));
         }
         Some(trouble)
     });

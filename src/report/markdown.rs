@@ -44,10 +44,14 @@ fn results_md(report: &RunReport, place: Option<&str>) -> String {
         if report.repairs_written {
             out.push_str("It was written to your file, as `--write-repairs` asks.\n\n");
         } else {
-            out.push_str("Your file does not hold the repairs");
-            if report.verdict == Verdict::PassedAfterRepair {
-                let apply = code(&view::apply_command(report));
-                out.push_str(&format!(": {apply} takes them over"));
+            match view::apply_command(report) {
+                Some(apply) => {
+                    out.push_str("Your file does not hold the repairs");
+                    if report.verdict == Verdict::PassedAfterRepair {
+                        out.push_str(&format!(": {} takes them over", code(&apply)));
+                    }
+                }
+                None => out.push_str(&capitalised(view::NO_FILE)),
             }
             out.push('.');
             if let Some(place) = place {

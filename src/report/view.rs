@@ -108,17 +108,32 @@ pub(super) fn repaired(report: &RunReport) -> Option<(&RepairReport, &FailureRep
     })
 }
 
-/// The command that takes the repairs of a run over into the plan's file.
-pub(super) fn apply_command(report: &RunReport) -> String {
+/// How the path of a plan that came from stdin is shown.
+const STDIN: &str = "-";
+
+/// What is said of the repairs where no command can take them over.
+pub(super) const NO_FILE: &str = "the plan came from stdin, so there is no file to take the \
+                                  repairs over into: make the change in whatever writes the plan, \
+                                  or save the plan in a file and run that";
+
+/// The command that takes the repairs of a run over into the plan's file; none where
+/// the plan has no file.
+pub(super) fn apply_command(report: &RunReport) -> Option<String> {
+    if report.plan.path == STDIN {
+        return None;
+    }
     let Some(dir) = &report.report_dir else {
-        return "jelly apply".to_owned();
+        return Some("jelly apply".to_owned());
     };
     let dir = Path::new(dir);
     // Of several plans, the call's results stand above them; it is they that
     // tell what the runs of one file came to together.
     let is_of_call = |dir: &&Path| dir.file_name() == Some(OsStr::new(&report.run_id));
     let dir = dir.ancestors().find(is_of_call).unwrap_or(dir);
-    format!("jelly apply {}", shell_word(&dir.display().to_string()))
+    Some(format!(
+        "jelly apply {}",
+        shell_word(&dir.display().to_string())
+    ))
 }
 
 /// The failures of a step, or the one of a server.

@@ -257,6 +257,44 @@ fn what_a_step_requires_is_there_or_the_step_is_not_run() {
 }
 
 #[test]
+fn a_plan_from_stdin_is_offered_no_command_that_needs_its_file() {
+    let project = Project::empty();
+    let plan = |tool: &str, more: &str| {
+        format!(
+            "version: 1\nservers: {{ s: {{ command: jelly, args: [mock] }} }}\nsteps:\n  - {{ id: a, \
+             tool: {tool}, args: {{ message: hi, api_token: hush-1234567890 }}{more} }}\n"
+        )
+    };
+    // A masked copy is no plan to run: only who has the plan can name it.
+    let wrong = plan("echo", ", expect: { text: { equals: other } }");
+    let ran = project.jelly(&["run", "-"]).stdin(wrong).output();
+    let mut lines = ran.stdout.lines().map(str::trim);
+    let next = lines.find(|line| line.contains("jelly run - "));
+    let next = next.unwrap_or_else(|| panic!("{}", ran.stdout));
+    assert!(next.ends_with(" < '<file that holds the plan>'"), "{next}");
+
+    let ran = project
+        .jelly(&["run", "-"])
+        .stdin(plan("ehco", ""))
+        .output();
+    assert_eq!(ran.code, Some(4), "{}\n{}", ran.stdout, ran.stderr);
+    let said = "the plan came from stdin";
+    assert!(ran.stdout.contains(said), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("jelly apply"), "{}", ran.stdout);
+    for file in ["test_results.md", "junit.xml"] {
+        let text = project.read(&format!("reports/latest/{file}"));
+        assert!(!text.contains("jelly apply"), "{file}: {text}");
+    }
+    let applied = project.jelly(&["apply"]).output();
+    assert_eq!(applied.code, Some(2), "{}", applied.stderr);
+    assert!(
+        applied.stderr.contains("came from stdin"),
+        "{}",
+        applied.stderr
+    );
+}
+
+#[test]
 fn a_folder_stands_for_its_plans_and_a_dash_for_stdin() {
     let project = Project::empty();
     let steps = "  - { id: a, tool: work, args: { op: echo, text: a }, tags: [x] }\n";

@@ -243,9 +243,12 @@ fn next(plan: &RunReport, level: u8, room: &mut PageRoom) -> Markup {
         return html! { p { "The loop is still running; these are the results so far." } };
     }
     if plan.verdict == Verdict::PassedAfterRepair && !plan.repairs_written {
-        return html! {
-            p { "Your file does not hold the repairs. This takes them over:" }
-            (parts::command(&view::apply_command(plan)))
+        return match view::apply_command(plan) {
+            Some(apply) => html! {
+                p { "Your file does not hold the repairs. This takes them over:" }
+                (parts::command(&apply))
+            },
+            None => html! { p { (capitalised(view::NO_FILE)) "." } },
         };
     }
     match plan.verdict.is_green() {

@@ -358,6 +358,11 @@ fn what_to_do_comes_first() {
         page.contains("<code>jelly apply reports/20261122-015825-a1b2</code>"),
         "{page}"
     );
+    let mut from_stdin = samples::repaired();
+    from_stdin.plan.path = "-".to_owned();
+    let page = of_run(&from_stdin);
+    assert!(!page.contains("jelly apply"), "{page}");
+    assert!(page.contains("The plan came from stdin"), "{page}");
 }
 
 /// A failure for each of so many steps, each with its own words.

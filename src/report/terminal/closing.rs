@@ -290,11 +290,13 @@ fn repaired(paint: &TerminalPaint, report: &RunReport) -> String {
         let text = format!("{} holds the repairs now", name(&report.plan.path));
         out.push_str(&paint.hanging("written: ", Tone::Warn, &text, 4));
     } else if report.verdict == Verdict::PassedAfterRepair && report.repair_diff.is_some() {
-        let apply = view::apply_command(report);
-        let text = format!(
-            "`{}` takes the repairs over into your file",
-            sanitize(&apply)
-        );
+        let text = match view::apply_command(report) {
+            Some(apply) => format!(
+                "`{}` takes the repairs over into your file",
+                sanitize(&apply)
+            ),
+            None => view::NO_FILE.to_owned(),
+        };
         out.push_str(&paint.hanging("next: ", Tone::Faint, &text, 4));
     }
     out

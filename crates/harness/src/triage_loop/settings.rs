@@ -70,7 +70,8 @@ pub struct CallFlags {
     pub same: Vec<String>,
     /// Where it was called.
     pub folder: String,
-    /// The file that holds the plan, where that came from stdin.
+    /// The file that holds the plan, where that came from stdin; or a blank to fill in, where
+    /// none of jelly's holds it whole.
     pub plan_copy: Option<String>,
 }
 
