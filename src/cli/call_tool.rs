@@ -123,13 +123,11 @@ fn not_ready(
     failure: &Failure,
     around: (&Engine, &World, &Redactor),
 ) -> Result<ExitCode, Refusal> {
-    let mut words = vec!["jelly", "call", args.tool.as_str()];
-    words.extend(args.arguments.iter().map(String::as_str));
-    let refusal = named.not_ready(failure, around, &words);
+    let refusal = named.not_ready(failure, around);
     match args.format {
         Format::Human => Err(refusal),
         Format::Json => {
-            let checkup = named.checkup(failure, around, &words);
+            let checkup = named.checkup(failure, around);
             let code = refusal.tell();
             let report = CallReport {
                 schema_version: SCHEMA_VERSION,

@@ -14,9 +14,6 @@ use std::fmt::Write as _;
 /// How much of a description is shown, in columns.
 const ABOUT: usize = 100;
 
-/// The words of the command, before those that name a server.
-const WORDS: [&str; 2] = ["jelly", "list"];
-
 /// Lists what a server has.
 pub fn list(args: &ListServerArgs, world: &World) -> Result<ExitCode, Refusal> {
     with_runtime(&args.ask.own_rules, world, async |context| {
@@ -28,7 +25,6 @@ pub fn list(args: &ListServerArgs, world: &World) -> Result<ExitCode, Refusal> {
             engine: &context.rules,
             world,
             redactor: &redactor,
-            words: &WORDS,
         };
         let launch = named.launch(args.ask.server.timeout, &redactor);
         let work = asking.inventory(&named, &launch);

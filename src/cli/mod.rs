@@ -47,6 +47,7 @@ mod refusal;
 mod replay;
 mod report_files;
 mod results;
+mod retyped;
 mod rules;
 mod run;
 mod run_list;
@@ -71,13 +72,14 @@ mod watch;
 mod wire_record;
 mod write_back;
 
-use args::{Cli, ColorChoice, Command, Format};
+use args::{Cli, ColorChoice, Command, Format, ToolsCommand};
 use clap::{CommandFactory, FromArgMatches};
 use jelly_base::model::ExitCode;
 use jelly_base::text::redact::Redactor;
 use jelly_process::{self as process, Role, WorkerEnd};
 use layers::Layers;
 use refusal::{Refusal, complain};
+use retyped::{Retyped, unfilled};
 use settings::{World, inherited_secrets};
 use std::panic::{self, AssertUnwindSafe};
 
@@ -137,8 +139,13 @@ fn typed() -> Result<(Box<Cli>, Layers), std::process::ExitCode> {
     let parsed = command.try_get_matches_from_mut(&typed);
     let parsed = parsed.and_then(|matches| {
         let mut cli = Cli::from_arg_matches(&matches)?;
-        if let Command::Run(args) = &mut cli.command {
-            args.again = again::call_flags(&matches);
+        match retyped_of(&mut cli.command) {
+            Some(retyped) => *retyped = Retyped::of(&command, &matches),
+            None => {
+                if let Command::Run(args) = &mut cli.command {
+                    args.again = again::call_flags(&matches);
+                }
+            }
         }
         Ok(cli)
     });
@@ -154,10 +161,37 @@ fn typed() -> Result<(Box<Cli>, Layers), std::process::ExitCode> {
             false => ExitCode::Passed,
         })
     })?;
+    // A client of the proxy would only see a closed connection.
+    if !matches!(cli.command, Command::Proxy(_))
+        && let Some(blank) = unfilled(&typed)
+    {
+        complain(&format!(
+            "error: `{blank}` stands for a value that jelly did not print\nhelp: write the value in \
+             its place"
+        ));
+        return Err(std::process::ExitCode::from(ExitCode::InvalidInput));
+    }
     for warning in &layers.warnings {
         complain(&format!("warning: {warning}"));
     }
     Ok((Box::new(cli), layers))
+}
+
+/// Where a command keeps its call, to repeat it in commands that it prints.
+fn retyped_of(command: &mut Command) -> Option<&mut Retyped> {
+    let source = match command {
+        Command::Init(args) => return Some(&mut args.retyped),
+        Command::List(args) => &mut args.ask.server.source,
+        Command::Call(args) => &mut args.ask.server.source,
+        Command::Fuzz(args) => &mut args.server.source,
+        Command::Tools(args) => match &mut args.command {
+            ToolsCommand::Lock(args) => &mut args.ask.server.source,
+            ToolsCommand::Diff(args) => &mut args.ask.server.source,
+            ToolsCommand::Lint(args) => &mut args.ask.server.source,
+        },
+        _ => return None,
+    };
+    Some(&mut source.retyped)
 }
 
 /// Whether a command starts servers: in a process of its own, which another one

@@ -12,7 +12,7 @@
 //!     let launch = named.launch(args.server.timeout, &redactor);
 //!     // From `jelly_harness::exec`: a `Session` that tells failures as runs do.
 //!     let server = OpenServer::start(&launch).await
-//!         .map_err(|failure| named.not_ready(&failure, (&context.rules, world, &redactor), &["jelly", "list"]))?;
+//!         .map_err(|failure| named.not_ready(&failure, (&context.rules, world, &redactor)))?;
 //!     let tools = server.session().tools();                 // what was listed at the start
 //!     let all = server.inventory(LIMIT).await;              // or every list, whole
 //!     let call = server.call("echo", &json!({"message": "hi"}), None, LIMIT).await;
@@ -29,11 +29,14 @@ mod not_ready;
 
 pub use asking::Asking;
 pub use in_plan::NamedPlan;
-pub use not_ready::{alone, in_words_of_commands, not_started, spot, trouble_in_plan};
+pub use not_ready::{
+    alone, in_words_of_commands, leave_blanks, not_started, spot, trouble_in_plan,
+};
 
 use super::doctor::examine::{reach_of, stored_login};
 use super::doctor::find;
 use super::refusal::Refusal;
+use super::retyped::Retyped;
 use super::settings::{World, inherited_secrets};
 use crate::cli::args::{ServerPlace, ServerSource};
 use jelly_base::mcp::{Era, Revision};
@@ -47,6 +50,9 @@ use jelly_wire::{Endpoint, Launch, LocalPort, Reach};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
+
+/// From so many bytes on, the value of a header is left out wherever it stands.
+const ANYWHERE: usize = 8;
 
 /// A server, as it is reached.
 #[derive(Debug)]
@@ -62,7 +68,8 @@ pub struct NamedServer {
 /// Where a server is named.
 #[derive(Debug)]
 enum Stands {
-    OnCommandLine,
+    /// With the whole call.
+    OnCommandLine(Retyped),
     /// In a client's configuration, here with its entry alone; the folder that
     /// it is started in, and the user's home.
     InConfig(Box<(Config, PathBuf, Option<PathBuf>)>),
@@ -100,14 +107,14 @@ impl NamedServer {
 
     /// Whether no file names it.
     pub fn is_typed(&self) -> bool {
-        matches!(self.stands, Stands::OnCommandLine)
+        matches!(self.stands, Stands::OnCommandLine(_))
     }
 
-    fn typed(name: String, reach: Reach) -> Self {
+    fn typed(name: String, reach: Reach, source: &ServerSource) -> Self {
         Self {
             name,
             reach,
-            stands: Stands::OnCommandLine,
+            stands: Stands::OnCommandLine(source.retyped.clone()),
             terms: PlanTerms::default(),
         }
     }
@@ -255,7 +262,7 @@ fn typed(
         ));
     }
     let (name, command) = typed_command(source, world);
-    Ok(NamedServer::typed(name, Reach::Stdio(command)))
+    Ok(NamedServer::typed(name, Reach::Stdio(command), source))
 }
 
 /// The command behind `--`, and what its program is called.
@@ -313,6 +320,9 @@ fn by_url(
         .flat_map(|(name, value)| secrets_in_header(name, value))
         .chain(secrets_in_text(url));
     redactor.learn(secrets.map(|found| (found.name, found.value)));
+    // Values of headers stand in no output, whatever they are; a short one is a word of others.
+    let values = headers.iter().filter(|(_, value)| value.len() >= ANYWHERE);
+    redactor.learn(values.map(|(name, value)| (name.as_str(), value.as_str())));
     let (name, command) = match source.command.is_empty() {
         true => (host_of(url).to_owned(), None),
         false => {
@@ -329,7 +339,7 @@ fn by_url(
         auth: None,
     };
     log_in(&mut endpoint, source.login, world, redactor)?;
-    Ok(NamedServer::typed(name, Reach::Http(endpoint)))
+    Ok(NamedServer::typed(name, Reach::Http(endpoint), source))
 }
 
 /// Gives it the login that is kept for its URL, where no header of its own says

@@ -746,7 +746,7 @@ fn a_command_to_paste_keeps_what_was_typed() {
                 "--",
                 "python3 tok.py --token=x",
             ][..],
-            "$ jelly init --name demo --output out/a.yaml --project-dir . --timeout 5s --force \
+            "$ jelly init --name demo --output out/a.yaml --force --timeout 5s --project-dir . \
              --env MODE=dev -- python3 tok.py '--token=<value of token>'",
         ),
         (
@@ -760,8 +760,8 @@ fn a_command_to_paste_keeps_what_was_typed() {
                 "--name",
                 "demo",
             ],
-            "$ jelly init --name demo --output out/b.yaml --header 'X-Tenant: t1' --url \
-             'http://127.0.0.1:<port>/mcp'",
+            "$ jelly init --name demo --output out/b.yaml --header 'X-Tenant: <value of X-Tenant>' \
+             --url 'http://127.0.0.1:<port>/mcp'",
         ),
     ] {
         let ended = project.jelly(&[&["init"], args].concat()).output();

@@ -57,6 +57,73 @@ fn a_server_that_did_not_start_is_started_by_hand_as_the_plan_says() {
     }
 }
 
+/// What a command that is printed for another URL keeps, and what it shows to nobody.
+#[test]
+fn a_command_for_another_url_keeps_what_was_typed_and_shows_no_header() {
+    let project = Project::empty();
+    let url = "http://127.0.0.1:9/mcp?api_key=hush-1234567890";
+    let header = "X-Api: hush-0987654321";
+    for (words, wanted) in [
+        (
+            &["list", "--format", "json"][..],
+            "jelly list --format json ",
+        ),
+        (
+            &["call", "t", "a=1", "password=hush-pw-123456", "--as-step"],
+            "jelly call t a=1 'password=<value of password>' --as-step ",
+        ),
+        (
+            &["tools", "lock", "-o", "my.lock"],
+            "jelly tools lock --output my.lock ",
+        ),
+        (
+            &["tools", "lint", "--max-tokens", "9"],
+            "jelly tools lint --max-tokens 9 ",
+        ),
+        (
+            &[
+                "fuzz",
+                "--call-all",
+                "--seed",
+                "7",
+                "--max-calls",
+                "5",
+                "--output",
+                "f.yaml",
+            ],
+            "jelly fuzz --call-all --seed 7 --max-calls 5 --output f.yaml ",
+        ),
+        (&["init", "--call-all"], "jelly init --call-all "),
+    ] {
+        let all = [words, &["--header", header, "--url", url]].concat();
+        let ended = project.jelly(&all).output();
+        assert_eq!(ended.code, Some(3), "{words:?}: {}", ended.stderr);
+        let printed = format!("{}{}", ended.stdout, ended.stderr);
+        assert!(!printed.contains("hush"), "{words:?}: {printed}");
+        // A plan has its secrets in variables.
+        let key = if words == ["init", "--call-all"] {
+            "API_KEY"
+        } else {
+            "api_key"
+        };
+        let line = format!(
+            "$ {wanted}--header 'X-Api: <value of X-Api>' --url \
+             'http://127.0.0.1:<port>/mcp?api_key=<value of {key}>'"
+        );
+        assert!(printed.contains(&line), "{line}: {printed}");
+        let commands = printed.lines().map(str::trim);
+        for command in commands.filter(|line| line.starts_with("$ ")) {
+            assert!(!command.contains("[secret"), "{command}");
+        }
+    }
+    // A blank that nobody filled in is sent to no server.
+    let pasted = ["list", "--header", "X-Api: <value of X-Api>", "--url", url];
+    let ended = project.jelly(&pasted).output();
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    let said = "`<value of X-Api>` stands for a value";
+    assert!(ended.stderr.contains(said), "{}", ended.stderr);
+}
+
 /// A plan in JSON takes members in JSON.
 #[test]
 fn what_a_run_says_to_write_into_a_plan_fits_its_format() {

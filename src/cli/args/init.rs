@@ -2,8 +2,8 @@
 
 use super::rules::RuleFiles;
 use super::shared::{parse_duration, parse_pair};
+use crate::cli::retyped::Retyped;
 use clap::{Args, ValueEnum};
-use jelly_base::text::redact::secrets_in_header;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -117,95 +117,10 @@ pub struct InitArgs {
 
     #[command(flatten)]
     pub own_rules: RuleFiles,
-}
 
-impl InitArgs {
-    /// What another call repeats that names the server on its command line, as
-    /// words. A new flag has to be given its place here.
-    pub fn repeated(&self) -> Vec<String> {
-        let Self {
-            // How the server is named.
-            names: _,
-            command: _,
-            url: _,
-            config: _,
-            plan: _,
-            from_recording: _,
-            server: _,
-            registry: _,
-            args: _,
-            // What it is given stands beside its name.
-            env: _,
-            header: _,
-            login: _,
-            name,
-            output,
-            force,
-            called,
-            call_all,
-            no_verify,
-            timeout,
-            call_timeout,
-            project_dir,
-            own_rules,
-        } = self;
-        let mut words = Vec::new();
-        let mut add = |flag: &str, value: Option<String>| {
-            words.extend(
-                value
-                    .map(|value| [flag.to_owned(), value])
-                    .into_iter()
-                    .flatten(),
-            );
-        };
-        let path = |path: &PathBuf| path.display().to_string();
-        add("--name", name.clone());
-        add("--output", output.as_ref().map(path));
-        add("--project-dir", project_dir.as_ref().map(path));
-        add("--timeout", unless_default(*timeout, TIMEOUT));
-        add(
-            "--call-timeout",
-            unless_default(*call_timeout, CALL_TIMEOUT),
-        );
-        for tool in called {
-            add("--call", Some(tool.clone()));
-        }
-        for file in &own_rules.files {
-            add("--rules", Some(path(file)));
-        }
-        let switches = [
-            ("--force", force),
-            ("--call-all", call_all),
-            ("--no-verify", no_verify),
-        ];
-        let given = switches.into_iter().filter(|(_, is_given)| **is_given);
-        words.extend(given.map(|(flag, _)| flag.to_owned()));
-        words
-    }
-
-    /// The headers as another call repeats them: a secret is a blank to fill in.
-    pub fn repeated_headers(&self) -> impl Iterator<Item = (&str, String)> {
-        self.header.iter().filter_map(|header| {
-            let (name, value) = header.split_once(':')?;
-            let (name, value) = (name.trim(), value.trim());
-            let shown = match secrets_in_header(name, value).is_empty() {
-                true => format!("{name}: {value}"),
-                false => format!("{name}: <value of {name}>"),
-            };
-            Some((name, shown))
-        })
-    }
-}
-
-/// A limit as a flag has it.
-fn unless_default(limit: Duration, default: &str) -> Option<String> {
-    if parse_duration(default).ok() == Some(limit) {
-        return None;
-    }
-    Some(match limit.subsec_nanos() {
-        0 => format!("{}s", limit.as_secs()),
-        _ => format!("{}ms", limit.as_millis()),
-    })
+    /// The whole call, for commands that are printed.
+    #[arg(skip)]
+    pub retyped: Retyped,
 }
 
 /// What is told apart by `--registry`.

@@ -2,6 +2,7 @@
 
 use super::rules::RuleFiles;
 use super::shared::parse_duration;
+use crate::cli::retyped::Retyped;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -56,6 +57,10 @@ pub struct ServerSource {
     /// is given]
     #[arg(long)]
     pub login: bool,
+
+    /// The whole call, for commands that are printed.
+    #[arg(skip)]
+    pub retyped: Retyped,
 }
 
 /// The same with the time that the server may take to start.

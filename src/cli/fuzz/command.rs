@@ -15,7 +15,7 @@ use crate::report::fuzz_text;
 use jelly_base::mcp::ListKind;
 use jelly_base::model::{ExitCode, Failure, SCHEMA_VERSION};
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::{did_you_mean, one_line, plural, sanitize, shell_command};
+use jelly_base::text::{did_you_mean, one_line, plural, sanitize};
 use jelly_fuzzing::{
     CaseSequence, FindingStatus, FuzzEnd, FuzzReport, LeftOutTool, Target, TargetError,
     is_written_by_fuzz, plan_text,
@@ -28,8 +28,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The words of the command, before those that name a server.
-const WORDS: [&str; 2] = ["jelly", "fuzz"];
 /// How long a server may take to stop.
 const GRACE: Duration = Duration::from_secs(2);
 /// Timeout of a call, where nothing says another.
@@ -96,7 +94,7 @@ async fn tried(
     let deadline = Instant::now() + args.deadline;
     let launch = named.launch(args.server.timeout, redactor);
     let around = (&*context.rules, world, redactor);
-    let unwell = |failure: &_| named.not_ready(failure, around, &WORDS);
+    let unwell = |failure: &_| named.not_ready(failure, around);
     let mut interrupt = context.interrupt.clone();
     let busy = Busy::waiting(world);
     busy.begin_server(&named.name, "starting, and listing its tools", redactor);
@@ -293,7 +291,7 @@ fn written(
     }
     for finding in &mut report.findings {
         if finding.step.is_none() {
-            finding.command = Some(again(args, named, finding.case, redactor));
+            finding.command = again(args, finding.case, redactor);
         }
     }
     Ok(code)
@@ -310,39 +308,17 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// The command that tries the same case once more.
-fn again(args: &FuzzArgs, named: &NamedServer, case: u64, redactor: &Redactor) -> String {
-    let mut words: Vec<String> = WORDS.iter().map(|word| (*word).to_owned()).collect();
-    let mut pair = |name: &str, value: String| words.extend([name.to_owned(), value]);
-    pair("--seed", args.seed.to_string());
-    pair("--skip", case.to_string());
-    pair("--max-calls", "1".to_owned());
-    for tool in &args.tool {
-        pair("--tool", tool.clone());
-    }
-    if args.call_all {
-        words.push("--call-all".to_owned());
-    }
-    let place = &args.server.source.place;
-    for (name, value) in [
-        (
-            "--config",
-            place.config.as_ref().map(|it| it.display().to_string()),
-        ),
-        (
-            "--plan",
-            place.plan.as_ref().map(|it| it.display().to_string()),
-        ),
-        ("--server", place.server.clone()),
-        ("--url", place.url.clone()),
-    ] {
-        words.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
-    }
-    if named.is_typed() && !args.server.source.command.is_empty() {
-        words.push("--".to_owned());
-        words.extend(args.server.source.command.iter().cloned());
-    }
-    redactor.redact(&shell_command(&words)).into_owned()
+/// The command that tries the same case once more. Its plan lies elsewhere: it would take
+/// the place of the one that shows what else was found.
+fn again(args: &FuzzArgs, case: u64, redactor: &Redactor) -> Option<String> {
+    let plan = plan_path(args).with_file_name(format!("case-{case}.yaml"));
+    let new = [
+        ("seed", "--seed", args.seed.to_string()),
+        ("skip", "--skip", case.to_string()),
+        ("max_calls", "--max-calls", "1".to_owned()),
+        ("output", "--output", plan.display().to_string()),
+    ];
+    args.server.source.retyped.with_flags(&new, redactor)
 }
 
 /// Nothing secret leaves, wherever the server said it.

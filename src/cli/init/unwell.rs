@@ -2,7 +2,8 @@
 //! the words of who typed a command.
 
 use super::super::doctor::examine::Examiner;
-use super::super::named_server::in_words_of_commands;
+use super::super::named_server::{in_words_of_commands, leave_blanks};
+use super::super::retyped::with_blanks;
 use super::super::settings::World;
 use super::origin::Origin;
 use super::shared::Shared;
@@ -10,6 +11,7 @@ use crate::cli::args::InitArgs;
 use crate::cli::refusal::Refusal;
 use crate::report::{DoctorOptions, server_text};
 use jelly_base::model::Fix;
+use jelly_base::text::redact::Redactor;
 use jelly_base::text::shell_word;
 use jelly_harness::exec::{CheckupSettings, Examined, ExecSettings};
 use jelly_setup::doctor::{Platform, Reached};
@@ -57,16 +59,16 @@ pub fn unwell(
             text.push_str(&format!(" ({}), so there is no plan", diagnosis.root_cause));
         }
         if origin.is_typed() {
-            let words = call(shared.args, |_| true);
-            let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            in_words_of_commands(&mut checkup, &origin.config, origin.entry(), &words);
+            let call = (&shared.args.retyped, &exec.redactor);
+            in_words_of_commands(&mut checkup, &origin.config, origin.entry(), call);
         }
         if let (true, Some(Reached::Url { url, .. })) =
             (wants_authorization, &origin.entry().reached)
             && let Some(diagnosis) = &mut checkup.diagnosis
         {
-            diagnosis.advice.fix = authorizing(shared.args, &exec.redactor.redact(&url.text));
+            diagnosis.advice.fix = authorizing(shared.args, &url.text, &exec.redactor);
         }
+        leave_blanks(&mut checkup, &exec.redactor);
         let options = DoctorOptions {
             color: world.colors_stderr(),
             width: world.width().unwrap_or(100),
@@ -77,26 +79,13 @@ pub fn unwell(
     Refusal::needs_help(text.trim_end())
 }
 
-/// This call once more, up to the server; with the headers that are `wanted`.
-fn call(args: &InitArgs, wanted: impl Fn(&str) -> bool) -> Vec<String> {
-    let mut words = vec!["jelly".to_owned(), "init".to_owned()];
-    if args.login {
-        words.push("--login".to_owned());
-    }
-    words.extend(args.repeated());
-    for (_, header) in args.repeated_headers().filter(|(name, _)| wanted(name)) {
-        words.extend(["--header".to_owned(), header]);
-    }
-    words
-}
-
-/// How a server that wants to know who asks is told so.
-fn authorizing(args: &InitArgs, url: &str) -> Vec<Fix> {
-    let url = shell_word(url);
-    // What was given did not do.
-    let words = call(args, |name| !name.eq_ignore_ascii_case("authorization"));
-    let words = words.iter().skip(2).filter(|word| *word != "--login");
-    let flags: String = words.map(|word| format!("{} ", shell_word(word))).collect();
+/// How a server that wants to know who asks is told so. What was given did not do.
+fn authorizing(args: &InitArgs, url: &str, redactor: &Redactor) -> Vec<Fix> {
+    let url = shell_word(&with_blanks(&redactor.redact(url)));
+    let flags = match args.retyped.flags_but(&["login"], redactor) {
+        flags if flags.is_empty() => flags,
+        flags => format!("{flags} "),
+    };
     vec![
         Fix::text(
             "With a token in the environment (here in TOKEN; the plan holds its name alone):",

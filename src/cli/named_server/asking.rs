@@ -24,8 +24,6 @@ pub struct Asking<'a> {
     pub engine: &'a Engine,
     pub world: &'a World,
     pub redactor: &'a Redactor,
-    /// The command, before what names the server.
-    pub words: &'a [&'a str],
 }
 
 impl Asking<'_> {
@@ -100,10 +98,6 @@ impl Asking<'_> {
     }
 
     fn unwell(&self, server: &NamedServer, failure: &Failure) -> Refusal {
-        server.not_ready(
-            failure,
-            (self.engine, self.world, self.redactor),
-            self.words,
-        )
+        server.not_ready(failure, (self.engine, self.world, self.redactor))
     }
 }

@@ -5,10 +5,11 @@ use super::super::doctor::examine::Examiner;
 use super::super::settings::World;
 use super::{NamedServer, Stands};
 use crate::cli::refusal::Refusal;
+use crate::cli::retyped::{Retyped, typed_variable, with_blanks};
 use crate::report::{DoctorOptions, server_text};
 use jelly_base::model::{Checkup, CheckupState, Failure, FindingLevel, Fix, FixKind};
-use jelly_base::text::redact::{Redactor, argv_with_blanks, secrets_in_variable};
-use jelly_base::text::{TMP, sanitize, shell_command};
+use jelly_base::text::redact::Redactor;
+use jelly_base::text::{TMP, sanitize};
 use jelly_harness::exec::{CheckupSettings, Examined};
 use jelly_setup::doctor::{Client, Config, Entry, Place, Platform, Reached, Spot};
 use jelly_triage::engine::Engine;
@@ -25,16 +26,13 @@ use tokio::sync::Semaphore;
 pub const AS_TYPED: &str = "(as it was typed)";
 
 impl NamedServer {
-    /// That it did not become ready, why, and how to fix it: exit code 3. `words`
-    /// are those of the command before the server, for what is to be pasted.
+    /// That it did not become ready, why, and how to fix it: exit code 3.
     pub fn not_ready(
         &self,
         failure: &Failure,
         (engine, world, redactor): (&Engine, &World, &Redactor),
-        words: &[&str],
     ) -> Refusal {
-        let checkup = self.checkup(failure, (engine, world, redactor), words);
-        // Commands to paste hold what was typed.
+        let checkup = self.checkup(failure, (engine, world, redactor));
         Refusal::needs_help(not_started(&checkup, world)).redacted(redactor)
     }
 
@@ -43,7 +41,16 @@ impl NamedServer {
         &self,
         failure: &Failure,
         (engine, world, redactor): (&Engine, &World, &Redactor),
-        words: &[&str],
+    ) -> Checkup {
+        let mut checkup = self.examined(failure, (engine, world, redactor));
+        leave_blanks(&mut checkup, redactor);
+        checkup
+    }
+
+    fn examined(
+        &self,
+        failure: &Failure,
+        (engine, world, redactor): (&Engine, &World, &Redactor),
     ) -> Checkup {
         let typed;
         let (config, folder, home) = match &self.stands {
@@ -55,7 +62,7 @@ impl NamedServer {
                 let (config, folder, home) = &**stands;
                 (config, folder.clone(), home.as_deref())
             }
-            Stands::OnCommandLine => {
+            Stands::OnCommandLine(_) => {
                 typed = alone(&self.name, self.reached());
                 let folder = self.reach.command().map(|spec| spec.cwd.clone());
                 (&typed, folder.unwrap_or_else(|| world.cwd.clone()), None)
@@ -85,8 +92,8 @@ impl NamedServer {
         let checkup = examiner.checkup_of_first(config, &folder, examined);
         let mut checkup = checkup
             .unwrap_or_else(|| trouble_in_plan((&self.name, AS_TYPED, None), failure, engine));
-        if let (Stands::OnCommandLine, Some(entry)) = (&self.stands, config.entries.first()) {
-            in_words_of_commands(&mut checkup, config, entry, words);
+        if let (Stands::OnCommandLine(call), Some(entry)) = (&self.stands, config.entries.first()) {
+            in_words_of_commands(&mut checkup, config, entry, (call, redactor));
         }
         checkup
     }
@@ -192,9 +199,23 @@ pub fn alone(name: &str, reached: Reached) -> Config {
     }
 }
 
+/// In commands to paste, what is secret is to be filled in.
+pub fn leave_blanks(checkup: &mut Checkup, redactor: &Redactor) {
+    let fixes = checkup.diagnosis.iter_mut();
+    let fixes = fixes.flat_map(|diagnosis| &mut diagnosis.advice.fix);
+    for fix in fixes.filter(|fix| fix.is_command()) {
+        fix.text = with_blanks(&redactor.redact(&fix.text));
+    }
+}
+
 /// What was typed stands in no file: what the doctor would write into one is
-/// given with a command that begins with these words.
-pub fn in_words_of_commands(checkup: &mut Checkup, config: &Config, entry: &Entry, words: &[&str]) {
+/// given with this call once more.
+pub fn in_words_of_commands(
+    checkup: &mut Checkup,
+    config: &Config,
+    entry: &Entry,
+    (call, redactor): (&Retyped, &Redactor),
+) {
     checkup.at = AS_TYPED.to_owned();
     checkup
         .findings
@@ -207,7 +228,8 @@ pub fn in_words_of_commands(checkup: &mut Checkup, config: &Config, entry: &Entr
         return;
     };
     for fix in &mut diagnosis.advice.fix {
-        match command_for(&fix.text, entry, words).filter(|_| fix.kind == FixKind::Member) {
+        match command_for(&fix.text, entry, call, redactor).filter(|_| fix.kind == FixKind::Member)
+        {
             Some(command) => *fix = Fix::command(command),
             None => fix.text = without_place(&fix.text, &nowhere),
         }
@@ -240,16 +262,23 @@ fn without_place(line: &str, nowhere: &str) -> String {
 
 /// `"env": {…}`, `"args": […]`, `"command": …` or `"url": …`, as it would stand
 /// in an entry: as a call of jelly.
-fn command_for(line: &str, entry: &Entry, words: &[&str]) -> Option<String> {
+fn command_for(line: &str, entry: &Entry, call: &Retyped, redactor: &Redactor) -> Option<String> {
     let members: Map<String, Value> = serde_json::from_str(&format!("{{{line}}}")).ok()?;
     let texts = |value: &Value| -> Option<Vec<String>> {
         let items = value.as_array()?.iter();
         items.map(|item| item.as_str().map(str::to_owned)).collect()
     };
-    let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     if let Some(url) = members.get("url").and_then(Value::as_str) {
-        words.extend(["--url".to_owned(), url.to_owned()]);
-        return Some(shell_command(&words));
+        let headers: Vec<(String, String)> = match &entry.reached {
+            Some(Reached::Url { headers, .. }) => {
+                let headers = headers.iter();
+                headers
+                    .map(|(name, value)| (name.clone(), value.text.clone()))
+                    .collect()
+            }
+            Some(Reached::Command { .. }) | None => Vec::new(),
+        };
+        return call.with_url(url, &headers, redactor);
     }
     let Some(Reached::Command {
         command, args, env, ..
@@ -258,52 +287,47 @@ fn command_for(line: &str, entry: &Entry, words: &[&str]) -> Option<String> {
         return None;
     };
     let variables = members.get("env").map(Value::as_object);
+    let mut given = Vec::new();
     // Those that were typed stay.
     for (name, value) in env {
         if variables
             .flatten()
             .is_none_or(|new| !new.contains_key(name))
         {
-            words.extend(["--env".to_owned(), typed_variable(name, &value.text)]);
+            given.push(typed_variable(name, &value.text));
         }
     }
     for (name, value) in variables.flatten().into_iter().flatten() {
-        words.push("--env".to_owned());
-        words.push(format!("{name}={}", value.as_str()?));
+        given.push(format!("{name}={}", value.as_str()?));
     }
     let own = || args.iter().map(|spot| spot.text.clone()).collect();
     let args = members.get("args").map_or_else(|| Some(own()), texts)?;
     let command = members
         .get("command")
         .map_or(Some(command.text.as_str()), Value::as_str)?;
-    words.push("--".to_owned());
-    words.extend(argv_with_blanks(
-        &std::iter::once(command.to_owned())
-            .chain(args)
-            .collect::<Vec<_>>(),
-    ));
-    (!members.is_empty()).then(|| shell_command(&words))
-}
-
-/// A variable as it is given with `--env`: by its name alone where its value comes
-/// from the environment, and with a blank where that is a secret.
-fn typed_variable(name: &str, value: &str) -> String {
-    let is_inherited = ["env", "secret"]
-        .iter()
-        .any(|kind| value == format!("${{{kind}:{name}}}"));
-    if is_inherited {
-        return name.to_owned();
-    }
-    match secrets_in_variable(name, value).is_empty() {
-        true => format!("{name}={value}"),
-        false => format!("{name}=<value of {name}>"),
+    let argv: Vec<String> = std::iter::once(command.to_owned()).chain(args).collect();
+    match members.is_empty() {
+        true => None,
+        false => call.with_command(&given, &argv, redactor),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{alone, command_for, spot, without_place};
+    use crate::cli::args::Cli;
+    use crate::cli::retyped::Retyped;
+    use clap::CommandFactory;
+    use jelly_base::text::redact::Redactor;
     use jelly_setup::doctor::{Entry, Reached};
+
+    /// What a line of an entry becomes for who typed this.
+    fn made(line: &str, entry: &Entry, typed: &[&str]) -> Option<String> {
+        let mut command = Cli::command();
+        let matches = command.try_get_matches_from_mut(typed).unwrap();
+        let call = Retyped::of(&command, &matches);
+        command_for(line, entry, &call, &Redactor::none())
+    }
 
     fn entry() -> Entry {
         let reached = Reached::Command {
@@ -332,7 +356,7 @@ mod tests {
             ("Install it.", None),
             ("", None),
         ] {
-            let made = command_for(line, &entry(), &["jelly", "init"]);
+            let made = made(line, &entry(), &["jelly", "init"]);
             assert_eq!(made.as_deref(), command, "{line}");
         }
     }
@@ -353,7 +377,7 @@ mod tests {
         };
         let entry = alone("it", reached).entries.remove(0);
         let line = r#""command": "python3", "args": ["tok.py", "--token=hunter2secret"]"#;
-        let made = command_for(line, &entry, &["jelly", "init", "--name", "demo"]);
+        let made = made(line, &entry, &["jelly", "init", "--name", "demo"]);
         assert_eq!(
             made.as_deref(),
             Some(

@@ -28,13 +28,11 @@ pub fn diff(args: &DiffArgs, world: &World) -> Result<ExitCode, Refusal> {
     }
     with_runtime(&args.ask.own_rules, world, async |context| {
         let redactor = world_redactor(world);
-        let words = ["jelly", "tools", "diff", args.old.as_str()];
         let asking = Asking {
             ask: &args.ask,
             engine: &context.rules,
             world,
             redactor: &redactor,
-            words: &words,
         };
         let work = async {
             let old = asking.side(&args.old).await?;

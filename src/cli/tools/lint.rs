@@ -27,7 +27,6 @@ pub fn lint_servers(args: &LintArgs, world: &World) -> Result<ExitCode, Refusal>
                     engine: &context.rules,
                     world,
                     redactor: &redactor,
-                    words: &["jelly", "tools", "lint"],
                 };
                 let work = asking.inventories(&args.ask.server.source, false);
                 let all = unless_interrupted(&context.interrupt, work).await??;

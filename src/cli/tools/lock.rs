@@ -44,7 +44,6 @@ pub fn lock(args: &LockArgs, world: &World) -> Result<ExitCode, Refusal> {
             engine: &context.rules,
             world,
             redactor: &redactor,
-            words: &["jelly", "tools", "lock"],
         };
         let source = &args.ask.server.source;
         let work = asking.servers(source, args.name.as_deref());

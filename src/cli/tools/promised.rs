@@ -5,6 +5,7 @@ use super::super::files::text_within;
 use super::super::named_server::{Asking, NamedServer, is_url};
 use super::super::refusal::Refusal;
 use super::super::replay::recorded;
+use super::super::retyped::Retyped;
 use super::recorded::recorded_inventory;
 use crate::cli::args::{ServerPlace, ServerSource};
 use jelly_base::model::Inventory;
@@ -93,6 +94,8 @@ impl Asking<'_> {
             env: Vec::new(),
             header: Vec::new(),
             login: false,
+            // It is no flag of the call that names it.
+            retyped: Retyped::default(),
         }
     }
 
