@@ -48,7 +48,7 @@ pub(super) fn arguments(
         let item = |(name, value): (&String, &Value)| (name.clone(), all_written(value, &known));
         args.iter().map(item).collect()
     };
-    let mut tries: Vec<Map<String, Value>> = Vec::new();
+    let mut found_tries: Vec<Vec<Map<String, Value>>> = Vec::new();
     let mut open: Option<Vec<String>> = None;
     let mut drafts = Vec::new();
     for either in order {
@@ -59,13 +59,19 @@ pub(super) fn arguments(
             either: either.as_deref(),
         };
         let found = sample(&tool.input, paths);
-        for args in found.tries.iter().map(as_written) {
-            if !tries.contains(&args) {
-                tries.push(args);
-            }
-        }
+        found_tries.push(found.tries.iter().map(as_written).collect());
         drafts.push(as_written(&found.draft));
         open.get_or_insert(found.blanks);
+    }
+    // The other path comes before other values beside the same one.
+    let longest = found_tries.iter().map(Vec::len).max().unwrap_or(0);
+    let mut tries: Vec<Map<String, Value>> = Vec::new();
+    for index in 0..longest {
+        for args in found_tries.iter().filter_map(|tries| tries.get(index)) {
+            if !tries.contains(args) {
+                tries.push(args.clone());
+            }
+        }
     }
     tries.truncate(MAX_TRIES);
     match tries.is_empty() {

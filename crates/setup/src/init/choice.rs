@@ -106,6 +106,11 @@ fn reads(tool: &Tool) -> bool {
     }
 }
 
+/// Whether a value is called like something that is done.
+pub(super) fn names_deed(value: &str) -> bool {
+    words(value).iter().any(|word| ACTING.has(word))
+}
+
 /// Whether its own description says that it does more than read.
 fn tells_of_change(tool: &Tool) -> bool {
     heads(&tool.description).any(|head| stems(&head).any(|stem| ACTING.has(&stem)))

@@ -2,10 +2,33 @@
 //!
 //! Main type: [`Parts`].
 
+use super::choice::{names_deed, words};
+use jelly_base::text::WordList;
 use serde_json::{Map, Value};
 
 /// The largest value that is taken over from a schema, in bytes of JSON.
 pub(super) const MAX_VALUE: usize = 1000;
+/// So many values of an `enum` are looked at.
+const MAX_LISTED: usize = 100;
+
+/// Words of values that ask for an error: a tool that does as it is told answers one.
+const ERRORS: WordList = WordList(
+    "abort bad broken crash crashed denied deny error errors exception fail failed failing \
+     fails failure fatal invalid panic reject rejected throw throws timeout unauthorized",
+);
+
+/// Whether a value is called like an error.
+pub(super) fn names_error(value: &str) -> bool {
+    words(value).iter().any(|word| ERRORS.has(word))
+}
+
+fn is_error(value: &Value) -> bool {
+    value.as_str().is_some_and(names_error)
+}
+
+fn is_good(value: &Value) -> bool {
+    !value.is_null() && value.to_string().len() <= MAX_VALUE
+}
 
 /// A schema with all that holds besides: what it refers to, and all of `allOf`.
 #[derive(Debug, Clone, Default)]
@@ -46,17 +69,32 @@ impl<'a> Parts<'a> {
     /// A value that the schema itself names, `null` and what is too large
     /// aside.
     pub fn said(&self) -> Option<Value> {
-        let good = |value: &&Value| !value.is_null() && value.to_string().len() <= MAX_VALUE;
-        let listed = |key: &str| {
-            let lists = self.all(key).filter_map(Value::as_array);
-            lists.flatten().find(good)
-        };
+        let good = |value: &&Value| is_good(value);
         self.first("const")
             .or_else(|| self.all("default").find(good))
-            .or_else(|| listed("examples"))
+            .or_else(|| self.listed("examples").first().copied())
             .or_else(|| self.all("example").find(good))
-            .or_else(|| listed("enum"))
             .cloned()
+    }
+
+    /// The values of its `enum` that may be tried, in this order: one that names an error
+    /// only where there is no other, and after the first none that names a deed, which
+    /// nobody asked for.
+    pub fn choices_listed(&self) -> Vec<&'a Value> {
+        let mut first = self.listed("enum");
+        let mut others = first.split_off(first.len().min(1));
+        others.retain(|value| !is_error(value) && !value.as_str().is_some_and(names_deed));
+        first.extend(others);
+        first
+    }
+
+    /// What is listed by a keyword, what names an error last.
+    fn listed(&self, key: &str) -> Vec<&'a Value> {
+        let lists = self.all(key).filter_map(Value::as_array);
+        let good = lists.flatten().filter(|value| is_good(value));
+        let mut all: Vec<&Value> = good.take(MAX_LISTED).collect();
+        all.sort_by_key(|value| is_error(value));
+        all
     }
 
     /// The type, or the first of several that is not `null`; where none is

@@ -3,7 +3,7 @@
 //! Main function: [`texts`].
 
 use super::choice::words;
-use super::parts::Parts;
+use super::parts::{Parts, names_error};
 use super::pattern::text_for;
 use super::sample::Paths;
 use jelly_plan::BoundedSchema;
@@ -74,6 +74,8 @@ pub(super) fn texts(name: &str, parts: &Parts<'_>, paths: Paths<'_>) -> Vec<Stri
     if found.is_empty() && form.patterns.is_empty() && usual.is_some() {
         found.extend(form.stretched());
     }
+    // A tool that does as it is told answers an error to these.
+    found.sort_by_key(|text| names_error(text));
     found.truncate(MAX_TEXTS);
     found
 }

@@ -3,7 +3,7 @@
 //! Main function: [`sample`].
 
 use super::number::{number, shorter_wait};
-use super::parts::{MAX_VALUE, Parts};
+use super::parts::{MAX_VALUE, Parts, names_error};
 use super::phrase::texts;
 use indexmap::IndexMap;
 use jelly_plan::BoundedSchema;
@@ -23,6 +23,9 @@ const MAX_PARTS: usize = 500;
 const MAX_ARGS: usize = 4000;
 /// So many of the ways through a schema's alternatives are tried.
 const MAX_TURNS: usize = 4;
+
+/// So many of several alternatives are looked at.
+const MAX_CHOICES: usize = 8;
 
 /// What stands where only a person knows the value.
 pub(super) const BLANK: &str = "TODO";
@@ -207,7 +210,7 @@ impl<'a> Sampler<'a> {
         if depth > MAX_DEPTH {
             return None;
         }
-        if !is_root && let Some(said) = parts.said() {
+        if !is_root && let Some(said) = parts.said().or_else(|| self.listed(&parts)) {
             return Some(shorter_wait(name, &parts).unwrap_or(said));
         }
         let Some(choice) = parts.choices.pop() else {
@@ -217,11 +220,17 @@ impl<'a> Sampler<'a> {
             };
         };
         // What may be null may be something, too.
-        let choice: Vec<&Value> = choice
+        let mut choice: Vec<&Value> = choice
             .iter()
             .filter(|part| part.get("type") != Some(&Value::from("null")))
-            .take(8)
             .collect();
+        // An `enum` whose values have titles is written so.
+        let is_error = |part: &&Value| {
+            let value = part.get("const").and_then(Value::as_str);
+            value.is_some_and(names_error)
+        };
+        choice.sort_by_key(is_error);
+        choice.truncate(MAX_CHOICES);
         self.chose |= choice.len() > 1;
         let (blanks, entered) = (self.blanks.len(), self.entered.len());
         let mut first = None;
@@ -244,6 +253,14 @@ impl<'a> Sampler<'a> {
         let (found, open) = first?;
         self.blanks.extend(open);
         Some(found)
+    }
+
+    /// A value of an `enum`: another one at each turn, as far as there are some.
+    fn listed(&mut self, parts: &Parts<'a>) -> Option<Value> {
+        let listed = parts.choices_listed();
+        self.chose |= listed.len() > 1;
+        let at = self.turn.min(listed.len().checked_sub(1)?);
+        listed.get(at).copied().cloned()
     }
 
     fn made(&mut self, name: &str, parts: &Parts<'a>, depth: usize) -> Option<Value> {

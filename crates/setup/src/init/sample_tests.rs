@@ -36,6 +36,44 @@ fn what_the_schema_says_comes_first() {
 }
 
 #[test]
+fn another_value_of_an_enum_is_tried_and_none_that_asks_for_an_error() {
+    let tried = |schema: Value| {
+        let schema = json!({"type": "object", "properties": {"x": schema}, "required": ["x"]});
+        let found = sample(&schema, Paths::default()).tries;
+        found
+            .iter()
+            .map(|args| args["x"].clone())
+            .collect::<Vec<_>>()
+    };
+    for (schema, values) in [
+        (
+            json!({"type": "string", "enum": ["error", "success", "debug"]}),
+            vec!["success", "debug"],
+        ),
+        (json!({"enum": ["throwError"]}), vec!["throwError"]),
+        // Nobody asked for what they do.
+        (
+            json!({"type": "string", "enum": ["list", "delete", "describe", "clear_all"]}),
+            vec!["list", "describe"],
+        ),
+        (
+            json!({"oneOf": [{"const": "FAILURE", "title": "f"}, {"const": "ok", "title": "o"}]}),
+            vec!["ok", "FAILURE"],
+        ),
+        (
+            json!({"type": "string", "description": "either 'invalid' or 'plain'"}),
+            vec!["hello", "plain", "invalid"],
+        ),
+        (
+            json!({"type": "string", "default": "error", "enum": ["error", "success"]}),
+            vec!["error"],
+        ),
+    ] {
+        assert_eq!(tried(schema.clone()), values, "{schema}");
+    }
+}
+
+#[test]
 fn bounds_and_formats_are_kept() {
     for (schema, value) in [
         (json!({"type": "integer"}), json!(1)),
