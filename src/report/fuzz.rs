@@ -1,7 +1,7 @@
 //! What came of trying a server out, for people.
 
 use anstyle::{AnsiColor, Style};
-use jelly_base::text::{one_line, plural, sanitize};
+use jelly_base::text::{one_line, plural, sanitize, shell_path};
 use jelly_fuzzing::{FindingStatus, FuzzEnd, FuzzFinding, FuzzReport, shown_arguments};
 use std::fmt::Write as _;
 
@@ -178,6 +178,11 @@ fn write_totals(text: &mut String, report: &FuzzReport, color: bool) {
     };
     let _ = writeln!(text, "{ended}");
     if let Some(plan) = &report.plan {
-        let _ = writeln!(text, "the findings as a plan: jelly run {}", sanitize(plan));
+        let plan = shell_path(plan);
+        let _ = writeln!(
+            text,
+            "the findings as a plan: jelly run {}",
+            sanitize(&plan)
+        );
     }
 }

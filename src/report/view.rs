@@ -13,7 +13,7 @@ use jelly_base::model::{
     ServerReport, Side, StepReport, TextDifference, Unaccepted, Unlisted, Verdict, WireCheck,
     deciding, json_word,
 };
-use jelly_base::text::{self, close_names, one_line, plural, shell_word};
+use jelly_base::text::{self, close_names, one_line, plural, shell_path};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -132,7 +132,7 @@ pub(super) fn apply_command(report: &RunReport) -> Option<String> {
     let dir = dir.ancestors().find(is_of_call).unwrap_or(dir);
     Some(format!(
         "jelly apply {}",
-        shell_word(&dir.display().to_string())
+        shell_path(&dir.display().to_string())
     ))
 }
 

@@ -13,7 +13,7 @@ use super::silent::{hand, where_it_waits};
 use super::trial::{self, CandidateTrial, try_out};
 use jelly_base::model::{Checkup, CheckupState, Finding, FindingLevel, Fix, Lint, Phase};
 use jelly_base::text::redact::{Redactor, holds_secret, looks_secret, may_be_secret, show_argv};
-use jelly_base::text::{sanitize, shell_word};
+use jelly_base::text::{sanitize, shell_path};
 use jelly_harness::exec::{CheckupSettings, Examined, examine, preflight};
 use jelly_process::CommandSpec;
 use jelly_setup::doctor::{
@@ -299,7 +299,7 @@ impl Examiner<'_> {
             return checkup;
         }
         if self.refused.contains(&config.path) {
-            let file = shell_word(&config.path.display().to_string());
+            let file = shell_path(&config.path.display().to_string());
             checkup.notes.push(format!(
                 "it came with this folder, so nothing is started unasked: `jelly doctor {file}`"
             ));

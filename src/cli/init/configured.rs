@@ -6,7 +6,7 @@ use super::origin::{Origin, Words, ask_left, canonical, check_name, name_in};
 use super::shared::Shared;
 use super::slips::{GivenValue, given_values, is_server_json};
 use crate::cli::refusal::{Refusal, complain};
-use jelly_base::text::{did_you_mean, is_placeholder, sanitize, shell_word};
+use jelly_base::text::{did_you_mean, is_placeholder, sanitize, shell_path, shell_word};
 use jelly_setup::doctor::{Config, Entry, Piece, Reached, Surroundings, pieces, variable_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,7 +20,7 @@ pub async fn from_config(shared: &Shared<'_>, path: &Path) -> Result<Vec<Origin>
         let help = match is_server_json(shared, path) {
             true => Some(format!(
                 "the registry's server.json is given without --config: jelly init {}",
-                shell_word(&path.display().to_string())
+                shell_path(&path.display().to_string())
             )),
             false => problem.help.clone(),
         };
@@ -95,7 +95,7 @@ fn selected(config: &Config, names: &[String]) -> Result<Vec<Entry>, Refusal> {
             Some(first) => format!(
                 "error: {shown} has no server that is not disabled\nhelp: named, a disabled one is \
                  taken too: jelly init --config {} {}",
-                shell_word(&shown.to_string()),
+                shell_path(&shown.to_string()),
                 sanitize(&shell_word(first))
             ),
         }));

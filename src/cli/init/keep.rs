@@ -6,7 +6,7 @@ use super::super::schema::PLAN_SCHEMA;
 use super::super::settings::World;
 use super::shared::Shared;
 use crate::cli::refusal::Refusal;
-use jelly_base::text::shell_word as word;
+use jelly_base::text::shell_path as word;
 use jelly_plan::{PlanSource, Template};
 use std::fs;
 use std::io::{self, Write};

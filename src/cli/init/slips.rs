@@ -6,7 +6,7 @@ use super::origin::typed;
 use super::shared::Shared;
 use crate::cli::args::InitArgs;
 use crate::cli::refusal::Refusal;
-use jelly_base::text::{did_you_mean, one_line, sanitize, shell_command, shell_word};
+use jelly_base::text::{did_you_mean, one_line, sanitize, shell_command, shell_path};
 use jelly_plan::Part;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -29,7 +29,7 @@ pub fn is_server_json(shared: &Shared<'_>, path: &Path) -> bool {
 
 /// A file stands where a command, or a `server.json`, is wanted.
 pub fn no_command(shared: &Shared<'_>, file: &str) -> String {
-    let shown = sanitize(&shell_word(file)).into_owned();
+    let shown = sanitize(&shell_path(file)).into_owned();
     match is_config(shared, Path::new(file)) {
         true => {
             format!("error: {shown} is a client's configuration\nhelp: jelly init --config {shown}")

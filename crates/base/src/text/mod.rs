@@ -38,7 +38,9 @@ pub use pattern::{LazyBytePattern, LazyPattern};
 pub use placeholder::is_placeholder;
 pub use pypi::{package_to_install, pypi_package};
 pub use quoted::{Lines, Quoted, render_quoted};
-pub use shell::{TMP, is_sayable, shell_command, shell_word, start_by_hand, with_a_port};
+pub use shell::{
+    TMP, is_sayable, shell_command, shell_flag, shell_path, shell_word, start_by_hand, with_a_port,
+};
 pub use stable::{MOMENT, UUID, stable_name};
 pub use tree::{TREE_BYTES, is_too_large, is_too_large_json, read_json, tree_bytes, tree_bytes_of};
 pub use volatile::{Varying, Volatile, varying, without_volatile};

@@ -23,6 +23,26 @@ pub fn shell_word(word: &str) -> String {
     }
 }
 
+/// The path of a file as an operand of a command, as a word of a shell: one that
+/// begins like a flag is named from its folder. A `-` alone is stdin.
+#[must_use]
+pub fn shell_path(path: &str) -> String {
+    match path.starts_with('-') && path.len() > 1 {
+        true => shell_word(&format!("./{path}")),
+        false => shell_word(path),
+    }
+}
+
+/// A flag and its value as words of a shell; joined where the value would pass
+/// for another flag.
+#[must_use]
+pub fn shell_flag(flag: &str, value: &str) -> String {
+    match value.starts_with('-') {
+        true => shell_word(&format!("{flag}={value}")),
+        false => format!("{flag} {}", shell_word(value)),
+    }
+}
+
 /// What reports call the folder that only one iteration has.
 pub const TMP: &str = "${tmp}";
 
@@ -122,7 +142,7 @@ pub fn is_sayable(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{shell_command, shell_word, start_by_hand};
+    use super::{shell_command, shell_flag, shell_path, shell_word, start_by_hand};
     use proptest::prelude::*;
     use std::process::Command;
 
@@ -144,6 +164,16 @@ mod tests {
         ]
         .map(str::to_owned);
         assert_eq!(read_back(&words), words);
+    }
+
+    #[test]
+    fn a_file_or_value_that_begins_like_a_flag_is_none() {
+        assert_eq!(shell_path("-q $x.yaml"), "'./-q $x.yaml'");
+        assert_eq!(shell_path("--list"), "./--list");
+        assert_eq!(shell_path("-"), "-");
+        assert_eq!(shell_path("a/-q.yaml"), "a/-q.yaml");
+        assert_eq!(shell_flag("--only", "-x y"), "'--only=-x y'");
+        assert_eq!(shell_flag("--only", "x y"), "--only 'x y'");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::outcome::mismatched;
 use super::shared_state::SharedState;
 use super::step_end::{StepEnd, at_step};
 use jelly_base::model::{Failure, Phase, PlanIssue};
-use jelly_base::text::shell_word;
+use jelly_base::text::shell_path;
 use jelly_plan::Step;
 use serde_json::Value;
 
@@ -74,7 +74,7 @@ pub fn propose<'p>(
             Ok(shown) => format!(
                 "; the actual text is in {shown} of the report: where it is right, `jelly \
                      snapshot accept {name} --plan {}` stores it in {}",
-                shell_word(&plan.display().to_string()),
+                shell_path(&plan.display().to_string()),
                 jelly_plan::snapshot_path(plan, name).display()
             ),
             Err(why) => format!("; the actual text could not be kept: failed to {why}"),

@@ -6,7 +6,9 @@ use super::live;
 use super::rule::{AdviceText, Audience, FixText};
 use crate::frameworks::is_foreign;
 use jelly_base::model::{Advice, AssertionTarget, Failure, Fix, FixKind, HttpFacts, PlanIssue};
-use jelly_base::text::{TMP, WordList, one_line, shell_word, start_by_hand, with_a_port};
+use jelly_base::text::{
+    TMP, WordList, one_line, shell_path, shell_word, start_by_hand, with_a_port,
+};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -259,12 +261,14 @@ fn capitalised(text: &str) -> String {
 
 /// A value as a word of a shell's command line. A server's own words may
 /// stand in it, so nothing that a shell would act on is left bare. The whole
-/// `command` is quoted word by word already.
+/// `command` is quoted word by word already, and a file whose name begins like a
+/// flag is none.
 fn pasteable<'v>(name: &str, value: &'v str) -> Cow<'v, str> {
-    if name == "command" {
-        Cow::Borrowed(value)
-    } else {
-        Cow::Owned(shell_word(&with_a_port(&one_line(value, 200))))
+    let one = || with_a_port(&one_line(value, 200));
+    match name {
+        "command" => Cow::Borrowed(value),
+        "plan" | "lock" | "path" | "file" => Cow::Owned(shell_path(&one())),
+        _ => Cow::Owned(shell_word(&one())),
     }
 }
 

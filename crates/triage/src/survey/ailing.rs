@@ -5,8 +5,8 @@ use super::addresses::Addresses;
 use super::group::{CAUSES, Group};
 use super::subject::{host_of, same};
 use jelly_base::model::FailureView;
-use jelly_base::text::address;
 use jelly_base::text::LazyPattern;
+use jelly_base::text::address;
 use std::collections::HashMap;
 
 /// The services that answer that they are out of order, by report and status. Of two that

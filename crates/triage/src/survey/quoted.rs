@@ -6,8 +6,8 @@ use super::queries::without_query;
 use crate::engine::common_words::COMMON_WORDS;
 use aho_corasick::AhoCorasick;
 use jelly_base::model::Failure;
-use jelly_base::text::address;
 use jelly_base::text::LazyPattern;
+use jelly_base::text::address;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
