@@ -1,8 +1,10 @@
 //! A folder → the result of a shard.
 
+use crate::cli::refusal::complain;
 use crate::cli::results::{RESULTS, read_bytes};
 use jelly_base::files::open_to_read;
 use jelly_base::model::{MatrixReport, RunReport, SCHEMA_VERSION, ShardRecord};
+use jelly_base::text::sanitize;
 use jelly_harness::shards::ShardResult;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -87,8 +89,8 @@ pub fn read_shard(dir: &Path) -> Result<(PathBuf, ShardResult), String> {
     Ok((file, result))
 }
 
-/// The folder of the run: the one that is named, or in it the latest, or the
-/// only one.
+/// The folder of the run: the one that is named, or in it the latest, past runs of no
+/// shard, or the only one.
 fn run_folder(dir: &Path) -> Result<PathBuf, String> {
     let shown = dir.display();
     let holds = |folder: &Path| folder.join(RESULTS).is_file();
@@ -96,9 +98,10 @@ fn run_folder(dir: &Path) -> Result<PathBuf, String> {
     if holds(dir) {
         return Ok(dir.to_owned());
     }
-    if holds(&latest) {
-        return Ok(latest);
-    }
+    let is_hidden = match holds(&latest) {
+        true if !is_of_another_run(&latest.join(RESULTS)) => return Ok(latest),
+        is_hidden => is_hidden,
+    };
     let entries = dir.read_dir();
     let entries = entries.map_err(|error| format!("{shown} can't be read: {error}"))?;
     let mut runs: Vec<PathBuf> = entries
@@ -106,6 +109,20 @@ fn run_folder(dir: &Path) -> Result<PathBuf, String> {
         .filter(|path| holds(path))
         .collect();
     runs.sort();
+    if is_hidden {
+        // A rerun, or a merge, was written beside it since. Their names tell when runs
+        // began.
+        runs.retain(|run| run != &latest && !is_of_another_run(&run.join(RESULTS)));
+        let Some(run) = runs.pop() else {
+            return Ok(latest);
+        };
+        complain(&sanitize(&format!(
+            "note: {} is no result of a shard; {} is merged",
+            latest.display(),
+            run.display()
+        )));
+        return Ok(run);
+    }
     match runs.as_slice() {
         [one] => Ok(one.clone()),
         [] => Err(format!("{shown}: there is no {RESULTS} in it")),
@@ -114,6 +131,20 @@ fn run_folder(dir: &Path) -> Result<PathBuf, String> {
             several.len()
         )),
     }
+}
+
+/// Whether a file is whole, and the result of no shard.
+fn is_of_another_run(file: &Path) -> bool {
+    #[derive(Deserialize)]
+    struct MarkOfShard {
+        #[serde(default)]
+        shard: Option<IgnoredAny>,
+    }
+    let bytes = open_to_read(file)
+        .ok()
+        .and_then(|opened| read_bytes(opened).ok());
+    let read = bytes.and_then(|bytes| serde_json::from_slice::<MarkOfShard>(&bytes).ok());
+    read.is_some_and(|mark| mark.shard.is_none())
 }
 
 /// When a run began, by its id: `20261126-052353-3516`.
