@@ -1,14 +1,28 @@
 //! What a command that is printed for another run repeats of this call.
 
 use super::args::{FlagRepeat, RUN_FLAGS};
+use super::call::RunCall;
+use super::invalid::{Invalid, read};
+use super::matrix::jobs;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
+use indexmap::IndexMap;
 use jelly_base::model::Fix;
 use jelly_base::text::redact::holds_secret;
-use jelly_base::text::shell_word;
-use jelly_harness::triage_loop::CallFlags;
+use jelly_base::text::{shell_path, shell_word};
+use jelly_harness::exec::Selection;
+use jelly_harness::triage_loop::{CallFlag, CallFlags};
+use jelly_plan::Plan;
 use std::borrow::Cow;
 use std::path::Path;
+
+/// By the subcommand, or its group, what it takes of the flags of a run. The
+/// unnamed row is of all of them.
+const ELSEWHERE: [(&str, &[&str]); 3] = [
+    ("check", &["--project-dir", "--rules"]),
+    ("tools", &["--project-dir"]),
+    ("", &["--profile"]),
+];
 
 /// The flags that were typed; those of `jelly.yaml` and the environment hold
 /// for the next run by themselves.
@@ -16,19 +30,86 @@ pub fn call_flags(matches: &ArgMatches) -> CallFlags {
     let Some(run) = matches.subcommand_matches("run") else {
         return CallFlags::default();
     };
-    let flags_of = |wanted: FlagRepeat| {
-        let flags = RUN_FLAGS.iter().filter(|(_, _, fate)| *fate == wanted);
+    // Of `jelly.yaml` or the environment too.
+    let is_shard = run.get_raw("shard").is_some();
+    let flags_of = |wanted: &[FlagRepeat]| -> Vec<CallFlag> {
+        let flags = RUN_FLAGS.iter().filter(|(.., fate)| wanted.contains(fate));
         flags
-            .flat_map(|(id, flag, _)| words(run, id, flag))
+            .flat_map(|(id, flag, _)| typed(run, id, flag))
             .collect()
     };
+    let kept = match is_shard {
+        true => flags_of(&[FlagRepeat::Kept]),
+        false => flags_of(&[FlagRepeat::Kept, FlagRepeat::NotOfShards]),
+    };
+    let elsewhere = ELSEWHERE.iter().map(|(command, taken)| {
+        let taken = kept.iter().filter(|f| taken.contains(&f.name.as_str()));
+        ((*command).to_owned(), taken.cloned().collect())
+    });
     CallFlags {
-        kept: flags_of(FlagRepeat::Kept),
-        hooks: flags_of(FlagRepeat::OfHooks),
-        same: flags_of(FlagRepeat::OfTheSame),
+        elsewhere: elsewhere.collect(),
+        whole: flags_of(&[FlagRepeat::OfTheWhole]),
+        kept,
         folder: String::new(),
         plan_copy: None,
     }
+}
+
+/// What of them makes sense for one plan of a call: a filter or a variable that is
+/// another one's would be a slip, where this plan is run alone.
+pub fn flags_for(call: &RunCall, plan: &Plan, plan_copy: Option<String>) -> CallFlags {
+    let mut flags = CallFlags {
+        folder: call.world.cwd.display().to_string(),
+        plan_copy,
+        ..call.args.again.clone()
+    };
+    if !call.several {
+        return flags;
+    }
+    // Coverage is counted over all plans.
+    flags.whole.clear();
+    let vars = call.vars();
+    let path = std::slice::from_ref(&plan.source.path);
+    let filters: Vec<&str> = {
+        let values = flags.kept.iter().filter(|flag| is_filter(flag));
+        values.filter_map(|flag| flag.value.as_deref()).collect()
+    };
+    let foreign: Vec<String> = match filters.is_empty() {
+        true => Vec::new(),
+        false => {
+            // All combinations of the plan would be run.
+            let plans = jobs(path, &vars, call.project()).into_iter();
+            let plans = plans.map(|job| read(&job.path, job.variant, &vars, call.project()));
+            let plans: Vec<Plan> = plans.filter_map(Result::ok).collect();
+            let is_foreign = |filter: &&&str| {
+                let one = Selection::new(vec![(**filter).to_owned()], Vec::new());
+                plans.iter().all(|plan| !one.unmatched(plan).is_empty())
+            };
+            let foreign = filters.iter().filter(is_foreign);
+            foreign.map(|filter| (*filter).to_owned()).collect()
+        }
+    };
+    let source = std::slice::from_ref(&plan.source);
+    let stray: Vec<&String> = vars
+        .iter()
+        .filter(|(name, value)| {
+            let one = IndexMap::from([((*name).clone(), (*value).clone())]);
+            Invalid::stray_variable(source, &one).is_some()
+        })
+        .map(|(name, _)| name)
+        .collect();
+    flags.kept.retain(|flag| {
+        let value = flag.value.as_deref().unwrap_or_default();
+        let name = value.split('=').next().unwrap_or_default();
+        let is_foreign = is_filter(flag) && foreign.iter().any(|filter| filter == value);
+        let is_stray = flag.name == "--var" && stray.iter().any(|var| *var == name);
+        !is_foreign && !is_stray
+    });
+    flags
+}
+
+fn is_filter(flag: &CallFlag) -> bool {
+    ["--only", "--skip"].contains(&flag.name.as_str())
 }
 
 /// Leaves out of commands that they are to be run in this folder, for who is
@@ -45,7 +126,7 @@ pub fn run_here(fix: &mut [Fix], folder: &Path) {
 /// Names the plan where a rule, which does not know it, says `PLAN`. One that came from
 /// stdin comes from its `copy` then.
 pub fn name_plan(fix: &mut [Fix], plan: &Path, copy: Option<&str>) {
-    let word = shell_word(&plan.display().to_string());
+    let word = shell_path(&plan.display().to_string());
     let word = match copy {
         Some(copy) => format!("{word} < {}", shell_word(copy)),
         None => word,
@@ -59,15 +140,15 @@ pub fn name_plan(fix: &mut [Fix], plan: &Path, copy: Option<&str>) {
     }
 }
 
-/// A flag with its values, as words of a shell.
-fn words(run: &ArgMatches, id: &str, flag: &str) -> Vec<String> {
+/// A flag with its values, as they may be shown.
+fn typed(run: &ArgMatches, id: &str, flag: &str) -> Vec<CallFlag> {
     let typed =
         run.try_contains_id(id).is_ok() && run.value_source(id) == Some(ValueSource::CommandLine);
     if !typed {
         return Vec::new();
     }
     if run.try_get_one::<bool>(id).is_ok() {
-        return vec![flag.to_owned()];
+        return vec![CallFlag::bare(flag)];
     }
     let values = run.get_raw(id).into_iter().flatten();
     values
@@ -76,7 +157,7 @@ fn words(run: &ArgMatches, id: &str, flag: &str) -> Vec<String> {
             true => without_secret(&value).unwrap_or(value),
             false => value,
         })
-        .map(|value| format!("{flag} {}", shell_word(&value)))
+        .map(|value| CallFlag::with(flag, &value))
         .collect()
 }
 
@@ -90,9 +171,10 @@ fn without_secret(variable: &str) -> Option<Cow<'static, str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::call_flags;
+    use super::{ELSEWHERE, call_flags};
     use crate::cli::args::Cli;
     use clap::CommandFactory;
+    use jelly_harness::triage_loop::CallFlag;
 
     #[test]
     fn what_was_typed_is_repeated_as_a_shell_needs_it() {
@@ -121,10 +203,8 @@ mod tests {
             "--trust-plan",
             "--no-hooks",
         ];
-        let matches = Cli::command().try_get_matches_from(typed).unwrap();
-        let flags = call_flags(&matches);
         assert_eq!(
-            flags.kept,
+            words(&typed),
             [
                 "--project-dir ../x",
                 "--var 'word=a b'",
@@ -132,17 +212,95 @@ mod tests {
                 "--var 'api_token=<value of api_token>'",
                 "--profile ci",
                 "--wire-check",
-                "--no-confirm",
-                "--seed 7"
-            ]
-        );
-        assert_eq!(
-            flags.hooks,
-            [
                 r#"--refine-code '["./r.sh"]'"#,
                 "--no-hooks",
-                "--trust-plan"
+                "--no-confirm",
+                "--trust-plan",
+                "--only a",
+                "--seed 7",
             ]
         );
+    }
+
+    fn words(typed: &[&str]) -> Vec<String> {
+        let matches = Cli::command().try_get_matches_from(typed).unwrap();
+        call_flags(&matches)
+            .kept
+            .iter()
+            .map(CallFlag::words)
+            .collect()
+    }
+
+    #[test]
+    fn what_selects_steps_and_what_they_may_cost_is_repeated() {
+        let typed = [
+            "jelly",
+            "run",
+            "p.yaml",
+            "--skip",
+            "wipe,tag:x",
+            "--retries",
+            "0",
+            "--deadline",
+            "2s",
+            "--fail-fast",
+            "--record",
+            "-j",
+            "1",
+            "-q",
+            "--only=-x",
+        ];
+        assert_eq!(
+            words(&typed),
+            [
+                "--retries 0",
+                "--deadline 2s",
+                "--only=-x",
+                "--skip wipe",
+                "--skip tag:x",
+                "--fail-fast",
+                "--jobs 1",
+                "--record"
+            ]
+        );
+    }
+
+    /// It holds the shard's result until that is merged.
+    #[test]
+    fn the_folder_of_a_shard_is_not_written_into_again() {
+        let typed = [
+            "jelly",
+            "run",
+            "--reports-dir",
+            "r",
+            "--history",
+            "r/h.jsonl",
+        ];
+        assert_eq!(words(&typed), ["--reports-dir r", "--history r/h.jsonl"]);
+        let shard = [&typed[..], &["--shard", "1/2"]].concat();
+        assert_eq!(words(&shard), ["--history r/h.jsonl"]);
+    }
+
+    #[test]
+    fn what_other_commands_take_they_have() {
+        let mut cli = Cli::command();
+        cli.build();
+        for (command, flags) in ELSEWHERE.iter().filter(|(command, _)| !command.is_empty()) {
+            let group = cli.find_subcommand(command).unwrap();
+            let subs: Vec<&clap::Command> = group
+                .get_subcommands()
+                .filter(|sub| sub.get_name() != "help")
+                .collect();
+            let all = if subs.is_empty() { vec![group] } else { subs };
+            for (sub, flag) in all
+                .iter()
+                .flat_map(|sub| flags.iter().map(move |f| (sub, f)))
+            {
+                let has = sub
+                    .get_arguments()
+                    .any(|arg| arg.get_long() == flag.strip_prefix("--"));
+                assert!(has, "{command} {} {flag}", sub.get_name());
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! One plan of a call: read, selected, run in the loop, reported.
 
-use super::again::{name_plan, run_here};
+use super::again::{flags_for, name_plan, run_here};
 use super::announce::Announcement;
 use super::call::{PlanEnd, RunCall};
 use super::coverage::{cover, shown_coverage};
@@ -30,8 +30,8 @@ use jelly_base::model::{EventSink, ExitCode, RunReport, StepAnswers, Verdict, Wa
 use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::{ExecSettings, Overrides, Selection};
 use jelly_harness::triage_loop::{
-    CallFlags, CommandHooks, KnownFailures, LoopSettings, PassedBefore, PlanReads, PlanTexts,
-    RealFs, ResultSettings, Surroundings, foundations,
+    CommandHooks, KnownFailures, LoopSettings, PassedBefore, PlanReads, PlanTexts, RealFs,
+    ResultSettings, Surroundings, foundations,
 };
 use jelly_plan::{Plan, PlanSource, Server, compare, load_in};
 use jelly_wire::auth::TokenStore;
@@ -295,6 +295,10 @@ impl<'a> PlanRun<'a> {
                 );
                 name_plan(&mut diagnosis.advice.fix, &path, copy.as_deref());
                 run_here(&mut diagnosis.advice.fix, &self.call.world.cwd);
+                let fixes = diagnosis.advice.fix.iter_mut();
+                for step in fixes.filter(|step| step.is_command()) {
+                    settings.call_flags.extend(&mut step.text);
+                }
                 templates
                     .borrow_mut()
                     .insert(diagnosis.fingerprint.clone(), template);
@@ -482,11 +486,7 @@ impl<'a> PlanRun<'a> {
             started_at: call.started_at.clone(),
             report_dir: Some(self.report_dir.path().display().to_string()),
             reports_dir: args.reports.unusual(),
-            call_flags: CallFlags {
-                folder: call.world.cwd.display().to_string(),
-                plan_copy: self.plan_copy.as_ref().map(PlanCopy::shown),
-                ..args.again.clone()
-            },
+            call_flags: flags_for(call, plan, self.plan_copy.as_ref().map(PlanCopy::shown)),
             project_dir: self.project.clone(),
             budgets: budgets(plan, &args.budgets),
             hooks: hooks(plan, args),

@@ -76,6 +76,7 @@ mod pasted;
 mod patience;
 mod peers;
 mod plans;
+mod printed_reruns;
 mod protocol_slips;
 mod proxy;
 mod proxy_adapter;

@@ -279,20 +279,21 @@ fn parse_bytes(text: &str) -> Result<usize, String> {
 /// What becomes of a flag of `jelly run` in a command that is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FlagRepeat {
-    /// Without it, another thing would be run, or elsewhere.
+    /// Without it, another thing would be run, or elsewhere, or with other means.
     Kept,
-    /// Kept only where the command is about what the hooks may do.
-    OfHooks,
-    /// Kept only where the very same run is meant.
-    OfTheSame,
-    /// It says how this run was to be shown, cut short or repeated.
+    /// Kept only where all that this call selected is run again.
+    OfTheWhole,
+    /// Kept but of a shard, whose result lies there until it is merged.
+    NotOfShards,
+    /// It says how this run was to be shown, which part of it a runner took, or what
+    /// it was to write besides its own reports.
     Dropped,
 }
 
 /// Every argument of `jelly run`: its id, its flag, its fate.
 pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("project_dir", "--project-dir", FlagRepeat::Kept),
-    ("reports_dir", "--reports-dir", FlagRepeat::Kept),
+    ("reports_dir", "--reports-dir", FlagRepeat::NotOfShards),
     ("vars", "--var", FlagRepeat::Kept),
     ("profile", "--profile", FlagRepeat::Kept),
     ("history", "--history", FlagRepeat::Kept),
@@ -308,27 +309,27 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("accept_repairs", "--accept-repairs", FlagRepeat::Kept),
     ("known", "--known", FlagRepeat::Kept),
     ("strict", "--strict", FlagRepeat::Kept),
-    ("fix_tests", "--fix-tests", FlagRepeat::OfHooks),
-    ("refine_code", "--refine-code", FlagRepeat::OfHooks),
-    ("hook_timeout", "--hook-timeout", FlagRepeat::OfHooks),
-    ("no_hooks", "--no-hooks", FlagRepeat::OfHooks),
+    ("fix_tests", "--fix-tests", FlagRepeat::Kept),
+    ("refine_code", "--refine-code", FlagRepeat::Kept),
+    ("hook_timeout", "--hook-timeout", FlagRepeat::Kept),
+    ("no_hooks", "--no-hooks", FlagRepeat::Kept),
     ("announce", "--announce", FlagRepeat::Dropped),
     ("plans", "", FlagRepeat::Dropped),
-    ("max_iterations", "--max-iterations", FlagRepeat::OfTheSame),
-    ("retries", "--retries", FlagRepeat::OfTheSame),
-    ("confirms", "--confirms", FlagRepeat::OfTheSame),
-    ("mcp_repairs", "--mcp-repairs", FlagRepeat::OfTheSame),
-    ("test_fixes", "--test-fixes", FlagRepeat::OfTheSame),
-    ("code_refines", "--code-refines", FlagRepeat::OfTheSame),
-    ("deadline", "--deadline", FlagRepeat::OfTheSame),
+    ("max_iterations", "--max-iterations", FlagRepeat::Kept),
+    ("retries", "--retries", FlagRepeat::Kept),
+    ("confirms", "--confirms", FlagRepeat::Kept),
+    ("mcp_repairs", "--mcp-repairs", FlagRepeat::Kept),
+    ("test_fixes", "--test-fixes", FlagRepeat::Kept),
+    ("code_refines", "--code-refines", FlagRepeat::Kept),
+    ("deadline", "--deadline", FlagRepeat::Kept),
     ("no_confirm", "--no-confirm", FlagRepeat::Kept),
-    ("trust_plan", "--trust-plan", FlagRepeat::OfHooks),
+    ("trust_plan", "--trust-plan", FlagRepeat::Kept),
     ("write_repairs", "--write-repairs", FlagRepeat::Dropped),
-    ("only", "--only", FlagRepeat::OfTheSame),
-    ("skip", "--skip", FlagRepeat::OfTheSame),
-    ("fail_fast", "--fail-fast", FlagRepeat::OfTheSame),
-    ("coverage", "--coverage", FlagRepeat::Dropped),
-    ("min_coverage", "--min-coverage", FlagRepeat::Dropped),
+    ("only", "--only", FlagRepeat::Kept),
+    ("skip", "--skip", FlagRepeat::Kept),
+    ("fail_fast", "--fail-fast", FlagRepeat::Kept),
+    ("coverage", "--coverage", FlagRepeat::OfTheWhole),
+    ("min_coverage", "--min-coverage", FlagRepeat::OfTheWhole),
     ("shard", "--shard", FlagRepeat::Dropped),
     ("shard_times", "--shard-times", FlagRepeat::Dropped),
     ("run_key", "--run-key", FlagRepeat::Dropped),
@@ -337,8 +338,8 @@ pub const RUN_FLAGS: &[(&str, &str, FlagRepeat)] = &[
     ("list", "--list", FlagRepeat::Dropped),
     ("watch", "--watch", FlagRepeat::Dropped),
     ("seed", "--seed", FlagRepeat::Kept),
-    ("jobs", "--jobs", FlagRepeat::Dropped),
-    ("record", "--record", FlagRepeat::Dropped),
+    ("jobs", "--jobs", FlagRepeat::Kept),
+    ("record", "--record", FlagRepeat::Kept),
     ("report", "--report", FlagRepeat::Dropped),
     ("ci", "--ci", FlagRepeat::Dropped),
     ("format", "--format", FlagRepeat::Dropped),

@@ -1,20 +1,20 @@
 //! The help summary: what happened, the evidence, what was tried and what to
 //! type next, told as one colleague tells another. Deterministic.
 
+use super::call_flags::{CallFlag, CallFlags};
 use super::help_cases::{Lookup, cases, sightings_by_cause};
 use super::help_problem::{Case, problem};
 use super::loop_limit::LoopLimit;
 use super::proofs::Proof;
 use super::reason::NAMED;
 use super::run::PassedOver;
-use super::settings::CallFlags;
 use super::verdict::{Course, Taint};
 use jelly_base::model::{
     Because, FailureReport, HelpProblem, HelpSummary, IterationReport, Section, Side, Standing,
     StepReport, StepState,
 };
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::{first_names, human_duration, plural, shell_word};
+use jelly_base::text::{first_names, human_duration, plural, shell_path};
 use jelly_plan::Plan;
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
@@ -39,48 +39,28 @@ pub(super) struct HelpContext<'a> {
 impl HelpContext<'_> {
     /// The plan's path as one word of a command line.
     pub(super) fn plan_word(&self) -> String {
-        shell_word(&self.plan.source.path.display().to_string())
+        shell_path(&self.plan_path())
+    }
+
+    fn plan_path(&self) -> String {
+        self.plan.source.path.display().to_string()
     }
 
     /// A command that runs the plan again as this run was called, with these
-    /// words too.
-    pub(super) fn run_again(&self, more: &[String]) -> String {
-        let CallFlags { kept, hooks, .. } = self.call_flags;
-        self.command(kept.iter().chain(hooks).chain(more))
-    }
-
-    /// The flag of this call that names its profile.
-    pub(super) fn profile(&self) -> Option<&String> {
-        let mut kept = self.call_flags.kept.iter();
-        kept.find(|flag| flag.starts_with("--profile "))
+    /// flags.
+    pub(super) fn run_again(&self, more: &[CallFlag]) -> String {
+        self.call_flags.run_again(&self.plan_path(), more, None)
     }
 
     /// The command that runs the same once more, with what was not allowed.
     pub(super) fn rerun(&self, loop_limit: &LoopLimit) -> String {
-        let name = |flag: &str| flag.split(' ').next().map(str::to_owned);
-        let new = loop_limit.flag();
-        let replaced = [
-            new.as_deref().and_then(name),
-            loop_limit.without().and_then(name),
-        ];
-        let CallFlags {
-            kept, hooks, same, ..
-        } = self.call_flags;
-        let typed = kept.iter().chain(hooks).chain(same);
-        let typed = typed.filter(|flag| !replaced.contains(&name(flag)));
-        self.command(typed.chain(&new))
-    }
-
-    fn command<'w>(&self, words: impl Iterator<Item = &'w String>) -> String {
-        let mut command = format!("$ jelly run {}", self.plan_word());
-        for word in words {
-            command.push(' ');
-            command.push_str(word);
-        }
-        if let Some(copy) = &self.call_flags.plan_copy {
-            command.push_str(&format!(" < {}", shell_word(copy)));
-        }
-        command
+        let new: Vec<CallFlag> = loop_limit
+            .flag()
+            .iter()
+            .map(|f| CallFlag::read(f))
+            .collect();
+        let path = self.plan_path();
+        self.call_flags.run_again(&path, &new, loop_limit.without())
     }
 }
 

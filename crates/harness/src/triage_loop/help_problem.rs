@@ -1,6 +1,7 @@
 //! One problem of the help summary, from the failures that share its cause.
 
 use super::alike::{kinds, more_alike};
+use super::call_flags::CallFlag;
 use super::help::HelpContext;
 use super::help_cases::Lookup;
 use super::help_compared::compared;
@@ -14,7 +15,7 @@ use jelly_base::model::{
     RepairReport, Side, Standing, Unlisted,
 };
 use jelly_base::text::{
-    close_names, first_names, listed, one_line, plural, shell_word, start_by_hand,
+    close_names, first_names, listed, one_line, plural, shell_flag, start_by_hand,
 };
 use jelly_plan::{Operator, Plan, Step};
 
@@ -420,13 +421,12 @@ fn next(case: &Case<'_>, lookup: &Lookup<'_>, context: &HelpContext<'_>) -> Vec<
         next.push("where the new answer is right, store it:".to_owned());
         next.append(&mut snapshots);
     }
-    let profile = context.profile();
     for line in next.iter_mut().filter(|l| l.starts_with("$ jelly ")) {
         let folder = context
             .reports_dir
             .filter(|_| line.starts_with("$ jelly snapshot "));
-        line.extend(folder.map(|folder| format!(" --reports-dir {}", shell_word(folder))));
-        line.extend(profile.map(|profile| format!(" {profile}")));
+        line.extend(folder.map(|folder| format!(" {}", shell_flag("--reports-dir", folder))));
+        context.call_flags.extend(line);
     }
     let is_of_start = matches!(failure.phase, Phase::Spawn | Phase::Handshake | Phase::List);
     if is_of_start && !failure.argv.is_empty() {
@@ -441,10 +441,10 @@ fn next(case: &Case<'_>, lookup: &Lookup<'_>, context: &HelpContext<'_>) -> Vec<
         push_new(&mut next, context.run_again(&only_step(step, context.plan)));
     } else if let Some(server) = failure.server.as_ref().filter(|_| !many_new) {
         let mut more = only_server(server, context.plan);
-        let check = "--wire-check".to_owned();
+        let check = CallFlag::bare("--wire-check");
         let is_wire = failure.assertion.as_ref().is_some_and(Assertion::is_wire);
         // Without it, the next run would look no more.
-        if is_wire && !context.call_flags.kept.contains(&check) {
+        if is_wire && !context.call_flags.has(&check.name) {
             more.push(check);
         }
         push_new(&mut next, context.run_again(&more));
@@ -456,8 +456,8 @@ fn next(case: &Case<'_>, lookup: &Lookup<'_>, context: &HelpContext<'_>) -> Vec<
         push_new(&mut next, context.rerun(loop_limit));
     }
     // Trust matters only to a hook that is there to refine the code.
-    let trust = "--trust-plan".to_owned();
-    let is_trusted = context.call_flags.hooks.contains(&trust);
+    let trust = CallFlag::bare("--trust-plan");
+    let is_trusted = context.call_flags.has(&trust.name);
     if doubtful && !is_trusted && case.iteration.budgets.before.code_refines > 0 {
         push_new(&mut next, context.run_again(&[trust]));
     }
@@ -482,22 +482,22 @@ fn doubtful_places(case: &Case<'_>) -> String {
 
 /// Words that run nothing but this step, where no earlier one is left out by
 /// them: what a step shows may rest on all that ran before it.
-fn only_step(step: &str, plan: &Plan) -> Vec<String> {
+fn only_step(step: &str, plan: &Plan) -> Vec<CallFlag> {
     let first = plan.steps.first().is_some_and(|first| first.id == step);
     only(step, first)
 }
 
 /// The same of a server's steps.
-fn only_server(server: &str, plan: &Plan) -> Vec<String> {
+fn only_server(server: &str, plan: &Plan) -> Vec<CallFlag> {
     let own = |step: &&Step| step.server == server;
     let leading = plan.steps.iter().take_while(own).count();
     let all = plan.steps.iter().filter(own).count();
     only(server, all > 0 && leading == all)
 }
 
-fn only(name: &str, leaves_nothing_out: bool) -> Vec<String> {
+fn only(name: &str, leaves_nothing_out: bool) -> Vec<CallFlag> {
     match leaves_nothing_out {
-        true => vec![format!("--only {}", shell_word(name))],
+        true => vec![CallFlag::only(name)],
         false => Vec::new(),
     }
 }

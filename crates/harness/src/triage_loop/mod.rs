@@ -13,6 +13,7 @@ mod assemble;
 mod backoff;
 mod budget_ledger;
 mod bundle;
+mod call_flags;
 mod contract;
 mod decide;
 mod earlier;
@@ -43,6 +44,7 @@ mod verdict;
 mod work_tree;
 
 pub use bundle::Bundle;
+pub use call_flags::{CallFlag, CallFlags};
 pub use contract::PlanReads;
 pub use decide::{Action, Decision, Flaky, LoopState};
 pub use earlier::{EarlierStep, Ran, earlier_steps};
@@ -59,7 +61,7 @@ pub use run::{Outcome, foundations, run};
 pub use seen::{
     Foundations, KnownFailures, Means, Observation, PassedBefore, Policy, Revision, Seen, StepFacts,
 };
-pub use settings::{CallFlags, LoopSettings, PlanTexts, ReportSink, Surroundings};
+pub use settings::{LoopSettings, PlanTexts, ReportSink, Surroundings};
 pub use standing::Standings;
 pub use verdict::{Course, Ending, Taint, conclude};
 pub use work_tree::WorkTree;

@@ -1,5 +1,6 @@
 //! What a run is told, and the world it acts in.
 
+use super::call_flags::CallFlags;
 use super::contract::PlanReads;
 use super::revision::{ResultSettings, StoredSnapshots};
 use super::seen::{KnownFailures, Means, PassedBefore};
@@ -57,22 +58,6 @@ pub struct LoopSettings {
     /// Variables set from outside; they hold against those of the plan, also
     /// after the plan was edited or read again.
     pub vars: IndexMap<String, Value>,
-}
-
-/// Flags of the call with their values, each as words of a shell.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CallFlags {
-    /// Without these another thing would be run, or elsewhere.
-    pub kept: Vec<String>,
-    /// What hooks there are, and what they may do.
-    pub hooks: Vec<String>,
-    /// What the very same run takes besides: its selection and its budgets.
-    pub same: Vec<String>,
-    /// Where it was called.
-    pub folder: String,
-    /// The file that holds the plan, where that came from stdin; or a blank to fill in, where
-    /// none of jelly's holds it whole.
-    pub plan_copy: Option<String>,
 }
 
 impl LoopSettings {

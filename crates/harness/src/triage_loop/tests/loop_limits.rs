@@ -5,7 +5,7 @@ use super::runs::{PLAN, failure, play, wrong};
 use super::stage::{ScriptedHooks, Stage};
 use super::support::{World, broken, crash, hiccup, hooked, mismatch, policy, repair, with};
 use crate::repair::RepairId;
-use crate::triage_loop::{Action, LoopLimit, Means, Outcome, Policy};
+use crate::triage_loop::{Action, CallFlag, LoopLimit, Means, Outcome, Policy};
 use jelly_base::model::{Budgets, Failure, Phase, Track};
 
 fn with_budgets(change: impl Fn(&mut Budgets)) -> Policy {
@@ -158,7 +158,7 @@ fn help_of(budgets: Budgets, flags: &[&str], failures: Vec<Failure>) -> (Outcome
     let dir = tempfile::tempdir().unwrap();
     let mut stage = Stage::new(dir.path(), PLAN);
     stage.settings.budgets = budgets;
-    stage.settings.call_flags.same = flags.iter().map(|flag| (*flag).to_owned()).collect();
+    stage.settings.call_flags.kept = flags.iter().map(|flag| CallFlag::read(flag)).collect();
     let mut hooks = ScriptedHooks::new(|_, _| panic!("no hook is configured"));
     let outcome = play(&mut stage, &mut hooks, |_| failures.clone());
     let help = outcome.report.help_summary.clone().unwrap();
