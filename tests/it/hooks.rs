@@ -665,3 +665,87 @@ steps: [{ id: sum, tool: add, args: { a: 1, b: 2 }, expect: { text: { equals: "$
         assert_eq!(again.code, Some(1), "{command}: {}", again.stdout);
     }
 }
+
+/// The printed lines that run a plan, each pasted; the plan that it left, and its exit
+/// code.
+fn pasted(project: &Project, run: &Run) -> Vec<(String, String, Option<i32>)> {
+    let lines = run.stdout.lines();
+    let lines = lines.filter_map(|line| Some(line.split_once("$ ")?.1.trim().to_owned()));
+    let lines: Vec<String> = lines.filter(|line| line.contains("jelly run ")).collect();
+    assert!(!lines.is_empty(), "{}", run.stdout);
+    let after = project.read("plan.yaml");
+    let paste = |line: String| {
+        // Each as if it were the first.
+        project.write("plan.yaml", &after);
+        let script = format!("jelly() {{ \"$0\" \"$@\"; }}; {line}");
+        let ended = project.wrapped("sh", &["-c", &script]).output();
+        (line, project.read("plan.yaml"), ended.code)
+    };
+    lines.into_iter().map(paste).collect()
+}
+
+#[test]
+fn what_a_hook_took_away_is_put_back_before_the_plan_is_run_again() {
+    let project = project("test -f twice || sed -i '/id: sum/d' plan.yaml");
+    let run = project.run(&[]);
+    run.ends(3, "needs_user_help");
+    project.write("twice", "");
+    for (line, plan, code) in pasted(&project, &run) {
+        assert_eq!(code, Some(3), "{line}");
+        assert_eq!(plan, PLAN, "{line}");
+    }
+}
+
+#[test]
+fn what_refine_code_changed_is_kept_as_it_was_and_put_back_first() {
+    let plan = "version: 1
+servers: { s: { command: jelly, args: [mock] } }
+steps: [{ id: a, tool: echo, args: { message: hi }, expect: { text: { equals: ho } } }]
+";
+    let project = Project::with(plan);
+    project.script("fix.sh", "#!/bin/sh\nsed -i s/ho/hi/ plan.yaml\n");
+    let run = project.run(&["--refine-code", "./fix.sh", "--trust-plan"]);
+    run.ends(3, "needs_user_help");
+    let kept = "reports/latest/plan-before-refine_code-1.yaml";
+    assert_eq!(project.read(kept), plan);
+    assert!(!run.stdout.contains("git diff"), "{}", run.stdout);
+    assert!(run.stdout.contains("$ diff -u "), "{}", run.stdout);
+    project.script("fix.sh", "#!/bin/sh\nexit 1\n");
+    for (line, now, code) in pasted(&project, &run) {
+        assert_eq!(code, Some(1), "{line}");
+        assert_eq!(now, plan, "{line}");
+    }
+}
+
+#[test]
+fn a_snapshot_that_refine_code_stored_is_put_back_too() {
+    let plan = "version: 1
+servers: { s: { command: jelly, args: [mock] } }
+steps: [{ id: a, tool: echo, args: { message: hi }, expect: { text: { snapshot: said } } }]
+";
+    let project = Project::with(plan);
+    project.write("snapshots/plan/said.snap", "ho\n");
+    let hook = "#!/bin/sh\necho hi > snapshots/plan/said.snap\n";
+    project.script("fix.sh", hook);
+    let run = project.run(&["--refine-code", "./fix.sh", "--trust-plan"]);
+    run.ends(3, "needs_user_help");
+    project.script("fix.sh", "#!/bin/sh\nexit 1\n");
+    for (line, _, code) in pasted(&project, &run) {
+        assert_eq!(code, Some(1), "{line}");
+        assert_eq!(project.read("snapshots/plan/said.snap"), "ho\n");
+        project.write("snapshots/plan/said.snap", "hi\n");
+    }
+}
+
+/// Its steps are not those of the plan that ran.
+#[test]
+fn the_plan_that_a_failed_hook_left_is_not_run_again() {
+    let project = project("sed -i '/id: sum/d' plan.yaml; exit 1");
+    let run = project.run(&[]);
+    run.ends(3, "needs_user_help");
+    project.script("fix.sh", "#!/bin/sh\nexit 1\n");
+    for (line, plan, code) in pasted(&project, &run) {
+        assert_eq!(code, Some(3), "{line}");
+        assert_eq!(plan, PLAN, "{line}");
+    }
+}

@@ -191,7 +191,8 @@ pub struct HookReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
     /// The files beside this report that hold the plan as it was before
-    /// `fix_tests`, and after it where it is another one.
+    /// `fix_tests`, and after it where it is another one; of `refine_code`
+    /// where it changed what the plan is measured by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plans: Vec<String>,
     /// Files of the git work tree that `fix_tests` changed and that the plan

@@ -8,6 +8,7 @@ use super::loop_limit::LoopLimit;
 use super::proofs::Proof;
 use super::reason::NAMED;
 use super::run::PassedOver;
+use super::undo::Undo;
 use super::verdict::{Course, Taint};
 use jelly_base::model::{
     Because, FailureReport, HelpProblem, HelpSummary, IterationReport, Section, Side, Standing,
@@ -20,7 +21,6 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 /// What the summary is told besides the iterations.
-#[derive(Clone, Copy)]
 pub(super) struct HelpContext<'a> {
     pub plan: &'a Plan,
     pub course: &'a Course,
@@ -33,6 +33,8 @@ pub(super) struct HelpContext<'a> {
     pub reports_dir: Option<&'a str>,
     /// As of the same.
     pub call_flags: &'a CallFlags,
+    /// How it is taken back that files are others than what was measured.
+    pub undo: Undo,
     pub redactor: &'a Redactor,
 }
 
@@ -49,7 +51,8 @@ impl HelpContext<'_> {
     /// A command that runs the plan again as this run was called, with these
     /// flags.
     pub(super) fn run_again(&self, more: &[CallFlag]) -> String {
-        self.call_flags.run_again(&self.plan_path(), more, None)
+        let command = self.call_flags.run_again(&self.plan_path(), more, None);
+        self.undo.before(command)
     }
 
     /// The command that runs the same once more, with what was not allowed.
@@ -60,7 +63,9 @@ impl HelpContext<'_> {
             .map(|f| CallFlag::read(f))
             .collect();
         let path = self.plan_path();
-        self.call_flags.run_again(&path, &new, loop_limit.without())
+        let without = loop_limit.without();
+        self.undo
+            .before(self.call_flags.run_again(&path, &new, without))
     }
 }
 
@@ -321,11 +326,11 @@ fn tainted(taint: Taint, iterations: &[IterationReport], context: &HelpContext<'
             "The hook refine_code changed what the plan expects, so nothing that was measured counts",
             "the plan file, or something that it reads, was another after the hook than before it"
                 .to_owned(),
-            vec![
+            undo_with(
                 "let refine_code change the code only; what changes plans and snapshots is fix_tests, or a \
-                 person".to_owned(),
-                format!("$ git diff -- {}", context.plan_word()),
-            ],
+                 person",
+                context,
+            ),
         ),
         Taint::PlanWeakened => weakened(iterations, context),
     };
@@ -335,6 +340,14 @@ fn tainted(taint: Taint, iterations: &[IterationReport], context: &HelpContext<'
         next,
         ..HelpProblem::default()
     }
+}
+
+/// What to do first, then how the change is taken back and the plan run again.
+fn undo_with(first: &str, context: &HelpContext<'_>) -> Vec<String> {
+    let mut next = vec![first.to_owned()];
+    next.extend(context.undo.lines.iter().cloned());
+    next.push(context.run_again(&[]));
+    next
 }
 
 /// So many changes are told one by one.
@@ -367,8 +380,11 @@ fn weakened(
     ];
     next.extend(kept.map(|name| format!("the plan as it was lies beside the report, as {name}")));
     next.push(
-        "where the change is right, keep it: the next run takes the plan as it is".to_owned(),
+        "where the change is right, keep it: the next run takes the plan as it is; where it is \
+         not, take it back:"
+            .to_owned(),
     );
+    next.extend(context.undo.lines.iter().cloned());
     next.push(context.run_again(&[]));
     (
         "The fix_tests hook reduced what is tested, so later results don't count",

@@ -437,6 +437,15 @@ fn next(case: &Case<'_>, lookup: &Lookup<'_>, context: &HelpContext<'_>) -> Vec<
         let line = start_by_hand(folder, &variables, &failure.argv);
         push_new(&mut next, format!("$ {line}"));
     }
+    if let Some(hook) = context.undo.hook {
+        next.push(format!(
+            "lines of files are told as they were before {hook} changed them"
+        ));
+        if context.course.tainted.is_none() {
+            // Nothing else says what is left.
+            next.extend(context.undo.lines.iter().cloned());
+        }
+    }
     if let Some(step) = case.steps.first().filter(|_| !many_new) {
         push_new(&mut next, context.run_again(&only_step(step, context.plan)));
     } else if let Some(server) = failure.server.as_ref().filter(|_| !many_new) {

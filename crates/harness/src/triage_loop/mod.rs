@@ -40,6 +40,7 @@ mod run_report;
 mod seen;
 mod settings;
 mod standing;
+mod undo;
 mod verdict;
 mod work_tree;
 

@@ -17,10 +17,26 @@ pub(super) struct ReferencePlans {
     pub(super) first_reads: Option<PlanReads>,
     /// As its owner, or the last hook, wrote it.
     pub(super) written: Rc<Plan>,
-    /// Calls of `fix_tests`.
-    calls: u32,
+    /// Calls that texts were kept of, by the name of the hook.
+    calls: BTreeMap<&'static str, u32>,
     /// By file name; not redacted yet, since more secrets may come to be known.
-    texts: BTreeMap<String, PlanSource>,
+    texts: BTreeMap<String, KeptText>,
+}
+
+/// A text from around a hook.
+struct KeptText {
+    source: PlanSource,
+    /// A plan, or a part of one.
+    is_plan: bool,
+}
+
+impl KeptText {
+    fn shown(&self, redactor: &Redactor) -> String {
+        match self.is_plan {
+            true => shown_plan(&self.source, redactor),
+            false => redactor.redact(&self.source.text).into_owned(),
+        }
+    }
 }
 
 impl ReferencePlans {
@@ -29,18 +45,23 @@ impl ReferencePlans {
             first: plan.clone(),
             first_reads: None,
             written: plan,
-            calls: 0,
+            calls: BTreeMap::new(),
             texts: BTreeMap::new(),
         }
     }
 
-    /// Keeps the texts around a call of `fix_tests`; gives the names that the
-    /// files get.
-    pub(super) fn keep(&mut self, before: &PlanSource, after: Option<&str>) -> Vec<String> {
-        self.calls += 1;
-        let hook = Hook::FixTests.name();
+    /// Keeps the texts around a call of a hook; gives the names that the files
+    /// get.
+    pub(super) fn keep(
+        &mut self,
+        hook: Hook,
+        before: &PlanSource,
+        after: Option<&str>,
+    ) -> Vec<String> {
+        let calls = self.calls.entry(hook.name()).or_default();
+        *calls += 1;
         // Of JSON too: what is masked says so in a comment.
-        let name = |when: &str| format!("plan-{when}-{hook}-{}.yaml", self.calls);
+        let name = |when: &str| format!("plan-{when}-{}-{calls}.yaml", hook.name());
         let mut kept = vec![(name("before"), before.clone())];
         if let Some(after) = after.filter(|after| **after != *before.text) {
             let text = after.into();
@@ -53,14 +74,45 @@ impl ReferencePlans {
             ));
         }
         let names = kept.iter().map(|(name, _)| name.clone()).collect();
+        let kept = kept.into_iter().map(|(name, source)| {
+            let is_plan = true;
+            (name, KeptText { source, is_plan })
+        });
         self.texts.extend(kept);
         names
+    }
+
+    /// Keeps what a file held that the plan reads, as it was before the hook that was
+    /// called last; gives the name that it gets.
+    pub(super) fn keep_read(&mut self, hook: Hook, file: PlanSource, is_plan: bool) -> String {
+        let calls = self.calls.get(hook.name()).copied().unwrap_or(1);
+        let own = file.path.file_name().unwrap_or_default();
+        let own = own.to_string_lossy().into_owned();
+        let begin = format!("before-{}-{calls}", hook.name());
+        let mut name = format!("{begin}-{own}");
+        let mut at = 1;
+        while self.texts.contains_key(&name) {
+            at += 1;
+            name = format!("{begin}-{at}-{own}");
+        }
+        let kept = KeptText {
+            source: file,
+            is_plan,
+        };
+        self.texts.insert(name.clone(), kept);
+        name
     }
 
     pub(super) fn kept(&self, redactor: &Redactor) -> Vec<(String, String)> {
         let texts = self.texts.iter();
         texts
-            .map(|(name, source)| (name.clone(), shown_plan(source, redactor)))
+            .map(|(name, kept)| (name.clone(), kept.shown(redactor)))
             .collect()
+    }
+
+    /// Whether the file of this name holds all that was in the text.
+    pub(super) fn is_whole(&self, name: &str, redactor: &Redactor) -> bool {
+        let kept = self.texts.get(name);
+        kept.is_some_and(|kept| kept.shown(redactor) == *kept.source.text)
     }
 }

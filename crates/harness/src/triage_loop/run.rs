@@ -13,6 +13,7 @@ use super::revision::{Beside, StoredSnapshots, step_facts};
 use super::seen::{Foundations, Observation, Policy, Seen};
 use super::settings::{LoopSettings, Surroundings};
 use super::standing::Standings;
+use super::undo::LeftByHook;
 use super::verdict::{Course, Ending};
 use crate::code_identity::ServerCode;
 use crate::repair::{Facts, Proposal, RepairId, propose};
@@ -110,6 +111,8 @@ pub(super) struct Run<'a, E, H> {
     pub(super) code: ServerCode,
     /// A hook ran since the last iteration.
     pub(super) after_hook: bool,
+    /// What the last hook left that was not taken over.
+    pub(super) left_by_hook: LeftByHook,
     pub(super) passed_over: Vec<PassedOver>,
     /// By test fingerprint, what keeps the failures of the last iteration from
     /// their next step.
@@ -154,6 +157,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             ran: Vec::new(),
             code: ServerCode::new(),
             after_hook: false,
+            left_by_hook: LeftByHook::default(),
             passed_over: Vec::new(),
             loop_limits: BTreeMap::new(),
             left_out: 0,

@@ -6,6 +6,7 @@ use super::contract::{PlanReads, bounded};
 use super::executor::Executor;
 use super::hooks::{Hook, HookCall, HookRunner, shown, succeeded};
 use super::run::{Pass, Run};
+use super::undo::{LeftByHook, LeftFile, TextBefore};
 use super::verdict::Taint;
 use super::work_tree::WorkTree;
 use jelly_base::model::{Event, HookReport, PlanChange};
@@ -13,6 +14,7 @@ use jelly_plan::{Plan, PlanSource, compare, shown_diff};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 use tokio::time::Instant;
 
 /// So many changes, or files, are named in a sentence.
@@ -24,6 +26,13 @@ struct Before {
     text: Option<Vec<u8>>,
     reads: PlanReads,
     tree: Option<WorkTree>,
+}
+
+/// What there is after it.
+struct Now {
+    /// The plan's file, where it can be read.
+    text: Option<Arc<str>>,
+    reads: PlanReads,
 }
 
 /// What a hook left of the plan.
@@ -56,9 +65,14 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             self.learn_named(&source.text);
         }
         self.show_diff(hook, &before, &left);
+        let now = Now {
+            text: left.source.as_ref().map(|source| source.text.clone()),
+            reads: left.reads.clone(),
+        };
         match hook {
             Hook::RefineCode => {
                 if self.is_tampered(&before, &left) {
+                    self.note_left(hook, &before, &now);
                     return false;
                 }
             }
@@ -66,14 +80,22 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         }
         if !went_well {
             self.amend(&format!("the hook {error}"));
-            if hook == Hook::FixTests && !self.withstands_failed(&before, left) {
-                return false;
+            if hook == Hook::FixTests {
+                let withstands = self.withstands_failed(&before, left);
+                self.note_left(hook, &before, &now);
+                if !withstands {
+                    return false;
+                }
             }
             return self.go_on_without(hook, pass).await;
         }
         self.course.repaired = true;
         let usable = match hook {
-            Hook::FixTests => self.reread(&before, left),
+            Hook::FixTests => {
+                let usable = self.reread(&before, left);
+                self.note_left(hook, &before, &now);
+                usable
+            }
             Hook::RefineCode => {
                 self.state.code_refined();
                 true
@@ -127,7 +149,8 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
     fn show_diff(&mut self, hook: Hook, before: &Before, left: &Left) {
         let mut told = String::new();
         let after = left.source.as_ref().map(|source| source.text.clone());
-        if before.text.as_deref() != after.as_ref().map(|text| text.as_bytes()) {
+        let is_other = before.text.as_deref() != after.as_ref().map(|text| text.as_bytes());
+        if is_other {
             let now = PlanSource {
                 text: after.clone().unwrap_or_default(),
                 ..self.original.clone()
@@ -136,14 +159,91 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         }
         told.push_str(&before.reads.diffs(&left.reads));
         let told = self.settings.redactor.redact(&told).into_owned();
-        let plans = match hook {
-            Hook::FixTests => self.reference_plans.keep(&self.original, after.as_deref()),
-            Hook::RefineCode => Vec::new(),
+        // What refines code has nothing to do with the plan; where it has all the
+        // same, the plan must not be lost.
+        let plans = match hook == Hook::FixTests || is_other {
+            true => self
+                .reference_plans
+                .keep(hook, &self.original, after.as_deref()),
+            false => Vec::new(),
         };
         if let Some(report) = self.last_hook() {
             report.diff = (!told.is_empty()).then(|| bounded(&told));
             report.plans = plans;
         }
+    }
+
+    /// Notes what lies in the files otherwise than the run measured it, and keeps what
+    /// was there: whoever runs the plan again would run the other one.
+    fn note_left(&mut self, hook: Hook, before: &Before, now: &Now) {
+        let mut files = Vec::new();
+        if now.text.as_deref() != Some(&*self.original.text) {
+            let kept = self
+                .last_hook()
+                .and_then(|hook| hook.plans.first().cloned());
+            let path = &self.original.path;
+            files.push(LeftFile {
+                path: path.display().to_string(),
+                is_gone: !path.exists(),
+                before: match kept {
+                    // What is no file is not written over.
+                    Some(name) if path.is_file() || !path.exists() => TextBefore::Kept(name),
+                    Some(_) | None => TextBefore::Unknown,
+                },
+            });
+        }
+        let is_refused = matches!(
+            self.course.tainted,
+            Some(Taint::PlanTampered | Taint::PlanWeakened)
+        );
+        if is_refused {
+            files.extend(self.left_reads(hook, before, now));
+        }
+        self.left_by_hook = match files.is_empty() && !is_refused {
+            true => LeftByHook::default(),
+            false => LeftByHook::of(hook, files),
+        };
+    }
+
+    /// The same of the files that the plan reads.
+    fn left_reads(&mut self, hook: Hook, before: &Before, now: &Now) -> Vec<LeftFile> {
+        let mut files = Vec::new();
+        for (path, text) in &before.reads.texts {
+            // One that the plan no longer reads is looked at itself.
+            let after = match now.reads.texts.get(path) {
+                Some(after) => after.clone(),
+                None => std::fs::read_to_string(path).ok(),
+            };
+            if *text == after {
+                continue;
+            }
+            let source = text.as_deref().map(|text| PlanSource {
+                path: path.into(),
+                text: text.into(),
+                variant: None,
+            });
+            let is_plan = self.plan.included.iter();
+            let is_plan = is_plan
+                .map(|file| &file.path)
+                .any(|file| file == Path::new(path));
+            let kept = source.map(|s| self.reference_plans.keep_read(hook, s, is_plan));
+            files.push(LeftFile {
+                path: path.clone(),
+                is_gone: after.is_none(),
+                before: kept.map_or(TextBefore::Absent, TextBefore::Kept),
+            });
+        }
+        let sent = before.reads.files.iter();
+        let changed = sent.filter(|(path, digest)| {
+            let now = now.reads.files.get(*path);
+            now.is_some_and(|now| now != *digest) && !before.reads.texts.contains_key(*path)
+        });
+        files.extend(changed.map(|(path, _)| LeftFile {
+            path: path.clone(),
+            is_gone: false,
+            before: TextBefore::Unknown,
+        }));
+        files
     }
 
     /// A file that the plan includes and that says something else now.

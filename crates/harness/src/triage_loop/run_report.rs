@@ -86,6 +86,11 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             loop_limits: &self.loop_limits,
             reports_dir: self.settings.reports_dir.as_deref(),
             call_flags: &self.settings.call_flags,
+            undo: self
+                .left_by_hook
+                .undo(self.settings.report_dir.as_deref(), |name| {
+                    self.reference_plans.is_whole(name, &self.settings.redactor)
+                }),
             redactor: &self.settings.redactor,
         }
     }
