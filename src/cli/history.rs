@@ -13,7 +13,7 @@ use crate::cli::args::{ExportArgs, Format, HistoryArgs, HistoryCommand, HistoryO
 use columns::{finished, number, table, words};
 use comfy_table::Cell;
 use jelly_base::model::{ExitCode, SCHEMA_VERSION};
-use jelly_base::text::plural;
+use jelly_base::text::{plural, sanitize};
 use jelly_harness::shards::{PlanTime, PlanTimes};
 use jelly_triage::history::{CauseRecord, OffenderOrder, Past, PastScope, TestRecord};
 use schemars::JsonSchema;
@@ -45,8 +45,8 @@ pub struct WorstCauses {
     causes: Vec<CauseRecord>,
 }
 
-/// Lists them. A history that is not there yet is an empty one; that none is
-/// kept at all is exit code 2.
+/// Lists them. The default history that is not there yet is an empty one; that none is
+/// kept at all, or that one is named and not there, is exit code 2.
 pub fn history(args: &ListArgs, world: &World) -> Result<ExitCode, Refusal> {
     match &args.command {
         None => {}
@@ -88,14 +88,19 @@ pub fn history(args: &ListArgs, world: &World) -> Result<ExitCode, Refusal> {
 }
 
 fn kept(args: &HistoryArgs, world: &World) -> Result<Past, Refusal> {
-    let store = args.store(world)?.ok_or_else(not_kept)?;
+    let store = args.store_to_read(world)?;
     load(&*store, &PastScope::All)
 }
 
 /// How long the plans take. That nothing is known is no error: then plans are
-/// assigned by hash.
+/// assigned by hash, as in the first run of all, which has no file yet.
 fn durations(args: &ExportArgs, world: &World) -> Result<ExitCode, Refusal> {
-    let past = kept(&args.history, world)?;
+    let store = args.history.store(world)?.ok_or_else(not_kept)?;
+    if let Some(file) = args.history.lacking(&*store) {
+        let file = file.display();
+        complain(&sanitize(&format!("note: there is no history {file} yet")));
+    }
+    let past = load(&*store, &PastScope::All)?;
     let plans = past.durations().into_iter();
     let times = PlanTimes {
         schema_version: SCHEMA_VERSION,

@@ -9,7 +9,7 @@ use super::refusal::{Refusal, complain};
 use super::settings::World;
 use crate::cli::args::HistoryArgs;
 use crate::report::TestEnd;
-use jelly_base::text::plural;
+use jelly_base::text::{plural, sanitize, shell_flag, shell_path};
 use jelly_harness::triage_loop::PassedBefore;
 use jelly_triage::history::{
     HistoryError, HistoryFile, HistoryLimits, HistoryStore, Past, PastEnd, PastRun, PastScope,
@@ -72,6 +72,39 @@ impl HistoryArgs {
             #[cfg(feature = "postgres")]
             HistoryPlace::Database(database) => Box::new(database),
         }))
+    }
+
+    /// The same, for who only looks into it.
+    ///
+    /// # Errors
+    /// None is kept, or the file that was named is not there. The default one may not be
+    /// there yet.
+    pub fn store_to_read(&self, world: &World) -> Result<Box<dyn HistoryStore>, Refusal> {
+        let store = self.store(world)?.ok_or_else(not_kept)?;
+        match self.lacking(&*store) {
+            Some(file) => Err(Refusal::with_help(
+                sanitize(&format!("there is no history {}", file.display())),
+                sanitize(&format!(
+                    "name one that is there, or have one written: jelly run {}",
+                    self.words()
+                )),
+            )),
+            None => Ok(store),
+        }
+    }
+
+    /// The file that was named and is not there.
+    pub fn lacking<'s>(&self, store: &'s dyn HistoryStore) -> Option<&'s Path> {
+        let file = store.file().filter(|_| self.history.is_some())?;
+        matches!(file.try_exists(), Ok(false)).then_some(file)
+    }
+
+    /// The flag that names it, for another command; none of the default one.
+    pub fn words(&self) -> String {
+        let named = self.history.as_ref();
+        named.map_or_else(String::new, |path| {
+            shell_flag("--history", &path.display().to_string())
+        })
     }
 
     /// The same, for who treats files and databases unlike.
@@ -368,8 +401,9 @@ fn spool(file: &Path, run: PastRun, error: &HistoryError) -> String {
     match spool.record(run) {
         Ok(_) => format!(
             "this run is not in the history yet: failed to {why}; it is kept in {}, which \
-             `jelly history push` delivers",
-            file.display()
+             `jelly history push {}` delivers, with the same --history",
+            file.display(),
+            shell_path(&file.display().to_string())
         ),
         Err(unwritten) => format!(
             "this run was not recorded: failed to {why}, and failed to {}",

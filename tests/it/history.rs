@@ -491,6 +491,51 @@ fn no_history_is_said_with_what_to_do() {
     assert!(ended.stderr.contains("--history"), "{}", ended.stderr);
 }
 
+/// A slip in its name would read as "nothing ever failed".
+#[test]
+fn a_history_that_was_named_and_is_not_there_is_an_error() {
+    let project = with_a_past();
+    for question in [
+        &["history"][..],
+        &["history", "--cause"],
+        &["history", "--format", "json"],
+        &["history", "flaky"],
+        &["history", "new", "--since", "30d"],
+        &["history", "cause", "x"],
+        &["history", "slow"],
+        &["history", "export"],
+        &["history", "page", "--output", "page.html"],
+    ] {
+        let args = [question, &["--history", "typo.jsonl"]].concat();
+        let ended = project.jelly(&args).output();
+        assert_eq!(ended.code, Some(2), "{args:?}: {}", ended.stdout);
+        let told = "there is no history typo.jsonl";
+        assert!(ended.stderr.contains(told), "{args:?}: {}", ended.stderr);
+        assert!(!project.exists("typo.jsonl") && !project.exists("page.html"));
+    }
+    // The first run of all has no durations yet.
+    let args = ["history", "export", "--durations", "--history", "typo.jsonl"];
+    let ended = project.jelly(&args).output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stderr.contains("no history typo.jsonl yet"));
+    // The default one comes with the first run.
+    let project = Project::empty();
+    fs::create_dir(project.path(".jelly")).unwrap();
+    let ended = project.jelly(&["history"]).output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+}
+
+#[test]
+fn the_hint_of_a_history_names_the_history() {
+    let project = with_a_past();
+    project.write("own h.jsonl", project.read(HISTORY));
+    let args = ["history", "cause", "nothing", "--history", "own h.jsonl"];
+    let ended = project.jelly(&args).output();
+    assert_eq!(ended.code, Some(2), "{}", ended.stdout);
+    let hint = "`jelly history new --since 365d --history 'own h.jsonl'`";
+    assert!(ended.stderr.contains(hint), "{}", ended.stderr);
+}
+
 /// The step of [`plan`], whose answer is held against something that does not
 /// stand in the plan.
 fn expecting(text: &str) -> Project {

@@ -3,7 +3,7 @@
 
 use super::columns::{finished, number, table, words};
 use crate::cli::args::{CauseArgs, FleetArgs, FleetFormat, HistoryArgs, PageArgs, ScopeArgs};
-use crate::cli::open_history::{not_kept, unread};
+use crate::cli::open_history::unread;
 use crate::cli::out::{say, say_json};
 use crate::cli::overwrite::refuse_kept;
 use crate::cli::provenance::provenance;
@@ -105,7 +105,7 @@ fn percent(rate: f64) -> ColumnCell {
 
 /// The history that is asked, with what of it can't be read said.
 pub fn asked(args: &HistoryArgs, world: &World) -> Result<Box<dyn HistoryStore>, Refusal> {
-    let store = args.store(world)?.ok_or_else(not_kept)?;
+    let store = args.store_to_read(world)?;
     for warning in store.look().map_err(|error| unread(&error))? {
         complain(&format!("warning: {warning}"));
     }
@@ -335,7 +335,13 @@ pub fn cause(args: &CauseArgs, world: &World) -> Result<ExitCode, Refusal> {
     if causes.is_empty() {
         return Err(Refusal::with_help(
             format!("no cause whose fingerprint begins with {prefix} is known there"),
-            "`jelly history new --since 365d` lists causes; --all-projects looks everywhere",
+            sanitize(&format!(
+                "`jelly history new --since 365d{}` lists causes; --all-projects looks everywhere",
+                match fleet.history.words() {
+                    words if words.is_empty() => words,
+                    words => format!(" {words}"),
+                }
+            )),
         ));
     }
     if fleet.format == FleetFormat::Json {
