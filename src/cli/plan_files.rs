@@ -3,9 +3,10 @@
 use super::refusal::{Refusal, complain};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::sanitize;
-use jelly_plan::{PlanSource, ReadError, shown_plan};
+use jelly_plan::{PlanSource, ReadError, included_files, shown_plan};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read};
@@ -110,7 +111,8 @@ impl PlanCopy {
 /// # Errors
 /// There are none.
 pub fn plans(named: &[PathBuf], command: &str) -> Result<Vec<PathBuf>, Refusal> {
-    let (found, others) = plans_and_others(named, command)?;
+    let named = once_each(named);
+    let (found, others) = plans_and_others(&named, command)?;
     if !others.is_empty() {
         let shown = others
             .iter()
@@ -142,8 +144,10 @@ pub fn plans_and_others(
     if named.is_empty() {
         return Ok((usual(command)?, Vec::new()));
     }
+    let named = &distinct(named).0;
     let mut passed_over = Vec::new();
     let mut found: Vec<PathBuf> = Vec::new();
+    let mut searched: BTreeSet<PathBuf> = BTreeSet::new();
     for path in named {
         if !path.is_dir() {
             found.push(path.clone());
@@ -161,14 +165,101 @@ pub fn plans_and_others(
             ));
         }
         // One that is named besides is run once.
-        let others: BTreeSet<PathBuf> = named.iter().chain(&found).map(|one| real(one)).collect();
-        found.extend(below.into_iter().filter(|one| !others.contains(&real(one))));
+        let others: BTreeSet<PathBuf> = named.iter().chain(&found).map(|one| place(one)).collect();
+        let new = below.into_iter().filter(|one| !others.contains(&place(one)));
+        let new: Vec<PathBuf> = new.collect();
+        searched.extend(new.iter().map(|one| place(one)));
+        found.extend(new);
     }
+    let included = leave_out_included(&mut found, &searched);
+    passed_over.retain(|path| !included.contains(&real(path)));
     Ok((found, passed_over))
+}
+
+/// Takes out of those that a search found what is only a part of other ones; gives
+/// all that is included.
+fn leave_out_included(
+    found: &mut Vec<PathBuf>,
+    searched: &BTreeSet<PathBuf>,
+) -> BTreeSet<PathBuf> {
+    if searched.is_empty() {
+        return BTreeSet::new();
+    }
+    let plans = found.iter().filter(|path| !is_stdin(path));
+    let sources = plans.filter_map(|path| PlanSource::read(path).ok());
+    let files = sources.flat_map(|source| included_files(&source));
+    let included: BTreeSet<PathBuf> = files.map(|file| real(&file)).collect();
+    found.retain(|path| {
+        let is_part =
+            searched.contains(&place(path)) && included.contains(&real(path)) && !has_version(path);
+        !is_part
+    });
+    included
+}
+
+/// Whether a file says of which version of plans it is.
+fn has_version(path: &Path) -> bool {
+    PlanSource::read(path).is_ok_and(|source| {
+        let text = source.text.trim_start_matches('\u{feff}');
+        match serde_json::from_str::<Value>(text) {
+            Ok(value) => value.get("version").is_some(),
+            Err(_) => has_line(text, "version", &QUOTES),
+        }
+    })
+}
+
+/// Those that are meant, one for each plan, and the other spellings.
+fn distinct(named: &[PathBuf]) -> (Vec<PathBuf>, Vec<(&PathBuf, &PathBuf)>) {
+    let mut first: BTreeMap<PathBuf, &PathBuf> = BTreeMap::new();
+    let (mut once, mut again) = (Vec::new(), Vec::new());
+    for path in named {
+        match first.entry(place(path)) {
+            Entry::Vacant(free) => {
+                free.insert(path);
+                once.push(path.clone());
+            }
+            Entry::Occupied(known) => again.push((path, *known.get())),
+        }
+    }
+    (once, again)
+}
+
+/// The same, and says of what is named again that it counts once: its copies would
+/// run at the same time, in the same folder and under the same name.
+fn once_each(named: &[PathBuf]) -> Vec<PathBuf> {
+    let (once, again) = distinct(named);
+    for (path, known) in again.iter().take(NAMED) {
+        let path = path.display();
+        let text = match known.display().to_string() == path.to_string() {
+            true => format!("note: {path} is named more than once, and counts once"),
+            false => format!("note: {path} is {} by another name, and counts once", known.display()),
+        };
+        complain(&sanitize(&text));
+    }
+    if again.len() > NAMED {
+        let more = again.len() - NAMED;
+        complain(&format!("note: {more} more are named again, and count once"));
+    }
+    once
 }
 
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// Where a file lies, whatever it is called by. Links to one file in two folders are
+/// two plans: each has its folder's project.
+fn place(path: &Path) -> PathBuf {
+    let folder = match path.parent() {
+        // A folder by itself, as `.`.
+        _ if path.is_dir() || is_stdin(path) => return real(path),
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        Some(_) | None => Path::new("."),
+    };
+    match (folder.canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        (_, _) => path.to_owned(),
+    }
 }
 
 fn usual(command: &str) -> Result<Vec<PathBuf>, Refusal> {
@@ -186,6 +277,8 @@ fn usual(command: &str) -> Result<Vec<PathBuf>, Refusal> {
         .filter(|path| may_be_plan(path) && path.is_file())
         .collect();
     found.sort();
+    let searched = found.iter().map(|path| place(path)).collect();
+    leave_out_included(&mut found, &searched);
     if found.is_empty() {
         Err(none())
     } else {
@@ -262,26 +355,94 @@ fn is_plan(path: &Path) -> bool {
         // JSON with a slip in it, on however many lines.
         return is_plan(&|key| text.contains(&format!("\"{key}\"")));
     }
-    let has = |key: &str, before: &[char]| {
-        text.lines().any(|line| {
-            let rest = line.trim_start_matches(before).strip_prefix(key);
-            rest.is_some_and(|rest| {
-                rest.trim_start_matches(['"', '\''])
-                    .trim_start()
-                    .starts_with(':')
-            })
-        })
-    };
-    let quotes = ['{', '"', '\''];
+    let has = |key: &str, before: &[char]| has_line(text, key, before);
     let inside = ['{', ' ', '"', '\''];
-    has("version", &quotes) && OWN.iter().any(|key| has(key, &inside))
-        || has("servers", &quotes) && has("steps", &quotes)
+    has("version", &QUOTES) && OWN.iter().any(|key| has(key, &inside))
+        || has("servers", &QUOTES) && has("steps", &QUOTES)
+}
+
+/// What may stand before a key at the beginning of a line.
+const QUOTES: [char; 3] = ['{', '"', '\''];
+
+/// Whether a line begins with a key, behind nothing but these.
+fn has_line(text: &str, key: &str, before: &[char]) -> bool {
+    text.lines().any(|line| {
+        let rest = line.trim_start_matches(before).strip_prefix(key);
+        rest.is_some_and(|rest| {
+            rest.trim_start_matches(['"', '\''])
+                .trim_start()
+                .starts_with(':')
+        })
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::plans_below;
+    use super::{distinct, plans_and_others, plans_below};
     use std::fs;
+    use std::path::PathBuf;
+
+    const PLAN: &str = "version: 1\nservers: { m: { command: x } }\nsteps: [{ tool: t }]\n";
+
+    /// A folder with these files, and the names of the plans in it.
+    fn plans_among(files: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let (found, others) =
+            plans_and_others(&[folder.path().to_owned()], "run").unwrap_or_default();
+        let shown = |paths: Vec<PathBuf>| -> Vec<String> {
+            let short = |path: PathBuf| {
+                let path = path.strip_prefix(folder.path()).unwrap();
+                path.display().to_string()
+            };
+            paths.into_iter().map(short).collect()
+        };
+        (shown(found), shown(others))
+    }
+
+    #[test]
+    fn what_is_only_included_is_no_plan() {
+        let with = |file: &str| format!("include: {file}\n{PLAN}");
+        let part = PLAN.replace("version: 1\n", "");
+        let (found, others) = plans_among(&[
+            ("a.yaml", &with("[b.yaml, sub/c.yaml]")),
+            ("b.yaml", &part),
+            ("sub/c.yaml", &format!("include: ../d.yaml\n{part}")),
+            ("d.yaml", "steps: [{ tool: t }]\n"),
+            ("e.yaml", &with("f.yaml")),
+            // A plan of its own besides.
+            ("f.yaml", PLAN),
+            // Nobody includes it: its version is missing.
+            ("late.yaml", &part),
+            ("other.yaml", "steps: [{ tool: t }]\n"),
+            ("wrong.yaml", &with("[g.yaml, nothing.yaml]").replace("tool", "tol")),
+            ("g.yaml", &part),
+        ]);
+        assert_eq!(
+            found,
+            ["a.yaml", "e.yaml", "f.yaml", "late.yaml", "wrong.yaml"]
+        );
+        assert_eq!(others, ["other.yaml"]);
+    }
+
+    #[test]
+    fn a_plan_in_several_spellings_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        fs::create_dir(folder.join("sub")).unwrap();
+        fs::write(folder.join("a.yaml"), PLAN).unwrap();
+        let at = |name: &str| folder.join(name);
+        std::os::unix::fs::symlink("../a.yaml", at("sub/link.yaml")).unwrap();
+        let named = ["a.yaml", "sub/../a.yaml", "sub/link.yaml", "./a.yaml", "no.yaml"];
+        let named: Vec<PathBuf> = named.iter().map(|name| at(name)).collect();
+        let (once, again) = distinct(&named);
+        assert_eq!(once, [at("a.yaml"), at("sub/link.yaml"), at("no.yaml")]);
+        assert_eq!(again, [(&named[1], &named[0]), (&named[3], &named[0])]);
+    }
 
     #[test]
     fn plans_are_told_from_what_lies_beside_them() {
@@ -291,7 +452,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        let plan = "version: 1\nservers: { m: { command: x } }\nsteps: [{ tool: t }]\n";
+        let plan = PLAN;
         write("b.yaml", plan);
         write("a/deep/one.yml", plan);
         write(

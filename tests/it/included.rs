@@ -187,3 +187,27 @@ fn a_hook_that_refines_code_must_not_change_what_is_included() {
         run.ended.stdout
     );
 }
+
+/// What one includes is no plan of its own, wherever plans are looked for.
+#[test]
+fn an_included_file_among_the_plans_is_passed_over() {
+    let project = Project::empty();
+    project.write("plans/servers.yaml", shared());
+    let plan = PLAN.replace("../shared/servers.yaml", "servers.yaml");
+    project.write("plans/p.yaml", plan);
+    for args in [
+        &["check"][..],
+        &["check", "plans"],
+        &["run"],
+        &["run", "plans"],
+        &["run", "--list"],
+    ] {
+        let ended = project.jelly(args).output();
+        let said = format!("{}{}", ended.stdout, ended.stderr);
+        assert_eq!(ended.code, Some(0), "{args:?}: {said}");
+        assert!(!said.contains("servers.yaml:"), "{args:?}: {said}");
+    }
+    // By its own name it is what it is.
+    let ended = project.jelly(&["check", "plans/servers.yaml"]).output();
+    assert_eq!(ended.code, Some(2), "{}", ended.stdout);
+}

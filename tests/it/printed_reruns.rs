@@ -172,3 +172,28 @@ fn what_a_shard_prints_leaves_its_result_to_be_merged() {
     let merged = merge();
     assert_eq!(merged.code, ended.code, "{}", merged.stderr);
 }
+
+/// Copies of it would run at once, in one folder and under one name.
+#[test]
+fn a_plan_in_several_spellings_runs_once() {
+    let project = Project::empty();
+    project.write(
+        "p.yaml",
+        "version: 1\nservers: { m: { command: jelly, args: [mock] } }\n\
+         steps: [{ id: a, tool: echo, args: { message: hi } }]\n",
+    );
+    for args in [
+        &["p.yaml", "./p.yaml"][..],
+        &["p.yaml", "p.yaml", "../project/p.yaml"],
+        &[".", "./p.yaml", "../project"],
+    ] {
+        let call = [&["run", "--format", "json"], args].concat();
+        let ended = project.jelly(&call).output();
+        assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.stderr);
+        let results: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+        assert!(results["plans"].is_null(), "{args:?}: one plan is flat");
+        assert!(ended.stderr.contains("counts once"), "{args:?}: {}", ended.stderr);
+        let checked = project.jelly(&[&["check"], args].concat()).output();
+        assert_eq!(checked.stdout.matches("p.yaml").count(), 1, "{}", checked.stdout);
+    }
+}

@@ -41,8 +41,8 @@ pub use jelly_base::text::Volatile;
 pub use json_schema::{BoundedSchema, SchemaError, TooComplex};
 pub use load::{
     PlanError, PlanFinding, Problem, Project, ProjectSetting, SettingKey, SettingKind,
-    UnknownKeyword, check, check_in, load, load_in, load_with, parse_duration, read_known,
-    read_project, unknown_keyword,
+    UnknownKeyword, check, check_in, included_files, load, load_in, load_with, parse_duration,
+    read_known, read_project, unknown_keyword,
 };
 pub use masked::{shown_diff, shown_plan};
 pub use matrix::{Matrix, Variant};

@@ -63,6 +63,14 @@ pub(super) fn gather(source: &PlanSource, project: Option<&Path>) -> Gathered {
     }
 }
 
+/// The files that a plan includes, be there what else there may be wrong with it,
+/// and wherever they lie.
+#[must_use]
+pub fn included_files(source: &PlanSource) -> Vec<PathBuf> {
+    let files = gather(source, Some(Path::new("/"))).files;
+    files.into_iter().map(|file| file.path).collect()
+}
+
 struct Gathering {
     /// With its links resolved.
     project: Option<PathBuf>,

@@ -47,6 +47,7 @@ mod tests;
 mod vacuous;
 
 pub use found::PlanFinding;
+pub use include::included_files;
 pub use keywords::{UnknownKeyword, unknown_keyword};
 pub use known::read_known;
 pub use plan::{check, check_in, load, load_in, load_with};
