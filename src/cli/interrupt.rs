@@ -1,22 +1,18 @@
 //! Signals: the first asks for an orderly end, the second for one that waits for
-//! nothing but the reports, the third ends at once.
+//! nothing but the reports. A third does not hurry them: they take little time, and
+//! whoever presses Ctrl-C until something happens wants them all the same.
 
 use super::refusal::Refusal;
 use jelly_base::model::{ExitCode, Interrupt, Signal};
+use jelly_process::LAST_WORDS_TAKE;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 use tokio::sync::watch;
-use tokio::time::timeout;
-
-/// What writing the reports may take after the second signal: whoever has no
-/// time to hear of it by then, since a file is slow to open or a computation
-/// long, is ended all the same.
-const REPORTS_TAKE: Duration = Duration::from_secs(3);
+use tokio::time::sleep;
 
 /// A signal came.
 static CAME: AtomicBool = AtomicBool::new(false);
@@ -107,8 +103,9 @@ async fn pass_on(mut streams: Streams, sender: &watch::Sender<Option<Interrupt>>
         return;
     }
     tell(true);
-    // A third signal or want of time: it ends as it is.
-    drop(timeout(REPORTS_TAKE, streams.next()).await);
+    // Whoever has no time to hear of it by then, since a file is slow to open or a
+    // computation long, is ended all the same.
+    sleep(LAST_WORDS_TAKE).await;
     // The servers die with us: the supervisor sees to that.
     jelly_process::sweep_orphans(&[]);
     jelly_process::clear_scratch();

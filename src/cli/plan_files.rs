@@ -166,7 +166,9 @@ pub fn plans_and_others(
         }
         // One that is named besides is run once.
         let others: BTreeSet<PathBuf> = named.iter().chain(&found).map(|one| place(one)).collect();
-        let new = below.into_iter().filter(|one| !others.contains(&place(one)));
+        let new = below
+            .into_iter()
+            .filter(|one| !others.contains(&place(one)));
         let new: Vec<PathBuf> = new.collect();
         searched.extend(new.iter().map(|one| place(one)));
         found.extend(new);
@@ -178,10 +180,7 @@ pub fn plans_and_others(
 
 /// Takes out of those that a search found what is only a part of other ones; gives
 /// all that is included.
-fn leave_out_included(
-    found: &mut Vec<PathBuf>,
-    searched: &BTreeSet<PathBuf>,
-) -> BTreeSet<PathBuf> {
+fn leave_out_included(found: &mut Vec<PathBuf>, searched: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
     if searched.is_empty() {
         return BTreeSet::new();
     }
@@ -232,13 +231,18 @@ fn once_each(named: &[PathBuf]) -> Vec<PathBuf> {
         let path = path.display();
         let text = match known.display().to_string() == path.to_string() {
             true => format!("note: {path} is named more than once, and counts once"),
-            false => format!("note: {path} is {} by another name, and counts once", known.display()),
+            false => format!(
+                "note: {path} is {} by another name, and counts once",
+                known.display()
+            ),
         };
         complain(&sanitize(&text));
     }
     if again.len() > NAMED {
         let more = again.len() - NAMED;
-        complain(&format!("note: {more} more are named again, and count once"));
+        complain(&format!(
+            "note: {more} more are named again, and count once"
+        ));
     }
     once
 }
@@ -419,7 +423,10 @@ mod tests {
             // Nobody includes it: its version is missing.
             ("late.yaml", &part),
             ("other.yaml", "steps: [{ tool: t }]\n"),
-            ("wrong.yaml", &with("[g.yaml, nothing.yaml]").replace("tool", "tol")),
+            (
+                "wrong.yaml",
+                &with("[g.yaml, nothing.yaml]").replace("tool", "tol"),
+            ),
             ("g.yaml", &part),
         ]);
         assert_eq!(
@@ -437,7 +444,13 @@ mod tests {
         fs::write(folder.join("a.yaml"), PLAN).unwrap();
         let at = |name: &str| folder.join(name);
         std::os::unix::fs::symlink("../a.yaml", at("sub/link.yaml")).unwrap();
-        let named = ["a.yaml", "sub/../a.yaml", "sub/link.yaml", "./a.yaml", "no.yaml"];
+        let named = [
+            "a.yaml",
+            "sub/../a.yaml",
+            "sub/link.yaml",
+            "./a.yaml",
+            "no.yaml",
+        ];
         let named: Vec<PathBuf> = named.iter().map(|name| at(name)).collect();
         let (once, again) = distinct(&named);
         assert_eq!(once, [at("a.yaml"), at("sub/link.yaml"), at("no.yaml")]);

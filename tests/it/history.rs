@@ -514,7 +514,13 @@ fn a_history_that_was_named_and_is_not_there_is_an_error() {
         assert!(!project.exists("typo.jsonl") && !project.exists("page.html"));
     }
     // The first run of all has no durations yet.
-    let args = ["history", "export", "--durations", "--history", "typo.jsonl"];
+    let args = [
+        "history",
+        "export",
+        "--durations",
+        "--history",
+        "typo.jsonl",
+    ];
     let ended = project.jelly(&args).output();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(ended.stderr.contains("no history typo.jsonl yet"));

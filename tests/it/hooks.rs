@@ -732,9 +732,8 @@ steps: [{ id: a, tool: echo, args: { message: hi }, expect: { text: { snapshot: 
     project.script("fix.sh", "#!/bin/sh\nexit 1\n");
     for (line, _, code) in pasted(&project, &run) {
         assert_eq!(code, Some(1), "{line}");
-        assert_eq!(project.read("snapshots/plan/said.snap"), "ho\n");
-        project.write("snapshots/plan/said.snap", "hi\n");
     }
+    assert_eq!(project.read("snapshots/plan/said.snap"), "ho\n");
 }
 
 /// Its steps are not those of the plan that ran.

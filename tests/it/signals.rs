@@ -164,6 +164,36 @@ fn a_second_signal_leaves_the_reports() {
     });
 }
 
+/// As of someone who presses Ctrl-C until something happens.
+#[test]
+fn quick_signals_leave_the_reports() {
+    both(|signal| {
+        let faults = [
+            "grandchild@tool:sleep=STUBBORN",
+            "ignore_eof",
+            "ignore_sigterm",
+        ];
+        let project = project_with(&faults, LONG);
+        let running = start(&project, &["--report", "junit=all.xml"]);
+        procs::until("a stubborn child", || {
+            let text = std::fs::read_to_string(project.path("stubborn")).ok()?;
+            text.trim().parse::<u32>().ok()
+        });
+        for _ in 0..4 {
+            let _ = kill_process(pid(running.pid()), signal);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let run = Run::of(&project, running.wait());
+        procs::none_within(&project, Duration::from_millis(200));
+        run.ends(if signal == Signal::INT { 130 } else { 143 }, "interrupted");
+        assert_eq!(run.iteration(1).state("first"), "passed");
+        for junit in [&run.junit, &project.read("all.xml")] {
+            assert!(junit.contains("name=\"first\""), "{junit}");
+        }
+        assert!(run.stdout.contains("nterrupted"), "{}", run.stdout);
+    });
+}
+
 /// Sends the second of two signals, and looks at the end that the first makes.
 #[track_caller]
 fn ends_by_another(project: &Project, running: Running, signals: (Signal, Signal)) -> Run {

@@ -50,6 +50,6 @@ pub use shutdown::{How, Shutdown, sweep_orphans};
 pub use spawn::{Capture, CommandSpec, Process, StdinGauge, spawn};
 pub use stack::on_large_stack;
 pub use stderr::{Mark, Said, StderrHandle};
-pub use supervise::{Role, WorkerEnd, end_with_launcher, supervise};
+pub use supervise::{LAST_WORDS_TAKE, Role, WorkerEnd, end_with_launcher, supervise};
 pub use terminal::Terminal;
 pub use version::version_of;

@@ -8,6 +8,7 @@
 
 use super::platform;
 use rustix::process::Pid;
+use std::time::Duration;
 
 /// The process that a package manager's launcher is, by which it asks to be
 /// survived by nothing.
@@ -26,6 +27,10 @@ pub fn end_with_launcher() {
         platform::end_with_launcher(launcher);
     }
 }
+
+/// What a worker that is asked twice to end may take to write what it knows. Whoever
+/// asks more often does not shorten it.
+pub const LAST_WORDS_TAKE: Duration = Duration::from_secs(3);
 
 /// Who the caller has become.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,6 +12,7 @@ use crate::cli::settings::World;
 use crate::cli::target::Target;
 use crate::report::{FleetAnswers, fleet_html, is_own_page, markdown_table};
 use jelly_base::model::{ExitCode, SCHEMA_VERSION, Side};
+use jelly_base::text::sanitize;
 use jelly_triage::history::{
     CauseAccount, FlakyTest, FleetScope, HistoryStore, NewCause, SlowTest,
 };

@@ -8,7 +8,7 @@
 
 use super::super::room::Shortage;
 use super::super::scratch::{self, clear_scratch};
-use super::super::supervise::{Role, WorkerEnd};
+use super::super::supervise::{LAST_WORDS_TAKE, Role, WorkerEnd};
 use super::super::unix;
 use super::tree;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
@@ -93,9 +93,10 @@ fn split() -> io::Result<Role> {
 /// After how many requests for its end a worker is no longer waited for.
 const LAST_WARNING: usize = 3;
 
-/// How long a worker may take that has heard the last of them. It may have heard
-/// fewer, since those that wait for it at the same moment count as one.
-const LAST_WORDS_TAKE: Duration = Duration::from_secs(1);
+/// How long a worker may take that has heard the last of them: longer than it gives
+/// itself. It may have heard fewer, since those that wait for it at the same moment
+/// count as one.
+const LAST_MOMENTS: Duration = LAST_WORDS_TAKE.saturating_add(Duration::from_secs(1));
 
 /// The signals that the supervisor waits for.
 struct Signals {
@@ -264,7 +265,7 @@ fn stand_by(worker: Pid, signals: &Signals) -> WorkerEnd {
                 send(worker, as_the_first(&passed_on, signal));
                 let asked = passed_on.iter().filter(|signal| asks_for_end(**signal));
                 if asked.count() == LAST_WARNING && !cut_off {
-                    ends_by = Some(Instant::now() + LAST_WORDS_TAKE);
+                    ends_by = Some(Instant::now() + LAST_MOMENTS);
                 }
             }
         }
