@@ -18,7 +18,15 @@ pub(super) fn noted_function(said: &str) -> Option<&str> {
     static NOTE: LazyPattern = LazyPattern::new(
         r"\A((?:[a-z]+(?:_[a-z]+)+|[a-z]+(?:[A-Z][a-z]+)+)(?:\(\))? [a-z][^:\n]{4,80}): \S{1,40} != \S{1,40}\z",
     );
-    let note = NOTE.captures(said.trim())?.get(1)?;
+    // What it was called with, and gave: `nights(1, 3) is 3, expected 2`.
+    static CALL: LazyPattern = LazyPattern::new(
+        r"\A(?:ASSERT FAILED: |AssertionError: |\S+_test\.go:\d+: )?([a-z]\w*[_a-z0-9]\w+\()[^()\n]{1,80}\) (?:is|was|=|==|returned|returns|gave|gives|yields) [^\n]{1,60}?[,;] (?:but )?(?:expected|want(?:ed)?|not|should be|instead of) [^\n]{1,60}\z",
+    );
+    let said = said.trim();
+    let note = NOTE
+        .captures(said)
+        .or_else(|| CALL.captures(said))?
+        .get(1)?;
     Some(note.as_str())
 }
 
@@ -41,7 +49,14 @@ mod tests {
     fn a_note_is_what_stands_before_two_values_and_names_a_function() {
         let note = "to_celsius gave the wrong degree";
         assert_eq!(noted_function(&format!("{note}: 1 != 0")), Some(note));
+        let call = Some("nights(");
+        assert_eq!(
+            noted_function("ASSERT FAILED: nights(1, 3) is 3, expected 2"),
+            call
+        );
+        assert_eq!(noted_function("nights(2, 9) = 8; want 7"), call);
         for said in [
+            "20 + 5 = 25, not 26",
             "gave the wrong degree: 1 != 0",
             "to_celsius(68) = 21 != 20",
             "1 != 0",

@@ -49,6 +49,8 @@ pub(super) enum SubjectKind {
     Disk,
     /// An exception at a line of the product: both, and what it says but for values.
     Raised,
+    /// A field that a program finds null, with the file that does.
+    NullField,
     /// A class, by whose name the extension is known that brings it.
     Class,
     /// An extension of the language.
@@ -194,6 +196,7 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
         | SubjectKind::Element
         | SubjectKind::Field
         | SubjectKind::Sentence
+        | SubjectKind::NullField
         | SubjectKind::Raised => Some(name.to_owned()),
     }
 }

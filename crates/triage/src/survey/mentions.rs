@@ -12,7 +12,7 @@ use super::fields::missing_field;
 use super::lacks::{Subject, SubjectKind, lacking};
 use super::names::names;
 use super::quoted::{logged, sentences};
-use super::raised::{raised_in_outputs, raised_within};
+use super::raised::{null_field, raised_in_outputs, raised_within};
 use super::shifted::is_state;
 use super::shown_values::shows_wrong_value;
 use super::signs::signs;
@@ -222,6 +222,7 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
         found.extend(logged(failure));
         found.extend(raised_in_outputs(failure));
     }
+    found.extend(null_field(failure, root_cause));
     if root_cause == "code_exception" {
         found.extend(of_model(failure));
     }

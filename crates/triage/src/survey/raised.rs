@@ -51,8 +51,43 @@ pub(super) fn raised_in_outputs(failure: &Failure) -> BTreeSet<Subject> {
             let stack = &output[said.start()..];
             found.extend(of_stack(failure, said.as_str().trim_start(), stack));
         }
+        let told = tracebacks(&output).take(RAISED_IN_ONE);
+        found.extend(told.filter_map(|(said, stack)| of_stack(failure, said, stack)));
     }
     found
+}
+
+/// The tracebacks of Python, which tell the exception behind its stack.
+fn tracebacks(output: &str) -> impl Iterator<Item = (&str, &str)> {
+    const HEAD: &str = "Traceback (most recent call last):";
+    output.match_indices(HEAD).filter_map(|(at, _)| {
+        let told = &output[at..];
+        let mut end = HEAD.len();
+        let mut lines = told[HEAD.len()..].split_inclusive('\n');
+        let said = lines.find(|line| {
+            end += line.len();
+            !line.trim().is_empty() && !line.starts_with(' ')
+        })?;
+        Some((said.trim_end(), &told[..end]))
+    })
+}
+
+/// The field that a program of the JVM finds null, with the file that fails of it: two
+/// methods that use it fail of one thing, which was never set.
+pub(super) fn null_field(failure: &Failure, root_cause: &str) -> Option<Subject> {
+    static NULL: LazyPattern = LazyPattern::new(r#"because "this\.(\w+)" is null"#);
+    if root_cause != "code_exception" {
+        return None;
+    }
+    let texts = [&failure.message, &failure.text];
+    let mut texts = texts.into_iter().flatten();
+    let field = texts.find_map(|text| Some(NULL.captures(text)?.get(1)?.as_str()))?;
+    let place = failing_line(failure)?;
+    let (file, _) = place.rsplit_once(':')?;
+    Some(Subject::new(
+        SubjectKind::NullField,
+        &format!("{file} {field}"),
+    ))
 }
 
 /// Bytes of an output that are read for exceptions, and exceptions of it.
@@ -84,8 +119,18 @@ pub(super) fn raised_by(
 }
 
 fn subject(place: &str, said: &str) -> Option<Subject> {
-    let stumble = stumbled(place, said)?;
+    let stumble = stumbled(ending(place), said)?;
     Some(Subject::new(SubjectKind::Raised, &stumble.key()?))
+}
+
+/// A path with one folder: a log has whole paths, and a report those of its project.
+fn ending(place: &str) -> &str {
+    let is_slash = |c: char| matches!(c, '/' | '\\');
+    let mut slashes = place.rmatch_indices(is_slash);
+    match (slashes.next(), slashes.next()) {
+        (Some(_), Some((at, _))) => &place[at + 1..],
+        _ => place,
+    }
 }
 
 /// The innermost cause of a chain, and the stack from there.
@@ -120,7 +165,7 @@ fn shown(text: &str) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::raised_within;
+    use super::{null_field, raised_in_outputs, raised_within};
     use jelly_base::model::Failure;
 
     fn within(text: &str, root_cause: &str) -> Option<String> {
@@ -139,7 +184,7 @@ mod tests {
                      Caused by: java.lang.NullPointerException: x is null\n\
                      \tat com.acme.Prices.gross(Prices.java:8)\n\
                      \tat com.acme.Renderer.render(Renderer.java:6)\n\t... 9 more";
-        let wanted = "com/acme/Prices.java:8 java.lang.NullPointerException";
+        let wanted = "acme/Prices.java:8 java.lang.NullPointerException";
         assert_eq!(within(chain, "code_exception").as_deref(), Some(wanted));
         assert_eq!(within(chain, "connection_refused"), None);
     }
@@ -148,9 +193,43 @@ mod tests {
     fn an_assertion_shows_what_came_in_place_of_nothing() {
         let shown = "expected no Exception, got #<RangeError: 9 is beyond the week> with backtrace:\n  # ./app/week.rb:5:in `day'\n  # ./spec/week_spec.rb:3:in `block'";
         let told = within(shown, "unknown").unwrap();
-        assert!(told.starts_with("./app/week.rb:5 RangeError"), "{told}");
+        assert!(told.starts_with("app/week.rb:5 RangeError"), "{told}");
         // A line of a test is no line of the product.
         let own = "expected no Exception, got #<RangeError: 9> with backtrace:\n  # ./spec/week_spec.rb:3:in `block'";
         assert_eq!(within(own, "unknown"), None);
+    }
+
+    #[test]
+    fn a_log_tells_where_the_server_raised_what_it_answered_with() {
+        let log = "ERROR GET /due\nTraceback (most recent call last):\n  File \"/tmp/ci-88213/shop/app/api.py\", line 17, in get\n    return call()\n  File \"/tmp/ci-88213/shop/app/dates.py\", line 5, in parse_day\n    day, month, year = text.split(\".\")\nValueError: not enough values to unpack (expected 3, got 1)\nINFO done\n";
+        let failure = Failure {
+            dialect: Some("pytest".into()),
+            system_out: Some(log.into()),
+            ..Failure::default()
+        };
+        let told: Vec<_> = raised_in_outputs(&failure).into_iter().collect();
+        let names: Vec<&str> = told.iter().map(|one| &*one.name).collect();
+        assert_eq!(names.len(), 1, "{names:?}");
+        assert!(
+            names[0].starts_with("app/dates.py:5 ValueError"),
+            "{names:?}"
+        );
+    }
+
+    #[test]
+    fn a_field_that_was_never_set_is_one_in_all_methods() {
+        let field = |call: &str, line: u32| {
+            let failure = Failure {
+                dialect: Some("surefire".into()),
+                text: Some(format!(
+                    "java.lang.NullPointerException: Cannot invoke \"java.util.List.{call}\" because \"this.paid\" is null\n\tat acme.loans.Loan.pay(Loan.java:{line})\n\tat acme.loans.LoanTest.paying(LoanTest.java:9)\n"
+                )),
+                ..Failure::default()
+            };
+            let told = null_field(&failure, "code_exception");
+            told.map(|one| one.name.into_string())
+        };
+        assert!(field("add(Object)", 7).is_some());
+        assert_eq!(field("add(Object)", 7), field("stream()", 30));
     }
 }

@@ -29,15 +29,20 @@ pub(super) fn join_signs(
     for (at, group) in groups.iter().enumerate().take(CAUSES) {
         for victim in group.victims.iter().take(OF_EACH) {
             let view = &views[*victim];
-            let told = mentions.get(view.report).map(|told| told.of(view));
-            for subject in told.into_iter().flatten() {
+            let told = || mentions.get(view.report).map(|told| told.of(view));
+            let all = told().into_iter().flatten();
+            let raised = all.filter(|one| one.kind == SubjectKind::Raised).count();
+            for subject in told().into_iter().flatten() {
                 let is_sign = matches!(
                     subject.kind,
                     SubjectKind::WrongValue
                         | SubjectKind::ErrorCode
                         | SubjectKind::Cover
+                        | SubjectKind::NullField
                         | SubjectKind::Tested
                 );
+                // Of several lines of the product nobody knows which failed the test.
+                let is_sign = is_sign || subject.kind == SubjectKind::Raised && raised == 1;
                 if is_sign {
                     shared.entry((view.report, subject)).or_default().insert(at);
                 }

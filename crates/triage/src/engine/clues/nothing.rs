@@ -13,16 +13,17 @@ pub(super) fn says_nothing(said: &str) -> bool {
         // `3 != 4` compares, and "`…' failed" is a condition.
         && !said.contains(['=', '<', '>', '`', '…'])
         && said
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty())
-            .all(|word| {
-                // Longer numbers are statuses, ports or signals.
-                if word.bytes().all(|b| b.is_ascii_digit()) {
-                    return word.len() < 3;
-                }
-                let words = &COMMON_WORDS.of_failures;
-                words.contains(&word.to_ascii_lowercase())
-            })
+            .split(|c: char| !c.is_alphanumeric() && c != '-')
+            .all(|word| is_common(word) || word.split('-').all(is_common))
+}
+
+fn is_common(word: &str) -> bool {
+    // Longer numbers are statuses, ports or signals.
+    if word.bytes().all(|b| b.is_ascii_digit()) {
+        return word.len() < 3;
+    }
+    let words = &COMMON_WORDS.of_failures;
+    words.contains(&word.to_ascii_lowercase())
 }
 
 #[cfg(test)]
@@ -37,6 +38,7 @@ mod tests {
             "Error: Command failed with exit code 1",
             "java.lang.RuntimeException: null",
             "Process exited with status 1",
+            "Returned non-success exit status 1",
             "",
         ] {
             assert!(says_nothing(said), "{said}");
@@ -54,6 +56,7 @@ mod tests {
             "28.8 != 24.0",
             "False is not true",
             "not ok 1",
+            "Unexpected success",
             "the test failed after 30000 ms",
         ] {
             assert!(!says_nothing(said), "{said}");
