@@ -37,6 +37,7 @@ mod out;
 mod overwrite;
 mod paint;
 mod plan_files;
+mod plan_flags;
 mod plan_reads;
 mod plan_run;
 mod proposals;

@@ -1,6 +1,6 @@
 //! One plan of a call: read, selected, run in the loop, reported.
 
-use super::again::{flags_for, name_plan, run_here};
+use super::again::{name_plan, run_here};
 use super::announce::Announcement;
 use super::call::{PlanEnd, RunCall};
 use super::coverage::{cover, shown_coverage};
@@ -11,6 +11,7 @@ use super::known::day_of;
 use super::matrix::{InMatrix, Job};
 use super::out::Out;
 use super::plan_files::PlanCopy;
+use super::plan_flags::flags_for;
 use super::plan_reads::look_at_reads;
 use super::proposals::{Proposals, stored};
 use super::record::{self, RestedOn};

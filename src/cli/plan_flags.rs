@@ -1,0 +1,66 @@
+//! What a command that runs one plan of a call again repeats of the call.
+
+use super::call::RunCall;
+use super::invalid::{Invalid, read};
+use super::matrix::jobs;
+use indexmap::IndexMap;
+use jelly_harness::exec::Selection;
+use jelly_harness::triage_loop::{CallFlag, CallFlags};
+use jelly_plan::Plan;
+
+/// What of the flags of the call makes sense for one of its plans: a filter or a variable that is
+/// another one's would be a slip, where this plan is run alone.
+pub fn flags_for(call: &RunCall, plan: &Plan, plan_copy: Option<String>) -> CallFlags {
+    let mut flags = CallFlags {
+        folder: call.world.cwd.display().to_string(),
+        plan_copy,
+        ..call.args.again.clone()
+    };
+    if !call.several {
+        return flags;
+    }
+    // Coverage is counted over all plans.
+    flags.whole.clear();
+    let vars = call.vars();
+    let path = std::slice::from_ref(&plan.source.path);
+    let filters: Vec<&str> = {
+        let values = flags.kept.iter().filter(|flag| is_filter(flag));
+        values.filter_map(|flag| flag.value.as_deref()).collect()
+    };
+    let foreign: Vec<String> = match filters.is_empty() {
+        true => Vec::new(),
+        false => {
+            // All combinations of the plan would be run.
+            let plans = jobs(path, &vars, call.project()).into_iter();
+            let plans = plans.map(|job| read(&job.path, job.variant, &vars, call.project()));
+            let plans: Vec<Plan> = plans.filter_map(Result::ok).collect();
+            let is_foreign = |filter: &&&str| {
+                let one = Selection::new(vec![(**filter).to_owned()], Vec::new());
+                plans.iter().all(|plan| !one.unmatched(plan).is_empty())
+            };
+            let foreign = filters.iter().filter(is_foreign);
+            foreign.map(|filter| (*filter).to_owned()).collect()
+        }
+    };
+    let source = std::slice::from_ref(&plan.source);
+    let stray: Vec<&String> = vars
+        .iter()
+        .filter(|(name, value)| {
+            let one = IndexMap::from([((*name).clone(), (*value).clone())]);
+            Invalid::stray_variable(source, &one).is_some()
+        })
+        .map(|(name, _)| name)
+        .collect();
+    flags.kept.retain(|flag| {
+        let value = flag.value.as_deref().unwrap_or_default();
+        let name = value.split('=').next().unwrap_or_default();
+        let is_foreign = is_filter(flag) && foreign.iter().any(|filter| filter == value);
+        let is_stray = flag.name == "--var" && stray.iter().any(|var| *var == name);
+        !is_foreign && !is_stray
+    });
+    flags
+}
+
+fn is_filter(flag: &CallFlag) -> bool {
+    ["--only", "--skip"].contains(&flag.name.as_str())
+}
