@@ -4,7 +4,7 @@ use super::args::{CoverageArgs, MinCoverage};
 use super::refusal::complain;
 use crate::report::coverage_text;
 use jelly_base::model::{
-    Coverage, CoverageItem, ExitCode, HelpProblem, HelpSummary, RunReport, Verdict,
+    Coverage, CoverageItem, ExitCode, HelpProblem, HelpSummary, RunCause, RunReport, Verdict,
 };
 use jelly_base::text::sanitize;
 
@@ -65,6 +65,7 @@ pub fn cover(
         return true;
     }
     let problems = missed.iter().map(|what| HelpProblem {
+        root_cause: Some(RunCause::CoverageTooLow),
         what: what.clone(),
         evidence: "what the servers list beside what the steps exercised: `coverage` in \
                    results.json"

@@ -4,7 +4,7 @@ use super::plan_files::{is_stdin, read_source};
 use crate::report::ReportError;
 use indexmap::IndexMap;
 use jelly_base::model::{
-    ExitCode, HelpProblem, HelpSummary, PlanReport, RunReport, SCHEMA_VERSION, Verdict,
+    ExitCode, HelpProblem, HelpSummary, PlanReport, RunCause, RunReport, SCHEMA_VERSION, Verdict,
 };
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{did_you_mean, shell_command};
@@ -250,6 +250,7 @@ impl Invalid {
             step: None,
             evidence: at.clone().unwrap_or_default(),
             at,
+            root_cause: Some(RunCause::InvalidPlan),
             what,
             tried: Vec::new(),
             next,

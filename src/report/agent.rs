@@ -5,8 +5,8 @@
 
 use super::shorten::{KeptSize, LeftOut};
 use jelly_base::model::{
-    FailureReport, HelpSummary, IterationReport, Phase, RunReport, SCHEMA_VERSION, Side, Totals,
-    Verdict,
+    FailureReport, HelpProblem, IterationReport, Phase, RunCause, RunReport, SCHEMA_VERSION, Side,
+    Totals, Verdict,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -63,7 +63,8 @@ pub struct AgentPlan<'r> {
     /// What stands at the end, alike ones as one: those of the code side first, then
     /// the most frequent.
     pub failures: Vec<AgentFailure<'r>>,
-    /// Why nothing was run; absent where something was.
+    /// What is wrong with the run as a whole, or why nothing was run; absent where
+    /// failures say it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<AgentProblem<'r>>,
     /// Commands to go on with.
@@ -74,9 +75,12 @@ pub struct AgentPlan<'r> {
     pub report_dir: Option<&'r str>,
 }
 
-/// What kept a plan from being run.
+/// What is wrong with a run, and with no server or step of it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AgentProblem<'r> {
+    /// As in a diagnosis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root_cause: Option<RunCause>,
     /// What is wrong.
     pub what: &'r str,
     /// `file:line:column`.
@@ -183,21 +187,25 @@ fn plan(run: &RunReport) -> AgentPlan<'_> {
         iterations: run.iterations.len(),
         totals: last.map(|last| last.totals).unwrap_or_default(),
         failures: last.map(causes).unwrap_or_default(),
-        problems: match last {
-            Some(_) => Vec::new(),
-            None => run.help_summary.iter().flat_map(problems_of).collect(),
-        },
+        problems: run
+            .help_summary
+            .iter()
+            .flat_map(|help| &help.problems)
+            .filter(|problem| last.is_none() || problem.root_cause.is_some())
+            .map(problem)
+            .collect(),
         next,
         report_dir: run.report_dir.as_deref(),
     }
 }
 
-fn problems_of(help: &HelpSummary) -> impl Iterator<Item = AgentProblem<'_>> {
-    help.problems.iter().map(|problem| AgentProblem {
+fn problem(problem: &HelpProblem) -> AgentProblem<'_> {
+    AgentProblem {
+        root_cause: problem.root_cause,
         what: &problem.what,
         at: problem.at.as_deref(),
         next: &problem.next,
-    })
+    }
 }
 
 /// The causes: those that decide how the run ends are the last to be cut off, then the

@@ -99,7 +99,7 @@ pub struct ShownCase<'a> {
     pub skipped: Option<&'a str>,
     /// What went wrong, one a cause.
     pub failures: Vec<ShownFailure<'a>>,
-    /// Attempts that failed before the last one, if that failed too.
+    /// Attempts of a run that failed before the one that `failures` tells.
     pub earlier: Vec<ShownFailure<'a>>,
     /// What the case, or its suite, wrote on stdout; of failing ones only.
     pub system_out: Option<&'a str>,

@@ -6,9 +6,9 @@
 use super::json::Results;
 use super::known_cases::reported_test;
 use super::view;
+use super::whole::{self, RunTrouble};
 use jelly_base::model::{
-    Diagnosis, Evidence, FailureReport, FailureView, HelpProblem, IterationReport, RunReport, Side,
-    TriageReport, Verdict, json_word,
+    Diagnosis, FailureReport, FailureView, IterationReport, RunReport, Side, TriageReport,
 };
 use jelly_base::text::one_line;
 use sha2::{Digest, Sha256};
@@ -130,20 +130,22 @@ pub fn of_run<'r>(results: &Results<'r>) -> Findings<'r> {
 }
 
 fn of_plan(report: &RunReport) -> Vec<Finding<'_>> {
-    let problems = view::plan_problems(report);
-    if !problems.is_empty() {
-        let found = problems.iter().map(|problem| of_problem(report, problem));
-        return found.collect();
-    }
-    let last = report.iterations.last();
-    let mut found: Vec<Finding<'_>> = last.map_or_else(Vec::new, |last| {
+    let mut found: Vec<Finding<'_>> = Vec::new();
+    if let Some(last) = report.iterations.last() {
         let failures = last.failures.iter();
-        failures.map(|one| of_failure(report, last, one)).collect()
-    });
-    // A run that is not green has something that says so.
-    if report.exit_code != 0 && !found.iter().any(|finding| finding.is_error) {
-        found.push(of_whole(report));
+        found.extend(failures.map(|one| of_failure(report, last, one)));
+        let passed = view::passed_on_rerun(report);
+        found.extend(passed.map(|(iteration, failure)| Finding {
+            is_error: false,
+            diagnosis: Cow::Owned(Diagnosis {
+                flaky: true,
+                ..failure.diagnosis.clone()
+            }),
+            ..of_failure(report, iteration, failure)
+        }));
     }
+    let troubles = whole::troubles(report, whole::is_told(report)).into_iter();
+    found.extend(troubles.map(|trouble| of_whole(report, trouble)));
     found
 }
 
@@ -153,6 +155,10 @@ fn of_failure<'r>(
     failure: &'r FailureReport,
 ) -> Finding<'r> {
     let diagnosis = &failure.diagnosis;
+    let subject = match (&failure.server, &failure.step) {
+        (None, None) => whole::subject(report),
+        (Some(_), _) | (_, Some(_)) => view::subject(failure),
+    };
     Finding {
         id: diagnosis.test_fingerprint.clone(),
         is_error: report.exit_code != 0 && failure.known.is_none(),
@@ -161,69 +167,27 @@ fn of_failure<'r>(
             server: failure.server.as_deref(),
             step: failure.step.as_deref(),
         },
-        subject: view::subject(failure) + &view::mismatch_aside(failure),
+        subject: subject + &view::mismatch_aside(failure),
         message: Cow::Borrowed(&failure.message),
         spot: Spot::read(view::place_of(report, iteration, failure)),
         diagnosis: Cow::Borrowed(diagnosis),
     }
 }
 
-fn of_problem<'r>(report: &'r RunReport, problem: &'r HelpProblem) -> Finding<'r> {
-    let at = problem.at.as_deref().unwrap_or(&report.plan.path);
-    Finding {
-        id: id_of(&[&report.plan.path, &problem.what]),
-        is_error: true,
-        origin: FindingSource::Plan {
-            path: &report.plan.path,
-            server: None,
-            step: None,
-        },
-        subject: format!("(plan {})", report.plan.name),
-        message: Cow::Borrowed(&problem.what),
-        spot: Spot::read(at),
-        diagnosis: Cow::Owned(invalid_plan(report, problem)),
-    }
-}
-
-/// What jelly says of a plan that can't be run, in whatever format.
-pub(super) fn invalid_plan(report: &RunReport, problem: &HelpProblem) -> Diagnosis {
-    let at = problem.at.as_deref().unwrap_or(&report.plan.path);
-    let mut diagnosis = own("invalid_plan", "plan/invalid");
-    diagnosis.evidence = Some(Evidence {
-        field: "plan".to_owned(),
-        text: at.to_owned(),
-    });
-    diagnosis.advice.what.clone_from(&problem.what);
-    diagnosis.advice.fix = problem
-        .next
-        .iter()
-        .map(|next| next.as_str().into())
-        .collect();
-    // Advice without a step is taken for none, and another one stands in its place.
-    if diagnosis.advice.fix.is_empty() {
-        let step = format!("Correct the plan at {at}.");
-        diagnosis.advice.fix.push(step.as_str().into());
-    }
-    diagnosis
-}
-
 /// What is wrong with a run and with nothing in it.
-fn of_whole(report: &RunReport) -> Finding<'_> {
-    let verdict = json_word(&report.verdict);
-    let title = report.help_summary.as_ref().map(|help| &*help.title);
-    let title = title.map_or_else(|| view::ending(report), str::to_owned);
+fn of_whole<'r>(report: &'r RunReport, trouble: RunTrouble<'r>) -> Finding<'r> {
     Finding {
-        id: id_of(&[&report.plan.path, &verdict]),
-        is_error: report.verdict != Verdict::PassedAfterRepair,
+        id: trouble.diagnosis.test_fingerprint.clone(),
+        is_error: trouble.is_error,
         origin: FindingSource::Plan {
             path: &report.plan.path,
             server: None,
             step: None,
         },
-        subject: format!("(run {})", report.plan.name),
-        message: Cow::Owned(title),
-        spot: Spot::read(&report.plan.path),
-        diagnosis: Cow::Owned(own(&verdict, "run/verdict")),
+        subject: trouble.subject,
+        message: trouble.message,
+        spot: Spot::read(trouble.at.unwrap_or(&report.plan.path)),
+        diagnosis: trouble.diagnosis,
     }
 }
 

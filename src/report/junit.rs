@@ -3,26 +3,27 @@
 //!
 //! One suite for each server. A dead server is an `<error>` of a case of its
 //! own, and steps that could not run are `<skipped>` beside it, so that a
-//! broken environment is one error and not many. The rule that holds it
-//! together: a run that does not exit 0 has at least one failure or error in
-//! this file, and so has every suite with a blocked or quarantined step.
+//! broken environment is one error and not many; a quarantined step stands,
+//! and fails itself. The rule that holds it together: a run that does not
+//! exit 0 has at least one failure or error in this file, and so has every suite
+//! with a blocked or quarantined step.
 
 mod shown;
 mod trouble;
 pub(super) mod xml;
 
-use super::findings::invalid_plan;
 use super::view::FailuresByStep;
+use super::whole::{self, RunTrouble};
 use super::{view, words};
 use jelly_base::model::{
-    Because, Diagnosis, FailureReport, HelpProblem, HelpSummary, IterationReport, Label,
-    RUN_REPORT, RunReport, Section, ServerReport, ServerState, StepReport, StepState, Verdict,
-    deciding, json_word,
+    Because, Diagnosis, FailureReport, IterationReport, Label, RUN_REPORT, RunReport, Section,
+    ServerReport, ServerState, StepReport, StepState, deciding, json_word,
 };
 
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, Event};
 pub use shown::show_run;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use trouble::Trouble;
@@ -118,8 +119,9 @@ struct Case<'r> {
     /// File and line of the plan.
     at: Option<(String, String)>,
     properties: Vec<(&'static str, String)>,
-    /// What triage says of the failure.
-    diagnosis: Option<&'r Diagnosis>,
+    /// What triage says of the failure; where the case passed in the end, of its
+    /// last failed attempt.
+    diagnosis: Option<Cow<'r, Diagnosis>>,
     outcome: CaseOutcome,
     /// Failed attempts of earlier iterations.
     earlier: Vec<Trouble>,
@@ -154,90 +156,31 @@ fn suites_of(report: &RunReport) -> Vec<Suite<'_>> {
         .iter()
         .flat_map(|suite| &suite.cases)
         .any(|case| case.is_red());
-    let orphans: Vec<&FailureReport> = report
-        .iterations
-        .last()
-        .into_iter()
-        .flat_map(|last| &last.failures)
-        .filter(|failure| failure.server.is_none() && failure.step.is_none())
-        .collect();
-    if report.verdict == Verdict::InvalidInput
-        && let Some(help) = &report.help_summary
-        && !help.problems.is_empty()
-    {
-        suites.push(plan_suite(report, help));
-    } else if !orphans.is_empty() || (report.exit_code != 0 && !red) {
-        suites.push(run_suite(report, &orphans));
-    }
+    suites.extend(suite_of_whole(report, red && whole::is_told(report)));
     suites
 }
 
-/// A plan that can't be run: an error for each thing that is wrong in it, with
-/// its line.
-fn plan_suite<'r>(report: &'r RunReport, help: &HelpSummary) -> Suite<'r> {
-    let case = |problem: &HelpProblem| {
-        let message = match &problem.at {
-            Some(at) => format!("{at}: {}", problem.what),
-            None => problem.what.clone(),
-        };
-        let mut trouble = Trouble::of_jelly("invalid_plan", message);
-        for next in &problem.next {
-            trouble.text.push_str(&format!("\nhelp: {next}"));
-        }
-        Case {
-            at: problem.at.as_deref().and_then(line_of),
-            properties: Label::properties(&invalid_plan(report, problem)),
-            ..Case::failed(format!("(plan {})", report.plan.name), trouble)
-        }
-    };
-    let mut cases: Vec<Case<'_>> = help.problems.iter().map(case).collect();
+/// What is wrong with the run and with no server or step of it: an error each.
+fn suite_of_whole(report: &RunReport, is_told: bool) -> Option<Suite<'_>> {
+    let last = report.iterations.last().into_iter();
+    let failures = last.flat_map(|last| &last.failures);
+    let homeless: Vec<&FailureReport> = failures
+        .filter(|failure| failure.server.is_none() && failure.step.is_none())
+        .collect();
+    let told = deciding(homeless.iter().copied()).zip(Trouble::of(&homeless));
+    let mut cases: Vec<Case<'_>> = told
+        .map(|(failure, trouble)| Case::of_failure(whole::subject(report), failure, trouble))
+        .into_iter()
+        .collect();
+    let is_told = is_told || !cases.is_empty();
+    let troubles = whole::troubles(report, is_told).into_iter();
+    cases.extend(troubles.map(|trouble| Case::of_whole(report, trouble)));
+    if cases.is_empty() {
+        return None;
+    }
     number_namesakes(&mut cases);
-    Suite::new(report, None, attribute(&report.plan.name), cases)
-}
-
-/// What is wrong with the run and with no server or step of it.
-fn run_suite<'r>(report: &'r RunReport, failures: &[&'r FailureReport]) -> Suite<'r> {
-    let verdict = json_word(&report.verdict);
-    let repaired = view::repaired(report).filter(|_| failures.is_empty());
-    let told = Trouble::of(failures).or_else(|| {
-        let (repair, _) = repaired?;
-        let what = format!(
-            "the run ended with exit code {} ({verdict}), after {} on {}: {}",
-            report.exit_code, repair.id, repair.target, repair.explanation
-        );
-        let mut trouble = Trouble::of_jelly(&verdict, what);
-        if !report.repairs_written {
-            let help = match view::apply_command(report) {
-                Some(apply) => format!("`{apply}` takes the repairs over into the plan's file"),
-                None => view::NO_FILE.to_owned(),
-            };
-            trouble.text.push_str(&format!("\nhelp: {help}"));
-        }
-        Some(trouble)
-    });
-    let trouble = told.unwrap_or_else(|| {
-        let title = report
-            .help_summary
-            .as_ref()
-            .map(|help| format!(": {}", help.title))
-            .unwrap_or_default();
-        Trouble::of_jelly(
-            &verdict,
-            format!(
-                "the run ended with exit code {} ({verdict}){title}",
-                report.exit_code
-            ),
-        )
-    });
-    let decides = deciding(failures.iter().copied()).or(repaired.map(|(_, failure)| failure));
-    let case = Case {
-        diagnosis: decides.map(|failure| &failure.diagnosis),
-        properties: repaired
-            .map(|(_, failure)| diagnosis_properties(failure))
-            .unwrap_or_default(),
-        ..Case::failed(format!("(run {})", report.plan.name), trouble)
-    };
-    Suite::new(report, None, attribute(&report.plan.name), vec![case])
+    let name = attribute(&report.plan.name);
+    Some(Suite::new(report, None, name, cases))
 }
 
 /// Servers in the plan's order, then those that only a step or a failure
@@ -265,6 +208,15 @@ struct StepFailures<'r> {
     earlier: Vec<FailuresByStep<'r>>,
     /// Of the last.
     steps: HashSet<&'r str>,
+}
+
+impl<'r> StepFailures<'r> {
+    /// Of a step that passed after it had failed on the same plan: its last failure.
+    fn flaked(&self, step: &StepReport) -> Option<&'r FailureReport> {
+        let passed = step.flaky && step.state == StepState::Passed;
+        let mut earlier = self.earlier.iter().rev().filter(|_| passed);
+        earlier.find_map(|failures| deciding(failures.get(&step.id).iter().copied()))
+    }
 }
 
 fn cases_of<'r>(
@@ -300,7 +252,7 @@ fn cases_of<'r>(
     }
     let mut told = last.failures.iter().any(|f| of_server(&f));
     for step in last.steps.iter().filter(|step| step.server == name) {
-        let (case, extra) = case_of(step, seen);
+        let (case, extra) = case_of(step, last, seen);
         told |= case.is_red();
         cases.extend(extra);
         cases.push(case);
@@ -364,9 +316,13 @@ fn because_case<'r>(
         }
         Some(Because::Setup(step)) => (format!("(setup {step})"), last.deciding_failure_of(step)),
         Some(Because::Step(step)) => (format!("(step {step})"), last.deciding_failure_of(step)),
+        // Some causes concern no step and no server alone.
+        Some(Because::Plan(reason)) => {
+            let cause = last.failures.iter().find(|f| is_of_all(f, reason));
+            (format!("(server {server})"), cause)
+        }
         Some(
-            Because::Plan(_)
-            | Because::NotSelected
+            Because::NotSelected
             | Because::If
             | Because::Requires(_)
             | Because::FailFast
@@ -379,28 +335,31 @@ fn because_case<'r>(
     let trouble = cause
         .and_then(|failure| Trouble::of(&[failure]))
         .unwrap_or_else(|| Trouble::of_jelly("blocked", why));
-    Case {
-        diagnosis: cause.map(|failure| &failure.diagnosis),
-        ..Case::failed(name, trouble)
+    match cause {
+        Some(failure) => Case::of_failure(name, failure, trouble),
+        None => Case::failed(name, trouble),
     }
 }
 
 /// The case of a step, and the error that stands beside it.
-fn case_of<'r>(step: &StepReport, seen: &StepFailures<'r>) -> (Case<'r>, Option<Case<'r>>) {
+fn case_of<'r>(
+    step: &StepReport,
+    last: &'r IterationReport,
+    seen: &StepFailures<'r>,
+) -> (Case<'r>, Option<Case<'r>>) {
     let now = seen.last.get(&step.id);
-    let because = step.because.as_ref().map(words::because);
     let known = known_reason(now);
     let outcome = match (step.state, &known) {
         (StepState::Failed, Some(reason)) => CaseOutcome::Skipped(reason.clone()),
-        (state, _) => outcome_of(state, now, because),
+        _ => outcome_of(step, last, now),
     };
-    let extra = beside(step, now, &seen.earlier);
+    let extra = beside(step, now);
     let speaks = deciding(now.iter().copied());
-    let repeats = matches!(outcome, CaseOutcome::Failed(_)) || step.flaky;
+    let failed = matches!(outcome, CaseOutcome::Failed(_));
     let earlier: Vec<Trouble> = seen
         .earlier
         .iter()
-        .filter(|_| repeats)
+        .filter(|_| failed || step.flaky)
         .filter_map(|failures| Trouble::earlier(failures.get(&step.id), speaks))
         .collect();
     let mut properties = vec![("jelly.attempts", step.attempts.to_string())];
@@ -410,9 +369,14 @@ fn case_of<'r>(step: &StepReport, seen: &StepFailures<'r>) -> (Case<'r>, Option<
     if step.section != Section::Steps {
         properties.push(("jelly.section", json_word(&step.section)));
     }
-    let is_told = known.is_some() || matches!(outcome, CaseOutcome::Failed(_));
-    if let Some(failure) = speaks.filter(|_| is_told) {
+    let flaked = seen.flaked(step).map(|failure| Diagnosis {
+        flaky: true,
+        ..failure.diagnosis.clone()
+    });
+    if let Some(failure) = speaks.filter(|_| known.is_some() || failed) {
         properties.extend(diagnosis_properties(failure));
+    } else if let Some(diagnosis) = &flaked {
+        properties.extend(Label::properties(diagnosis));
     }
     let marks = now.iter().filter_map(|failure| failure.known.as_ref());
     properties.extend(marks.map(|mark| ("jelly.known", mark.entry.at.clone())));
@@ -420,12 +384,13 @@ fn case_of<'r>(step: &StepReport, seen: &StepFailures<'r>) -> (Case<'r>, Option<
         CaseOutcome::Failed(trouble) => trouble.stderr.clone(),
         CaseOutcome::Passed | CaseOutcome::Skipped(_) => String::new(),
     };
+    let said = speaks.map(|failure| Cow::Borrowed(&failure.diagnosis));
     let case = Case {
         name: step.id.clone(),
         seconds: step.duration_ms.map_or(0.0, |ms| ms / 1000.0),
         at: speaks.and_then(place),
         properties,
-        diagnosis: speaks.map(|failure| &failure.diagnosis),
+        diagnosis: said.or(flaked.map(Cow::Owned)),
         outcome,
         earlier,
         system_err,
@@ -433,23 +398,42 @@ fn case_of<'r>(step: &StepReport, seen: &StepFailures<'r>) -> (Case<'r>, Option<
     (case, extra)
 }
 
-fn outcome_of(state: StepState, now: &[&FailureReport], because: Option<String>) -> CaseOutcome {
-    match state {
+fn outcome_of(step: &StepReport, last: &IterationReport, now: &[&FailureReport]) -> CaseOutcome {
+    let because = step.because.as_ref().map(words::because);
+    let unknown =
+        |type_: &str, text: &str| CaseOutcome::Failed(Trouble::of_jelly(type_, text.to_owned()));
+    match step.state {
         StepState::Passed => CaseOutcome::Passed,
-        StepState::Failed => CaseOutcome::Failed(Trouble::of(now).unwrap_or_else(|| {
-            let unknown = "the step failed; no failure was recorded";
-            Trouble::of_jelly("unknown", unknown.to_owned())
-        })),
+        StepState::Failed => match Trouble::of(now) {
+            Some(trouble) => CaseOutcome::Failed(trouble),
+            None => unknown("unknown", "the step failed; no failure was recorded"),
+        },
         StepState::Skipped => CaseOutcome::Skipped(because.unwrap_or_else(|| "skipped".to_owned())),
         StepState::Blocked => CaseOutcome::Skipped(format!(
             "blocked: {}",
             because.unwrap_or_else(|| "its server was not ready".to_owned())
         )),
-        StepState::Quarantined => CaseOutcome::Skipped(format!(
-            "quarantined: {}",
-            because.unwrap_or_else(|| "the plan can't be run as written".to_owned())
-        )),
+        // It stands, and nothing else of the suite says it.
+        StepState::Quarantined => {
+            let because = because.unwrap_or_else(|| "the plan can't be run as written".to_owned());
+            match Trouble::of(now) {
+                Some(mut trouble) => {
+                    trouble.tell_quarantine(&because);
+                    CaseOutcome::Failed(trouble)
+                }
+                None if last.failures.iter().any(|f| is_of_all(f, &because)) => {
+                    CaseOutcome::Skipped(format!("quarantined: {because}"))
+                }
+                None => unknown("invalid_plan", &because),
+            }
+        }
     }
+}
+
+/// A failure that concerns no step and no server alone, by the reason that steps
+/// give for what came of it.
+fn is_of_all(failure: &FailureReport, reason: &str) -> bool {
+    failure.step.is_none() && failure.server.is_none() && failure.message == reason
 }
 
 /// Why a step that failed is passed over: each of its failures is known.
@@ -461,36 +445,14 @@ fn known_reason(now: &[&FailureReport]) -> Option<String> {
 
 /// The error beside the case of a step that did not run: JUnit knows no case
 /// that is both skipped and wrong.
-fn beside<'r>(
-    step: &StepReport,
-    now: &[&'r FailureReport],
-    earlier: &[FailuresByStep<'r>],
-) -> Option<Case<'r>> {
-    let what = match step.state {
-        StepState::Failed => return None,
-        StepState::Passed | StepState::Blocked | StepState::Skipped if now.is_empty() => {
-            return None;
+fn beside<'r>(step: &StepReport, now: &[&'r FailureReport]) -> Option<Case<'r>> {
+    match step.state {
+        StepState::Failed | StepState::Quarantined => None,
+        StepState::Passed | StepState::Blocked | StepState::Skipped => {
+            let failure = deciding(now.iter().copied())?;
+            let title = format!("(step {})", step.path());
+            Some(Case::of_failure(title, failure, Trouble::of(now)?))
         }
-        StepState::Quarantined => "plan",
-        StepState::Passed | StepState::Blocked | StepState::Skipped => "step",
-    };
-    let title = format!("({what} {})", step.path());
-    match (deciding(now.iter().copied()), Trouble::of(now)) {
-        (Some(failure), Some(trouble)) => Some(Case::of_failure(title, failure, trouble)),
-        _ if step.state == StepState::Quarantined => {
-            // What it was taken out for.
-            let mut then = earlier.iter().rev();
-            let failure = then.find_map(|it| deciding(it.get(&step.id).iter().copied()));
-            if let Some((failure, trouble)) =
-                failure.and_then(|failure| Some((failure, Trouble::of(&[failure])?)))
-            {
-                return Some(Case::of_failure(title, failure, trouble));
-            }
-            let why = step.because.as_ref();
-            let why = why.map(words::because).unwrap_or_default();
-            Some(Case::failed(title, Trouble::of_jelly("invalid_plan", why)))
-        }
-        _ => None,
     }
 }
 
@@ -563,10 +525,20 @@ impl<'r> Case<'r> {
 
     fn of_failure(name: String, failure: &'r FailureReport, trouble: Trouble) -> Self {
         Self {
-            diagnosis: Some(&failure.diagnosis),
+            diagnosis: Some(Cow::Borrowed(&failure.diagnosis)),
             at: place(failure),
             properties: diagnosis_properties(failure),
             ..Self::failed(name, trouble)
+        }
+    }
+
+    fn of_whole(report: &RunReport, trouble: RunTrouble<'r>) -> Self {
+        let told = Trouble::of_whole(report, &trouble);
+        Self {
+            at: trouble.at.and_then(line_of),
+            properties: Label::properties(&trouble.diagnosis),
+            diagnosis: Some(trouble.diagnosis),
+            ..Self::failed(trouble.subject, told)
         }
     }
 

@@ -81,9 +81,14 @@ impl CaseWriter for StrictJunitWriter<'_> {
             ShownOutcome::Failed => self.wrong("failure", case)?,
             ShownOutcome::Error => self.wrong("error", case)?,
             // Surefire's word for an attempt of a test that passed in the end.
-            ShownOutcome::Flaky => self.attempts("flaky", &case.failures)?,
+            ShownOutcome::Flaky => {
+                self.attempts("flaky", &case.earlier)?;
+                self.attempts("flaky", &case.failures)?;
+            }
         }
-        self.attempts("rerun", &case.earlier)?;
+        if case.outcome != ShownOutcome::Flaky {
+            self.attempts("rerun", &case.earlier)?;
+        }
         self.output(case)?;
         if let Some(text) = case.system_err.filter(|text| !text.trim().is_empty()) {
             self.text_of(BytesStart::new("system-err"), text)?;

@@ -32,6 +32,7 @@ mod shorten;
 mod terminal;
 pub mod triage;
 mod view;
+mod whole;
 mod words;
 
 #[cfg(test)]

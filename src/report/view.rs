@@ -10,8 +10,8 @@ use super::words::{self, exit};
 use jelly_base::model::{
     Advice, Assertion, BeforeAfter, Diagnosis, FailureReport, HelpProblem, HookReport, HttpFacts,
     IterationReport, MismatchPlace, Offers, Outcome, Phase, RepairReport, RunReport, Rung,
-    ServerReport, Side, StepReport, TextDifference, Unaccepted, Unlisted, Verdict, WireCheck,
-    deciding, json_word,
+    ServerReport, Side, StepReport, StepState, TextDifference, Unaccepted, Unlisted, Verdict,
+    WireCheck, deciding, json_word,
 };
 use jelly_base::text::{self, close_names, one_line, plural, shell_path};
 use std::collections::HashMap;
@@ -105,6 +105,23 @@ pub(super) fn repaired(report: &RunReport) -> Option<(&RepairReport, &FailureRep
             .filter(|failure| of(repair, failure));
         let failure = deciding(mended).or_else(|| deciding(iteration.failures.iter()))?;
         Some((repair, failure))
+    })
+}
+
+/// The steps that passed in the end after they had failed on the same plan, each
+/// by its last failure and the iteration of it.
+pub(super) fn passed_on_rerun(
+    report: &RunReport,
+) -> impl Iterator<Item = (&IterationReport, &FailureReport)> {
+    let (last, before) = match report.iterations.split_last() {
+        Some((last, before)) => (Some(last), before),
+        None => (None, &[][..]),
+    };
+    let steps = last.into_iter().flat_map(|last| &last.steps);
+    let flaky = steps.filter(|step| step.flaky && step.state == StepState::Passed);
+    flaky.filter_map(move |step| {
+        let mut before = before.iter().rev();
+        before.find_map(|one| Some((one, one.deciding_failure_of(&step.id)?)))
     })
 }
 

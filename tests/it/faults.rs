@@ -412,7 +412,8 @@ fn quarantines<'r>(run: &'r Run, root_cause: &str) -> Iteration<'r> {
     let last = run.last();
     assert_eq!(last.state("two"), "quarantined");
     assert_eq!((last.total("passed"), last.total("failed")), (2, 0));
-    assert!(run.junit.contains("<skipped"), "{}", run.junit);
+    assert_eq!(last.failure("two")["diagnosis"]["root_cause"], root_cause);
+    assert_eq!(run.junit.matches("<error ").count(), 1, "{}", run.junit);
     last
 }
 

@@ -487,16 +487,15 @@ fn junit_tells_a_wrong_value_as_a_failure_with_both_values() {
 }
 
 #[test]
-fn junit_shows_a_quarantined_step_as_skipped() {
+fn junit_shows_a_quarantined_step_as_one_that_failed() {
     let run = Project::with(TROUBLE).run(&["--only", "typo,fine"]);
     run.ends(3, "needs_user_help");
     assert_eq!(run.last().state("typo"), "quarantined");
     let suites = parse(&run.junit);
-    let skipped = suites.case("typo").child("skipped").expect("skipped");
-    assert!(
-        skipped.get("message").contains("quarantined"),
-        "{skipped:?}"
-    );
+    let case = suites.case("typo");
+    let error = case.child("error").expect("an error");
+    assert!(error.text.contains("quarantined: "), "{error:?}");
+    assert!(case.child("skipped").is_none(), "{case:?}");
 }
 
 #[test]

@@ -97,6 +97,7 @@ mod resources;
 mod rules;
 #[cfg(feature = "postgres")]
 mod same_code;
+mod same_failure;
 mod schemas;
 mod secret_forms;
 mod secrets;

@@ -5,8 +5,8 @@
 
 use crate::cli::record::well;
 use jelly_base::model::{
-    ExitCode, HelpProblem, HelpSummary, IterationReport, KnownEntry, RunReport, StaleEntry,
-    StaleReason, StepState, Verdict,
+    ExitCode, HelpProblem, HelpSummary, IterationReport, KnownEntry, RunCause, RunReport,
+    StaleEntry, StaleReason, StepState, Verdict,
 };
 use jelly_triage::history::TestName;
 use std::collections::{BTreeMap, BTreeSet};
@@ -158,6 +158,7 @@ impl WholeRun {
 /// A run that was green with a list that is wrong is not green.
 fn fail(report: &mut RunReport, stale: &StaleEntry) {
     let problem = HelpProblem {
+        root_cause: Some(RunCause::StaleKnownFailure),
         at: Some(stale.entry.at.clone()),
         what: said_of(stale),
         evidence: stale.entry.reason.clone(),

@@ -57,8 +57,8 @@ fn show(
     case: &Case<'_>,
     writer: &mut dyn CaseWriter,
 ) -> io::Result<()> {
+    let diagnosis = case.diagnosis.as_deref();
     let shown = |trouble, diagnosis| shown(report, trouble, diagnosis);
-    let earlier = || case.earlier.iter().map(|trouble| shown(trouble, None));
     let mut told = ShownCase {
         file: case.at.as_ref().map(|(file, _)| file.as_str()),
         line: case.at.as_ref().and_then(|(_, line)| line.parse().ok()),
@@ -67,18 +67,20 @@ fn show(
         ..ShownCase::passed("", &suite.name, &case.name)
     };
     match &case.outcome {
-        CaseOutcome::Passed if case.earlier.is_empty() => {}
         CaseOutcome::Passed => {
-            told.outcome = ShownOutcome::Flaky;
-            told.failures = earlier().collect();
+            if let Some((last, before)) = case.earlier.split_last() {
+                told.outcome = ShownOutcome::Flaky;
+                told.failures = vec![shown(last, diagnosis)];
+                told.earlier = before.iter().map(|one| shown(one, None)).collect();
+            }
         }
         CaseOutcome::Failed(trouble) => {
             told.outcome = match trouble.wrong_answer {
                 true => ShownOutcome::Failed,
                 false => ShownOutcome::Error,
             };
-            told.failures = vec![shown(trouble, case.diagnosis)];
-            told.earlier = earlier().collect();
+            told.failures = vec![shown(trouble, diagnosis)];
+            told.earlier = case.earlier.iter().map(|one| shown(one, None)).collect();
         }
         CaseOutcome::Skipped(why) => {
             told.outcome = ShownOutcome::Skipped;

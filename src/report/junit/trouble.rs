@@ -1,8 +1,11 @@
 //! What went wrong with one case, in words.
 
 use super::MESSAGE_MAX;
+use crate::report::whole::RunTrouble;
 use crate::report::{view, words};
-use jelly_base::model::{FailureReport, Label, WireCheck, deciding, json_word};
+use jelly_base::model::{
+    Diagnosis, FailureReport, Label, RunReport, WireCheck, deciding, json_word,
+};
 use jelly_base::text::{one_line, plural, sanitize};
 
 /// One failed attempt.
@@ -25,6 +28,38 @@ impl Trouble {
             message,
             stderr: String::new(),
         }
+    }
+
+    /// What is wrong with a run and with no server or step of it.
+    pub(super) fn of_whole(report: &RunReport, trouble: &RunTrouble<'_>) -> Self {
+        let diagnosis = &trouble.diagnosis;
+        let message = match trouble.at {
+            Some(at) => format!("{at}: {}", trouble.message),
+            None => trouble.message.clone().into_owned(),
+        };
+        let mut text = format!("{}\n{}\n", Label::line(diagnosis), sanitize(&message));
+        let verdict = json_word(&report.verdict);
+        fact(
+            &mut text,
+            "exit code",
+            &format!("{} ({verdict})", report.exit_code),
+        );
+        told_evidence(&mut text, diagnosis);
+        for step in &diagnosis.advice.fix {
+            fact(&mut text, "help", &step.line());
+        }
+        Self {
+            wrong_answer: false,
+            type_: diagnosis.root_cause.clone(),
+            message: one_line(&message, MESSAGE_MAX),
+            text,
+            stderr: String::new(),
+        }
+    }
+
+    /// Adds that its step is taken out of the run, and why.
+    pub(super) fn tell_quarantine(&mut self, because: &str) {
+        fact(&mut self.text, "quarantined", because);
     }
 
     /// Adds what a wire check found, a line each.
@@ -176,7 +211,11 @@ fn compared(out: &mut String, failure: &FailureReport) {
 }
 
 fn evidence(out: &mut String, failure: &FailureReport) {
-    if let Some(evidence) = &failure.diagnosis.evidence {
+    told_evidence(out, &failure.diagnosis);
+}
+
+fn told_evidence(out: &mut String, diagnosis: &Diagnosis) {
+    if let Some(evidence) = &diagnosis.evidence {
         let told = format!("{}: {}", evidence.field, evidence.text);
         fact(out, "evidence", &told);
     }

@@ -32,6 +32,7 @@ mod record;
 mod report;
 mod report_labels;
 mod rules;
+mod run_cause;
 mod rung;
 mod schema;
 mod shard;
@@ -92,6 +93,7 @@ pub use rules::{
     Asked, CauseInfo, Explanation, MatchInfo, Matched, ProvarBucket, RuleInfo, TextInfo, VetoInfo,
     WithheldInfo,
 };
+pub use run_cause::RunCause;
 pub use rung::{OutputSeen, Rung};
 pub use schema::{NeverNull, json_word};
 pub use shard::{MergedShard, Shard, ShardPlan, ShardRecord, SupersededAttempt};

@@ -1,8 +1,8 @@
 //! What a run reports: the contract of `results.json`.
 
 use super::{
-    AssertionTarget, Diagnosis, Exit, MismatchPlace, Outcome, Phase, RequestFacts, ServerReport,
-    Side, StepReport, Totals, Verdict, json_word,
+    AssertionTarget, Diagnosis, Exit, MismatchPlace, Outcome, Phase, RequestFacts, RunCause,
+    ServerReport, Side, StepReport, Totals, Verdict, json_word,
 };
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -313,7 +313,8 @@ pub struct IterationReport {
     /// In the plan's order, not executed ones included.
     pub steps: Vec<StepReport>,
     /// With their diagnoses: of servers first, then of steps. Each mismatch of
-    /// a step is an entry of its own.
+    /// a step is an entry of its own. A step that was taken out of the run keeps
+    /// what it was taken out for.
     pub failures: Vec<FailureReport>,
     pub action: ActionReport,
     pub budgets: BeforeAfter,
@@ -367,6 +368,10 @@ pub struct HelpProblem {
     /// `file:line:column` of what is wrong in the plan, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+    /// What it is called where it concerns the run as a whole; absent where a
+    /// failure says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root_cause: Option<RunCause>,
     /// What is wrong.
     pub what: String,
     /// Exit status and the telling line, or that there is none.

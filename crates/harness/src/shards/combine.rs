@@ -6,8 +6,8 @@
 use super::assign::list_digest;
 use jelly_base::model::{
     ActionKind, ActionReport, ExitCode, FailureReport, HelpProblem, HelpSummary, IterationReport,
-    KnownEntry, MatrixReport, MergedShard, RunReport, ServerReport, ServerState, Shard, ShardPlan,
-    ShardRecord, StepReport, StepState, SupersededAttempt, Unaccepted, Verdict,
+    KnownEntry, MatrixReport, MergedShard, RunCause, RunReport, ServerReport, ServerState, Shard,
+    ShardPlan, ShardRecord, StepReport, StepState, SupersededAttempt, Unaccepted, Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -422,6 +422,7 @@ fn not_run_again(report: &RunReport) -> Option<HelpSummary> {
             server: None,
             step: Some(step.to_owned()),
             at: None,
+            root_cause: Some(RunCause::NotRunAgain),
             what: format!("`{step}` failed in an earlier attempt, and the last one did not run it"),
             evidence: "no run of it since then".to_owned(),
             tried: Vec::new(),

@@ -5,10 +5,10 @@ use super::judge::Judged;
 use indexmap::IndexMap;
 use jelly_base::model::{
     ActionReport, Diagnosis, Failure, FailureReport, IterationRecord, IterationReport, Phase,
-    StepReport, Totals, deciding,
+    StepReport, StepState, Totals, deciding,
 };
 use jelly_plan::{Location, Plan};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The report of an iteration; its action is filled in as it happens.
 pub(super) fn iteration(
@@ -72,6 +72,76 @@ fn finished_step(
         flaky: decision.flaky_steps.iter().any(|f| f.step == step.id),
         ..step.clone()
     }
+}
+
+/// Has the steps that a repair took out of the run stand for what they were taken
+/// out for: the failures of the last of these iterations that has some of theirs.
+pub(super) fn keep_taken_out(
+    report: &mut IterationReport,
+    taken_out: &BTreeSet<String>,
+    before: &[IterationReport],
+) {
+    if taken_out.is_empty() {
+        return;
+    }
+    let failed: HashSet<&str> = steps_of(&report.failures).collect();
+    let out = report.steps.iter().enumerate().filter(|(_, step)| {
+        let is_out = step.state == StepState::Quarantined && taken_out.contains(&step.id);
+        is_out && !failed.contains(step.id.as_str())
+    });
+    let mut wanted: HashMap<&str, usize> = out.map(|(at, s)| (s.id.as_str(), at)).collect();
+    let mut kept: Vec<(usize, Vec<FailureReport>)> = Vec::new();
+    for iteration in before.iter().rev() {
+        if wanted.is_empty() {
+            break;
+        }
+        for failures in iteration.failures_by_step() {
+            let step = failures.first().and_then(|one| one.step.as_deref());
+            if let Some(at) = step.and_then(|step| wanted.remove(step)) {
+                kept.push((at, failures.to_vec()));
+            }
+        }
+    }
+    if kept.is_empty() {
+        return;
+    }
+    for (at, failures) in &kept {
+        let diagnosis = deciding(failures).map(|failure| &failure.diagnosis);
+        if let Some(step) = report.steps.get_mut(*at) {
+            step.error_category = diagnosis.and_then(|it| it.error_category);
+            step.retryable = diagnosis.and_then(|it| it.retryable);
+        }
+    }
+    // Failures of servers stand before those of steps, which are in the plan's order.
+    let places: HashMap<&str, usize> = report
+        .steps
+        .iter()
+        .enumerate()
+        .map(|(at, step)| (step.id.as_str(), at))
+        .collect();
+    let mut all: Vec<(Option<usize>, Vec<FailureReport>)> = report
+        .failures
+        .chunk_by(|one, other| one.step.is_some() && one.step == other.step)
+        .map(|failures| {
+            let step = failures.first().and_then(|one| one.step.as_deref());
+            (
+                step.and_then(|step| places.get(step).copied()),
+                failures.to_vec(),
+            )
+        })
+        .collect();
+    for (at, failures) in kept {
+        let behind = |(place, _): &(Option<usize>, _)| place.is_some_and(|place| place > at);
+        let place = all.iter().position(behind).unwrap_or(all.len());
+        all.insert(place, (Some(at), failures));
+    }
+    report.failures = all.into_iter().flat_map(|(_, failures)| failures).collect();
+}
+
+fn steps_of(failures: &[FailureReport]) -> impl Iterator<Item = &str> {
+    failures
+        .iter()
+        .filter_map(|failure| failure.step.as_deref())
 }
 
 fn failure(judged: &Judged, (plan, places): (&Plan, &HashMap<&str, Location>)) -> FailureReport {

@@ -11,8 +11,8 @@ use super::run::PassedOver;
 use super::undo::Undo;
 use super::verdict::{Course, Taint};
 use jelly_base::model::{
-    Because, FailureReport, HelpProblem, HelpSummary, IterationReport, Section, Side, Standing,
-    StepReport, StepState,
+    Because, FailureReport, HelpProblem, HelpSummary, IterationReport, RunCause, Section, Side,
+    Standing, StepReport, StepState,
 };
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{first_names, human_duration, plural, shell_path};
@@ -284,8 +284,13 @@ fn unexplained(
     } else {
         "The run is not green, though no failure was recorded".to_owned()
     };
+    let root_cause = match names.is_empty() && none_was_due {
+        true => RunCause::NothingRan,
+        false => RunCause::NotRunToEnd,
+    };
     HelpProblem {
         step: loose.first().map(|step| step.id.clone()),
+        root_cause: Some(root_cause),
         what,
         evidence: format!(
             "iteration {}: {} passed, {} failed, {} blocked, {} quarantined, {} skipped of {}; {}",
@@ -312,6 +317,11 @@ fn unexplained(
 }
 
 fn tainted(taint: Taint, iterations: &[IterationReport], context: &HelpContext<'_>) -> HelpProblem {
+    let root_cause = match taint {
+        Taint::ReportUnwritable => RunCause::ReportUnwritable,
+        Taint::PlanTampered => RunCause::HookChangedPlan,
+        Taint::PlanWeakened => RunCause::HookWeakenedPlan,
+    };
     let (what, evidence, next) = match taint {
         Taint::ReportUnwritable => (
             "A report could not be written, so this result was not saved",
@@ -335,6 +345,7 @@ fn tainted(taint: Taint, iterations: &[IterationReport], context: &HelpContext<'
         Taint::PlanWeakened => weakened(iterations, context),
     };
     HelpProblem {
+        root_cause: Some(root_cause),
         what: what.to_owned(),
         evidence,
         next,
@@ -403,6 +414,7 @@ fn out_of_time(limit: Duration, late: &[&StepReport], context: &HelpContext<'_>)
     }
     HelpProblem {
         step: late.first().map(|step| step.id.clone()),
+        root_cause: Some(RunCause::Deadline),
         what,
         evidence: "it counts hooks and waiting too".to_owned(),
         next: vec![

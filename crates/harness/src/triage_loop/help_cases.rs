@@ -199,15 +199,27 @@ pub(super) fn cases<'a>(
     proofs: &[Proof],
 ) -> Vec<Case<'a>> {
     let mut cases = Cases::default();
-    for failures in last.failures_by_step() {
-        cases.add(failures, last);
-    }
     let steps = last.steps.iter();
     let quarantined = steps.filter(|step| step.state == StepState::Quarantined);
     let quarantined: HashSet<&str> = quarantined.map(|step| step.id.as_str()).collect();
-    for iteration in before.iter().rev() {
+    // What a step was taken out for is told as of the iteration that saw it.
+    let is_kept = |failures: &[FailureReport], before: Option<&IterationReport>| {
+        let one = failures
+            .first()
+            .and_then(|one| Some((one, before?, one.step.as_deref()?)));
+        one.is_some_and(|(one, before, step)| {
+            quarantined.contains(step) && before.failures.contains(one)
+        })
+    };
+    for failures in last.failures_by_step() {
+        if !is_kept(failures, before.last()) {
+            cases.add(failures, last);
+        }
+    }
+    for (at, iteration) in before.iter().enumerate().rev() {
+        let earlier = at.checked_sub(1).and_then(|at| before.get(at));
         for failures in iteration.failures_by_step() {
-            let Some(failure) = deciding(failures) else {
+            let Some(failure) = deciding(failures).filter(|_| !is_kept(failures, earlier)) else {
                 continue;
             };
             let step = failure.step.as_deref();

@@ -62,6 +62,7 @@ pub(super) fn problem(
         server: case.failure.server.clone(),
         step: case.failure.step.clone(),
         at: case.failure.at.clone(),
+        root_cause: None,
         evidence: evidence(case, &what, context),
         what,
         tried: tried(case, lookup, context),

@@ -217,6 +217,7 @@ impl<'a, E: Executor, H: HookRunner> Run<'a, E, H> {
             &mut self.attempts,
             millis(began.elapsed()),
         );
+        assemble::keep_taken_out(&mut report, &self.quarantined, &self.iterations);
         self.last = decision.standings;
         self.keep_loop_limits(&decision);
         if let Some(applied) = applied {

@@ -46,7 +46,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
         };
         self.left_out = pass.cut_to_what_was_seen();
         let (decision, _) = self.decide(&mut pass);
-        let iteration = assemble::iteration(
+        let mut iteration = assemble::iteration(
             self.course.iterations,
             &pass.record,
             &decision,
@@ -54,6 +54,7 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             &mut self.attempts.clone(),
             millis(began.elapsed()),
         );
+        assemble::keep_taken_out(&mut iteration, &self.quarantined, &self.iterations);
         let ending = conclude(decision.standings, &self.course);
         let mut iterations = self.iterations.clone();
         iterations.push(iteration);

@@ -250,14 +250,20 @@ impl Machine<'_> {
         let of_suite = self.case().is_some_and(|case| case.of_suite);
         let failure = self.failure(&mut open);
         let most = self.limits.failures_per_case;
+        let own_run = self.own_run;
         if let Some(case) = self.case() {
             let rerun = matches!(open.wrong, Wrong::RerunFailure | Wrong::RerunError);
+            let flaky = matches!(open.wrong, Wrong::FlakyFailure | Wrong::FlakyError);
             // A further attempt that says the same again is no news.
-            let known = rerun
-                && case
-                    .failures
-                    .iter()
-                    .any(|known| known.message == failure.message && known.type_ == failure.type_);
+            let says_the_same =
+                |known: &Failure| known.message == failure.message && known.type_ == failure.type_;
+            // A run tells a test by its last failed attempt, whatever was wrong
+            // with those before it.
+            let known = rerun && (own_run || case.failures.iter().any(says_the_same));
+            let known = known && !case.failures.is_empty();
+            if flaky && own_run {
+                case.failures.clear();
+            }
             if known {
             } else if case.failures.len() < most {
                 case.failures.push(failure);

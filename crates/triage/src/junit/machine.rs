@@ -87,6 +87,8 @@ pub(super) struct Machine<'s> {
     roots: u64,
     /// jelly wrote it, by the name of its root.
     pub(super) own: bool,
+    /// It did so of a run: a case is one test with its attempts.
+    pub(super) own_run: bool,
     /// Something other than space stood outside of the root.
     around_root: bool,
     /// A reference to a character that XML forbids was found.
@@ -129,6 +131,7 @@ impl<'s> Machine<'s> {
             root: None,
             roots: 0,
             own: false,
+            own_run: false,
             around_root: false,
             forbidden: false,
         }

@@ -47,7 +47,8 @@ impl Machine<'_> {
         let limit = self.limits.name;
         let room = limit.saturating_mul(4).saturating_sub(self.path.len());
         let is_root = node == Node::Suites && self.suites.is_empty();
-        let (dialect, path, own) = (&mut self.dialect, &mut self.path, &mut self.own);
+        let (dialect, path) = (&mut self.dialect, &mut self.path);
+        let (own, own_run) = (&mut self.own, &mut self.own_run);
         let look = dialect.looks_at_suites();
         let mut time = None;
         let plain = self.form.is_none();
@@ -61,7 +62,10 @@ impl Machine<'_> {
                 suite.only_inside = !matches!(&*value, "SetUp" | "TearDown" | "Test");
             }
             match name {
-                "name" if is_root => *own = matches!(&*value, RUN_REPORT | TRIAGE_REPORT),
+                "name" if is_root => {
+                    *own_run = &*value == RUN_REPORT;
+                    *own = *own_run || &*value == TRIAGE_REPORT;
+                }
                 // The name of the root is that of the run.
                 "name" if node == Node::Suite && !value.is_empty() && room > value.len() => {
                     // Of several names the last one counts, as of a case.

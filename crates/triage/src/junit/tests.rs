@@ -602,6 +602,35 @@ fn events_of_go_test_are_read() {
 }
 
 #[test]
+fn of_a_run_only_the_last_attempt_of_a_test_is_its_failure() {
+    let report = |writer: &str| {
+        format!(
+            "<testsuites name='{writer}'><testsuite name='s'>\
+             <testcase name='fails'><failure message='now'/><rerunFailure message='first'/>\
+             <rerunError message='second'/></testcase>\
+             <testcase name='passes'><flakyFailure message='first'/><flakyError message='last'/>\
+             </testcase></testsuite></testsuites>"
+        )
+    };
+    let said = |writer: &str| {
+        let (summary, cases) = read_all(&report(writer));
+        assert_eq!((summary.failed, summary.flaky, summary.tests), (1, 1, 2));
+        let messages = |case: &Kept| -> Vec<String> {
+            let failures = case.failures.iter();
+            failures.filter_map(|one| one.message.clone()).collect()
+        };
+        cases.iter().map(messages).collect::<Vec<_>>()
+    };
+    assert_eq!(said("jelly"), [["now"], ["last"]]);
+    // Of others, each may be a cause of its own; so of what a triage wrote again.
+    for writer in ["jelly triage", "shop"] {
+        let all = said(writer);
+        assert_eq!(all[0], ["now", "first", "second"], "{writer}");
+        assert_eq!(all[1], ["first", "last"], "{writer}");
+    }
+}
+
+#[test]
 fn only_a_ctrf_that_jelly_wrote_says_labels() {
     let said = r#"{"side":"code","ambiguous":false,"error_category":"ASSERTION","root_cause":"assertion_mismatch","retryable":false,"rule":"x/y","fingerprint":"j2:0123456789abcdef","test_fingerprint":"j2:0123456789abcdef","flaky":false,"advice":{"what":"w","why":"y","fix":["f"]}}"#;
     let document = |writer: &str, extra: &str| {

@@ -3,8 +3,8 @@
 use super::tales::{Happened, STEPS, Told, tell, told};
 use crate::triage_loop::Hook;
 use jelly_base::model::{
-    ActionKind, AssertionTarget, Because, BudgetsReport, FailureReport, IterationReport, Phase,
-    Section, Side, Standing, StepReport, StepState, Verdict,
+    ActionKind, AssertionTarget, Because, BudgetsReport, Failure, FailureReport, IterationReport,
+    Phase, Section, Side, Standing, StepReport, StepState, Verdict,
 };
 use jelly_base::testing::all_cases;
 use std::collections::BTreeSet;
@@ -32,6 +32,19 @@ fn code_revision(told: &Told, index: u32) -> usize {
         .count()
 }
 
+/// The failures that an iteration saw, each as it is told and as it was recorded.
+/// What a step was taken out for by then is told besides.
+fn seen<'t>(
+    report: &'t IterationReport,
+    happened: &'t Happened,
+) -> impl Iterator<Item = (&'t FailureReport, &'t Failure)> {
+    let recorded = &happened.record.failures;
+    let is_seen = |told: &&FailureReport| {
+        told.step.is_none() || recorded.iter().any(|raw| raw.step == told.step)
+    };
+    report.failures.iter().filter(is_seen).zip(recorded)
+}
+
 /// The failures of one step, or one of a server.
 fn is_code(failures: &[FailureReport]) -> bool {
     failures.iter().any(|f| f.diagnosis.side == Side::Code)
@@ -41,7 +54,7 @@ fn is_code(failures: &[FailureReport]) -> bool {
 fn blamed(told: &Told) -> Vec<(&FailureReport, &IterationReport, &Happened)> {
     let mut blamed = Vec::new();
     for (report, happened) in iterations(told) {
-        for (failure, raw) in report.failures.iter().zip(&happened.record.failures) {
+        for (failure, raw) in seen(report, happened) {
             if raw.is_mismatch() && failure.diagnosis.side == Side::Code {
                 blamed.push((failure, report, happened));
             }
@@ -238,7 +251,7 @@ fn the_code_is_blamed_for_a_mismatch_only_when_it_came_twice_the_same() {
             let (here, before): (Vec<usize>, Vec<usize>) = iterations(told)
                 .filter(|(r, h)| r.index < report.index && h.facts[step] == happened.facts[step])
                 .filter(|(r, h)| {
-                    r.failures.iter().zip(&h.record.failures).any(|(f, raw)| {
+                    seen(r, h).any(|(f, raw)| {
                         f.diagnosis.test_fingerprint == failure.diagnosis.test_fingerprint
                             && !raw.after_restart
                     })
@@ -270,7 +283,7 @@ fn wrong_before(told: &Told, step: &str, index: u32) -> Vec<BTreeSet<String>> {
         if r.failures.iter().any(|f| environment(&f)) {
             return BTreeSet::new();
         }
-        let both = r.failures.iter().zip(&h.record.failures);
+        let both = seen(r, h);
         both.filter(|(f, raw)| {
             f.step.as_deref() == Some(step) && raw.is_mismatch() && !raw.after_restart
         })
@@ -304,8 +317,8 @@ fn a_value_that_varies_hides_no_value_that_is_always_wrong() {
                     earlier.index < report.index && !earlier.action.repairs.is_empty()
                 });
             let raw = |f: &FailureReport| {
-                let place = report.failures.iter().position(|other| other == f);
-                &happened.record.failures[place.unwrap()]
+                let found = seen(report, happened).find(|(other, _)| *other == f);
+                found.unwrap().1
             };
             for failures in report.failures_by_step().filter(|_| !repaired) {
                 let Some(step) = failures[0].step.as_deref() else {
@@ -451,7 +464,7 @@ fn a_mismatch_is_not_code_when_a_repair_edited_the_step_or_its_server() {
 fn a_mismatch_is_not_code_after_a_restart_nor_about_time_nor_when_the_answer_is_infrastructure() {
     each(|told| {
         for (report, happened) in iterations(told) {
-            for (failure, raw) in report.failures.iter().zip(&happened.record.failures) {
+            for (failure, raw) in seen(report, happened) {
                 let target = raw.assertion.as_ref().and_then(|a| a.target);
                 let excused = raw.after_restart
                     || target == Some(AssertionTarget::Duration)
@@ -466,7 +479,7 @@ fn a_mismatch_is_not_code_after_a_restart_nor_about_time_nor_when_the_answer_is_
 fn what_triage_calls_test_side_is_never_code_however_often_it_repeats() {
     each(|told| {
         for (report, happened) in iterations(told) {
-            for (failure, raw) in report.failures.iter().zip(&happened.record.failures) {
+            for (failure, raw) in seen(report, happened) {
                 let said = raw.message.as_deref().unwrap_or_default();
                 assert!(said.starts_with("code") || failure.diagnosis.side == Side::Test);
                 assert!(

@@ -383,6 +383,16 @@ fn a_step_that_nobody_can_play_is_taken_out_visibly_and_the_run_is_not_green() {
     );
     assert!(script.executed[1].quarantined.contains("read"));
     assert_eq!(outcome.report.exit_code, 3);
+    // It stands, and keeps what it was taken out for.
+    let [first, last] = &outcome.report.iterations[..] else {
+        panic!("two iterations");
+    };
+    assert_eq!(last.failures, first.failures);
+    assert_eq!(last.steps[1].error_category, first.steps[1].error_category);
+    assert_eq!(
+        outcome.report.help_summary.as_ref().unwrap().problems.len(),
+        1
+    );
     let problem = &outcome.report.help_summary.unwrap().problems[0];
     assert_eq!(problem.step.as_deref(), Some("read"));
     assert!(problem.tried[0].contains("quarantine_step"));
