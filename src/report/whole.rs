@@ -25,6 +25,9 @@ pub(super) struct RunTrouble<'r> {
     /// In a sentence.
     pub(super) message: Cow<'r, str>,
     pub(super) diagnosis: Cow<'r, Diagnosis>,
+    /// What to do instead of the advice of the diagnosis: of a failure that was
+    /// mended, it is followed already.
+    pub(super) help: Option<String>,
     /// It stands; else the run is green with it.
     pub(super) is_error: bool,
 }
@@ -89,6 +92,7 @@ fn of_problem<'r>(
         at,
         message: Cow::Borrowed(what),
         diagnosis: Cow::Owned(diagnosis(report, cause, what, evidence, &steps)),
+        help: None,
         is_error: true,
     }
 }
@@ -105,6 +109,10 @@ fn repaired(report: &RunReport) -> Option<RunTrouble<'_>> {
         at: None,
         message: Cow::Owned(message),
         diagnosis: Cow::Borrowed(&mended.diagnosis),
+        help: (!report.repairs_written).then(|| match view::apply_command(report) {
+            Some(apply) => format!("`{apply}` takes the repairs over into the plan's file"),
+            None => view::NO_FILE.to_owned(),
+        }),
         is_error: false,
     })
 }
@@ -162,6 +170,7 @@ fn untold(report: &RunReport) -> RunTrouble<'_> {
             &[step],
         )),
         message: Cow::Owned(message),
+        help: None,
         is_error: report.verdict != Verdict::PassedAfterRepair,
     }
 }

@@ -204,7 +204,7 @@ fn of_many_problems_those_of_the_code_are_told() {
     let mut lines = said.lines();
     let more = lines.find(|line| line.contains("more steps: d"));
     assert!(more.is_some(), "{said}");
-    let agent = ["run", "--format", "agent", "--no-repair"];
+    let agent = ["run", "plan.yaml", "--format", "agent", "--no-repair"];
     let agent = project.jelly(&agent).output().stdout;
     let agent: Value = serde_json::from_str(&agent).unwrap();
     let first = &agent["plans"][0]["failures"][0];
@@ -398,7 +398,7 @@ steps:
     assert_eq!(
         command,
         "jelly run plans/p.yaml --project-dir 'else where' --reports-dir out --var 'wish=y y' \
-         --history h.jsonl --no-adapt --seed 1 --only a"
+         --history h.jsonl --no-adapt --max-iterations 4 --seed 1 --only a"
     );
     let pasted = command.replacen("jelly", env!("CARGO_BIN_EXE_jelly"), 1);
     let again = std::process::Command::new("sh")
