@@ -33,7 +33,7 @@ use jelly_harness::exec::{Locked, NoSuchFilter, Selection};
 use jelly_plan::Plan;
 use jelly_triage::history::{Past, TestName};
 use serde_json::Value;
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -77,6 +77,8 @@ pub struct RunCall {
     pub same_named: BTreeMap<PathBuf, String>,
     /// Where it runs a part of the plans that were named.
     pub shard: Option<ShardCall>,
+    /// By plan, the filters that select nothing of it: the same for all of its variants.
+    pub foreign_filters: RefCell<BTreeMap<PathBuf, Rc<[String]>>>,
     /// Stdout did not take all that was said.
     pub is_unheard: Cell<bool>,
     /// Servers that are starting, over all plans.

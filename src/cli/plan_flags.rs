@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use jelly_harness::exec::Selection;
 use jelly_harness::triage_loop::{CallFlag, CallFlags};
 use jelly_plan::Plan;
+use std::rc::Rc;
 
 /// What of the flags of the call makes sense for one of its plans: a filter or a variable that is
 /// another one's would be a slip, where this plan is run alone.
@@ -22,26 +23,7 @@ pub fn flags_for(call: &RunCall, plan: &Plan, plan_copy: Option<String>) -> Call
     // Coverage is counted over all plans.
     flags.whole.clear();
     let vars = call.vars();
-    let path = std::slice::from_ref(&plan.source.path);
-    let filters: Vec<&str> = {
-        let values = flags.kept.iter().filter(|flag| is_filter(flag));
-        values.filter_map(|flag| flag.value.as_deref()).collect()
-    };
-    let foreign: Vec<String> = match filters.is_empty() {
-        true => Vec::new(),
-        false => {
-            // All combinations of the plan would be run.
-            let plans = jobs(path, &vars, call.project()).into_iter();
-            let plans = plans.map(|job| read(&job.path, job.variant, &vars, call.project()));
-            let plans: Vec<Plan> = plans.filter_map(Result::ok).collect();
-            let is_foreign = |filter: &&&str| {
-                let one = Selection::new(vec![(**filter).to_owned()], Vec::new());
-                plans.iter().all(|plan| !one.unmatched(plan).is_empty())
-            };
-            let foreign = filters.iter().filter(is_foreign);
-            foreign.map(|filter| (*filter).to_owned()).collect()
-        }
-    };
+    let foreign = foreign_filters(call, plan, &flags);
     let source = std::slice::from_ref(&plan.source);
     let stray: Vec<&String> = vars
         .iter()
@@ -59,6 +41,33 @@ pub fn flags_for(call: &RunCall, plan: &Plan, plan_copy: Option<String>) -> Call
         !is_foreign && !is_stray
     });
     flags
+}
+
+/// The filters of the call that select nothing of a plan.
+fn foreign_filters(call: &RunCall, plan: &Plan, flags: &CallFlags) -> Rc<[String]> {
+    let values = flags.kept.iter().filter(|flag| is_filter(flag));
+    let filters: Vec<&str> = values.filter_map(|flag| flag.value.as_deref()).collect();
+    if filters.is_empty() {
+        return Rc::default();
+    }
+    let path = &plan.source.path;
+    if let Some(known) = call.foreign_filters.borrow().get(path) {
+        return Rc::clone(known);
+    }
+    // All combinations of the plan would be run.
+    let vars = call.vars();
+    let plans = jobs(std::slice::from_ref(path), &vars, call.project()).into_iter();
+    let plans = plans.map(|job| read(&job.path, job.variant, &vars, call.project()));
+    let plans: Vec<Plan> = plans.filter_map(Result::ok).collect();
+    let is_foreign = |filter: &&str| {
+        let one = Selection::new(vec![(*filter).to_owned()], Vec::new());
+        plans.iter().all(|plan| !one.unmatched(plan).is_empty())
+    };
+    let foreign = filters.into_iter().filter(is_foreign);
+    let foreign: Rc<[String]> = foreign.map(str::to_owned).collect();
+    let mut known = call.foreign_filters.borrow_mut();
+    known.insert(path.clone(), Rc::clone(&foreign));
+    foreign
 }
 
 fn is_filter(flag: &CallFlag) -> bool {

@@ -285,8 +285,20 @@ pub fn with_blanks(shown: &str) -> String {
 
 /// The first blank of a printed command that was pasted without a value.
 pub fn unfilled(typed: &[OsString]) -> Option<String> {
-    typed.iter().find_map(|word| {
+    // Where printed commands have them. Elsewhere such words are somebody's own.
+    const FLAGS: [&str; 4] = ["--header", "--env", "--var", "--url"];
+    let is_of_server = |at: usize| typed[..at].iter().any(|word| word == "--");
+    let is_of_flag = |at: usize, word: &str| {
+        let (name, before) = (word.split('=').next(), at.checked_sub(1));
+        let is_flag = |word: &OsString| FLAGS.iter().any(|flag| word == *flag);
+        name.is_some_and(|name| FLAGS.contains(&name))
+            || before.is_some_and(|at| is_flag(&typed[at]))
+    };
+    typed.iter().enumerate().find_map(|(at, word)| {
         let word = word.to_string_lossy();
+        if !is_of_server(at) && !is_of_flag(at, &word) {
+            return None;
+        }
         let blank = &word[word.find(BLANK)?..];
         Some(blank[..=blank.find('>')?].to_owned())
     })
@@ -414,6 +426,8 @@ mod tests {
         );
         let typed = ["jelly", "list", "--header", "A: <value of A>"].map(OsString::from);
         assert_eq!(unfilled(&typed).as_deref(), Some("<value of A>"));
+        let own = ["jelly", "call", "echo", "m=<value of x>"].map(OsString::from);
+        assert_eq!(unfilled(&own), None);
         assert_eq!(
             unfilled(&["a < b", "<value of", "x>"].map(OsString::from)),
             None

@@ -28,7 +28,7 @@ use indicatif::MultiProgress;
 use jelly_base::model::{ExitCode, Interrupt, RunReport};
 use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::Locked;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -166,6 +166,7 @@ fn open_call(
         same_named,
         shard,
         is_unheard: Cell::new(false),
+        foreign_filters: RefCell::default(),
     };
     Ok((call, paths, jobs_to_run))
 }

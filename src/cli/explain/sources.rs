@@ -274,7 +274,7 @@ impl CaseSink for Sink<'_> {
                 *text = self.redactor.redact(text).into_owned();
             }
             let (mut diagnosis, mut template) = self.sources.rules.diagnose_with_template(&failure);
-            diagnosis.for_each_text(&mut mask_text);
+            diagnosis.mask_quotes();
             template.for_each_text(&mut mask_text);
             let name = |text: &str| self.redactor.redact(text).into_owned();
             let test = TestName {

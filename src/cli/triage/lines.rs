@@ -1,7 +1,7 @@
 //! Failures as JSON Lines → diagnoses as JSON Lines.
 
 use jelly_base::model::{Diagnosis, Failure};
-use jelly_base::text::redact::{Redactor, mask_text};
+use jelly_base::text::redact::Redactor;
 use jelly_triage::engine::Engine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,7 @@ pub fn diagnose(
         tell(match parse(line, redactor) {
             Ok(Line { id, failure }) => {
                 let mut diagnosis = Box::new(engine.diagnose(&failure));
-                diagnosis.for_each_text(&mut mask_text);
+                diagnosis.mask_quotes();
                 LineOutcome::Diagnosis {
                     id,
                     failure: Box::new(failure),

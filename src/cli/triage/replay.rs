@@ -5,8 +5,10 @@ use crate::report::{
     CaseWriter, CasesHead, KnownCases, ShownCase, ShownFailure, ShownOutcome, SuiteHead,
     refused_case,
 };
-use jelly_base::model::{FailureStatus, FailureView, Failures, ReportSummary, TriageReport};
-use jelly_base::text::redact::{Redactor, show_text};
+use jelly_base::model::{
+    FailureStatus, FailureView, Failures, ReportSummary, TriageReport, compares,
+};
+use jelly_base::text::redact::{Redactor, mask_forms, mask_text};
 use jelly_triage::junit::{self, Case, CaseOutcome, CaseSink, ReaderLimits};
 use jelly_triage::survey::{ReportSource, open};
 use std::borrow::Cow;
@@ -129,7 +131,17 @@ impl CaseSink for Replay<'_> {
             CaseOutcome::Flaky => ShownOutcome::Flaky,
         };
         let text = |text| self.redactor.redact(text);
-        let told_text = |text: &str| show_text(&self.redactor.redact(text)).into_owned();
+        let is_compared = failures
+            .first()
+            .is_some_and(|first| compares(&first.kind.root_cause));
+        let told_text = |text: &str| {
+            let mut told = self.redactor.redact(text).into_owned();
+            match is_compared {
+                true => mask_forms(&mut told),
+                false => mask_text(&mut told),
+            }
+            told
+        };
         let (suite, classname, name) = (text(case.suite), text(case.classname), text(case.name));
         let file = case.file.map(text);
         let told = case.failures.first();

@@ -46,3 +46,24 @@ fn what_is_secret_by_its_form_is_in_no_format_and_not_remembered() {
     // The server is told, whose password is not.
     assert!(ended.stdout.contains("db:5432 refused"), "{}", ended.stdout);
 }
+
+#[test]
+fn what_is_compared_stays_apart_and_an_address_is_no_secret() {
+    let project = Project::empty();
+    let refused = "jwt.exceptions.DecodeError: Invalid token: https://auth.acme.test:8443/keys.json Connection refused";
+    let compared = "AssertionError: assert {'api_key': 'k1-aaa'} == {'api_key': 'k2-aaa'}";
+    let denied = "psycopg2.OperationalError: connection to server at \"db\" (10.0.0.3), port 5432 failed: FATAL:  password authentication failed for user \"app\"";
+    let case = |name: &str, said: &str| {
+        let said = said.replace('"', "&quot;");
+        format!(
+            "<testcase classname=\"t\" name=\"{name}\"><failure message=\"{said}\">{said}</failure></testcase>"
+        )
+    };
+    let cases = [case("a", refused), case("b", compared), case("c", denied)].concat();
+    project.write("a.xml", report(&cases));
+    let said = triage(&project, &["a.xml", "--no-history"]).stdout;
+    for told in ["https://auth.acme.test:8443", "'k1-aaa'", "'k2-aaa'"] {
+        assert!(said.contains(told), "{told} in\n{said}");
+    }
+    assert!(!said.contains("[secret"), "{said}");
+}

@@ -57,6 +57,15 @@ impl CauseKey {
     }
 }
 
+/// Whether failures of a cause compare two values, which mean something each.
+#[must_use]
+pub fn compares(root_cause: &str) -> bool {
+    matches!(
+        root_cause,
+        "assertion_mismatch" | "snapshot_mismatch" | "mock_expectation" | "expected_error"
+    )
+}
+
 /// Whether nothing says why: that it ended, and how, is alike for many causes.
 #[must_use]
 pub fn is_unexplained(diagnosis: &Diagnosis) -> bool {

@@ -87,9 +87,9 @@ impl LeftByHook {
                 (TextBefore::Absent, _) => undo.lines.push(format!(
                     "{path} was not there before the hook: delete it unless it is right"
                 )),
-                (TextBefore::Kept(_) | TextBefore::Unknown, _) => undo.lines.push(format!(
-                    "take back in {path} what the hook changed there; no copy of it is kept"
-                )),
+                (TextBefore::Kept(_) | TextBefore::Unknown, _) => undo
+                    .lines
+                    .push(format!("take back in {path} what the hook changed there")),
             }
         }
         if !copies.is_empty() && copies.len() == self.files.len() {

@@ -33,7 +33,10 @@ fn run() -> impl Strategy<Value = Run> {
     ];
     let places = (
         root,
-        "/tmp/pytest-of-ci/pytest-[0-9]{1,3}",
+        prop_oneof![
+            "/tmp/pytest-of-ci/pytest-[0-9]{1,3}",
+            "/builds/tmp\\.[A-Za-z0-9]{10}/pytest-of-ci/pytest-[0-9]{1,3}",
+        ],
         "ci-runner-[0-9]{1,3}",
         // As Kubernetes makes them: of no vowels, and not of letters only.
         "[0-9a-f]{9}-[bcdfghjkl]{2}[2456789][mnpqrstvwxz]{2}",

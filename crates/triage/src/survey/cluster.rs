@@ -25,7 +25,8 @@ use crate::engine::skeleton;
 use foldhash::quality::RandomState;
 use jelly_base::model::outage;
 use jelly_base::model::{
-    Cluster, Evidence, FailureStatus, FailureView, Failures, KnownAdvice, Side, reported_by_cause,
+    Cluster, Evidence, FailureStatus, FailureView, Failures, KnownAdvice, Side, compares,
+    reported_by_cause,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -377,10 +378,7 @@ fn join_alike(
         // What asks one host, and what names its function, is one from two on.
         let is_sure = said.len() < whole.len();
         // Values that are compared mean something.
-        let values = matches!(
-            root_cause,
-            "assertion_mismatch" | "snapshot_mismatch" | "mock_expectation" | "expected_error"
-        );
+        let values = compares(root_cause);
         let note = noted_function(said).filter(|_| values);
         said = note.unwrap_or(said);
         let is_sure = is_sure || note.is_some() || begins_with_function(said);

@@ -10,9 +10,9 @@ use crate::history::TestName;
 use crate::junit::{Case, CaseOutcome, CaseSink};
 use jelly_base::model::{
     Diagnosis, Failure, FailureStatus, FailureView, Failures, ReportSummary, Side, Template,
-    TriagedFailure,
+    TriagedFailure, compares,
 };
-use jelly_base::text::redact::{Redactor, mask_text, show_text};
+use jelly_base::text::redact::{Redactor, mask_forms, mask_text};
 use jelly_base::text::{lines, one_line};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -228,7 +228,12 @@ impl<'e> Collector<'e> {
         }
         // What is secret by its name or form alone is told nowhere, and yet decides: two
         // keys that were compared differ.
-        diagnosis.for_each_text(&mut mask_text);
+        let is_compared = compares(&diagnosis.root_cause);
+        let mask = match is_compared {
+            true => mask_forms,
+            false => mask_text,
+        };
+        diagnosis.mask_quotes();
         let failure = without_teardown(&failure);
         self.remember_place(&failure, &diagnosis);
         let text = |text: &str| self.tools.redactor.redact(text).into_owned();
@@ -240,7 +245,10 @@ impl<'e> Collector<'e> {
             file: case.file.map(text),
             line: case.line,
             status,
-            message: message(&failure).map(|told| show_text(&told).into_owned()),
+            message: message(&failure).map(|mut told| {
+                mask(&mut told);
+                told
+            }),
             pre_existing: None,
             diagnosis,
             history: None,

@@ -494,7 +494,9 @@ fn is_of_program(rest: &str) -> bool {
     let mut next = rest.chars();
     match next.next() {
         Some('.') => next.next().is_some_and(|c| c.is_alphanumeric() || c == '_'),
-        Some(sign) => matches!(sign, '(' | '[' | '$' | '#' | '_') || rest.starts_with("::"),
+        // What a name resolves to stands in brackets behind it.
+        Some('(' | '[') => !next.next().is_some_and(|c| c.is_ascii_digit() || c == ':'),
+        Some(sign) => matches!(sign, '$' | '#' | '_') || rest.starts_with("::"),
         None => false,
     }
 }
@@ -625,6 +627,9 @@ mod tests {
         ] {
             assert!(kept(refused, refused, "").is_empty(), "{refused}");
         }
+        let resolved = "cannot connect to mx.acme.net[10.1.2.3] - Connection refused";
+        let server = vec![(SubjectKind::Server, "mx.acme.net".to_owned())];
+        assert_eq!(kept(resolved, resolved, ""), server);
         let told = "Refused: db.acme.net: Connection refused";
         let server = vec![(SubjectKind::Server, "db.acme.net".to_owned())];
         assert_eq!(kept(told, told, ""), server);

@@ -6,6 +6,7 @@ use super::account::ReportPart;
 use jelly_base::model::{Failures, ReportSummary, TriageReport, TriagedFailure};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
 
 /// What each report of a triage brings along; `name` is where the triage was
 /// read, since reports of different jobs have the same paths.
@@ -84,8 +85,12 @@ fn printed_identity<'f>(
     if summary.tests == 0 && summary.suite_errors == 0 {
         return None;
     }
+    // Two spellings of one path are one report.
+    let path = Path::new(&summary.path).components();
+    let path: PathBuf = path.filter(|part| *part != Component::CurDir).collect();
     let summary = ReportSummary {
         warnings: Vec::new(),
+        path: path.display().to_string(),
         ..summary.clone()
     };
     let told = |failure: &TriagedFailure| {

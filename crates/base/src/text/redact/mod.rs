@@ -24,5 +24,5 @@ pub use places::{
     AN_ARGUMENT, Found, MARK, URL_PASSWORD, argv_with_blanks, secrets_in_argv, secrets_in_header,
     secrets_in_text, secrets_in_variable, show_argv, show_url, show_value,
 };
-pub use prose::{is_telling, mask_text, secrets_in_prose, show_text};
+pub use prose::{is_telling, mask_forms, mask_quoted, mask_text, secrets_in_prose, show_text};
 pub use redactor::{Redactor, StreamRedactor};

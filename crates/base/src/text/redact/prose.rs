@@ -7,7 +7,7 @@
 
 use super::keys::private_keys;
 use super::names::{has_secret_form, is_common, is_password, looks_secret, may_be_secret};
-use super::places::{AN_ARGUMENT, Found, SCHEMES, secrets_in_urls};
+use super::places::{AN_ARGUMENT, Found, SCHEMES, URL_PASSWORD, secrets_in_urls};
 use crate::text::strip_ansi;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -69,6 +69,29 @@ pub fn mask_text(text: &mut String) {
     }
 }
 
+/// Masks in a sentence what it quotes of another text that is secret there by its name or
+/// form.
+pub fn mask_quoted(sentence: &mut String, of: &str) {
+    for one in secrets_in_prose(of) {
+        if sentence.contains(one.value) {
+            *sentence = sentence.replace(one.value, &mark(one.name));
+        }
+    }
+}
+
+/// Masks what is secret by its own form, whatever stands before it: of what is compared,
+/// two values that differ differ in a report, too.
+pub fn mask_forms(text: &mut String) {
+    let found: Vec<Found<'_>> = secrets_in_prose(text)
+        .into_iter()
+        .filter(|one| [AN_ARGUMENT, A_PRIVATE_KEY, URL_PASSWORD].contains(&one.name))
+        .collect();
+    if !found.is_empty() {
+        let shown = without(text, &found, &mut |name, _| name.to_owned());
+        *text = shown;
+    }
+}
+
 /// A text with a mark for each secret in it, if there is one. `named` gives the
 /// name under which a value is shown.
 pub(super) fn masked(text: &str, named: &mut dyn FnMut(&str, &str) -> String) -> Option<String> {
@@ -79,15 +102,19 @@ pub(super) fn masked(text: &str, named: &mut dyn FnMut(&str, &str) -> String) ->
     if found.is_empty() {
         return None;
     }
+    Some(without(text, &found, named))
+}
+
+fn without(text: &str, found: &[Found<'_>], named: &mut dyn FnMut(&str, &str) -> String) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut from = 0;
-    for one in &found {
+    for one in found {
         shown.push_str(&text[from..one.at.start]);
         shown.push_str(&mark(&named(one.name, one.value)));
         from = one.at.end;
     }
     shown.push_str(&text[from..]);
-    Some(shown)
+    shown
 }
 
 pub(super) fn mark(name: &str) -> String {
@@ -123,6 +150,13 @@ pub(super) fn without_scheme(text: &str) -> &str {
         Some((scheme, rest)) if is_scheme(scheme) => rest.trim_start(),
         Some(_) | None => text,
     }
+}
+
+/// Whether what stands behind a colon is what somebody says of a secret and none itself:
+/// an address, whose own secrets are found by themselves, or the class of an error.
+fn is_told(value: &str) -> bool {
+    let value = value.trim_end_matches([':', ',', '.', ';']);
+    value.contains("://") || value.ends_with("Error") || value.ends_with("Exception")
 }
 
 fn is_scheme(word: &str) -> bool {
@@ -260,6 +294,9 @@ impl<'a> Prose<'a> {
             .value(value_from)
             .filter(|value| value.is_secret(name, quoted_name, assigned, self.text))?;
         let at = self.whole(&value);
+        if !assigned && is_told(&self.text[at.clone()]) {
+            return None;
+        }
         let end = at.end;
         self.add(name, at, found);
         Some(end)

@@ -96,8 +96,18 @@ fn is_home(parts: &[&str]) -> bool {
 /// a checkout, as `shop_PR-12@tmp`.
 pub(super) fn is_temporary(folder: &str) -> bool {
     let ends = [".tmp", "@tmp", "-tmp", "_tmp"];
-    let known = kinds(folder).is(WordKinds::TEMPORARY) || is_of_tempfile(folder);
+    let known =
+        kinds(folder).is(WordKinds::TEMPORARY) || is_of_tempfile(folder) || is_of_mktemp(folder);
     known || ends.into_iter().any(|end| folder.ends_with(end))
+}
+
+/// Whether a name is one that `mktemp` made without a template: `tmp.k3V9qz`.
+fn is_of_mktemp(name: &str) -> bool {
+    let made = name.strip_prefix("tmp.");
+    made.is_some_and(|made| {
+        let is_filled = made.bytes().all(|b| b.is_ascii_alphanumeric());
+        is_filled && (6..=12).contains(&made.len())
+    })
 }
 
 /// Whether a name is one that Python's `tempfile` made: eight characters behind `tmp`
