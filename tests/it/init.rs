@@ -62,7 +62,7 @@ fn the_plan_of_the_reference_server_is_the_one_of_the_documents() {
     let project = with_servers();
     let args = ["--", "node", &server("everything")];
     let plan = made(&project, &args, "plans/everything.yaml");
-    assert_eq!(calls(&plan), 10, "{plan}");
+    assert_eq!(calls(&plan), 11, "{plan}");
     let typed = format!("    command: node\n    args: [{}]\n", server("everything"));
     let shown =
         "    command: npx\n    args: [\"-y\", \"@modelcontextprotocol/server-everything\"]\n";
