@@ -278,3 +278,20 @@ fn another_client_that_names_nobody_asks_somebody_else() {
     );
     assert_eq!(causes(&report), [["Mail"], ["Payments"], ["Stock"]]);
 }
+
+#[test]
+fn only_who_was_refused_is_told_to_be() {
+    for (said, titled) in [
+        (
+            "RedisConnectionException: Unable to connect to cache.acme.test:6379",
+            "the cache at cache.acme.test:6379 can't be reached",
+        ),
+        (
+            "RedisConnectionException: Unable to connect to cache.acme.test:6379: Connection refused",
+            "the cache at cache.acme.test:6379 refused connections",
+        ),
+    ] {
+        let report = report("surefire", &[told("asks", said, said, "")]);
+        assert_eq!(report.clusters[0].title, titled);
+    }
+}

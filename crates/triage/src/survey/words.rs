@@ -8,6 +8,25 @@ use jelly_base::text::one_line;
 /// Bytes of a title that a report gave.
 const TITLE: usize = 160;
 
+/// Whether a client says that it did not reach a server, and not that it was refused.
+fn is_only_out_of_reach(failure: &FailureView<'_>) -> bool {
+    const REACH: [&str; 6] = [
+        "unable to connect",
+        "failed to connect",
+        "could not connect",
+        "cannot connect",
+        "no route to host",
+        "unreachable",
+    ];
+    // 111 and 10061 are what systems have for it.
+    const REFUSED: [&str; 3] = ["refus", "111", "10061"];
+    let evidence = failure.evidence.map(|(_, text)| text);
+    let texts = [evidence, failure.message].into_iter().flatten();
+    let told = texts.map(str::to_lowercase).collect::<Vec<_>>().join("\n");
+    let says = |words: &[&str]| words.iter().any(|word| told.contains(word));
+    says(&REACH) && !says(&REFUSED)
+}
+
 /// The cause in a sentence without its full stop.
 pub(super) fn cause(failure: &FailureView<'_>, subjects: &[String]) -> String {
     let told = || {
@@ -23,6 +42,9 @@ pub(super) fn cause(failure: &FailureView<'_>, subjects: &[String]) -> String {
             if subjects.is_empty() =>
         {
             told()
+        }
+        "connection_refused" if is_only_out_of_reach(failure) => {
+            format!("{} can't be reached", server(subjects))
         }
         "connection_refused" => format!("{} refused connections", server(subjects)),
         "connection_reset" => format!("{} closed connections", server(subjects)),
