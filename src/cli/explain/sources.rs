@@ -9,8 +9,8 @@ use crate::cli::refusal::Refusal;
 use crate::cli::results::read_results;
 use crate::cli::rules::{Rules, find_rules};
 use crate::cli::settings::{World, inherited_secrets};
-use jelly_base::model::{Diagnosis, Failure, FailureReport, RunReport, Side, Template};
-use jelly_base::text::redact::{Redactor, mask_text};
+use jelly_base::model::{Diagnosis, Failure, FailureReport, RunReport, Side, Template, mask_for};
+use jelly_base::text::redact::Redactor;
 use jelly_triage::engine::fingerprints;
 use jelly_triage::history::{Past, PastCause, PastScope, TestName};
 use jelly_triage::junit::{self, Case, CaseSink, ReaderLimits};
@@ -65,7 +65,7 @@ impl Sources {
         for source in named.iter().chain(&latest) {
             sources.read(source, &redactor)?;
         }
-        if let Some(store) = args.history.store(world)? {
+        if let Some(store) = args.history.known_store(world)? {
             let asked = args.fingerprint.iter().chain(args.diff.iter().flatten());
             let asked: Vec<String> = asked.flat_map(|asked| whole(asked)).collect();
             sources.past = open_history::load(&*store, &PastScope::Fingerprints(&asked))?;
@@ -275,7 +275,7 @@ impl CaseSink for Sink<'_> {
             }
             let (mut diagnosis, mut template) = self.sources.rules.diagnose_with_template(&failure);
             diagnosis.mask_quotes();
-            template.for_each_text(&mut mask_text);
+            template.for_each_text(&mut mask_for(&diagnosis.root_cause));
             let name = |text: &str| self.redactor.redact(text).into_owned();
             let test = TestName {
                 suite: name(case.suite),

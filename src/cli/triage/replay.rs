@@ -6,9 +6,9 @@ use crate::report::{
     refused_case,
 };
 use jelly_base::model::{
-    FailureStatus, FailureView, Failures, ReportSummary, TriageReport, compares,
+    FailureStatus, FailureView, Failures, ReportSummary, TriageReport, mask_for,
 };
-use jelly_base::text::redact::{Redactor, mask_forms, mask_text};
+use jelly_base::text::redact::Redactor;
 use jelly_triage::junit::{self, Case, CaseOutcome, CaseSink, ReaderLimits};
 use jelly_triage::survey::{ReportSource, open};
 use std::borrow::Cow;
@@ -131,15 +131,11 @@ impl CaseSink for Replay<'_> {
             CaseOutcome::Flaky => ShownOutcome::Flaky,
         };
         let text = |text| self.redactor.redact(text);
-        let is_compared = failures
-            .first()
-            .is_some_and(|first| compares(&first.kind.root_cause));
+        let root_cause = failures.first().map(|first| &*first.kind.root_cause);
+        let mask = mask_for(root_cause.unwrap_or_default());
         let told_text = |text: &str| {
             let mut told = self.redactor.redact(text).into_owned();
-            match is_compared {
-                true => mask_forms(&mut told),
-                false => mask_text(&mut told),
-            }
+            mask(&mut told);
             told
         };
         let (suite, classname, name) = (text(case.suite), text(case.classname), text(case.name));

@@ -70,4 +70,16 @@ fn what_is_compared_stays_apart_and_an_address_is_no_secret() {
         assert!(said.contains(told), "{told} in\n{said}");
     }
     assert!(!said.contains("[secret"), "{said}");
+
+    // What has the form of a token is one, behind whatever name it is compared.
+    let [.., token, _, _] = SECRETS;
+    let compared = format!("AssertionError: assert {{'api_key': '{token}'}} == {{}}");
+    project.write("a.xml", report(&case("b", &compared)));
+    for format in ["human", "json", "junit"] {
+        let said = triage(&project, &["a.xml", "--no-history", "-f", format]).stdout;
+        assert!(
+            !said.contains(token) && said.contains("[secret an argument]"),
+            "{said}"
+        );
+    }
 }

@@ -2,14 +2,11 @@
 //! are named one by one: a new one does not compile before it has its place
 //! here.
 
-use super::causes::compares;
-use super::diagnosis::{Advice, Diagnosis};
 use super::failure::{
     Assertion, Exit, Failure, HttpFacts, RequestFacts, RpcError, SpawnError, ToolResult, Wanted,
 };
 use super::plan_issue::PlanIssue;
 use super::text_difference::TextDifference;
-use crate::text::redact::{mask_forms, mask_quoted, mask_text};
 use serde_json::Value;
 
 impl Failure {
@@ -196,41 +193,6 @@ impl Failure {
         }
         for value in values {
             for_each_json_text(value, change);
-        }
-    }
-}
-
-impl Diagnosis {
-    /// Lets `change` have every text of it that may quote what came from outside.
-    pub fn for_each_text(&mut self, change: &mut impl FnMut(&mut String)) {
-        let Self {
-            evidence, advice, ..
-        } = self;
-        let Advice { what, why, fix } = advice;
-        let quoted = evidence.iter_mut().map(|evidence| &mut evidence.text);
-        let steps = fix.iter_mut().map(|step| &mut step.text);
-        quoted.chain(steps).chain([what, why]).for_each(change);
-    }
-}
-
-impl Diagnosis {
-    /// Masks what is secret by its name or form in what it quotes, and in the sentences
-    /// that quote it. Of values that are compared only their form tells.
-    pub fn mask_quotes(&mut self) {
-        let Some(evidence) = &mut self.evidence else {
-            return;
-        };
-        let told = evidence.text.clone();
-        match compares(&self.root_cause) {
-            true => mask_forms(&mut evidence.text),
-            false => mask_text(&mut evidence.text),
-        }
-        if evidence.text != told {
-            let Advice { what, why, fix } = &mut self.advice;
-            let steps = fix.iter_mut().map(|step| &mut step.text);
-            steps
-                .chain([what, why])
-                .for_each(|sentence| mask_quoted(sentence, &told));
         }
     }
 }

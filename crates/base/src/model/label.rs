@@ -310,7 +310,13 @@ impl Label {
 
     /// Lets `change` have every text that came from outside.
     pub fn for_each_text(&mut self, change: &mut impl FnMut(&mut String)) {
-        self.diagnosis.for_each_text(change);
+        let Diagnosis {
+            evidence, advice, ..
+        } = &mut *self.diagnosis;
+        let Advice { what, why, fix } = advice;
+        let quoted = evidence.iter_mut().map(|evidence| &mut evidence.text);
+        let steps = fix.iter_mut().map(|step| &mut step.text);
+        quoted.chain(steps).chain([what, why]).for_each(change);
     }
 
     /// Puts what was told in the place of what was read out of the texts.

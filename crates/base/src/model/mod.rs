@@ -23,6 +23,7 @@ mod known;
 mod label;
 mod limit;
 mod listing;
+mod masked;
 mod matrix;
 mod offers;
 mod outage;
@@ -68,6 +69,7 @@ pub use known::{KnownEntry, KnownFailure, KnownMark, StaleEntry, StaleReason};
 pub use label::{Label, RUN_REPORT, TRIAGE_REPORT};
 pub use limit::OwnLimit;
 pub use listing::ServerListing;
+pub use masked::mask_for;
 pub use matrix::{
     Difference, DifferenceKind, MatrixCell, MatrixRepair, MatrixReport, MatrixServer, MatrixStep,
     MatrixVariant, StepAnswers,

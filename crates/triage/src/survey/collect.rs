@@ -10,9 +10,9 @@ use crate::history::TestName;
 use crate::junit::{Case, CaseOutcome, CaseSink};
 use jelly_base::model::{
     Diagnosis, Failure, FailureStatus, FailureView, Failures, ReportSummary, Side, Template,
-    TriagedFailure, compares,
+    TriagedFailure, mask_for,
 };
-use jelly_base::text::redact::{Redactor, mask_forms, mask_text};
+use jelly_base::text::redact::Redactor;
 use jelly_base::text::{lines, one_line};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -208,7 +208,7 @@ impl<'e> Collector<'e> {
             return self.tools.engine.diagnose(failure);
         }
         let (diagnosis, mut template) = self.tools.engine.diagnose_with_template(failure);
-        template.for_each_text(&mut mask_text);
+        template.for_each_text(&mut mask_for(&diagnosis.root_cause));
         self.templates
             .entry(diagnosis.fingerprint.clone())
             .or_insert(template);
@@ -228,11 +228,7 @@ impl<'e> Collector<'e> {
         }
         // What is secret by its name or form alone is told nowhere, and yet decides: two
         // keys that were compared differ.
-        let is_compared = compares(&diagnosis.root_cause);
-        let mask = match is_compared {
-            true => mask_forms,
-            false => mask_text,
-        };
+        let mask = mask_for(&diagnosis.root_cause);
         diagnosis.mask_quotes();
         let failure = without_teardown(&failure);
         self.remember_place(&failure, &diagnosis);

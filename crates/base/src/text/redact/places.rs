@@ -8,7 +8,7 @@ use std::ops::Range;
 /// The name of a secret that is the password of a URL.
 pub const URL_PASSWORD: &str = "the URL's password";
 /// The name of a secret that is the last part of a webhook's address.
-const A_WEBHOOK: &str = "a webhook's key";
+pub(super) const A_WEBHOOK: &str = "a webhook's key";
 /// Parts of the addresses of services whose paths end with a key.
 const WEBHOOKS: &[&str] = &[
     "hooks.slack.com/services/",

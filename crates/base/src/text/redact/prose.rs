@@ -7,7 +7,7 @@
 
 use super::keys::private_keys;
 use super::names::{has_secret_form, is_common, is_password, looks_secret, may_be_secret};
-use super::places::{AN_ARGUMENT, Found, SCHEMES, URL_PASSWORD, secrets_in_urls};
+use super::places::{A_WEBHOOK, AN_ARGUMENT, Found, SCHEMES, URL_PASSWORD, secrets_in_urls};
 use crate::text::strip_ansi;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -43,7 +43,11 @@ pub fn secrets_in_prose(text: &str) -> Vec<Found<'_>> {
 
 /// The same of the word with this number of a command.
 pub(super) fn secrets_in_word(text: &str, word: usize) -> Vec<Found<'_>> {
-    let mut found = Prose { text, word }.find();
+    apart(Prose { text, word }.find())
+}
+
+/// In order, none over another.
+fn apart(mut found: Vec<Found<'_>>) -> Vec<Found<'_>> {
     found.sort_by_key(|one| (one.at.start, std::cmp::Reverse(one.at.end)));
     let mut end = 0;
     found.retain(|one| {
@@ -70,25 +74,27 @@ pub fn mask_text(text: &mut String) {
 }
 
 /// Masks in a sentence what it quotes of another text that is secret there by its name or
-/// form.
+/// form, and what has such a form: a quote may be cut.
 pub fn mask_quoted(sentence: &mut String, of: &str) {
     for one in secrets_in_prose(of) {
         if sentence.contains(one.value) {
             *sentence = sentence.replace(one.value, &mark(one.name));
         }
     }
+    mask_forms(sentence);
 }
 
 /// Masks what is secret by its own form, whatever stands before it: of what is compared,
 /// two values that differ differ in a report, too.
 pub fn mask_forms(text: &mut String) {
-    let found: Vec<Found<'_>> = secrets_in_prose(text)
-        .into_iter()
-        .filter(|one| [AN_ARGUMENT, A_PRIVATE_KEY, URL_PASSWORD].contains(&one.name))
-        .collect();
+    let prose = Prose { text, word: 0 };
+    let mut found = secrets_in_urls(text, 0);
+    found.retain(|one| [A_WEBHOOK, URL_PASSWORD].contains(&one.name));
+    prose.keys(&mut found);
+    prose.tokens(&mut found);
+    let found = apart(found);
     if !found.is_empty() {
-        let shown = without(text, &found, &mut |name, _| name.to_owned());
-        *text = shown;
+        *text = without(text, &found, &mut |name, _| name.to_owned());
     }
 }
 
@@ -565,10 +571,56 @@ fn last_name(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{secrets_in_prose, show_text};
+    use super::{mask_forms, mask_quoted, secrets_in_prose, show_text};
     use crate::text::redact::mask_json;
     use proptest::prelude::*;
     use serde_json::json;
+
+    const TOKEN: &str = "ghp_abcdefghijklmnopqrstuvwxyzABCDEF0123";
+
+    #[test]
+    fn what_is_compared_is_masked_by_its_form_whatever_it_stands_behind() {
+        let masked = |text: &str| {
+            let mut text = text.to_owned();
+            mask_forms(&mut text);
+            text
+        };
+        let plain = "{'api_key': 'k1-aaaaaa9'} == {'api_key': 'k2-aaaaaa9'}";
+        assert_eq!(masked(plain), plain);
+        for behind in [
+            "'api_key': ",
+            "Authorization: Bearer ",
+            "'",
+            "postgres://a:",
+        ] {
+            let text = format!("{behind}{TOKEN}@db/x' == 'ok'");
+            assert!(!masked(&text).contains(TOKEN), "{text}");
+        }
+    }
+
+    #[test]
+    fn of_a_sentence_what_it_quotes_is_masked_and_no_word_of_its_own() {
+        let said = "psycopg2.OperationalError: password=hunter2x9 is wrong";
+        let mut sentence = format!("The database refuses user or password: {said} ({TOKEN})");
+        mask_quoted(&mut sentence, said);
+        assert_eq!(
+            sentence,
+            "The database refuses user or password: psycopg2.OperationalError: \
+             password=[secret password] is wrong ([secret an argument])"
+        );
+    }
+
+    #[test]
+    fn an_address_or_an_error_behind_a_name_is_no_secret() {
+        for text in [
+            "Invalid token: https://auth.x.test:8443/keys1.json refused",
+            "user or password: psycopg2.OperationalError: refused",
+        ] {
+            assert_eq!(show_text(text), text);
+        }
+        let named = "password: postgres://app:s3cr3tpw@db/x";
+        assert!(!show_text(named).contains("s3cr3tpw"));
+    }
 
     #[test]
     fn a_secret_in_what_a_server_says_is_masked_by_its_name_or_form() {
