@@ -677,6 +677,15 @@ fn pasted(project: &Project, run: &Run) -> Vec<(String, String, Option<i32>)> {
     let paste = |line: String| {
         // Each as if it were the first.
         project.write("plan.yaml", &after);
+        let runs = std::fs::read_dir(project.path("reports")).unwrap();
+        for run in runs {
+            for kept in std::fs::read_dir(run.unwrap().path()).into_iter().flatten() {
+                let kept = kept.unwrap().path();
+                if kept.extension().is_some_and(|ending| ending == "replaced") {
+                    std::fs::remove_file(kept).unwrap();
+                }
+            }
+        }
         let script = format!("jelly() {{ \"$0\" \"$@\"; }}; {line}");
         let ended = project.wrapped("sh", &["-c", &script]).output();
         (line, project.read("plan.yaml"), ended.code)

@@ -119,23 +119,11 @@ pub(super) fn keep_taken_out(
         .enumerate()
         .map(|(at, step)| (step.id.as_str(), at))
         .collect();
-    let mut all: Vec<(Option<usize>, Vec<FailureReport>)> = report
+    let failures = kept.into_iter().flat_map(|(_, failures)| failures);
+    report.failures.extend(failures);
+    report
         .failures
-        .chunk_by(|one, other| one.step.is_some() && one.step == other.step)
-        .map(|failures| {
-            let step = failures.first().and_then(|one| one.step.as_deref());
-            (
-                step.and_then(|step| places.get(step).copied()),
-                failures.to_vec(),
-            )
-        })
-        .collect();
-    for (at, failures) in kept {
-        let behind = |(place, _): &(Option<usize>, _)| place.is_some_and(|place| place > at);
-        let place = all.iter().position(behind).unwrap_or(all.len());
-        all.insert(place, (Some(at), failures));
-    }
-    report.failures = all.into_iter().flat_map(|(_, failures)| failures).collect();
+        .sort_by_key(|failure| places.get(failure.step.as_deref()?).copied());
 }
 
 fn steps_of(failures: &[FailureReport]) -> impl Iterator<Item = &str> {

@@ -3,7 +3,8 @@
 
 use super::contract::PlanReads;
 use super::hooks::Hook;
-use jelly_base::text::redact::Redactor;
+use jelly_base::text::file_name;
+use jelly_base::text::redact::{Redactor, mask_text};
 use jelly_plan::{Plan, PlanSource, shown_plan};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -34,7 +35,11 @@ impl KeptText {
     fn shown(&self, redactor: &Redactor) -> String {
         match self.is_plan {
             true => shown_plan(&self.source, redactor),
-            false => redactor.redact(&self.source.text).into_owned(),
+            false => {
+                let mut text = self.source.text.to_string();
+                mask_text(&mut text);
+                redactor.redact(&text).into_owned()
+            }
         }
     }
 }
@@ -89,11 +94,12 @@ impl ReferencePlans {
         let own = file.path.file_name().unwrap_or_default();
         let own = own.to_string_lossy().into_owned();
         let begin = format!("before-{}-{calls}", hook.name());
-        let mut name = format!("{begin}-{own}");
+        // As the folder of the report has it.
+        let mut name = file_name(&format!("{begin}-{own}"));
         let mut at = 1;
         while self.texts.contains_key(&name) {
             at += 1;
-            name = format!("{begin}-{at}-{own}");
+            name = file_name(&format!("{begin}-{at}-{own}"));
         }
         let kept = KeptText {
             source: file,

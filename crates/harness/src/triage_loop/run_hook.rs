@@ -10,6 +10,7 @@ use super::undo::{LeftByHook, LeftFile, TextBefore};
 use super::verdict::Taint;
 use super::work_tree::WorkTree;
 use jelly_base::model::{Event, HookReport, PlanChange};
+use jelly_base::text::redact::mask_text;
 use jelly_plan::{Plan, PlanSource, compare, shown_diff};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -157,7 +158,9 @@ impl<E: Executor, H: HookRunner> Run<'_, E, H> {
             };
             told = shown_diff(&self.original, &now, &self.settings.redactor);
         }
-        told.push_str(&before.reads.diffs(&left.reads));
+        let mut of_reads = before.reads.diffs(&left.reads);
+        mask_text(&mut of_reads);
+        told.push_str(&of_reads);
         let told = self.settings.redactor.redact(&told).into_owned();
         // What refines code has nothing to do with the plan; where it has all the
         // same, the plan must not be lost.

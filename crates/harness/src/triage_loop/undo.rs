@@ -4,6 +4,10 @@
 use super::hooks::Hook;
 use jelly_base::text::shell_path;
 
+/// The ending of what a copy took the place of, beside the copy: another run has
+/// another.
+const REPLACED: &str = "replaced";
+
 /// Files that say something else than what was measured.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct LeftByHook {
@@ -71,12 +75,13 @@ impl LeftByHook {
             match (before, report_dir) {
                 (TextBefore::Kept(name), Some(folder)) => {
                     let copy = format!("{}/{name}", folder.trim_end_matches('/'));
+                    let aside = shell_path(&format!("{copy}.{REPLACED}"));
                     let copy = shell_path(&copy);
-                    if !is_gone {
-                        undo.lines.push(format!("$ diff -u {copy} {word}"));
-                    }
                     if is_whole(name) {
-                        copies.push(format!("cp {copy} {word}"));
+                        if !is_gone {
+                            undo.lines.push(format!("$ diff -u {copy} {word}"));
+                        }
+                        copies.push(put_back(&copy, &word, &aside, *is_gone));
                     } else {
                         undo.lines.push(format!(
                             "secrets are left out of the copy: take back in {path} what the hook \
@@ -99,6 +104,15 @@ impl LeftByHook {
                 .extend(copies.iter().map(|copy| format!("$ {copy}")));
         }
         undo
+    }
+}
+
+/// Puts a copy in a file's place, once: what is there is kept beside the copy, and what
+/// a person has written since is not touched.
+fn put_back(copy: &str, word: &str, aside: &str, is_gone: bool) -> String {
+    match is_gone {
+        true => format!("{{ [ -e {word} ] || cp {copy} {word}; }}"),
+        false => format!("{{ [ -e {aside} ] || {{ mv {word} {aside} && cp {copy} {word}; }}; }}"),
     }
 }
 
@@ -141,8 +155,12 @@ mod tests {
         assert_eq!(undo.lines[0], "$ diff -u 'my reports/1/a.yaml' p.yaml");
         assert_eq!(
             undo.before("$ jelly run p.yaml".to_owned()),
-            "$ cp 'my reports/1/a.yaml' p.yaml && cp 'my reports/1/c.yaml' in/-c.yaml && jelly run \
-             p.yaml"
+            "$ { [ -e 'my reports/1/a.yaml.replaced' ] || \
+             { mv p.yaml 'my reports/1/a.yaml.replaced' && \
+             cp 'my reports/1/a.yaml' p.yaml; }; } && \
+             { [ -e 'my reports/1/c.yaml.replaced' ] || \
+             { mv in/-c.yaml 'my reports/1/c.yaml.replaced' && \
+             cp 'my reports/1/c.yaml' in/-c.yaml; }; } && jelly run p.yaml"
         );
     }
 
