@@ -896,6 +896,32 @@ fn a_line_of_the_client_that_is_no_json_is_blamed_on_no_file() {
 }
 
 #[test]
+fn a_crash_long_after_a_line_that_is_no_json_is_the_servers_own() {
+    let project = Project::empty();
+    project.write(
+        "lenient.py",
+        r#"
+import json, sys
+def say(id, result): print(json.dumps({"jsonrpc": "2.0", "id": id, "result": result}), flush=True)
+for line in sys.stdin:
+    try: message = json.loads(line)
+    except ValueError: continue
+    method = message.get("method")
+    if method == "initialize": say(message["id"], {"protocolVersion": message["params"]["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}})
+    elif method == "tools/list": 1 / 0
+"#,
+    );
+    let server = project.at("lenient.py");
+    let mut client = proxy(&project, &["--no-restart"], &["python3", &server]);
+    client.open();
+    client.say("this is not JSON");
+    let told = client.ask("tools/list", json!({}));
+    let message = trouble(&told)["message"].as_str().unwrap();
+    assert!(!message.contains("that is not JSON"), "{told}");
+    client.close();
+}
+
+#[test]
 fn a_death_in_a_call_has_one_label_with_and_without_a_proxy_before_the_server() {
     let project = Project::empty();
     let server = python_server(

@@ -482,13 +482,14 @@ impl Proxy {
         let method = self.relay.asked_for();
         let mut failure = upstream.ended(&self.settings, exit.clone(), was_ready, method);
         let mut is_of_noise = exit.is_some() && self.relay.follows_noise();
-        if is_of_noise && !was_ready {
-            // At its start a server reads files too. What it could not read is the
-            // client's line only where it says nothing else that it lacks.
+        if is_of_noise {
+            // What it could not read is the client's line only where it says nothing else
+            // of why it ended; at its start it reads files too.
+            let at_start = upstream.ended(&self.settings, exit.clone(), false, None);
             let kind = UpstreamErrorType::StartupFailed;
-            let found = trouble_of(&self.engine, &failure, kind).data.root_cause;
+            let found = trouble_of(&self.engine, &at_start, kind).data.root_cause;
             is_of_noise = found == "invalid_config";
-            if is_of_noise {
+            if is_of_noise && !was_ready {
                 failure = upstream.ended(&self.settings, exit, true, None);
             }
         }

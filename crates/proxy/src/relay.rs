@@ -236,8 +236,8 @@ impl<T: Tap> Relay<T> {
         self.pending.first().map(|asked| asked.method.name())
     }
 
-    /// Whether the last that the server was given before it fell silent holds a line
-    /// of the client that is no JSON.
+    /// Whether the client has sent a line that is no JSON since the server last said
+    /// anything.
     #[must_use]
     pub fn follows_noise(&self) -> bool {
         self.noise_sent
