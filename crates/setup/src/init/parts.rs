@@ -22,6 +22,18 @@ pub(super) fn names_error(value: &str) -> bool {
     words(value).iter().any(|word| ERRORS.has(word))
 }
 
+/// Of choices, the first by what they may do, and after it none that names an error or a
+/// deed: nobody asked for either.
+pub(super) fn keep_harmless<T>(choices: &mut Vec<T>, value: impl Fn(&T) -> Option<&Value>) {
+    let harm = |choice: &T| {
+        let said = value(choice).and_then(Value::as_str);
+        (said.is_some_and(names_error), said.is_some_and(names_deed))
+    };
+    choices.sort_by_key(harm);
+    let mut is_first = true;
+    choices.retain(|choice| std::mem::take(&mut is_first) || harm(choice) == (false, false));
+}
+
 fn is_error(value: &Value) -> bool {
     value.as_str().is_some_and(names_error)
 }
@@ -81,11 +93,9 @@ impl<'a> Parts<'a> {
     /// only where there is no other, and after the first none that names a deed, which
     /// nobody asked for.
     pub fn choices_listed(&self) -> Vec<&'a Value> {
-        let mut first = self.listed("enum");
-        let mut others = first.split_off(first.len().min(1));
-        others.retain(|value| !is_error(value) && !value.as_str().is_some_and(names_deed));
-        first.extend(others);
-        first
+        let mut all = self.listed("enum");
+        keep_harmless(&mut all, |value| Some(*value));
+        all
     }
 
     /// What is listed by a keyword, what names an error last.
@@ -122,5 +132,24 @@ impl<'a> Parts<'a> {
                 None
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::keep_harmless;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn of_choices_the_harmless_are_tried_and_one_in_any_case() {
+        let kept = |choices: &[&str]| {
+            let mut choices: Vec<Value> = choices.iter().map(|one| json!(one)).collect();
+            keep_harmless(&mut choices, |one| Some(one));
+            choices
+        };
+        assert_eq!(kept(&["delete", "list", "error"]), [json!("list")]);
+        assert_eq!(kept(&["list", "count"]), [json!("list"), json!("count")]);
+        assert_eq!(kept(&["error", "delete"]), [json!("delete")]);
+        assert!(kept(&[]).is_empty());
     }
 }

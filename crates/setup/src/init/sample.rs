@@ -3,7 +3,7 @@
 //! Main function: [`sample`].
 
 use super::number::{number, shorter_wait};
-use super::parts::{MAX_VALUE, Parts, names_error};
+use super::parts::{MAX_VALUE, Parts, keep_harmless};
 use super::phrase::texts;
 use indexmap::IndexMap;
 use jelly_plan::BoundedSchema;
@@ -225,11 +225,7 @@ impl<'a> Sampler<'a> {
             .filter(|part| part.get("type") != Some(&Value::from("null")))
             .collect();
         // An `enum` whose values have titles is written so.
-        let is_error = |part: &&Value| {
-            let value = part.get("const").and_then(Value::as_str);
-            value.is_some_and(names_error)
-        };
-        choice.sort_by_key(is_error);
+        keep_harmless(&mut choice, |part| part.get("const"));
         choice.truncate(MAX_CHOICES);
         self.chose |= choice.len() > 1;
         let (blanks, entered) = (self.blanks.len(), self.entered.len());

@@ -58,7 +58,7 @@ fn another_value_of_an_enum_is_tried_and_none_that_asks_for_an_error() {
         ),
         (
             json!({"oneOf": [{"const": "FAILURE", "title": "f"}, {"const": "ok", "title": "o"}]}),
-            vec!["ok", "FAILURE"],
+            vec!["ok"],
         ),
         (
             json!({"type": "string", "description": "either 'invalid' or 'plain'"}),
