@@ -1,5 +1,6 @@
 //! The address of a server in the words of a client that did not reach it.
 
+use super::LazyPattern;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -75,15 +76,15 @@ pub fn addresses(text: &str) -> impl Iterator<Item = String> {
 /// Whether `name:number` is an image and its version: `postgres:15`. No service
 /// that tests use listens at most numbers of two digits.
 fn is_image(host: &str, port: Option<&str>, before: &str) -> bool {
-    static IMAGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r#"(?i)\b(?:image|container|pull(?:ing|ed)?|manifest(?: for)?|tag|docker(?: run| pull)?)[=: ]*['"`]?$"#).ok()
-    });
+    static IMAGE: LazyPattern = LazyPattern::new(
+        r#"(?i)\b(?:image|container|pull(?:ing|ed)?|manifest(?: for)?|tag|docker(?: run| pull)?)[=: ]*['"`]?$"#,
+    );
     const SHORT: [&str; 12] = [
         "21", "22", "23", "25", "53", "69", "80", "81", "82", "83", "88", "90",
     ];
     let is_name = !host.contains('.') && !is_this_machine(host);
     let unlikely = is_name && port.is_some_and(|port| port.len() == 2 && !SHORT.contains(&port));
-    unlikely || IMAGE.as_ref().is_some_and(|image| image.is_match(before))
+    unlikely || IMAGE.is_match(before)
 }
 
 /// Whether the address that follows is of a page to read.

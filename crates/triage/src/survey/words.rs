@@ -18,8 +18,8 @@ fn is_only_out_of_reach(failure: &FailureView<'_>) -> bool {
         "no route to host",
         "unreachable",
     ];
-    // 111 and 10061 are what systems have for it.
-    const REFUSED: [&str; 3] = ["refus", "111", "10061"];
+    // And the numbers that systems have for it.
+    const REFUSED: [&str; 4] = ["refus", "rrno 111", "(111)", "10061"];
     let evidence = failure.evidence.map(|(_, text)| text);
     let texts = [evidence, failure.message].into_iter().flatten();
     let told = texts.map(str::to_lowercase).collect::<Vec<_>>().join("\n");
