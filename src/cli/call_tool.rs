@@ -2,7 +2,7 @@
 
 use super::busy::Busy;
 use super::init::name_of_command;
-use super::named_server::{NamedServer, named_server, world_redactor};
+use super::named_server::{NamedServer, named_server, refusal_of, world_redactor};
 use super::out::{say, say_json};
 use super::refusal::{Refusal, complain};
 use super::runtime::{unless_interrupted, with_runtime};
@@ -123,11 +123,12 @@ fn not_ready(
     failure: &Failure,
     around: (&Engine, &World, &Redactor),
 ) -> Result<ExitCode, Refusal> {
-    let refusal = named.not_ready(failure, around);
+    let (_, world, redactor) = around;
+    let checkup = named.checkup(failure, around);
+    let refusal = refusal_of(&checkup, world, redactor);
     match args.format {
         Format::Human => Err(refusal),
         Format::Json => {
-            let checkup = named.checkup(failure, around);
             let code = refusal.tell();
             let report = CallReport {
                 schema_version: SCHEMA_VERSION,
@@ -144,7 +145,6 @@ fn not_ready(
             };
             let mut report = json!(report);
             // Commands to paste hold what was typed.
-            let (_, _, redactor) = around;
             redactor.redact_json(&mut report);
             say_json(&report, code)
         }

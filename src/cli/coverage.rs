@@ -3,9 +3,7 @@
 use super::args::{CoverageArgs, MinCoverage};
 use super::refusal::complain;
 use crate::report::coverage_text;
-use jelly_base::model::{
-    Coverage, CoverageItem, ExitCode, HelpProblem, HelpSummary, RunCause, RunReport, Verdict,
-};
+use jelly_base::model::{Coverage, CoverageItem, ExitCode, HelpProblem, RunCause, RunReport};
 use jelly_base::text::sanitize;
 
 /// What of `least` is not reached, in sentences. What no server lists is not reached
@@ -73,18 +71,9 @@ pub fn cover(
         next: vec!["Add steps for what is not covered, or ask for less.".to_owned()],
         ..HelpProblem::default()
     });
-    let problems: Vec<HelpProblem> = problems.collect();
-    if report.verdict.is_green() {
-        report.verdict = Verdict::NeedsUserHelp;
-    }
-    report.needs_user_help = true;
+    let title = format!("{} covers too little", report.plan.name);
+    report.fail_closed(&title, problems);
     *code = ExitCode::strongest([*code, ExitCode::NeedsUserHelp]);
-    report.exit_code = code.code();
-    let help = report.help_summary.get_or_insert_with(|| HelpSummary {
-        title: format!("{} covers too little", report.plan.name),
-        problems: Vec::new(),
-    });
-    help.problems.extend(problems);
     true
 }
 

@@ -30,7 +30,7 @@ mod not_ready;
 pub use asking::Asking;
 pub use in_plan::NamedPlan;
 pub use not_ready::{
-    alone, in_words_of_commands, leave_blanks, not_started, spot, trouble_in_plan,
+    alone, in_words_of_commands, leave_blanks, not_started, refusal_of, spot, trouble_in_plan,
 };
 
 use super::doctor::examine::{reach_of, stored_login};
@@ -50,9 +50,6 @@ use jelly_wire::{Endpoint, Launch, LocalPort, Reach};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
-
-/// From so many bytes on, the value of a header is left out wherever it stands.
-const ANYWHERE: usize = 8;
 
 /// A server, as it is reached.
 #[derive(Debug)]
@@ -320,9 +317,6 @@ fn by_url(
         .flat_map(|(name, value)| secrets_in_header(name, value))
         .chain(secrets_in_text(url));
     redactor.learn(secrets.map(|found| (found.name, found.value)));
-    // Values of headers stand in no output, whatever they are; a short one is a word of others.
-    let values = headers.iter().filter(|(_, value)| value.len() >= ANYWHERE);
-    redactor.learn(values.map(|(name, value)| (name.as_str(), value.as_str())));
     let (name, command) = match source.command.is_empty() {
         true => (host_of(url).to_owned(), None),
         false => {

@@ -80,8 +80,16 @@ impl HistoryArgs {
     /// None is kept, or the file that was named is not there. The default one may not be
     /// there yet.
     pub fn store_to_read(&self, world: &World) -> Result<Box<dyn HistoryStore>, Refusal> {
-        let store = self.store(world)?.ok_or_else(not_kept)?;
-        match self.lacking(&*store) {
+        self.known_store(world)?.ok_or_else(not_kept)
+    }
+
+    /// The same, where none may be kept.
+    ///
+    /// # Errors
+    /// The file that was named is not there.
+    pub fn known_store(&self, world: &World) -> Result<Option<Box<dyn HistoryStore>>, Refusal> {
+        let store = self.store(world)?;
+        match store.as_deref().and_then(|store| self.lacking(store)) {
             Some(file) => Err(Refusal::with_help(
                 sanitize(&format!("there is no history {}", file.display())),
                 sanitize(&format!(

@@ -184,7 +184,10 @@ fn leave_out_included(found: &mut Vec<PathBuf>, searched: &BTreeSet<PathBuf>) ->
     if searched.is_empty() {
         return BTreeSet::new();
     }
-    let plans = found.iter().filter(|path| !is_stdin(path));
+    // Two parts that include each other make no plan, and what is no file is read once.
+    let plans = found
+        .iter()
+        .filter(|path| path.is_file() && has_version(path));
     let sources = plans.filter_map(|path| PlanSource::read(path).ok());
     let files = sources.flat_map(|source| included_files(&source));
     let included: BTreeSet<PathBuf> = files.map(|file| real(&file)).collect();

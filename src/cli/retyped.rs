@@ -6,6 +6,7 @@
 //! secret, and the value of every header, is a blank to fill in; [`unfilled`] finds one that
 //! was pasted as it is.
 
+use super::named_server::is_url;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 use jelly_base::text::redact::{
@@ -113,8 +114,9 @@ impl Retyped {
             words.extend(["--header".to_owned(), shown_header(name, value)]);
         }
         words.extend(["--url".to_owned(), url.to_owned()]);
-        // One that is started, and reached by the URL.
-        if !self.server.is_empty() {
+        // One that is started, and reached by the URL: both were typed.
+        let is_by_both = self.naming.iter().any(|(id, _)| id == "url");
+        if is_by_both && !self.server.is_empty() {
             words.extend(self.typed_env());
             words.push("--".to_owned());
             words.extend(argv_with_blanks(&self.server));
@@ -294,9 +296,19 @@ pub fn unfilled(typed: &[OsString]) -> Option<String> {
         name.is_some_and(|name| FLAGS.contains(&name))
             || before.is_some_and(|at| is_flag(&typed[at]))
     };
+    // A URL, and an argument that is a blank as a whole.
+    let is_printed = |word: &str| {
+        let argument = word.split_once('=').filter(|(name, value)| {
+            let name = name.trim_end_matches(':');
+            value
+                .strip_prefix(BLANK)
+                .is_some_and(|rest| rest == format!("{name}>"))
+        });
+        is_url(word) || argument.is_some()
+    };
     typed.iter().enumerate().find_map(|(at, word)| {
         let word = word.to_string_lossy();
-        if !is_of_server(at) && !is_of_flag(at, &word) {
+        if !is_of_server(at) && !is_of_flag(at, &word) && !is_printed(&word) {
             return None;
         }
         let blank = &word[word.find(BLANK)?..];
@@ -428,6 +440,14 @@ mod tests {
         assert_eq!(unfilled(&typed).as_deref(), Some("<value of A>"));
         let own = ["jelly", "call", "echo", "m=<value of x>"].map(OsString::from);
         assert_eq!(unfilled(&own), None);
+        for printed in ["key=<value of key>", "http://h/?key=<value of key>"] {
+            let typed = ["jelly", "call", "t", printed].map(OsString::from);
+            assert_eq!(
+                unfilled(&typed).as_deref(),
+                Some("<value of key>"),
+                "{printed}"
+            );
+        }
         assert_eq!(
             unfilled(&["a < b", "<value of", "x>"].map(OsString::from)),
             None

@@ -7,7 +7,7 @@ use super::call::{PlanEnd, RunCall};
 use super::invalid::chain;
 use super::refusal::complain;
 use crate::report::{Extras, ReportDir};
-use jelly_base::model::{ExitCode, HelpProblem, HelpSummary, RunCause, RunReport, Verdict};
+use jelly_base::model::{ExitCode, HelpProblem, RunCause, RunReport, Verdict};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::sanitize;
 use jelly_plan::{PlanSource, shown_plan};
@@ -52,25 +52,20 @@ impl WriteBack {
         } else if let Err(why) = self.write(forbids) {
             // What was asked for is left undone: that is no success.
             said.push(format!("the repairs were not written: {why}"));
-            let help = report.help_summary.get_or_insert_with(|| HelpSummary {
-                title: format!("{} is repaired, and its file is not", report.plan.name),
-                problems: Vec::new(),
-            });
-            help.problems.push(HelpProblem {
+            let title = format!("{} is repaired, and its file is not", report.plan.name);
+            let problem = HelpProblem {
                 root_cause: Some(RunCause::RepairsNotWritten),
                 what: format!("The repairs were not written: {why}"),
                 evidence: "repair.patch and repaired-plan.yaml of the report hold them".to_owned(),
                 next: vec![
-                    "take the repairs over by hand, or put right what kept them from being written"
+                    "make the changes in the plan yourself, or correct what kept them from being \
+                     written"
                         .to_owned(),
                 ],
                 ..HelpProblem::default()
-            });
-            report.verdict = Verdict::NeedsUserHelp;
-            report.needs_user_help = true;
-            code = ExitCode::NeedsUserHelp;
-            report.exit_code = code.code();
-            report.unaccepted = None;
+            };
+            report.fail_closed(&title, [problem]);
+            code = ExitCode::of(report.exit_code).unwrap_or(ExitCode::Internal);
         } else {
             report.repairs_written = true;
         }

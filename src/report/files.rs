@@ -15,7 +15,7 @@ use super::markdown::{plan_results_md, test_results_md};
 use super::matrix::matrix_md;
 use jelly_base::model::{IterationReport, MatrixReport, RunReport};
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::{Disarmer, Notation};
+use jelly_base::text::{Disarmer, Notation, file_name};
 use rustix::fs::{Access, access};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -553,27 +553,6 @@ fn own_folder(path: &Path) -> Result<(), ReportError> {
         let path = path.to_owned();
         Err(ReportError::NotOurs { path })
     }
-}
-
-/// A name that any file system takes: letters, digits, `.`, `_` and `-`, not
-/// empty, not hidden, not long.
-fn file_name(name: &str) -> String {
-    const MAX: usize = 80;
-    let mut safe: String = name
-        .chars()
-        .take(MAX)
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') {
-                c
-            } else {
-                '_'
-            }
-        })
-        .collect();
-    if safe.is_empty() || safe.starts_with('.') {
-        safe.insert(0, '_');
-    }
-    safe
 }
 
 #[cfg(test)]

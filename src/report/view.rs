@@ -133,6 +133,13 @@ pub(super) const NO_FILE: &str = "the plan came from stdin, so there is no file 
                                   repairs over into: make the change in whatever writes the plan, \
                                   or save the plan in a file and run that";
 
+/// Whether a run is green with repairs of jelly's own that its plan's file does not have.
+pub(super) fn has_repairs_to_apply(report: &RunReport) -> bool {
+    report.verdict == Verdict::PassedAfterRepair
+        && report.repair_diff.is_some()
+        && !report.repairs_written
+}
+
 /// The command that takes the repairs of a run over into the plan's file; none where
 /// the plan has no file.
 pub(super) fn apply_command(report: &RunReport) -> Option<String> {

@@ -26,7 +26,7 @@ pub(super) struct RunTrouble<'r> {
     pub(super) message: Cow<'r, str>,
     pub(super) diagnosis: Cow<'r, Diagnosis>,
     /// What to do instead of the advice of the diagnosis: of a failure that was
-    /// mended, it is followed already.
+    /// repaired, it is followed already.
     pub(super) help: Option<String>,
     /// It stands; else the run is green with it.
     pub(super) is_error: bool,
@@ -97,9 +97,9 @@ fn of_problem<'r>(
     }
 }
 
-/// Green by a repair that was not accepted: told by the failure that it mended.
+/// Green by a repair that was not accepted: told by the failure that it repaired.
 fn repaired(report: &RunReport) -> Option<RunTrouble<'_>> {
-    let (repair, mended) = view::repaired(report)?;
+    let (repair, failure) = view::repaired(report)?;
     let message = format!(
         "the run ended with exit code {}, after {} on {}: {}",
         report.exit_code, repair.id, repair.target, repair.explanation
@@ -108,8 +108,8 @@ fn repaired(report: &RunReport) -> Option<RunTrouble<'_>> {
         subject: subject(report),
         at: None,
         message: Cow::Owned(message),
-        diagnosis: Cow::Borrowed(&mended.diagnosis),
-        help: (!report.repairs_written).then(|| match view::apply_command(report) {
+        diagnosis: Cow::Borrowed(&failure.diagnosis),
+        help: view::has_repairs_to_apply(report).then(|| match view::apply_command(report) {
             Some(apply) => format!("`{apply}` takes the repairs over into the plan's file"),
             None => view::NO_FILE.to_owned(),
         }),
@@ -140,8 +140,14 @@ fn untold(report: &RunReport) -> RunTrouble<'_> {
         ),
         RunCause::KnownNotAccepted | RunCause::RepairNotAccepted | RunCause::RetryNotAccepted => (
             view::unaccepted(report).map_or_else(title, str::to_owned),
-            "Look at what was not as planned, and take back the flag that forbids it if it may \
-             stay.",
+            match report.unaccepted {
+                Some(Unaccepted::Strict) => {
+                    "Look at what was not as planned; if it may stay, leave `--strict` out."
+                }
+                Some(Unaccepted::Contract) | None => {
+                    "Look at what was changed; if it may stay, run it with `--accept-repairs`."
+                }
+            },
         ),
         RunCause::InvalidPlan
         | RunCause::Deadline

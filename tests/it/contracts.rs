@@ -280,7 +280,7 @@ fn what_can_not_be_compared_is_refused() {
         (
             &["tools", "lock", "-o", "keep.txt", "--plan", "plan.yaml"],
             2,
-            "help: the file is kept; name another one by --output",
+            "help: what is there is kept; name another file by --output",
         ),
         (
             &["tools", "lock", "--", "no-such-command-of-jelly"],

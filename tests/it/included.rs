@@ -211,3 +211,32 @@ fn an_included_file_among_the_plans_is_passed_over() {
     let ended = project.jelly(&["check", "plans/servers.yaml"]).output();
     assert_eq!(ended.code, Some(2), "{}", ended.stdout);
 }
+
+#[test]
+fn parts_that_include_each_other_are_passed_over_by_nobody() {
+    let project = Project::empty();
+    project.write(
+        "plans/good.yaml",
+        PLAN.replace(
+            "include: ../shared/servers.yaml\n",
+            "servers: { s: { command: jelly, args: [mock] } }\n",
+        ),
+    );
+    for (file, other) in [("a", "b"), ("b", "a")] {
+        let text = format!("include: {other}.yaml\nsteps: []\n");
+        project.write(&format!("plans/{file}.yaml"), text);
+    }
+    let checked = project.jelly(&["check", "plans"]).output();
+    assert_eq!(
+        checked.code,
+        Some(2),
+        "{}{}",
+        checked.stdout,
+        checked.stderr
+    );
+    assert!(
+        checked.stderr.contains("plans/a.yaml"),
+        "{}",
+        checked.stderr
+    );
+}

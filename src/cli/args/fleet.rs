@@ -2,6 +2,7 @@
 
 use super::history::HistoryArgs;
 use clap::{Args, ValueEnum};
+use jelly_base::text::shell_flag;
 use std::path::PathBuf;
 
 /// How an answer is printed.
@@ -34,6 +35,21 @@ pub struct ScopeArgs {
     /// Only runs since this age (30d), day (2026-11-01), time or commit
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
+}
+
+impl ScopeArgs {
+    /// The flags of projects and branches, for another command.
+    pub fn words(&self) -> Vec<String> {
+        let flag = |name: &str, value: &Option<String>| {
+            value.as_ref().map(|value| shell_flag(name, value))
+        };
+        let all = self.all_projects.then(|| "--all-projects".to_owned());
+        let named = [
+            flag("--project", &self.project),
+            flag("--branch", &self.branch),
+        ];
+        all.into_iter().chain(named.into_iter().flatten()).collect()
+    }
 }
 
 #[derive(Debug, Args)]

@@ -336,13 +336,16 @@ pub fn cause(args: &CauseArgs, world: &World) -> Result<ExitCode, Refusal> {
     if causes.is_empty() {
         return Err(Refusal::with_help(
             format!("no cause whose fingerprint begins with {prefix} is known there"),
-            sanitize(&format!(
-                "`jelly history new --since 365d{}` lists causes; --all-projects looks everywhere",
-                match fleet.history.words() {
-                    words if words.is_empty() => words,
-                    words => format!(" {words}"),
-                }
-            )),
+            sanitize(&{
+                let history = Some(fleet.history.words()).filter(|words| !words.is_empty());
+                let words: Vec<String> = history.into_iter().chain(fleet.scope.words()).collect();
+                let words: String = words.iter().map(|word| format!(" {word}")).collect();
+                let everywhere = match fleet.scope.all_projects {
+                    true => "",
+                    false => "; --all-projects looks everywhere",
+                };
+                format!("`jelly history new --since 365d{words}` lists causes{everywhere}")
+            }),
         ));
     }
     if fleet.format == FleetFormat::Json {

@@ -193,7 +193,7 @@ fn seen(args: &KnownAddArgs, world: &World) -> Result<Vec<SeenFailure>, Refusal>
     if !seen.is_empty() || !args.reports.is_empty() {
         return Ok(seen);
     }
-    if let Some(store) = args.history.store(world)? {
+    if let Some(store) = args.history.known_store(world)? {
         let scope = PastScope::Fingerprints(std::slice::from_ref(&args.fingerprint));
         let past = open_history::load(&*store, &scope)?;
         for cause in past.fingerprints(&args.fingerprint) {

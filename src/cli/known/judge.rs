@@ -5,8 +5,8 @@
 
 use crate::cli::record::well;
 use jelly_base::model::{
-    ExitCode, HelpProblem, HelpSummary, IterationReport, KnownEntry, RunCause, RunReport,
-    StaleEntry, StaleReason, StepState, Verdict,
+    HelpProblem, IterationReport, KnownEntry, RunCause, RunReport, StaleEntry, StaleReason,
+    StepState, Verdict,
 };
 use jelly_triage::history::TestName;
 use std::collections::{BTreeMap, BTreeSet};
@@ -165,17 +165,7 @@ fn fail(report: &mut RunReport, stale: &StaleEntry) {
         next: vec!["take the entry out of the list, or renew it".to_owned()],
         ..HelpProblem::default()
     };
-    if report.verdict.is_green() {
-        report.verdict = Verdict::NeedsUserHelp;
-        report.exit_code = ExitCode::NeedsUserHelp.code();
-        report.unaccepted = None;
-        report.needs_user_help = true;
-    }
-    let summary = report.help_summary.get_or_insert_with(|| HelpSummary {
-        title: "The list of known failures is out of date".to_owned(),
-        problems: Vec::new(),
-    });
-    summary.problems.push(problem);
+    report.fail_closed("The list of known failures is out of date", [problem]);
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ impl NamedServer {
         (engine, world, redactor): (&Engine, &World, &Redactor),
     ) -> Refusal {
         let checkup = self.checkup(failure, (engine, world, redactor));
-        Refusal::needs_help(not_started(&checkup, world)).redacted(redactor)
+        refusal_of(&checkup, world, redactor)
     }
 
     /// The same for programs; commands to paste hold what was typed.
@@ -149,6 +149,11 @@ pub fn trouble_in_plan(
         diagnosis: Some(engine.diagnose(&failure)),
         ..Checkup::default()
     }
+}
+
+/// A server that did not become ready, as what ends a call.
+pub fn refusal_of(checkup: &Checkup, world: &World, redactor: &Redactor) -> Refusal {
+    Refusal::needs_help(not_started(checkup, world)).redacted(redactor)
 }
 
 /// For people, on stderr.

@@ -83,10 +83,7 @@ pub fn lock(args: &LockArgs, world: &World) -> Result<ExitCode, Refusal> {
 fn kept(refusal: Refusal) -> Refusal {
     let what = refusal.parts().map(|(what, _)| what.to_owned());
     what.map_or(refusal, |what| {
-        Refusal::with_help(
-            what,
-            "the file is kept; name another one by --output, or delete it if it may be replaced",
-        )
+        Refusal::with_help(what, "what is there is kept; name another file by --output")
     })
 }
 

@@ -10,7 +10,7 @@ use super::{causes, iterations, matrix};
 use crate::report::coverage::coverage_html;
 use crate::report::json::Results;
 use crate::report::{view, words};
-use jelly_base::model::{Fix, HelpSummary, RunReport, Verdict};
+use jelly_base::model::{Fix, HelpSummary, RunReport};
 use jelly_base::text::{capitalised, plural};
 use maud::{Markup, html};
 use std::collections::HashMap;
@@ -242,7 +242,7 @@ fn next(plan: &RunReport, level: u8, room: &mut PageRoom) -> Markup {
     if plan.in_progress {
         return html! { p { "The loop is still running; these are the results so far." } };
     }
-    if plan.verdict == Verdict::PassedAfterRepair && !plan.repairs_written {
+    if view::has_repairs_to_apply(plan) {
         return match view::apply_command(plan) {
             Some(apply) => html! {
                 p { "Your file does not hold the repairs. This takes them over:" }

@@ -289,7 +289,7 @@ fn repaired(paint: &TerminalPaint, report: &RunReport) -> String {
     if report.repairs_written {
         let text = format!("{} holds the repairs now", name(&report.plan.path));
         out.push_str(&paint.hanging("written: ", Tone::Warn, &text, 4));
-    } else if report.verdict == Verdict::PassedAfterRepair && report.repair_diff.is_some() {
+    } else if view::has_repairs_to_apply(report) {
         let text = match view::apply_command(report) {
             Some(apply) => format!(
                 "`{}` takes the repairs over into your file",

@@ -1,8 +1,8 @@
 //! What a run reports: the contract of `results.json`.
 
 use super::{
-    AssertionTarget, Diagnosis, Exit, MismatchPlace, Outcome, Phase, RequestFacts, RunCause,
-    ServerReport, Side, StepReport, Totals, Verdict, json_word,
+    AssertionTarget, Diagnosis, Exit, ExitCode, MismatchPlace, Outcome, Phase, RequestFacts,
+    RunCause, ServerReport, Side, StepReport, Totals, Verdict, json_word,
 };
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -472,6 +472,22 @@ pub struct RunReport {
 }
 
 impl RunReport {
+    /// Fails a run closed for what is found when it has ended: it is green no more.
+    pub fn fail_closed(&mut self, title: &str, problems: impl IntoIterator<Item = HelpProblem>) {
+        if self.verdict.is_green() {
+            self.verdict = Verdict::NeedsUserHelp;
+            self.unaccepted = None;
+        }
+        self.needs_user_help = true;
+        let before = ExitCode::of(self.exit_code).unwrap_or(ExitCode::Internal);
+        self.exit_code = ExitCode::strongest([before, ExitCode::NeedsUserHelp]).code();
+        let help = self.help_summary.get_or_insert_with(|| HelpSummary {
+            title: title.to_owned(),
+            problems: Vec::new(),
+        });
+        help.problems.extend(problems);
+    }
+
     /// The hooks that said they changed something, each once, in order.
     #[must_use]
     pub fn hooks_at_work(&self) -> Vec<&str> {

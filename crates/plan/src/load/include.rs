@@ -63,8 +63,8 @@ pub(super) fn gather(source: &PlanSource, project: Option<&Path>) -> Gathered {
     }
 }
 
-/// The files that a plan includes, be there what else there may be wrong with it,
-/// and wherever they lie.
+/// The files that a plan includes, whatever else may be wrong with it, and wherever
+/// they lie.
 #[must_use]
 pub fn included_files(source: &PlanSource) -> Vec<PathBuf> {
     let files = gather(source, Some(Path::new("/"))).files;
