@@ -3,6 +3,7 @@
 
 use crate::support::Project;
 use crate::support::doctor::first_examined as examined;
+use crate::support::listening::Listening;
 use serde_json::{Value, json};
 
 const JELLY: &str = env!("CARGO_BIN_EXE_jelly");
@@ -67,6 +68,61 @@ fn a_server_that_answers_jelly_is_not_healthy_where_its_client_does_not_get_so_f
         (&json!("healthy"), Some(0)),
         "{server:#}"
     );
+}
+
+/// Each of them answers jelly.
+#[test]
+fn a_url_without_what_its_client_wants_beside_it_is_not_healthy() {
+    let serving = Project::empty();
+    let listening = Listening::start(&serving, &["--listen", "127.0.0.1:0"], &[]);
+    let url = listening.url();
+    for (file, text, level, said) in [
+        (
+            ".mcp.json",
+            json!({ "mcpServers": { "s": { "url": url } } }).to_string(),
+            "error",
+            "`\"type\": \"http\"`",
+        ),
+        (
+            "claude_desktop_config.json",
+            json!({ "mcpServers": { "s": { "url": url } } }).to_string(),
+            "error",
+            "jelly proxy wrap claude_desktop_config.json s",
+        ),
+        (
+            "goose/config.yaml",
+            format!("extensions:\n  s: {{ uri: {url:?} }}\n"),
+            "error",
+            "`type: \"streamable_http\"`",
+        ),
+        (
+            "goose/config.yaml",
+            format!("extensions:\n  s: {{ type: sse, uri: {url:?} }}\n"),
+            "error",
+            "`type: \"streamable_http\"`",
+        ),
+        (
+            "cline_mcp_settings.json",
+            json!({ "mcpServers": { "s": { "url": url } } }).to_string(),
+            "warning",
+            "`\"type\": \"streamableHttp\"`",
+        ),
+    ] {
+        let (server, _) = examined(file, &text);
+        let findings = server["findings"].as_array().unwrap();
+        let finding = findings.iter().find(|it| it["level"] == level);
+        let finding = finding.unwrap_or_else(|| panic!("{file}: {server:#}"));
+        assert!(
+            finding["fix"].as_str().unwrap().contains(said),
+            "{finding:#}"
+        );
+        let state = if level == "error" {
+            "unwell"
+        } else {
+            "healthy"
+        };
+        assert_eq!(server["state"], state, "{server:#}");
+    }
 }
 
 #[test]

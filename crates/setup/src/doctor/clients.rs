@@ -4,7 +4,6 @@
 //! The main type is [`ClientFormat`], a row for each client. Sources: the
 //! clients' own documentation, as of November 2026.
 
-use super::blanks::with_braces;
 use super::startup_limit::{StartupLimit, limit};
 use super::usual_place::{ALL, UNIX, WINDOWS, data, home, on, project};
 pub use super::usual_place::{Base, Platform, UsualPlace};
@@ -88,8 +87,25 @@ pub(super) struct KindNames {
     pub started: &'static [&'static str],
     /// It is reached by a URL.
     pub reached: &'static [&'static str],
+    /// It is reached by the transport of old, HTTP with SSE; none where the client
+    /// does not speak it.
+    pub sse: Option<&'static str>,
     /// Whether the client goes by it, whatever else the entry has.
     pub decide: bool,
+    pub without: WithoutKind,
+}
+
+/// What a client makes of an entry without a `type`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WithoutKind {
+    /// It goes by the other members.
+    Inferred,
+    /// One with a URL is of the transport of old.
+    Sse,
+    /// It takes none with a URL.
+    NoUrl,
+    /// It takes none at all, and none with a `type` that it does not know.
+    None,
 }
 
 /// A client's configurations.
@@ -103,11 +119,15 @@ pub struct ClientFormat {
     /// Whether they may be the whole file, without such a member.
     pub(super) takes_bare_map: bool,
     pub(super) members: &'static MemberNames,
+    /// Whether it takes servers with a URL from this file.
+    pub(super) takes_urls: bool,
+    /// Whether it starts a server in the folder that its entry names.
+    pub(super) heeds_folder: bool,
     /// Whether it refuses numbers and booleans as values of variables.
     pub(super) wants_texts: bool,
     pub(super) variables: VariableSyntax,
     /// What to write instead of a secret, where it is not a variable.
-    instead_of_secret: Option<&'static str>,
+    pub(super) instead_of_secret: Option<&'static str>,
     /// How long it waits for the first answer of a server.
     pub(super) startup_limit: StartupLimit,
     pub places: &'static [UsualPlace],
@@ -128,7 +148,9 @@ const COMMON: MemberNames = MemberNames {
     kinds: KindNames {
         started: &["stdio", "local"],
         reached: &["http", "sse", "streamable-http", "streamableHttp", "ws"],
+        sse: Some("sse"),
         decide: false,
+        without: WithoutKind::Inferred,
     },
 };
 
@@ -148,6 +170,8 @@ const UNKNOWN: ClientFormat = ClientFormat {
     servers: &["mcpServers", "servers", "context_servers"],
     takes_bare_map: true,
     members: &COMMON,
+    takes_urls: true,
+    heeds_folder: true,
     wants_texts: false,
     variables: VariableSyntax::Unknown,
     instead_of_secret: None,
@@ -184,6 +208,8 @@ pub const CLIENTS: &[ClientFormat] = &[
         client: Client::ClaudeDesktop,
         name: "Claude Desktop",
         syntax: Syntax::StrictJson,
+        // It skips such an entry: github.com/cboxdk/statamic-mcp/issues/20 (2026-04).
+        takes_urls: false,
         wants_texts: true,
         // By its logs, github.com/anthropics/claude-code/issues/84136 (1.25927).
         startup_limit: limit(60, &[]),
@@ -196,8 +222,20 @@ pub const CLIENTS: &[ClientFormat] = &[
         name: "Claude Code",
         // A plugin's `.mcp.json` may be the map alone.
         takes_bare_map: true,
-        members: &BY_KIND,
+        members: &MemberNames {
+            kinds: KindNames {
+                // It drops one without a word:
+                // github.com/anthropics/claude-code/issues/73885 (2.1.198).
+                without: WithoutKind::NoUrl,
+                reached: &["http", "sse", "streamable-http", "ws"],
+                started: &["stdio"],
+                ..BY_KIND.kinds
+            },
+            ..BY_KIND
+        },
         wants_texts: true,
+        // github.com/anthropics/claude-code/issues/17565 (2.1.4), 54786 (2.1.123).
+        heeds_folder: false,
         // `MCP_TIMEOUT` of its environment says another:
         // github.com/anthropics/claude-code/issues/42770 (2.1.90).
         startup_limit: limit(30, &[]).or_by("MCP_TIMEOUT"),
@@ -262,7 +300,10 @@ pub const CLIENTS: &[ClientFormat] = &[
             kinds: KindNames {
                 started: &["stdio"],
                 reached: &["streamableHttp", "sse"],
+                sse: Some("sse"),
                 decide: true,
+                // github.com/cline/cline/issues/6767.
+                without: WithoutKind::Sse,
             },
             ..COMMON
         },
@@ -280,11 +321,17 @@ pub const CLIENTS: &[ClientFormat] = &[
         syntax: Syntax::Toml,
         servers: &["mcp_servers"],
         takes_bare_map: false,
+        takes_urls: true,
+        heeds_folder: true,
         members: &MemberNames {
             url: &["url"],
             headers: "http_headers",
             header_variables: Some("env_http_headers"),
             bearer_variable: Some("bearer_token_env_var"),
+            kinds: KindNames {
+                sse: None,
+                ..COMMON.kinds
+            },
             ..COMMON
         },
         wants_texts: true,
@@ -312,7 +359,10 @@ pub const CLIENTS: &[ClientFormat] = &[
             kinds: KindNames {
                 started: &["local"],
                 reached: &["remote"],
+                sse: Some("remote"),
                 decide: true,
+                // Its schema: McpLocalConfig, McpRemoteConfig.
+                without: WithoutKind::None,
             },
             ..COMMON
         },
@@ -334,6 +384,8 @@ pub const CLIENTS: &[ClientFormat] = &[
         syntax: Syntax::Yaml,
         servers: &["extensions"],
         takes_bare_map: false,
+        takes_urls: true,
+        heeds_folder: true,
         members: &MemberNames {
             command: &["cmd"],
             env: "envs",
@@ -341,8 +393,11 @@ pub const CLIENTS: &[ClientFormat] = &[
             kept_elsewhere: Some("env_keys"),
             kinds: KindNames {
                 started: &["stdio"],
-                reached: &["streamable_http", "sse"],
+                reached: &["streamable_http"],
+                // goose, crates/goose/src/agents/extension.rs: "no longer supported".
+                sse: None,
                 decide: true,
+                without: WithoutKind::None,
             },
             ..COMMON
         },
@@ -410,165 +465,4 @@ impl Client {
     pub fn name(self) -> &'static str {
         self.format().name
     }
-}
-
-impl ClientFormat {
-    /// What to write instead of a secret.
-    pub(super) fn instead_of_secret(&self) -> String {
-        let variable = match self.variables {
-            VariableSyntax::Braces | VariableSyntax::Shell => "${NAME}",
-            VariableSyntax::Env => "${env:NAME}",
-            VariableSyntax::BareEnv => "{env:NAME}",
-            VariableSyntax::None | VariableSyntax::Unknown => "",
-        };
-        match (self.instead_of_secret, variable) {
-            (Some(own), _) => own.to_owned(),
-            (None, "") => "Keep the file out of repositories and readable by you alone (`chmod \
-                           600`), or start the server by a script that fetches the value."
-                .to_owned(),
-            (None, variable) => {
-                format!("Write `{variable}`, and set NAME where the client is started.")
-            }
-        }
-    }
-
-    /// A text with its variables as the others write them, `${…}`.
-    pub(super) fn with_common_variables(&self, text: &str) -> String {
-        match self.variables {
-            VariableSyntax::BareEnv => text.replace("{env:", "${env:"),
-            VariableSyntax::Shell => with_braces(text),
-            VariableSyntax::Braces
-            | VariableSyntax::Env
-            | VariableSyntax::None
-            | VariableSyntax::Unknown => text.to_owned(),
-        }
-    }
-
-    /// A variable that was read, `${…}`, as the file has it.
-    pub(super) fn as_written(&self, blank: &str) -> String {
-        let name = blank
-            .strip_prefix("${env:")
-            .and_then(|rest| rest.strip_suffix('}'));
-        match (name, self.variables, self.members.bearer_variable) {
-            (Some(name), VariableSyntax::BareEnv, _) => format!("{{env:{name}}}"),
-            (Some(name), VariableSyntax::None, Some(_)) => name.to_owned(),
-            _ => blank.to_owned(),
-        }
-    }
-
-    /// A server as it is to be written, for advice.
-    pub(super) fn example(&self) -> &'static str {
-        match self.client {
-            Client::Codex => {
-                "A server is a table `[mcp_servers.NAME]` with `command = \"…\"`, `args = \
-                 [\"…\"]` and `env = { NAME = \"…\" }`, or with `url = \"https://…\"`."
-            }
-            Client::OpenCode => {
-                "A server is `{ \"type\": \"local\", \"command\": [\"…\", \"…\"], \
-                 \"environment\": { \"NAME\": \"…\" } }`, or `{ \"type\": \"remote\", \"url\": \
-                 \"https://…\" }`."
-            }
-            Client::Goose => {
-                "A server is `{ type: stdio, cmd: \"…\", args: [\"…\"], envs: { NAME: \"…\" } }`, \
-                 or `{ type: streamable_http, uri: \"https://…\" }`."
-            }
-            _ => {
-                "A server is `{ \"command\": \"…\", \"args\": [\"…\"], \"env\": { \"NAME\": \
-                 \"…\" } }`, or `{ \"url\": \"https://…\" }`."
-            }
-        }
-    }
-
-    /// A member with one text, or several, as it is to be pasted.
-    pub(super) fn member(&self, name: &str, value: &str) -> String {
-        match self.syntax {
-            Syntax::StrictJson | Syntax::JsonWithComments | Syntax::Jsonc => {
-                format!("\"{name}\": {value}")
-            }
-            Syntax::Toml => format!("{name} = {value}"),
-            Syntax::Yaml => format!("{name}: {value}"),
-        }
-    }
-
-    /// What the member is called that names the program.
-    pub(super) fn command_name(&self) -> &'static str {
-        self.members.command.first().copied().unwrap_or("command")
-    }
-
-    /// Whether one list holds the program and its arguments.
-    pub(super) fn keeps_words_together(&self) -> bool {
-        self.client == Client::OpenCode
-    }
-
-    /// Names with their values, as one value of a member.
-    pub(super) fn table<'n>(&self, entries: impl Iterator<Item = (&'n str, String)>) -> String {
-        let entries: Vec<String> = entries
-            .map(|(name, value)| {
-                let between = if self.syntax == Syntax::Toml {
-                    " ="
-                } else {
-                    ":"
-                };
-                format!("{}{between} {}", quoted(name), quoted(&value))
-            })
-            .collect();
-        match entries.is_empty() {
-            true => "{}".to_owned(),
-            false => format!("{{ {} }}", entries.join(", ")),
-        }
-    }
-
-    /// The address of a server, as it is to be pasted.
-    pub(super) fn url(&self, url: &str) -> String {
-        let name = self.members.url.first().copied().unwrap_or("url");
-        self.member(name, &quoted(url))
-    }
-
-    /// The same of a server that speaks SSE.
-    pub(super) fn sse(&self, url: &str) -> String {
-        self.joined(&[self.member("type", "\"sse\""), self.url(url)])
-    }
-
-    /// Several members: those of TOML and YAML stand in lines of their own.
-    pub(super) fn joined(&self, members: &[String]) -> String {
-        match self.syntax {
-            Syntax::StrictJson | Syntax::JsonWithComments | Syntax::Jsonc => members.join(", "),
-            Syntax::Toml | Syntax::Yaml => members.join("\n"),
-        }
-    }
-
-    /// A program with its first arguments, as it is to be pasted.
-    pub(super) fn command(&self, program: &str, args: &str) -> String {
-        let name = self.members.command.first().copied().unwrap_or("command");
-        let (quoted, dots) = (
-            format!("\"{program}\""),
-            if args.is_empty() { "" } else { ", " },
-        );
-        if self.client == Client::OpenCode {
-            return self.member(name, &format!("[{quoted}{dots}{args}]"));
-        }
-        let command = self.member(name, &quoted);
-        match args.is_empty() {
-            true => command,
-            false => format!(
-                "{command}, {}",
-                self.member(self.members.args, &format!("[{args}]"))
-            ),
-        }
-    }
-
-    /// That none of the members is there that servers stand under.
-    #[must_use]
-    pub fn no_servers(&self) -> String {
-        let keys: Vec<String> = self.servers.iter().map(|key| format!("`{key}`")).collect();
-        match keys.as_slice() {
-            [key] => format!("there is no {key}"),
-            keys => format!("neither {}", keys.join(", nor ")),
-        }
-    }
-}
-
-/// In quotes, as JSON, TOML and YAML alike have it.
-pub(super) fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }

@@ -310,7 +310,9 @@ impl Linter<'_> {
     }
 
     fn paths(&mut self, command: &Spot, args: &[Spot], cwd: Option<&Spot>) {
-        let folder_is_given = cwd.is_some_and(|cwd| is_absolute(&cwd.text) || is_blank(&cwd.text));
+        let format = self.config.client.format();
+        let folder_is_given = format.heeds_folder
+            && cwd.is_some_and(|cwd| is_absolute(&cwd.text) || is_blank(&cwd.text));
         for spot in std::iter::once(command).chain(args).chain(cwd) {
             let is_cwd = cwd.is_some_and(|cwd| std::ptr::eq(cwd, spot));
             let is_command = std::ptr::eq(command, spot);
@@ -330,8 +332,17 @@ impl Linter<'_> {
                 is_cwd && !is_absolute(path) || is_relative_path(path)
             };
             if relative && !is_blank(path) && (is_cwd || !folder_is_given) {
+                let besides = match cwd {
+                    Some(_) if !format.heeds_folder => {
+                        format!(
+                            ", and {} was seen not to heed `{}`",
+                            format.name, format.members.cwd
+                        )
+                    }
+                    Some(_) | None => String::new(),
+                };
                 let what = format!(
-                    "`{}` depends on the folder in which the client starts the server.",
+                    "`{}` depends on the folder in which the client starts the server{besides}.",
                     quote(path)
                 );
                 let fix = match self.config.client {

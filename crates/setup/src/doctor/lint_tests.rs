@@ -41,6 +41,19 @@ fn a_server_as_it_should_be_has_no_findings() {
 }
 
 #[test]
+fn a_folder_that_the_client_does_not_heed_makes_no_path_whole() {
+    let server = r#"{"command": "node", "args": ["dist/index.js"], "cwd": "/srv/app"}"#;
+    let findings = findings_of(".mcp.json", server, Platform::Linux);
+    assert_eq!(findings[0].lint, Lint::RelativePath);
+    assert_eq!(
+        findings[0].what,
+        "`dist/index.js` depends on the folder in which the client starts the server, and Claude \
+         Code was seen not to heed `cwd`."
+    );
+    assert_eq!(findings_of("mcp_config.json", server, Platform::Linux), []);
+}
+
+#[test]
 fn each_thing_that_is_wrong_is_found_by_its_name() {
     for (server, wanted) in [
         (

@@ -31,6 +31,7 @@ mod usual_place;
 mod versions;
 mod wrap;
 mod wrap_url;
+mod written;
 
 pub use blanks::{Filled, Piece, Surroundings, fill, fill_as_client, pieces};
 pub use by_hand::by_hand;

@@ -1,16 +1,13 @@
 //! Entries of opencode that are written as other clients have them.
 //!
 //! Main function: [`misshapen`]. Source: opencode's schema of its configuration
-//! (`McpLocalConfig`, `McpRemoteConfig`), as of November 2026: `type` has to be
-//! there, and one list holds the program and its arguments.
+//! (`McpLocalConfig`), as of November 2026: one list holds the program and its
+//! arguments.
 
-use super::clients::{CLIENTS, ClientFormat, quoted};
+use super::clients::ClientFormat;
 use super::document::{Data, Node};
 use super::entry::{Place, Reached};
-use jelly_base::text::one_line;
-
-/// How much of a `type` is shown.
-const SHOWN: usize = 40;
+use super::written::quoted;
 
 /// What of an entry opencode does not take: where, what is said of it, and what
 /// mends it.
@@ -21,30 +18,6 @@ pub(super) fn misshapen(
 ) -> Vec<(Place, String, String)> {
     let client = format.name;
     let mut flaws = Vec::new();
-    let kinds = &format.members.kinds;
-    let (own, others) = match reached {
-        Reached::Command { .. } => (kinds.started, kinds.reached),
-        Reached::Url { .. } => (kinds.reached, kinds.started),
-    };
-    let own = own.first().copied().unwrap_or_default();
-    let kind = server.member("type");
-    let said = kind.and_then(Node::text);
-    let write = format!("Write `{}`.", format.member("type", &quoted(own)));
-    match (kind, said) {
-        (None, _) => flaws.push((
-            server.place,
-            format!("`type` is missing, and {client} takes no server without it."),
-            write,
-        )),
-        // One that belongs to the other way is told by whoever compares both.
-        (Some(kind), Some(said)) if said != own && !is_for_the_other(said, others, reached) => {
-            let said = one_line(said, SHOWN);
-            let what =
-                format!("`type` is `{said}`, and {client} knows `local` and `remote` alone.");
-            flaws.push((kind.place, what, write));
-        }
-        (Some(_), _) => {}
-    }
     let Reached::Command { command, args, .. } = reached else {
         return flaws;
     };
@@ -88,14 +61,4 @@ pub(super) fn misshapen(
         flaws.push((other.place, what, fix));
     }
     flaws
-}
-
-/// Whether this `type` says the other way to reach a server, to some client.
-fn is_for_the_other(said: &str, others: &[&str], reached: &Reached) -> bool {
-    let mut kinds = CLIENTS.iter().map(|format| &format.members.kinds);
-    others.contains(&said)
-        || match reached {
-            Reached::Url { .. } => kinds.any(|kinds| kinds.started.contains(&said)),
-            Reached::Command { .. } => kinds.any(|kinds| kinds.reached.contains(&said)),
-        }
 }

@@ -7,7 +7,7 @@ use super::client_of::client_of;
 use super::clients::{Client, ClientFormat, VariableSyntax};
 use super::document::{Data, Member, Node, SyntaxProblem, parse, refused};
 use super::entry::{Config, Entry, Place, Reached, Spot};
-use super::kinds::contradiction;
+use super::kinds::{kind_problem, skipped_url};
 use super::members::{command_holder, input, own_members, present};
 use super::misplaced::{Near, misplaced, no_object, strangers};
 use super::opencode::misshapen;
@@ -403,15 +403,14 @@ impl Reader<'_> {
                 ..self.flaw(place, what)
             }));
         }
-        if let Some(mismatch) = reached.and_then(|it| contradiction(self.format, server, it)) {
-            entry.flaws.push(Finding {
-                lint: Lint::TypeMismatch,
-                level: mismatch.level,
-                at: self.at(mismatch.place),
-                what: mismatch.what,
-                fix: mismatch.fix,
-            });
-        }
+        let problem = match reached {
+            Some(Reached::Url { url, .. }) if !self.format.takes_urls => {
+                Some(skipped_url(self.format, self.path, name, url.place))
+            }
+            Some(reached) => kind_problem(self.format, server, reached),
+            None => None,
+        };
+        entry.flaws.extend(problem.map(|it| it.finding(self.path)));
         if let Some(kept) = names.kept_elsewhere.and_then(|key| server.member(key)) {
             let kept: Vec<&str> = kept.elements().iter().filter_map(Node::text).collect();
             if !kept.is_empty() {

@@ -3,9 +3,10 @@
 //!
 //! Main type: [`TextList`].
 
-use super::clients::{Syntax, quoted};
+use super::clients::Syntax;
 use super::document::{Data, Member, Node};
 use super::entry::Place;
+use super::written::quoted;
 use std::ops::Range;
 
 /// A list of texts, in brackets or by dashes.

@@ -5,12 +5,13 @@
 //! place. What came since stays, but for what a server with a URL can't have, which
 //! is said.
 
-use super::clients::{Client, ClientFormat, quoted};
+use super::clients::{Client, ClientFormat};
 use super::document::{Data, Member, Node, parse};
 use super::entry::{Entry, Place};
 use super::splices::{TextList, is_flow, member_range, named_alike, offset, spliced};
 use super::wrap::member_at;
 use super::wrap_url::{Edits, HANDED_ON, ServerText, WrappedUrl};
+use super::written::quoted;
 
 /// Where the entry is.
 #[derive(Clone, Copy)]

@@ -5,7 +5,7 @@
 //! into the arguments as it was written, behind `--`. So nothing has to be kept
 //! elsewhere, where a client that writes the file anew would lose it.
 
-use super::clients::{ClientFormat, quoted};
+use super::clients::ClientFormat;
 use super::document::{Data, Member, Node, parse};
 use super::entry::{Config, Entry, Place, Reached};
 use super::members::command_holder;
@@ -15,6 +15,7 @@ use super::splices::{TextList, is_flow, member_range, offset, scalar, spliced};
 use super::unwrap_url::unwrapped_url;
 use super::url_members::{of_url_alone, unknown_members};
 use super::wrap_url::{UrlWrap, WrappedUrl, wrapped_url};
+use super::written::quoted;
 use jelly_base::text::without_mark;
 use std::ops::Range;
 use std::path::Path;

@@ -6,10 +6,11 @@
 //! variable, and the arguments say which header that is. So no secret stands in a
 //! command line.
 
-use super::clients::{Client, ClientFormat, quoted};
+use super::clients::{Client, ClientFormat};
 use super::document::{Member, Node};
 use super::secrets::HEADER_VARIABLE_FLAG;
 use super::splices::{is_flow, key, named_alike, offset, scalar, spliced};
+use super::written::quoted;
 use std::ops::Range;
 use std::path::Path;
 

@@ -1,11 +1,12 @@
 //! Members of an entry as they are to be written: its own words, with what is
 //! changed.
 
-use crate::doctor::clients::{ClientFormat, quoted};
+use crate::doctor::clients::ClientFormat;
 use crate::doctor::entry::{Entry, Place, Reached, Spot};
 use crate::doctor::launcher::{
     Package, flags_at, is_python_launcher, name_of, package, runtime, up_to_program,
 };
+use crate::doctor::written::quoted;
 use jelly_base::text::redact::{Redactor, holds_secret};
 use jelly_base::text::shell_word as word;
 

@@ -157,10 +157,7 @@ impl Doctor<'_> {
     pub(super) fn transport(&self) -> Remedy {
         let format = self.started.format;
         let (url, is_sse, is_guessed) = self.served_at();
-        let by_url = match is_sse {
-            true => format.sse(&url),
-            false => format.url(&url),
-        };
+        let by_url = format.reached_at(&url, is_sse);
         let in_place = format!(
             "and write in place of `{}`, `{}` and `{}`:",
             format.command_name(),

@@ -4,8 +4,8 @@
 use super::prescribe::{Doctor, blank};
 use super::seen::Seen;
 use super::steps::Remedy;
-use crate::doctor::clients::quoted;
 use crate::doctor::launcher::{assigned, has_shell_words, is_for_a_shell, without_redirections};
+use crate::doctor::written::quoted;
 use jelly_base::model::Phase;
 use jelly_base::text::WordList;
 use jelly_base::text::shell_word as word;
