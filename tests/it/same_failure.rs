@@ -1,7 +1,7 @@
 //! What is wrong with a run is one thing, of one label and with its reason, in
 //! every report that it writes and in the triage of each that triage reads.
 
-use crate::support::{Ended, Project, Run, python};
+use crate::support::{Ended, Project, Run, procs, python};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -224,18 +224,19 @@ fn a_coverage_that_is_too_low_is_named_wherever_the_run_is_told() {
 
 #[test]
 fn an_interruption_is_named_wherever_the_run_is_told() {
-    let plan = TWO.replace("[mock]", "[mock, --fault, 'slow@call=20s']");
+    let server = python(
+        r#"
+def call(request):
+    open("called", "w").close()
+    time.sleep(60)
+serve(call, tools=("add",))
+"#,
+    );
+    let plan = TWO.replace("{ command: jelly, args: [mock] }", &server);
     let project = Project::with(&plan);
     let args: Vec<&str> = ["run", "plan.yaml"].into_iter().chain(REPORTS).collect();
     let running = project.jelly(&args).start();
-    let ready = || project.path("reports/latest").exists();
-    for _ in 0..100 {
-        if ready() {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(100));
-    }
-    std::thread::sleep(std::time::Duration::from_millis(1500));
+    procs::until("the call", || project.exists("called").then_some(()));
     running.signal(rustix::process::Signal::INT);
     let ended = running.wait();
     assert_eq!(ended.code, Some(130), "{}{}", ended.stdout, ended.stderr);
