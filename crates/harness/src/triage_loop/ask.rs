@@ -91,6 +91,7 @@ pub(super) fn ask<'a>(
 fn may_confirm(judged: &Judged, ledger: &BudgetLedger) -> bool {
     judged.blame == Blame::Open
         && judged.sightings() == 1
+        && !judged.is_settled_by_excuse
         && ledger.may_confirm(&judged.diagnosis.test_fingerprint)
 }
 

@@ -13,6 +13,9 @@ use std::rc::Rc;
 /// Why what jelly itself left out is held against nobody.
 const OWN_LIMIT: &str = "own_limit";
 
+/// Why nothing is held against anybody for a mismatch that was not seen twice.
+const UNCONFIRMED: &str = "unconfirmed";
+
 /// Why nothing is held against a server that may have needed what died.
 const SERVICE_DIED: &str = "service_died";
 
@@ -50,6 +53,9 @@ pub struct Judged {
     pub failure: Failure,
     pub diagnosis: Diagnosis,
     pub(super) blame: Blame,
+    /// The step was wrong before on the same plan and code, and what excuses this
+    /// mismatch excuses the next one too: seeing it again tells no more.
+    pub(super) is_settled_by_excuse: bool,
     /// Another mismatch of the same step holds it against the code, which
     /// decides for the step: this one stands, and asks for nothing.
     pub(super) is_overruled: bool,
@@ -113,6 +119,10 @@ pub(super) fn judge(seen: &Seen, known: &Known<'_>) -> Judged {
         Some(proven) => proven,
         None => (Blame::Settled, None),
     };
+    let is_excused = excused.as_ref().is_some_and(|it| it.word != UNCONFIRMED);
+    let observed = known.observation.revision_of(&failure, known.code_revision);
+    let was_wrong = |(step, _, revision)| known.memory.was_wrong(step, revision);
+    let is_settled_by_excuse = is_excused && observed.is_some_and(was_wrong);
     match blame {
         Blame::Confirmed(standing) => {
             diagnosis.side = Side::Code;
@@ -141,6 +151,7 @@ pub(super) fn judge(seen: &Seen, known: &Known<'_>) -> Judged {
         failure,
         diagnosis,
         blame,
+        is_settled_by_excuse,
         is_overruled: false,
     }
 }
@@ -172,7 +183,7 @@ fn prove(seen: &Seen, known: &Known<'_>) -> (Blame, Option<Excuse>) {
         .observation
         .revision_of(&seen.failure, known.code_revision);
     let Some((step, facts, revision)) = observed else {
-        return (Blame::Open, Some("unconfirmed".into()));
+        return (Blame::Open, Some(UNCONFIRMED.into()));
     };
     let gap = || {
         let gap = known.dependencies.gap_before(step, &policy.passed_before)?;
@@ -197,7 +208,7 @@ fn prove(seen: &Seen, known: &Known<'_>) -> (Blame, Option<Excuse>) {
     let fingerprint = &seen.diagnosis.test_fingerprint;
     let proven = !earlier.is_empty() || memory.outlived_refining(step, revision, fingerprint);
     if !proven || policy.budgets.confirms == 0 {
-        return (Blame::Open, Some("unconfirmed".into()));
+        return (Blame::Open, Some(UNCONFIRMED.into()));
     }
     if !earlier.iter().all(|same| same.contains(fingerprint)) {
         return (Blame::Flaky, None);

@@ -38,6 +38,8 @@ pub(super) struct Memory {
     /// The iterations in which a test fingerprint was seen.
     sightings: BTreeMap<String, Vec<u32>>,
     mismatches: BTreeMap<(String, Revision), Mismatches>,
+    /// The steps that had a mismatch, whatever it proves.
+    wrong: BTreeSet<(String, Revision)>,
     passes: BTreeMap<String, BTreeSet<Revision>>,
     /// [Definitions](super::definitions) of the steps that passed, on whatever
     /// code.
@@ -99,6 +101,11 @@ impl Memory {
                 && sightings.len() > 1
                 && sightings.iter().all(|seen| seen.contains(fingerprint))
         })
+    }
+
+    /// This step had a mismatch on this revision.
+    pub(super) fn was_wrong(&self, step: &str, revision: Revision) -> bool {
+        self.wrong.contains(&(step.to_owned(), revision))
     }
 
     pub(super) fn passed_on(&self, step: &str, revision: Revision) -> bool {
@@ -203,6 +210,9 @@ impl Memory {
             let Some((step, _, revision)) = observation.revision_of(&seen.failure, code) else {
                 continue;
             };
+            if seen.failure.is_mismatch() {
+                self.wrong.insert((step.to_owned(), revision));
+            }
             // What a step saw on a server that had died before, or that lacked
             // what earlier steps do, is no sighting of the server as the plan
             // means it to be; what was not seen is none; and an answer that the

@@ -307,6 +307,24 @@ fn a_mismatch_after_a_restart_is_never_code_nor_a_sighting() {
     );
 }
 
+/// Each look shows another number.
+#[test]
+fn what_is_excused_is_looked_at_once_more_however_it_differs() {
+    for restarts in [true, false] {
+        let mut world = World::new(policy());
+        let mut actions = Vec::new();
+        for number in ["1", "2", "3"] {
+            let mut wrong = mismatch("a", number);
+            wrong.failure.after_restart = restarts;
+            if let Some(assertion) = wrong.failure.assertion.as_mut().filter(|_| !restarts) {
+                assertion.target = Some(AssertionTarget::Duration);
+            }
+            actions.push(world.sees(&[wrong]).action);
+        }
+        assert_eq!(actions, [Action::Confirm, Action::Stop, Action::Stop]);
+    }
+}
+
 #[test]
 fn a_mismatch_about_time_is_never_code() {
     let mut world = World::new(policy());
