@@ -359,6 +359,11 @@ mod tests {
                 "connection_refused",
             ),
             (
+                "",
+                "Failure:\ntest_fee(PilotTest) [/srv/lib/pilot.rb:20]:\nArgumentError: no fee for Hamnavoe (pilot office did not answer: Net::ReadTimeout)\n    /srv/lib/pilot.rb:20:in `rescue in fee'\n    /srv/test/pilot_test.rb:8:in `test_fee'",
+                "network_timeout",
+            ),
+            (
                 "com.acme.ApiException",
                 "com.acme.ApiException: 401 Unauthorized from https://api.acme.test/v1\n\tat com.acme.Api.get(Api.java:7)\n\tat com.acme.ApiTest.gets(ApiTest.java:9)",
                 "auth_failed",

@@ -20,12 +20,12 @@ const KEYS: usize = 200;
 static SENTENCES: LazyLock<Sentences<()>> =
     LazyLock::new(|| Sentences::new(SUBJECT_FORMS.fields.iter().map(|form| ((), form))));
 
-/// The one field that a failure says there is none of, without the style of its name:
-/// by its message and what else tells it in short, or by the documents that it compares.
+/// The one field that a failure says there is none of: by its message and what else tells
+/// it in short, or by the documents that it compares. Nothing where that tells nothing.
 pub(super) fn missing_field<'t>(
     told: impl Iterator<Item = &'t str>,
     text: Option<&str>,
-) -> Option<String> {
+) -> Option<FieldName> {
     let mut found: BTreeSet<FieldName> = BTreeSet::new();
     for told in told {
         let bytes = told.as_bytes();
@@ -40,14 +40,17 @@ pub(super) fn missing_field<'t>(
     // The same in two styles is one.
     let is_one = found.iter().all(|other| other.folded == first.folded);
     let is_own = first.is_own || found.iter().any(|other| other.is_own);
-    (is_one && is_own).then_some(first.folded)
+    let tells = first.folded.len() >= SHORT && !SUBJECT_FORMS.of_documents.contains(&first.folded);
+    (is_one && (is_own || tells)).then_some(FieldName { is_own, ..first })
 }
 
-/// A name without its style, and whether it tells anything.
+/// A name of a field.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct FieldName {
-    folded: String,
-    is_own: bool,
+pub(super) struct FieldName {
+    /// Without the style of its writing.
+    pub(super) folded: String,
+    /// It is no word that any document may have.
+    pub(super) is_own: bool,
 }
 
 fn field_name(name: &[u8]) -> Option<FieldName> {
@@ -120,7 +123,8 @@ mod tests {
     use super::missing_field;
 
     fn field(message: &str, text: &str) -> Option<String> {
-        missing_field([message].into_iter(), Some(text))
+        let found = missing_field([message].into_iter(), Some(text))?;
+        found.is_own.then_some(found.folded)
     }
 
     #[test]

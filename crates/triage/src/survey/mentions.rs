@@ -386,7 +386,20 @@ fn misses(failure: &Failure, triaged: &TriagedFailure) -> Option<Subject> {
     let compares = diagnosis.root_cause == "assertion_mismatch";
     let compared = failure.text.as_deref().filter(|_| compares);
     let field = missing_field(told.into_iter().flatten(), compared)?;
-    Some(Subject::new(SubjectKind::Field, &field))
+    if field.is_own {
+        return Some(Subject::new(SubjectKind::Field, &field.folded));
+    }
+    // A word is one field in the tests of one class.
+    let of = |part: &'_ Option<String>| part.clone().unwrap_or_default();
+    let (suite, class) = (of(&failure.suite), of(&failure.classname));
+    let is_of_test = failure
+        .name
+        .as_ref()
+        .is_some_and(|name| class.contains(name));
+    let class = if is_of_test { "" } else { &class };
+    let is_known = !suite.is_empty() || !class.is_empty();
+    let name = format!("{} in {suite} {class}", field.folded);
+    is_known.then(|| Subject::new(SubjectKind::Field, &name))
 }
 
 /// How the texts of a failure are read.
