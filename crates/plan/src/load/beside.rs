@@ -4,6 +4,7 @@
 use super::reader::{Fields, Reader};
 use crate::syntax::Data;
 use crate::{Cancel, Request};
+use jelly_base::text::WordList;
 use std::time::Duration;
 
 /// How long a cancelled request must stay without an answer.
@@ -43,8 +44,8 @@ impl<'t> Reader<'t> {
         let Some(request) = request else {
             return;
         };
-        let mut refuse = |keys: &[&str], what: &str, hint: Option<&str>| {
-            for entry in entries.iter().filter(|e| keys.contains(&e.key.as_ref())) {
+        let mut refuse = |what: &str, keys: &'static str, hint: Option<&str>| {
+            for entry in entries.iter().filter(|e| WordList(keys).has(&e.key)) {
                 let message = format!("{what} has no `{}`", entry.key);
                 let problem = self.problem(entry.key_span, path, message);
                 if let Some(hint) = hint {
@@ -53,58 +54,35 @@ impl<'t> Reader<'t> {
             }
         };
         match request {
-            Request::Raw(_) => {
-                let keys = [
-                    "answers",
-                    "log_level",
-                    "cancel_after",
-                    "bare",
-                    "progress",
-                    "total_timeout",
-                ];
-                refuse(&keys, "a step of raw bytes", None);
-            }
-            Request::Http(_) => {
-                let keys = [
-                    "answers",
-                    "log_level",
-                    "cancel_after",
-                    "progress",
-                    "total_timeout",
-                ];
-                refuse(&keys, "a plain HTTP request", None);
-            }
-            Request::Unsubscribe(_) => {
-                let keys = [
-                    "answers",
-                    "log_level",
-                    "cancel_after",
-                    "bare",
-                    "capture",
-                    "progress",
-                    "total_timeout",
-                ];
-                refuse(&keys, "`unsubscribe`", None);
-            }
-            Request::Subscribe(_) => {
-                let keys = [
-                    "log_level",
-                    "cancel_after",
-                    "bare",
-                    "progress",
-                    "total_timeout",
-                ];
-                refuse(&keys, "`subscribe`", None);
-            }
+            Request::Raw(_) => refuse(
+                "a step of raw bytes",
+                "answers log_level cancel_after bare progress total_timeout",
+                None,
+            ),
+            Request::Http(_) => refuse(
+                "a plain HTTP request",
+                "answers log_level cancel_after progress total_timeout",
+                None,
+            ),
+            Request::Unsubscribe(_) => refuse(
+                "`unsubscribe`",
+                "answers log_level cancel_after bare capture progress total_timeout",
+                None,
+            ),
+            Request::Subscribe(_) => refuse(
+                "`subscribe`",
+                "log_level cancel_after bare progress total_timeout",
+                None,
+            ),
             Request::List(_) => refuse(
-                &["bare", "cancel_after", "progress", "total_timeout"],
                 "`list`",
+                "bare cancel_after progress total_timeout",
                 Some("`request: METHOD` sends one request for one page"),
             ),
             Request::Tool(_) | Request::Read(_) | Request::Prompt(_) | Request::Complete(_) => {
                 refuse(
-                    &["bare"],
                     "this kind of step",
+                    "bare",
                     Some("`request: METHOD` sends any parameters"),
                 );
             }
@@ -114,8 +92,8 @@ impl<'t> Reader<'t> {
             return;
         }
         refuse(
-            &["capture", "progress", "total_timeout"],
             "a cancelled step",
+            "capture progress total_timeout",
             Some("it passes when no answer comes"),
         );
         let Some(Data::Map(expected)) = fields.get("expect").map(|node| &node.data) else {
