@@ -71,29 +71,17 @@ impl Named {
     }
 
     fn of_part(&mut self, plan: &Plan, part: &Part) {
-        match part {
-            Part::Port(Some(name)) => {
-                if let Some(service) = plan.services.get(name)
-                    && self.services.insert(name.clone())
-                {
-                    self.of_service(plan, service);
-                }
-            }
-            Part::Name(name) => {
-                if let Some(value) = plan.vars.get(name)
-                    && self.vars.insert(name.clone())
-                {
-                    each_reference(value, &mut |part| self.of_part(plan, part));
-                }
-            }
-            Part::Port(None)
-            | Part::Text(_)
-            | Part::Workspace
-            | Part::Tmp
-            | Part::File(_)
-            | Part::Base64(_)
-            | Part::Env(_)
-            | Part::Secret(_) => {}
+        if let Some(name) = part.port(None)
+            && let Some(service) = plan.services.get(name)
+            && self.services.insert(name.to_owned())
+        {
+            self.of_service(plan, service);
+        }
+        if let Some(name) = part.name()
+            && let Some(value) = plan.vars.get(name)
+            && self.vars.insert(name.to_owned())
+        {
+            each_reference(value, &mut |part| self.of_part(plan, part));
         }
     }
 }

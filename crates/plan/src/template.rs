@@ -138,6 +138,40 @@ impl Part {
             Self::Name(name) => format!("${{{name}}}"),
         }
     }
+
+    /// The variable or the capture that stands here.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Name(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The environment variable that stands here, secret or not.
+    #[must_use]
+    pub fn variable(&self) -> Option<&str> {
+        match self {
+            Self::Env(name) | Self::Secret(name) => Some(name),
+            // None left out: a value that is read may have to be hidden.
+            Self::Text(_)
+            | Self::Workspace
+            | Self::Tmp
+            | Self::Port(_)
+            | Self::File(_)
+            | Self::Base64(_)
+            | Self::Name(_) => None,
+        }
+    }
+
+    /// The server whose port stands here; `${port}` is that of `own`.
+    #[must_use]
+    pub fn port<'p>(&'p self, own: Option<&'p str>) -> Option<&'p str> {
+        match self {
+            Self::Port(named) => named.as_deref().or(own),
+            _ => None,
+        }
+    }
 }
 
 /// Whether `text` could hold a reference or an escape: what it costs to find

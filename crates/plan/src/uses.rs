@@ -29,14 +29,7 @@ impl Plan {
     pub fn secret_names(&self) -> Vec<String> {
         let mut names = self.collect(|part, _| match part {
             Part::Secret(name) => Some(name.clone()),
-            Part::Text(_)
-            | Part::Workspace
-            | Part::Tmp
-            | Part::File(_)
-            | Part::Base64(_)
-            | Part::Env(_)
-            | Part::Port(_)
-            | Part::Name(_) => None,
+            _ => None,
         });
         // Packages declare variables that they inherit.
         let commands = self.servers.values().filter_map(Server::command);
@@ -61,14 +54,7 @@ impl Plan {
     pub fn env_names(&self) -> Vec<String> {
         self.collect(|part, _| match part {
             Part::Env(name) => Some(name.clone()),
-            Part::Text(_)
-            | Part::Workspace
-            | Part::Tmp
-            | Part::File(_)
-            | Part::Base64(_)
-            | Part::Secret(_)
-            | Part::Port(_)
-            | Part::Name(_) => None,
+            _ => None,
         })
     }
 
@@ -114,20 +100,7 @@ impl Plan {
     /// The servers that need a free port, each once, sorted.
     #[must_use]
     pub fn ports(&self) -> Vec<String> {
-        self.collect(|part, server| match part {
-            Part::Port(named) => {
-                let server = named.as_deref().or(server)?;
-                Some(server.to_owned())
-            }
-            Part::Text(_)
-            | Part::Workspace
-            | Part::Tmp
-            | Part::File(_)
-            | Part::Base64(_)
-            | Part::Env(_)
-            | Part::Secret(_)
-            | Part::Name(_) => None,
-        })
+        self.collect(|part, server| part.port(server).map(str::to_owned))
     }
 
     /// Whether a server must not start, by `startup.refuses`.
@@ -142,11 +115,7 @@ impl Plan {
     #[must_use]
     pub fn unused_servers(&self) -> Vec<&str> {
         let mut needed: BTreeSet<String> = BTreeSet::new();
-        let mut note = |part: &Part| {
-            if let Part::Port(Some(server)) = part {
-                needed.insert(server.clone());
-            }
-        };
+        let mut note = |part: &Part| needed.extend(part.port(None).map(str::to_owned));
         for value in self.vars.values() {
             each_reference(value, &mut note);
         }
@@ -156,8 +125,8 @@ impl Plan {
             .for_each(&mut note);
         for step in self.all_steps() {
             step.each_reference(&mut note);
-            note(&Part::Port(Some(step.server.clone())));
         }
+        needed.extend(self.all_steps().map(|step| step.server.clone()));
         for servers in self
             .matrix
             .iter()
@@ -171,10 +140,10 @@ impl Plan {
                 continue;
             };
             for part in server.templates().flat_map(|template| &template.parts) {
-                if let Part::Port(Some(named)) = part
-                    && needed.insert(named.clone())
+                if let Some(named) = part.port(None)
+                    && needed.insert(named.to_owned())
                 {
-                    due.push(named.clone());
+                    due.push(named.to_owned());
                 }
             }
         }

@@ -163,15 +163,9 @@ pub(super) fn typed_blanks(reached: &Reached) -> BTreeMap<String, String> {
         .flat_map(Entry::spots)
         .flat_map(|spot| typed(&spot.text));
     parts
-        .filter_map(|part| match part {
-            Part::Env(name) | Part::Secret(name) => Some((name.clone(), name)),
-            Part::Text(_)
-            | Part::Workspace
-            | Part::Tmp
-            | Part::Port(_)
-            | Part::File(_)
-            | Part::Base64(_)
-            | Part::Name(_) => None,
+        .filter_map(|part| {
+            let name = part.variable()?.to_owned();
+            Some((name.clone(), name))
         })
         .collect()
 }

@@ -34,10 +34,7 @@ impl Server {
         for_each_json_text(&mut Value::Object(self.entry.clone()), &mut |text| {
             let template = Template::parse(text).ok();
             let parts = template.into_iter().flat_map(|template| template.parts);
-            names.extend(parts.filter_map(|part| match part {
-                Part::Env(name) | Part::Secret(name) => Some(name),
-                _ => None,
-            }));
+            names.extend(parts.filter_map(|part| part.variable().map(str::to_owned)));
         });
         names.retain(|name| !shared.world.env.contains_key(name));
         names.sort();

@@ -294,16 +294,9 @@ impl<'t> Filling<'_, 't> {
             return None;
         }
         let template = Template::parse(text).ok()?;
-        let value = |part: &Part| match part {
-            Part::Name(name) => self.vars.iter().find(|entry| entry.key == *name),
-            Part::Text(_)
-            | Part::Workspace
-            | Part::Tmp
-            | Part::File(_)
-            | Part::Base64(_)
-            | Part::Env(_)
-            | Part::Secret(_)
-            | Part::Port(_) => None,
+        let value = |part: &Part| {
+            let name = part.name()?;
+            self.vars.iter().find(|entry| entry.key == name)
         };
         if let [part] = template.parts.as_slice() {
             let entry = value(part)?;

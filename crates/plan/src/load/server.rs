@@ -69,20 +69,12 @@ impl<'t> Reader<'t> {
             let Transport::Http { url, command, .. } = &server.transport else {
                 continue;
             };
-            let names_it = |part: &Part, own: bool| match part {
-                Part::Port(None) => own,
-                Part::Port(Some(named)) => named == name,
+            let names_it = |part: &Part, own: bool| {
+                let name = Some(name.as_str());
                 // What a variable holds may hold it too.
-                Part::Name(variable) => vars
-                    .get(variable)
-                    .is_some_and(|value| value.to_string().contains("${")),
-                Part::Text(_)
-                | Part::Workspace
-                | Part::Tmp
-                | Part::Env(_)
-                | Part::Secret(_)
-                | Part::File(_)
-                | Part::Base64(_) => false,
+                let held = part.name().and_then(|variable| vars.get(variable));
+                part.port(name.filter(|_| own)) == name
+                    || held.is_some_and(|value| value.to_string().contains("${"))
             };
             let in_url = url
                 .parts

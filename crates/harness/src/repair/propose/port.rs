@@ -3,7 +3,7 @@
 
 use crate::repair::case::{FailureCase, server_target};
 use crate::repair::types::{Proposal, RepairId};
-use jelly_plan::{Part, Server};
+use jelly_plan::Server;
 
 pub(super) fn choose_another(case: &FailureCase<'_>) -> Option<Proposal> {
     let server = case.server()?;
@@ -19,8 +19,6 @@ pub(super) fn choose_another(case: &FailureCase<'_>) -> Option<Proposal> {
 
 fn declares_port(server: &Server) -> bool {
     let mut parts = server.templates().flat_map(|template| &template.parts);
-    parts.any(|part| match part {
-        Part::Port(name) => name.as_ref().is_none_or(|name| *name == server.name),
-        _ => false,
-    })
+    let own = Some(server.name.as_str());
+    parts.any(|part| part.port(own) == own)
 }
