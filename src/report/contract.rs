@@ -1,7 +1,8 @@
 //! What changed of a contract, and what a linter found, for people.
 
 use super::quote::code_cell;
-use anstyle::{AnsiColor, Style};
+use super::terminal::paint::{BOLD, GREEN, RED, YELLOW, toned};
+use anstyle::Style;
 use jelly_base::text::{hunks, one_line, plural, sanitize};
 use jelly_contract::{Change, ChangeKind, LintLevel, LintReport, counts};
 use serde_json::Value;
@@ -11,18 +12,6 @@ use std::fmt::Write as _;
 const SHOWN: usize = 160;
 /// Lines of the difference of two texts.
 const LINES: usize = 24;
-
-const BOLD: Style = Style::new().bold();
-const RED: Style = AnsiColor::Red.on_default();
-const YELLOW: Style = AnsiColor::Yellow.on_default();
-const GREEN: Style = AnsiColor::Green.on_default();
-
-fn toned(color: bool, style: Style, text: &str) -> String {
-    match color {
-        true => format!("{style}{text}{style:#}"),
-        false => text.to_owned(),
-    }
-}
 
 fn style(kind: ChangeKind) -> Style {
     match kind {

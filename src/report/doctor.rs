@@ -2,9 +2,9 @@
 //! each server and how to mend it.
 
 use super::quote::{cell, code_cell, table as md_table};
-use super::terminal::paint::{TerminalPaint, Tone};
+use super::terminal::paint::{BOLD, DIM, GREEN, RED, TerminalPaint, Tone, YELLOW};
 use super::words::{self, shell_line};
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use comfy_table::{
     Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets,
 };
@@ -19,12 +19,6 @@ use std::fmt::Write as _;
 const SHOWN: usize = 300;
 /// Notes of one server.
 const NOTES: usize = 5;
-
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const RED: Style = AnsiColor::Red.on_default();
-const YELLOW: Style = AnsiColor::Yellow.on_default();
-const GREEN: Style = AnsiColor::Green.on_default();
 
 /// How it may look.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! What came of trying a server out, for people.
 
-use anstyle::{AnsiColor, Style};
+use super::terminal::paint::{BOLD, GREEN, RED, YELLOW, toned};
 use jelly_base::text::{one_line, plural, sanitize, shell_path};
 use jelly_fuzzing::{FindingStatus, FuzzEnd, FuzzFinding, FuzzReport, shown_arguments};
 use std::fmt::Write as _;
@@ -13,18 +13,6 @@ const NAMED: usize = 8;
 const CALLS: usize = 6;
 /// Lines of stderr that are shown.
 const LINES: usize = 4;
-
-const BOLD: Style = Style::new().bold();
-const RED: Style = AnsiColor::Red.on_default();
-const YELLOW: Style = AnsiColor::Yellow.on_default();
-const GREEN: Style = AnsiColor::Green.on_default();
-
-fn toned(color: bool, style: Style, text: &str) -> String {
-    match color {
-        true => format!("{style}{text}{style:#}"),
-        false => text.to_owned(),
-    }
-}
 
 /// For a terminal.
 #[must_use]

@@ -5,6 +5,19 @@ use jelly_base::text::{plural, sanitize};
 use std::fmt::Write as _;
 use textwrap::{Options, WordSplitter};
 
+pub(in crate::report) const BOLD: Style = Style::new().bold();
+pub(in crate::report) const DIM: Style = Style::new().dimmed();
+pub(in crate::report) const RED: Style = AnsiColor::Red.on_default();
+pub(in crate::report) const YELLOW: Style = AnsiColor::Yellow.on_default();
+pub(in crate::report) const GREEN: Style = AnsiColor::Green.on_default();
+
+pub(in crate::report) fn toned(color: bool, style: Style, text: &str) -> String {
+    match color {
+        true => format!("{style}{text}{style:#}"),
+        false => text.to_owned(),
+    }
+}
+
 /// What a piece of text means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::report) enum Tone {
@@ -37,21 +50,17 @@ impl TerminalPaint {
     }
 
     pub(in crate::report) fn styled(&self, style: Style, text: &str) -> String {
-        if self.color {
-            format!("{style}{text}{style:#}")
-        } else {
-            text.to_owned()
-        }
+        toned(self.color, style, text)
     }
 
     pub(in crate::report) fn tone(&self, tone: Tone, text: &str) -> String {
         let style = match tone {
             Tone::Plain => Style::new(),
-            Tone::Good => AnsiColor::Green.on_default(),
-            Tone::Bad => AnsiColor::Red.on_default().bold(),
-            Tone::Warn => AnsiColor::Yellow.on_default(),
-            Tone::Strong => Style::new().bold(),
-            Tone::Faint => Style::new().dimmed(),
+            Tone::Good => GREEN,
+            Tone::Bad => RED.bold(),
+            Tone::Warn => YELLOW,
+            Tone::Strong => BOLD,
+            Tone::Faint => DIM,
         };
         if style.is_plain() || text.trim().is_empty() {
             text.to_owned()
