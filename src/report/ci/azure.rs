@@ -3,8 +3,11 @@
 //! Source: "Logging commands" and the escapes of `azure-pipelines-task-lib`:
 //! `%`, CR and LF everywhere, `;` and `]` in properties besides.
 
-use super::notices::{Notice, NoticeLevel};
-use jelly_base::text::{Notation, disarmed, one_line, sanitize, truncate};
+use super::notices::{Notice, escape};
+use jelly_base::text::{one_line, sanitize, truncate};
+
+/// How `%` is written.
+const PERCENT: &str = "%AZP25";
 
 /// To be printed on stdout.
 #[must_use]
@@ -13,30 +16,18 @@ pub fn azure_commands(notices: &[Notice]) -> String {
 }
 
 fn issue(notice: &Notice) -> String {
-    let Notice {
-        level,
-        file,
-        line,
-        column,
-        title,
-        text,
-        id: _,
-    } = notice;
-    let type_ = match level {
-        NoticeLevel::Error => "error",
-        NoticeLevel::Warning => "warning",
-    };
-    let number = |number: &Option<u32>| number.map(|number| number.to_string());
+    let [file, line, column] = notice.position();
     let properties: [(&str, Option<String>); 4] = [
-        ("type", Some(type_.to_owned())),
-        ("sourcepath", file.clone()),
-        ("linenumber", number(line)),
-        ("columnnumber", number(column)),
+        ("type", Some(notice.level.name().to_owned())),
+        ("sourcepath", file),
+        ("linenumber", line),
+        ("columnnumber", column),
     ];
     // There is no place for a title.
-    let said = match title {
-        Some(title) => format!("{}\n{}", one_line(title, 300), sanitize(text)),
-        None => sanitize(text).into_owned(),
+    let text = sanitize(&notice.text);
+    let said = match &notice.title {
+        Some(title) => format!("{}\n{text}", one_line(title, 300)),
+        None => text.into_owned(),
     };
     command("task.logissue", &properties, &said)
 }
@@ -63,22 +54,13 @@ fn command(name: &str, properties: &[(&str, Option<String>)], said: &str) -> Str
     let properties: String = properties
         .iter()
         .filter_map(|(key, value)| {
-            let value = escape(&one_line(value.as_ref()?, 4000))
+            let value = escape(&one_line(value.as_ref()?, 4000), PERCENT)
                 .replace(';', "%3B")
                 .replace(']', "%5D");
             Some(format!("{key}={value};"))
         })
         .collect();
     let space = if properties.is_empty() { "" } else { " " };
-    let said = escape(truncate(said.trim_end(), 4000).as_ref());
+    let said = escape(&truncate(said.trim_end(), 4000), PERCENT);
     format!("##vso[{name}{space}{properties}]{said}\n")
-}
-
-/// A value of a command; one in it would be for another console.
-fn escape(text: &str) -> String {
-    let value = text
-        .replace('%', "%AZP25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A");
-    disarmed(&value, Notation::Plain).into_owned()
 }

@@ -4,8 +4,11 @@
 //! `actions/toolkit`: `%`, CR and LF everywhere, `:` and `,` in properties
 //! besides.
 
-use super::notices::{Notice, NoticeLevel};
-use jelly_base::text::{Notation, disarmed, one_line, sanitize, truncate};
+use super::notices::{Notice, escape};
+use jelly_base::text::{one_line, sanitize, truncate};
+
+/// How `%` is written.
+const PERCENT: &str = "%25";
 
 /// GitHub shows at most so many errors and warnings of a step, and drops the
 /// others silently.
@@ -20,44 +23,22 @@ pub fn github_commands(notices: &[Notice]) -> String {
 }
 
 fn command(notice: &Notice) -> String {
-    let Notice {
-        level,
-        file,
-        line,
-        column,
-        title,
-        text,
-        id: _,
-    } = notice;
-    let name = match level {
-        NoticeLevel::Error => "error",
-        NoticeLevel::Warning => "warning",
-    };
-    let number = |number: &Option<u32>| number.map(|number| number.to_string());
+    let [file, line, column] = notice.position();
     let properties: Vec<String> = [
-        ("file", file.clone()),
-        ("line", number(line)),
-        ("col", number(column)),
-        ("title", title.clone()),
+        ("file", file),
+        ("line", line),
+        ("col", column),
+        ("title", notice.title.clone()),
     ]
     .into_iter()
     .filter_map(|(key, value)| {
-        let value = escape(&one_line(&value?, 300))
+        let value = escape(&one_line(&value?, 300), PERCENT)
             .replace(':', "%3A")
             .replace(',', "%2C");
         Some(format!("{key}={value}"))
     })
     .collect();
-    let text = sanitize(text);
-    let text = escape(truncate(text.trim_end(), 4000).as_ref());
+    let (name, text) = (notice.level.name(), sanitize(&notice.text));
+    let text = escape(&truncate(text.trim_end(), 4000), PERCENT);
     format!("::{name} {}::{text}\n", properties.join(","))
-}
-
-/// A value of a command; one in it would be for another console.
-fn escape(text: &str) -> String {
-    let value = text
-        .replace('%', "%25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A");
-    disarmed(&value, Notation::Plain).into_owned()
 }

@@ -9,7 +9,7 @@ use jelly_base::model::{
     Cluster, FailureReport, HelpProblem, IterationReport, ReportLabels, RunReport, Side,
     TriageReport, deciding,
 };
-use jelly_base::text::{first_names, one_line, plural};
+use jelly_base::text::{Notation, disarmed, first_names, one_line, plural};
 
 /// Victims that are named of one cause.
 const NAMES: usize = 5;
@@ -21,6 +21,15 @@ const HUNK_LINES: usize = 20;
 pub enum NoticeLevel {
     Error,
     Warning,
+}
+
+impl NoticeLevel {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
 }
 
 /// One thing to be shown.
@@ -104,9 +113,24 @@ impl Notice {
         }
     }
 
+    /// File, line and column, for the properties of a command.
+    pub(super) fn position(&self) -> [Option<String>; 3] {
+        let number = |number: Option<u32>| number.map(|number| number.to_string());
+        [self.file.clone(), number(self.line), number(self.column)]
+    }
+
     fn is_error(&self) -> bool {
         self.level == NoticeLevel::Error
     }
+}
+
+/// A value of a command; one in it would be for another console.
+pub(super) fn escape(text: &str, percent: &str) -> String {
+    let value = text
+        .replace('%', percent)
+        .replace('\r', "%0D")
+        .replace('\n', "%0A");
+    disarmed(&value, Notation::Plain).into_owned()
 }
 
 /// For the failures of the last iterations, and warnings for plans that were
