@@ -2,6 +2,7 @@
 
 use super::sight::Machine;
 use jelly_base::model::{Failure, Outcome};
+use jelly_base::text::launchers::PYTHON_LAUNCHERS;
 use jelly_base::text::redact::Redactor;
 use jelly_setup::doctor::{Sight as _, by_hand};
 use jelly_wire::Reach;
@@ -32,7 +33,7 @@ pub(super) fn where_it_waits(
         return None;
     };
     let name = Path::new(spec.argv.first()?).file_name()?.to_str()?;
-    let is_python = name.starts_with("python") || matches!(name, "uv" | "uvx" | "pipx");
+    let is_python = name.starts_with("python") || PYTHON_LAUNCHERS.has(name);
     let hung = failure.outcome == Some(Outcome::Timeout) && is_python;
     if !hung || machine.on_path("timeout").is_none() {
         return None;

@@ -9,6 +9,7 @@ mod disarm;
 mod file_name;
 mod harmless;
 mod jsonc;
+pub mod launchers;
 mod modes;
 mod names;
 mod numbers;

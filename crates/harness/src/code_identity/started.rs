@@ -1,30 +1,18 @@
 //! Which files a command starts, by its words. Pure: what lies where is asked.
 
+use jelly_base::text::launchers::{FOLDER_FLAGS, LOAD_PATHS, LOADERS, NODE_CODE, NODES};
 use jelly_base::text::{WordList, is_code_file};
 use std::path::{Path, PathBuf};
 
-/// Programs that run the file that an argument names.
-const INTERPRETERS: WordList = WordList(
-    "node nodejs deno bun tsx ts-node python pypy ruby perl php lua Rscript java bash sh zsh dash \
-     uv go",
-);
+/// Programs that run the file that an argument names, beside those of JavaScript.
+const INTERPRETERS: WordList =
+    WordList("python pypy ruby perl php lua Rscript java bash sh zsh dash uv go");
 
 /// Words before the one that names the file.
 const SUBCOMMANDS: WordList = WordList("run x exec watch");
 
-/// Flags with the code itself behind them, or in place of a file.
-const INLINE: WordList = WordList("- -c -e --eval -p --print -lc -ec -s");
-
-/// Flags with the folder behind them that other words are relative to.
-const FOLDERS: WordList = WordList("--directory --project --cwd --prefix -C");
-
-/// Variables with folders that code is loaded from.
-const LOAD_PATHS: WordList = WordList("PYTHONPATH NODE_PATH RUBYLIB PERL5LIB CLASSPATH");
-
-/// Variables that may have code loaded before any other, by the words that do so.
-const LOADERS: WordList = WordList(
-    "NODE_OPTIONS BASH_ENV LD_PRELOAD DYLD_INSERT_LIBRARIES JAVA_TOOL_OPTIONS RUBYOPT PERL5OPT",
-);
+/// Other flags with the code itself behind them, or in place of a file.
+const INLINE: WordList = WordList("- -c -lc -ec -s");
 
 /// What lies at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +41,7 @@ pub(super) fn started(
 ) -> Option<Started> {
     let name = program.file_name()?.to_str()?;
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let is_interpreter = INTERPRETERS.has(name);
+    let is_interpreter = NODES.has(name) || INTERPRETERS.has(name);
     let (mut files, rest, base) = match is_interpreter {
         true => {
             let (file, rest, base) = file_of(args, cwd, lies)?;
@@ -112,7 +100,7 @@ fn file_of<'a>(
             Some((flag, value)) => (flag, Some(value)),
             None => (word.as_str(), None),
         };
-        if FOLDERS.has(flag) {
+        if FOLDER_FLAGS.has(flag) {
             let folder = match joined {
                 Some(folder) => folder,
                 None => {
@@ -122,7 +110,7 @@ fn file_of<'a>(
             };
             base = cwd.join(folder);
             behind_flag = false;
-        } else if INLINE.has(word) {
+        } else if NODE_CODE.has(word) || INLINE.has(word) {
             return None;
         } else if word == "-m" || word == "--module" {
             // Isolated, it does not look where it is called.

@@ -5,6 +5,9 @@
 
 use super::spelled::SpelledNames;
 use crate::{Command, PackageUse, Server, Transport};
+use jelly_base::text::launchers::{
+    CONTAINER_FLAGS, LOAD_PATHS, LOADERS, NODE_CODE, NODES, PYTHON_LAUNCHERS, SCRIPT_RUNNERS,
+};
 use jelly_base::text::{WordList, is_code_file};
 use jelly_package::Package;
 use serde_json::{Value, json};
@@ -36,7 +39,7 @@ const LAUNCHERS: &[Launcher] = &[
         fetches: true,
     },
     Launcher {
-        names: "npm pnpm yarn",
+        names: SCRIPT_RUNNERS.0,
         subcommands: "exec x dlx run run-script",
         bare: "-y --yes -q --quiet -s --silent --ignore-scripts",
         valued: "--registry --cache --loglevel",
@@ -44,13 +47,13 @@ const LAUNCHERS: &[Launcher] = &[
         fetches: false,
     },
     Launcher {
-        names: "node nodejs tsx ts-node bun deno",
+        names: NODES.0,
         subcommands: "run x exec watch",
         bare: "--enable-source-maps --no-warnings --trace-warnings --inspect --inspect-brk \
             --experimental-strip-types --watch -A --allow-all --allow-net --allow-read \
             --allow-write --allow-env --allow-run --no-lock --quiet",
         valued: "--title --env-file --conditions --stack-trace-limit",
-        last: "-e --eval -p --print",
+        last: NODE_CODE.0,
         fetches: false,
     },
     Launcher {
@@ -62,7 +65,7 @@ const LAUNCHERS: &[Launcher] = &[
         fetches: false,
     },
     Launcher {
-        names: "uvx pipx uv",
+        names: PYTHON_LAUNCHERS.0,
         subcommands: "tool run",
         bare: "-q --quiet --isolated --no-cache --refresh --offline --verbose -v",
         valued: "--python --index-url --index --default-index --extra-index-url --cache-dir",
@@ -73,9 +76,7 @@ const LAUNCHERS: &[Launcher] = &[
         names: "docker podman nerdctl",
         subcommands: "run container exec",
         bare: "-i -t -it -ti --interactive --tty --rm --init --privileged -q",
-        valued: "-e --env --env-file -v --volume --mount --name --network --net -p --publish \
-            -u --user -w --workdir --pull --platform -l --label -m --memory --cpus \
-            --add-host -h --hostname",
+        valued: CONTAINER_FLAGS.0,
         last: "",
         fetches: true,
     },
@@ -118,11 +119,9 @@ const WRAPPERS: &str = "\
     env timeout nice nohup sudo doas exec stdbuf setsid time xargs ssh kubectl \
     xvfb-run unshare nsenter chroot strace flock command";
 
-/// Variables that decide which code a command runs.
+/// Variables that decide which code a command runs, beside those that have some loaded.
 const STEERING: &str = "\
-    PATH NODE_OPTIONS NODE_PATH PYTHONPATH PYTHONHOME PYTHONSTARTUP BASH_ENV ENV \
-    LD_PRELOAD LD_LIBRARY_PATH DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH RUBYOPT \
-    RUBYLIB PERL5OPT PERL5LIB JAVA_TOOL_OPTIONS CLASSPATH VIRTUAL_ENV";
+    PATH PYTHONHOME PYTHONSTARTUP ENV LD_LIBRARY_PATH DYLD_LIBRARY_PATH VIRTUAL_ENV";
 
 /// What a server is, by the keys that plans write it with.
 pub(super) fn program(server: &Server, names: SpelledNames<'_>) -> Vec<(&'static str, Value)> {
@@ -160,9 +159,13 @@ fn started(command: &Command, names: SpelledNames<'_>) -> Vec<(&'static str, Val
         (None, _) => false,
     };
     let cwd = cwd.as_ref().filter(|_| moves);
+    let steers = |name: &str| {
+        let lists = [WordList(STEERING), LOAD_PATHS, LOADERS];
+        lists.iter().any(|list| list.has(name))
+    };
     let steering: Value = env
         .iter()
-        .filter(|(name, _)| WordList(STEERING).has(name))
+        .filter(|(name, _)| steers(name))
         .map(|(name, value)| (name.clone(), names.template(value)))
         .collect::<serde_json::Map<_, _>>()
         .into();

@@ -2,6 +2,7 @@
 //! start.
 
 use jelly_base::text::WordList;
+use jelly_base::text::launchers::{CONTAINER_FLAGS, FOLDER_FLAGS, PYTHON_LAUNCHERS, SCRIPT_RUNNERS};
 
 /// The package of a command, as it is named there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,8 +85,6 @@ struct Launcher {
     then: &'static [&'static str],
     /// Flags that name the package.
     package_flags: &'static [&'static str],
-    /// Flags that take the next word.
-    value_flags: WordList,
     kind: Kind,
 }
 
@@ -96,37 +95,42 @@ enum Kind {
     Image,
 }
 
+impl Kind {
+    /// Whether a flag takes the next word.
+    fn takes_value(self, flag: &str) -> bool {
+        match self {
+            Self::Npm => NPM_VALUES.has(flag),
+            Self::Python => UV_VALUES.has(flag),
+            Self::Image => CONTAINER_FLAGS.has(flag) || DOCKER_VALUES.has(flag),
+        }
+    }
+}
+
 /// Those that fetch packages of Python at each start.
 pub(super) fn is_python_launcher(name: &str) -> bool {
-    matches!(name, "uv" | "uvx" | "pipx")
+    PYTHON_LAUNCHERS.has(name)
 }
 
 /// Those that run the scripts of a `package.json`.
 pub(super) fn is_script_runner(name: &str) -> bool {
-    matches!(name, "npm" | "pnpm" | "yarn")
+    SCRIPT_RUNNERS.has(name)
+}
+
+/// Whether it tells a launcher the folder of a project.
+pub(super) fn is_folder_flag(word: &str) -> bool {
+    FOLDER_FLAGS.has(word) || word == "--dir"
 }
 
 const NPM_PACKAGE: &[&str] = &["-p", "--package"];
-/// With which launchers are told the folder of a project.
-pub(super) const FOLDER_FLAGS: &[&str] = &[
-    "--directory",
-    "--project",
-    "--prefix",
-    "--cwd",
-    "-C",
-    "--dir",
-];
 
 const NPM_VALUES: WordList = WordList("--registry --cache --prefix -w --workspace");
 const UV_VALUES: WordList = WordList(
     "-p --python --with --index-url --extra-index-url --index --directory --project \
      --refresh-package",
 );
-const DOCKER_VALUES: WordList = WordList(
-    "-e --env --env-file -v --volume --mount --name -p --publish --network --net -w \
-     --workdir -u --user --entrypoint --platform --pull -l --label --add-host -m --memory \
-     --cpus --gpus --tmpfs --cap-drop --cap-add --security-opt --runtime -h --hostname",
-);
+/// Beside those of all containers.
+const DOCKER_VALUES: WordList =
+    WordList("--entrypoint --gpus --tmpfs --cap-drop --cap-add --security-opt --runtime");
 
 const LAUNCHERS: &[Launcher] = &[
     npm("npx", &[]),
@@ -148,7 +152,6 @@ const fn npm(command: &'static str, then: &'static [&'static str]) -> Launcher {
         command,
         then,
         package_flags: NPM_PACKAGE,
-        value_flags: NPM_VALUES,
         kind: Kind::Npm,
     }
 }
@@ -162,7 +165,6 @@ const fn python(
         command,
         then,
         package_flags,
-        value_flags: UV_VALUES,
         kind: Kind::Python,
     }
 }
@@ -172,7 +174,6 @@ const fn image(command: &'static str) -> Launcher {
         command,
         then: &["run"],
         package_flags: &[],
-        value_flags: DOCKER_VALUES,
         kind: Kind::Image,
     }
 }
@@ -323,7 +324,7 @@ fn specs<'a>(launcher: &Launcher, args: &[&'a str]) -> Vec<(usize, &'a str)> {
             found.extend(words.next());
         } else if let Some(spec) = joined {
             found.push((index, spec));
-        } else if launcher.value_flags.has(word) {
+        } else if launcher.kind.takes_value(word) {
             words.next();
         } else if !word.starts_with('-') {
             if found.is_empty() {

@@ -83,12 +83,9 @@ impl<'a> Started<'a> {
         env.find(|(own, _)| own == name).map(|(_, spot)| spot)
     }
 
-    /// What follows the first of these flags.
-    pub(super) fn value_of(&self, flags: &[&str]) -> Option<&'a str> {
-        let flag = self
-            .args
-            .iter()
-            .position(|arg| flags.contains(&&*arg.text))?;
+    /// What follows the first of such flags.
+    pub(super) fn value_of(&self, is_flag: impl Fn(&str) -> bool) -> Option<&'a str> {
+        let flag = self.args.iter().position(|arg| is_flag(&arg.text))?;
         self.args.get(flag + 1).map(|value| &*value.text)
     }
 

@@ -60,7 +60,7 @@ impl Doctor<'_> {
         // A program that a package brought is brought again by it.
         let program = self.started.program();
         let (program, brought) = match program.starts_with("python") {
-            true => ("python", self.started.value_of(&["-m"]).is_some()),
+            true => ("python", self.started.value_of(|it| it == "-m").is_some()),
             false => (program, true),
         };
         let package = wanted.asker.as_deref().filter(|_| brought);

@@ -9,9 +9,10 @@ use super::seen::Seen;
 use super::steps::Remedy;
 use crate::doctor::clients::Client;
 use crate::doctor::entry::{Reached, Spot};
-use crate::doctor::launcher::{FOLDER_FLAGS, assigned};
+use crate::doctor::launcher::{assigned, is_folder_flag};
 use crate::doctor::written::quoted;
 use jelly_base::model::Phase;
+use jelly_base::text::launchers::NODES;
 use jelly_base::text::redact::holds_secret;
 use jelly_base::text::{close_names, shell_word as word};
 use regex::Regex;
@@ -92,8 +93,7 @@ impl Doctor<'_> {
     /// Which argument of an interpreter is the script.
     pub(super) fn script(&self) -> Option<usize> {
         let name = self.started.program();
-        let interprets = name.starts_with("python")
-            || matches!(name, "node" | "nodejs" | "bun" | "deno" | "tsx" | "ts-node");
+        let interprets = name.starts_with("python") || NODES.has(name);
         if !interprets || self.started.args.iter().any(|arg| arg.text == "-m") {
             return None;
         }
@@ -278,7 +278,7 @@ impl Doctor<'_> {
             self.started.program(),
             "uv" | "npm" | "pnpm" | "yarn" | "bun" | "poetry"
         );
-        runs && FOLDER_FLAGS.contains(&self.flag_of(given))
+        runs && is_folder_flag(self.flag_of(given))
     }
 
     /// Whether the flag that gives the path asks for a repository.
@@ -359,7 +359,7 @@ impl Doctor<'_> {
     /// `uv run` was given a program that its project does not have.
     pub(super) fn program_of_project(&self, index: usize) -> Remedy {
         let started = self.started;
-        let folder = started.value_of(&["--directory", "--project"]);
+        let folder = started.value_of(|it| matches!(it, "--directory" | "--project"));
         let file = self.whole(folder.unwrap_or(".")).join("pyproject.toml");
         let text = self.context.sight.text(&file).unwrap_or_default();
         let project = toml_edit::Document::parse(text).ok();

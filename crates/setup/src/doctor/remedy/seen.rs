@@ -10,7 +10,7 @@ use super::pythons::{name_of_spec, normal};
 use super::steps::Remedy;
 use crate::doctor::clients::Client;
 use crate::doctor::entry::Config;
-use crate::doctor::launcher::{FOLDER_FLAGS, name_of};
+use crate::doctor::launcher::{is_folder_flag, name_of};
 use jelly_base::model::{Diagnosis, ErrorCategory, Outcome, Phase, Side};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{close_names, shell_word as word};
@@ -206,7 +206,7 @@ impl Doctor<'_> {
         if !matches!(started.program(), "npm" | "pnpm" | "yarn" | "bun") {
             return None;
         }
-        let folder = self.whole(started.value_of(FOLDER_FLAGS).unwrap_or("."));
+        let folder = self.whole(started.value_of(is_folder_flag).unwrap_or("."));
         let package = NpmPackage::at(&folder, self.context.sight)?;
         let scripts = package.json.get("scripts")?.as_object()?;
         let words = started.texts();
@@ -323,7 +323,7 @@ impl Doctor<'_> {
     /// `uv --directory` or `--project` names a folder that is not there.
     fn lost_folder(&self) -> Option<Seen> {
         let flags = ["--directory", "--project"];
-        let folder = self.started.value_of(&flags)?;
+        let folder = self.started.value_of(|it| flags.contains(&it))?;
         let whole = self.whole(folder);
         if self.started.program() != "uv" || self.context.sight.is_there(&whole) {
             return None;
@@ -381,7 +381,7 @@ impl Doctor<'_> {
         )?;
         let (started, sight) = (self.started, self.context.sight);
         let index = started.args.iter().position(|arg| arg.text == name)?;
-        let folder = self.whole(started.value_of(&["--directory"]).unwrap_or("."));
+        let folder = self.whole(started.value_of(|it| it == "--directory").unwrap_or("."));
         let whole = folder.join(&name);
         if sight.is_there(&whole) {
             return None;

@@ -1,0 +1,37 @@
+//! Programs that run what their arguments name, and the words that say where it stands.
+//!
+//! One list for what several readers of command lines know. Each walks the words in its
+//! own way, as strictly as it has to, and adds what it alone takes for such a word.
+//!
+//! Source: each program's own manual, as of November 2026.
+
+use super::WordList;
+
+/// Interpreters of JavaScript.
+pub const NODES: WordList = WordList("node nodejs tsx ts-node bun deno");
+
+/// Their flags that take the code itself.
+pub const NODE_CODE: WordList = WordList("-e --eval -p --print");
+
+/// What runs the scripts of a `package.json`.
+pub const SCRIPT_RUNNERS: WordList = WordList("npm pnpm yarn");
+
+/// What fetches packages of Python at each start.
+pub const PYTHON_LAUNCHERS: WordList = WordList("uvx pipx uv");
+
+/// Flags with the folder that other words are relative to.
+pub const FOLDER_FLAGS: WordList = WordList("--directory --project --cwd --prefix -C");
+
+/// Flags of containers with a value that is not the image.
+pub const CONTAINER_FLAGS: WordList = WordList(
+    "-e --env --env-file -v --volume --mount --name --network --net -p --publish -u --user -w \
+     --workdir --pull --platform -l --label -m --memory --cpus --add-host -h --hostname",
+);
+
+/// Variables with folders that code is loaded from.
+pub const LOAD_PATHS: WordList = WordList("PYTHONPATH NODE_PATH RUBYLIB PERL5LIB CLASSPATH");
+
+/// Variables that may have code loaded before any other.
+pub const LOADERS: WordList = WordList(
+    "NODE_OPTIONS BASH_ENV LD_PRELOAD DYLD_INSERT_LIBRARIES JAVA_TOOL_OPTIONS RUBYOPT PERL5OPT",
+);
