@@ -2,6 +2,8 @@
 //! which testtools hands on what it only has as text, with the files beside it; documents of
 //! TAP; one type for all; characters that were escaped twice.
 
+use crate::frameworks::is_odd;
+use crate::frameworks::spec::Oddity;
 use jelly_base::model::Failure;
 use jelly_base::text::LazyPattern;
 use std::borrow::Cow;
@@ -15,6 +17,11 @@ pub(super) fn without_writer(failure: &Failure) -> Cow<'_, Failure> {
         && let Some(told) = text.trim_start().strip_prefix(AS_TEXT)
     {
         return Cow::Owned(of_testtools(failure, told));
+    }
+    if says_in_output(failure) {
+        let mut said = failure.clone();
+        said.text = said.system_out.take();
+        return Cow::Owned(said);
     }
     if let Some(text) = failure.message.as_deref().and_then(of_tape) {
         return Cow::Owned(Failure {
@@ -46,6 +53,16 @@ pub(super) fn without_writer(failure: &Failure) -> Cow<'_, Failure> {
         });
     }
     Cow::Borrowed(failure)
+}
+
+/// Whether the output is all that tells of what failed, as CTest writes it.
+fn says_in_output(failure: &Failure) -> bool {
+    let writer = failure.dialect.as_ref();
+    let message = failure.message.as_deref().unwrap_or_default();
+    let is_silent = failure.text.is_none() && !message.trim().contains(char::is_whitespace);
+    is_silent
+        && failure.system_out.is_some()
+        && writer.is_some_and(|writer| is_odd(writer, Oddity::SaysInOutput))
 }
 
 /// Its details are files by name, and what failed is told behind them.

@@ -146,6 +146,8 @@ pub(crate) enum Oddity {
     /// What suites claim counts the elements right in them, suites too, and is
     /// no number of tests.
     CountsParts,
+    /// What a test says stands in its output alone.
+    SaysInOutput,
 }
 
 /// Which of both compared values a label announces.

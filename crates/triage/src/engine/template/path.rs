@@ -1,7 +1,7 @@
 //! Paths: where a project, a home or a temporary folder lies says nothing, and
 //! the name of what was looked for does.
 
-use super::shape::{PartShape, has_digit, in_words, shape, uuid};
+use super::shape::{PartShape, has_digit, in_words, is_hex, shape, uuid};
 use super::words::{WordKinds, kinds};
 
 /// How much of `text` is an absolute path, which may begin with a drive. In
@@ -58,6 +58,10 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
             ["user", number, only] if number.bytes().all(|b| b.is_ascii_digit()) => made_up(only),
             // pytest numbers its runs.
             [user, only] if user.starts_with("pytest-of-") => made_up(only),
+            [run, only] if is_of_run(run) => made_up(only),
+            [run, folder, only] if is_of_run(run) && made_up(folder).contains("<id>") => {
+                named(only)
+            }
             // What lies right below was made for the run.
             [_, only] => named(only),
             [.., folder, _] => {
@@ -80,6 +84,19 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
         }
     };
     format!("<dir>/{kept}{ends}")
+}
+
+/// Whether a folder is one that a run of a CI service has for its temporary files: an id,
+/// or a number behind a word.
+fn is_of_run(folder: &str) -> bool {
+    const ID: usize = 8;
+    let is_id = folder.len() >= ID && has_digit(folder) && is_hex(folder.as_bytes());
+    let numbered = folder.rsplit_once(['-', '_']);
+    let is_numbered = numbered.is_some_and(|(word, number)| {
+        let is_word = !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase());
+        is_word && number.len() > 1 && number.bytes().all(|b| b.is_ascii_digit())
+    });
+    is_id || is_numbered
 }
 
 /// Whether a file lies right in what can be a user's home.
