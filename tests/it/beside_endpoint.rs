@@ -55,6 +55,28 @@ fn with_token(plan: &str, args: &[&str]) -> (Project, Run) {
     (project, run)
 }
 
+/// What may still come, nobody knows.
+#[test]
+fn of_a_stream_that_goes_on_only_what_came_is_told() {
+    let server = server();
+    let step = |expect: &str| {
+        format!("  - {{ id: a, http: {{ get: /stream }}, expect: {{ text: {{ {expect} }} }} }}\n")
+    };
+    for (expect, code) in [
+        ("contains: 'data: 1'", 0),
+        ("contains: 'data: 2'", 3),
+        ("not_contains: 'data: 2'", 3),
+        ("not_contains: 'data: 1'", 1),
+    ] {
+        let (_, run) = with_token(&plan(&server, &step(expect)), &[]);
+        assert_eq!(run.code, Some(code), "{expect}: {}", run.stdout);
+        if code == 3 {
+            let diagnosis = &run.last().failure("a")["diagnosis"];
+            assert_eq!(diagnosis["excused"], "own_limit", "{diagnosis:#}");
+        }
+    }
+}
+
 const GOOD: &str = "
   - id: known
     http: { get: \"/.well-known/${page}?x=1\", headers: { X-Own: \"${page}\" } }

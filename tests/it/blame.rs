@@ -310,6 +310,30 @@ steps: [{ id: slow, tool: sleep, args: { ms: 80 }, expect: { duration: { lt: 20m
     assert_eq!(diagnosis["excused"], "duration", "{diagnosis:#}");
 }
 
+/// It makes something of the refusal, which is no fault.
+#[test]
+fn what_the_plan_answers_a_server_not_is_not_held_against_the_code() {
+    for answered in ["text('without a model')", "text('no model', True)"] {
+        let server = python(&format!(
+            "def call(request):
+    send({{'jsonrpc': '2.0', 'id': 's1', 'method': 'sampling/createMessage', 'params': {{}}}})
+    read()
+    answer(request, {answered})
+serve(call)"
+        ));
+        let run = run(&format!(
+            "version: 1\nservers: {{ s: {server} }}\nsteps:\n  - {{ id: a, tool: work, expect: {{ \
+             text: {{ contains: hello }} }} }}\n"
+        ));
+        never_code(&run);
+        let diagnosis = &run.last().failure("a")["diagnosis"];
+        if diagnosis["excused"].is_string() {
+            assert_eq!(diagnosis["excused"], "unanswered", "{diagnosis:#}");
+        }
+        assert!(run.help().contains("answers"), "{}", run.help());
+    }
+}
+
 #[test]
 fn a_step_after_a_crash_is_not_held_against_the_code() {
     let run = run("

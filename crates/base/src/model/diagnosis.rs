@@ -139,7 +139,7 @@ pub struct Diagnosis {
     /// `not_repeatable`, `repair_ineffective`, `after_restart`, `duration`,
     /// `environment` (of another mismatch over the same answer), `unconfirmed`,
     /// `earlier_step_not_done`, `earlier_step_failed`, `made_by_jelly`,
-    /// `error_answer`, `own_limit`, `same_code`.
+    /// `error_answer`, `own_limit`, `same_code`, `service_died`, `unanswered`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excused: Option<String>,
     /// Id of the step that excuses it: with `earlier_step_not_done`, the one

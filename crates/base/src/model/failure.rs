@@ -410,6 +410,10 @@ pub struct Failure {
     /// A service of the plan had died before it was seen.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub after_service_died: bool,
+    /// While the step ran, the server asked its client for something to which the plan
+    /// has no answer, and jelly refused it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refused_question: bool,
     /// What the client says of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,

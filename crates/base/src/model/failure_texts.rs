@@ -60,6 +60,7 @@ impl Failure {
             showed_life: _,
             after_restart: _,
             after_service_died: _,
+            refused_question: _,
             message,
             message_from,
             elapsed_ms: _,

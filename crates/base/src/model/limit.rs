@@ -30,4 +30,6 @@ pub enum OwnLimit {
     Questions,
     /// How much of stderr is kept.
     Stderr,
+    /// How long a stream of events is read that answers a plain request.
+    EventStream,
 }

@@ -470,8 +470,13 @@ impl ServerLane {
             let (target, compared) = (AssertionTarget::Status, (Value::from("2xx"), status));
             judge.add(Mismatch::new("success", target, compared, message, step.at));
         }
+        if answer.goes_on {
+            judge.ask_stream(&expect.text, text);
+        }
         let text = Value::from(text);
-        judge.ask(AssertionTarget::Text, None, &expect.text, Some(&text));
+        if !answer.goes_on {
+            judge.ask(AssertionTarget::Text, None, &expect.text, Some(&text));
+        }
         let before = judge.findings.mismatches.len();
         judge.ask_json(AssertionTarget::Json, &expect.json, body);
         if body.is_none() {

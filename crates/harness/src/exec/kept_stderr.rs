@@ -1,5 +1,5 @@
-//! Expectations of stderr, of which jelly keeps only so much: what was not kept
-//! tells nothing, neither way.
+//! Expectations of stderr, of which jelly keeps only so much, and of streams of events,
+//! which it reads only so long: what was not kept tells nothing, neither way.
 
 use super::judge::{Judge, Mismatch};
 use super::kept_text::holds_of_kept;
@@ -32,24 +32,54 @@ impl Judge<'_> {
                 continue;
             }
             if self.findings.bad.is_none() {
-                self.add_unknown(predicate, said.left_out, &text);
+                let (target, limit) = (AssertionTarget::Stderr, OwnLimit::Stderr);
+                let why = format!("jelly did not keep {} bytes of stderr", said.left_out);
+                self.add_unknown(predicate, (target, limit), &why, &text);
             }
         }
     }
 
-    /// What jelly did not keep would have told.
-    fn add_unknown(&mut self, predicate: &Predicate, left_out: u64, text: &Value) {
+    /// Asks about the beginning of a stream of events that went on.
+    pub fn ask_stream(&mut self, predicates: &[Predicate], begun: &str) {
+        let said = Said {
+            left_out: 1,
+            ..Said::whole(begun)
+        };
+        let text = Value::from(begun);
+        for predicate in predicates {
+            let holds = (self.resolve)(predicate).and_then(|operand| {
+                let compiled = &mut self.compiled.borrow_mut();
+                holds_of_kept(predicate.operator, &operand, &said, compiled)
+            });
+            if let Ok(None) = holds {
+                let (target, limit) = (AssertionTarget::Text, OwnLimit::EventStream);
+                let why = "jelly stopped reading the stream of events, which went on";
+                self.add_unknown(predicate, (target, limit), why, &text);
+            } else {
+                let one = std::slice::from_ref(predicate);
+                self.ask(AssertionTarget::Text, None, one, Some(&text));
+            }
+        }
+    }
+
+    /// What jelly did not keep would have told; `why` says what that was.
+    fn add_unknown(
+        &mut self,
+        predicate: &Predicate,
+        (target, limit): (AssertionTarget, OwnLimit),
+        why: &str,
+        text: &Value,
+    ) {
         let operand = (self.resolve)(predicate).unwrap_or_default();
         let message = format!(
-            "jelly did not keep {left_out} bytes of stderr, so that nothing can be said of \
-             what is expected of it: {} {}",
+            "{why}, so that nothing can be said of what is expected of it: {} {}",
             relation(predicate.operator, &operand),
             self.cleaner.quote_value(&operand)
         );
         let kind = predicate.operator.name();
-        let (compared, target) = ((operand, text.clone()), AssertionTarget::Stderr);
+        let compared = (operand, text.clone());
         let mut mismatch = Mismatch::new(kind, target, compared, message, predicate.at);
-        mismatch.assertion.own_limit = Some(OwnLimit::Stderr);
+        mismatch.assertion.own_limit = Some(limit);
         self.add(mismatch);
     }
 }

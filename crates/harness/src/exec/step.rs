@@ -157,6 +157,9 @@ pub async fn run(
     }
     let refused: Vec<String> = script.take_refused().into_iter().collect();
     if !refused.is_empty() {
+        for failure in &mut end.failures {
+            failure.refused_question = true;
+        }
         let methods = shared.cleaner.quote(&refused.join("`, `"));
         notes.push(format!(
             "it asked for `{methods}`, to which the plan has no answer, and was refused (step `{}`)",

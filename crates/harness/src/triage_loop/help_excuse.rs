@@ -23,6 +23,10 @@ pub(super) fn excused(word: &str, diagnosis: &Diagnosis, seen: u32, unconfirmabl
         "repair_ineffective" => "a repair had changed this step, so it proves nothing",
         "after_restart" => "its server had died and was restarted before",
         "service_died" => "a service of the plan had died before, which the server may need",
+        "unanswered" => {
+            "jelly refused what the server asked of it meanwhile, since neither the step nor its \
+             server has `answers` for that"
+        }
         "error_answer" => {
             "the answer is an error as a whole, and the step was never seen to pass: what it asks \
              for may not be there"

@@ -22,6 +22,9 @@ const SERVICE_DIED: &str = "service_died";
 /// Why nothing is held against code that is, as is proved, the same that passed.
 const SAME_CODE: &str = "same_code";
 
+/// Why nothing is held against a server that was refused what it asked for.
+const UNANSWERED: &str = "unanswered";
+
 /// Why a mismatch may come of what an earlier step, which did not run, left undone.
 pub(super) const EARLIER_STEP_NOT_DONE: &str = "earlier_step_not_done";
 
@@ -29,9 +32,14 @@ pub(super) const EARLIER_STEP_NOT_DONE: &str = "earlier_step_not_done";
 /// nobody knows how much of its work is done.
 pub(super) const EARLIER_STEP_FAILED: &str = "earlier_step_failed";
 
-/// Whether code is blamed for what it did without a service that it may need.
-fn blames_for_a_service(failure: &Failure, diagnosis: &Diagnosis) -> bool {
-    failure.after_service_died && diagnosis.side == Side::Code
+/// Why code is not to be blamed for what it did: a service that it may need had died,
+/// or jelly refused what it asked for. Whoever dies of a refusal does so by itself.
+fn lacked(failure: &Failure) -> Option<&'static str> {
+    if failure.after_service_died {
+        Some(SERVICE_DIED)
+    } else {
+        (failure.refused_question && failure.exit.is_none()).then_some(UNANSWERED)
+    }
 }
 
 /// How far the question of blame has come.
@@ -130,15 +138,15 @@ pub(super) fn judge(seen: &Seen, known: &Known<'_>) -> Judged {
             diagnosis.standing = Some(standing);
         }
         Blame::Settled
-            if failure.beyond().is_none() && !blames_for_a_service(&seen.failure, &diagnosis) => {}
+            if failure.beyond().is_none()
+                && (lacked(&failure).is_none() || diagnosis.side == Side::Test) => {}
         Blame::Settled | Blame::Open | Blame::Flaky => {
             diagnosis.side = Side::Test;
             diagnosis.ambiguous = true;
             diagnosis.flaky |= blame == Blame::Flaky;
             let own_limit = failure.beyond().map(|_| Excuse::from(OWN_LIMIT));
-            let service = seen.failure.after_service_died;
-            let service = service.then(|| Excuse::from(SERVICE_DIED));
-            if let Some(excuse) = excused.or(own_limit).or(service) {
+            let lacked = lacked(&seen.failure).map(Excuse::from);
+            if let Some(excuse) = excused.or(own_limit).or(lacked) {
                 let Excuse { word, step, code } = excuse;
                 diagnosis.excused = Some(word.to_owned());
                 diagnosis.excused_by = step;
@@ -254,8 +262,8 @@ fn excuse(failure: &Failure) -> Option<&'static str> {
         Some(OWN_LIMIT)
     } else if target == Some(AssertionTarget::Duration) {
         Some("duration")
-    } else if failure.after_service_died {
-        Some(SERVICE_DIED)
+    } else if let Some(lacked) = lacked(failure) {
+        Some(lacked)
     } else if failure.after_restart {
         Some("after_restart")
     } else if failure.assertion.as_ref().is_some_and(|a| a.made_by_jelly) {

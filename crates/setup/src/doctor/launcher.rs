@@ -2,7 +2,9 @@
 //! start.
 
 use jelly_base::text::WordList;
-use jelly_base::text::launchers::{CONTAINER_FLAGS, FOLDER_FLAGS, PYTHON_LAUNCHERS, SCRIPT_RUNNERS};
+use jelly_base::text::launchers::{
+    CONTAINER_FLAGS, FOLDER_FLAGS, PYTHON_LAUNCHERS, SCRIPT_RUNNERS,
+};
 
 /// The package of a command, as it is named there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -51,6 +51,8 @@ pub struct PlainAnswer {
     /// In the order in which they came, by lower-case name.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
+    /// It is a stream of events that had not ended when the reading of it did.
+    pub goes_on: bool,
     /// What may be told of it.
     pub facts: HttpFacts,
 }
@@ -168,8 +170,9 @@ impl PlainHttp {
             BodyKind::Json | BodyKind::Other(_) => Duration::MAX,
         };
         let read = body.read_while(&mut answer.body, |bytes| bytes.len() <= MAX_BODY);
-        let whole = timeout(patience, read)
-            .await
+        let read = timeout(patience, read).await;
+        answer.goes_on = read.is_err();
+        let whole = read
             .unwrap_or(Ok(true))
             .map_err(|error| through(facts::broke_off(error, head.clone(), &self.redactor)))?;
         if !whole {
