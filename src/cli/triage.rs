@@ -24,7 +24,9 @@ use super::target::Target;
 use crate::cli::args::TriageArgs;
 use crate::report::ci::{GITHUB_STEP, NoticeTerms, github_commands, of_triage};
 use crate::report::triage as show;
-use crate::report::{CaseWriter, CtrfWriter, PastEnds, ReportFormat, ReportSurroundings};
+use crate::report::{
+    CaseWriter, CtrfWriter, JunitWriter, PastEnds, ReportFormat, ReportSurroundings,
+};
 use jelly_base::files::open_to_read;
 use jelly_base::model::{
     ExitCode, FailureStatus, Fix, ReportSummary, TriageReport, TriagedFailure,
@@ -376,7 +378,7 @@ impl TriageCall<'_> {
                 out.write_all(github_commands(&of_triage(report, terms)).as_bytes())
             }
             (Mode::Rca, TriageFormat::Ctrf) => replay(&mut CtrfWriter::new(out)),
-            (Mode::Rca, TriageFormat::Junit) => replay(&mut show::JunitWriter::new(out)),
+            (Mode::Rca, TriageFormat::Junit) => replay(&mut JunitWriter::of_reports(out)),
             (Mode::Failures, TriageFormat::Json) => show::failures_json(report, false, out),
             (Mode::Failures, TriageFormat::Jsonl) => show::failures_json(report, true, out),
             (Mode::Failures, _) => show::failures_lines(report, out),

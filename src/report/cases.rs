@@ -105,6 +105,9 @@ pub struct ShownCase<'a> {
     pub system_out: Option<&'a str>,
     /// The same of stderr.
     pub system_err: Option<&'a str>,
+    /// All that jelly says of a case of a run; of one of a report, its failures
+    /// say it.
+    pub properties: &'a [(&'static str, String)],
 }
 
 impl<'a> ShownCase<'a> {
@@ -146,6 +149,7 @@ impl<'a> ShownCase<'a> {
             earlier: Vec::new(),
             system_out: None,
             system_err: None,
+            properties: &[],
         }
     }
 }
@@ -167,6 +171,8 @@ pub struct ShownFailure<'a> {
     pub pre_existing: Option<bool>,
     /// Path of the report or the plan.
     pub place: &'a str,
+    /// What an attempt of a run wrote on stderr.
+    pub system_err: Option<&'a str>,
 }
 
 impl<'a> ShownFailure<'a> {
@@ -181,6 +187,7 @@ impl<'a> ShownFailure<'a> {
             diagnosis: Some(Cow::Owned(failure.diagnosis())),
             pre_existing: failure.pre_existing,
             place: failure.report,
+            system_err: None,
         }
     }
 }
@@ -281,6 +288,7 @@ pub fn refused_case(summary: &ReportSummary) -> Option<ShownCase<'_>> {
             diagnosis: None,
             pre_existing: None,
             place: &summary.path,
+            system_err: None,
         }],
         ..ShownCase::passed("", &summary.path, UNRELIABLE)
     })

@@ -15,12 +15,11 @@ use super::ctrf::CtrfWriter;
 use super::findings::{self, Findings};
 use super::html::{PageLinks, PastEnds, run_html};
 use super::json::{Results, finding_lines, report_json};
-use super::junit::{junit_xml, show_run};
-use super::junit_strict::StrictJunitWriter;
+use super::junit::{JunitWriter, show_run};
 use super::markdown::plan_results_md;
 use super::matrix::matrix_md;
 use super::sarif::sarif;
-use super::triage::{JunitWriter, json, markdown, triage_html};
+use super::triage::{json, markdown, triage_html};
 use jelly_base::model::TriageReport;
 use jelly_base::text::Notation;
 use std::io::{self, Write};
@@ -87,15 +86,15 @@ pub static REPORT_FORMATS: [ReportFormat; 9] = [
         notation: Some(Notation::Xml),
         is_own: is_own_junit,
         writer: FormatWriter::RunOrCases {
-            run: |results, out| out.write_all(&junit_xml(results.plans)?),
-            triage: |out| Box::new(JunitWriter::new(out)),
+            run: |results, out| show_run(results, &mut JunitWriter::of_run(out)),
+            triage: |out| Box::new(JunitWriter::of_reports(out)),
         },
     },
     ReportFormat {
         name: "junit-strict",
         notation: Some(Notation::Xml),
         is_own: is_own_junit,
-        writer: FormatWriter::Cases(|out| Box::new(StrictJunitWriter::new(out))),
+        writer: FormatWriter::Cases(|out| Box::new(JunitWriter::strict(out))),
     },
     ReportFormat {
         name: "ctrf",

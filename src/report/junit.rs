@@ -10,56 +10,21 @@
 
 mod shown;
 mod trouble;
-pub(super) mod xml;
+mod xml;
 
 use super::view::FailuresByStep;
 use super::whole::{self, RunTrouble};
 use super::{view, words};
 use jelly_base::model::{
-    Because, Diagnosis, FailureReport, IterationReport, Label, RUN_REPORT, RunReport, Section,
-    ServerReport, ServerState, StepReport, StepState, deciding, json_word,
+    Because, Diagnosis, FailureReport, IterationReport, Label, RunReport, Section, ServerReport,
+    ServerState, StepReport, StepState, deciding, json_word,
 };
-
-use quick_xml::Writer;
-use quick_xml::events::{BytesDecl, Event};
-pub use shown::show_run;
+pub use shown::{junit_xml, show_run};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::io;
 use trouble::Trouble;
-use xml::{Counts, attribute};
-
-/// Longest `message` attribute, in bytes; all of it stands in the text.
-const MESSAGE_MAX: usize = 500;
-
-/// The results of one plan or several.
-///
-/// # Errors
-/// Only what the XML writer says, which writes to memory.
-pub fn junit_xml(reports: &[RunReport]) -> io::Result<Vec<u8>> {
-    let suites: Vec<Suite<'_>> = reports.iter().flat_map(suites_of).collect();
-    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
-    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let mut counts = Counts::default();
-    for suite in &suites {
-        counts.add(&suite.counts());
-    }
-    let mut root = writer
-        .create_element("testsuites")
-        .with_attribute(("name", RUN_REPORT));
-    for (name, value) in counts.attributes() {
-        root = root.with_attribute((name, value.as_str()));
-    }
-    root.write_inner_content(|w| {
-        for suite in &suites {
-            suite.write(w)?;
-        }
-        Ok(())
-    })?;
-    let mut bytes = writer.into_inner();
-    bytes.push(b'\n');
-    Ok(bytes)
-}
+pub use xml::JunitWriter;
+use xml::attribute;
 
 struct Suite<'r> {
     /// Fit for an attribute, and the class name of its cases.

@@ -159,18 +159,14 @@ impl CaseSink for Replay<'_> {
             }
         }
         let mut shown_case = ShownCase {
-            suite: &suite,
-            classname: &classname,
-            name: &name,
             file: file.as_deref(),
             line: case.line,
             duration_s: case.duration_s,
             outcome,
-            skipped: None,
             failures: shown,
-            earlier: Vec::new(),
             system_out: out.as_deref(),
             system_err: err.as_deref(),
+            ..ShownCase::passed(&suite, &classname, &name)
         };
         let (known, report) = self.known;
         if let Some(why) = known.why(report, case.ordinal) {

@@ -1,32 +1,50 @@
 //! The cases of a run, as a triage hands over those of its reports.
 
 use super::trouble::Trouble;
+use super::xml::JunitWriter;
 use super::{Case, CaseOutcome, Suite, suites_of};
 use crate::report::cases::{
     CaseCounts, CaseWriter, CasesHead, ShownCase, ShownFailure, ShownOutcome, SuiteHead,
 };
 use crate::report::json::Results;
 use jelly_base::model::{Diagnosis, RUN_REPORT, RunReport};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::io;
+
+/// The results of one plan or several.
+///
+/// # Errors
+/// Only what the XML writer says, which writes to memory.
+pub fn junit_xml(reports: &[RunReport]) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    show_plans(reports, Value::Null, &mut JunitWriter::of_run(&mut bytes))?;
+    Ok(bytes)
+}
 
 /// Hands all cases of all plans to `writer`.
 ///
 /// # Errors
 /// What `writer` says.
 pub fn show_run(results: &Results<'_>, writer: &mut dyn CaseWriter) -> io::Result<()> {
-    let plans = results.plans.iter();
-    let plans: Vec<(&RunReport, Vec<Suite<'_>>)> =
-        plans.map(|report| (report, suites_of(report))).collect();
+    let said = json!({ "exit_code": results.exit_code, "run_id": results.run_id });
+    show_plans(results.plans, said, writer)
+}
+
+fn show_plans(plans: &[RunReport], said: Value, writer: &mut dyn CaseWriter) -> io::Result<()> {
+    let span_ms = span(plans);
+    let plans: Vec<(&RunReport, Vec<Suite<'_>>)> = plans
+        .iter()
+        .map(|report| (report, suites_of(report)))
+        .collect();
     let all = || plans.iter().flat_map(|(_, suites)| suites);
     let mut head = CasesHead {
         writer: RUN_REPORT,
         tool: RUN_REPORT.to_owned(),
         suites: all().count() as u64,
         duration_s: Some(all().map(seconds).sum()),
-        span_ms: span(results.plans),
-        said: json!({ "exit_code": results.exit_code, "run_id": results.run_id }),
+        span_ms,
+        said,
         ..CasesHead::default()
     };
     for suite in all() {
@@ -64,6 +82,7 @@ fn show(
         line: case.at.as_ref().and_then(|(_, line)| line.parse().ok()),
         duration_s: Some(case.seconds),
         system_err: Some(case.system_err.as_str()).filter(|text| !text.trim().is_empty()),
+        properties: &case.properties,
         ..ShownCase::passed("", &suite.name, &case.name)
     };
     match &case.outcome {
@@ -103,6 +122,7 @@ fn shown<'s>(
         diagnosis: diagnosis.map(Cow::Borrowed),
         pre_existing: None,
         place: &report.plan.path,
+        system_err: Some(&trouble.stderr),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What went wrong with one case, in words.
 
-use super::MESSAGE_MAX;
+use super::xml::MESSAGE_MAX;
 use crate::report::whole::RunTrouble;
 use crate::report::{view, words};
 use jelly_base::model::{

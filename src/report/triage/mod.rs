@@ -2,14 +2,12 @@
 //!
 //! Each format is a pure function from a
 //! [`TriageReport`](jelly_base::model::TriageReport): the same report gives the
-//! same bytes. `junit` holds all cases of the reports, passing ones too: it is a
-//! [`CaseWriter`](super::CaseWriter), and whoever reads the reports hands the
-//! cases over.
+//! same bytes. Formats that hold all cases of the reports, passing ones too, are
+//! [`CaseWriter`](super::CaseWriter)s and stand beside this module.
 
 mod html;
 mod human;
 mod json;
-mod junit;
 mod markdown;
 mod modes;
 mod table;
@@ -18,7 +16,6 @@ mod words;
 pub(super) use html::triage_html;
 pub use human::{HumanOptions, human};
 pub use json::{json, json_lines};
-pub use junit::JunitWriter;
 pub use markdown::{markdown, summary};
 pub use modes::{Brief, failures_json, failures_lines, paths_json, paths_lines};
 pub use table::table;
