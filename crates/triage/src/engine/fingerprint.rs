@@ -13,7 +13,7 @@ use super::template::{template, without_stamps};
 use crate::frameworks::is_odd;
 use crate::frameworks::spec::Oddity;
 use jelly_base::model::{Evidence, Failure, Template};
-use jelly_base::text::{stable_name, truncate};
+use jelly_base::text::{address, stable_name, truncate};
 use regex::Regex;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -218,9 +218,9 @@ fn push_statement(
     });
     let bare = is_bare(said, facts.failure.type_.as_deref()) && logged.is_none();
     // Two functions that throw the same are two causes.
-    let thrown = second && root_cause == "code_exception";
+    let thrown = second && matches!(root_cause, "code_exception" | "process_crashed");
     let waited = second && bare && root_cause.ends_with("timeout");
-    if of_program && (bare || thrown) || waited {
+    if of_program && bare || thrown || waited {
         let frame = match second {
             true => clues::product_function(facts.failure),
             false => clues::product_frame(facts.failure),
@@ -253,7 +253,12 @@ fn push_statement(
     );
     if second
         && of_network
-        && let Some(peer) = beside::asked_peer(facts.failure)
+        && let Some(peer) = beside::asked_peer(facts.failure).or_else(|| {
+            // The innermost of a chain need not say who was asked.
+            let message = facts.failure.message.as_deref();
+            let is_told = !statement.innermost || address(&statement.text).is_some();
+            message.filter(|_| !is_told).and_then(address)
+        })
     {
         parts.push("peer", algorithm.template(&peer));
     }

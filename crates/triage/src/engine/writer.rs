@@ -20,7 +20,10 @@ pub(super) fn without_writer(failure: &Failure) -> Cow<'_, Failure> {
     }
     if says_in_output(failure) {
         let mut said = failure.clone();
-        said.text = said.system_out.take();
+        said.text = said
+            .system_out
+            .take()
+            .map(|output| without_warnings(&output).to_owned());
         return Cow::Owned(said);
     }
     if let Some(text) = failure.message.as_deref().and_then(of_tape) {
@@ -63,6 +66,17 @@ fn says_in_output(failure: &Failure) -> bool {
     is_silent
         && failure.system_out.is_some()
         && writer.is_some_and(|writer| is_odd(writer, Oddity::SaysInOutput))
+}
+
+/// An output without the paragraphs of a compiler's warnings that it begins with.
+fn without_warnings(output: &str) -> &str {
+    let mut rest = output;
+    while rest.starts_with("warning:")
+        && let Some((_, after)) = rest.split_once("\n\n")
+    {
+        rest = after;
+    }
+    rest
 }
 
 /// Its details are files by name, and what failed is told behind them.

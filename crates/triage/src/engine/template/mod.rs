@@ -49,7 +49,18 @@ pub(super) fn template(message: &str) -> String {
             text = Cow::Owned(text.replace(joint, "<id>"));
         }
     }
-    order::sorted(&text, compares)
+    without_repeated_lines(order::sorted(&text, compares))
+}
+
+/// How often a line comes, as of each attempt, is chance.
+fn without_repeated_lines(text: String) -> String {
+    let mut lines: Vec<&str> = text.lines().collect();
+    let before = lines.len();
+    lines.dedup();
+    match lines.len() == before {
+        true => text,
+        false => lines.join("\n"),
+    }
 }
 
 /// The template without what may differ between failures of one cause in one

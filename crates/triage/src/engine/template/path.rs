@@ -90,11 +90,15 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
 /// or a number behind a word.
 fn is_of_run(folder: &str) -> bool {
     const ID: usize = 8;
+    // Longer ones are chance.
+    const NUMBER: usize = 7;
     let is_id = folder.len() >= ID && has_digit(folder) && is_hex(folder.as_bytes());
     let numbered = folder.rsplit_once(['-', '_']);
     let is_numbered = numbered.is_some_and(|(word, number)| {
         let is_word = !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase());
-        is_word && number.len() > 1 && number.bytes().all(|b| b.is_ascii_digit())
+        is_word
+            && (2..=NUMBER).contains(&number.len())
+            && number.bytes().all(|b| b.is_ascii_digit())
     });
     is_id || is_numbered
 }
