@@ -4,6 +4,7 @@
 //! Main function: [`agent_json`].
 
 use super::shorten::{KeptSize, LeftOut};
+use super::whole::{self, RunTrouble};
 use jelly_base::model::{
     FailureReport, HelpProblem, IterationReport, Phase, RunCause, RunReport, SCHEMA_VERSION, Side,
     Totals, Verdict,
@@ -11,6 +12,7 @@ use jelly_base::model::{
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// So many bytes are printed unless another number is asked for.
 pub const AGENT_BYTES: usize = 8192;
@@ -82,13 +84,13 @@ pub struct AgentProblem<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root_cause: Option<RunCause>,
     /// What is wrong.
-    pub what: &'r str,
+    pub what: Cow<'r, str>,
     /// `file:line:column`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<&'r str>,
     /// What to do.
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    pub next: &'r [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<String>,
 }
 
 /// Failures of one cause.
@@ -172,9 +174,19 @@ fn steps() -> impl Iterator<Item = (KeptSize, usize)> {
 
 fn plan(run: &RunReport) -> AgentPlan<'_> {
     let last = run.iterations.last();
-    let problems = run.help_summary.iter().flat_map(|help| &help.problems);
+    let told = || run.help_summary.iter().flat_map(|help| &help.problems);
+    let mut problems: Vec<AgentProblem<'_>> = told()
+        .filter(|problem| last.is_none() || problem.root_cause.is_some())
+        .map(problem)
+        .collect();
+    // As that it is green, and was not accepted.
+    if problems.is_empty() {
+        let troubles = whole::troubles(run, whole::is_told(run)).into_iter();
+        problems.extend(troubles.map(of_whole));
+    }
     let mut next: Vec<String> = Vec::new();
-    for step in problems.flat_map(|problem| &problem.next) {
+    let steps = told().flat_map(|problem| &problem.next);
+    for step in steps.chain(problems.iter().flat_map(|problem| &problem.next)) {
         if step.starts_with("$ ") && !next.contains(step) {
             next.push(step.clone());
         }
@@ -187,13 +199,7 @@ fn plan(run: &RunReport) -> AgentPlan<'_> {
         iterations: run.iterations.len(),
         totals: last.map(|last| last.totals).unwrap_or_default(),
         failures: last.map(causes).unwrap_or_default(),
-        problems: run
-            .help_summary
-            .iter()
-            .flat_map(|help| &help.problems)
-            .filter(|problem| last.is_none() || problem.root_cause.is_some())
-            .map(problem)
-            .collect(),
+        problems,
         next,
         report_dir: run.report_dir.as_deref(),
     }
@@ -202,9 +208,19 @@ fn plan(run: &RunReport) -> AgentPlan<'_> {
 fn problem(problem: &HelpProblem) -> AgentProblem<'_> {
     AgentProblem {
         root_cause: problem.root_cause,
-        what: &problem.what,
+        what: Cow::Borrowed(&problem.what),
         at: problem.at.as_deref(),
-        next: &problem.next,
+        next: problem.next.clone(),
+    }
+}
+
+fn of_whole(trouble: RunTrouble<'_>) -> AgentProblem<'_> {
+    let fix = trouble.diagnosis.advice.fix.iter();
+    AgentProblem {
+        root_cause: Some(trouble.cause),
+        next: fix.map(|step| step.line().into_owned()).collect(),
+        what: trouble.message,
+        at: trouble.at,
     }
 }
 

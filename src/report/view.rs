@@ -11,7 +11,7 @@ use jelly_base::model::{
     Advice, Assertion, BeforeAfter, Diagnosis, FailureReport, HelpProblem, HookReport, HttpFacts,
     IterationReport, MismatchPlace, Offers, Outcome, Phase, RepairReport, RunReport, Rung,
     ServerReport, Side, StepReport, StepState, TextDifference, Unaccepted, Unlisted, Verdict,
-    WireCheck, deciding, json_word,
+    WireCheck, json_word,
 };
 use jelly_base::text::{self, close_names, one_line, plural, shell_path};
 use std::collections::HashMap;
@@ -21,17 +21,23 @@ use std::path::Path;
 /// How a run ended, with the hooks that a green one owes to.
 pub(super) fn ending(report: &RunReport) -> String {
     let verdict = words::verdict(report.verdict);
-    let hooks = report.hooks_at_work();
-    if report.verdict != Verdict::PassedAfterRepair || hooks.is_empty() {
+    let hooks = by_hooks(report).filter(|_| report.verdict == Verdict::PassedAfterRepair);
+    let Some(hooks) = hooks else {
         return verdict;
-    }
+    };
     let repairs = report.lasting_repairs();
     let also = match repairs.iter().any(|repair| !repair.ineffective) {
         true => ", also",
         false => "",
     };
+    format!("{verdict}{also} {hooks}")
+}
+
+/// `by the hook fix_tests`; none where no hook changed anything.
+pub(super) fn by_hooks(report: &RunReport) -> Option<String> {
+    let hooks = report.hooks_at_work();
     let noun = if hooks.len() == 1 { "hook" } else { "hooks" };
-    format!("{verdict}{also} by the {noun} {}", hooks.join(" and "))
+    (!hooks.is_empty()).then(|| format!("by the {noun} {}", hooks.join(" and ")))
 }
 
 /// What is wrong with a plan that can't be run: it has no failures.
@@ -80,31 +86,6 @@ pub(super) fn unaccepted(report: &RunReport) -> Option<&'static str> {
             "green but for known failures, which --strict does not accept"
         }
         (Unaccepted::Strict, _) => "green, but not as the plan was written, as --strict wants it",
-    })
-}
-
-/// The first repair that a green run owes its end to, with the failure that it mended.
-pub(super) fn repaired(report: &RunReport) -> Option<(&RepairReport, &FailureReport)> {
-    if report.verdict != Verdict::PassedAfterRepair {
-        return None;
-    }
-    let of = |repair: &RepairReport, failure: &FailureReport| {
-        let named = [failure.step.as_deref(), failure.server.as_deref()];
-        let target = repair.target.split_once('.').map(|(_, name)| name);
-        named.into_iter().flatten().any(|name| Some(name) == target)
-    };
-    report.iterations.iter().find_map(|iteration| {
-        let repair = iteration
-            .action
-            .repairs
-            .iter()
-            .find(|repair| !repair.ineffective)?;
-        let mended = iteration
-            .failures
-            .iter()
-            .filter(|failure| of(repair, failure));
-        let failure = deciding(mended).or_else(|| deciding(iteration.failures.iter()))?;
-        Some((repair, failure))
     })
 }
 

@@ -8,7 +8,7 @@ use jelly_base::model::{
     Advice, Diagnosis, Evidence, Failure, HelpProblem, Phase, RunCause, RunReport, Side,
     Unaccepted, Verdict,
 };
-use jelly_base::text::without_numbers;
+use jelly_base::text::{plural, without_numbers};
 use jelly_triage::engine::{Fingerprints, fingerprints};
 use std::borrow::Cow;
 
@@ -24,10 +24,8 @@ pub(super) struct RunTrouble<'r> {
     pub(super) at: Option<&'r str>,
     /// In a sentence.
     pub(super) message: Cow<'r, str>,
+    pub(super) cause: RunCause,
     pub(super) diagnosis: Cow<'r, Diagnosis>,
-    /// What to do instead of the advice of the diagnosis: of a failure that was
-    /// repaired, it is followed already.
-    pub(super) help: Option<String>,
     /// It stands; else the run is green with it.
     pub(super) is_error: bool,
 }
@@ -54,7 +52,7 @@ pub(super) fn troubles(report: &RunReport, is_told: bool) -> Vec<RunTrouble<'_>>
         .collect();
     // A run that is not green has something that says so.
     if found.is_empty() && report.exit_code != 0 && !is_told {
-        found.push(repaired(report).unwrap_or_else(|| untold(report)));
+        found.push(untold(report));
     }
     found
 }
@@ -91,30 +89,10 @@ fn of_problem<'r>(
         },
         at,
         message: Cow::Borrowed(what),
+        cause,
         diagnosis: Cow::Owned(diagnosis(report, cause, what, evidence, &steps)),
-        help: None,
         is_error: true,
     }
-}
-
-/// Green by a repair that was not accepted: told by the failure that it repaired.
-fn repaired(report: &RunReport) -> Option<RunTrouble<'_>> {
-    let (repair, failure) = view::repaired(report)?;
-    let message = format!(
-        "the run ended with exit code {}, after {} on {}: {}",
-        report.exit_code, repair.id, repair.target, repair.explanation
-    );
-    Some(RunTrouble {
-        subject: subject(report),
-        at: None,
-        message: Cow::Owned(message),
-        diagnosis: Cow::Borrowed(&failure.diagnosis),
-        help: view::has_repairs_to_apply(report).then(|| match view::apply_command(report) {
-            Some(apply) => format!("`{apply}` takes the repairs over into the plan's file"),
-            None => view::NO_FILE.to_owned(),
-        }),
-        is_error: false,
-    })
 }
 
 /// What no help summary tells.
@@ -133,22 +111,25 @@ fn untold(report: &RunReport) -> RunTrouble<'_> {
         let title = report.help_summary.as_ref().map(|help| &*help.title);
         title.map_or_else(|| view::ending(report), str::to_owned)
     };
-    let (message, step) = match cause {
+    let code = report.exit_code.to_string();
+    let mut evidence = ("exit.code", code.as_str());
+    let changes = changes(report);
+    let (message, steps) = match cause {
         RunCause::Interrupted => (
             format!("{} ended the run before it was done", signal_of(report)),
-            "Run it again and let it end: what had not run by then says nothing of the code.",
+            vec![
+                "Run it again and let it end: what had not run by then says nothing of the code."
+                    .to_owned(),
+            ],
         ),
-        RunCause::KnownNotAccepted | RunCause::RepairNotAccepted | RunCause::RetryNotAccepted => (
-            view::unaccepted(report).map_or_else(title, str::to_owned),
-            match report.unaccepted {
-                Some(Unaccepted::Strict) => {
-                    "Look at what was not as planned; if it may stay, leave `--strict` out."
-                }
-                Some(Unaccepted::Contract) | None => {
-                    "Look at what was changed; if it may stay, run it with `--accept-repairs`."
-                }
-            },
-        ),
+        RunCause::KnownNotAccepted | RunCause::RepairNotAccepted | RunCause::RetryNotAccepted => {
+            let mut message = view::unaccepted(report).map_or_else(title, str::to_owned);
+            if let Some(changes) = &changes {
+                message.push_str(&format!(" ({changes})"));
+                evidence = ("run", changes.as_str());
+            }
+            (message, to_accept(report))
+        }
         RunCause::InvalidPlan
         | RunCause::Deadline
         | RunCause::NothingRan
@@ -161,24 +142,61 @@ fn untold(report: &RunReport) -> RunTrouble<'_> {
         | RunCause::ReportUnwritable
         | RunCause::RepairsNotWritten => (
             title(),
-            "See the warnings of the run and what its last iteration did.",
+            vec!["See the warnings of the run and what its last iteration did.".to_owned()],
         ),
     };
-    let code = report.exit_code.to_string();
+    let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
     RunTrouble {
         subject: subject(report),
         at: None,
-        diagnosis: Cow::Owned(diagnosis(
-            report,
-            cause,
-            &message,
-            ("exit.code", &code),
-            &[step],
-        )),
+        cause,
+        diagnosis: Cow::Owned(diagnosis(report, cause, &message, evidence, &steps)),
         message: Cow::Owned(message),
-        help: None,
         is_error: report.verdict != Verdict::PassedAfterRepair,
     }
+}
+
+/// What a green run owes its end to, in a line; none where nothing was changed.
+fn changes(report: &RunReport) -> Option<String> {
+    if report.verdict != Verdict::PassedAfterRepair {
+        return None;
+    }
+    let lasting = report.lasting_repairs();
+    let mut effective = lasting.iter().filter(|repair| !repair.ineffective);
+    let Some(first) = effective.next() else {
+        return view::by_hooks(report);
+    };
+    let told = format!("{} on {}: {}", first.id, first.target, first.explanation);
+    Some(match effective.count() {
+        0 => told,
+        more => format!("{told}; and {}", plural(more, "more repair")),
+    })
+}
+
+/// What to do about a green run that was not accepted.
+fn to_accept(report: &RunReport) -> Vec<String> {
+    let look = match report.unaccepted {
+        Some(Unaccepted::Strict) => {
+            "Look at what was not as planned; if it may stay, leave `--strict` out."
+        }
+        Some(Unaccepted::Contract) | None if report.repairs_written => {
+            "Look at what was changed: it stands in the plan now."
+        }
+        Some(Unaccepted::Contract) | None => {
+            "Look at what was changed; if it may stay, run it with `--accept-repairs`."
+        }
+    };
+    let mut steps = vec![look.to_owned()];
+    if view::has_repairs_to_apply(report) {
+        match view::apply_command(report) {
+            Some(apply) => steps.extend([
+                "Or take the repairs over into the plan's file.".to_owned(),
+                format!("$ {apply}"),
+            ]),
+            None => steps.push(view::NO_FILE.to_owned()),
+        }
+    }
+    steps
 }
 
 fn signal_of(report: &RunReport) -> &'static str {

@@ -275,10 +275,38 @@ steps:
 fn a_run_that_is_green_and_not_accepted_says_why_in_every_report() {
     let repaired = TWO.replace("id: b, tool: add", "id: b, tool: ad");
     let project = Project::with(&repaired);
-    run(&project, &[]).ends(4, "passed_after_repair");
+    let run = run(&project, &[]);
+    run.ends(4, "passed_after_repair");
     let told = told_alike(&project);
-    let told = one(&told, "unknown_tool");
-    assert_eq!(told["error_category"], "LOCATOR");
+    let told = one(&told, "repair_not_accepted");
+    let what = told["advice"]["what"].as_str().unwrap();
+    for part in ["--accept-repairs", "rename_tool on steps.b: called add"] {
+        assert!(what.contains(part), "{what}");
+    }
+    assert!(run.results["help_summary"].is_null());
+    assert_eq!(run.results["unaccepted"], "contract");
+    let agent = ended(&project, &["--format", "agent"]);
+    let agent: Value = serde_json::from_str(&agent.stdout).unwrap();
+    let plan = &agent["plans"][0];
+    assert_eq!(plan["problems"][0]["root_cause"], "repair_not_accepted");
+    let next = plan["next"][0].as_str().unwrap();
+    assert!(next.starts_with("$ jelly apply "), "{next}");
+}
+
+#[test]
+fn a_run_that_is_green_at_a_second_attempt_only_says_so_to_programs_too() {
+    let server = "{ command: jelly, args: [mock, --state, starts, --faulty-starts, \"1\", \
+                  --fault, \"stderr=Error: connect ECONNREFUSED 127.0.0.1:5432\", \
+                  --fault, exit] }";
+    let project = Project::with(&TWO.replace("{ command: jelly, args: [mock] }", server));
+    let ended = ended(&project, &["--strict", "--format", "agent"]);
+    assert_eq!(ended.code, Some(4), "{}{}", ended.stdout, ended.stderr);
+    let junit = project.read("reports/latest/junit.xml");
+    assert!(junit.contains("type=\"retry_not_accepted\""), "{junit}");
+    let agent: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let problems = agent["plans"][0]["problems"].as_array().unwrap();
+    assert_eq!(problems.len(), 1, "{agent:#}");
+    assert_eq!(problems[0]["root_cause"], "retry_not_accepted");
 }
 
 #[test]

@@ -219,10 +219,12 @@ fn of_plan(report: &RunReport, room: usize, terms: NoticeTerms<'_>) -> Vec<Notic
         });
     }
     if none && report.exit_code != 0 {
-        let text = report.help_summary.as_ref().map_or_else(
-            || format!("the run ended: {}", words::verdict(report.verdict)),
-            |help| help.title.clone(),
-        );
+        let ended = || format!("the run ended: {}", words::verdict(report.verdict));
+        let text = match (&report.help_summary, view::unaccepted(report)) {
+            (Some(help), _) => help.title.clone(),
+            (None, Some(why)) => format!("{}, exit code {}: {why}", ended(), report.exit_code),
+            (None, None) => ended(),
+        };
         told.push(about_plan(
             NoticeLevel::Error,
             report,

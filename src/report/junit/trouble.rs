@@ -7,7 +7,6 @@ use jelly_base::model::{
     Diagnosis, FailureReport, Label, RunReport, WireCheck, deciding, json_word,
 };
 use jelly_base::text::{one_line, plural, sanitize};
-use std::borrow::Cow;
 
 /// One failed attempt.
 pub(super) struct Trouble {
@@ -46,11 +45,8 @@ impl Trouble {
             &format!("{} ({verdict})", report.exit_code),
         );
         told_evidence(&mut text, diagnosis);
-        let steps = diagnosis.advice.fix.iter().map(|step| step.line());
-        let help = trouble.help.as_deref().map(Cow::Borrowed);
-        let steps = steps.filter(|_| help.is_none()).chain(help.clone());
-        for step in steps {
-            fact(&mut text, "help", &step);
+        for step in &diagnosis.advice.fix {
+            fact(&mut text, "help", &step.line());
         }
         Self {
             wrong_answer: false,
