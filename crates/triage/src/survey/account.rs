@@ -130,7 +130,7 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
     for consequence in consequences {
         failures.excuse(consequence.failure, consequence.is_retryable);
     }
-    let health = health(&reports, &clusters, &failures);
+    let health = health(&reports, &clusters);
     let retry = rerun::plan(&failures, &reports, &hints);
     let (exit_code, verdict) = exit(&reports, &failures, &health, terms.fail_on, terms.strict);
     let report = TriageReport {

@@ -1,23 +1,15 @@
 //! Whether a run says anything, in one sentence.
 
 use super::words;
-use foldhash::quality::RandomState;
-use jelly_base::model::{
-    Cluster, ErrorCategory, FailureStatus, Failures, Health, HealthState, ReportSummary, Side,
-};
+use jelly_base::model::{Cluster, ErrorCategory, Health, HealthState, ReportSummary, Side};
 use jelly_base::text::plural;
-use std::collections::HashMap;
 
 /// Fewer victims are no outage.
 const MANY: u64 = 3;
 
 /// The state of the whole run. `clusters` as [`super::clusters`] orders them.
 #[must_use]
-pub(super) fn health(
-    reports: &[ReportSummary],
-    clusters: &[Cluster],
-    failures: &Failures,
-) -> Health {
+pub(super) fn health(reports: &[ReportSummary], clusters: &[Cluster]) -> Health {
     let mut health = Health::default();
     for report in reports.iter().filter(|report| report.same_as.is_none()) {
         health.tests += report.tests;
@@ -47,7 +39,7 @@ pub(super) fn health(
             plural(health.failed, "failure"),
             cluster.title
         ),
-        None => counted(&health, clusters, failures),
+        None => counted(&health, clusters),
     };
     health.summary = match health.state {
         HealthState::Unreadable if health.tests == 0 => unreadable(&unread, reports.len()),
@@ -139,7 +131,7 @@ fn none_failed(health: &Health) -> String {
     }
 }
 
-fn counted(health: &Health, clusters: &[Cluster], failures: &Failures) -> String {
+fn counted(health: &Health, clusters: &[Cluster]) -> String {
     if health.failed == 0 {
         return none_failed(health);
     }
@@ -148,7 +140,7 @@ fn counted(health: &Health, clusters: &[Cluster], failures: &Failures) -> String
     if let [only] = causes.as_slice() {
         return format!("{who}: {}.", only.title.trim_end_matches('.'));
     }
-    let [code, test, unclear] = sides(failures);
+    let [code, test, unclear] = sides(&causes);
     let mut parts = Vec::new();
     let mut add = |n: u64, what: &str| {
         if n > 0 {
@@ -175,30 +167,16 @@ fn counted(health: &Health, clusters: &[Cluster], failures: &Failures) -> String
     }
 }
 
-/// Tests that still fail: of the code, of the tests or their environment, and
-/// undecided. One that fails for several reasons counts once, for the gravest.
-fn sides(failures: &Failures) -> [u64; 3] {
-    let mut tests: HashMap<(&str, u64, &str, &str), usize, RandomState> = HashMap::default();
-    for failure in failures.iter() {
-        if failure.status == FailureStatus::Flaky {
-            continue;
-        }
-        let side = match (failure.kind.side, failure.kind.ambiguous) {
+/// Of these causes: those of the code, of the tests or their environment, and the
+/// undecided ones.
+fn sides(causes: &[&Cluster]) -> [u64; 3] {
+    let mut counts = [0; 3];
+    for cause in causes {
+        let side = match (cause.side, cause.ambiguous) {
             (Side::Code, _) => 0,
             (Side::Test, false) => 1,
             (Side::Test, true) => 2,
         };
-        let test = (
-            failure.report,
-            failure.ordinal,
-            failure.classname,
-            failure.name,
-        );
-        let gravest = tests.entry(test).or_insert(side);
-        *gravest = side.min(*gravest);
-    }
-    let mut counts = [0; 3];
-    for side in tests.into_values() {
         counts[side] += 1;
     }
     counts
@@ -206,8 +184,8 @@ fn sides(failures: &Failures) -> [u64; 3] {
 
 #[cfg(test)]
 mod tests {
-    use super::{none_failed, who_failed};
-    use jelly_base::model::Health;
+    use super::{counted, none_failed, who_failed};
+    use jelly_base::model::{Advice, Cluster, Health, Side};
 
     fn health([passed, failed, flaky, skipped]: [u64; 4]) -> Health {
         Health {
@@ -250,6 +228,55 @@ mod tests {
         ] {
             assert_eq!(none_failed(&health(counts)), said);
         }
+    }
+
+    fn cluster(side: Side, ambiguous: bool, count: u64) -> Cluster {
+        Cluster {
+            fingerprint: String::new(),
+            also: Vec::new(),
+            count,
+            flaky: 0,
+            consequences: 0,
+            root_cause: String::new(),
+            error_category: None,
+            side,
+            ambiguous,
+            retryable: None,
+            subject: None,
+            title: String::new(),
+            example: String::new(),
+            evidence: None,
+            rule: String::new(),
+            at: None,
+            advice: Advice::default().into(),
+            victims: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_is_told_of_the_reasons_adds_up_to_them() {
+        let clusters = [
+            cluster(Side::Test, false, 2),
+            cluster(Side::Test, true, 2),
+            cluster(Side::Code, false, 1),
+            cluster(Side::Test, false, 1),
+        ];
+        assert_eq!(
+            counted(&health([1, 6, 0, 2]), &clusters),
+            "6 of 7 tests failed, for 4 reasons: 1 in the code under test, 2 in the tests or their \
+             environment and 1 undecided."
+        );
+        // One test that failed in two ways.
+        assert_eq!(
+            counted(&health([0, 1, 0, 0]), &clusters[2..]),
+            "1 of 1 test failed, and the report gives 2 reasons: 1 in the code under test and 1 in \
+             the tests or their environment."
+        );
+        let of_tests = [clusters[0].clone(), clusters[3].clone()];
+        assert_eq!(
+            counted(&health([0, 3, 0, 0]), &of_tests),
+            "3 of 3 tests failed, for 2 reasons, all in the tests or their environment."
+        );
     }
 
     #[test]
