@@ -251,6 +251,7 @@ impl Invalid {
             evidence: at.clone().unwrap_or_default(),
             at,
             root_cause: Some(RunCause::InvalidPlan),
+            fingerprint: None,
             what,
             tried: Vec::new(),
             next,

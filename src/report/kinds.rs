@@ -6,7 +6,7 @@
 
 use jelly_base::model::{
     ActionKind, CauseKey, FailureReport, HelpProblem, HelpSummary, RepairReport, RunReport,
-    is_unexplained,
+    is_unexplained, problems_by_cause,
 };
 use jelly_base::text::without_numbers;
 use std::collections::BTreeSet;
@@ -63,30 +63,22 @@ pub(super) fn repair_kinds<'r, F: Copy + PartialEq>(
     kinds
 }
 
-/// Problems to which the same words apply: what differs in a value only is told
-/// once.
+/// Problems of one cause: what helps with the first helps with each.
 pub(super) struct HelpKind<'r> {
     pub(super) first: &'r HelpProblem,
     pub(super) also: Vec<&'r HelpProblem>,
 }
 
-/// The problems of a summary, those of one server and of the same words
-/// together.
-pub(super) fn help_kinds(help: &HelpSummary) -> Vec<HelpKind<'_>> {
-    let mut kinds: Vec<HelpKind<'_>> = Vec::new();
-    for problem in &help.problems {
-        let same = |kind: &&mut HelpKind<'_>| {
-            (&kind.first.server, &kind.first.what) == (&problem.server, &problem.what)
-        };
-        match kinds.iter_mut().find(same) {
-            Some(kind) => kind.also.push(problem),
-            None => kinds.push(HelpKind {
-                first: problem,
-                also: Vec::new(),
-            }),
-        }
-    }
-    kinds
+/// The problems of a run's summary, those of one cause together.
+pub(super) fn help_kinds<'r>(report: &RunReport, help: &'r HelpSummary) -> Vec<HelpKind<'r>> {
+    let causes = problems_by_cause(&help.problems, &report.iterations).into_iter();
+    let kinds = causes.filter_map(|places| {
+        let mut problems = places.into_iter().map(|at| &help.problems[at]);
+        let first = problems.next()?;
+        let also = problems.collect();
+        Some(HelpKind { first, also })
+    });
+    kinds.collect()
 }
 
 /// By what the runs of several plans are compared: what failed in each
@@ -95,8 +87,8 @@ pub(super) fn help_kinds(help: &HelpSummary) -> Vec<HelpKind<'_>> {
 pub struct RunEnd {
     exit_code: u8,
     iterations: Vec<(ActionKind, BTreeSet<Sighted>)>,
-    /// Server and words, as in [`help_kinds`]: what one run says stands for
-    /// another only where it says the same.
+    /// Server and words: what one run says stands for another only where it says
+    /// the same.
     problems: BTreeSet<(Option<String>, String)>,
 }
 

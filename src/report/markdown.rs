@@ -142,12 +142,12 @@ fn help_summary(help: &HelpSummary) -> String {
 
 /// Problems that are told where the report with all of them is elsewhere.
 const PROBLEMS: usize = 10;
-/// Steps that are named of those to which the same words apply.
+/// Steps that are named of those with the same cause.
 const ALSO: usize = 10;
 
-/// The same in short: the same words once, and of many problems the first.
-pub(super) fn help_in_short(help: &HelpSummary) -> String {
-    let kinds = help_kinds(help);
+/// The same in short: each cause once, and of many the first.
+pub(super) fn help_in_short(report: &RunReport, help: &HelpSummary) -> String {
+    let kinds = help_kinds(report, help);
     let shown = &kinds[..kinds.len().min(PROBLEMS)];
     let mut out = help_md(help, shown);
     if kinds.len() > shown.len() {

@@ -398,6 +398,7 @@ pub(super) fn code_failure() -> RunReport {
             step: Some("read".into()),
             at: Some("plans/filesystem.yaml:21:15".into()),
             root_cause: None,
+            fingerprint: None,
             what: "$.content[0].text is \"HELLO\", and the plan expects \"hello\". The step never passed, so either the server is wrong, or the plan is.".into(),
             evidence: "the same answer twice, on fresh servers".into(),
             tried: vec!["confirmed in iteration 2".into()],

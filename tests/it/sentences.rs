@@ -79,6 +79,45 @@ fn how_often_a_mismatch_came_is_counted() {
 }
 
 #[test]
+fn different_mismatches_of_one_tool_are_told_one_by_one() {
+    let step = |id: &str, expect: &str| {
+        format!("  - {{ id: {id}, tool: echo, args: {{ message: x }}, expect: {{ {expect} }} }}\n")
+    };
+    let steps = [
+        step("b", "error: {}"),
+        step("c", "is_error: true"),
+        step("d", "text: { length: 5 }"),
+        step("e", "text: { equals: yy }"),
+        step("f", "text: { equals: yz }"),
+    ];
+    let run = Project::with(&plan(MOCK, &format!("steps:\n{}", steps.concat()))).run(&[]);
+    run.ends(1, "code_failure");
+    assert_eq!(problems(&run).len(), 5, "{}", run.help());
+    let (_, help) = run.stdout.split_once("\nhelp: ").unwrap();
+    assert!(!help.contains("also in"), "{help}");
+    for problem in problems(&run) {
+        let at = problem["at"].as_str().unwrap();
+        assert!(help.contains(at), "{at} in {help}");
+    }
+}
+
+#[test]
+fn many_mismatches_that_differ_in_numbers_are_one_kind() {
+    let step = |n: usize| {
+        format!(
+            "  - {{ id: s{n}, tool: echo, args: {{ message: v{n} }}, \
+             expect: {{ text: {{ equals: ready }} }} }}\n"
+        )
+    };
+    let steps: String = (0..12).map(step).collect();
+    let run = Project::with(&plan(MOCK, &format!("steps:\n{steps}"))).run(&[]);
+    run.ends(1, "code_failure");
+    let (_, help) = run.stdout.split_once("\nhelp: ").unwrap();
+    assert_eq!(help.matches("also in:").count(), 1, "{help}");
+    assert!(help.contains("and 6 more"), "{help}");
+}
+
+#[test]
 fn a_mismatch_that_comes_differently_is_not_said_to_have_come_once() {
     let steps = "steps:\n  - { id: a, tool: counter, expect: { text: { equals: x } } }\n";
     let server = "s: { command: jelly, args: [mock, --persist, --state, starts] }";

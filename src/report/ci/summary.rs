@@ -67,7 +67,7 @@ fn summary(report: &RunReport, max: usize) -> String {
         out.push_str(&causes(report, last));
     }
     if let Some(help) = &report.help_summary {
-        out.push_str(&help_in_short(help));
+        out.push_str(&help_in_short(report, help));
     }
     if let Some(diff) = &report.repair_diff {
         out.push_str(&format!(

@@ -27,7 +27,7 @@ pub(super) fn one(paint: &TerminalPaint, report: &RunReport, quiet: bool) -> Str
     }
     out.push_str(&where_it_lies(paint, report, ""));
     if let Some(help) = &report.help_summary {
-        out.push_str(&help_text(paint, help));
+        out.push_str(&help_text(paint, report, help));
     }
     out
 }
@@ -109,7 +109,7 @@ pub(super) fn several(paint: &TerminalPaint, results: &Results<'_>, quiet: bool)
                 let text = first_names(plans, also.len(), ALSO);
                 out.push_str(&paint.hanging("the same in: ", Tone::Strong, &text, 4));
             }
-            out.push_str(&help_text(paint, help));
+            out.push_str(&help_text(paint, first, help));
         }
     }
     out
@@ -304,13 +304,13 @@ fn repaired(paint: &TerminalPaint, report: &RunReport) -> String {
 
 /// Problems that are told; the others are counted.
 const PROBLEMS: usize = 10;
-/// Steps that are named of those to which the same words apply.
+/// Steps that are named of those with the same cause.
 const ALSO: usize = 5;
 
-fn help_text(paint: &TerminalPaint, help: &HelpSummary) -> String {
+fn help_text(paint: &TerminalPaint, report: &RunReport, help: &HelpSummary) -> String {
     let mut out = String::from("\n");
     out.push_str(&paint.hanging("help: ", Tone::Bad, &name(&help.title), 6));
-    let kinds = help_kinds(help);
+    let kinds = help_kinds(report, help);
     // The last lines are commands, so what is not told stands before them.
     if let Some(more) = kinds.len().checked_sub(PROBLEMS).filter(|more| *more > 0) {
         let more = format!("{PROBLEMS} kinds of them here, {more} more in the report");

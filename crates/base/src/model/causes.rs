@@ -1,9 +1,10 @@
 //! Failures of a run → causes: one count, wherever a run is told.
 //!
-//! Main functions: [`by_cause`], [`reported_by_cause`].
+//! Main functions: [`by_cause`], [`problems_by_cause`], [`reported_by_cause`].
 
 use super::{
-    Diagnosis, ErrorCategory, FailureReport, FailureView, IterationReport, Outage, Side, outage,
+    Diagnosis, ErrorCategory, FailureReport, FailureView, HelpProblem, IterationReport, Outage,
+    Side, outage,
 };
 use crate::text::{address, without_numbers};
 use std::collections::HashMap;
@@ -111,6 +112,44 @@ impl IterationReport {
         let plan = "";
         by_cause(self.failures.iter().map(|failure| (plan, failure)))
     }
+}
+
+/// By what a problem of a help summary names its failure: server, step and fingerprint.
+type Named<'f> = (Option<&'f str>, Option<&'f str>, &'f str);
+
+/// The problems of a run's help summary → places of those of one cause, rising, in the
+/// order of their first. None is empty; what no failure says stands alone.
+#[must_use]
+pub fn problems_by_cause(
+    problems: &[HelpProblem],
+    iterations: &[IterationReport],
+) -> Vec<Vec<usize>> {
+    // Of each failure the last iteration that saw it, and which of its causes it has.
+    let mut causes: HashMap<Named<'_>, (usize, usize)> = HashMap::new();
+    for (index, iteration) in iterations.iter().enumerate() {
+        for (cause, places) in iteration.causes().into_iter().enumerate() {
+            for failure in places.into_iter().map(|at| &iteration.failures[at]) {
+                let server = failure.server.as_deref();
+                let named = (server, failure.step.as_deref(), &*failure.diagnosis.fingerprint);
+                causes.insert(named, (index, cause));
+            }
+        }
+    }
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    let mut known: HashMap<(usize, usize), usize> = HashMap::new();
+    for (at, problem) in problems.iter().enumerate() {
+        let named = problem.fingerprint.as_deref().map(|fingerprint| {
+            let server = problem.server.as_deref();
+            (server, problem.step.as_deref(), fingerprint)
+        });
+        let cause = named.and_then(|named| causes.get(&named).copied());
+        let home = cause.map_or(found.len(), |cause| *known.entry(cause).or_insert(found.len()));
+        match found.get_mut(home) {
+            Some(together) => together.push(at),
+            None => found.push(vec![at]),
+        }
+    }
+    found
 }
 
 /// The same of failures of runs that a report tells of, those at these places among the
@@ -240,8 +279,8 @@ fn join_alike(failures: &[Told<'_>], causes: &mut Vec<Vec<usize>>) {
 
 #[cfg(test)]
 mod tests {
-    use super::by_cause;
-    use crate::model::{Evidence, FailureReport, Side};
+    use super::{by_cause, problems_by_cause};
+    use crate::model::{Evidence, FailureReport, HelpProblem, IterationReport, Side};
 
     fn failure(server: &str, fingerprint: &str, message: &str) -> FailureReport {
         let mut failure = FailureReport {
@@ -273,6 +312,38 @@ mod tests {
             .map(|server| failure(server, server, "no item1"))
             .into();
         assert_eq!(causes(&at_others).len(), 3);
+    }
+
+    #[test]
+    fn problems_are_one_where_their_failures_are() {
+        let told = [
+            ("a", "x", "got \"left\""),
+            ("b", "y", "got \"right\""),
+            ("c", "1", "got 1"),
+            ("d", "2", "got 2"),
+            ("e", "3", "got 3"),
+        ];
+        let failures = told.map(|(step, fingerprint, message)| FailureReport {
+            step: Some(step.to_owned()),
+            ..failure("m", fingerprint, message)
+        });
+        let mut problems: Vec<HelpProblem> = failures
+            .iter()
+            .map(|failure| HelpProblem {
+                server: failure.server.clone(),
+                step: failure.step.clone(),
+                fingerprint: Some(failure.diagnosis.fingerprint.clone()),
+                what: "The answer of `echo` is not what the plan expects".to_owned(),
+                ..HelpProblem::default()
+            })
+            .collect();
+        problems.extend([HelpProblem::default(), HelpProblem::default()]);
+        let iteration = IterationReport {
+            failures: failures.into(),
+            ..IterationReport::default()
+        };
+        let causes = problems_by_cause(&problems, &[iteration]);
+        assert_eq!(causes, [vec![0], vec![1], vec![2, 3, 4], vec![5], vec![6]]);
     }
 
     #[test]

@@ -46,7 +46,9 @@ pub use crate::mcp::Era;
 pub use budget::{Budgets, Spent, Track};
 pub use call::CallReport;
 pub use call_summary::{CallSummary, RunCluster};
-pub use causes::{CauseKey, by_cause, compares, is_unexplained, reported_by_cause};
+pub use causes::{
+    CauseKey, by_cause, compares, is_unexplained, problems_by_cause, reported_by_cause,
+};
 pub use coverage::{Coverage, CoverageItem, CoverageKind, CoverageTotal};
 pub use diagnosis::{
     Advice, Diagnosis, ErrorCategory, Evidence, Repeated, SharedAdvice, Side, Standing, Suspect,

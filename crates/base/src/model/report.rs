@@ -372,6 +372,9 @@ pub struct HelpProblem {
     /// failure says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root_cause: Option<RunCause>,
+    /// Of the diagnosis of the failure that it is about; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
     /// What is wrong.
     pub what: String,
     /// Exit status and the telling line, or that there is none.

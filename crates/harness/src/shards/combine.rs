@@ -423,6 +423,7 @@ fn not_run_again(report: &RunReport) -> Option<HelpSummary> {
             step: Some(step.to_owned()),
             at: None,
             root_cause: Some(RunCause::NotRunAgain),
+            fingerprint: None,
             what: format!("`{step}` failed in an earlier attempt, and the last one did not run it"),
             evidence: "no run of it since then".to_owned(),
             tried: Vec::new(),

@@ -63,6 +63,7 @@ pub(super) fn problem(
         step: case.failure.step.clone(),
         at: case.failure.at.clone(),
         root_cause: None,
+        fingerprint: Some(case.failure.diagnosis.fingerprint.clone()),
         evidence: evidence(case, &what, context),
         what,
         tried: tried(case, lookup, context),
