@@ -12,7 +12,7 @@ use super::undo::Undo;
 use super::verdict::{Course, Taint};
 use jelly_base::model::{
     Because, FailureReport, HelpProblem, HelpSummary, IterationReport, RunCause, Section, Side,
-    Standing, StepReport, StepState,
+    Standing, StepReport, StepState, problems_by_cause,
 };
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{first_names, human_duration, plural, shell_path};
@@ -85,7 +85,7 @@ pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>)
     let mut problems = Vec::new();
     let of_taint = context.course.tainted;
     problems.extend(of_taint.map(|taint| tainted(taint, iterations, context)));
-    let mut to_blame = Blamed::Nobody;
+    let mut blamed = Vec::new();
     let mut doubtful = Vec::new();
     let deadline = context.course.out_of_time;
     let mut late: Vec<&StepReport> = Vec::new();
@@ -96,11 +96,11 @@ pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>)
         // Where not all are shown, those that decide the exit code are.
         cases.sort_by_key(|case| Blamed::of(case) == Blamed::Nobody);
         for case in cases {
-            to_blame = to_blame.max(Blamed::of(&case));
-            let is_known = case.failure.known.is_some();
-            if !is_known && case.failure.diagnosis.standing == Some(Standing::NeverPassed) {
+            let whose = Blamed::of(&case);
+            if whose == Blamed::CodeOrPlan {
                 doubtful.extend(sightings.of(&case));
             }
+            blamed.push(whose);
             problems.push(problem(&case, &lookup, context));
         }
         let is_late = |step: &StepReport| step.because == Some(Because::Deadline);
@@ -118,8 +118,9 @@ pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>)
     for problem in &mut problems {
         redact(problem, context.redactor);
     }
+    let kinds = problems_by_cause(&problems, iterations).len();
     HelpSummary {
-        title: title(&problems, to_blame, &doubtful, context),
+        title: title((problems.len(), kinds), &blamed, &doubtful, context),
         problems,
     }
 }
@@ -150,33 +151,52 @@ impl Blamed {
     }
 }
 
-/// `doubtful` holds how often each mismatch was seen that never passed.
+/// How many problems there are, and of how many kinds; `blamed` says it of those that
+/// a failure tells, and `doubtful` holds how often each mismatch was seen that never
+/// passed.
 fn title(
-    problems: &[HelpProblem],
-    blamed: Blamed,
+    (count, kinds): (usize, usize),
+    blamed: &[Blamed],
     doubtful: &[u32],
     context: &HelpContext<'_>,
 ) -> String {
     let name = &context.plan.name;
-    let count = u64::try_from(problems.len()).unwrap_or(u64::MAX);
-    let problems = plural(count, "problem");
-    match blamed {
+    let mut problems = plural(count, "problem");
+    match kinds {
+        all if all == count => {}
+        1 => problems.push_str(" of one kind"),
+        kinds => problems.push_str(&format!(" of {kinds} kinds")),
+    }
+    let gravest = blamed.iter().copied().max().unwrap_or(Blamed::Nobody);
+    let gravest_ones = blamed.iter().filter(|whose| **whose == gravest).count();
+    let among = among(gravest_ones, count);
+    match gravest {
         Blamed::Code if count == 1 => format!("{name} failed, and the code under test is why"),
         Blamed::Code => {
             format!("{name} failed: {problems}, and the code under test is behind at least one")
         }
         Blamed::CodeThatPassed => format!(
-            "{name} failed: {problems}; what passed before does not pass any more, and the code \
-             under test is why, unless data, clock or a service that it works with changed"
+            "{name} failed: {problems}; {among}what passed before does not pass any more, and the \
+             code under test is why, unless data, clock or a service that it works with changed"
         ),
         Blamed::CodeOrPlan => {
             let often = often(doubtful);
             format!(
-                "{name} failed: {problems}; the same mismatch came {often}, so either the server \
-                 is wrong, or the plan expects the wrong value"
+                "{name} failed: {problems}; {among}the same mismatch came {often}, so either the \
+                 server is wrong, or the plan expects the wrong value"
             )
         }
         Blamed::Nobody => format!("{name} needs your help with {problems}"),
+    }
+}
+
+/// Of how many of so many problems the rest of a sentence is true.
+fn among(some: usize, all: usize) -> String {
+    match (some, all) {
+        (_, 1) => String::new(),
+        (some, all) if some == all => "in each of them ".to_owned(),
+        (1, _) => "in one of them ".to_owned(),
+        (some, _) => format!("in each of {some} of them "),
     }
 }
 
