@@ -108,9 +108,27 @@ fn suites_of(report: &RunReport) -> Vec<Suite<'_>> {
             earlier: earlier.iter().map(FailuresByStep::of).collect(),
             steps: last.steps.iter().map(|step| step.id.as_str()).collect(),
         };
-        for name in server_names(last) {
-            let server = last.servers.iter().find(|server| server.name == name);
-            let cases = cases_of(&name, server, last, &seen);
+        let of_servers: Vec<(String, Option<&ServerReport>, Vec<Case<'_>>)> = server_names(last)
+            .into_iter()
+            .map(|name| {
+                let server = last.servers.iter().find(|server| server.name == name);
+                let cases = cases_of(&name, server, last, &seen);
+                (name, server, cases)
+            })
+            .collect();
+        let red: HashSet<String> = of_servers
+            .iter()
+            .filter(|(_, _, cases)| cases.iter().any(Case::is_red))
+            .map(|(name, _, _)| name.clone())
+            .collect();
+        for (name, server, mut cases) in of_servers {
+            if !red.contains(&name)
+                && let Some(because) = held_back(&name, last)
+                && let Some(case) = because_case(&name, because, last, &red)
+            {
+                cases.insert(0, case);
+            }
+            number_namesakes(&mut cases);
             if !cases.is_empty() {
                 let name = format!("{}.{}", attribute(&report.plan.name), attribute(&name));
                 suites.push(Suite::new(report, server, name, cases));
@@ -232,12 +250,6 @@ fn cases_of<'r>(
             ServerState::Ready | ServerState::NotStarted | ServerState::Refused => {}
         }
     }
-    if !cases.iter().any(|case| case.is_red())
-        && let Some(because) = held_back(name, last)
-    {
-        cases.insert(0, because_case(name, because, last));
-    }
-    number_namesakes(&mut cases);
     cases
 }
 
@@ -247,7 +259,8 @@ fn server_trouble(server: &ServerReport, what: &str) -> Case<'static> {
         .as_ref()
         .map_or_else(|| "no exit status".to_owned(), words::exit);
     let state = words::spaced(&server.state);
-    let mut trouble = Trouble::of_jelly("unknown", format!("the server {state}: {exit}"));
+    let noun = if server.is_service { "service" } else { "server" };
+    let mut trouble = Trouble::of_jelly("unknown", format!("the {noun} {state}: {exit}"));
     trouble.stderr.clone_from(&server.stderr_tail);
     Case::failed(format!("({what} {})", server.name), trouble)
 }
@@ -264,13 +277,15 @@ fn held_back<'r>(server: &str, last: &'r IterationReport) -> Option<Option<&'r B
         .map(|step| step.because.as_ref())
 }
 
-/// The error that a suite needs whose steps are held back by something that
-/// stands in another suite.
+/// The error that a suite needs whose steps are held back by something that no
+/// other suite tells: one cause is one error. `red` holds the servers whose suites
+/// have one.
 fn because_case<'r>(
     server: &str,
     because: Option<&Because>,
     last: &'r IterationReport,
-) -> Case<'r> {
+    red: &HashSet<String>,
+) -> Option<Case<'r>> {
     let (name, cause) = match because {
         Some(Because::Server(other)) => {
             let cause = last
@@ -296,14 +311,24 @@ fn because_case<'r>(
         )
         | None => (format!("(server {server})"), None),
     };
+    let is_told = cause.is_some_and(|failure| match (&failure.server, &failure.step) {
+        _ if failure.known.is_some() => false,
+        (Some(home), _) => red.contains(home),
+        // That of the run as a whole.
+        (None, None) => true,
+        (None, Some(_)) => false,
+    });
+    if is_told {
+        return None;
+    }
     let why = because.map_or_else(|| "its steps could not run".to_owned(), words::because);
     let trouble = cause
         .and_then(|failure| Trouble::of(&[failure]))
         .unwrap_or_else(|| Trouble::of_jelly("blocked", why));
-    match cause {
+    Some(match cause {
         Some(failure) => Case::of_failure(name, failure, trouble),
         None => Case::failed(name, trouble),
-    }
+    })
 }
 
 /// The case of a step, and the error that stands beside it.

@@ -154,6 +154,9 @@ fn a_service_that_does_not_get_ready_is_named_with_what_it_said() {
             );
             assert!(run.junit.contains("no disk"), "{}", run.junit);
         }
+        // One cause is one error, in its own suite.
+        assert_eq!(run.junit.matches("<error ").count(), 1, "{}", run.junit);
+        assert!(run.junit.contains("errors=\"1\""), "{}", run.junit);
     }
 }
 
