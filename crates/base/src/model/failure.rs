@@ -307,6 +307,9 @@ pub struct Failure {
     /// Id of the step in the plan; absent when the server itself failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
+    /// The server is one of the plan's `services`, and no MCP server.
+    #[serde(rename = "service", skip_serializing_if = "std::ops::Not::not")]
+    pub is_service: bool,
 
     /// As in `stdio` or `http`.
     #[serde(skip_serializing_if = "Option::is_none")]

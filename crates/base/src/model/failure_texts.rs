@@ -61,6 +61,7 @@ impl Failure {
             after_restart: _,
             after_service_died: _,
             refused_question: _,
+            is_service: _,
             message,
             message_from,
             elapsed_ms: _,

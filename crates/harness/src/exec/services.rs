@@ -85,7 +85,8 @@ impl ServiceTask {
         report
     }
 
-    fn fails(&self, failure: Failure) {
+    fn fails(&self, mut failure: Failure) {
+        failure.is_service = true;
         let server = failure.server.clone().unwrap_or_default();
         let message = failure.message.as_deref().unwrap_or_default();
         (self.settings.events)(Event::ServerFailed {

@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 
 /// What any rule may name; the named groups of its own patterns come on top.
 const KNOWN: WordList = WordList(
-    "server step go_test tool asked takes has_it method argv0 on_path relative absolute \
-     program_file fetched_by command cwd url timeout exit evidence plan message path place \
-     subject name candidates candidate expected actual reason status test folder spot invalid \
-     origin source install python python_package schema pointer location asks proxy \
-     proxy_variable stderr logged as_it_is pin own_pin matrix_pin at answer lock",
+    "server the_server The_server step go_test tool asked takes has_it method argv0 on_path \
+     relative absolute program_file fetched_by command cwd url timeout exit evidence plan \
+     message path place subject name candidates candidate expected actual reason status test \
+     folder spot invalid origin source install python python_package schema pointer location \
+     asks proxy proxy_variable stderr logged as_it_is pin own_pin matrix_pin at answer lock",
 );
 
 /// Stands between the words for one audience and those for the other.
@@ -281,6 +281,11 @@ pub(super) fn values(f: &Failure) -> Values {
         }
     };
     set("server", f.server.clone());
+    // What is no MCP server is not called one.
+    let service = f.server.as_ref().filter(|_| f.is_service);
+    for (name, article) in [("the_server", "the"), ("The_server", "The")] {
+        set(name, service.map(|service| format!("{article} service `{service}`")));
+    }
     set("step", f.step.clone());
     set("argv0", f.argv.first().cloned());
     let is_python = |program: &&String| {
