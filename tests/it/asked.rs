@@ -159,7 +159,7 @@ fn what_has_no_answer_is_refused_and_noted() {
     args: { words: [one] }
     expect: { text: { equals: hi } }
 ");
-    run.ends(1, "code_failure");
+    run.ends(3, "needs_user_help");
     assert_eq!(run.last().state("ask"), "passed");
     let notes = run.last().server("s")["notes"].to_string();
     for step in ["ask", "fails"] {
