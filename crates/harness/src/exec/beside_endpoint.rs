@@ -5,6 +5,7 @@
 //! opened: what stands there may tell how to get one.
 
 use super::bound::copied;
+use super::failed_reply::FailedReply;
 use super::judge::{Findings, Judge, Mismatch};
 use super::launch::issue_of;
 use super::life::Running;
@@ -15,14 +16,14 @@ use super::server_lane::ServerLane;
 use super::step_end::{Aftermath, StepEnd, at_step};
 use super::unasked::failed_by;
 use jelly_base::model::{
-    AssertionTarget, Event, Exit, Failure, Outcome, Phase, RequestFacts, ServerReport, ServerState,
+    AssertionTarget, Event, Exit, Failure, Phase, RequestFacts, ServerReport, ServerState,
     StepState, ToolResult, Wanted,
 };
+use jelly_base::text::read_json;
 use jelly_base::text::redact::holds_secret;
-use jelly_base::text::{human_duration, read_json};
 use jelly_plan::{HttpCall, Predicate, Request, Step, Template, Unresolved, Until};
 use jelly_process::ExitWatch;
-use jelly_wire::{Endpoint, HttpEnd, PlainAnswer, PlainHttp, PlainRequest, Reach, describe_exit};
+use jelly_wire::{Endpoint, HttpEnd, PlainAnswer, PlainHttp, PlainRequest, Reach};
 use serde_json::Value;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
@@ -170,6 +171,10 @@ impl ServerLane {
             Came::Answer(_) | Came::Lost(_) | Came::TimedOut => Aftermath::Alive,
             Came::Exited(_) => Aftermath::Died,
         };
+        let failed = FailedReply {
+            shown: shown(&request),
+            facts: at_step(step, Phase::Call, ""),
+        };
         let failures = match came {
             Came::Answer(answer) => match self.answered(judged, &request, &answer, took) {
                 Ok(failures) => failures,
@@ -177,33 +182,10 @@ impl ServerLane {
             },
             Came::Lost(end) => vec![lost(step, &request, *end)],
             Came::TimedOut => vec![Failure {
-                outcome: Some(Outcome::Timeout),
-                timeout_s: Some(limit.as_secs_f64()),
                 process_alive: self.server.command().map(|_| true),
-                ..at_step(
-                    step,
-                    Phase::Call,
-                    format!(
-                        "{} was not answered within {}",
-                        shown(&request),
-                        human_duration(limit)
-                    ),
-                )
+                ..failed.timed_out(limit, "")
             }],
-            Came::Exited(exit) => vec![Failure {
-                outcome: Some(Outcome::Eof),
-                process_alive: Some(false),
-                exit: Some(exit.clone()),
-                ..at_step(
-                    step,
-                    Phase::Call,
-                    format!(
-                        "the server exited {} during {}",
-                        describe_exit(&exit),
-                        shown(&request)
-                    ),
-                )
-            }],
+            Came::Exited(exit) => vec![failed.exited(exit)],
         };
         let mut executed = StepEnd::executed(step, failures, took);
         if let (PollEnd::StillChanging, Some((_, until))) = (end, &waiting) {

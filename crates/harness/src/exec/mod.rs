@@ -17,6 +17,7 @@ mod clean;
 mod covered;
 mod covered_lists;
 mod declared;
+mod failed_reply;
 mod issue;
 mod judge;
 mod kept_stderr;

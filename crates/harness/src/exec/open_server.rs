@@ -7,16 +7,16 @@ use super::bound::copied;
 use super::checkup::{facts, preflight};
 use super::clean::Cleaner;
 use super::declared::{Declared, is_error, text_of};
+use super::failed_reply::FailedReply;
 use super::launch::ServerFacts;
 use super::output::{Breach, breach, malformed};
 use jelly_base::mcp::ListKind;
 use jelly_base::model::{
     Assertion, AssertionTarget, Failure, Inventory, Outcome, Phase, RequestFacts, ToolResult,
 };
-use jelly_base::text::human_duration;
 use jelly_base::text::redact::Redactor;
 use jelly_plan::Request;
-use jelly_wire::{self as wire, Launch, Reply, ReplyOutcome, Session, describe_exit};
+use jelly_wire::{self as wire, Launch, Reply, ReplyOutcome, Session};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -135,14 +135,8 @@ impl OpenServer {
             _ => 0,
         };
         let shown = format!("tools/call `{tool}`");
-        let ended = no_answer(
-            &self.session,
-            &self.facts,
-            (Phase::Call, &shown),
-            reply,
-            limit,
-        );
-        let (result, failure) = match ended {
+        let failed = failed(&self.session, &self.facts, Phase::Call, &shown);
+        let (result, failure) = match no_answer(&self.session, failed, reply, limit) {
             Ok(result) => {
                 let failure = self.judge(&shown, tool, &result, output_schema);
                 (Some(result), failure)
@@ -179,35 +173,23 @@ impl OpenServer {
         result: &Value,
         output_schema: Option<&Value>,
     ) -> Option<Box<Failure>> {
-        let alive = self.session.has_process().then_some(true);
-        let failure = |message: String| Failure {
-            process_alive: alive,
-            ..self.facts.failure(Phase::Call, message)
-        };
+        let failed = failed(&self.session, &self.facts, Phase::Call, shown);
         if let Some(why) = malformed(&Request::Tool(tool.to_owned()), result) {
             return Some(Box::new(Failure {
                 outcome: Some(Outcome::Ok),
-                protocol_breach: Some(why.clone()),
-                ..failure(format!("the server {why}, in answer to {shown}"))
+                ..failed.broken(why)
             }));
         }
         if is_error(result) {
             let quoted = self.cleaner.quote(&text_of(result));
-            let message = match quoted.is_empty() {
-                true => "the tool answered with isError: true and no text".to_owned(),
-                false => format!("the tool answered with an error: {quoted}"),
+            let own = ToolResult {
+                is_error: true,
+                text: text_of(result),
+                structured_content: result
+                    .get("structuredContent")
+                    .map(|own| copied(own, &self.cleaner)),
             };
-            return Some(Box::new(Failure {
-                outcome: Some(Outcome::Result),
-                tool_result: Some(ToolResult {
-                    is_error: true,
-                    text: text_of(result),
-                    structured_content: result
-                        .get("structuredContent")
-                        .map(|own| copied(own, &self.cleaner)),
-                }),
-                ..failure(message)
-            }));
+            return Some(Box::new(failed.tool_error(own, &quoted)));
         }
         let declared = Declared::new(output_schema?.clone());
         // The ladder takes the liberty too, where a plan does not say no.
@@ -239,7 +221,7 @@ impl OpenServer {
                 absent,
                 ..Assertion::default()
             }),
-            ..failure(message)
+            ..failed.told(message)
         }))
     }
 }
@@ -291,7 +273,8 @@ pub(super) async fn list(
     }
     let method = kind.method();
     let reply = session.list(kind, Value::Null, limit).await;
-    match no_answer(session, facts, (Phase::List, method), reply, limit) {
+    let failed = failed(session, facts, Phase::List, method);
+    match no_answer(session, failed, reply, limit) {
         Ok(mut result) => Ok(match result.get_mut(kind.key()).map(Value::take) {
             Some(Value::Array(items)) => Some(items),
             Some(_) | None => None,
@@ -311,92 +294,47 @@ pub(super) async fn list(
     }
 }
 
+/// What a failure of a request says whatever came of it.
+fn failed(session: &Session, facts: &ServerFacts, phase: Phase, shown: &str) -> FailedReply {
+    FailedReply {
+        shown: shown.to_owned(),
+        facts: Failure {
+            process_alive: session.has_process().then_some(true),
+            ..facts.failure(phase, "")
+        },
+    }
+}
+
 /// The result, or what came in its place as a failure.
 fn no_answer(
     session: &Session,
-    facts: &ServerFacts,
-    (phase, shown): (Phase, &str),
+    failed: FailedReply,
     reply: Reply,
     limit: Duration,
 ) -> Result<Value, Box<Failure>> {
-    let alive = session.has_process().then_some(true);
-    let failed = |message: String| Failure {
-        process_alive: alive,
-        ..facts.failure(phase, message)
-    };
     let failure = match reply.outcome {
         ReplyOutcome::Answered(result) => return Ok(result),
         ReplyOutcome::RpcError(error) => {
-            let code = error
-                .code
-                .map_or_else(|| "without a code".to_owned(), |code| code.to_string());
             let cut = error.message.floor_char_boundary(400);
-            let message = format!(
-                "{shown} returned JSON-RPC error {code}: {}",
-                &error.message[..cut]
-            );
-            Failure {
-                outcome: Some(Outcome::Error),
-                rpc_error: Some(error),
-                ..failed(message)
-            }
+            let head = error.message[..cut].to_owned();
+            failed.refused(error, &head)
         }
         ReplyOutcome::TimedOut(life) => Failure {
-            outcome: Some(Outcome::Timeout),
-            timeout_s: Some(limit.as_secs_f64()),
             showed_life: Some(life.any()),
             stderr: Some(session.stderr().tail()),
-            ..failed(format!(
-                "{shown} was not answered within {}",
-                human_duration(limit)
-            ))
+            ..failed.timed_out(limit, "")
         },
-        ReplyOutcome::Exited(exit) => {
-            let message = format!("the server exited {} during {shown}", describe_exit(&exit));
-            Failure {
-                outcome: Some(Outcome::Eof),
-                process_alive: Some(false),
-                exit: Some(exit),
-                stderr: Some(session.stderr().tail()),
-                ..failed(message)
-            }
-        }
-        ReplyOutcome::Broken(why) => {
-            let message = format!("the server {why}, in answer to {shown}");
-            Failure {
-                protocol_breach: Some(why),
-                ..failed(message)
-            }
-        }
-        // Nobody is there to answer it, which is no fault of the server's.
-        ReplyOutcome::Unanswered(why) => Failure {
-            phase: Some(Phase::Config),
-            ..failed(format!(
-                "the server {why}, in answer to {shown}: a plan answers it, by `answers`"
-            ))
+        ReplyOutcome::Exited(exit) => Failure {
+            stderr: Some(session.stderr().tail()),
+            ..failed.exited(exit)
         },
-        ReplyOutcome::Beyond(beyond) => Failure {
-            own_limit: Some(beyond.limit),
-            ..failed(format!(
-                "the server {}, in answer to {shown}: a limit of jelly's own, so that nothing can \
-                 be said of the answer",
-                beyond.text
-            ))
-        },
-        ReplyOutcome::Http(end) => {
-            let message = match &end.breach {
-                Some(breach) => format!("the server {breach}, in answer to {shown}"),
-                None => format!("{shown} {}", end.message),
-            };
-            Failure {
-                outcome: end.rpc_error.as_ref().map(|_| Outcome::Error),
-                http: Some(end.facts),
-                rpc_error: end.rpc_error,
-                protocol_breach: end.breach,
-                own_limit: end.own_limit,
-                ..failed(message)
-            }
+        ReplyOutcome::Broken(why) => failed.broken(why),
+        ReplyOutcome::Unanswered(why) => {
+            let hint = "a plan answers it, by `answers`";
+            failed.unanswered(&why, hint)
         }
+        ReplyOutcome::Beyond(beyond) => failed.beyond(beyond.limit, &beyond.text),
+        ReplyOutcome::Http(end) => failed.over_http(*end),
     };
     Err(Box::new(failure))
 }

@@ -7,6 +7,7 @@ mod mismatched;
 mod wanted;
 
 use super::declared::{self, text_of};
+use super::failed_reply::FailedReply;
 use super::issue::describe;
 use super::judge::{Findings, Judge, Observed, is_unexpected_error};
 use super::ladder::{LadderInput, climb};
@@ -22,11 +23,11 @@ use super::step_end::{Aftermath, StepEnd, at_step};
 use super::subscriptions::Subscriptions;
 use super::unasked::{misplanned_operand, propose};
 use jelly_base::mcp::{ListKind, code::METHOD_NOT_FOUND};
-use jelly_base::model::{Exit, Failure, Outcome, OwnLimit, Phase, PlanIssue, RpcError, Rung};
-use jelly_base::text::{human_duration, plural};
+use jelly_base::model::{Failure, Outcome, OwnLimit, Phase, PlanIssue, RpcError, Rung};
+use jelly_base::text::plural;
 use jelly_plan::{Location, Operator, Predicate, Step};
 use jelly_process::{Mark, Said};
-use jelly_wire::{Beyond, CancelEnd, HttpEnd, Life, Reply, ReplyOutcome, describe_exit, is_sound};
+use jelly_wire::{Beyond, CancelEnd, HttpEnd, Life, Reply, ReplyOutcome, is_sound};
 use mismatched::tool_result;
 pub use mismatched::{captured, mismatched};
 use serde_json::Value;
@@ -74,12 +75,11 @@ impl Ended<'_> {
                 } else {
                     Aftermath::Died
                 };
-                (self.fail(self.exited(exit)), aftermath)
+                (self.fail(self.failed(None).exited(exit)), aftermath)
             }
             ReplyOutcome::TimedOut(life) => (self.fail(self.timed_out(life)), Aftermath::Unsure),
             ReplyOutcome::Broken(breach) => {
-                let mut failure = self.breached(breach);
-                failure.process_alive = self.lives();
+                let failure = self.failed(self.lives()).broken(breach);
                 (self.fail(failure), Aftermath::Unsure)
             }
             ReplyOutcome::Beyond(beyond) if beyond.limit == OwnLimit::Rounds => {
@@ -103,11 +103,10 @@ impl Ended<'_> {
                         let limit = OwnLimit::MessageValues;
                         self.fail(self.unread(&Beyond { limit, text }))
                     }
-                    Some(breach) => {
-                        let mut failure = self.breached(breach);
-                        failure.outcome = Some(Outcome::Ok);
-                        self.fail(failure)
-                    }
+                    Some(breach) => self.fail(Failure {
+                        outcome: Some(Outcome::Ok),
+                        ..self.failed(None).broken(breach)
+                    }),
                     None => self.result(&result).await,
                 };
                 (end, Aftermath::Alive)
@@ -117,7 +116,7 @@ impl Ended<'_> {
 
     /// The exchange brought no good answer. A JSON-RPC error in a refusal is
     /// an answer all the same.
-    async fn over_http(&self, end: Box<HttpEnd>) -> (StepEnd, Aftermath) {
+    async fn over_http(&self, mut end: Box<HttpEnd>) -> (StepEnd, Aftermath) {
         let again = end.session_in_doubt
             && !self.context.sent_before
             && self.ready.is_repeatable(self.context.schemas);
@@ -133,34 +132,26 @@ impl Ended<'_> {
         } else {
             Aftermath::Unsure
         };
-        let HttpEnd {
-            facts,
-            message,
-            rpc_error,
-            breach,
-            own_limit,
-            session_lost: _,
-            session_in_doubt: _,
-        } = *end;
-        if let Some(error) = rpc_error {
-            let mut end = self.rpc_error(error).await;
-            for failure in &mut end.failures {
-                failure.http = Some(facts.clone());
+        if let Some(error) = end.rpc_error.take() {
+            let mut answered = self.rpc_error(error).await;
+            for failure in &mut answered.failures {
+                failure.http = Some(end.facts.clone());
             }
-            return (end, aftermath);
+            return (answered, aftermath);
         }
-        let message = match &breach {
-            Some(breach) => format!("the server {breach}, in answer to {}", self.ready.shown()),
-            None => format!("{} {message}", self.ready.shown()),
-        };
-        let failure = Failure {
-            process_alive: self.lives(),
-            protocol_breach: breach,
-            own_limit,
-            http: Some(facts),
-            ..at_step(self.step, Phase::Call, message)
-        };
+        let failure = self.failed(self.lives()).over_http(*end);
         (self.fail(failure), aftermath)
+    }
+
+    /// What a failure of this request says whatever came of it.
+    fn failed(&self, process_alive: Option<bool>) -> FailedReply {
+        FailedReply {
+            shown: self.ready.shown(),
+            facts: Failure {
+                process_alive,
+                ..at_step(self.step, Phase::Call, "")
+            },
+        }
     }
 
     /// That the server's process lives, where there is one.
@@ -203,20 +194,6 @@ impl Ended<'_> {
         StepEnd::executed(self.step, failures, self.took())
     }
 
-    fn exited(&self, exit: Exit) -> Failure {
-        let message = format!(
-            "the server exited {} during {}",
-            describe_exit(&exit),
-            self.ready.shown()
-        );
-        Failure {
-            outcome: Some(Outcome::Eof),
-            exit: Some(exit),
-            process_alive: Some(false),
-            ..at_step(self.step, Phase::Call, message)
-        }
-    }
-
     fn timed_out(&self, life: Life) -> Failure {
         let signs = if life.any() {
             ", though the server showed signs of life"
@@ -240,54 +217,28 @@ impl Ended<'_> {
             Some(_) => (limit, " of its last progress", String::new()),
             None => (limit, "", signs.to_owned()),
         };
-        let message = format!(
-            "{} was not answered within {}{which}{signs}",
-            self.ready.shown(),
-            human_duration(limit)
-        );
+        let failed = self.failed(self.lives());
         Failure {
-            outcome: Some(Outcome::Timeout),
-            timeout_s: Some(limit.as_secs_f64()),
-            process_alive: self.lives(),
             showed_life: Some(life.any()),
-            ..at_step(self.step, Phase::Call, message)
-        }
-    }
-
-    /// `breach` completes "the server …".
-    fn breached(&self, breach: String) -> Failure {
-        let message = format!("the server {breach}, in answer to {}", self.ready.shown());
-        Failure {
-            protocol_breach: Some(breach),
-            ..at_step(self.step, Phase::Call, message)
+            ..failed.timed_out(limit, &format!("{which}{signs}"))
         }
     }
 
     /// What came, if it was the answer, was not read.
     fn unread(&self, beyond: &Beyond) -> Failure {
         let text = self.context.shared.cleaner.quote(&beyond.text);
-        let message = format!(
-            "the server {text}, in answer to {}: a limit of jelly's own, so that nothing can be \
-             said of the answer",
-            self.ready.shown()
-        );
-        Failure {
-            own_limit: Some(beyond.limit),
-            process_alive: self.lives(),
-            ..at_step(self.step, Phase::Call, message)
-        }
+        self.failed(self.lives()).beyond(beyond.limit, &text)
     }
 
     /// The server asks for what the plan has no answer to, which is the plan's
     /// matter; `why` completes "the server …".
     fn unanswered(&self, why: &str) -> Failure {
         let why = self.context.shared.cleaner.quote(why);
-        let message = format!(
-            "the server {why}, in answer to {}: what it gets is said by `answers`, of the step or \
-             of its server",
-            self.ready.shown()
-        );
-        self.misplanned(message)
+        let hint = "what it gets is said by `answers`, of the step or of its server";
+        Failure {
+            request: Some(self.ready.facts()),
+            ..self.failed(None).unanswered(&why, hint)
+        }
     }
 
     /// Nothing is wrong with the server, as far as can be told.
@@ -327,19 +278,10 @@ impl Ended<'_> {
     }
 
     fn refused(&self, error: RpcError) -> Failure {
-        let code = error
-            .code
-            .map_or_else(|| "without a code".to_owned(), |code| code.to_string());
-        let message = format!(
-            "{} returned JSON-RPC error {code}: {}",
-            self.ready.shown(),
-            self.context.shared.cleaner.quote(&error.message)
-        );
+        let quoted = self.context.shared.cleaner.quote(&error.message);
         Failure {
-            outcome: Some(Outcome::Error),
             protocol_breach: self.denied_list(&error),
-            rpc_error: Some(error),
-            ..at_step(self.step, Phase::Call, message)
+            ..self.failed(None).refused(error, &quoted)
         }
     }
 
@@ -423,17 +365,10 @@ impl Ended<'_> {
     }
 
     fn tool_error(&self, result: &Value) -> Failure {
-        let quoted = self.context.shared.cleaner.quote(&text_of(result));
-        let message = if quoted.is_empty() {
-            "the tool answered with isError: true and no text".to_owned()
-        } else {
-            format!("the tool answered with an error: {quoted}")
-        };
-        Failure {
-            outcome: Some(Outcome::Result),
-            tool_result: Some(tool_result(result, &self.context.shared.cleaner)),
-            ..at_step(self.step, Phase::Call, message)
-        }
+        let cleaner = &self.context.shared.cleaner;
+        let quoted = cleaner.quote(&text_of(result));
+        let own = tool_result(result, cleaner);
+        self.failed(None).tool_error(own, &quoted)
     }
 
     /// What the server wrote on stderr, if that is asked about; it catches up

@@ -3,6 +3,7 @@
 
 use super::checkup::facts;
 use super::clean::Cleaner;
+use super::failed_reply::FailedReply;
 use super::launch::not_startable;
 use jelly_base::model::{Exit, Failure, Outcome, Phase, RequestFacts, SpawnError};
 use jelly_base::text::redact::Redactor;
@@ -76,23 +77,18 @@ impl Outsider {
     /// A request to a URL in use got no answer.
     #[must_use]
     pub fn unanswered(&self, end: HttpEnd, method: &str) -> Failure {
-        let message = match &end.breach {
-            Some(breach) => format!("the server {breach}, in answer to `{method}`"),
-            None => format!("`{method}` {}", end.message),
+        let failed = FailedReply {
+            shown: format!("`{method}`"),
+            facts: Failure {
+                request: Some(RequestFacts {
+                    method: method.to_owned(),
+                    params: None,
+                    ..RequestFacts::default()
+                }),
+                ..facts(&self.name, &self.reach, &self.redactor).failure(Phase::Call, "")
+            },
         };
-        self.clean(Failure {
-            outcome: end.rpc_error.as_ref().map(|_| Outcome::Error),
-            http: Some(end.facts),
-            rpc_error: end.rpc_error,
-            protocol_breach: end.breach,
-            own_limit: end.own_limit,
-            request: Some(RequestFacts {
-                method: method.to_owned(),
-                params: None,
-                ..RequestFacts::default()
-            }),
-            ..facts(&self.name, &self.reach, &self.redactor).failure(Phase::Call, message)
-        })
+        self.clean(failed.over_http(end))
     }
 
     fn clean(&self, mut failure: Failure) -> Failure {
