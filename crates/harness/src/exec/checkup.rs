@@ -5,7 +5,7 @@
 
 use super::clean::Cleaner;
 use super::launch::{ServerFacts, not_startable, prepare, shown_url};
-use super::open_server::{greeted, list};
+use super::open_server::{greeted, list, templates};
 use super::settings::ExecSettings;
 use super::step_end::shorten;
 use jelly_base::mcp::ListKind;
@@ -192,16 +192,12 @@ async fn ready(
     let (resource_count, prompt_count) = (count(&resources), count(&prompts));
     if let Some(stock) = stock {
         let tools = listed(&session, facts, ListKind::Tools, &mut failure).await;
-        // Many servers with resources know no templates, and say so by an
-        // error, which is no failure of anything.
-        let templates = match &resources {
-            Some(_) => listed(&session, facts, ListKind::ResourceTemplates, &mut None).await,
-            None => None,
-        };
+        let has_resources = resources.is_some();
+        let resource_templates = templates(&session, facts, has_resources, PATIENCE).await;
         *stock = Inventory {
             tools,
             resources,
-            resource_templates: templates,
+            resource_templates,
             prompts,
             ..greeted(&session)
         };

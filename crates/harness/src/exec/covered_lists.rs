@@ -1,9 +1,10 @@
 //! The lists of a server whose coverage is counted.
 
+use super::open_server::list;
 use super::server_lane::ServerLane;
 use jelly_base::mcp::ListKind;
 use jelly_contract::listed_items;
-use jelly_wire::{ReplyOutcome, Session};
+use jelly_wire::Session;
 use serde_json::Value;
 
 impl ServerLane {
@@ -19,20 +20,15 @@ impl ServerLane {
             ListKind::Resources,
             ListKind::ResourceTemplates,
         ];
-        for (list, kind) in lists.iter_mut().zip(kinds) {
-            if session.capabilities().get(kind.capability()).is_none() {
-                continue;
-            }
-            let limit = self.server.request_timeout;
-            let reply = tokio::select! {
-                reply = session.list(kind, Value::Null, limit) => reply,
+        let (facts, limit) = (&self.prepared.facts, self.server.request_timeout);
+        for (items, kind) in lists.iter_mut().zip(kinds) {
+            let listed = tokio::select! {
+                // That it has none is known at once, in a run that is being stopped too.
+                biased;
+                listed = list(session, facts, kind, limit) => listed,
                 _ = self.shared.stop() => return,
             };
-            if let ReplyOutcome::Answered(mut result) = reply.outcome
-                && let Some(Value::Array(items)) = result.get_mut(kind.key()).map(Value::take)
-            {
-                *list = items;
-            }
+            *items = listed.ok().flatten().unwrap_or_default();
         }
         let tools = session.tools().iter();
         let tools = tools.map(|tool| (tool.name.as_str(), tool.input_schema.as_ref()));

@@ -1,12 +1,9 @@
 //! A server's lists beside what a lock holds of them.
 
-use super::open_server::{greeted, list, redact_inventory};
+use super::open_server::{inventory, redact_inventory};
 use super::server_lane::ServerLane;
 use super::settings::Locked;
-use jelly_base::mcp::ListKind;
-use jelly_base::model::{
-    Event, Failure, Inventory, Outcome, Phase, PlanIssue, RequestFacts, ServerReport,
-};
+use jelly_base::model::{Event, Failure, Outcome, Phase, PlanIssue, RequestFacts, ServerReport};
 use jelly_base::text::{one_line, plural};
 use jelly_contract::{Change, ChangeKind, Lock, compare};
 use jelly_wire::Session;
@@ -26,11 +23,12 @@ impl ServerLane {
         let Some(own) = locked.lock.servers.get(name) else {
             return;
         };
-        let inventory = tokio::select! {
-            inventory = self.inventory(session) => inventory,
+        let (facts, limit) = (&self.prepared.facts, self.server.request_timeout);
+        let listed = tokio::select! {
+            listed = inventory(session, facts, limit) => listed,
             _ = self.shared.stop() => return,
         };
-        let mut inventory = match inventory {
+        let mut inventory = match listed {
             Ok(inventory) => inventory,
             Err(failure) => return self.server_failed(*failure),
         };
@@ -52,24 +50,6 @@ impl ServerLane {
             });
             report.notes.push(note);
         }
-    }
-
-    async fn inventory(&self, session: &Session) -> Result<Inventory, Box<Failure>> {
-        let (facts, limit) = (&self.prepared.facts, self.server.request_timeout);
-        let of = async |kind| list(session, facts, kind, limit).await;
-        let resources = of(ListKind::Resources).await?;
-        // Many servers with resources know no templates, and say so by an error.
-        let templates = match &resources {
-            Some(_) => of(ListKind::ResourceTemplates).await.unwrap_or_default(),
-            None => None,
-        };
-        Ok(Inventory {
-            tools: of(ListKind::Tools).await?,
-            prompts: of(ListKind::Prompts).await?,
-            resources,
-            resource_templates: templates,
-            ..greeted(session)
-        })
     }
 
     fn changed(&self, locked: &Locked, broken: &[&Change]) -> Failure {

@@ -81,22 +81,8 @@ impl OpenServer {
     /// # Errors
     /// A list that it says it has did not come.
     pub async fn inventory(&self, limit: Duration) -> Result<Inventory, Box<Failure>> {
-        let tools = self.list(ListKind::Tools, limit).await?;
-        let resources = self.list(ListKind::Resources, limit).await?;
-        // Many servers with resources know no templates, and say so by an
-        // error, which is no failure of anything.
-        let templates = match &resources {
-            Some(_) => self.list(ListKind::ResourceTemplates, limit).await,
-            None => Ok(None),
-        };
-        let prompts = self.list(ListKind::Prompts, limit).await?;
-        Ok(Inventory {
-            tools,
-            resources,
-            resource_templates: templates.unwrap_or_default(),
-            prompts,
-            ..greeted(&self.session)
-        })
+        let all = inventory(&self.session, &self.facts, limit).await;
+        all.map_err(|failure| self.cleaned(failure))
     }
 
     /// One list with all its pages; none where the server says it has none.
@@ -108,12 +94,13 @@ impl OpenServer {
         kind: ListKind,
         limit: Duration,
     ) -> Result<Option<Vec<Value>>, Box<Failure>> {
-        list(&self.session, &self.facts, kind, limit)
-            .await
-            .map_err(|mut failure| {
-                self.cleaner.failure(&mut failure);
-                failure
-            })
+        let listed = list(&self.session, &self.facts, kind, limit).await;
+        listed.map_err(|failure| self.cleaned(failure))
+    }
+
+    fn cleaned(&self, mut failure: Box<Failure>) -> Box<Failure> {
+        self.cleaner.failure(&mut failure);
+        failure
     }
 
     /// Calls a tool. `output_schema` is what it declares, if anything.
@@ -258,6 +245,41 @@ pub(super) fn greeted(session: &Session) -> Inventory {
         capabilities: session.capabilities().clone(),
         instructions: session.instructions().map(str::to_owned),
         ..Inventory::default()
+    }
+}
+
+/// Everything that a server lists; what failed is not cleaned.
+pub(super) async fn inventory(
+    session: &Session,
+    facts: &ServerFacts,
+    limit: Duration,
+) -> Result<Inventory, Box<Failure>> {
+    let tools = list(session, facts, ListKind::Tools, limit).await?;
+    let resources = list(session, facts, ListKind::Resources, limit).await?;
+    let resource_templates = templates(session, facts, resources.is_some(), limit).await;
+    let prompts = list(session, facts, ListKind::Prompts, limit).await?;
+    Ok(Inventory {
+        tools,
+        resources,
+        resource_templates,
+        prompts,
+        ..greeted(session)
+    })
+}
+
+/// The templates of a server that has resources. Many know none, and say so by an
+/// error, which is no failure of anything.
+pub(super) async fn templates(
+    session: &Session,
+    facts: &ServerFacts,
+    has_resources: bool,
+    limit: Duration,
+) -> Option<Vec<Value>> {
+    match has_resources {
+        true => list(session, facts, ListKind::ResourceTemplates, limit)
+            .await
+            .unwrap_or_default(),
+        false => None,
     }
 }
 
