@@ -269,8 +269,7 @@ impl Proxy {
             match wish {
                 Wish::Start => {
                     if let Some(trouble) = self.settings.refused.clone() {
-                        self.log(&trouble);
-                        self.relay.gone(trouble, Instant::now());
+                        self.gone(trouble);
                         continue;
                     }
                     // One that was silent over the probe lives still.
@@ -304,13 +303,12 @@ impl Proxy {
     }
 
     pub(super) fn failed(&mut self, failure: &Failure) {
-        let trouble = self.told(failure, self.kind_of_end());
-        self.relay.gone(trouble, Instant::now());
+        let trouble = trouble_of(&self.engine, failure, self.kind_of_end());
+        self.gone(trouble);
     }
 
-    /// It ended after a line of the client that is no JSON.
-    fn died_of_noise(&mut self, failure: &Failure) {
-        let trouble = trouble_of(&self.engine, failure, self.kind_of_end()).after_noise();
+    /// There is no server, for this reason.
+    fn gone(&mut self, trouble: Trouble) {
         self.log(&trouble);
         self.relay.gone(trouble, Instant::now());
     }
@@ -505,10 +503,11 @@ impl Proxy {
             }
             return;
         }
-        match is_of_noise {
-            true => self.died_of_noise(&failure),
-            false => self.failed(&failure),
-        }
+        let trouble = trouble_of(&self.engine, &failure, self.kind_of_end());
+        self.gone(match is_of_noise {
+            true => trouble.after_noise(),
+            false => trouble,
+        });
     }
 
     async fn due(&mut self) {
