@@ -4,7 +4,7 @@ use super::args::{FlagRepeat, RUN_FLAGS};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use jelly_base::model::Fix;
-use jelly_base::text::redact::holds_secret;
+use jelly_base::text::redact::{blank_for, holds_secret};
 use jelly_base::text::{shell_path, shell_word};
 use jelly_harness::triage_loop::{CallFlag, CallFlags};
 use std::borrow::Cow;
@@ -103,7 +103,7 @@ fn typed(run: &ArgMatches, id: &str, flag: &str) -> Vec<CallFlag> {
 /// run something else.
 fn without_secret(variable: &str) -> Option<Cow<'static, str>> {
     let (name, value) = variable.split_once('=')?;
-    holds_secret(name, value).then(|| Cow::Owned(format!("{name}=<value of {name}>")))
+    holds_secret(name, value).then(|| Cow::Owned(format!("{name}={}", blank_for(name))))
 }
 
 #[cfg(test)]

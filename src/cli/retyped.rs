@@ -10,7 +10,7 @@ use super::named_server::is_url;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 use jelly_base::text::redact::{
-    Redactor, argv_with_blanks, secrets_in_header, secrets_in_variable,
+    Redactor, argv_with_blanks, blank_for, first_blank, secrets_in_header, secrets_in_variable,
 };
 use jelly_base::text::shell_command;
 use std::ffi::OsString;
@@ -22,8 +22,6 @@ const NAMES: [&str; 2] = ["names", "new"];
 /// It is no matter of the call.
 const COLOR: &str = "color";
 const LOGIN: &str = "login";
-/// How a blank begins that is to be filled in.
-const BLANK: &str = "<value of ";
 
 /// What was typed, apart by what it is for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -228,7 +226,7 @@ fn shown_header(name: &str, value: &str) -> String {
     let is_reference = value.contains("${") && secrets_in_header(name, value).is_empty();
     match is_reference {
         true => format!("{name}: {value}"),
-        false => format!("{name}: {BLANK}{name}>"),
+        false => format!("{name}: {}", blank_for(name)),
     }
 }
 
@@ -243,7 +241,7 @@ pub fn typed_variable(name: &str, value: &str) -> String {
     }
     match secrets_in_variable(name, value).is_empty() {
         true => format!("{name}={value}"),
-        false => format!("{name}={BLANK}{name}>"),
+        false => format!("{name}={}", blank_for(name)),
     }
 }
 
@@ -272,7 +270,7 @@ pub fn with_blanks(shown: &str) -> String {
                     "" => "the secret",
                     name => name,
                 };
-                text.push_str(&format!("{BLANK}{name}>"));
+                text.push_str(&blank_for(name));
                 rest = after;
             }
             Some(_) | None => {
@@ -298,21 +296,15 @@ pub fn unfilled(typed: &[OsString]) -> Option<String> {
     };
     // A URL, and an argument that is a blank as a whole.
     let is_printed = |word: &str| {
-        let argument = word.split_once('=').filter(|(name, value)| {
-            let name = name.trim_end_matches(':');
-            value
-                .strip_prefix(BLANK)
-                .is_some_and(|rest| rest == format!("{name}>"))
-        });
-        is_url(word) || argument.is_some()
+        let is_blank = |(name, value): (&str, &str)| value == blank_for(name.trim_end_matches(':'));
+        is_url(word) || word.split_once('=').is_some_and(is_blank)
     };
     typed.iter().enumerate().find_map(|(at, word)| {
         let word = word.to_string_lossy();
         if !is_of_server(at) && !is_of_flag(at, &word) && !is_printed(&word) {
             return None;
         }
-        let blank = &word[word.find(BLANK)?..];
-        Some(blank[..=blank.find('>')?].to_owned())
+        first_blank(&word).map(str::to_owned)
     })
 }
 

@@ -21,8 +21,9 @@ pub use keys::open_key;
 pub use members::mask_json;
 pub use names::{holds_secret, looks_secret, may_be_secret};
 pub use places::{
-    AN_ARGUMENT, Found, MARK, URL_PASSWORD, argv_with_blanks, secrets_in_argv, secrets_in_header,
-    secrets_in_text, secrets_in_variable, show_argv, show_url, show_value,
+    AN_ARGUMENT, Found, MARK, URL_PASSWORD, argv_with_blanks, blank_for, first_blank,
+    secrets_in_argv, secrets_in_header, secrets_in_text, secrets_in_variable, show_argv, show_url,
+    show_value,
 };
 pub use prose::{is_telling, mask_forms, mask_quoted, mask_text, secrets_in_prose, show_text};
 pub use redactor::{Redactor, StreamRedactor};

@@ -24,6 +24,8 @@ pub const AN_ARGUMENT: &str = "an argument";
 
 /// What stands in the place of a secret.
 pub const MARK: &str = "[secret]";
+/// How the place of a value begins that is to be filled in.
+const BLANK: &str = "<value of ";
 /// Names before one value, as in `--env=NAME=value`; more are no names.
 const MAX_NAMES: usize = 8;
 /// Before the value of an `Authorization`.
@@ -145,9 +147,23 @@ pub fn argv_with_blanks(argv: &[String]) -> Vec<String> {
     // As in `show_argv`.
     for found in secrets_in_argv(argv).iter().rev() {
         let name = found.name.trim_start_matches('-');
-        shown[found.word].replace_range(found.at.clone(), &format!("<value of {name}>"));
+        shown[found.word].replace_range(found.at.clone(), &blank_for(name));
     }
     shown
+}
+
+/// What stands in a text to be pasted for the value of this name, which is to be
+/// filled in.
+#[must_use]
+pub fn blank_for(name: &str) -> String {
+    format!("{BLANK}{name}>")
+}
+
+/// The first such blank of a text.
+#[must_use]
+pub fn first_blank(text: &str) -> Option<&str> {
+    let blank = &text[text.find(BLANK)?..];
+    Some(&blank[..=blank.find('>')?])
 }
 
 /// A URL as it may be shown: without user and password, and with what is

@@ -4,6 +4,7 @@ use super::entries::Change;
 use super::prescribe::{Doctor, found};
 use super::steps::Remedy;
 use crate::doctor::launcher::is_python_launcher;
+use jelly_base::text::redact::blank_for;
 use jelly_base::text::shell_word as word;
 use regex::Regex;
 
@@ -29,8 +30,8 @@ impl Doctor<'_> {
 
     fn with_blank_variables(&self, names: Vec<String>) -> Change {
         let value = |name: String| {
-            let value = format!("<value of {}>", name.trim_matches(['<', '>']));
-            (name, Some(value))
+            let blank = blank_for(name.trim_matches(['<', '>']));
+            (name, Some(blank))
         };
         let values: Vec<_> = names.into_iter().map(value).collect();
         self.started.env_changed(&values)
