@@ -36,9 +36,9 @@ impl CallFlag {
         Self::with(ONLY, name)
     }
 
-    /// Of what a sentence says: `--retries 2`.
-    #[must_use]
-    pub fn read(words: &str) -> Self {
+    /// Of its words: `--retries 2`.
+    #[cfg(test)]
+    pub(super) fn read(words: &str) -> Self {
         match words.split_once(' ') {
             Some((name, value)) => Self::with(name, value),
             None => Self::bare(words),

@@ -57,15 +57,10 @@ impl HelpContext<'_> {
 
     /// The command that runs the same once more, with what was not allowed.
     pub(super) fn rerun(&self, loop_limit: &LoopLimit) -> String {
-        let new: Vec<CallFlag> = loop_limit
-            .flag()
-            .iter()
-            .map(|f| CallFlag::read(f))
-            .collect();
-        let path = self.plan_path();
+        let (path, new) = (self.plan_path(), loop_limit.flag());
         let without = loop_limit.without();
-        self.undo
-            .before(self.call_flags.run_again(&path, &new, without))
+        let command = self.call_flags.run_again(&path, new.as_slice(), without);
+        self.undo.before(command)
     }
 }
 

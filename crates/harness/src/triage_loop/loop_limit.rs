@@ -3,6 +3,7 @@
 
 use super::ask::Ask;
 use super::budget_ledger::allowed;
+use super::call_flags::CallFlag;
 use super::seen::Policy;
 use jelly_base::model::Track;
 use jelly_base::text::{human_duration, plural};
@@ -73,23 +74,20 @@ impl LoopLimit {
 
     /// The flag that allows it; none where one has to be left out.
     #[must_use]
-    pub fn flag(&self) -> Option<String> {
+    pub fn flag(&self) -> Option<CallFlag> {
+        let more = |flag: &str, of: u32| CallFlag::with(flag, &of.saturating_add(1).to_string());
         match *self {
-            Self::Budget { track, of } => {
-                Some(format!("{} {}", words(track).flag, of.saturating_add(1)))
-            }
-            Self::NoRepair { of } => (of == 0).then(|| "--mcp-repairs 1".to_owned()),
-            Self::NoConfirm { of } => (of == 0).then(|| "--confirms 1".to_owned()),
-            Self::Iterations { of, .. } => {
-                Some(format!("--max-iterations {}", of.saturating_add(1)))
-            }
+            Self::Budget { track, of } => Some(more(words(track).flag, of)),
+            Self::NoRepair { of } => (of == 0).then(|| more("--mcp-repairs", of)),
+            Self::NoConfirm { of } => (of == 0).then(|| more("--confirms", of)),
+            Self::Iterations { of, .. } => Some(more("--max-iterations", of)),
             Self::Deadline(limit) => {
                 let seconds = limit.as_secs().saturating_mul(2).max(2);
-                Some(if seconds % 60 == 0 {
-                    format!("--deadline {}m", seconds / 60)
-                } else {
-                    format!("--deadline {seconds}s")
-                })
+                let twice = match seconds % 60 {
+                    0 => format!("{}m", seconds / 60),
+                    _ => format!("{seconds}s"),
+                };
+                Some(CallFlag::with("--deadline", &twice))
             }
         }
     }
@@ -107,7 +105,8 @@ impl LoopLimit {
     /// What allows it, as a clause.
     #[must_use]
     pub fn remedy(&self) -> String {
-        match (self.without(), self.flag()) {
+        let flag = self.flag().map(|flag| flag.words());
+        match (self.without(), flag) {
             (Some(without), Some(flag)) => format!("leave `{without}` out, and give `{flag}`"),
             (Some(without), None) => format!("leave `{without}` out"),
             (None, Some(flag)) => format!("`{flag}` allows it"),

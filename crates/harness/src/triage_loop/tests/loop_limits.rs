@@ -207,6 +207,6 @@ fn a_longer_deadline_is_one_that_can_be_typed() {
         (45, "--deadline 90s"),
     ] {
         let loop_limit = LoopLimit::Deadline(std::time::Duration::from_secs(seconds));
-        assert_eq!(loop_limit.flag().as_deref(), Some(flag));
+        assert_eq!(loop_limit.flag(), Some(CallFlag::read(flag)));
     }
 }
