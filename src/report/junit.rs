@@ -259,7 +259,11 @@ fn server_trouble(server: &ServerReport, what: &str) -> Case<'static> {
         .as_ref()
         .map_or_else(|| "no exit status".to_owned(), words::exit);
     let state = words::spaced(&server.state);
-    let noun = if server.is_service { "service" } else { "server" };
+    let noun = if server.is_service {
+        "service"
+    } else {
+        "server"
+    };
     let mut trouble = Trouble::of_jelly("unknown", format!("the {noun} {state}: {exit}"));
     trouble.stderr.clone_from(&server.stderr_tail);
     Case::failed(format!("({what} {})", server.name), trouble)

@@ -130,7 +130,11 @@ pub fn problems_by_cause(
         for (cause, places) in iteration.causes().into_iter().enumerate() {
             for failure in places.into_iter().map(|at| &iteration.failures[at]) {
                 let server = failure.server.as_deref();
-                let named = (server, failure.step.as_deref(), &*failure.diagnosis.fingerprint);
+                let named = (
+                    server,
+                    failure.step.as_deref(),
+                    &*failure.diagnosis.fingerprint,
+                );
                 causes.insert(named, (index, cause));
             }
         }
@@ -143,7 +147,9 @@ pub fn problems_by_cause(
             (server, problem.step.as_deref(), fingerprint)
         });
         let cause = named.and_then(|named| causes.get(&named).copied());
-        let home = cause.map_or(found.len(), |cause| *known.entry(cause).or_insert(found.len()));
+        let home = cause.map_or(found.len(), |cause| {
+            *known.entry(cause).or_insert(found.len())
+        });
         match found.get_mut(home) {
             Some(together) => together.push(at),
             None => found.push(vec![at]),

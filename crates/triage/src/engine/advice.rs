@@ -284,7 +284,10 @@ pub(super) fn values(f: &Failure) -> Values {
     // What is no MCP server is not called one.
     let service = f.server.as_ref().filter(|_| f.is_service);
     for (name, article) in [("the_server", "the"), ("The_server", "The")] {
-        set(name, service.map(|service| format!("{article} service `{service}`")));
+        set(
+            name,
+            service.map(|service| format!("{article} service `{service}`")),
+        );
     }
     set("step", f.step.clone());
     set("argv0", f.argv.first().cloned());
