@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::cmp::Reverse;
 
 /// So many bytes are printed unless another number is asked for.
 pub const AGENT_BYTES: usize = 8192;
@@ -63,7 +64,7 @@ pub struct AgentPlan<'r> {
     /// Of the last one.
     pub totals: Totals,
     /// What stands at the end, alike ones as one: those of the code side first, then
-    /// the most frequent.
+    /// the most frequent, then those that are known.
     pub failures: Vec<AgentFailure<'r>>,
     /// What is wrong with the run as a whole, or why nothing was run; absent where
     /// failures say it.
@@ -126,6 +127,9 @@ pub struct AgentFailure<'r> {
     /// `file:line:column` in the plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<&'r str>,
+    /// Why it is accepted for now, where a list of known failures covers it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub known: Option<&'r str>,
 }
 
 /// The runs of a call in at most `max_bytes`, on one line with its line feed.
@@ -244,7 +248,10 @@ fn causes(iteration: &IterationReport) -> Vec<AgentFailure<'_>> {
     };
     let causes = iteration.causes().into_iter();
     let mut found: Vec<AgentFailure<'_>> = causes.map(of_cause).collect();
-    found.sort_by_key(|cause| (cause.side != Side::Code, std::cmp::Reverse(cause.count)));
+    found.sort_by_key(|cause| {
+        let is_known = cause.known.is_some();
+        (is_known, cause.side != Side::Code, Reverse(cause.count))
+    });
     found
 }
 
@@ -280,6 +287,7 @@ fn first(failure: &FailureReport) -> AgentFailure<'_> {
             .map(|evidence| evidence.text.clone()),
         fix: fix.collect(),
         at: failure.at.as_deref(),
+        known: failure.known.as_ref().map(|mark| &*mark.entry.reason),
     }
 }
 

@@ -90,7 +90,7 @@ pub(super) fn head(report: &RunReport) -> String {
     }
     match report.iterations.last() {
         Some(last) => {
-            out.push_str(&format!("- {}\n", capitalised(&words::totals(last.totals))));
+            out.push_str(&format!("- {}\n", capitalised(&words::totals(last))));
             out.push_str(&format!(
                 "- {} in {}\n",
                 capitalised(&plural(report.iterations.len() as u64, "iteration")),
@@ -227,7 +227,7 @@ fn iteration_md(iteration: &IterationReport, place: Option<&str>) -> String {
     let mut out = format!(
         "\n## Iteration {}: {}\n",
         iteration.index,
-        words::totals(iteration.totals)
+        words::totals(iteration)
     );
     out.push_str(&servers(&iteration.servers));
     out.push_str(&offers(iteration));

@@ -84,10 +84,9 @@ impl From<&FailureCluster<'_>> for Cause {
 
 impl From<&FailureCluster<'_>> for Sighting {
     fn from(cluster: &FailureCluster<'_>) -> Self {
-        let diagnosis = &cluster.failures[0].diagnosis;
         Self {
             failures: cluster.failures.len(),
-            blame: view::blame(diagnosis, diagnosis.flaky),
+            blame: view::blame_of(cluster.failures[0]),
         }
     }
 }
@@ -355,7 +354,7 @@ impl<W: Write> TerminalReporter<W> {
         let mut text = format!(
             "\n{label}iteration {}: {}\n",
             report.index,
-            words::totals(report.totals)
+            words::totals(report)
         );
         let mut clusters = view::failure_clusters(report);
         view::put_code_first(&mut clusters, CAUSES_IN_FULL);
@@ -421,15 +420,14 @@ impl<W: Write> TerminalReporter<W> {
         form: Form,
     ) -> String {
         let failure = cluster.failures[0];
-        let diagnosis = &failure.diagnosis;
         let all = cluster.failures.len();
         let whose = cluster.failures.iter().map(|failure| {
             let aside = view::mismatch_aside(failure);
             format!("{}{aside}", name(&view::subject(failure)))
         });
         let subject = format!("  {}: ", first_names(whose, all, NAMES));
-        let verdict = view::blame(diagnosis, diagnosis.flaky);
-        let mut cause = format!("{} ({verdict})", name(&diagnosis.root_cause));
+        let verdict = view::blame_of(failure);
+        let mut cause = format!("{} ({verdict})", name(&failure.diagnosis.root_cause));
         if form == Form::AsBefore {
             cause.push_str(&format!(", as in iteration {}", iteration.index - 1));
         }

@@ -190,8 +190,10 @@ pub(super) fn failure_clusters(iteration: &IterationReport) -> Vec<FailureCluste
 }
 
 impl FailureCluster<'_> {
-    fn is_of_code(&self) -> bool {
-        self.failures[0].diagnosis.side == Side::Code
+    /// What is known comes last.
+    fn rank(&self) -> (bool, bool) {
+        let failure = self.failures[0];
+        (failure.known.is_some(), failure.diagnosis.side != Side::Code)
     }
 }
 
@@ -199,7 +201,7 @@ impl FailureCluster<'_> {
 /// decide how the run ends.
 pub(super) fn put_code_first(clusters: &mut [FailureCluster<'_>], told: usize) {
     if clusters.len() > told {
-        clusters.sort_by_key(|cluster| !cluster.is_of_code());
+        clusters.sort_by_key(FailureCluster::rank);
     }
 }
 
@@ -382,6 +384,15 @@ pub(super) fn blame(diagnosis: &Diagnosis, flaky: bool) -> String {
     said.extend(diagnosis.error_category.as_ref().map(json_word));
     said.extend(flaky.then(|| "flaky".to_owned()));
     said.join(", ")
+}
+
+/// The same of a failure of a run, with whether a list names it as known.
+pub(super) fn blame_of(failure: &FailureReport) -> String {
+    let blame = blame(&failure.diagnosis, failure.diagnosis.flaky);
+    match failure.known {
+        Some(_) => format!("{blame}, known"),
+        None => blame,
+    }
 }
 
 /// What an advice says before its steps: what happened and why; nothing where

@@ -1,6 +1,6 @@
 //! The words that all reports share: one name for one thing, everywhere.
 
-use jelly_base::model::{Because, Exit, Totals, Verdict, json_word};
+use jelly_base::model::{Because, Exit, IterationReport, Verdict, json_word};
 use jelly_base::text::{human_duration, plural, shell_word};
 use serde::Serialize;
 use std::time::Duration;
@@ -52,13 +52,18 @@ pub(super) fn exit(exit: &Exit) -> String {
     }
 }
 
-/// `4 steps: 2 passed, 1 failed, 1 blocked`, leaving out what is zero.
-pub(super) fn totals(totals: Totals) -> String {
+/// `4 steps: 1 passed, 2 failed (1 known), 1 blocked`, leaving out what is zero.
+pub(super) fn totals(iteration: &IterationReport) -> String {
+    let totals = iteration.totals;
+    let failed = match iteration.known_steps() {
+        0 => "failed".to_owned(),
+        known => format!("failed ({known} known)"),
+    };
     with_counts(
         plural(totals.total, "step"),
         [
             (totals.passed.into(), "passed"),
-            (totals.failed.into(), "failed"),
+            (totals.failed.into(), failed.as_str()),
             (totals.blocked.into(), "blocked"),
             (totals.quarantined.into(), "quarantined"),
             (totals.skipped.into(), "skipped"),
@@ -99,7 +104,9 @@ pub(super) fn shell_line(argv: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{exit, shell_line, totals};
-    use jelly_base::model::{Exit, Totals};
+    use jelly_base::model::{
+        Exit, FailureReport, IterationReport, KnownMark, StepReport, StepState, Totals,
+    };
 
     #[test]
     fn an_argv_reads_as_a_shell_would_need_it() {
@@ -118,13 +125,44 @@ mod tests {
 
     #[test]
     fn totals_leave_out_what_is_zero() {
-        let t = Totals {
-            total: 3,
-            passed: 1,
-            blocked: 2,
-            ..Totals::default()
+        let iteration = IterationReport {
+            totals: Totals {
+                total: 3,
+                passed: 1,
+                blocked: 2,
+                ..Totals::default()
+            },
+            ..IterationReport::default()
         };
-        assert_eq!(totals(t), "3 steps: 1 passed, 2 blocked");
-        assert_eq!(totals(Totals::default()), "0 steps");
+        assert_eq!(totals(&iteration), "3 steps: 1 passed, 2 blocked");
+        assert_eq!(totals(&IterationReport::default()), "0 steps");
+    }
+
+    #[test]
+    fn totals_say_how_many_of_those_that_failed_are_known() {
+        let step = |id: &str| StepReport {
+            id: id.to_owned(),
+            state: StepState::Failed,
+            ..StepReport::default()
+        };
+        let failure = |step: &str, known: bool| FailureReport {
+            step: Some(step.to_owned()),
+            known: known.then(KnownMark::default),
+            ..FailureReport::default()
+        };
+        let steps = vec![step("a"), step("b"), step("c")];
+        let iteration = IterationReport {
+            totals: Totals::of(&steps),
+            steps,
+            // Of c one of two ways only.
+            failures: vec![
+                failure("a", true),
+                failure("b", false),
+                failure("c", true),
+                failure("c", false),
+            ],
+            ..IterationReport::default()
+        };
+        assert_eq!(totals(&iteration), "3 steps: 3 failed (1 known)");
     }
 }

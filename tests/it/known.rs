@@ -84,6 +84,93 @@ fn a_known_failure_is_counted_and_does_not_turn_the_run_red() {
     assert_eq!(results["plans"][1]["verdict"], "code_failure");
 }
 
+const REFUSED: &str =
+    "  - { id: up, tool: fail, args: { message: connect ECONNREFUSED 127.0.0.1:5432 } }\n";
+
+#[test]
+fn a_known_failure_beside_another_is_no_problem_and_is_marked_where_it_is_listed() {
+    let project = project(REFUSED);
+    let run = run_with(&project, BAD, &["--retries", "1"]);
+    run.ends(3, "needs_user_help");
+    let last = run.last();
+    let reason = last.0["action"]["reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("test-side: step up (connection_refused);"),
+        "{reason}"
+    );
+    let help = &run.results["help_summary"];
+    assert_eq!(help["title"], "shop needs your help with 1 problem");
+    assert_eq!(help["problems"].as_array().unwrap().len(), 1, "{help}");
+    assert_eq!(help["problems"][0]["step"], "up");
+    for told in [
+        "3 steps: 1 passed, 2 failed (1 known)",
+        "m/bad: assertion_mismatch (code-side, ASSERTION, known)",
+        "m/up: connection_refused (test-side, INFRASTRUCTURE)",
+    ] {
+        assert!(run.stdout.contains(told), "{told}: {}", run.stdout);
+    }
+    assert!(
+        run.markdown.contains("2 failed (1 known)"),
+        "{}",
+        run.markdown
+    );
+
+    let agent = project.call(&["--retries", "0", "--format", "agent"]);
+    let agent: Value = serde_json::from_str(&agent.output().stdout).unwrap();
+    let failures = &agent["plans"][0]["failures"];
+    assert_eq!(failures[0]["places"][0], "m/up", "{failures}");
+    assert_eq!(failures[0]["known"], Value::Null);
+    assert_eq!(failures[1]["places"][0], "m/bad", "{failures}");
+    assert_eq!(failures[1]["known"], "issue 412");
+
+    let call = project
+        .call(&["--retries", "0"])
+        .env("GITHUB_ACTIONS", "true");
+    let told = call.output().stdout;
+    let count = |command: &str| told.lines().filter(|l| l.starts_with(command)).count();
+    assert_eq!(count("::error "), 1, "{told}");
+    assert!(
+        told.contains("::warning ") && told.contains("title=m/bad%3A assertion_mismatch (known)"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_known_failure_is_no_error_of_a_run_that_passed_with_it() {
+    let project = project("");
+    project.write("known-failures.yaml", list(BAD));
+    let ended = project.call(&[]).env("GITHUB_ACTIONS", "true").output();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(!ended.stdout.contains("::error"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("::warning"), "{}", ended.stdout);
+}
+
+#[test]
+fn of_the_failures_of_one_step_the_one_that_is_not_known_decides() {
+    let project = Project::with(
+        "version: 1\nname: shop\nservers: { m: { command: jelly, args: [mock, --tool, 'say=hello'] } }\n\
+         steps:\n  - { id: bad, server: m, tool: say, expect: { text: { equals: bye, length: 7 } } }\n",
+    );
+    project.write("none.yaml", "version: 1\n");
+    let run = project.run(&["--known", "none.yaml"]);
+    run.ends(1, "code_failure");
+    let failures = run.last().failures();
+    let print = failures[0]["diagnosis"]["test_fingerprint"].as_str();
+    let entry = format!(
+        "  - {{ test: shop > m > bad, test_fingerprint: '{}', reason: r }}\n",
+        print.unwrap()
+    );
+    let run = run_with(&project, &entry, &[]);
+    run.ends(1, "code_failure");
+    let help = &run.results["help_summary"];
+    assert_eq!(help["problems"].as_array().unwrap().len(), 1, "{help}");
+    let title = help["title"].as_str().unwrap();
+    assert!(title.starts_with("shop failed: 1 problem;"), "{title}");
+    let evidence = help["problems"][0]["evidence"].as_str().unwrap();
+    assert!(evidence.contains("length"), "{evidence}");
+    assert!(!evidence.contains("bye"), "{evidence}");
+}
+
 #[test]
 fn a_test_alone_covers_wrong_answers_and_a_fingerprint_whatever_it_names() {
     // A tool that ends its server.
@@ -136,6 +223,12 @@ fn what_could_not_run_is_never_known() {
     let run = run_with(&project, BAD, &["--no-confirm"]);
     assert_eq!(run.last().state("after"), "skipped", "{}", run.stdout);
     assert_eq!(run.code, Some(3), "{}", run.stdout);
+    let problems = run.results["help_summary"]["problems"].as_array().unwrap();
+    assert_eq!(problems.len(), 1, "{problems:#?}");
+    assert_eq!(problems[0]["step"], "after");
+    assert_eq!(problems[0]["root_cause"], "not_run_to_end");
+    let what = &problems[0]["what"];
+    assert_eq!(what, "A known failure kept 1 step from running: after");
 
     let dead = Project::with(
         "version: 1\nname: p\nservers: { m: { command: nobody-has-this-command } }\nsteps:\n  - { id: a, server: m, list: tools }\n",

@@ -7,7 +7,7 @@ use super::super::findings::Spot;
 use super::super::{view, words};
 use jelly_base::model::{
     Cluster, FailureReport, HelpProblem, IterationReport, ReportLabels, RunReport, Side,
-    TriageReport, deciding,
+    TriageReport, all_known, deciding,
 };
 use jelly_base::text::{Notation, disarmed, first_names, one_line, plural};
 
@@ -133,8 +133,8 @@ pub(super) fn escape(text: &str, percent: &str) -> String {
     disarmed(&value, Notation::Plain).into_owned()
 }
 
-/// For the failures of the last iterations, and warnings for plans that were
-/// repaired.
+/// For the failures of the last iterations, and warnings for those that are known and
+/// for plans that were repaired.
 ///
 /// What a system shows is shared: each plan is told of as long as there is room
 /// for it and one that counts the others.
@@ -146,6 +146,7 @@ pub fn of_run(reports: &[RunReport], terms: NoticeTerms<'_>) -> Vec<Notice> {
     for (at, report) in reports.iter().enumerate() {
         let others = usize::from(untold > 0 || at + 1 < reports.len());
         let failed = failures(report)
+            .standing
             .len()
             .max(view::plan_problems(report).len())
             .max(usize::from(report.exit_code != 0));
@@ -178,25 +179,34 @@ pub fn of_run(reports: &[RunReport], terms: NoticeTerms<'_>) -> Vec<Notice> {
     all
 }
 
-/// Of the last iteration, those of one step together.
-fn failures(report: &RunReport) -> Vec<&[FailureReport]> {
-    let last = report.iterations.last();
-    last.map_or_else(Vec::new, |last| last.failures_by_step().collect())
+/// The failures of a run's last iteration, those of one step together.
+struct NoticeFailures<'r> {
+    standing: Vec<&'r [FailureReport]>,
+    /// Those that a list covers: nothing of the step stands.
+    known: Vec<&'r [FailureReport]>,
+}
+
+fn failures(report: &RunReport) -> NoticeFailures<'_> {
+    let last = report.iterations.last().into_iter();
+    let all = last.flat_map(|last| last.failures_by_step());
+    let (known, standing) = all.partition(|of_step| all_known(*of_step));
+    NoticeFailures { standing, known }
 }
 
 /// With at most `room` errors.
 fn of_plan(report: &RunReport, room: usize, terms: NoticeTerms<'_>) -> Vec<Notice> {
+    let last = report.iterations.last();
+    let of_step = |failures| notice(report, last?, failures, terms);
+    let NoticeFailures { standing, known } = failures(report);
     let (mut told, what): (Vec<Notice>, _) = match view::plan_problems(report) {
         [] => {
-            let last = report.iterations.last();
-            let of_step = |failures| notice(report, last?, failures, terms);
-            let mut failures = failures(report);
+            let mut failures = standing;
             if failures.len() > room {
                 // Those that decide how the run ends are among the few.
                 let is_of_code = |failure: &FailureReport| failure.diagnosis.side == Side::Code;
                 failures.sort_by_key(|of_step| !of_step.iter().any(is_of_code));
             }
-            let told = failures.into_iter().filter_map(of_step);
+            let told = failures.into_iter().filter_map(&of_step);
             (told.collect(), "more failure")
         }
         problems => {
@@ -233,6 +243,7 @@ fn of_plan(report: &RunReport, room: usize, terms: NoticeTerms<'_>) -> Vec<Notic
             terms,
         ));
     }
+    told.extend(known.into_iter().filter_map(&of_step));
     let warning = |title, text| about_plan(NoticeLevel::Warning, report, title, text, terms);
     if report.verdict.is_green() && !report.hooks_at_work().is_empty() {
         told.push(warning("jelly:", view::ending(report)));
@@ -300,9 +311,10 @@ fn notice(
 ) -> Option<Notice> {
     let failure = deciding(failures)?;
     let title = format!(
-        "{}: {}",
+        "{}: {}{}",
         view::subject(failure),
-        failure.diagnosis.root_cause
+        failure.diagnosis.root_cause,
+        known_mark(failure)
     );
     let mut text = failure.message.clone();
     if let Some(exit) = &failure.exit {
@@ -322,9 +334,13 @@ fn notice(
     }
     for other in failures.iter().filter(|other| *other != failure) {
         let at = other.at.as_deref().unwrap_or_default();
-        text.push_str(&format!("\nalso, at {at}: {}", other.message));
+        let known = known_mark(other);
+        text.push_str(&format!("\nalso, at {at}: {}{known}", other.message));
     }
-    let level = if failure.diagnosis.flaky {
+    if let Some(mark) = &failure.known {
+        text.push_str(&format!("\nknown failure: {}", mark.entry.reason));
+    }
+    let level = if failure.diagnosis.flaky || failure.known.is_some() {
         NoticeLevel::Warning
     } else {
         NoticeLevel::Error
@@ -339,6 +355,13 @@ fn notice(
         id: failure.diagnosis.fingerprint.clone(),
         ..placed(level, at, title, text, terms)
     })
+}
+
+fn known_mark(failure: &FailureReport) -> &'static str {
+    match failure.known {
+        Some(_) => " (known)",
+        None => "",
+    }
 }
 
 /// The causes of a triage by number of victims, at most `max` together.

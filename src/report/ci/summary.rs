@@ -4,7 +4,7 @@ use super::super::kinds::{AlikeRuns, run_kinds};
 use super::super::markdown::{head, help_in_short};
 use super::super::quote::{cell, code, code_cell, cut_document, fence, fence_up_to, table};
 use super::super::view::{self, FailureCluster};
-use jelly_base::model::{IterationReport, RunReport, json_word};
+use jelly_base::model::{FailureReport, IterationReport, RunReport, json_word};
 use jelly_base::text::{first_names, plural};
 
 /// The most that GitHub and Buildkite take of one step.
@@ -94,7 +94,7 @@ fn causes(report: &RunReport, iteration: &IterationReport) -> String {
             let failure = cluster.failures[0];
             vec![
                 place(cluster),
-                json_word(&failure.diagnosis.side),
+                side(failure),
                 code_cell(&failure.diagnosis.root_cause),
                 cell(&failure.message),
                 code_cell(&view::telling_line(failure).unwrap_or_default()),
@@ -126,6 +126,14 @@ fn causes(report: &RunReport, iteration: &IterationReport) -> String {
         ));
     }
     out
+}
+
+fn side(failure: &FailureReport) -> String {
+    let side = json_word(&failure.diagnosis.side);
+    match &failure.known {
+        Some(mark) => format!("{side}, known: {}", cell(&mark.entry.reason)),
+        None => side,
+    }
 }
 
 /// Where the failures of a cause are: the first ones, and how many there are

@@ -61,7 +61,7 @@ impl CauseLinks<'_> {
         html! {
             li id=(id) {
                 p { b { (capitalised(&parts::said(&first.message))) } }
-                p { (label(diagnosis)) " " (self.count(cluster)) }
+                p { (label(first)) " " (self.count(cluster)) }
                 (parts::facts(&[
                     ("Fingerprint", parts::code(&diagnosis.fingerprint)),
                     ("Rule", parts::code(&diagnosis.rule)),
@@ -76,7 +76,7 @@ impl CauseLinks<'_> {
         let first = cluster.failures[0];
         html! {
             li id=(id) {
-                (parts::brief(&first.message)) " " (label(&first.diagnosis)) " "
+                (parts::brief(&first.message)) " " (label(first)) " "
                 (parts::code(&first.diagnosis.fingerprint)) " " (self.count(cluster)) " "
                 (self.link(first))
             }

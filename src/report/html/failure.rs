@@ -119,7 +119,7 @@ fn element(
             summary {
                 (list.iteration.index) "." (number) " "
                 b { (parts::brief(&view::subject(failure))) (view::mismatch_aside(failure)) } " "
-                (label(diagnosis)) " "
+                (label(failure)) " "
                 span.told { (parts::line(&failure.message, SHORT)) }
             }
             (body)
@@ -128,10 +128,11 @@ fn element(
 }
 
 /// Root cause and blame: the label that all reports give.
-pub(super) fn label(diagnosis: &Diagnosis) -> Markup {
+pub(super) fn label(failure: &FailureReport) -> Markup {
+    let diagnosis = &failure.diagnosis;
     html! {
         (parts::code(&diagnosis.root_cause)) " "
-        (parts::tag(kind(diagnosis), &view::blame(diagnosis, diagnosis.flaky)))
+        (parts::tag(kind(diagnosis), &view::blame_of(failure)))
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) fn iterations(
     html! {
         @for (at, iteration) in report.iterations.iter().enumerate() {
             (parts::heading(level, None, &html! {
-                "Iteration " (iteration.index) ": " (words::totals(iteration.totals))
+                "Iteration " (iteration.index) ": " (words::totals(iteration))
             }))
             (timeline(iteration))
             (servers(iteration))

@@ -91,10 +91,7 @@ pub fn run_html(results: &Results<'_>, links: &PageLinks, past: &PastEnds<'_>) -
 /// The plans of a call in a table, to choose from.
 fn overview(plans: &[RunReport]) -> Markup {
     let rows = plans.iter().enumerate().map(|(at, plan)| {
-        let totals = plan
-            .iterations
-            .last()
-            .map(|last| words::totals(last.totals));
+        let totals = plan.iterations.last().map(words::totals);
         parts::row(
             &html! { a href={ "#p" (at + 1) "-plan" } { (parts::brief(&plan.plan.name)) } },
             &[
@@ -128,7 +125,7 @@ fn origin(plan: &RunReport) -> Markup {
     html! {
         @match plan.iterations.last() {
             Some(last) => p.totals {
-                b { (capitalised(&words::totals(last.totals))) } "; "
+                b { (capitalised(&words::totals(last))) } "; "
                 (plural(plan.iterations.len() as u64, "iteration")) " in "
                 (words::duration(plan.duration_ms)) "; exit code " b { (plan.exit_code) }
                 @if let Some(why) = view::unaccepted(plan) { " (" (why) ")" }

@@ -190,6 +190,9 @@ fn other_text(failure: &FailureReport) -> String {
     let mut out = format!("{which}: {}\n", sanitize(&failure.message));
     compared(&mut out, failure);
     out.push_str(&format!("{}\n", Label::line(&failure.diagnosis)));
+    if let Some(mark) = &failure.known {
+        fact(&mut out, "known", &mark.entry.reason);
+    }
     evidence(&mut out, failure);
     out
 }

@@ -123,10 +123,7 @@ pub fn told_as(first: &RunReport, report: &RunReport, options: &TerminalOptions)
         return String::new();
     }
     let paint = TerminalPaint::new(options.color, options.width);
-    let totals = report
-        .iterations
-        .last()
-        .map(|last| words::totals(last.totals));
+    let totals = report.iterations.last().map(words::totals);
     let text = format!(
         "{}: {}, as in {}",
         name(&report.plan.name),
@@ -233,7 +230,7 @@ fn verdict(paint: &TerminalPaint, report: &RunReport) -> String {
     let totals = report
         .iterations
         .last()
-        .map(|last| words::totals(last.totals))
+        .map(words::totals)
         .unwrap_or_else(|| "nothing was executed".to_owned());
     let mut text = format!(
         "{}, {totals} ({}, {}), exit code {}",

@@ -39,6 +39,9 @@ pub struct RunCluster {
     /// Whether the failures may pass unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retryable: Option<bool>,
+    /// A list of known failures covers them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub known: bool,
     /// The first failure, as `PLAN: SERVER/STEP`.
     pub example: String,
     /// What went wrong there, in a sentence.
@@ -116,6 +119,7 @@ impl RunCluster {
             ambiguous: *ambiguous,
             error_category: *error_category,
             retryable: *retryable,
+            known: failure.known.is_some(),
             example: format!("{}: {}", plan.plan.name, place.join("/")),
             message: failure.message.clone(),
             plans: Vec::new(),

@@ -29,16 +29,19 @@ struct CauseLabel {
     flaky: bool,
     error_category: Option<ErrorCategory>,
     retryable: Option<bool>,
+    /// A list of known failures covers it.
+    known: bool,
 }
 
-impl From<&Diagnosis> for CauseLabel {
-    fn from(diagnosis: &Diagnosis) -> Self {
+impl CauseLabel {
+    fn of(diagnosis: &Diagnosis, known: bool) -> Self {
         Self {
             side: diagnosis.side,
             ambiguous: diagnosis.ambiguous,
             flaky: diagnosis.flaky,
             error_category: diagnosis.error_category,
             retryable: diagnosis.retryable,
+            known,
         }
     }
 }
@@ -51,7 +54,7 @@ impl CauseKey {
         let server = failure.server.clone();
         Self {
             server: server.filter(|_| is_unexplained(diagnosis)),
-            label: diagnosis.into(),
+            label: CauseLabel::of(diagnosis, failure.known.is_some()),
             rule: diagnosis.rule.clone(),
             fingerprint: diagnosis.fingerprint.clone(),
         }
@@ -177,7 +180,7 @@ pub fn reported_by_cause(views: &[FailureView<'_>], places: &[usize]) -> Vec<Vec
             evidence: view.evidence.map(|(_, text)| text),
             key: CauseKey {
                 server: is_unexplained.then(|| view.classname.to_owned()),
-                label: diagnosis.into(),
+                label: CauseLabel::of(diagnosis, false),
                 rule: diagnosis.rule.clone(),
                 fingerprint: view.fingerprint.to_owned(),
             },
@@ -286,7 +289,7 @@ fn join_alike(failures: &[Told<'_>], causes: &mut Vec<Vec<usize>>) {
 #[cfg(test)]
 mod tests {
     use super::{by_cause, problems_by_cause};
-    use crate::model::{Evidence, FailureReport, HelpProblem, IterationReport, Side};
+    use crate::model::{Evidence, FailureReport, HelpProblem, IterationReport, KnownMark, Side};
 
     fn failure(server: &str, fingerprint: &str, message: &str) -> FailureReport {
         let mut failure = FailureReport {
@@ -364,6 +367,9 @@ mod tests {
         assert_eq!(causes(&all), [vec![0, 2], vec![1]]);
         all[1].diagnosis.side = all[0].diagnosis.side;
         all[1].diagnosis.retryable = Some(true);
+        assert_eq!(causes(&all), [vec![0, 2], vec![1]]);
+        all[1].diagnosis.retryable = all[0].diagnosis.retryable;
+        all[1].known = Some(KnownMark::default());
         assert_eq!(causes(&all), [vec![0, 2], vec![1]]);
     }
 

@@ -90,7 +90,7 @@ pub use record::{
 pub use report::{
     ActionKind, ActionReport, BeforeAfter, BudgetsReport, EditReport, FailureReport, HelpProblem,
     HelpSummary, HookReport, IterationReport, PlanChange, PlanChangeKind, PlanReport, RepairReport,
-    RunReport, SCHEMA_VERSION, Unaccepted, VOLATILE_FIELDS, deciding,
+    RunReport, SCHEMA_VERSION, Unaccepted, VOLATILE_FIELDS, all_known, deciding,
 };
 pub use report_labels::ReportLabels;
 pub use rules::{

@@ -2,12 +2,13 @@
 
 use super::{
     AssertionTarget, Diagnosis, Exit, ExitCode, MismatchPlace, Outcome, Phase, RequestFacts,
-    RunCause, ServerReport, Side, StepReport, Totals, Verdict, json_word,
+    RunCause, ServerReport, Side, StepReport, StepState, Totals, Verdict, json_word,
 };
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// Version of `results.json`; raised when a field changes its meaning.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -338,23 +339,47 @@ impl IterationReport {
         let of_step = |failure: &&FailureReport| failure.step.as_deref() == Some(step);
         deciding(self.failures.iter().filter(of_step))
     }
+
+    /// How many of the steps that failed did so in known ways only.
+    #[must_use]
+    pub fn known_steps(&self) -> u64 {
+        // Mostly there is no list.
+        if self.failures.iter().all(|failure| failure.known.is_none()) {
+            return 0;
+        }
+        let known: HashSet<&str> = self
+            .failures_by_step()
+            .filter(|failures| all_known(*failures))
+            .filter_map(|failures| failures.first()?.step.as_deref())
+            .collect();
+        let failed = |step: &&StepReport| step.state == StepState::Failed;
+        let steps = self.steps.iter().filter(failed);
+        steps.filter(|step| known.contains(step.id.as_str())).count() as u64
+    }
 }
 
-/// The failure that speaks for a step where only one can: one of the code
-/// side; else one that the environment explains; else the first in the order
-/// of the plan, where what is about `duration` comes last.
+/// Whether a list of known failures covers all of these: nothing of them stands.
+pub fn all_known<'f>(failures: impl IntoIterator<Item = &'f FailureReport>) -> bool {
+    let mut failures = failures.into_iter();
+    failures.all(|failure| failure.known.is_some())
+}
+
+/// The failure that speaks for a step where only one can: one that is not known;
+/// of those, one of the code side; else one that the environment explains; else
+/// the first in the order of the plan, where what is about `duration` comes last.
 pub fn deciding<'f>(
     failures: impl IntoIterator<Item = &'f FailureReport>,
 ) -> Option<&'f FailureReport> {
     failures.into_iter().min_by_key(|failure| {
         let diagnosis = &failure.diagnosis;
         let target = failure.assertion.as_ref().and_then(|a| a.target);
-        match diagnosis.side {
+        let rank = match diagnosis.side {
             Side::Code => 0,
             Side::Test if !diagnosis.ambiguous => 1,
             Side::Test if target != Some(AssertionTarget::Duration) => 2,
             Side::Test => 3,
-        }
+        };
+        (failure.known.is_some(), rank)
     })
 }
 

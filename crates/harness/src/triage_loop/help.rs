@@ -12,7 +12,7 @@ use super::undo::Undo;
 use super::verdict::{Course, Taint};
 use jelly_base::model::{
     Because, FailureReport, HelpProblem, HelpSummary, IterationReport, RunCause, Section, Side,
-    Standing, StepReport, StepState, problems_by_cause,
+    Standing, StepReport, StepState, all_known, problems_by_cause,
 };
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{first_names, human_duration, plural, shell_path};
@@ -105,6 +105,11 @@ pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>)
         let (by_deadline, loose): (_, Vec<&StepReport>) =
             steps.partition(|s| deadline.is_some() && is_late(s));
         late = by_deadline;
+        let (held_back, loose): (Vec<&StepReport>, Vec<&StepReport>) =
+            loose.into_iter().partition(|step| told.waits_for_known(step));
+        if !held_back.is_empty() {
+            problems.push(after_known(&held_back, last));
+        }
         if !loose.is_empty() || (problems.is_empty() && deadline.is_none()) {
             problems.push(unexplained(&loose, last, context));
         }
@@ -133,11 +138,9 @@ enum Blamed {
 }
 
 impl Blamed {
-    /// What was known is nobody's to mend now.
     fn of(case: &Case<'_>) -> Self {
         let failure = case.failure;
         match (failure.diagnosis.side, failure.diagnosis.standing) {
-            _ if failure.known.is_some() => Self::Nobody,
             (Side::Test, _) => Self::Nobody,
             (Side::Code, Some(Standing::NeverPassed)) => Self::CodeOrPlan,
             (Side::Code, Some(Standing::PassedBefore)) => Self::CodeThatPassed,
@@ -202,6 +205,10 @@ struct Told<'a> {
     steps: HashSet<&'a str>,
     servers: HashSet<&'a str>,
     earlier: HashSet<&'a str>,
+    /// Steps and servers that failed in known ways only: that is no problem, but
+    /// what could not run because of them is.
+    known_steps: HashSet<&'a str>,
+    known_servers: HashSet<&'a str>,
 }
 
 impl<'a> Told<'a> {
@@ -209,7 +216,22 @@ impl<'a> Told<'a> {
         let of_step = |failure: &'a FailureReport| failure.step.as_deref();
         let of_server = |failure: &'a FailureReport| failure.server.as_deref();
         let earlier = before.iter().flat_map(|i| &i.failures);
+        let known = || {
+            let all = last.failures_by_step();
+            all.filter(|failures| all_known(*failures)).flatten()
+        };
+        let of_server_alone = |f: &&FailureReport| f.step.is_none();
+        let standing = last.failures.iter().filter(|f| f.known.is_none());
+        let standing: HashSet<&str> = standing
+            .filter(of_server_alone)
+            .filter_map(of_server)
+            .collect();
+        let known_servers = known().filter(of_server_alone).filter_map(of_server);
         Self {
+            known_steps: known().filter_map(of_step).collect(),
+            known_servers: known_servers
+                .filter(|name| !standing.contains(name))
+                .collect(),
             last,
             steps: last.failures.iter().filter_map(of_step).collect(),
             servers: last.failures.iter().filter_map(of_server).collect(),
@@ -228,7 +250,7 @@ impl<'a> Told<'a> {
             StepState::Quarantined => {
                 // Some causes concern no step and no server alone.
                 let of_all = |reason: &String| {
-                    let mut all = self.last.failures.iter();
+                    let mut all = self.last.failures.iter().filter(|f| f.known.is_none());
                     all.any(|f| f.step.is_none() && f.server.is_none() && f.message == *reason)
                 };
                 let is_told =
@@ -236,6 +258,7 @@ impl<'a> Told<'a> {
                 let was_diagnosed = self.earlier.contains(step.id.as_str());
                 !is_told && !spoken_for(&step.id) && !was_diagnosed
             }
+            StepState::Blocked | StepState::Skipped if self.waits_for_known(step) => true,
             StepState::Blocked | StepState::Skipped => match &step.because {
                 Some(
                     Because::NotSelected
@@ -256,6 +279,55 @@ impl<'a> Told<'a> {
                 }
             },
         }
+    }
+
+    /// A step that did not run, since in the end it waited for what failed in a known
+    /// way.
+    fn waits_for_known(&self, step: &StepReport) -> bool {
+        if self.known_steps.is_empty() && self.known_servers.is_empty() {
+            return false;
+        }
+        let mut at = step;
+        // No chain is longer than there are steps.
+        for _ in 0..=self.last.steps.len() {
+            if !matches!(at.state, StepState::Blocked | StepState::Skipped) {
+                return false;
+            }
+            let earlier = match &at.because {
+                Some(Because::Server(name)) => return self.known_servers.contains(name.as_str()),
+                None => return self.known_servers.contains(at.server.as_str()),
+                Some(Because::Setup(id) | Because::Step(id)) => id,
+                Some(_) => return false,
+            };
+            if self.known_steps.contains(earlier.as_str()) {
+                return true;
+            }
+            let mut steps = self.last.steps.iter();
+            match steps.find(|one| one.id == *earlier && one.id != at.id) {
+                Some(waiting) => at = waiting,
+                None => return false,
+            }
+        }
+        false
+    }
+}
+
+/// What a known failure kept from running is not known.
+fn after_known(held_back: &[&StepReport], last: &IterationReport) -> HelpProblem {
+    let ids: Vec<&str> = held_back.iter().map(|step| step.id.as_str()).collect();
+    HelpProblem {
+        step: ids.first().map(|id| (*id).to_owned()),
+        root_cause: Some(RunCause::NotRunToEnd),
+        what: format!(
+            "A known failure kept {} from running: {}",
+            plural(ids.len(), "step"),
+            first_names(&ids, ids.len(), NAMED)
+        ),
+        evidence: format!("iteration {}: {}", last.index, last.action.reason),
+        next: vec![
+            "fix what is known, or leave out what needs it by `--skip` until then".to_owned(),
+        ],
+        ..HelpProblem::default()
     }
 }
 

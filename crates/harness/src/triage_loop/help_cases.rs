@@ -127,7 +127,7 @@ pub(super) struct Sightings<'a>(HashMap<(u32, Cause<'a>), Vec<u32>>);
 pub(super) fn sightings_by_cause(iterations: &[IterationReport]) -> Sightings<'_> {
     let mut all: HashMap<(u32, Cause<'_>), Vec<u32>> = HashMap::new();
     for iteration in iterations {
-        for failure in &iteration.failures {
+        for failure in iteration.failures.iter().filter(|one| one.known.is_none()) {
             let seen = all.entry((iteration.index, cause_of(failure))).or_default();
             seen.push(sightings(&failure.diagnosis));
         }
@@ -160,7 +160,8 @@ impl<'a> Again<'a> {
             }
             _ => false,
         };
-        let asking = || iteration.failures.iter().filter(asks);
+        let standing = || iteration.failures.iter().filter(|one| one.known.is_none());
+        let asking = || standing().filter(asks);
         Self {
             tests: asking()
                 .map(|failure| failure.diagnosis.test_fingerprint.as_str())
@@ -192,7 +193,7 @@ struct Cases<'a> {
 }
 
 /// The problems of the last iteration, one for each cause and server; and what
-/// earlier ones proved, or took out of the run.
+/// earlier ones proved, or took out of the run. What is known is no problem.
 pub(super) fn cases<'a>(
     last: &'a IterationReport,
     before: &'a [IterationReport],
@@ -245,7 +246,8 @@ impl<'a> Cases<'a> {
     /// Adds the failures of one step: the one that decides is the problem, and the
     /// others stand beside it.
     fn add(&mut self, failures: &'a [FailureReport], iteration: &'a IterationReport) {
-        let Some(failure) = deciding(failures) else {
+        let standing = || failures.iter().filter(|one| one.known.is_none());
+        let Some(failure) = deciding(standing()) else {
             return;
         };
         let (fingerprint, server, side) = cause_of(failure);
@@ -270,7 +272,7 @@ impl<'a> Cases<'a> {
         {
             case.steps.push(step);
         }
-        for other in failures {
+        for other in standing() {
             let known =
                 |known: &FailureReport| known.diagnosis.fingerprint == other.diagnosis.fingerprint;
             if !known(case.failure) && !case.others.iter().any(|other| known(other)) {

@@ -37,7 +37,8 @@ fn is_of(judged: &Judged, steps: &BTreeSet<String>) -> bool {
 /// A mismatch that needs no second look, since triage has found the cause of
 /// the answer itself.
 fn shows_environment(judged: &Judged) -> bool {
-    judged.failure.is_mismatch() && judged.blame == Blame::Settled && !judged.is_code()
+    let is_settled = judged.failure.is_mismatch() && judged.blame == Blame::Settled;
+    is_settled && judged.diagnosis.side == Side::Test
 }
 
 fn excuse(judged: &mut Judged) {

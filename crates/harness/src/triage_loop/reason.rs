@@ -64,7 +64,7 @@ pub(super) fn to_stop(
         .map(|loop_limit| format!("{} ({})", loop_limit.reason(), loop_limit.remedy()))
 }
 
-/// Why nothing is tried any more.
+/// Why nothing is tried any more, by what stands: failures that are known don't.
 fn nothing_left(
     record: &IterationRecord,
     judged: &[Judged],
@@ -78,8 +78,11 @@ fn nothing_left(
         Some(loop_limit) => format!("; {loop_limit}"),
         None => format!("{nothing} nothing is left to try"),
     };
+    let (known, judged): (Vec<&Judged>, Vec<&Judged>) =
+        judged.iter().partition(|judged| judged.known.is_some());
     let doubtful: Vec<&Judged> = judged
         .iter()
+        .copied()
         .filter(|j| j.is_doubtful() && !policy.trust_plan)
         .collect();
     let stands = judged.iter().any(|j| !j.is_code());
@@ -106,8 +109,15 @@ fn nothing_left(
                 end(";")
             )
         }
-        (false, _) if judged.is_empty() => unexplained(record),
-        (false, _) => format!("test-side: {}{}", Owners::of_all(judged), end(";")),
+        (false, _) if !judged.is_empty() => {
+            format!("test-side: {}{}", Owners::of_all(judged), end(";"))
+        }
+        (false, _) if known.is_empty() => unexplained(record),
+        (false, _) => format!(
+            "known failures aside ({}), not every step ran and passed{}",
+            Owners::of_all(known),
+            end(";")
+        ),
     }
 }
 
