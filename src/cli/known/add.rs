@@ -1,6 +1,6 @@
 //! `jelly known add`: a failure that was seen becomes an entry.
 
-use super::list::{day_of, known_file, read};
+use super::list::{day_of, known_file, read, reads_as_mismatch};
 use crate::cli::args::KnownAddArgs;
 use crate::cli::open_history;
 use crate::cli::out::say;
@@ -8,8 +8,8 @@ use crate::cli::record::reported_test;
 use crate::cli::refusal::Refusal;
 use crate::cli::results::{RESULTS, open_results, read_bytes};
 use crate::cli::settings::World;
-use jelly_base::model::{ExitCode, KnownEntry, TriageReport};
-use jelly_base::text::{plural, sanitize};
+use jelly_base::model::{Diagnosis, ExitCode, KnownEntry, TriageReport};
+use jelly_base::text::{one_line, plural, sanitize, shell_flag, shell_word};
 use jelly_plan::{PlanSource, yaml_flow};
 use jelly_triage::history::PastScope;
 use serde_json::Value;
@@ -19,13 +19,47 @@ use std::io::Write;
 use std::path::Path;
 use tempfile::NamedTempFile;
 
+/// Other failures that are told; the rest is counted.
+const OTHERS: usize = 10;
+/// How much of what went wrong is told, in bytes.
+const MESSAGE: usize = 300;
+
 /// A failure as a report or the history tells it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone)]
 struct SeenFailure {
     test: String,
     fingerprint: String,
     /// Not known where the history alone remembers it.
     test_fingerprint: Option<String>,
+    /// What went wrong; empty likewise.
+    message: String,
+    is_mismatch: bool,
+    /// The list covered it when the report was made.
+    is_known: bool,
+}
+
+impl SeenFailure {
+    fn new(test: String, diagnosis: &Diagnosis, message: &str, is_known: bool) -> Self {
+        Self {
+            test,
+            fingerprint: diagnosis.fingerprint.clone(),
+            test_fingerprint: Some(diagnosis.test_fingerprint.clone()),
+            message: one_line(message, MESSAGE),
+            is_mismatch: reads_as_mismatch(diagnosis),
+            is_known,
+        }
+    }
+
+    fn is_covered(&self, entries: &[KnownEntry], today: &str) -> bool {
+        let diagnosis = Diagnosis {
+            fingerprint: self.fingerprint.clone(),
+            test_fingerprint: self.test_fingerprint.clone().unwrap_or_default(),
+            ..Diagnosis::BLANK
+        };
+        let covers =
+            |entry: &KnownEntry| entry.covers(&self.test, self.is_mismatch, &diagnosis, today);
+        entries.iter().any(covers)
+    }
 }
 
 /// Writes the entries.
@@ -47,7 +81,8 @@ pub fn add(args: &KnownAddArgs, world: &World) -> Result<ExitCode, Refusal> {
             "name a day to come",
         ));
     }
-    let entries = entries(args, world)?;
+    let seen = seen(args, world)?;
+    let entries = entries(args, &seen)?;
     let path = known_file(&args.file, world);
     let (before, old) = match path.symlink_metadata() {
         Ok(_) => {
@@ -111,17 +146,82 @@ pub fn add(args: &KnownAddArgs, world: &World) -> Result<ExitCode, Refusal> {
             path.display()
         ))
     })?;
-    let told = format!(
+    let mut told = format!(
         "{}: {} added\n{added}",
         path.display(),
         plural(entries.len() as u64, "entry")
     );
+    let list = (&*entries, &*read_back.entries);
+    told.push_str(&uncovered(args, &seen, list, day_of(&now)));
     say(sanitize(&told).as_bytes(), ExitCode::Passed)
 }
 
+/// What the tests that now have an entry failed of besides, which nothing in the list
+/// covers: such a test is not known yet.
+fn uncovered(
+    args: &KnownAddArgs,
+    seen: &[SeenFailure],
+    (added, all): (&[KnownEntry], &[KnownEntry]),
+    today: &str,
+) -> String {
+    let new = seen.iter().filter(|one| one.is_covered(added, today));
+    let tests: BTreeSet<&str> = new.map(|one| one.test.as_str()).collect();
+    let mut told = BTreeSet::new();
+    let others: Vec<&SeenFailure> = seen
+        .iter()
+        .filter(|one| tests.contains(one.test.as_str()))
+        .filter(|one| !one.is_known && !one.is_covered(all, today))
+        .filter(|one| told.insert((&one.test, &one.fingerprint, &one.test_fingerprint)))
+        .collect();
+    let mut text = String::new();
+    for other in others.iter().take(OTHERS) {
+        text.push_str(&format!(
+            "note: {} has another failure, which the list does not cover: {}\n",
+            other.test, other.message
+        ));
+        let print = other.test_fingerprint.as_ref();
+        let again = again(args, print.unwrap_or(&other.fingerprint));
+        text.push_str(&format!("  to add it too: {again}\n"));
+    }
+    if others.len() > OTHERS {
+        let more = plural(others.len() - OTHERS, "more failure");
+        text.push_str(&format!("note: the list does not cover {more} either\n"));
+    }
+    text
+}
+
+/// The same call for another failure of the same tests.
+fn again(args: &KnownAddArgs, print: &str) -> String {
+    let KnownAddArgs {
+        fingerprint: _,
+        reason,
+        // What one cause is in every test, another need not be.
+        any_test: _,
+        owner,
+        expires,
+        file,
+        reports,
+        of_runs,
+        history,
+    } = args;
+    let shown = |path: &Path| path.display().to_string();
+    let mut words = vec!["jelly known add".to_owned(), shell_word(print)];
+    words.push(shell_flag("--reason", reason));
+    words.extend(owner.iter().map(|name| shell_flag("--owner", name)));
+    words.extend(expires.iter().map(|day| shell_flag("--expires", day)));
+    let known = file.known.iter();
+    words.extend(known.map(|file| shell_flag("--known", &shown(file))));
+    words.extend(reports.iter().map(|one| shell_flag("--in", &shown(one))));
+    let folder = of_runs.unusual();
+    words.extend(folder.iter().map(|dir| shell_flag("--reports-dir", dir)));
+    let store = history.history.iter();
+    words.extend(store.map(|store| shell_flag("--history", &shown(store))));
+    words.extend(history.no_history.then(|| "--no-history".to_owned()));
+    words.join(" ")
+}
+
 /// What to write for the fingerprint that was asked for.
-fn entries(args: &KnownAddArgs, world: &World) -> Result<Vec<KnownEntry>, Refusal> {
-    let seen = seen(args, world)?;
+fn entries(args: &KnownAddArgs, seen: &[SeenFailure]) -> Result<Vec<KnownEntry>, Refusal> {
     let asked = &args.fingerprint;
     let begins = |print: &str| {
         print.starts_with(asked.as_str())
@@ -161,13 +261,16 @@ fn entries(args: &KnownAddArgs, world: &World) -> Result<Vec<KnownEntry>, Refusa
             ..entry
         }]);
     }
-    let tests: BTreeSet<&SeenFailure> = found.into_iter().collect();
-    let entries = tests.into_iter().map(|one| KnownEntry {
-        test: Some(one.test.clone()),
-        test_fingerprint: one.test_fingerprint.clone(),
-        fingerprint: match one.test_fingerprint {
+    let tests: BTreeSet<(&String, &String, &Option<String>)> = found
+        .into_iter()
+        .map(|one| (&one.test, &one.fingerprint, &one.test_fingerprint))
+        .collect();
+    let entries = tests.into_iter().map(|(test, cause, print)| KnownEntry {
+        test: Some(test.clone()),
+        test_fingerprint: print.clone(),
+        fingerprint: match print {
             Some(_) => None,
-            None => Some(one.fingerprint.clone()),
+            None => Some(cause.clone()),
         },
         ..entry.clone()
     });
@@ -202,6 +305,9 @@ fn seen(args: &KnownAddArgs, world: &World) -> Result<Vec<SeenFailure>, Refusal>
                 test: test.to_string(),
                 fingerprint: cause.to_owned(),
                 test_fingerprint: None,
+                message: String::new(),
+                is_mismatch: false,
+                is_known: false,
             }));
         }
     }
@@ -213,11 +319,12 @@ fn of_runs(report: &Path) -> Result<Vec<SeenFailure>, Refusal> {
     let mut seen = Vec::new();
     for run in &runs {
         for failure in run.iterations.last().iter().flat_map(|last| &last.failures) {
-            seen.push(SeenFailure {
-                test: reported_test(&run.plan.name, failure).to_string(),
-                fingerprint: failure.diagnosis.fingerprint.clone(),
-                test_fingerprint: Some(failure.diagnosis.test_fingerprint.clone()),
-            });
+            seen.push(SeenFailure::new(
+                reported_test(&run.plan.name, failure).to_string(),
+                &failure.diagnosis,
+                &failure.message,
+                failure.known.is_some(),
+            ));
         }
     }
     Ok(seen)
@@ -238,12 +345,9 @@ fn of_triage(report: &TriageReport) -> Vec<SeenFailure> {
         .map(|failure| {
             let parts = [failure.suite, failure.classname, failure.name];
             let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-            let diagnosis = failure.diagnosis();
-            SeenFailure {
-                test: parts.join(" > "),
-                fingerprint: diagnosis.fingerprint,
-                test_fingerprint: Some(diagnosis.test_fingerprint),
-            }
+            let test = parts.join(" > ");
+            let message = failure.message.unwrap_or_default();
+            SeenFailure::new(test, &failure.diagnosis(), message, false)
         })
         .collect()
 }

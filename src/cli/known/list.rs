@@ -114,8 +114,7 @@ impl KnownList {
         let known = report.failures.iter().filter_map(|failure| {
             let test = reported_test(&failure);
             let diagnosis = failure.diagnosis();
-            let is_mismatch = diagnosis.error_category == Some(ErrorCategory::Assertion)
-                && diagnosis.root_cause != "schema_mismatch";
+            let is_mismatch = reads_as_mismatch(&diagnosis);
             let entry = covering(&self.entries, &test, is_mismatch, &diagnosis, today)?;
             Some(KnownFailure {
                 entry: entry.clone(),
@@ -126,6 +125,12 @@ impl KnownList {
         });
         known.collect()
     }
+}
+
+/// Whether a wrong answer is what was diagnosed, where no more is known of a failure.
+pub(super) fn reads_as_mismatch(diagnosis: &Diagnosis) -> bool {
+    diagnosis.error_category == Some(ErrorCategory::Assertion)
+        && diagnosis.root_cause != "schema_mismatch"
 }
 
 /// The first entry that covers a failure.
