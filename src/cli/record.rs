@@ -350,6 +350,7 @@ fn add(
             let template = templates.get(&diagnosis.fingerprint).cloned();
             PastCause::new(diagnosis, template.unwrap_or_default())
         });
+    run.keep_label(diagnosis);
     run.failures.push(PastFailure {
         report: 0,
         test: reported_test(plan, failure),

@@ -1,7 +1,7 @@
 //! What a fingerprint stands for, told from reports and from the history.
 
 use crate::support::{Ended, Project};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 
 const REPORT: &str = r#"<?xml version="1.0"?>
@@ -206,4 +206,87 @@ fn what_is_not_known_is_said_with_where_it_was_looked_for() {
     assert!(ended.stderr.contains("no.xml"), "{}", ended.stderr);
     let ended = project.jelly(&["explain"]).output();
     assert_eq!(ended.code, Some(2));
+}
+
+/// A run as the history has it: tests that failed of one cause, each with whether it was
+/// flaky, and whom that concerned.
+fn remembered(at: &str, cause: &Value, failed: &[(&str, &str)]) -> String {
+    let failures: Vec<Value> = failed
+        .iter()
+        .map(|(step, status)| {
+            json!({
+                "report": 0, "suite": "p", "classname": "m", "name": step, "status": status,
+                "fingerprint": "j2:00000000000000ff",
+                "test_fingerprint": format!("j2:000000000000000{step}"),
+            })
+        })
+        .collect();
+    let run = json!({
+        "schema_version": 1, "kind": "run", "at": at,
+        "reports": [{ "path": "p.yaml", "digest": at }],
+        "causes": { "j2:00000000000000ff": cause },
+        "failures": failures,
+    });
+    format!("{run}\n")
+}
+
+#[test]
+fn a_cause_that_is_proved_in_one_test_and_open_in_another_is_told_by_test() {
+    let project = Project::empty();
+    let cause = |side: &str| {
+        json!({
+            "side": side, "ambiguous": side == "test", "error_category": "ASSERTION",
+            "retryable": false, "root_cause": "assertion_mismatch", "rule": "assertion/mismatch",
+        })
+    };
+    let both = [("a", "failure"), ("b", "flaky")];
+    let mut first: Value =
+        serde_json::from_str(&remembered("2026-11-27T00:00:00Z", &cause("code"), &both)).unwrap();
+    first["labels"] = json!({ "j2:000000000000000b": { "side": "test", "ambiguous": true } });
+    let last = remembered("2026-11-28T00:00:00Z", &cause("test"), &both[1..]);
+    project.write(".jelly/history.jsonl", format!("{first}\n{last}"));
+
+    let explain = |more: &[&str]| {
+        let args = [&["explain", "j2:00000000000000ff"], more].concat();
+        project.jelly(&args).output()
+    };
+    let told = explain(&[]).stdout;
+    let whom = "in p > m > a the code under test; in p > m > b unclear, held against nobody";
+    assert!(told.contains(whom), "{told}");
+    let told: Value = serde_json::from_str(&explain(&["--format", "json"]).stdout).unwrap();
+    let labels = &told["fingerprint"]["labels"];
+    assert_eq!(labels[0]["name"], "a", "{labels}");
+    assert_eq!(labels[0]["side"], "code", "{labels}");
+    assert_eq!(labels[1]["side"], "test", "{labels}");
+    assert_eq!(labels[1]["ambiguous"], true, "{labels}");
+
+    let history = |args: &[&str]| {
+        let args = [&["history"], args, &["--format", "json"]].concat();
+        let ended = project.jelly(&args).output();
+        serde_json::from_str::<Value>(&ended.stdout).unwrap()
+    };
+    let causes = history(&["cause", "j2:00000000000000ff"]);
+    let tests = &causes["causes"][0]["tests"];
+    assert_eq!(tests[0]["name"], "b", "{tests}");
+    assert_eq!(tests[0]["side"], "test", "{tests}");
+    assert_eq!(tests[1]["side"], "code", "{tests}");
+    let shown = project
+        .jelly(&["history", "cause", "j2:00000000000000ff"])
+        .output();
+    assert!(shown.stdout.contains("undecided, code"), "{}", shown.stdout);
+
+    // What both tables call the rate is one number.
+    let all = history(&[]);
+    let flaky = history(&["flaky"]);
+    let rate = |list: &Value| {
+        let list = list.as_array().unwrap();
+        let b = list.iter().find(|test| test["name"] == "b");
+        b.unwrap()["flaky_rate"].as_f64()
+    };
+    assert_eq!(rate(&all["tests"]), rate(&flaky["flaky"]));
+    let shown = project.jelly(&["history"]).output().stdout;
+    assert!(
+        shown.contains(" rate ") && !shown.contains("changes"),
+        "{shown}"
+    );
 }

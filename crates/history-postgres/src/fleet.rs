@@ -6,8 +6,8 @@ use crate::write::{cut, outcome_of};
 use jelly_base::model::Side;
 use jelly_triage::history::{
     BranchSighting, CauseAccount, CauseCount, CommitSighting, ExportedResult, FlakyTest,
-    FleetScope, MOST_LISTED, NewCause, PastCause, RunOrigin, SeenSpan, SlowTest, TestName,
-    TestSighting,
+    FleetScope, MOST_LISTED, NewCause, PastCause, PastLabel, RunOrigin, SeenSpan, SlowTest,
+    TestName, TestSighting,
 };
 use serde_json::Value;
 use tokio_postgres::types::{ToSql, Type};
@@ -384,9 +384,17 @@ fn account(row: &Row) -> CauseAccount {
             last_seen: at_moment(row.get(4)),
         },
     });
+    let side = side(&text(row, 3));
+    let body = text(row, 4);
+    let cause: Option<PastCause> = serde_json::from_str(&body).ok();
+    let label = PastLabel {
+        side,
+        ambiguous: cause.is_some_and(|cause| cause.ambiguous),
+    };
     let tests = listed(row.get(10)).into_iter().map(|row| TestSighting {
         test: TestName::new(&word(row.first()), &word(row.get(1)), &word(row.get(2))),
         failures: amount(row.get(3)),
+        label,
         last_seen: at_moment(row.get(4)),
     });
     let commits = listed(row.get(11)).into_iter().map(|row| CommitSighting {
@@ -398,8 +406,8 @@ fn account(row: &Row) -> CauseAccount {
         project: named(row, 0),
         fingerprint: text(row, 1),
         root_cause: text(row, 2),
-        side: side(&text(row, 3)),
-        evidence: evidence(&text(row, 4)),
+        side,
+        evidence: evidence(&body),
         seen: SeenSpan {
             first_seen: moment(row.get(5)),
             last_seen: moment(row.get(6)),

@@ -1,7 +1,7 @@
 //! What is known of a fingerprint, wherever it was found.
 
 use jelly_base::model::Advice;
-use jelly_triage::history::{CausePast, PastCause, TestName};
+use jelly_triage::history::{CausePast, PastCause, PastLabel, TestLabel, TestName};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -18,6 +18,9 @@ pub struct Known {
     pub reports: Vec<String>,
     /// The tests that it befell, by name.
     pub tests: Vec<TestName>,
+    /// Whom it concerns in each of them, by name; absent where that is the same in all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<TestLabel>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Seen>,
 }
@@ -47,6 +50,7 @@ impl Known {
             advice: None,
             reports: Vec::new(),
             tests: Vec::new(),
+            labels: Vec::new(),
             history: None,
         }
     }
@@ -71,6 +75,23 @@ impl Known {
     pub fn add_test(&mut self, test: TestName) {
         if let Err(place) = self.tests.binary_search(&test) {
             self.tests.insert(place, test);
+        }
+    }
+
+    /// Adds whom it concerns in a test; what was said first holds.
+    pub fn add_label(&mut self, test: &TestName, label: PastLabel) {
+        let place = self.labels.binary_search_by(|known| known.test.cmp(test));
+        if let Err(place) = place {
+            let test = test.clone();
+            self.labels.insert(place, TestLabel { test, label });
+        }
+    }
+
+    /// Leaves out labels that all tests share.
+    pub fn drop_shared_label(&mut self) {
+        let first = self.labels.first().map(|one| one.label);
+        if self.labels.iter().all(|one| Some(one.label) == first) {
+            self.labels.clear();
         }
     }
 

@@ -6,12 +6,14 @@ use super::known::{Known, Seen};
 use crate::cli::paint::{BOLD, DIM, DiffPaint, GREEN, RED};
 use anstyle::Style;
 use jelly_base::model::{ErrorCategory, Fix, Side};
-use jelly_base::text::{plural, sanitize};
-use jelly_triage::history::TestName;
+use jelly_base::text::{first_names, plural, sanitize};
+use jelly_triage::history::{PastLabel, TestLabel, TestName};
 use std::fmt::Write;
 
 /// Tests that are named one by one.
 const TESTS: usize = 10;
+/// The same of one label.
+const LABELLED: usize = 5;
 
 /// All that is known of a fingerprint.
 #[must_use]
@@ -66,10 +68,9 @@ pub fn show(known: &Known, paint: DiffPaint) -> String {
 }
 
 fn headline(known: &Known, paint: DiffPaint) -> String {
-    let side = match (known.cause.side, known.cause.ambiguous) {
-        (Side::Code, _) => "the code under test",
-        (Side::Test, false) => "test or environment",
-        (Side::Test, true) => "unclear, held against nobody",
+    let side = match known.labels.as_slice() {
+        [] => whom(known.cause.label()).to_owned(),
+        labels => whom_by_test(labels),
     };
     let category = match known.cause.error_category {
         Some(ErrorCategory::Infrastructure) => ", INFRASTRUCTURE",
@@ -89,6 +90,31 @@ fn headline(known: &Known, paint: DiffPaint) -> String {
         known.cause.root_cause,
         paint.tone(DIM, &format!("{side}{category}{retry}")),
     )
+}
+
+fn whom(label: PastLabel) -> &'static str {
+    match (label.side, label.ambiguous) {
+        (Side::Code, _) => "the code under test",
+        (Side::Test, false) => "test or environment",
+        (Side::Test, true) => "unclear, held against nobody",
+    }
+}
+
+/// As in `in p > m > a the code under test; in p > m > b unclear, held against nobody`.
+fn whom_by_test(labels: &[TestLabel]) -> String {
+    let mut told: Vec<(&str, Vec<String>)> = Vec::new();
+    for TestLabel { test, label } in labels {
+        let whom = whom(*label);
+        match told.iter_mut().find(|(known, _)| *known == whom) {
+            Some((_, tests)) => tests.push(test.to_string()),
+            None => told.push((whom, vec![test.to_string()])),
+        }
+    }
+    let told = told.iter().map(|(whom, tests)| {
+        let names = first_names(tests, tests.len(), LABELLED);
+        format!("in {names} {whom}")
+    });
+    told.collect::<Vec<String>>().join("; ")
 }
 
 /// A part with its name before its first line.

@@ -12,7 +12,7 @@ use crate::cli::settings::{World, inherited_secrets};
 use jelly_base::model::{Diagnosis, Failure, FailureReport, RunReport, Side, Template, mask_for};
 use jelly_base::text::redact::Redactor;
 use jelly_triage::engine::fingerprints;
-use jelly_triage::history::{Past, PastCause, PastScope, TestName};
+use jelly_triage::history::{Past, PastCause, PastScope, TestLabel, TestName};
 use jelly_triage::junit::{self, Case, CaseSink, ReaderLimits};
 use jelly_triage::survey::{Input, ReportSource, open};
 use std::collections::{BTreeMap, BTreeSet};
@@ -132,6 +132,10 @@ impl Sources {
         if let Some(past) = past {
             known.add_past(past, self.past.runs());
         }
+        for TestLabel { test, label } in self.past.labels(fingerprint) {
+            known.add_label(&test, label);
+        }
+        known.drop_shared_label();
         Some(known)
     }
 
@@ -194,6 +198,7 @@ impl Sources {
                 Known::new(diagnosis.fingerprint.clone(), cause)
             });
         known.advice.get_or_insert_with(|| diagnosis.advice.clone());
+        known.add_label(&test, diagnosis.into());
         known.add_test(test);
         known.add_report(report);
         self.of_tests.insert(

@@ -14,7 +14,7 @@ use crate::report::{FleetAnswers, fleet_html, is_own_page, markdown_table};
 use jelly_base::model::{ExitCode, SCHEMA_VERSION, Side};
 use jelly_base::text::sanitize;
 use jelly_triage::history::{
-    CauseAccount, FlakyTest, FleetScope, HistoryStore, NewCause, SlowTest,
+    CauseAccount, FlakyTest, FleetScope, HistoryStore, NewCause, PastLabel, SlowTest,
 };
 use jiff::{SignedDuration, Timestamp};
 use schemars::JsonSchema;
@@ -97,6 +97,29 @@ fn side(side: Side) -> &'static str {
     match side {
         Side::Test => "test",
         Side::Code => "code",
+    }
+}
+
+/// The same of one test.
+fn side_of(label: PastLabel) -> &'static str {
+    match (label.side, label.ambiguous) {
+        (Side::Test, true) => "undecided",
+        (one, _) => side(one),
+    }
+}
+
+/// Of all tests that are listed: one word, or where they differ, all.
+fn sides(cause: &CauseAccount) -> String {
+    let labels = cause.tests.iter().map(|test| test.label);
+    let mut words: Vec<&str> = Vec::new();
+    for word in labels.map(side_of) {
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    match words.as_slice() {
+        [] | [_] => side(cause.side).to_owned(),
+        several => several.join(", "),
     }
 }
 
@@ -381,7 +404,7 @@ fn account(cause: &CauseAccount, format: FleetFormat, world: &World) -> String {
         rows: vec![vec![
             text(&cause.fingerprint),
             text(&cause.root_cause),
-            text(side(cause.side)),
+            text(sides(cause)),
             known(cause.project.as_deref()),
             moment(Some(&seen(&cause.seen.first_seen))),
             moment(Some(&seen(&cause.seen.last_seen))),
@@ -404,6 +427,7 @@ fn account(cause: &CauseAccount, format: FleetFormat, world: &World) -> String {
         vec![
             text(test.test.to_string()),
             amount(test.failures),
+            text(side_of(test.label)),
             moment(test.last_seen.as_deref()),
         ]
     });
@@ -422,7 +446,7 @@ fn account(cause: &CauseAccount, format: FleetFormat, world: &World) -> String {
             none: "",
         },
         Columns {
-            headings: &["test", "failures", "last seen"],
+            headings: &["test", "failures", "side", "last seen"],
             rows: tests.collect(),
             none: "",
         },

@@ -1,7 +1,7 @@
 //! What is asked of a history that many machines share, and what it answers.
 
 use super::origin::RunOrigin;
-use super::record::TestName;
+use super::record::{PastLabel, TestName};
 use jelly_base::model::Side;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -130,6 +130,9 @@ pub struct TestSighting {
     pub test: TestName,
     /// Failures by it there.
     pub failures: u32,
+    /// Whom it concerned there, the last time.
+    #[serde(flatten)]
+    pub label: PastLabel,
     /// RFC 3339, where known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_seen: Option<String>,

@@ -26,9 +26,10 @@ pub use fleet::{
 };
 pub use offenders::{CauseRecord, OffenderOrder, TestRecord};
 pub use origin::RunOrigin;
-pub use past::{CausePast, Fixed, Past, PastEnd, PastMark, PastMiss, PastParts};
+pub use past::{CausePast, Fixed, Past, PastEnd, PastMark, PastMiss, PastParts, TestLabel};
 pub use record::{
-    PastCause, PastFailure, PastPass, PastReport, PastRun, ProvenPasses, RunKind, TestName,
+    PastCause, PastFailure, PastLabel, PastPass, PastReport, PastRun, ProvenPasses, RunKind,
+    TestName,
 };
 pub use runs::Runs;
 pub use store::{

@@ -4,7 +4,7 @@ mod answers;
 mod parts;
 
 use super::origin::RunOrigin;
-use super::record::{PastCause, PastPass, PastRun, ProvenPasses, TestName, kept};
+use super::record::{PastCause, PastLabel, PastPass, PastRun, ProvenPasses, TestName, kept};
 use super::recurrence::{End, WINDOW, recurrence};
 use indexmap::{IndexMap, IndexSet};
 use jelly_base::model::{FailureHistory, FailureStatus, Recurrence};
@@ -12,7 +12,7 @@ use jelly_base::text::stable_name;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-pub use answers::{CausePast, Fixed, PastEnd};
+pub use answers::{CausePast, Fixed, PastEnd, TestLabel};
 pub use parts::{PastMark, PastMiss, PastParts};
 
 /// Calls of a plan from which its duration is taken.
@@ -36,6 +36,8 @@ pub struct Past {
     /// Some of them are by the first algorithm.
     first_prints: bool,
     causes: IndexMap<String, Vec<(usize, PastCause, u32)>>,
+    /// By run and a test's fingerprint, where that is not as `causes` has it.
+    labels: HashMap<(usize, usize), PastLabel>,
     /// The first run in which a test of this definition passed, where
     /// definitions are known.
     definitions: HashMap<String, usize>,
@@ -146,7 +148,9 @@ impl Past {
         let mut counts: HashMap<String, u32> = HashMap::new();
         for failure in run.failures {
             let cause = self.prints.insert_full(failure.fingerprint.clone()).0;
+            let label = run.labels.remove(&failure.test_fingerprint);
             let print = self.prints.insert_full(failure.test_fingerprint).0;
+            self.labels.extend(label.map(|label| ((index, print), label)));
             self.first_prints |= failure.fingerprint.starts_with("j1:");
             *counts.entry(failure.fingerprint).or_default() += 1;
             let flaky = match failure.status {
@@ -283,9 +287,8 @@ impl Past {
             .iter()
             .zip(&ends)
             .rfind(|(_, end)| end.is_same())
-            .and_then(|(ended, _)| ended.cause_of(print?))
-            .and_then(|cause| self.last_cause(self.print(cause)))
-            .map(|cause| cause.side);
+            .and_then(|(ended, _)| self.label_in(ended, ended.cause_of(print?)?))
+            .map(|label| label.side);
         FailureHistory {
             state: match recurrence(&judged, status) {
                 // It works here, and something brought what failed on another branch.

@@ -1,7 +1,7 @@
 use super::Past;
 use crate::history::{
-    OffenderOrder, PastCause, PastEnd, PastFailure, PastPass, PastReport, PastRun, RunKind,
-    RunOrigin, TestName,
+    OffenderOrder, PastCause, PastEnd, PastFailure, PastLabel, PastPass, PastReport, PastRun,
+    RunKind, RunOrigin, TestName,
 };
 use jelly_base::model::{FailureStatus, Recurrence, Side, Template};
 use proptest::prelude::*;
@@ -59,6 +59,44 @@ fn run(day: u32, failed: &[(&str, &str)], passed: &[&str]) -> PastRun {
         });
     }
     run
+}
+
+#[test]
+fn whom_a_cause_concerned_is_told_of_each_test_as_it_was_there_last() {
+    let mut first = run(1, &[("a", "dns"), ("b", "dns")], &[]);
+    if let Some(cause) = first.causes.get_mut("j1:dns") {
+        cause.side = Side::Code;
+    }
+    let open = PastLabel {
+        side: Side::Test,
+        ambiguous: true,
+    };
+    first.labels.insert("j1:dns/b".into(), open);
+    let last = run(2, &[("c", "dns")], &["a"]);
+    let past = past_of([first, last]);
+    let told: Vec<(String, PastLabel)> = past
+        .labels("j1:dns")
+        .into_iter()
+        .map(|one| (one.test.name, one.label))
+        .collect();
+    let proved = |side: Side| PastLabel {
+        side,
+        ambiguous: false,
+    };
+    let wanted = [
+        ("a".to_owned(), proved(Side::Code)),
+        ("b".to_owned(), open),
+        ("c".to_owned(), proved(Side::Test)),
+    ];
+    assert_eq!(told, wanted);
+    let earlier = |test: &str| {
+        let print = format!("j1:dns/{test}");
+        let test = ("suite", "Class", test);
+        past.history(test, &print, FailureStatus::Failure)
+            .earlier_side
+    };
+    assert_eq!(earlier("a"), Some(Side::Code));
+    assert_eq!(earlier("b"), Some(Side::Test));
 }
 
 fn state(past: &Past, test: &str, of: &str) -> Recurrence {

@@ -126,6 +126,32 @@ impl PastCause {
             template,
         }
     }
+
+    #[must_use]
+    pub fn label(&self) -> PastLabel {
+        PastLabel {
+            side: self.side,
+            ambiguous: self.ambiguous,
+        }
+    }
+}
+
+/// Whom a cause concerns: in one test it may be proved, and in another open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PastLabel {
+    pub side: Side,
+    /// The evidence did not tell whom it concerned.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ambiguous: bool,
+}
+
+impl From<&Diagnosis> for PastLabel {
+    fn from(diagnosis: &Diagnosis) -> Self {
+        Self {
+            side: diagnosis.side,
+            ambiguous: diagnosis.ambiguous,
+        }
+    }
 }
 
 /// A test that failed in a run, or that was flaky in it.
@@ -192,6 +218,10 @@ pub struct PastRun {
     /// By fingerprint.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub causes: BTreeMap<String, PastCause>,
+    /// By the fingerprint of a test: whom the cause concerns there, where that is not
+    /// as `causes` has it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, PastLabel>,
     /// Tests that failed, or were flaky.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<PastFailure>,
@@ -219,11 +249,30 @@ impl PastRun {
             origin: RunOrigin::default(),
             reports: Vec::new(),
             causes: BTreeMap::new(),
+            labels: BTreeMap::new(),
             failures: Vec::new(),
             passed: Vec::new(),
             passed_if_accepted: Vec::new(),
             proven: Vec::new(),
         }
+    }
+
+    /// Keeps whom a failure concerns, where its cause, which is there already, has it
+    /// otherwise.
+    pub fn keep_label(&mut self, diagnosis: &Diagnosis) {
+        let label = PastLabel::from(diagnosis);
+        let cause = self.causes.get(&diagnosis.fingerprint);
+        if cause.is_some_and(|cause| cause.label() != label) {
+            let test = diagnosis.test_fingerprint.clone();
+            self.labels.insert(test, label);
+        }
+    }
+
+    /// Whom a failure of this run concerns, where that is known.
+    pub(super) fn label_of(&self, failure: &PastFailure) -> Option<PastLabel> {
+        let own = self.labels.get(&failure.test_fingerprint).copied();
+        let of_cause = || self.causes.get(&failure.fingerprint).map(PastCause::label);
+        own.or_else(of_cause)
     }
 
     /// Takes out the reports whose digests are `known`, with all that comes
@@ -258,13 +307,16 @@ impl PastRun {
             .collect();
         self.causes
             .retain(|fingerprint, _| used.contains(fingerprint.as_str()));
+        let failures = self.failures.iter();
+        let used: BTreeSet<&str> = failures.map(|f| f.test_fingerprint.as_str()).collect();
+        self.labels.retain(|test, _| used.contains(test.as_str()));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{PastFailure, PastReport, PastRun, RunKind, TestName};
-    use jelly_base::model::FailureStatus;
+    use super::{PastCause, PastFailure, PastLabel, PastReport, PastRun, RunKind, TestName};
+    use jelly_base::model::{Diagnosis, FailureStatus, Side, Template};
     use std::collections::BTreeSet;
 
     #[test]
@@ -293,6 +345,34 @@ mod tests {
             .collect();
         assert_eq!(left, [(0, "a"), (1, "c")]);
         assert_eq!(run.reports.len(), 2);
+    }
+
+    #[test]
+    fn whom_a_cause_concerns_is_kept_by_test_where_it_is_not_the_same() {
+        let diagnosis = |test: &str, side: Side| Diagnosis {
+            side,
+            ambiguous: side == Side::Test,
+            fingerprint: "j2:0".into(),
+            test_fingerprint: test.into(),
+            ..Diagnosis::BLANK
+        };
+        let mut run = PastRun::new(RunKind::Run, None);
+        let first = diagnosis("j2:1", Side::Code);
+        let cause = PastCause::new(&first, Template::default());
+        run.causes.insert(first.fingerprint.clone(), cause);
+        for diagnosis in [&first, &diagnosis("j2:2", Side::Test)] {
+            run.keep_label(diagnosis);
+        }
+        let open = PastLabel {
+            side: Side::Test,
+            ambiguous: true,
+        };
+        let kept: Vec<(&str, PastLabel)> = run
+            .labels
+            .iter()
+            .map(|(test, label)| (test.as_str(), *label))
+            .collect();
+        assert_eq!(kept, [("j2:2", open)]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::fleet::{
     FleetScope, MOST_LISTED, NewCause, ResultOutcome, SeenSpan, SlowTest, TestSighting,
 };
 use super::past::{count, rate};
-use super::record::{PastCause, PastFailure, PastRun, TestName};
+use super::record::{PastCause, PastFailure, PastLabel, PastRun, TestName};
 use indexmap::IndexMap;
 use jelly_base::model::FailureStatus;
 use jelly_base::text::stable_name;
@@ -407,6 +407,12 @@ fn evidence(cause: &PastCause) -> Option<String> {
         .map(|evidence| evidence.text.clone())
 }
 
+/// As it was diagnosed last.
+fn label_of(sightings: &Sightings<'_>) -> Option<PastLabel> {
+    let mut latest = sightings.iter().rev();
+    latest.find_map(|(run, failure)| run.label_of(failure))
+}
+
 fn branches_of(sightings: &Sightings<'_>) -> Vec<BranchSighting> {
     let mut by_branch: BTreeMap<Option<&str>, Vec<_>> = BTreeMap::new();
     for (run, failure) in sightings {
@@ -439,6 +445,7 @@ fn tests_of(sightings: &Sightings<'_>) -> Vec<TestSighting> {
             Some(TestSighting {
                 test: failure.test.clone(),
                 failures: count(sightings.len()),
+                label: label_of(&sightings)?,
                 last_seen: last_of(&sightings),
             })
         })

@@ -109,6 +109,7 @@ pub fn past_run(account: &Account, at: Option<String>) -> PastRun {
                 let template = templates.get(&diagnosis.fingerprint).cloned();
                 PastCause::new(&diagnosis, template.unwrap_or_default())
             });
+        run.keep_label(&diagnosis);
         let test = test_of(&view);
         run.failures.push(PastFailure {
             report: places.get(view.report).copied().unwrap_or_default(),
