@@ -193,7 +193,10 @@ impl FailureCluster<'_> {
     /// What is known comes last.
     fn rank(&self) -> (bool, bool) {
         let failure = self.failures[0];
-        (failure.known.is_some(), failure.diagnosis.side != Side::Code)
+        (
+            failure.known.is_some(),
+            failure.diagnosis.side != Side::Code,
+        )
     }
 }
 

@@ -354,7 +354,9 @@ impl IterationReport {
             .collect();
         let failed = |step: &&StepReport| step.state == StepState::Failed;
         let steps = self.steps.iter().filter(failed);
-        steps.filter(|step| known.contains(step.id.as_str())).count() as u64
+        steps
+            .filter(|step| known.contains(step.id.as_str()))
+            .count() as u64
     }
 }
 

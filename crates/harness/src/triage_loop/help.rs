@@ -105,8 +105,9 @@ pub(super) fn summary(iterations: &[IterationReport], context: &HelpContext<'_>)
         let (by_deadline, loose): (_, Vec<&StepReport>) =
             steps.partition(|s| deadline.is_some() && is_late(s));
         late = by_deadline;
-        let (held_back, loose): (Vec<&StepReport>, Vec<&StepReport>) =
-            loose.into_iter().partition(|step| told.waits_for_known(step));
+        let (held_back, loose): (Vec<&StepReport>, Vec<&StepReport>) = loose
+            .into_iter()
+            .partition(|step| told.waits_for_known(step));
         if !held_back.is_empty() {
             problems.push(after_known(&held_back, last));
         }

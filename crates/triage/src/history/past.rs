@@ -150,7 +150,8 @@ impl Past {
             let cause = self.prints.insert_full(failure.fingerprint.clone()).0;
             let label = run.labels.remove(&failure.test_fingerprint);
             let print = self.prints.insert_full(failure.test_fingerprint).0;
-            self.labels.extend(label.map(|label| ((index, print), label)));
+            self.labels
+                .extend(label.map(|label| ((index, print), label)));
             self.first_prints |= failure.fingerprint.starts_with("j1:");
             *counts.entry(failure.fingerprint).or_default() += 1;
             let flaky = match failure.status {
