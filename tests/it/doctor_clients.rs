@@ -90,6 +90,12 @@ fn a_url_without_what_its_client_wants_beside_it_is_not_healthy() {
             "jelly proxy wrap claude_desktop_config.json s",
         ),
         (
+            ".mcp.json",
+            json!({ "mcpServers": { "s": { "type": "streamableHttp", "url": url } } }).to_string(),
+            "error",
+            "`\"type\": \"http\"`",
+        ),
+        (
             "goose/config.yaml",
             format!("extensions:\n  s: {{ uri: {url:?} }}\n"),
             "error",

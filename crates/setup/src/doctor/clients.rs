@@ -121,6 +121,8 @@ pub struct ClientFormat {
     pub(super) members: &'static MemberNames,
     /// Whether it takes servers with a URL from this file.
     pub(super) takes_urls: bool,
+    /// Whether it refuses a file that begins with a byte order mark.
+    pub(super) refuses_mark: bool,
     /// Whether it starts a server in the folder that its entry names.
     pub(super) heeds_folder: bool,
     /// Whether it refuses numbers and booleans as values of variables.
@@ -171,6 +173,7 @@ const UNKNOWN: ClientFormat = ClientFormat {
     takes_bare_map: true,
     members: &COMMON,
     takes_urls: true,
+    refuses_mark: false,
     heeds_folder: true,
     wants_texts: false,
     variables: VariableSyntax::Unknown,
@@ -208,6 +211,8 @@ pub const CLIENTS: &[ClientFormat] = &[
         client: Client::ClaudeDesktop,
         name: "Claude Desktop",
         syntax: Syntax::StrictJson,
+        // github.com/tradesdontlie/tradingview-mcp/issues/406 (2026-07).
+        refuses_mark: true,
         // It skips such an entry: github.com/cboxdk/statamic-mcp/issues/20 (2026-04).
         takes_urls: false,
         wants_texts: true,
@@ -220,6 +225,8 @@ pub const CLIENTS: &[ClientFormat] = &[
     ClientFormat {
         client: Client::ClaudeCode,
         name: "Claude Code",
+        // github.com/anthropics/claude-code/issues/9906 (2025-10).
+        syntax: Syntax::StrictJson,
         // A plugin's `.mcp.json` may be the map alone.
         takes_bare_map: true,
         members: &MemberNames {
@@ -322,6 +329,7 @@ pub const CLIENTS: &[ClientFormat] = &[
         servers: &["mcp_servers"],
         takes_bare_map: false,
         takes_urls: true,
+        refuses_mark: false,
         heeds_folder: true,
         members: &MemberNames {
             url: &["url"],
@@ -385,6 +393,7 @@ pub const CLIENTS: &[ClientFormat] = &[
         servers: &["extensions"],
         takes_bare_map: false,
         takes_urls: true,
+        refuses_mark: false,
         heeds_folder: true,
         members: &MemberNames {
             command: &["cmd"],

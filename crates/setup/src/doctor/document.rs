@@ -110,15 +110,28 @@ pub(super) fn parse(text: &str, syntax: Syntax) -> Result<Option<Node>, SyntaxPr
     }
 }
 
-/// What the client's own parser refuses in a text that could be read.
-pub(super) fn refused(text: &str, syntax: Syntax) -> Option<SyntaxProblem> {
+/// The byte order mark that a text begins with, and what to do about it.
+pub(super) fn refused_mark(text: &str) -> Option<(SyntaxProblem, &'static str)> {
+    text.starts_with('\u{feff}').then(|| {
+        let problem = SyntaxProblem {
+            place: Some(Place { line: 1, column: 1 }),
+            what: "it begins with a byte order mark".to_owned(),
+        };
+        (problem, "Save it as UTF-8 without a byte order mark.")
+    })
+}
+
+/// What the client's own parser refuses in a text that could be read, and what to do
+/// about it.
+pub(super) fn refused(text: &str, syntax: Syntax) -> Option<(SyntaxProblem, &'static str)> {
     let comments = match syntax {
         Syntax::StrictJson => false,
         Syntax::JsonWithComments => true,
         Syntax::Jsonc | Syntax::Toml | Syntax::Yaml => return None,
     };
     let error = refused_by_strict_json(text, comments)?;
-    Some(json_problem(error, &Lines::of(text)))
+    let fix = "Delete the comment, or the comma before the closing bracket.";
+    Some((json_problem(error, &Lines::of(text)), fix))
 }
 
 fn place_at(lines: &Lines<'_>, offset: usize) -> Place {

@@ -123,7 +123,12 @@ pub(super) fn kind_problem(
     };
     // A word that no client knows says neither.
     if !is_other {
-        let is_strange = names.without == WithoutKind::None && !own.contains(&said);
+        let is_closed = match names.without {
+            WithoutKind::None => true,
+            WithoutKind::NoUrl => is_url,
+            WithoutKind::Inferred | WithoutKind::Sse => false,
+        };
+        let is_strange = is_closed && !own.contains(&said);
         return is_strange.then(|| KindProblem {
             lint: Lint::Malformed,
             level: FindingLevel::Error,

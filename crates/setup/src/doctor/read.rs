@@ -5,7 +5,7 @@
 
 use super::client_of::client_of;
 use super::clients::{Client, ClientFormat, VariableSyntax};
-use super::document::{Data, Member, Node, SyntaxProblem, parse, refused};
+use super::document::{Data, Member, Node, SyntaxProblem, parse, refused, refused_mark};
 use super::entry::{Config, Entry, Place, Reached, Spot};
 use super::kinds::{kind_problem, skipped_url};
 use super::members::{command_holder, input, own_members, present};
@@ -63,7 +63,7 @@ pub fn read(path: &Path, text: &str, project: &Path) -> Result<Config, ConfigErr
             None,
         ));
     }
-    let text = without_mark(text);
+    let (whole, text) = (text, without_mark(text));
     let named = client_of(path);
     let by_place = named != Client::Unknown;
     let by_path = match named {
@@ -104,8 +104,9 @@ pub fn read(path: &Path, text: &str, project: &Path) -> Result<Config, ConfigErr
     reader
         .root(&root, project, &mut config)
         .map_err(|(place, what, help)| error(Some(place), what, help.or(Some(shape(client)))))?;
-    if let Some(problem) = refused(text, reader.format.syntax) {
-        let finding = reader.refusal(&problem);
+    let mark = refused_mark(whole).filter(|_| reader.format.refuses_mark);
+    if let Some((problem, fix)) = mark.or_else(|| refused(text, reader.format.syntax)) {
+        let finding = reader.refusal(&problem, fix);
         // It is told whole where it stands; none of the others is read either.
         let place = problem.place.unwrap_or_default();
         let here = config.entries.iter().rposition(|own| own.place <= place);
@@ -451,9 +452,9 @@ impl Reader<'_> {
     }
 
     /// What the client's own parser stops at.
-    fn refusal(&self, problem: &SyntaxProblem) -> Finding {
+    fn refusal(&self, problem: &SyntaxProblem, fix: &str) -> Finding {
         Finding {
-            fix: "Delete the comment, or the comma before the closing bracket.".to_owned(),
+            fix: fix.to_owned(),
             ..self.flaw(
                 problem.place.unwrap_or_default(),
                 format!(

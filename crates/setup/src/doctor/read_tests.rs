@@ -394,6 +394,11 @@ fn what_a_strict_client_refuses_is_said_where_it_stands() {
         [".gemini/settings.json:4:23"; 2]
     );
     assert!(flaws(".cursor/mcp.json").is_empty());
+    assert_eq!(flaws(".mcp.json"), [".mcp.json:3:3"; 2]);
+    let marked = "\u{feff}{\"mcpServers\": {\"a\": {\"command\": \"x\"}}}";
+    let flaws_of = |name: &str| config(name, marked).entries[0].flaws.len();
+    assert_eq!(flaws_of("claude_desktop_config.json"), 1);
+    assert_eq!(flaws_of(".mcp.json"), 0);
     let error = read(
         Path::new("claude_desktop_config.json"),
         "{\n// nothing yet\n}",

@@ -19,6 +19,14 @@ const WEBHOOKS: &[&str] = &[
     "api.telegram.org/bot",
     "hooks.chime.aws/incomingwebhooks/",
 ];
+/// Parts of the addresses of MCP servers behind which the next part of the path is a key.
+const KEYED_PATHS: &[&str] = &[
+    "mcp.zapier.com/api/mcp/s/",
+    "mcp.zapier.com/api/mcp/a/",
+    "mcp.pipedream.net/",
+    "mcp.composio.dev/composio/server/",
+    "mcp.composio.dev/partner/composio/",
+];
 /// The name of a secret that is known by its form alone.
 pub const AN_ARGUMENT: &str = "an argument";
 
@@ -472,6 +480,14 @@ fn webhook_key(url: &str) -> Option<(usize, usize)> {
     const MIN_KEY: usize = 12;
     let end = url.find(['?', '#']).unwrap_or(url.len());
     let path = url[..end].trim_end_matches('/');
+    let keyed = KEYED_PATHS.iter().find_map(|known| {
+        let from = path.find(known)? + known.len();
+        let end = path[from..].find('/').map_or(path.len(), |at| from + at);
+        Some((from, end))
+    });
+    if let Some((from, end)) = keyed.filter(|(from, end)| end - from >= MIN_KEY) {
+        return Some((from, end));
+    }
     let is_webhook = WEBHOOKS.iter().any(|known| path.contains(known));
     let from = path.rfind('/')? + 1;
     (is_webhook && path.len() - from >= MIN_KEY).then_some((from, path.len()))

@@ -329,6 +329,10 @@ fn the_key_of_a_webhook_is_known_by_its_address() {
             "https://discord.com/api/webhooks/12/[secret]?wait=true",
         ),
         (
+            "https://mcp.zapier.com/api/mcp/s/Pz01KqVbTx81mWr01Lf/mcp",
+            "https://mcp.zapier.com/api/mcp/s/[secret]/mcp",
+        ),
+        (
             "https://example.com/services/T0/B0/Pz01KqVbTx81mWr01Lf",
             "https://example.com/services/T0/B0/Pz01KqVbTx81mWr01Lf",
         ),
