@@ -242,11 +242,25 @@ fn story(server: &Checkup, diagnosis: &Diagnosis) -> (Option<String>, Vec<String
 /// What a server did, as a sentence. Before anything is started, it is one
 /// about something else: a variable, or a file.
 fn sentence(message: &str) -> String {
-    let begins = ["the ", "a ", "an ", "its ", "no ", "`"];
+    let begins = [
+        "the ",
+        "a ",
+        "an ",
+        "its ",
+        "no ",
+        "`",
+        "protocol version mismatch",
+    ];
     let is_of_another = message.starts_with(char::is_uppercase)
         || begins.iter().any(|begin| message.starts_with(begin));
+    // `tools/list returned …`
+    let is_of_request = message
+        .split(' ')
+        .next()
+        .is_some_and(|word| word.contains('/'));
     match is_of_another {
         true => format!("{}.", jelly_base::text::capitalised(message)),
+        false if is_of_request => format!("The request {message}."),
         false => format!("It {message}."),
     }
 }

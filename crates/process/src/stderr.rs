@@ -76,6 +76,9 @@ pub struct StderrHandle {
 
 struct Shared {
     ring: Ring,
+    /// What comes behind it, as long as it may go on as a secret: the end of a line
+    /// of a process that says no more is one, too.
+    pending: Vec<u8>,
     /// Bytes as they came, before redaction.
     seen: u64,
     sink_error: Option<String>,
@@ -86,12 +89,28 @@ struct Shared {
     pipe: Option<OwnedFd>,
 }
 
+impl Shared {
+    /// What was kept of the bytes after the mark, and what comes behind them.
+    fn said_since(&self, mark: Mark) -> Said {
+        let mut said = self.ring.said_since(mark.0);
+        let skip = to_index(mark.0.saturating_sub(self.ring.total));
+        let pending = self.pending.get(skip..).unwrap_or_default();
+        let pending = String::from_utf8_lossy(pending);
+        match said.left_out {
+            0 => said.before.push_str(&pending),
+            _ => said.after.push_str(&pending),
+        }
+        said
+    }
+}
+
 impl StderrHandle {
     /// Of a server that is no process of ours: nothing, for ever.
     #[must_use]
     pub fn none() -> Self {
         let shared = Shared {
             ring: Ring::new(0, 0),
+            pending: Vec::new(),
             seen: 0,
             sink_error: None,
             redactor: Redactor::none(),
@@ -123,7 +142,7 @@ impl StderrHandle {
     pub fn since(&self, mark: Mark) -> String {
         let (text, redactor) = {
             let shared = lock(&self.shared);
-            (shared.ring.since(mark.0), shared.redactor.clone())
+            (shared.said_since(mark).into_text(), shared.redactor.clone())
         };
         // A secret may have been said before jelly was told it.
         match redactor.redact(&text) {
@@ -138,7 +157,7 @@ impl StderrHandle {
     pub fn said_since(&self, mark: Mark) -> Said {
         let (said, redactor) = {
             let shared = lock(&self.shared);
-            (shared.ring.said_since(mark.0), shared.redactor.clone())
+            (shared.said_since(mark), shared.redactor.clone())
         };
         let Said {
             before,
@@ -155,7 +174,8 @@ impl StderrHandle {
     /// The place up to which stderr was read so far.
     #[must_use]
     pub fn mark(&self) -> Mark {
-        Mark(lock(&self.shared).ring.total)
+        let shared = lock(&self.shared);
+        Mark(shared.ring.total + shared.pending.len() as u64)
     }
 
     /// How many bytes the process wrote, as far as they were read.
@@ -206,6 +226,7 @@ where
 {
     let shared = Arc::new(Mutex::new(Shared {
         ring: Ring::new(capture.head, capture.tail),
+        pending: Vec::new(),
         seen: 0,
         sink_error: None,
         redactor: capture.redactor.clone(),
@@ -267,6 +288,7 @@ impl<R: AsyncRead + Unpin> Pump<R> {
             let mut shared = lock(&self.shared);
             shared.seen += seen as u64;
             shared.ring.push(clean);
+            shared.pending = self.redactor.pending();
         }
         self.note(failed);
     }
@@ -347,6 +369,7 @@ impl Ring {
     }
 
     /// What was kept of the bytes from `start` on, in one text.
+    #[cfg(test)]
     fn since(&self, start: u64) -> String {
         self.said_since(start).into_text()
     }

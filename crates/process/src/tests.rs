@@ -600,3 +600,21 @@ async fn many_processes_come_and_go_without_leaving_zombies() {
     }
     assert!(pids.into_iter().all(|pid| !exists(pid) || !is_zombie(pid)));
 }
+
+/// The end of a line may be the beginning of a secret, and is shown all the same.
+#[tokio::test]
+async fn the_last_words_of_a_process_that_goes_on_are_whole() {
+    let capture = Capture {
+        redactor: Redactor::new([("KEY", "1\nabcdefgh-0123")]),
+        ..Capture::default()
+    };
+    let spec = sh("echo 'port 39121' >&2; echo said; exec sleep 60");
+    let mut process = spawn(&spec, capture).await.expect("it starts");
+    assert_eq!(line(&mut process).await, "said");
+    process.stderr().caught_up().await;
+    assert_eq!(process.stderr().tail(), "port 39121\n");
+    let mark = process.stderr().mark();
+    assert_eq!(process.stderr().since(mark), "");
+    stop(&mut process, Duration::ZERO).await;
+    assert_eq!(process.stderr().tail(), "port 39121\n");
+}

@@ -321,6 +321,9 @@ impl Linter<'_> {
                 Some((flag, value)) if flag.starts_with('-') => value,
                 Some(_) | None => &spot.text,
             };
+            if path.contains("://") {
+                continue;
+            }
             if path == "~" || path.starts_with("~/") || path.starts_with("$HOME") {
                 let what = format!("`{}` is for a shell, and none reads it.", quote(path));
                 self.warn(Lint::ShellPath, spot, what, "Write the whole path.");

@@ -396,7 +396,7 @@ impl Inner {
 
 /// Redacts bytes that arrive in pieces; holds back what may be the beginning
 /// of a secret until it is decided.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct StreamRedactor {
     redactor: Redactor,
     held: Vec<u8>,
@@ -413,6 +413,15 @@ impl StreamRedactor {
         let rest = self.held.split_off(self.held.len() - hold);
         let ready = std::mem::replace(&mut self.held, rest);
         inner.replaced(&ready).unwrap_or(ready)
+    }
+
+    /// What is held back, as it would be shown if no more came.
+    #[must_use]
+    pub fn pending(&self) -> Vec<u8> {
+        match self.held.is_empty() {
+            true => Vec::new(),
+            false => self.clone().finish(),
+        }
     }
 
     /// The rest, when no more comes. What was held back is the beginning of

@@ -2,6 +2,7 @@
 //! or broken.
 
 use super::commands::is_on_pypi;
+use super::entries::Change;
 use super::prescribe::{Doctor, blank};
 use super::steps::Remedy;
 use jelly_base::text::WordList;
@@ -111,6 +112,21 @@ impl Doctor<'_> {
 
     /// Nothing is at the path of the command.
     pub(super) fn nothing_there(&self, name: &str) -> Remedy {
+        if name.starts_with("http://") || name.starts_with("https://") {
+            let started = self.started;
+            let members = started.format.reached_at(&started.shown(name), false);
+            let place = started.command.place;
+            return Remedy::new()
+                .what(format!(
+                    "`{}` is an address, and no program.",
+                    started.shown(name)
+                ))
+                .write(
+                    format!("Write in place of `{}`", started.format.command_name()),
+                    Change { place, members },
+                )
+                .instead_of_all();
+        }
         let file = self.whole(name);
         let own = file.file_name().map(|own| own.to_string_lossy());
         let own = own.as_deref().unwrap_or_default();

@@ -96,7 +96,10 @@ impl Doctor<'_> {
         let shown: Vec<String> = words.iter().map(|word| started.shown(word)).collect();
         let remedy = match &shown[..] {
             [cd, folder, and, command, args @ ..]
-                if cd == "cd" && and == "&&" && !has_shell_words(args) =>
+                if cd == "cd"
+                    && and == "&&"
+                    && !has_shell_words(args)
+                    && started.format.heeds_folder =>
             {
                 let format = started.format;
                 let change = started.command_and_args(command, args);

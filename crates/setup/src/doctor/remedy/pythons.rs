@@ -6,6 +6,10 @@ use crate::doctor::versions::{Version, python_least};
 use jelly_base::text::close_names;
 use regex::Regex;
 use std::path::{Path, PathBuf};
+use strsim::osa_distance;
+
+/// Letters of a name in which two slips may be.
+const LONG: usize = 7;
 
 /// Packages of an environment whose metadata is read.
 const DISTS: usize = 400;
@@ -218,7 +222,16 @@ impl<'a> Env<'a> {
         let modules: Vec<&str> = modules
             .filter(|name| !name.contains(['.', '-']) && !name.starts_with('_'))
             .collect();
-        close_names(name, modules).into_iter().next()
+        // What all servers have in their names makes none like another.
+        let own = |name: &str| {
+            let own = name.strip_prefix("mcp_").unwrap_or(name);
+            own.strip_prefix("server_").unwrap_or(own).to_owned()
+        };
+        let asked = own(name);
+        let slips = 1 + usize::from(asked.len() > LONG);
+        let near = close_names(name, modules).into_iter();
+        let mut near = near.filter(|near| osa_distance(&asked, &own(near)) <= slips);
+        near.next()
     }
 
     /// Whether a package's list of files names this module.

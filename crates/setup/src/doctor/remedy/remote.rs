@@ -29,19 +29,32 @@ pub(super) fn remedy(diagnosis: &Diagnosis, context: &RemedyContext<'_>) -> Opti
         place: spot.place,
         members,
     };
-    let write = |remedy: Remedy, what: &str, url: &str| remedy.write(what, change(format.url(url)));
+    // Who it is asked as is not in what was shown.
+    let has_user = |url: &str| {
+        let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+        rest.split('/')
+            .next()
+            .is_some_and(|host| host.contains('@'))
+    };
+    let as_user = |url: &str| match url.split_once("://") {
+        Some((scheme, rest)) if has_user(&spot.text) && !has_user(url) => {
+            format!("{scheme}://{AS_IT_IS}@{rest}")
+        }
+        Some(_) | None => url.to_owned(),
+    };
+    let write = |remedy: Remedy, what: &str, url: &str| {
+        remedy.write(what, change(format.url(&as_user(url))))
+    };
     let other_port = || format!("{}{path}", with_blank_port(origin));
     let http = context.failure.http.as_ref();
     // Where it leads is known, and no guess at a path is better.
     if diagnosis.rule == REDIRECTED
         && let Some(location) = http.and_then(|http| http.headers.get("location")?.as_str())
     {
+        // What the old one was told is none of the new one's business.
+        let new_url = change(format.url(location));
         let remedy = new.instead_of_all();
-        return Some(write(
-            remedy,
-            "Write the address that it redirects to,",
-            location,
-        ));
+        return Some(remedy.write("Write the address that it redirects to,", new_url));
     }
     if let Some(remedy) = proxied::remedy(diagnosis, context, url, asked_by_hand(url)) {
         return Some(remedy);
