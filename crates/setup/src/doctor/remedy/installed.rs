@@ -116,7 +116,12 @@ impl Doctor<'_> {
             let started = self.started;
             let members = started.format.reached_at(&started.shown(name), false);
             let place = started.command.place;
+            let why = match started.format.takes_urls {
+                true => "A server that is reached over HTTP is not started.".to_owned(),
+                false => format!("{} takes no address from this file.", started.format.name),
+            };
             return Remedy::new()
+                .why(why)
                 .what(format!(
                     "`{}` is an address, and no program.",
                     started.shown(name)
