@@ -415,12 +415,13 @@ impl StreamRedactor {
         inner.replaced(&ready).unwrap_or(ready)
     }
 
-    /// What is held back, as it would be shown if no more came.
+    /// What is held back of a line that has ended, as it would be shown if no more came;
+    /// nothing of one that goes on.
     #[must_use]
     pub fn pending(&self) -> Vec<u8> {
-        match self.held.is_empty() {
-            true => Vec::new(),
-            false => self.clone().finish(),
+        match self.held.last() {
+            Some(b'\n') => self.clone().finish(),
+            Some(_) | None => Vec::new(),
         }
     }
 
