@@ -157,6 +157,19 @@ fn size_of(items: &[Value]) -> usize {
     count.0
 }
 
+/// What clients of the official SDKs refuse a whole list for (`ListToolsResultSchema` of
+/// the one in TypeScript); a fragment that completes "the server …".
+pub(super) fn unfit_tool(tools: &[ToolInfo]) -> Option<String> {
+    let flaw = |tool: &ToolInfo| match &tool.input_schema {
+        Some(schema) if schema.get("type").and_then(Value::as_str) == Some("object") => None,
+        Some(_) => Some("with an inputSchema that is not of `\"type\": \"object\"`"),
+        None => Some("without an inputSchema"),
+    };
+    let mut flaws = tools.iter().filter_map(|tool| Some((tool, flaw(tool)?)));
+    let (tool, flaw) = flaws.next()?;
+    Some(format!("lists the tool `{}` {flaw}", tool.name))
+}
+
 /// The tools of a `tools/list` result, and what is wrong with them but can
 /// be lived with.
 ///
@@ -204,7 +217,7 @@ pub(super) fn read_tools(result: &mut Value) -> Result<(Vec<ToolInfo>, Vec<Strin
 
 #[cfg(test)]
 mod tests {
-    use super::{ListKind, nameless, read_tools};
+    use super::{ListKind, nameless, read_tools, unfit_tool};
     use serde_json::json;
 
     #[test]
@@ -252,5 +265,12 @@ mod tests {
                 .unwrap();
         assert_eq!(tools.len(), 2);
         assert_eq!(flaws.len(), 3);
+        assert_eq!(
+            unfit_tool(&tools).as_deref(),
+            Some("lists the tool `a` without an inputSchema")
+        );
+        let (tools, _) =
+            read_tools(&mut json!({"tools": [{"name": "a", "inputSchema": {}}]})).unwrap();
+        assert!(unfit_tool(&tools).is_some_and(|flaw| flaw.contains("not of")));
     }
 }

@@ -88,8 +88,12 @@ impl Observed {
         lines.chain(unfinished).cloned().collect()
     }
 
+    /// Keeps the begin of a line that goes on, as long as no message came: one that came in
+    /// two pieces is no noise.
     pub(super) fn note_unfinished(&mut self, line: &[u8], redactor: &Redactor) {
-        if self.messages == 0 && !(line.is_empty() && self.unfinished.is_empty()) {
+        if self.messages > 0 || line.is_empty() {
+            self.unfinished.clear();
+        } else {
             self.unfinished = shown(line, redactor);
         }
     }
@@ -106,6 +110,12 @@ impl Observed {
             self.unread.push(beyond.clone());
         }
         beyond
+    }
+
+    pub(super) fn note_unfit(&mut self, text: &str, redactor: &Redactor) {
+        if self.unfit.is_none() {
+            self.unfit = Some(redactor.cut(text, BREACH_BYTES));
+        }
     }
 
     pub(super) fn add_breach(&mut self, text: &str, redactor: &Redactor) -> String {
@@ -147,6 +157,9 @@ mod tests {
         assert_eq!(all.len(), 5 + 15 + 1);
         assert_eq!(all[5], "line 9986 [secret K]");
         assert_eq!(all[20], "Enter [secret K]:");
+        observed.messages = 1;
+        observed.note_unfinished(b"", &redactor);
+        assert_eq!(observed.all_noise().len(), 5 + 15);
         assert_eq!(observed.breach_count, 10_000);
         assert_eq!(observed.breaches.len(), 50);
     }

@@ -10,7 +10,7 @@ use super::connection::{deadline_after, reached};
 use super::exchange::ReplyOutcome;
 use super::handshake::{Opening, Settled, Trouble, shake};
 use super::launch::Launch;
-use super::listing::{list_all, read_tools};
+use super::listing::{list_all, read_tools, unfit_tool};
 use super::peer::Peer;
 use super::reply::StartFailure;
 use super::session::Session;
@@ -301,6 +301,9 @@ async fn list_tools(
         connection.with_peer(|peer| {
             for flaw in &flaws {
                 peer.breach(flaw);
+            }
+            if let Some(flaw) = unfit_tool(&tools) {
+                peer.note_unfit(&flaw);
             }
         });
         connection.learn(&tools);

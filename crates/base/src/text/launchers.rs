@@ -19,6 +19,13 @@ pub const SCRIPT_RUNNERS: WordList = WordList("npm pnpm yarn");
 /// What fetches packages of Python at each start.
 pub const PYTHON_LAUNCHERS: WordList = WordList("uvx pipx uv");
 
+/// Other interpreters, shells and tools whose arguments name the program.
+pub const OTHER_LAUNCHERS: WordList = WordList(
+    "ruby perl php java dotnet go cargo lua luajit Rscript julia elixir mix sh bash zsh dash fish \
+     pwsh powershell cmd env sudo nice nohup timeout npx pnpx bunx bundle rake poetry pdm hatch rye \
+     pipenv conda mamba micromamba make just task docker podman nerdctl nix mise volta fnm asdf wsl",
+);
+
 /// Flags with the folder that other words are relative to.
 pub const FOLDER_FLAGS: WordList = WordList("--directory --project --cwd --prefix -C");
 

@@ -62,6 +62,11 @@ impl Peer {
         }
     }
 
+    /// Keeps the first thing for which clients of the official SDKs refuse an answer.
+    pub fn note_unfit(&mut self, text: &str) {
+        self.observed.note_unfit(text, &self.redactor);
+    }
+
     /// Takes what the splitter cut out.
     pub fn receive(&mut self, frame: Frame<'_>) {
         let line = match frame {

@@ -19,6 +19,8 @@ const WEBHOOKS: &[&str] = &[
     "api.telegram.org/bot",
     "hooks.chime.aws/incomingwebhooks/",
 ];
+/// The name of a secret that is a part of the path of another server's address.
+pub(super) const A_PATH_KEY: &str = "a key in the URL";
 /// Parts of the addresses of MCP servers behind which the next part of the path is a key.
 const KEYED_PATHS: &[&str] = &[
     "mcp.zapier.com/api/mcp/s/",
@@ -29,6 +31,9 @@ const KEYED_PATHS: &[&str] = &[
 ];
 /// The name of a secret that is known by its form alone.
 pub const AN_ARGUMENT: &str = "an argument";
+
+/// Bytes of a key in a path.
+const MIN_KEY: usize = 12;
 
 /// What stands in the place of a secret.
 pub const MARK: &str = "[secret]";
@@ -413,7 +418,9 @@ impl<'a> Scan<'a> {
                 None => {}
             }
         }
-        if let Some((from, to)) = webhook_key(text) {
+        if let Some((from, to)) = path_key(text) {
+            self.part(from, to).keep(A_PATH_KEY, found);
+        } else if let Some((from, to)) = webhook_key(text) {
             self.part(from, to).keep(A_WEBHOOK, found);
         }
         let mut begin = host;
@@ -424,7 +431,12 @@ impl<'a> Scan<'a> {
         for end in borders.chain([text.len()]) {
             let piece = self.part(begin, end);
             match assignment(piece.text()) {
-                Some((name, value)) if looks_secret(name) || has_secret_form(value) => {
+                Some((name, value))
+                    if looks_secret(name)
+                        || has_secret_form(value)
+                        // Of a function in the cloud, and of a login that goes on.
+                        || name == "code" && is_key_of_path(value) =>
+                {
                     piece.end(value).keep(name, found);
                 }
                 None if has_secret_form(piece.text()) => drop(piece.keep(AN_ARGUMENT, found)),
@@ -474,20 +486,48 @@ impl<'a> Scan<'a> {
     }
 }
 
+/// Where in what follows `scheme://` a key stands that opens an MCP server: by the host, or
+/// by its form beside a part of the path that says that such a server is there.
+fn path_key(url: &str) -> Option<(usize, usize)> {
+    let path = &url[..url.find(['?', '#']).unwrap_or(url.len())];
+    let part = |from: usize| {
+        let end = path[from..].find('/').map_or(path.len(), |at| from + at);
+        (from, end)
+    };
+    let known = KEYED_PATHS
+        .iter()
+        .find_map(|known| Some(part(path.find(known)? + known.len())))
+        .filter(|(from, end)| end - from >= MIN_KEY);
+    let parts = || path.match_indices('/').map(|(at, _)| part(at + 1));
+    let is_of_mcp = || parts().any(|(from, end)| ["mcp", "sse"].contains(&&path[from..end]));
+    known.or_else(|| {
+        parts()
+            .find(|&(from, end)| is_key_of_path(&path[from..end]))
+            .filter(|_| is_of_mcp())
+    })
+}
+
+/// Whether a part of an address is no word, name, number or UUID, but what a machine made
+/// up and nobody guesses.
+fn is_key_of_path(part: &str) -> bool {
+    const MIN_HEX: usize = 32;
+    const MIN_MIXED: usize = 20;
+    let has = |is: fn(&u8) -> bool| part.bytes().any(|byte| is(&byte));
+    let is_hex = part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_token = part
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"_-=%+".contains(&byte));
+    let mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_lowercase);
+    mixed
+        && (is_hex && part.len() >= MIN_HEX
+            || is_token && part.len() >= MIN_MIXED && has(u8::is_ascii_uppercase))
+}
+
 /// Where in what follows `scheme://` the key of a webhook stands: who knows the
 /// address may write there.
 fn webhook_key(url: &str) -> Option<(usize, usize)> {
-    const MIN_KEY: usize = 12;
     let end = url.find(['?', '#']).unwrap_or(url.len());
     let path = url[..end].trim_end_matches('/');
-    let keyed = KEYED_PATHS.iter().find_map(|known| {
-        let from = path.find(known)? + known.len();
-        let end = path[from..].find('/').map_or(path.len(), |at| from + at);
-        Some((from, end))
-    });
-    if let Some((from, end)) = keyed.filter(|(from, end)| end - from >= MIN_KEY) {
-        return Some((from, end));
-    }
     let is_webhook = WEBHOOKS.iter().any(|known| path.contains(known));
     let from = path.rfind('/')? + 1;
     (is_webhook && path.len() - from >= MIN_KEY).then_some((from, path.len()))

@@ -333,6 +333,18 @@ fn the_key_of_a_webhook_is_known_by_its_address() {
             "https://mcp.zapier.com/api/mcp/s/[secret]/mcp",
         ),
         (
+            "https://x.test/mcp/5d41402abc4b2a76b9719d911017c592",
+            "https://x.test/mcp/[secret]",
+        ),
+        (
+            "https://x.test/s/ODVmNTU4MDMtYTJk/sse?code=A1b2C3d4E5f6G7h8I9j0%3D%3D",
+            "https://x.test/s/ODVmNTU4MDMtYTJk/sse?code=[secret]",
+        ),
+        (
+            "https://x.test/s/ODVmNTU4MDMtYTJkMi00/sse",
+            "https://x.test/s/[secret]/sse",
+        ),
+        (
             "https://example.com/services/T0/B0/Pz01KqVbTx81mWr01Lf",
             "https://example.com/services/T0/B0/Pz01KqVbTx81mWr01Lf",
         ),

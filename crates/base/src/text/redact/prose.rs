@@ -7,7 +7,9 @@
 
 use super::keys::private_keys;
 use super::names::{has_secret_form, is_common, is_password, looks_secret, may_be_secret};
-use super::places::{A_WEBHOOK, AN_ARGUMENT, Found, SCHEMES, URL_PASSWORD, secrets_in_urls};
+use super::places::{
+    A_PATH_KEY, A_WEBHOOK, AN_ARGUMENT, Found, SCHEMES, URL_PASSWORD, secrets_in_urls,
+};
 use crate::text::strip_ansi;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -89,7 +91,7 @@ pub fn mask_quoted(sentence: &mut String, of: &str) {
 pub fn mask_forms(text: &mut String) {
     let prose = Prose { text, word: 0 };
     let mut found = secrets_in_urls(text, 0);
-    found.retain(|one| [A_WEBHOOK, URL_PASSWORD].contains(&one.name));
+    found.retain(|one| [A_PATH_KEY, A_WEBHOOK, URL_PASSWORD].contains(&one.name));
     prose.keys(&mut found);
     prose.tokens(&mut found);
     let found = apart(found);
