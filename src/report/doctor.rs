@@ -254,10 +254,8 @@ fn sentence(message: &str) -> String {
     let is_of_another = message.starts_with(char::is_uppercase)
         || begins.iter().any(|begin| message.starts_with(begin));
     // `tools/list returned …`
-    let is_of_request = message
-        .split(' ')
-        .next()
-        .is_some_and(|word| word.contains('/'));
+    let areas = ["tools/", "resources/", "prompts/"];
+    let is_of_request = areas.iter().any(|area| message.starts_with(area));
     match is_of_another {
         true => format!("{}.", jelly_base::text::capitalised(message)),
         false if is_of_request => format!("The request {message}."),

@@ -150,7 +150,7 @@ fn a_client_that_fills_no_blanks_is_tested_as_it_starts_the_server() {
                  \"${{GREETED}}\" }}\n",
                 json!(script)
             ),
-            "list `GREETED` in `env_vars`",
+            "list `WHO` in `env_vars`",
         ),
     ] {
         for value in [None, Some("the world")] {
@@ -265,5 +265,25 @@ fn servers_under_another_key_move_into_the_one_that_is_there() {
         let wanted = format!("Move the entries of `mcpServers` into the `{own}` that is there");
         assert!(ended.stdout.contains(&wanted), "{}", ended.stdout);
         assert!(!ended.stdout.contains("Rename"), "{}", ended.stdout);
+    }
+}
+
+#[test]
+fn what_a_client_does_not_heed_is_not_to_be_mended() {
+    let project = Project::empty();
+    let server = json!({ "command": "python3", "args": ["-V"], "cwd": "/nowhere/at/all" });
+    for (file, text) in [
+        (".mcp.json", "Take `cwd` out"),
+        (".cursor/mcp.json", "\"cwd\": "),
+    ] {
+        project.write(file, json!({ "mcpServers": { "s": server } }).to_string());
+        let ended = project
+            .jelly(&["doctor", "--format", "json", file])
+            .output();
+        let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let fixes = report["servers"][0]["diagnosis"]["advice"]["fix"].to_string();
+        let is_told = fixes.contains(&text.replace('"', "\\\""));
+        assert!(is_told, "{file}: {fixes}");
+        assert_eq!(fixes.contains("mkdir"), file != ".mcp.json", "{fixes}");
     }
 }

@@ -203,3 +203,152 @@ fn a_version_that_neighbours_need_is_not_changed_under_them() {
     let beside = advice(json!({ "s": server }));
     assert!(beside.contains(&format!("{own}-2\"")), "{beside}");
 }
+
+/// A server of Node or Python that says this on stderr and ends.
+fn says(project: &Project, runtime: &str, text: &str) -> Value {
+    let (script, code) = match runtime {
+        "node" => (
+            format!("say{}.js", text.len()),
+            format!("console.error({text:?}); process.exit(1)"),
+        ),
+        _ => (
+            format!("say{}.py", text.len()),
+            format!("import sys; sys.stderr.write({text:?}); sys.exit(1)"),
+        ),
+    };
+    project.write(&format!("conf/{script}"), code);
+    json!({ "command": runtime, "args": [script] })
+}
+
+#[test]
+fn small_slips_are_told_with_what_to_write() {
+    let project = Project::empty();
+    project.write("conf/app/package.json", r#"{ "bin": "./cli.js" }"#);
+    project.write("conf/app/cli.js", "");
+    let folder = project.path("conf/app").display().to_string();
+    let program = format!("\"args\": [\"{folder}/cli.js\"]");
+    for (server, rule, wanted) in [
+        (
+            json!({ "command": "python3", "args": ["–u", "—version", "x.py"] }),
+            "doctor/typeset-dash",
+            "\"args\": [\"-u\", \"--version\", \"x.py\"]",
+        ),
+        (
+            json!({ "command": "node", "args": [&folder] }),
+            "doctor/folder-started",
+            &program,
+        ),
+        (
+            says(
+                &project,
+                "python3",
+                "npm error npx canceled due to missing packages and no YES option",
+            ),
+            "node/install-not-allowed",
+            "\"args\": [\"-y\", ",
+        ),
+        (
+            says(
+                &project,
+                "python3",
+                "Error: Invalid configuration: [\n  {\n    \"code\": \"invalid_type\",\n    \
+                 \"received\": \"undefined\",\n    \"path\": [ \"API_KEY\" ],\n    \"message\": \
+                 \"Required\"\n  }\n]",
+            ),
+            "config/missing-variable",
+            "\"env\": { \"API_KEY\": \"<value of API_KEY>\" }",
+        ),
+        // Neither Node nor Python is what is too old.
+        (
+            says(
+                &project,
+                "node",
+                "java.lang.UnsupportedClassVersionError: Main",
+            ),
+            "runtimes/java-version",
+            "Install the version that the server was built for",
+        ),
+        (
+            says(
+                &project,
+                "python3",
+                "You must install or update .NET to run this application.",
+            ),
+            "runtimes/java-version",
+            "Install the version that the server was built for",
+        ),
+        (
+            says(
+                &project,
+                "python3",
+                "Error: config file not found: ./config.json",
+            ),
+            "files/missing-file",
+            "$ cd ",
+        ),
+        (
+            says(
+                &project,
+                "python3",
+                "Error: config file not found: ~/.depot/config.json",
+            ),
+            "files/missing-file",
+            "$ ls -l ~/.depot/config.json",
+        ),
+        (
+            json!({ "command": "node", "args": ["--max-old-space=1", "x.js"] }),
+            "config/invalid-argument",
+            "$ node --help",
+        ),
+    ] {
+        let (told, fixes) = examined(&project, &server);
+        assert_eq!(told["diagnosis"]["rule"], rule, "{told:#}");
+        let is_told = fixes.iter().any(|fix| fix.starts_with(wanted));
+        assert!(is_told, "{wanted}: {told:#}");
+        let others = ["node@", "newer python"];
+        assert!(
+            !fixes
+                .iter()
+                .any(|fix| others.iter().any(|other| fix.contains(other)))
+        );
+    }
+}
+
+#[test]
+fn a_tool_that_clients_refuse_is_not_healthy_and_a_message_in_pieces_is_no_noise() {
+    let project = Project::empty();
+    let answers = r#"
+import json, sys, time
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message: continue
+    reply = {"jsonrpc": "2.0", "id": message["id"]}
+    if message["method"] == "initialize":
+        reply["result"] = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                           "serverInfo": {"name": "s", "version": "1"}}
+    elif message["method"] == "tools/list":
+        if sys.argv[1] == "mute": continue
+        reply["result"] = {"tools": [{"name": "bare"}]}
+    else:
+        reply["error"] = {"code": -32601, "message": "no"}
+    text = json.dumps(reply)
+    # In two pieces, each of which is read alone.
+    for piece in (text[:20], text[20:] + "\n"):
+        sys.stdout.write(piece)
+        sys.stdout.flush()
+        time.sleep(0.02)
+"#;
+    let server = |mode: &str| json!({ "command": "python3", "args": ["-c", answers, mode] });
+    let (told, _) = examined(&project, &server("lists"));
+    assert_eq!(told["state"], "unwell", "{told:#}");
+    let message = told["message"].as_str().unwrap();
+    assert!(message.contains("without an inputSchema"), "{message}");
+    let servers = json!({ "mcpServers": { "s": server("mute") } });
+    project.write("mute.json", servers.to_string());
+    let ended = project
+        .jelly(&["doctor", "--format", "json", "--timeout", "2s", "mute.json"])
+        .output();
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let cause = &report["servers"][0]["diagnosis"]["root_cause"];
+    assert_eq!(cause, "call_timeout", "{report:#}");
+}

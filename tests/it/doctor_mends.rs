@@ -218,6 +218,11 @@ fn an_old_node_among_the_arguments_of_npx_is_replaced_where_it_stands() {
 
 /// Answers every request with this status.
 fn web(status: &'static str) -> String {
+    saying(status, "")
+}
+
+/// The same with a body.
+fn saying(status: &'static str, body: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     thread::spawn(move || {
@@ -227,7 +232,8 @@ fn web(status: &'static str) -> String {
             let _ = stream.read(&mut request);
             let _ = write!(
                 stream,
-                "HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+                "HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+                body.len()
             );
         }
     });
@@ -245,21 +251,34 @@ fn servers_behind_a_url_are_told_what_to_write_in_their_entries() {
     let servers = json!({
         "forbidden": { "url": forbidden, "headers": { "X-Team": "a" } },
         "gone": { "url": gone },
+        "keyed": {
+            "url": saying("401 Unauthorized", "missing X-Api-Key header"),
+            "headers": { "X-Team": "a" },
+        },
+        "origin": {
+            "url": saying("403 Forbidden", "Invalid Origin header"),
+            "headers": { "Origin": "https://x.test", "X-Team": "a" },
+        },
+        "host": { "url": saying("421 Misdirected Request", "Invalid Host header") },
         "nobody": { "url": nobody },
         "schemeless": { "url": "localhost:1/mcp" },
         "encrypted": { "url": gone.replacen("http:", "https:", 1) },
     });
     let report = examined(&project, &servers, "30s");
-    let login = format!("$ jelly login {forbidden}");
     let sse = format!("\"url\": \"{}\"", gone.replace("/mcp", "/sse"));
     let plain = format!("\"url\": \"{gone}\"");
     for (name, told) in [
-        ("forbidden", &*login),
         (
             "forbidden",
             "\"headers\": { \"X-Team\": \"<as it stands>\", \"Authorization\": \"Bearer <token>\" }",
         ),
         ("gone", &*sse),
+        (
+            "keyed",
+            "\"headers\": { \"X-Team\": \"<as it stands>\", \"X-Api-Key\": \"<key>\" }",
+        ),
+        ("origin", "\"headers\": { \"X-Team\": \"<as it stands>\" }"),
+        ("host", "Use the host that the server expects"),
         ("nobody", "\"url\": \"http://127.0.0.1:<port>/mcp\""),
         ("schemeless", "\"url\": \"http://localhost:1/mcp\""),
         ("encrypted", &*plain),
@@ -267,6 +286,9 @@ fn servers_behind_a_url_are_told_what_to_write_in_their_entries() {
         let printed = fixes(of(&report, name)).join("\n");
         assert!(printed.contains(told), "{name}: {told}\n{printed}");
         assert!(!printed.contains("the plan"), "{name}: {printed}");
+        // None of them says that it has a login, and no path serves another host.
+        assert!(!printed.contains("jelly login"), "{name}: {printed}");
+        assert!(name != "host" || !printed.contains("\"url\""), "{printed}");
     }
     let what = &of(&report, "nobody")["diagnosis"]["advice"]["what"];
     assert_eq!(*what, format!("Nothing answers at {nobody}."));

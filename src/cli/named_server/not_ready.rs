@@ -11,7 +11,7 @@ use jelly_base::model::{Checkup, CheckupState, Failure, FindingLevel, Fix, FixKi
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{TMP, sanitize};
 use jelly_harness::exec::{CheckupSettings, Examined};
-use jelly_setup::doctor::{Client, Config, Entry, Place, Platform, Reached, Spot};
+use jelly_setup::doctor::{AS_IT_IS, Client, Config, Entry, Place, Platform, Reached, Spot};
 use jelly_triage::engine::Engine;
 use jelly_wire::Reach;
 use serde_json::{Map, Value};
@@ -253,7 +253,12 @@ fn without_place(line: &str, nowhere: &str) -> String {
         (format!("; write at {nowhere}:"), ":"),
         (format!("Write at {nowhere}:"), "Try:"),
         (format!(", at {nowhere}:"), ":"),
+        (format!(", in the entry at {nowhere}:"), ", as a header:"),
         (format!(" at {nowhere}"), ""),
+        (
+            "(`env` and `headers` of the configuration)".to_owned(),
+            "(`--env` and `--header`)",
+        ),
         (
             ", and write in place of `command`, `args` and `env`:".to_owned(),
             ", and name its URL:",
@@ -273,15 +278,30 @@ fn command_for(line: &str, entry: &Entry, call: &Retyped, redactor: &Redactor) -
         let items = value.as_array()?.iter();
         items.map(|item| item.as_str().map(str::to_owned)).collect()
     };
-    if let Some(url) = members.get("url").and_then(Value::as_str) {
-        let headers: Vec<(String, String)> = match &entry.reached {
-            Some(Reached::Url { headers, .. }) => {
-                let headers = headers.iter();
-                headers
-                    .map(|(name, value)| (name.clone(), value.text.clone()))
-                    .collect()
-            }
-            Some(Reached::Command { .. }) | None => Vec::new(),
+    let (own_url, own_headers) = match &entry.reached {
+        Some(Reached::Url { url, headers }) => (Some(url.text.as_str()), headers.as_slice()),
+        Some(Reached::Command { .. }) | None => (None, &[][..]),
+    };
+    let new_headers = members.get("headers").and_then(Value::as_object);
+    let url = members.get("url").and_then(Value::as_str);
+    if let Some(url) = url.or(own_url.filter(|_| new_headers.is_some())) {
+        let own = own_headers
+            .iter()
+            .map(|(name, spot)| (name.clone(), spot.text.clone()));
+        let headers: Vec<(String, String)> = match new_headers {
+            // What stays is named, without its value.
+            Some(new) => new
+                .iter()
+                .filter_map(|(name, value)| {
+                    let stays = own_headers.iter().find(|(own, _)| own == name);
+                    let value = match stays.filter(|_| value == AS_IT_IS) {
+                        Some((_, spot)) => spot.text.as_str(),
+                        None => value.as_str()?,
+                    };
+                    Some((name.clone(), value.to_owned()))
+                })
+                .collect(),
+            None => own.collect(),
         };
         return call.with_url(url, &headers, redactor);
     }
@@ -364,6 +384,23 @@ mod tests {
             let made = made(line, &entry(), &["jelly", "init"]);
             assert_eq!(made.as_deref(), command, "{line}");
         }
+    }
+
+    #[test]
+    fn a_header_of_an_entry_is_one_of_the_call() {
+        let reached = Reached::Url {
+            url: spot("http://x/mcp"),
+            headers: vec![("X-Tenant".to_owned(), spot("north"))],
+        };
+        let entry = alone("it", reached).entries.remove(0);
+        let line = r#""headers": { "X-Tenant": "<as it stands>", "X-Api-Key": "<key>" }"#;
+        assert_eq!(
+            made(line, &entry, &["jelly", "list"]).as_deref(),
+            Some(
+                "jelly list --header 'X-Tenant: <value of X-Tenant>' --header 'X-Api-Key: <value of \
+                 X-Api-Key>' --url http://x/mcp"
+            )
+        );
     }
 
     #[test]

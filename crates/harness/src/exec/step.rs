@@ -157,8 +157,12 @@ pub async fn run(
     }
     let refused: Vec<String> = script.take_refused().into_iter().collect();
     if !refused.is_empty() {
+        // What a plan can't answer, no client has to.
+        let areas = ["sampling/", "elicitation/", "roots/"];
+        let is_answerable = |method: &String| areas.iter().any(|area| method.starts_with(area));
+        let refused_question = refused.iter().any(is_answerable);
         for failure in &mut end.failures {
-            failure.refused_question = true;
+            failure.refused_question = refused_question;
         }
         let methods = shared.cleaner.quote(&refused.join("`, `"));
         notes.push(format!(

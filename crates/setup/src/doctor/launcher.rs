@@ -3,7 +3,7 @@
 
 use jelly_base::text::WordList;
 use jelly_base::text::launchers::{
-    CONTAINER_FLAGS, FOLDER_FLAGS, PYTHON_LAUNCHERS, SCRIPT_RUNNERS,
+    CONTAINER_FLAGS, FOLDER_FLAGS, NODES, OTHER_LAUNCHERS, PYTHON_LAUNCHERS, SCRIPT_RUNNERS,
 };
 
 /// The package of a command, as it is named there.
@@ -286,6 +286,16 @@ pub(super) fn up_to_program(command: &str, args: &[&str]) -> usize {
         })
     });
     last_spec.unwrap_or_else(|| {
+        let name = name_of(command);
+        let is_launcher = [NODES, SCRIPT_RUNNERS, PYTHON_LAUNCHERS, OTHER_LAUNCHERS]
+            .iter()
+            .any(|names| names.has(name))
+            || name.starts_with("python")
+            || name.starts_with("pypy");
+        // A program of its own has all arguments for itself.
+        if !is_launcher {
+            return 0;
+        }
         if let Some(module) = args.iter().position(|arg| *arg == "-m") {
             return (module + 2).min(args.len());
         }
@@ -485,6 +495,8 @@ mod tests {
             ("python3 -m b --flag", None, "python3 -m b"),
             ("node x.js --flag", None, "node x.js"),
             ("srv --flag", None, "srv"),
+            ("/opt/srv http --flag", None, "/opt/srv"),
+            ("npm run b --flag", None, "npm run b"),
         ] {
             let words: Vec<&str> = line.split(' ').collect();
             let found = runtime(words[0], &words[1..]).map(|(_, spec)| spec);

@@ -5,9 +5,9 @@
 //! finding shows a secret's value.
 
 use super::blanks::{Surroundings, blanks, fill_as_client};
-use super::clients::{Client, Platform};
+use super::clients::{Client, Platform, VariableSyntax};
 use super::entry::{Config, Entry, Reached, Spot};
-use super::launcher::{assigned, is_for_a_shell, name_of, package};
+use super::launcher::{assigned, is_for_a_shell, is_python_launcher, name_of, package};
 use super::secrets::in_entry;
 use jelly_base::model::{Diagnosis, Finding, FindingLevel, Lint};
 use jelly_base::text::{capitalised, is_placeholder, one_line, variable_name};
@@ -64,6 +64,7 @@ pub fn lint(
         }
         linter.package(command, args);
         linter.paths(command, args, cwd.as_ref());
+        linter.shell_variables(env);
         for (name, spot) in env.iter().filter(|(_, spot)| spot.text.trim().is_empty()) {
             linter.warn(
                 Lint::EmptyEnv,
@@ -164,7 +165,7 @@ impl Linter<'_> {
         let format = self.config.client.format();
         for spot in entry.spots() {
             if spot.is_literal {
-                self.literal(spot);
+                self.literal(entry, spot);
             }
             for blank in fill_as_client(spot, around).left {
                 let what = format!("`{}` has no value.", quote(&format.as_written(&blank)));
@@ -180,7 +181,7 @@ impl Linter<'_> {
     }
 
     /// What looks like a blank, and is none for this client.
-    fn literal(&mut self, spot: &Spot) {
+    fn literal(&mut self, entry: &Entry, spot: &Spot) {
         let Some(blank) = blanks(&spot.text).next() else {
             return;
         };
@@ -189,17 +190,52 @@ impl Linter<'_> {
             "`{}` reaches the server as it stands: {client} fills no blanks.",
             quote(blank)
         );
-        let inside = blank.trim_start_matches("${").trim_end_matches('}');
-        let name = inside.split_once(":-").map_or(inside, |(name, _)| name);
-        let name = quote(name.strip_prefix("env:").unwrap_or(name));
-        let fix = match self.config.client {
-            Client::Codex => format!(
+        // What the server is given under this name.
+        let variable = match &entry.reached {
+            Some(Reached::Command { env, .. }) => {
+                env.iter().find(|(_, own)| std::ptr::eq(own, spot))
+            }
+            Some(Reached::Url { .. }) | None => None,
+        };
+        let fix = match (self.config.client, variable) {
+            (Client::Codex, Some((name, _))) => format!(
                 "Write the value itself, or take the line away, list `{name}` in `env_vars`, and \
-                 set it where {client} is started."
+                 set `{name}` where {client} is started.",
+                name = quote(name)
             ),
             _ => "Write the value itself, or start the server by a script that sets it.".to_owned(),
         };
         self.warn(Lint::Unfilled, spot, what, &fix);
+    }
+
+    /// Values that a shell would fill in, and this client does not.
+    fn shell_variables(&mut self, env: &[(String, Spot)]) {
+        let format = self.config.client.format();
+        let is_filled = matches!(
+            format.variables,
+            VariableSyntax::Shell | VariableSyntax::Unknown
+        );
+        let is_name = |name: &str| {
+            let rest = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(rest)
+        };
+        for (name, spot) in env.iter().filter(|_| !is_filled) {
+            let text = spot.text.as_str();
+            let of_windows = || text.strip_prefix('%')?.strip_suffix('%');
+            if text
+                .strip_prefix('$')
+                .or_else(of_windows)
+                .is_some_and(is_name)
+            {
+                let what = format!(
+                    "`{}` reaches the server as it stands: {} fills in none that is written so.",
+                    quote(text),
+                    format.name
+                );
+                let fix = format!("Write the value of `{}` itself.", quote(name));
+                self.warn(Lint::Unfilled, spot, what, &fix);
+            }
+        }
     }
 
     fn filling(&self, blank: &str) -> String {
@@ -285,6 +321,10 @@ impl Linter<'_> {
         let Some(package) = package(&command.text, &words).filter(|package| !package.pinned) else {
             return;
         };
+        // A name of npm's, which no launcher of Python finds.
+        if package.spec.starts_with('@') && is_python_launcher(package.launcher) {
+            return;
+        }
         let Some(spot) = args.get(package.index) else {
             return;
         };
@@ -312,7 +352,8 @@ impl Linter<'_> {
     fn paths(&mut self, command: &Spot, args: &[Spot], cwd: Option<&Spot>) {
         let format = self.config.client.format();
         let folder_is_given = format.heeds_folder
-            && cwd.is_some_and(|cwd| is_absolute(&cwd.text) || is_blank(&cwd.text));
+            && cwd.is_some_and(|cwd| is_absolute(&cwd.text) || is_blank(&cwd.text))
+            || enters_folder(name_of(&command.text), args);
         for spot in std::iter::once(command).chain(args).chain(cwd) {
             let is_cwd = cwd.is_some_and(|cwd| std::ptr::eq(cwd, spot));
             let is_command = std::ptr::eq(command, spot);
@@ -325,7 +366,10 @@ impl Linter<'_> {
                 continue;
             }
             if path == "~" || path.starts_with("~/") || path.starts_with("$HOME") {
-                let what = format!("`{}` is for a shell, and none reads it.", quote(path));
+                let what = format!(
+                    "`{}` is for a shell, and none reads it; some servers do so themselves.",
+                    quote(path)
+                );
                 self.warn(Lint::ShellPath, spot, what, "Write the whole path.");
                 continue;
             }
@@ -358,6 +402,28 @@ impl Linter<'_> {
             }
         }
     }
+}
+
+/// Whether a launcher is told by a whole path in which folder it is to start the program.
+fn enters_folder(launcher: &str, args: &[Spot]) -> bool {
+    let flags: &[&str] = match launcher {
+        "uv" | "poetry" => &["--directory"],
+        "npm" => &["--prefix"],
+        "pnpm" => &["-C", "--dir"],
+        "make" => &["-C", "--directory"],
+        _ => return false,
+    };
+    let texts = args.iter().map(|arg| &*arg.text);
+    let pairs = texts.clone().zip(texts.clone().skip(1));
+    pairs
+        .into_iter()
+        .any(|(flag, value)| flags.contains(&flag) && is_absolute(value))
+        || texts.into_iter().any(|text| {
+            let value = text
+                .split_once('=')
+                .filter(|(flag, _)| flags.contains(flag));
+            value.is_some_and(|(_, value)| is_absolute(value))
+        })
 }
 
 /// The environment variable that answers VS Code's input of this id: the id in

@@ -46,7 +46,8 @@ pub use launcher::package_name;
 pub use lint::{duplicate_names, lint, variable_of, without_repeated};
 pub use read::{ConfigError, MAX_BYTES, read};
 pub use remedy::{
-    PlanServer, REPLACED_STEPS, RemedyContext, Sight, install_by, look, package_manager, prescribe,
+    AS_IT_IS, PlanServer, REPLACED_STEPS, RemedyContext, Sight, install_by, look, package_manager,
+    prescribe,
 };
 pub use secrets::secrets_of;
 pub use slow_start::slow_start;

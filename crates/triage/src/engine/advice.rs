@@ -221,7 +221,13 @@ pub(super) fn render(
         fix.text = match fix.kind {
             FixKind::Command if is_foreign(&fix.text, dialect) => return None,
             // A folder that is gone can't be looked at.
-            FixKind::Command => fill(&fix.text, typed).filter(|line| !line.contains(TMP))?,
+            FixKind::Command => {
+                let line = fill(&fix.text, typed).filter(|line| !line.contains(TMP))?;
+                match folder_of_path(values).filter(|_| fix.text.contains("{path}")) {
+                    Some(folder) => format!("cd {} && {line}", shell_word(folder)),
+                    None => line,
+                }
+            }
             FixKind::Text | FixKind::Member => fill(&fix.text, said)?,
         };
         Some(fix)
@@ -267,9 +273,21 @@ fn pasteable<'v>(name: &str, value: &'v str) -> Cow<'v, str> {
     let one = || with_a_port(&one_line(value, 200));
     match name {
         "command" => Cow::Borrowed(value),
-        "plan" | "lock" | "path" | "file" => Cow::Owned(shell_path(&one())),
+        "plan" | "lock" | "path" | "file" => Cow::Owned(match one().strip_prefix("~/") {
+            // Quoted, it is no home.
+            Some(rest) => format!("~/{}", shell_word(rest)),
+            None => shell_path(&one()),
+        }),
         _ => Cow::Owned(shell_word(&one())),
     }
+}
+
+/// The folder that the path of a failure is named from, where that is known.
+fn folder_of_path(values: &Values) -> Option<&str> {
+    let path = values.get("path")?;
+    let is_named_from_there = !path.starts_with(['/', '~', '$', '\\']) && !path.contains(':');
+    let folder = values.get("cwd").filter(|_| is_named_from_there)?;
+    folder.starts_with('/').then_some(folder.as_str())
 }
 
 /// What the failure itself knows.

@@ -390,13 +390,11 @@ fn misses(failure: &Failure, triaged: &TriagedFailure) -> Option<Subject> {
         return Some(Subject::new(SubjectKind::Field, &field.folded));
     }
     // A word is one field in the tests of one class.
-    let of = |part: &'_ Option<String>| part.clone().unwrap_or_default();
-    let (suite, class) = (of(&failure.suite), of(&failure.classname));
-    let is_of_test = failure
-        .name
-        .as_ref()
-        .is_some_and(|name| class.contains(name));
-    let class = if is_of_test { "" } else { &class };
+    let suite = failure.suite.as_deref().unwrap_or_default();
+    let class = failure.classname.as_deref().unwrap_or_default();
+    let name = failure.name.as_ref();
+    let is_of_test = name.is_some_and(|name| class.contains(name));
+    let class = if is_of_test { "" } else { class };
     let is_known = !suite.is_empty() || !class.is_empty();
     let name = format!("{} in {suite} {class}", field.folded);
     is_known.then(|| Subject::new(SubjectKind::Field, &name))

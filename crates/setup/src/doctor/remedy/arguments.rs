@@ -17,7 +17,14 @@ impl Doctor<'_> {
         let started = self.started;
         let write = |words: &[String]| Remedy::new().write("Write", started.args(words));
         if self.rule.ends_with("install-not-allowed") {
-            return write(&started.with_flags(&["-y"])).instead_of(&["allow-install"]);
+            let mut words = started.with_flags(&["-y"]);
+            // One behind the package is an argument of the server.
+            let mut is_first = true;
+            words.retain(|word| {
+                let is_yes = matches!(&**word, "-y" | "--yes");
+                !is_yes || std::mem::take(&mut is_first)
+            });
+            return write(&words).instead_of(&["allow-install"]);
         }
         // In square brackets too, since something is missing.
         let usage = [

@@ -11,7 +11,7 @@ use jelly_base::text::redact::{Redactor, holds_secret};
 use jelly_base::text::shell_word as word;
 
 /// What stands in place of a value that is not to be shown.
-pub(super) const AS_IT_IS: &str = "<as it stands>";
+pub const AS_IT_IS: &str = "<as it stands>";
 
 /// Members of an entry as they are to be, and where they are written.
 #[derive(Debug)]

@@ -33,6 +33,10 @@ const GATEWAYS: &[&str] = &["proxy", "gateway", "bridge"];
 
 impl Doctor<'_> {
     pub(super) fn runtime(&self) -> Remedy {
+        // Of Java, .NET and others that it starts: another Node or Python helps none.
+        if self.rule.starts_with("runtimes/") {
+            return Remedy::new();
+        }
         let is_python = self.rule.starts_with("python/")
             || self.started.program().starts_with("python")
             || self.started.is_python_launcher();
@@ -68,7 +72,7 @@ impl Doctor<'_> {
                 "Have it run by another Python; write",
                 member.at(self.at_args()),
             )
-            .instead_of(&["node-version", "python-version", "program-version"])
+            .instead_of(&["node-version", "python-version"])
     }
 
     fn other_node(&self) -> Remedy {

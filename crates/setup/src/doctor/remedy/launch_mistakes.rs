@@ -52,7 +52,10 @@ impl Doctor<'_> {
         let started = phase == Some(Phase::Handshake);
         let words = || {
             started
-                .then(|| self.quotes().or_else(|| self.unsplit()))
+                .then(|| {
+                    let first = self.dashes().or_else(|| self.quotes());
+                    first.or_else(|| self.unsplit())
+                })
                 .flatten()
         };
         self.shell_line()
@@ -174,7 +177,7 @@ impl Doctor<'_> {
         }
         let started = self.started;
         let text = started.command.text.trim();
-        let plain = plain_quotes(text);
+        let plain = plain_signs(text);
         let mut quotes = ['"', '\''].into_iter();
         let inner = quotes.find_map(|quote| plain.strip_prefix(quote)?.strip_suffix(quote))?;
         if inner.trim().is_empty() || inner.contains(['"', '\'']) {
@@ -226,7 +229,7 @@ impl Doctor<'_> {
     /// Quotes that are part of an argument.
     fn quotes(&self) -> Option<Seen> {
         let is_quoted = |text: &str| {
-            let plain = plain_quotes(text);
+            let plain = plain_signs(text);
             let mut around = ['"', '\''].into_iter().filter(|q| plain.starts_with(*q));
             let is_around = plain.len() > 1 && around.any(|quote| plain.ends_with(quote));
             // Other quotes may be meant, unless they stand round a file or a flag.
@@ -241,6 +244,14 @@ impl Doctor<'_> {
         let what = |text: &str| format!("The quotes in `{text}` are part of the argument.");
         let why = "Only a shell takes quotes away, and none reads the arguments.";
         self.split_args("doctor/quotes-in-argument", is_quoted, what, why)
+    }
+
+    /// Flags whose dashes a word processor made longer.
+    fn dashes(&self) -> Option<Seen> {
+        let is_typeset = |text: &str| typeset_flag(text).is_some();
+        let what = |text: &str| format!("`{text}` begins with no `-`: its dash is a longer one.");
+        let why = "Word processors and chats write such dashes; programs take the word for a name.";
+        self.split_args("doctor/typeset-dash", is_typeset, what, why)
     }
 
     /// Several words in one argument.
@@ -340,9 +351,8 @@ impl Doctor<'_> {
         let wrong = started.args.iter().position(|arg| is_wrong(&arg.text))?;
         let (mut words, mut is_redirected) = (Vec::new(), false);
         for arg in started.args {
-            let apart = is_wrong(&arg.text).then(|| {
-                shlex::split(&plain_quotes(&arg.text)).or_else(|| shlex::split(&arg.text))
-            });
+            let apart = is_wrong(&arg.text)
+                .then(|| shlex::split(&plain_signs(&arg.text)).or_else(|| shlex::split(&arg.text)));
             match apart.flatten() {
                 Some(split) => {
                     let kept = without_redirections(&split);
@@ -554,11 +564,29 @@ fn no_script(file: &Path, text: &str) -> Option<(String, Remedy)> {
 }
 
 fn several_words(text: &str) -> String {
+    if !text.trim().contains(char::is_whitespace) {
+        return format!("`{text}` has a blank at an end, which belongs to no name.");
+    }
     format!("`{text}` is one argument, and holds several words.")
 }
 
-/// The text with plain quotes where word processors put others.
-fn plain_quotes(text: &str) -> String {
+/// The text with plain quotes, and a plain dash at its begin, where word processors put
+/// others.
+fn plain_signs(text: &str) -> String {
     let text = text.replace(['“', '”', '„', '«', '»'], "\"");
-    text.replace(['‘', '’', '‚'], "'")
+    let text = text.replace(['‘', '’', '‚'], "'");
+    match typeset_flag(&text) {
+        // Two dashes became one long one, and one dash a short one.
+        Some(name) if name.chars().nth(1).is_some() => format!("--{name}"),
+        Some(name) => format!("-{name}"),
+        None => text,
+    }
+}
+
+/// The name of a flag that begins with a dash of a word processor.
+fn typeset_flag(text: &str) -> Option<&str> {
+    let name = text.strip_prefix(['–', '—', '−', '‑', '‐'])?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "-_=".contains(c);
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    (begins && name.chars().all(is_name)).then_some(name)
 }

@@ -32,6 +32,7 @@ mod unexecutable;
 mod variables;
 mod waiting;
 
+pub use entries::AS_IT_IS;
 pub use npm::{install_by, package_manager};
 pub use of_plan::{PlanServer, look};
 pub use prescribe::{RemedyContext, prescribe};

@@ -1,7 +1,7 @@
 //! Packages of npm as they lie on the machine: what is installed, what asks
 //! for it in which range, and on which Node it runs.
 
-use super::npm::{LEVELS, NpmPackage, installed_at, package_in, package_name};
+use super::npm::{LEVELS, NpmPackage, installed_at, is_installed, package_in, package_name};
 use super::prescribe::{Doctor, blank, found};
 use super::steps::{Remedy, put_aside};
 use crate::doctor::launcher::Package;
@@ -140,7 +140,7 @@ impl Doctor<'_> {
         }
         let module = module.trim_start_matches("file://").to_owned();
         let (folder, package, rest) = installed_at(Path::new(&module))?;
-        NpmPackage::at(&folder, sight)?;
+        NpmPackage::at(&folder, sight).filter(|_| !rest.as_os_str().is_empty())?;
         // What the package imports of itself is no other's mistake.
         let is_torn = importer
             .as_ref()
@@ -285,6 +285,38 @@ impl Doctor<'_> {
         folders.find_map(|folder| {
             NpmPackage::at(&cache.join(folder).join("node_modules").join(name), sight)
         })
+    }
+
+    /// A script of the folder that Node was to start.
+    pub(super) fn script_of_folder(&self) -> Option<Remedy> {
+        let (started, sight) = (self.started, self.context.sight);
+        let index = self.script()?;
+        let folder = self.whole_script()?;
+        let is_refused = self.stderr.contains("Cannot find module")
+            && self.stderr.contains(&*folder.to_string_lossy());
+        if !is_refused || !sight.is_folder(&folder) {
+            return None;
+        }
+        let shown = started.shown(&started.args[index].text);
+        let remedy = Remedy::new().what(format!(
+            "`{shown}` is a folder, and Node finds nothing in it to start."
+        ));
+        let package = NpmPackage::at(&folder, sight);
+        let mut programs = package.iter().flat_map(NpmPackage::programs);
+        if let Some(program) = programs.find(|file| sight.is_there(file)) {
+            let program = program.display().to_string();
+            let what = "Its `package.json` names a program; write";
+            return Some(remedy.write(what, started.with(index, &program)));
+        }
+        let build = package.filter(|_| !is_installed(&folder));
+        let (remedy, what) = match build.and_then(|package| package.build()) {
+            Some(line) => (
+                remedy.say("If it was never built, build it:").run(line),
+                "Or write the path of a script,",
+            ),
+            None => (remedy, "Write the path of a script,"),
+        };
+        Some(remedy.write(what, started.with(index, &blank("path of the script"))))
     }
 
     /// The script of a package that is not where the entry says, though the

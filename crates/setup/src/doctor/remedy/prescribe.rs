@@ -204,10 +204,14 @@ impl Doctor<'_> {
         )
     }
 
-    /// What prints how the server is used.
+    /// What prints how the server is used, or what starts it, where that refuses a flag.
     pub(super) fn usage(&self) -> String {
         let end = self.started.program_end();
-        let words: Vec<String> = self.started.words().into_iter().take(end).collect();
+        let mut words: Vec<String> = self.started.words().into_iter().take(end).collect();
+        let is_refused = |text: &String| text.starts_with('-') && self.told.contains(&**text);
+        if words.iter().any(is_refused) {
+            words.clear();
+        }
         format!("{} --help", self.started.line(&words))
     }
 }

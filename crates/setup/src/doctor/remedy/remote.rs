@@ -8,10 +8,16 @@ use crate::doctor::by_hand::INITIALIZE;
 use crate::doctor::clients::ClientFormat;
 use crate::doctor::entry::{Reached, Spot};
 use jelly_base::model::Diagnosis;
+use jelly_base::text::redact::looks_secret;
 use jelly_base::text::shell_word as word;
 
 /// A redirect that jelly does not follow.
 const REDIRECTED: &str = "network/redirected";
+/// A server that takes requests for other hosts than the one in the URL alone: no path and
+/// no credentials help.
+const OF_ANOTHER_HOST: &[&str] = &["network/host-header-refused", "network/host-not-served"];
+/// One that does so for other origins.
+const OF_ANOTHER_ORIGIN: &str = "network/origin-refused";
 
 /// The advice for a server that is reached by HTTP; none for a cause of which
 /// the rule has said all.
@@ -59,6 +65,22 @@ pub(super) fn remedy(diagnosis: &Diagnosis, context: &RemedyContext<'_>) -> Opti
     if let Some(remedy) = proxied::remedy(diagnosis, context, url, asked_by_hand(url)) {
         return Some(remedy);
     }
+    if OF_ANOTHER_HOST.contains(&&*diagnosis.rule) {
+        return None;
+    }
+    if diagnosis.rule == OF_ANOTHER_ORIGIN {
+        let is_origin = |name: &str| name.eq_ignore_ascii_case("origin");
+        let sends = headers.iter().any(|(name, _)| is_origin(name));
+        let others = headers.iter().filter(|(name, _)| !is_origin(name));
+        let others = others.map(|(name, _)| (name.as_str(), AS_IT_IS.to_owned()));
+        let members = format.member(format.members.headers, &format.table(others));
+        return sends.then(|| {
+            new.instead_of(&["drop-origin"]).write(
+                "Take `Origin` out, which programs need not send: write",
+                change(members),
+            )
+        });
+    }
     Some(match &*diagnosis.root_cause {
         "connection_refused" if hung_up(context) && url.starts_with("http://") => write(
             new.what(format!(
@@ -92,22 +114,28 @@ pub(super) fn remedy(diagnosis: &Diagnosis, context: &RemedyContext<'_>) -> Opti
                 scheme.eq_ignore_ascii_case("basic")
             });
             let by_oauth = asked.is_some_and(|asked| asked.contains("resource_metadata"));
-            // Without a header of its own, an entry was tried with what logins left.
-            let own = |(name, _): &(String, Spot)| name.eq_ignore_ascii_case("authorization");
-            let looked = status(context) == Some(401) && !headers.iter().any(own);
+            let named = http.and_then(|http| named_header(http.body.as_deref()?));
             let token = |write: &str| {
-                let (what, value) = match basic {
-                    true => (
+                let (what, header, value) = match &named {
+                    Some(header) => (
+                        "what its operator gave you for it",
+                        header.as_str(),
+                        blank("key"),
+                    ),
+                    None if basic => (
                         "name and password",
+                        "Authorization",
                         format!("Basic {}", blank("name:password in base 64")),
                     ),
-                    false => (
+                    None => (
                         "the token that its operator gave you",
+                        "Authorization",
                         format!("Bearer {}", blank("token")),
                     ),
                 };
                 let what = format!("{write} {what}, in the entry");
-                Remedy::new().write(what, change(with_token(format, headers, &value)))
+                let members = with_header(format, headers, (header, &value));
+                Remedy::new().write(what, change(members))
             };
             let login = format!("jelly login {}", word(url));
             match http.and_then(|http| http.error.as_deref()) {
@@ -126,7 +154,7 @@ pub(super) fn remedy(diagnosis: &Diagnosis, context: &RemedyContext<'_>) -> Opti
                     // One that does not say who issues tokens has no login.
                     let remedy = match stage {
                         Some("auth_metadata") => remedy,
-                        None if basic || looked && !by_oauth => remedy,
+                        None if !by_oauth => remedy,
                         Some(_) | None => remedy
                             .say(
                                 "Or log in to it; jelly uses the login where the entry has no \
@@ -192,13 +220,28 @@ fn asked_by_hand(url: &str) -> String {
     )
 }
 
-/// The headers of the entry with a token among them.
-fn with_token(format: &ClientFormat, headers: &[(String, Spot)], token: &str) -> String {
+/// The header other than `Authorization` that a refusal names, as in `missing X-Api-Key
+/// header`.
+fn named_header(body: &str) -> Option<String> {
+    let words = body.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    let mut named = words.filter(|word| {
+        let folded = word.to_ascii_lowercase();
+        (folded.starts_with("x-") || folded == "api-key") && looks_secret(word)
+    });
+    named.next().map(str::to_owned)
+}
+
+/// The headers of the entry with this one among them.
+fn with_header(
+    format: &ClientFormat,
+    headers: &[(String, Spot)],
+    (header, value): (&str, &str),
+) -> String {
     let members = headers
         .iter()
-        .filter(|(name, _)| !name.eq_ignore_ascii_case("authorization"))
+        .filter(|(name, _)| !name.eq_ignore_ascii_case(header))
         .map(|(name, _)| (name.as_str(), AS_IT_IS))
-        .chain([("Authorization", token)])
+        .chain([(header, value)])
         .map(|(name, value)| (name, value.to_owned()));
     format.member(format.members.headers, &format.table(members))
 }

@@ -182,7 +182,9 @@ impl Doctor<'_> {
             Some(_) | None => blank(thing),
         };
         let is_whole = self.of_home(&given.text).is_some() || Path::new(&given.text).is_absolute();
-        let build = self.build(&given.whole).filter(|_| is_script);
+        let build = self
+            .build(&given.whole)
+            .filter(|_| is_script && may_be_built(&given.whole));
         let (remedy, what) = match build {
             Some((folder, line)) => (
                 Remedy::new()
@@ -308,9 +310,18 @@ impl Doctor<'_> {
             text: cwd.text.clone(),
             whole,
         };
+        let format = self.started.format;
+        if !format.heeds_folder {
+            return Remedy::new().instead_of_all().say(format!(
+                "Take `{}` out at {}: {} was seen not to heed it, and to start the server in a \
+                 folder of its own.",
+                format.members.cwd,
+                self.at(cwd.place),
+                format.name
+            ));
+        }
         let near = self.near(&given).map(|near| near.display().to_string());
         let folder = near.unwrap_or_else(|| blank("folder"));
-        let format = self.started.format;
         let change = Change {
             place: cwd.place,
             members: format.member(format.members.cwd, &quoted(&folder)),
@@ -459,4 +470,10 @@ fn kind_of(path: &Path) -> Option<&str> {
         "mjs" | "cjs" => "js",
         _ => ending,
     })
+}
+/// Whether a build may make this file: JavaScript, and none that people write.
+fn may_be_built(script: &Path) -> bool {
+    let is_written = script.components().any(|part| part.as_os_str() == "src");
+    let end = script.extension().and_then(|end| end.to_str());
+    !is_written && matches!(end, None | Some("js" | "mjs" | "cjs"))
 }

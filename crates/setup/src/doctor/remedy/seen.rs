@@ -100,6 +100,7 @@ impl Doctor<'_> {
             .or_else(|| self.lost_folder())
             .or_else(|| self.lost_by_variable(root_cause))
             .or_else(|| self.lost_script())
+            .or_else(|| self.folder_started())
             .or_else(|| self.no_such_python())
             .or_else(|| self.no_daemon())
             .or_else(|| {
@@ -513,6 +514,13 @@ impl Doctor<'_> {
             "invalid_argument",
             remedy,
         ))
+    }
+
+    fn folder_started(&self) -> Option<Seen> {
+        let remedy = self
+            .script_of_folder()?
+            .why("Node starts a folder by the `main` of its `package.json`, or by its `index.js`.");
+        Some(Seen::new("doctor/folder-started", "missing_file", remedy))
     }
 
     fn script_gone(&self) -> Option<Seen> {

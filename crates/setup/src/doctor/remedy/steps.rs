@@ -12,12 +12,12 @@ use jelly_base::text::shell_word as word;
 pub const REPLACED_STEPS: WordList = WordList(
     "add-argument allow-install answer-once-by-hand build-project bundle-install \
      check-package-name check-plan chmod client-for-ci compare-path compare-versions \
-     composer-autoload correct-file-path correct-host create-directory find-program \
+     composer-autoload correct-file-path correct-host create-directory drop-origin find-program \
      give-directory give-script give-url give-value-beforehand install-dependencies \
      install-for-interpreter install-launcher install-locked-versions install-missing-program \
      install-program install-program-there list-file make-directory make-executable name-program \
      node-version npm-install npm-list pass-over-breakpoints pin-dependency pip-check pip-install \
-     pip-install-tests pip-list plan-oauth program-version python-version read-all-problems \
+     pip-install-tests pip-list plan-oauth python-version read-all-problems \
      read-output run-by-hand secrets-of-forks see-more-by-hand see-what-it-waits-for \
      see-which-runtime set-variable show-dependencies show-help show-package-on-npm \
      show-php-extensions show-versions-on-pypi start-by-interpreter start-in-stdio-mode \

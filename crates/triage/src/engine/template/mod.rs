@@ -49,7 +49,12 @@ pub(super) fn template(message: &str) -> String {
             text = Cow::Owned(text.replace(joint, "<id>"));
         }
     }
-    without_repeated_lines(order::sorted(&text, compares))
+    let text = order::sorted(&text, compares);
+    // Two lines of a comparison that differ by chance are two values.
+    match compares {
+        true => text,
+        false => without_repeated_lines(text),
+    }
 }
 
 /// How often a line comes, as of each attempt, is chance.
