@@ -3,7 +3,7 @@
 use super::template;
 
 /// One failure on two machines.
-const SAME: [(&str, &str); 53] = [
+const SAME: [(&str, &str); 60] = [
     // Names of machines
     (
         "agent fv-az1104-233:23669 lost job",
@@ -22,6 +22,33 @@ const SAME: [(&str, &str); 53] = [
         r#"{"level":50,"time":1795721388,"pid":79,"hostname":"anna","msg":"lost"}"#,
     ),
     ("lost jonas-mbp.local", "lost Jonas-MacBook-Pro.local"),
+    // Where a process says that it ran
+    (
+        "purger[25732]@fv-az1912-344: signal: killed",
+        "purger[26016]@shop-verify-run-x9w2k-pod: signal: killed",
+    ),
+    (
+        "sidecar (pid 25162) on fv-az1912-344 ended with status 137",
+        "sidecar (pid 25257) on shop-verify-run-x9w2k-pod ended with status 137",
+    ),
+    (
+        "2026-11-28T15:25:40Z jnlp-7f9c4d5b8-x2lqp rover[1557] no frame of the lidar",
+        "2026-11-28T15:26:12Z rover-verify-run-x9w2k-pod rover[1099] no frame of the lidar",
+    ),
+    // Folders of a run, and what fills their names up
+    (
+        "cannot open /tekton/tmp-91809a8c69/mig.pyj6sozh/vat.sql",
+        "cannot open /tmp/mig.15mj0yew/vat.sql",
+    ),
+    (
+        "cannot open /tmp/caltYUmoh/gain.cal",
+        "cannot open /tmp/cal2JuGzv/gain.cal",
+    ),
+    ("device /dev/pts/69 is busy", "device /dev/pts/4 is busy"),
+    (
+        "assert (<shop.core...03d0>, 'open') == (<shop.core...03d0>, 'settled')",
+        "assert (<shop.core...d6d0>, 'open') == (<shop.core...d6d0>, 'settled')",
+    ),
     (
         "lock is held by fv-az1104-233:23669",
         "lock is held by jenkins-agent-7f9c6d5b4-x2lqp:556",

@@ -307,3 +307,22 @@ fn first_piece(before: &str, after: &str, counted: bool) -> usize {
         false => 0,
     }
 }
+/// Without the end of an address that pytest leaves of an object that it cuts:
+/// `<shop.Cart...03d0>`.
+pub(super) fn without_cut_objects(text: &str) -> Cow<'_, str> {
+    const DOTS: &str = "...";
+    let mut shown = Cow::Borrowed(text);
+    let places: Vec<usize> = text.match_indices(DOTS).map(|(at, _)| at).collect();
+    for at in places.into_iter().rev() {
+        let name = text[..at].rsplit('<').next().unwrap_or_default();
+        let is_name =
+            name.len() < at && !name.is_empty() && name.bytes().all(|b| is_word(b) || b == b'.');
+        let rest = &text[at + DOTS.len()..];
+        let digits = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
+        if is_name && (1..=12).contains(&digits) && rest[digits..].starts_with('>') {
+            let from = at + DOTS.len();
+            shown.to_mut().replace_range(from..from + digits, "");
+        }
+    }
+    shown
+}

@@ -47,6 +47,54 @@ pub(super) fn is_host(name: &str) -> bool {
 }
 
 impl Walk<'_> {
+    /// Whether the name that ends there stands where a process says on which machine it
+    /// ran: `25508@NAME`, `job[812]@NAME`, `pid 812 on NAME`, `[NAME:812]`, and behind the
+    /// moment of a line of a log, `NAME job[812]`. Of whatever kind it is, it is chance.
+    pub(super) fn is_machine_of_process(&self, name: &str, end: usize) -> bool {
+        let is_of_machine = has_digit(name) && name.len() >= 6;
+        if !is_of_machine {
+            return false;
+        }
+        let before = &self.text[..self.at];
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let behind = &self.text[end..];
+        let ends_with_pid = |text: &str| {
+            let text = text.trim_end_matches([')', ']']);
+            let word = text.trim_end_matches(|c: char| c.is_ascii_digit());
+            let is_number = word.len() < text.len();
+            let word = word.trim_end_matches([' ', '=', ':', '(']);
+            is_number && (word.ends_with("pid") || word.ends_with('['))
+        };
+        let is_pid = |text: &str| {
+            let number = text.trim_end_matches(']');
+            number.len() > 1 && is_number(number)
+        };
+        if let Some(process) = line.strip_suffix('@') {
+            let number = process.trim_end_matches(']');
+            let word = number.trim_end_matches(|c: char| c.is_ascii_digit());
+            return number.len() - word.len() > 1;
+        }
+        if let Some(process) = line.strip_suffix(" on ") {
+            return name.contains(['-', '.'])
+                && line
+                    .split([' ', ',', ';'])
+                    .any(|word| ends_with_pid(word.trim_end_matches(':')))
+                || ends_with_pid(process);
+        }
+        if line.ends_with('[') {
+            let number = behind
+                .strip_prefix(':')
+                .and_then(|rest| rest.split_once(']'));
+            return number.is_some_and(|(number, _)| is_pid(number));
+        }
+        let program = behind
+            .strip_prefix(' ')
+            .and_then(|rest| rest.split(' ').next());
+        let program = program.and_then(|word| word.trim_end_matches(':').split_once('['));
+        self.out.ends_with("<time> ")
+            && program.is_some_and(|(name, number)| !name.is_empty() && is_pid(number))
+    }
+
     /// Whether the name that ends there is the machine in a record of a logger, which
     /// tells the process beside it. In an error, a host is what was asked for.
     pub(super) fn is_machine_of_logger(&self, end: usize) -> bool {

@@ -21,7 +21,7 @@ mod shape;
 mod walk;
 mod words;
 
-use cut::{without_cut_arguments, without_cut_ends, without_left_out};
+use cut::{without_cut_arguments, without_cut_ends, without_cut_objects, without_left_out};
 use jelly_base::text::strip_ansi;
 use std::borrow::Cow;
 
@@ -40,6 +40,7 @@ pub(super) fn template(message: &str) -> String {
     let message = strip_ansi(&spelt_out);
     let message = without_cut_arguments(&message);
     let message = without_cut_ends(&message);
+    let message = without_cut_objects(&message);
     let (text, compares) = walk::without_chance(&message, false);
     let text = without_left_out(&text);
     // What stands between two of base 64, and between their parts.

@@ -28,7 +28,7 @@ impl<'t> Walk<'t> {
         if let Some(host) = host.filter(|host| is_host(host)) {
             return self.put(name.len() + 1 + host.len(), Some(ID));
         }
-        if self.is_machine_of_logger(end) {
+        if self.is_machine_of_logger(end) || self.is_machine_of_process(name, end) {
             return self.put(name.len(), Some(ID));
         }
         // A short word is nothing but that; most of a text are.

@@ -78,6 +78,8 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
             let folder = parts[parts.len() - 2];
             format!("{}/{}", named(checkout(folder)), named(last))
         }
+        // Which terminal it got.
+        None if parts.starts_with(&["dev", "pts"]) => return "/dev/pts/<id>".to_owned(),
         None => {
             let all: Vec<String> = parts.iter().map(|part| named(part)).collect();
             return format!("/{}{ends}", all.join("/"));
@@ -117,8 +119,10 @@ fn is_home(parts: &[&str]) -> bool {
 /// a checkout, as `shop_PR-12@tmp`.
 pub(super) fn is_temporary(folder: &str) -> bool {
     let ends = [".tmp", "@tmp", "-tmp", "_tmp"];
-    let known =
-        kinds(folder).is(WordKinds::TEMPORARY) || is_of_tempfile(folder) || is_of_mktemp(folder);
+    let known = kinds(folder).is(WordKinds::TEMPORARY)
+        || is_of_tempfile(folder)
+        || is_of_mktemp(folder)
+        || folder.strip_prefix("tmp-").is_some_and(is_of_run);
     known || ends.into_iter().any(|end| folder.ends_with(end))
 }
 
@@ -188,6 +192,18 @@ fn is_of_alphabet(rest: &str) -> bool {
     (5..=24).contains(&rest.len()) && (mixed || has_digit(rest))
 }
 
+/// What stands before the six characters with which `mkdtemp` fills a name up, where
+/// nothing parts the two.
+fn before_mkdtemp(stem: &str) -> Option<&str> {
+    const FILLED: usize = 6;
+    let (prefix, made) = stem.split_at_checked(stem.len().checked_sub(FILLED)?)?;
+    let is_word = prefix.len() > 2 && prefix.bytes().all(|b| b.is_ascii_lowercase());
+    let is_made = made.bytes().all(|b| b.is_ascii_alphanumeric())
+        && made.bytes().skip(1).any(|b| b.is_ascii_uppercase())
+        && 2 * in_words(made.as_bytes()) < FILLED;
+    (is_word && is_made).then_some(prefix)
+}
+
 /// The name of what lies right below a temporary folder, which is mostly made
 /// up by a program: of `shop-aB3dE9.csv`, `shop-<id>.csv`.
 fn made_up(name: &str) -> String {
@@ -207,6 +223,9 @@ fn made_up(name: &str) -> String {
     let bare = stem.trim_start_matches('.');
     if bare.len() >= 7 && bare.starts_with("tmp") {
         return format!("<id>{extension}");
+    }
+    if let Some(prefix) = before_mkdtemp(stem) {
+        return format!("{prefix}<id>{extension}");
     }
     if let Some(at) = stem.match_indices('-').map(|(at, _)| at + 1).find(|at| {
         let id = stem.as_bytes().get(*at..).unwrap_or_default();
