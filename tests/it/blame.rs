@@ -634,3 +634,25 @@ fn a_value_that_breaks_a_schema_is_named_by_its_place() {
         );
     }
 }
+
+#[test]
+fn a_wrong_value_beside_a_service_that_did_not_answer_is_held_against_nobody() {
+    let plan = |told: &str| {
+        let server = python(&format!(
+            "def work(m):\n    sys.stderr.write({told:?})\n    sys.stderr.flush()\n    answer(m, {{'content': [{{'type': 'text', 'text': '[]'}}]}})\nserve(work)"
+        ));
+        format!(
+            "version: 1\nservers:\n  s: {server}\nsteps: [{{ id: a, server: s, tool: work, expect: {{ text: {{ contains: fine }} }} }}]\n"
+        )
+    };
+    let lacked = run(&plan(
+        "ERROR db: connect ECONNREFUSED 127.0.0.1:5432; serving none\n",
+    ));
+    never_code(&lacked);
+    let diagnosis = &lacked.last().failure("a")["diagnosis"];
+    assert_eq!(diagnosis["excused"], "unreached", "{diagnosis:#}");
+    let fix = diagnosis["advice"]["fix"].to_string();
+    assert!(fix.contains("127.0.0.1:5432"), "{fix}");
+    let wrong = run(&plan("INFO served none\n"));
+    wrong.ends(1, "code_failure");
+}

@@ -132,6 +132,10 @@ pub struct Diagnosis {
     /// and may be anybody's: only of a step that passed before is it the code's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub error_answer: bool,
+    /// The server told on stderr, while it made the wrong value, that a service did not
+    /// answer it: the value proves nothing against its code.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unreached: bool,
     /// Id of the repair that applies, as in `filesystem_workspace`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair: Option<String>,
@@ -139,7 +143,8 @@ pub struct Diagnosis {
     /// `not_repeatable`, `repair_ineffective`, `after_restart`, `duration`,
     /// `environment` (of another mismatch over the same answer), `unconfirmed`,
     /// `earlier_step_not_done`, `earlier_step_failed`, `made_by_jelly`,
-    /// `error_answer`, `own_limit`, `same_code`, `service_died`, `unanswered`.
+    /// `error_answer`, `own_limit`, `same_code`, `service_died`, `unanswered`,
+    /// `unreached`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub excused: Option<String>,
     /// Id of the step that excuses it: with `earlier_step_not_done`, the one
@@ -171,6 +176,7 @@ impl Diagnosis {
         flaky: false,
         suspect: None,
         error_answer: false,
+        unreached: false,
         repair: None,
         excused: None,
         excused_by: None,

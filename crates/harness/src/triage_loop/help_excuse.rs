@@ -27,6 +27,9 @@ pub(super) fn excused(word: &str, diagnosis: &Diagnosis, seen: u32, unconfirmabl
             "jelly refused what the server asked of it meanwhile, since neither the step nor its \
              server has `answers` for that"
         }
+        "unreached" => {
+            "its server told on stderr meanwhile that a service did not answer, which may be why"
+        }
         "error_answer" => {
             "the answer is an error as a whole, and the step was never seen to pass: what it asks \
              for may not be there"

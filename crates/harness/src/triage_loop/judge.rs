@@ -25,6 +25,9 @@ const SAME_CODE: &str = "same_code";
 /// Why nothing is held against a server that was refused what it asked for.
 const UNANSWERED: &str = "unanswered";
 
+/// Why nothing is held against a server that could not reach what it needed.
+const UNREACHED: &str = "unreached";
+
 /// Why a mismatch may come of what an earlier step, which did not run, left undone.
 pub(super) const EARLIER_STEP_NOT_DONE: &str = "earlier_step_not_done";
 
@@ -205,6 +208,7 @@ fn prove(seen: &Seen, known: &Known<'_>) -> (Blame, Option<Excuse>) {
         })
     };
     if let Some(excuse) = excuse(&seen.failure)
+        .or_else(|| seen.diagnosis.unreached.then_some(UNREACHED))
         .or_else(|| memory.repaired(facts).then_some("repair_ineffective"))
         .or_else(|| memory.passed_on(step, revision).then_some("not_repeatable"))
         .map(Excuse::from)

@@ -242,7 +242,8 @@ impl Engine {
     /// in the same words would be the environment's; and whether nothing was reached then
     /// that would have answered. Death and exception stay its code's: others answer an
     /// error in words, and live on. But an exception beside a service that did not answer
-    /// at all proves nothing, since it need not come where the network is there.
+    /// at all proves nothing, since it need not come where the network is there; and neither
+    /// does a wrong value.
     fn second_reading(
         &self,
         rule: &Rule,
@@ -254,7 +255,9 @@ impl Engine {
         // What is read here is an answer without stderr, whatever rules of a project
         // say of it.
         let answered = facts.failure.outcome == Some(Outcome::Result);
-        let failed_inside = answered && rule.root_cause == "internal_error";
+        // A value that came out wrong may as well be what was left without that service.
+        let failed_inside =
+            answered && matches!(&*rule.root_cause, "internal_error" | "assertion_mismatch");
         let is_of_them = failed_inside || !answered && (died || rule.id == HTTP_500);
         if !is_of_them || facts.source != FailureSource::Live {
             return None;
@@ -364,12 +367,14 @@ impl Engine {
         let text = contradicted.map_or(&rule.advice, |known| &known.advice);
         let mut advice = advice_of((rule, text), facts, evidence.as_ref(), values, audience);
         let (mut side, mut ambiguous) = (side, ambiguous || suspected);
+        let mut unreached = false;
         let second = self.second_reading(rule, facts, evidence.as_ref(), audience);
         if let Some((other, unanswered)) = second {
             let answered = facts.failure.outcome == Some(Outcome::Result);
             let place = if answered { advice.fix.len() } else { 0 };
             advice.fix.insert(place, other);
-            if rule.id == HTTP_500 || answered && unanswered {
+            unreached = answered && unanswered;
+            if rule.id == HTTP_500 || unreached {
                 (side, ambiguous) = (Side::Test, true);
             }
         }
@@ -391,6 +396,7 @@ impl Engine {
                 .then_some(Suspect::Code)
                 .or_else(|| suspect(rule, facts)),
             error_answer: shows == Some(ErrorAnswer::Other),
+            unreached,
             repair: rule.repair_of(failure).filter(|_| contradicted.is_none()),
             excused: None,
             excused_by: None,

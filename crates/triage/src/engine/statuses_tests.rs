@@ -19,6 +19,12 @@ fn a_status_that_may_come_of_others_is_undecided_wherever_it_stands() {
         "  Expected: OK\n  But was:  ServiceUnavailable".to_owned(),
         "Assert.AreEqual failed. Expected:<Created>. Actual:<GatewayTimeout>. ".to_owned(),
         "AssertionError: assert 503 == 404\n +  where 503 = <Response [503]>.status_code".to_owned(),
+        "java.lang.AssertionError: expected:<200> but was:<503>".to_owned(),
+        "org.opentest4j.AssertionFailedError: HTTP status ==> expected: <200> but was: <401>".to_owned(),
+        "\n  expected: 200\n       got: 503\n\n  (compared using ==)".to_owned(),
+        "Expected: 200\n  Actual: 503".to_owned(),
+        "thread 'orders' panicked at tests/a.rs:3:5:\nassertion `left == right` failed: GET /orders\n  left: 503\n right: 200".to_owned(),
+        "Expected equality of these values:\n  answer.status\n    Which is: 503\n  200".to_owned(),
         "org.opentest4j.AssertionFailedError: expected: <200 OK> but was: <502 BAD_GATEWAY>".to_owned(),
     ] {
         let of = diagnose("", &text);
@@ -28,6 +34,7 @@ fn a_status_that_may_come_of_others_is_undecided_wherever_it_stands() {
         jest("expect(res.body.total).toBe(200);"),
         "Expected response status code [503] but received 200.\nFailed asserting that 503 is identical to 200.".to_owned(),
         "java.lang.AssertionError: Status expected:<200> but was:<404>".to_owned(),
+        "java.lang.AssertionError: expected:<200> but was:<190>".to_owned(),
     ] {
         let of = diagnose("", &text);
         assert!(of.side == Side::Code && !of.ambiguous, "{text}\n{}", of.rule);

@@ -248,6 +248,9 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
             let count: Option<u64> = count.and_then(|count| count.parse().ok());
             // Of several files in one stream, each has its own.
             planned = count.map(|count| count.saturating_add(planned.unwrap_or(0)));
+        } else if text.starts_with("# Subtest:") {
+            // It names the test that comes.
+            close(machine, &mut open);
         } else if let Some((_, said)) = &mut open
             && !matches!(text, "---" | "...")
             && said.len() < 2 * text_limit

@@ -475,6 +475,21 @@ fn tests_of_tap_that_fail_by_their_parts_are_no_failures_at_any_depth() {
     assert!(!text.contains("exitCode"), "{text}");
 }
 
+/// Node names a test before it runs it.
+#[test]
+fn the_name_of_the_next_test_is_said_of_no_failure() {
+    let (_, cases) = read_all(
+        "TAP version 13\n# Subtest: sums\nnot ok 1 - sums\n  ---\n  error: 'something odd'\n  ...\n\
+         # Subtest: connect ECONNREFUSED 127.0.0.1:5432 is shown\nok 2 - connect ECONNREFUSED \
+         127.0.0.1:5432 is shown\n1..2\n",
+    );
+    let text = cases[0].failures[0].text.as_deref().unwrap();
+    assert!(
+        text.contains("something odd") && !text.contains("ECONNREFUSED"),
+        "{text}"
+    );
+}
+
 /// What one file prints after its tests, and the next one before them, is said of
 /// none of them.
 #[test]
