@@ -636,7 +636,7 @@ fn a_value_that_breaks_a_schema_is_named_by_its_place() {
 }
 
 #[test]
-fn a_wrong_value_beside_a_service_that_did_not_answer_is_held_against_nobody() {
+fn an_empty_answer_beside_a_service_that_did_not_answer_is_held_against_nobody() {
     let plan = |told: &str| {
         let server = python(&format!(
             "def work(m):\n    sys.stderr.write({told:?})\n    sys.stderr.flush()\n    answer(m, {{'content': [{{'type': 'text', 'text': '[]'}}]}})\nserve(work)"

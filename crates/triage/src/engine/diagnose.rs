@@ -26,6 +26,7 @@ use jelly_base::model::{
     Advice, Diagnosis, ErrorCategory, Evidence, Failure, Fix, Label, Outcome, Phase, Side, Suspect,
     Template, ToolResult,
 };
+use serde_json::Value;
 use std::sync::LazyLock;
 
 /// Classifies failures by its rules.
@@ -243,7 +244,7 @@ impl Engine {
     /// that would have answered. Death and exception stay its code's: others answer an
     /// error in words, and live on. But an exception beside a service that did not answer
     /// at all proves nothing, since it need not come where the network is there; and neither
-    /// does a wrong value.
+    /// does an answer with nothing in it.
     fn second_reading(
         &self,
         rule: &Rule,
@@ -255,9 +256,9 @@ impl Engine {
         // What is read here is an answer without stderr, whatever rules of a project
         // say of it.
         let answered = facts.failure.outcome == Some(Outcome::Result);
-        // A value that came out wrong may as well be what was left without that service.
-        let failed_inside =
-            answered && matches!(&*rule.root_cause, "internal_error" | "assertion_mismatch");
+        // Nothing in place of a value may be what is left without that service.
+        let gave_nothing = || rule.root_cause == "assertion_mismatch" && is_nothing(facts.failure);
+        let failed_inside = answered && (rule.root_cause == "internal_error" || gave_nothing());
         let is_of_them = failed_inside || !answered && (died || rule.id == HTTP_500);
         if !is_of_them || facts.source != FailureSource::Live {
             return None;
@@ -405,6 +406,28 @@ impl Engine {
         };
         (diagnosis, prints.parts)
     }
+}
+
+/// Whether a tool answered with nothing: no text, an empty list, `null`, members that are
+/// all so.
+fn is_nothing(failure: &Failure) -> bool {
+    fn is_empty(value: &Value) -> bool {
+        match value {
+            Value::Null | Value::Bool(false) => true,
+            Value::Bool(true) => false,
+            Value::Number(number) => number.as_f64() == Some(0.0),
+            Value::String(text) => text.trim().is_empty(),
+            Value::Array(items) => items.is_empty(),
+            Value::Object(members) => members.values().all(is_empty),
+        }
+    }
+    let answer = failure.tool_result.as_ref().map(|result| &*result.text);
+    let compared = failure.assertion.as_ref();
+    let compared = compared.and_then(|it| it.actual.as_str());
+    answer.or(compared).is_some_and(|text| {
+        let text = text.trim();
+        text.is_empty() || serde_json::from_str(text).is_ok_and(|value| is_empty(&value))
+    })
 }
 
 /// The rule for a server that answers HTTP 500, which is all that it says unless its
