@@ -208,7 +208,7 @@ impl Doctor<'_> {
     pub(super) fn usage(&self) -> String {
         let end = self.started.program_end();
         let mut words: Vec<String> = self.started.words().into_iter().take(end).collect();
-        let is_refused = |text: &String| text.starts_with('-') && self.told.contains(&**text);
+        let is_refused = |text: &String| text.starts_with("--") && self.told.contains(&**text);
         if words.iter().any(is_refused) {
             words.clear();
         }

@@ -311,18 +311,24 @@ fn first_piece(before: &str, after: &str, counted: bool) -> usize {
 /// `<shop.Cart...03d0>`.
 pub(super) fn without_cut_objects(text: &str) -> Cow<'_, str> {
     const DOTS: &str = "...";
-    let mut shown = Cow::Borrowed(text);
-    let places: Vec<usize> = text.match_indices(DOTS).map(|(at, _)| at).collect();
-    for at in places.into_iter().rev() {
-        let name = text[..at].rsplit('<').next().unwrap_or_default();
-        let is_name =
-            name.len() < at && !name.is_empty() && name.bytes().all(|b| is_word(b) || b == b'.');
-        let rest = &text[at + DOTS.len()..];
+    const LONGEST_NAME: usize = 120;
+    let mut shown = String::new();
+    let mut read = 0;
+    for (at, _) in text.match_indices(DOTS) {
+        let near = text.ceil_char_boundary(at.saturating_sub(LONGEST_NAME));
+        let is_name = text[near..at].rsplit_once('<').is_some_and(|(_, name)| {
+            !name.is_empty() && name.bytes().all(|b| is_word(b) || b == b'.')
+        });
+        let from = at + DOTS.len();
+        let rest = &text[from..];
         let digits = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
         if is_name && (1..=12).contains(&digits) && rest[digits..].starts_with('>') {
-            let from = at + DOTS.len();
-            shown.to_mut().replace_range(from..from + digits, "");
+            shown.push_str(&text[read..from]);
+            read = from + digits;
         }
     }
-    shown
+    match read {
+        0 => Cow::Borrowed(text),
+        _ => Cow::Owned(shown + &text[read..]),
+    }
 }

@@ -1,7 +1,7 @@
 //! Names that CI services and clouds give to their machines: which kind of name it is
 //! says where it ran, and no more of it says anything.
 
-use super::shape::{PartShape, has_digit, is_hex, is_number, shape};
+use super::shape::{PartShape, has_digit, is_hex, is_number, is_pod_suffix, shape};
 use super::walk::Walk;
 use super::words::{WordKinds, kinds};
 
@@ -55,7 +55,10 @@ impl Walk<'_> {
         if !is_of_machine {
             return false;
         }
+        // Lines may be as long as a text.
+        const NEAR: usize = 256;
         let before = &self.text[..self.at];
+        let before = &before[before.ceil_char_boundary(before.len().saturating_sub(NEAR))..];
         let line = before.rsplit('\n').next().unwrap_or_default();
         let behind = &self.text[end..];
         let ends_with_pid = |text: &str| {
@@ -75,11 +78,12 @@ impl Walk<'_> {
             return number.len() - word.len() > 1;
         }
         if let Some(process) = line.strip_suffix(" on ") {
-            return name.contains(['-', '.'])
-                && line
-                    .split([' ', ',', ';'])
-                    .any(|word| ends_with_pid(word.trim_end_matches(':')))
-                || ends_with_pid(process);
+            let mut words = line.split([' ', ',', ';']);
+            let mut tells_process = || words.any(|word| ends_with_pid(word.trim_end_matches(':')));
+            // A queue or a table is named so, too, and by no chance.
+            let mut parts = name.split(['-', '.']);
+            let mut of_chance = || parts.any(|p| is_pod_suffix(p) || shape(p) == PartShape::Random);
+            return ends_with_pid(process) || tells_process() && of_chance();
         }
         if line.ends_with('[') {
             let number = behind
