@@ -408,8 +408,8 @@ impl Engine {
     }
 }
 
-/// Whether a tool answered with nothing: no text, an empty list, `null`, members that are
-/// all so.
+/// Whether a tool answered with nothing, or with nothing where a value was wanted: no text,
+/// an empty list, `null`, members that are all so.
 fn is_nothing(failure: &Failure) -> bool {
     fn is_empty(value: &Value) -> bool {
         match value {
@@ -421,13 +421,17 @@ fn is_nothing(failure: &Failure) -> bool {
             Value::Object(members) => members.values().all(is_empty),
         }
     }
-    let answer = failure.tool_result.as_ref().map(|result| &*result.text);
-    let compared = failure.assertion.as_ref();
-    let compared = compared.and_then(|it| it.actual.as_str());
-    answer.or(compared).is_some_and(|text| {
+    let is_empty_text = |text: &str| {
         let text = text.trim();
         text.is_empty() || serde_json::from_str(text).is_ok_and(|value| is_empty(&value))
-    })
+    };
+    let answer = failure.tool_result.as_ref();
+    let compared = failure.assertion.as_ref();
+    answer.is_some_and(|result| is_empty_text(&result.text))
+        || compared.is_some_and(|it| match &it.actual {
+            Value::String(text) => is_empty_text(text),
+            other => is_empty(other),
+        })
 }
 
 /// The rule for a server that answers HTTP 500, which is all that it says unless its

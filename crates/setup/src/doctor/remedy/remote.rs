@@ -76,7 +76,7 @@ pub(super) fn remedy(diagnosis: &Diagnosis, context: &RemedyContext<'_>) -> Opti
         let members = format.member(format.members.headers, &format.table(others));
         return sends.then(|| {
             new.instead_of(&["drop-origin"]).write(
-                "Take `Origin` out, which programs need not send: write",
+                "Take `Origin` out, which programs need not send; write",
                 change(members),
             )
         });
