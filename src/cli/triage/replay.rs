@@ -6,7 +6,7 @@ use crate::report::{
     refused_case,
 };
 use jelly_base::model::{
-    FailureStatus, FailureView, Failures, ReportSummary, TriageReport, mask_for,
+    FailureStatus, FailureView, Failures, ReportSummary, TriageReport, UnmarkedReruns, mask_for,
 };
 use jelly_base::text::redact::Redactor;
 use jelly_triage::junit::{self, Case, CaseOutcome, CaseSink, ReaderLimits};
@@ -40,6 +40,7 @@ pub fn replay(
         let mut sink = Replay {
             failures: failures.map_or(&[], Vec::as_slice),
             known: (&known, &summary.path),
+            reruns: &summary.reruns,
             redactor,
             writer: &mut *writer,
             result: Ok(()),
@@ -106,6 +107,7 @@ struct Replay<'r> {
     failures: &'r [FailureView<'r>],
     /// Which of them are known, and the report's path.
     known: (&'r KnownCases<'r>, &'r str),
+    reruns: &'r UnmarkedReruns,
     redactor: &'r Redactor,
     writer: &'r mut dyn CaseWriter,
     result: io::Result<()>,
@@ -113,7 +115,7 @@ struct Replay<'r> {
 
 impl CaseSink for Replay<'_> {
     fn case(&mut self, case: &Case<'_>) {
-        if self.result.is_err() {
+        if self.result.is_err() || self.reruns.attempts.contains(&case.ordinal) {
             return;
         }
         let first = self.failures.partition_point(|f| f.ordinal < case.ordinal);
@@ -123,7 +125,7 @@ impl CaseSink for Replay<'_> {
             .first()
             .is_some_and(|f| f.status == FailureStatus::Flaky);
         let outcome = match case.outcome {
-            _ if flaky => ShownOutcome::Flaky,
+            _ if flaky || self.reruns.passed.contains(&case.ordinal) => ShownOutcome::Flaky,
             CaseOutcome::Passed => ShownOutcome::Passed,
             CaseOutcome::Failed => ShownOutcome::Failed,
             CaseOutcome::Error => ShownOutcome::Error,

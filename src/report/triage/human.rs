@@ -225,12 +225,20 @@ fn flaky(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
         .map(|failure| one_line(&labels.title(&failure), TEXT))
         .collect();
     names.dedup();
-    let all = names.len();
-    let text = format!(
-        "{} passed when run again: {}",
-        plural(report.health.flaky, "test"),
-        first_names(names, all, NAMES)
+    let mut text = format!(
+        "{} passed when run again",
+        plural(report.health.flaky, "test")
     );
+    let all = names.len();
+    if all > 0 {
+        // Of a test whose report does not tell how it failed, no failure is known.
+        let among = match usize::try_from(report.health.flaky) {
+            Ok(flaky) if flaky > all => ", among them ",
+            _ => ": ",
+        };
+        text.push_str(among);
+        text.push_str(&first_names(names, all, NAMES));
+    }
     out.push('\n');
     out.push_str(&paint.hanging("flaky: ", Tone::Warn, &text, 4));
 }

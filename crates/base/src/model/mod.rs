@@ -105,6 +105,6 @@ pub use template::Template;
 pub use text_difference::TextDifference;
 pub use triage::{
     Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState, RanAt,
-    Recurrence, ReportSummary, RetryPlan, TriageReport, TriagedFailure,
+    Recurrence, ReportSummary, RetryPlan, TriageReport, TriagedFailure, UnmarkedReruns,
 };
 pub use wire::{WireBreach, WireCheck, WireLevel};

@@ -230,6 +230,19 @@ pub struct ReportSummary {
     /// Where and when it ran: reports that tell the same may be of two runs.
     #[serde(skip)]
     pub ran_at: RanAt,
+    /// What of its cases was an attempt that the writer does not mark.
+    #[serde(skip)]
+    pub reruns: UnmarkedReruns,
+}
+
+/// Cases of tests that were run again, where the writer tells a failed attempt as a case
+/// that passed: by their ordinals.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UnmarkedReruns {
+    /// They failed, and a later case tells how the test ended.
+    pub attempts: BTreeSet<u64>,
+    /// They passed after such an attempt.
+    pub passed: BTreeSet<u64>,
 }
 
 /// Machines and times of a run, as its report names them: hashes of the texts.

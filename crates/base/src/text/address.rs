@@ -32,6 +32,8 @@ pub fn addresses(text: &str) -> impl Iterator<Item = String> {
             r"\b(?:mysql|pgsql|sqlsrv|dblib|firebird):(?:\w+=[^;\s]*;)*?(?:[Hh]ost|[Ss]erver)=(?P<host>[\w.-]+)(?:;(?:\w+=[^;\s]*;)*?port=(?P<port>\d{1,5}))?",
             // SQL Server: Could not open a connection to 'db,1433'
             r#"['"](?:tcp:)?(?P<host>[\w.-]+),(?P<port>\d{4,5})['"]"#,
+            // paramiko: Unable to connect to port 22 on 127.0.0.1
+            r"(?i)\bport (?P<port>\d{1,5}) (?:on|at) (?:host )?['\x22]?(?P<host>[\w-]+(?:\.[\w-]+)+|localhost)\b",
             // asyncio: Connect call failed ('db', 5432)
             r#"\(['"](?P<host>[\w.-]+)['"], (?P<port>\d{2,5})\b"#,
             // The JVM tells name and address: db/10.0.0.3:5432
@@ -143,6 +145,10 @@ mod tests {
         for (text, wanted) in [
             ("connect ECONNREFUSED 127.0.0.1:5432", "localhost:5432"),
             ("connect ECONNREFUSED ::1:6379", "localhost:6379"),
+            (
+                "Unable to connect to port 2222 on 10.0.0.7",
+                "10.0.0.7:2222",
+            ),
             (
                 "last error: UNKNOWN: ipv4:127.0.0.1:50051: Failed to connect to remote host",
                 "localhost:50051",

@@ -228,6 +228,12 @@ fn is_of_authorization(kind: &str) -> bool {
 /// Of a report's assertion, all that it says: the line that a rule knows often
 /// names the comparison only, and the values stand below it.
 pub(super) fn with_values(known: Evidence, facts: &Facts<'_>) -> Evidence {
+    if let Some(cause) = facts.failure.text.as_deref().and_then(cause_in_node) {
+        return Evidence {
+            text: one_line(&cause, EVIDENCE),
+            ..known
+        };
+    }
     let whole = one_line(facts.statement().text.trim(), EVIDENCE);
     // Long values were taken out before the rules read.
     let masked = known.text.contains(clues::MASK) && !whole.is_empty();
@@ -239,6 +245,17 @@ pub(super) fn with_values(known: Evidence, facts: &Facts<'_>) -> Evidence {
     } else {
         known
     }
+}
+
+/// What a test of Node's failed of, without the error in which its runner wraps it.
+fn cause_in_node(text: &str) -> Option<String> {
+    let wrapped = text.trim_start().trim_start_matches('[');
+    let wrapped = wrapped.strip_prefix("Error [ERR_TEST_FAILURE]: ")?;
+    let (_, cause) = wrapped.split_once("\n  cause: ")?;
+    let lines = cause.lines().map(str::trim);
+    let head: Vec<&str> = lines.take_while(|line| !line.starts_with("at ")).collect();
+    let head = head.join("\n");
+    (!head.trim_matches(['{', '}', '\'', '\n']).is_empty()).then_some(head)
 }
 
 /// Whether it was ended by a signal that others send.

@@ -112,10 +112,12 @@ pub(crate) struct SignFact {
 pub(crate) enum Oddity {
     /// A further attempt of a test is a further case of the same name beside it.
     /// From others such a case is another test: other parameters, another
-    /// project. pytest writes attempts so too, but not that they failed.
+    /// project.
     Attempts,
     /// Such attempts count as tests, too.
     AttemptsCounted,
+    /// An attempt that failed is a case without a word of it, and not counted as a test.
+    UnmarkedAttempts,
     /// Of a stack, only the lines of the test's own class are written.
     TrimmedStacks,
     /// All code that runs are the scripts of the tests.

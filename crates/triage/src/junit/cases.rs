@@ -380,7 +380,7 @@ impl Machine<'_> {
         self.identity.case(names, case, outcome);
         if !case.of_suite {
             count(&mut self.summary, outcome);
-            self.attempts.seen(key);
+            self.attempts.seen(key, outcome == CaseOutcome::Passed);
         }
         if matches!(outcome, CaseOutcome::Passed | CaseOutcome::Skipped) {
             let handed = Case {

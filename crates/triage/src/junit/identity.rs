@@ -156,6 +156,8 @@ pub(super) struct Attempts {
     /// All cases in their order: eight bytes for each, and no more, since
     /// there may be a million of them.
     seen: Vec<u64>,
+    /// Places in `seen` of those that did not pass, rising.
+    not_passed: Vec<usize>,
     failed: HashMap<u64, Vec<Failed>, FixedState>,
     /// Failed cases of which another one of the same name passed, by suite
     /// element: whether these are attempts is known at the end of it.
@@ -240,6 +242,7 @@ impl Attempts {
     pub(super) fn new(limit: usize) -> Self {
         Self {
             seen: Vec::new(),
+            not_passed: Vec::new(),
             failed: HashMap::default(),
             passed: Vec::new(),
             rounds: HashMap::default(),
@@ -257,10 +260,23 @@ impl Attempts {
         }
     }
 
-    pub(super) fn seen(&mut self, key: u64) {
+    pub(super) fn seen(&mut self, key: u64, passed: bool) {
         if self.seen.len() < self.limit {
+            if !passed {
+                self.not_passed.push(self.seen.len());
+            }
             self.seen.push(key);
         }
+    }
+
+    /// All cases in their order, unless there were too many of them.
+    pub(super) fn keys(&self) -> &[u64] {
+        &self.seen
+    }
+
+    /// Whether the case at this place among all passed.
+    pub(super) fn has_passed(&self, at: usize) -> bool {
+        self.not_passed.binary_search(&at).is_err()
     }
 
     /// A case of a suite element failed.
@@ -317,8 +333,9 @@ impl Attempts {
         });
     }
 
-    /// At the end: how many cases were written again, in words.
-    pub(super) fn repeated(&mut self) -> Option<String> {
+    /// At the end: how many cases were written again, in words, but for those of which
+    /// it is known why.
+    pub(super) fn repeated(&mut self, known: u64) -> Option<String> {
         self.forget_single();
         self.seen.sort_unstable();
         let repeated = self
@@ -326,7 +343,8 @@ impl Attempts {
             .windows(2)
             .filter(|pair| pair[0] == pair[1])
             .count();
-        match repeated {
+        let known = usize::try_from(known).unwrap_or(usize::MAX);
+        match repeated.saturating_sub(known) {
             0 => None,
             1 => Some("one case is written a second time".to_owned()),
             n => Some(format!(
@@ -352,14 +370,14 @@ mod tests {
     fn what_was_written_again_is_counted_among_many() {
         let mut attempts = Attempts::new(usize::MAX);
         for number in 0..5_000_u64 {
-            attempts.seen(hash(&[&number.to_string()]));
+            attempts.seen(hash(&[&number.to_string()]), true);
             if number % 1_000 == 7 {
-                attempts.seen(hash(&[&number.to_string()]));
+                attempts.seen(hash(&[&number.to_string()]), true);
             }
         }
-        let said = attempts.repeated();
+        let said = attempts.repeated(0);
         let wanted = "5 cases are written again after their first time";
         assert_eq!(said.as_deref(), Some(wanted));
-        assert_eq!(Attempts::new(9).repeated(), None);
+        assert_eq!(Attempts::new(9).repeated(0), None);
     }
 }

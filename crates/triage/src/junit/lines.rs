@@ -1,12 +1,10 @@
-//! Reports that are lines: TAP 13 and 14, and the events of `go test -json`.
+//! Reports that are lines: the events of `go test -json`, and what they share with
+//! [TAP](super::tap).
 
-use super::attributes::seconds;
 use super::case::CaseOutcome;
-use super::dialect::writer_by_text;
 use super::identity::hash;
 use super::limits::ReaderLimits;
 use super::machine::{BETWEEN, Machine};
-use super::prove::{ShownFile, begun_file, ends_file};
 use super::source::BoundedSource;
 use jelly_base::model::Failure;
 use jelly_base::text::plural;
@@ -21,7 +19,7 @@ const RUNNING: usize = 10_000;
 const OUTPUT: usize = 8 << 20;
 
 /// The next line, without its end. Of one that is too long, the beginning.
-fn line<'b>(
+pub(super) fn line<'b>(
     source: &mut BoundedSource<'_>,
     limit: usize,
     buffer: &'b mut Vec<u8>,
@@ -46,7 +44,7 @@ fn line<'b>(
 }
 
 /// Hands on one case, with its failure if it has one.
-fn give(
+pub(super) fn give(
     machine: &mut Machine<'_>,
     names: [&str; 2],
     seconds: Option<f64>,
@@ -65,242 +63,6 @@ fn give(
     case.told = Some(outcome);
     case.failures.extend(failure);
     machine.end_case();
-}
-
-/// What a line of TAP says of one test.
-struct Point {
-    ok: bool,
-    name: String,
-    seconds: Option<f64>,
-    skipped: bool,
-    todo: bool,
-}
-
-impl Point {
-    fn failed(&self) -> bool {
-        !(self.ok || self.skipped || self.todo)
-    }
-}
-
-/// Rows of tests that nothing has summed up so far: how far each is indented, and
-/// whether one of it failed.
-#[derive(Default)]
-struct SubtestRows(Vec<(usize, bool)>);
-
-impl SubtestRows {
-    /// Whether a test only sums up those before it that are indented further.
-    fn sums_up(&mut self, indent: usize, found: &Point) -> bool {
-        let (mut has_parts, mut part_failed) = (false, false);
-        while let Some((_, failed)) = self.0.pop_if(|(depth, _)| *depth > indent) {
-            has_parts = true;
-            part_failed |= failed;
-        }
-        match self.0.last_mut() {
-            Some((depth, any)) if *depth == indent => *any |= found.failed(),
-            _ => self.0.push((indent, found.failed())),
-        }
-        // What failed by itself, as in a hook after the inner tests, sums
-        // nothing up.
-        has_parts && (found.ok || part_failed)
-    }
-}
-
-/// `not ok 3 - name # SKIP reason`
-fn point(line: &str) -> Option<Point> {
-    let (ok, rest) = match line.strip_prefix("not ok") {
-        Some(rest) => (false, rest),
-        None => (true, line.strip_prefix("ok")?),
-    };
-    if !rest.is_empty() && !rest.starts_with([' ', '\t']) {
-        return None;
-    }
-    let rest = rest.trim();
-    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let (number, rest) = rest.split_at(digits);
-    let rest = rest.trim_start().trim_start_matches("- ").trim();
-    // node-tap says how long it took where a directive stands.
-    let timed = rest.rsplit_once("# time=").and_then(|(before, took)| {
-        let took = took.trim_end_matches([' ', '{']).strip_suffix("ms")?;
-        let is_apart = before.is_empty() || before.ends_with(' ');
-        Some((before.trim_end(), seconds(took).filter(|_| is_apart)?))
-    });
-    let (rest, took) = timed.map_or((rest, None), |(rest, ms)| (rest, Some(ms / 1000.0)));
-    let (name, directive) = match rest
-        .rfind(" #")
-        .or_else(|| rest.starts_with('#').then_some(0))
-    {
-        Some(at) => (
-            rest[..at].trim(),
-            rest[at..]
-                .trim_start_matches([' ', '#'])
-                .to_ascii_lowercase(),
-        ),
-        None => (rest, String::new()),
-    };
-    let (skipped, todo) = (directive.starts_with("skip"), directive.starts_with("todo"));
-    // A `#` that is no directive belongs to the name.
-    let name = if skipped || todo { name } else { rest };
-    Some(Point {
-        ok,
-        name: if name.is_empty() {
-            format!("test {number}")
-        } else {
-            unescaped(name)
-        },
-        seconds: took,
-        skipped,
-        todo,
-    })
-}
-
-/// A name as it was before its `#` and `\` were escaped.
-fn unescaped(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    let mut chars = name.chars().peekable();
-    while let Some(c) = chars.next() {
-        let escaped = chars.next_if(|next| c == '\\' && matches!(next, '#' | '\\'));
-        out.push(escaped.unwrap_or(c));
-    }
-    out
-}
-
-/// Reads TAP. Subtests are indented, at any depth, and come before the line that
-/// sums them up, which is no case itself.
-pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> io::Result<()> {
-    let mut buffer = Vec::new();
-    let mut planned: Option<u64> = None;
-    let mut seen = 0_u64;
-    let mut rows = SubtestRows::default();
-    let mut file: Option<ShownFile> = None;
-    let (mut wrong, mut is_red) = (0_u64, false);
-    let mut bailed = None;
-    // A failed test, and what is said of it in the lines after it.
-    let mut open: Option<(Point, String)> = None;
-    let text_limit = machine.limits.text;
-    let close = |machine: &mut Machine<'_>, open: &mut Option<(Point, String)>| {
-        let Some((point, text)) = open.take() else {
-            return;
-        };
-        let text = text.trim_end();
-        if let Some(writer) = writer_by_text(text) {
-            machine.take_for(writer);
-        }
-        let failure = Failure {
-            element: Some("failure".to_owned()),
-            message: yaml_message(text),
-            text: (!text.is_empty()).then(|| text.to_owned()),
-            ..Failure::default()
-        };
-        give(
-            machine,
-            ["", &point.name],
-            point.seconds,
-            CaseOutcome::Failed,
-            Some(failure),
-        );
-    };
-    while let Some(whole) = line(source, machine.limits.token, &mut buffer)? {
-        let text = whole.trim_start();
-        let indent = whole.len() - text.len();
-        if let Some(path) = begun_file(whole) {
-            close(machine, &mut open);
-            rows = SubtestRows::default();
-            file = Some(ShownFile::new(path));
-        } else if let Some(shown) = &mut file
-            && ends_file(text)
-        {
-            close(machine, &mut open);
-            rows = SubtestRows::default();
-            if let Some(failure) = shown.failed_by_itself(text) {
-                wrong += 1;
-                let outcome = CaseOutcome::Failed;
-                give(machine, ["", &shown.path], None, outcome, Some(failure));
-            }
-        } else if whole.trim_end() == "Result: FAIL" {
-            is_red = true;
-        } else if let Some(found) = point(text) {
-            close(machine, &mut open);
-            seen += u64::from(indent == 0);
-            let is_wrong = u64::from(found.failed());
-            wrong += is_wrong;
-            if let Some(shown) = file.as_mut().filter(|_| indent == 0) {
-                shown.failed += is_wrong;
-            }
-            if rows.sums_up(indent, &found) {
-                continue;
-            }
-            if found.failed() {
-                open = Some((found, String::new()));
-            } else {
-                let outcome = if found.skipped || found.todo {
-                    CaseOutcome::Skipped
-                } else {
-                    CaseOutcome::Passed
-                };
-                give(machine, ["", &found.name], found.seconds, outcome, None);
-            }
-        } else if let Some(reason) = text.strip_prefix("Bail out!") {
-            bailed = Some(reason.trim().to_owned());
-        } else if let Some(plan) = text.strip_prefix("1..")
-            && indent == 0
-        {
-            let count = plan.split([' ', '#']).next();
-            let count: Option<u64> = count.and_then(|count| count.parse().ok());
-            // Of several files in one stream, each has its own.
-            planned = count.map(|count| count.saturating_add(planned.unwrap_or(0)));
-        } else if text.starts_with("# Subtest:") {
-            // It names the test that comes.
-            close(machine, &mut open);
-        } else if let Some((_, said)) = &mut open
-            && !matches!(text, "---" | "...")
-            && said.len() < 2 * text_limit
-        {
-            let text = text
-                .strip_prefix("# ")
-                .unwrap_or(whole.strip_prefix("  ").unwrap_or(whole));
-            said.push_str(&text[..text.floor_char_boundary(text_limit)]);
-            said.push('\n');
-        } else if let Some(shown) = file.as_mut().filter(|shown| shown.said.len() < text_limit) {
-            let text = text.strip_prefix("# ").unwrap_or(text);
-            shown
-                .said
-                .push_str(&text[..text.floor_char_boundary(text_limit)]);
-            shown.said.push('\n');
-        }
-    }
-    close(machine, &mut open);
-    if is_red && wrong == 0 {
-        machine.broken(|| "prove says that it failed, and shows no test that did".to_owned());
-    }
-    if let Some(reason) = bailed {
-        machine.broken(|| format!("the run was given up: {reason}"));
-    }
-    match planned {
-        Some(planned) if planned != seen => {
-            machine.broken(|| {
-                let were = if planned == 1 { "was" } else { "were" };
-                let planned = plural(planned, "test");
-                format!("{planned} {were} planned, and {seen} written")
-            });
-        }
-        Some(_) => {}
-        None => machine.broken(|| "the plan (`1..N`) is missing: it was cut off".to_owned()),
-    }
-    Ok(())
-}
-
-/// `message: …` of the block that follows a failed test.
-fn yaml_message(text: &str) -> Option<String> {
-    let keys = ["message:", "error:"];
-    let mut lines = text.lines();
-    let value = lines.find_map(|line| {
-        let line = line.trim_start();
-        keys.iter().find_map(|key| line.strip_prefix(key))
-    })?;
-    let value = value.trim().trim_matches(['\'', '"']);
-    // A block that goes on below is read with the text.
-    let block = matches!(value, "" | "|" | "|-" | ">" | ">-");
-    (!block).then(|| value.to_owned())
 }
 
 /// One event of `go test -json`.

@@ -16,8 +16,8 @@ use super::limits::ReaderLimits;
 use super::open::{OpenCase, OpenSuite, OpenWrong};
 use crate::frameworks::is_odd;
 use crate::frameworks::spec::Oddity;
-use jelly_base::model::{Failure, ReportSummary};
-use jelly_base::text::one_line;
+use jelly_base::model::{ElementCounts, Failure, ReportSummary};
+use jelly_base::text::{one_line, plural};
 
 /// Between the names of suites.
 pub(super) const BETWEEN: &str = " > ";
@@ -67,6 +67,8 @@ pub(super) struct Machine<'s> {
     pub(super) last_error: Option<(u64, u64)>,
     pub(super) names: CaseNumbers,
     pub(super) attempts: Attempts,
+    /// Attempts that failed, and are written as if they had passed.
+    pub(super) unmarked: u64,
     pub(super) next_ordinal: u64,
     /// Suite elements that began.
     pub(super) suites_begun: u64,
@@ -120,6 +122,7 @@ impl<'s> Machine<'s> {
             last_error: None,
             names: CaseNumbers::default(),
             attempts: Attempts::new(limits.identities),
+            unmarked: 0,
             next_ordinal: 0,
             suites_begun: 0,
             wrong_seen: 0,
@@ -355,11 +358,21 @@ impl<'s> Machine<'s> {
         // Of what was cut off, anything can be missing.
         if self.summary.problem.is_none()
             && !is_odd(dialect, Oddity::CountsParts)
-            && let Some(difference) = self.claims.difference(&self.summary.elements)
+            && let Some(difference) = self.claims.difference(&ElementCounts {
+                cases: self.summary.elements.cases - self.unmarked,
+                ..self.summary.elements
+            })
         {
             self.warn(&difference);
         }
-        if let Some(repeated) = self.attempts.repeated() {
+        if self.unmarked > 0 {
+            self.warn(&format!(
+                "{} of tests that were run again, written as if passed, not counted; what \
+                 failed of them is left out of the report",
+                plural(self.unmarked, "attempt")
+            ));
+        }
+        if let Some(repeated) = self.attempts.repeated(self.unmarked) {
             self.warn(&repeated);
         }
         if self.forbidden {

@@ -24,12 +24,15 @@ mod kept;
 mod limits;
 mod lines;
 mod machine;
+mod node_tap;
 mod open;
 mod prove;
 mod read;
+mod reruns;
 mod scan;
 mod source;
 mod suites;
+mod tap;
 
 #[cfg(test)]
 mod settle_tests;

@@ -10,6 +10,7 @@ use super::lines;
 use super::machine::Machine;
 use super::scan;
 use super::source::BoundedSource;
+use super::tap;
 use jelly_base::model::ReportSummary;
 use jelly_base::text::plural;
 use quick_xml::Reader;
@@ -37,7 +38,7 @@ pub fn read(
         Ok(FileKind::Xml) => return read_xml(source, machine, limits),
         Ok(FileKind::Tap) => {
             machine.take_for("tap");
-            lines::tap(&mut source, &mut machine)
+            tap::tap(&mut source, &mut machine)
         }
         Ok(FileKind::GoTest) => {
             machine.take_for("go-test");

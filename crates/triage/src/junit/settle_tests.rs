@@ -3,6 +3,7 @@
 
 use super::tests::{read_all, read_from, suite, totals};
 use super::{CaseOutcome, ReaderLimits, digest_of_all};
+use jelly_base::model::UnmarkedReruns;
 
 const ONE_OF_TWO: &str =
     "<testcase name='n' classname='c'><failure/></testcase><testcase name='n' classname='c'/>";
@@ -392,4 +393,38 @@ fn a_report_whose_suite_failed_tells_another_run_than_one_without() {
     let broken = read_all(&broken).0;
     assert_eq!(broken.suite_errors, 1);
     assert_ne!(clean, broken.identity);
+}
+
+/// A report of pytest that claims so many tests.
+fn pytest(tests: u32, cases: &str) -> String {
+    format!(
+        "<testsuites name='pytest tests'><testsuite name='pytest' tests='{tests}' errors='0' \
+         failures='1' skipped='0' time='1'>{cases}</testsuite></testsuites>"
+    )
+}
+
+#[test]
+fn attempts_that_pytest_writes_as_passed_are_none() {
+    let fails = "<testcase classname='t' name='bad'/><testcase classname='t' name='bad'/>\
+                 <testcase classname='t' name='bad'><failure message='assert 0'/></testcase>";
+    let passes = "<testcase classname='t' name='late'/><testcase classname='t' name='late'/>";
+    let (summary, _) = read_all(&pytest(1, fails));
+    assert_eq!((totals(&summary), summary.tests), ([0, 1, 0, 0, 0, 0], 1));
+    let reruns = &summary.reruns;
+    assert!(reruns.attempts.iter().eq([&0, &1]) && reruns.passed.is_empty());
+    assert_eq!(
+        summary.warnings,
+        [
+            "2 attempts of tests that were run again, written as if passed, not counted; what \
+          failed of them is left out of the report"
+        ]
+    );
+    let both = format!("{fails}{passes}<testcase classname='t' name='good'/>");
+    let (summary, _) = read_all(&pytest(3, &both));
+    assert_eq!(totals(&summary), [1, 1, 0, 0, 1, 0]);
+    assert!(summary.reruns.passed.iter().eq([&4]));
+    // One that claims them all ran them all.
+    let (summary, _) = read_all(&pytest(6, &both));
+    assert_eq!(totals(&summary), [5, 1, 0, 0, 0, 0]);
+    assert_eq!(summary.reruns, UnmarkedReruns::default());
 }

@@ -176,6 +176,7 @@ impl Machine<'_> {
             around.last_inside = (cases > 0).then_some((name, failed));
         }
         self.settle_attempts(&suite, cases);
+        self.settle_unmarked(&suite, cases);
         let text = |kept: Option<Box<Kept>>| {
             let text = bare(kept?.take());
             (!text.is_empty()).then_some(text)

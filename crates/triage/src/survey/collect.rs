@@ -44,7 +44,8 @@ pub struct Collector<'e> {
     tools: Tools<'e>,
     report: String,
     failures: Failures,
-    passed: Vec<TestName>,
+    /// With their ordinals.
+    passed: Vec<(u64, TestName)>,
     templates: HashMap<String, Template>,
     took: HashMap<TestName, u64>,
     first_prints: HashMap<String, String>,
@@ -88,9 +89,12 @@ impl<'e> Collector<'e> {
         self.failures.shrink_to_fit();
         ReportPart {
             hints,
-            summary,
             failures: self.failures,
-            passed: self.passed,
+            passed: (self.passed.into_iter())
+                .filter(|(ordinal, _)| !summary.reruns.attempts.contains(ordinal))
+                .map(|(_, test)| test)
+                .collect(),
+            summary,
             templates: self.templates,
             took: self.took,
             first_prints: self.first_prints,
@@ -179,7 +183,7 @@ impl<'e> Collector<'e> {
         {
             let test = TestName::new(&suite, &classname, &name);
             self.remember_time(&test, case);
-            self.passed.push(test);
+            self.passed.push((case.ordinal, test));
         }
     }
 

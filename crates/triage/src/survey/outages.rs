@@ -31,6 +31,10 @@ pub(super) fn join_outages(
             continue;
         }
         let about = subjects(group, addresses, |at| views.get(at).copied());
+        let rule = group.victims.first().map(|first| &*views[*first].kind.rule);
+        if about.is_empty() && cause == "dependency_unavailable" && !rule.is_some_and(is_engine) {
+            continue;
+        }
         if about.len() <= SERVERS {
             let first = group.victims.first().and_then(|first| views.get(*first));
             let speaks = first.and_then(|view| service_of(view, &about));
@@ -77,6 +81,12 @@ pub(super) fn join_outages(
     for group in groups {
         group.victims.sort_unstable();
     }
+}
+
+/// Whether a rule is about the engine of containers, of which a machine has one. What else is
+/// not there and named by no address is a part of the machine, and each is its own.
+fn is_engine(rule: &str) -> bool {
+    rule.starts_with("container/")
 }
 
 /// The servers that one group is about.
