@@ -8,6 +8,8 @@ pub enum Outage {
     Ailing,
     /// It takes no request of this account.
     Refusing,
+    /// Its certificate is not trusted, or it speaks no TLS.
+    Untrusted,
 }
 
 /// The outage behind which one server, or the way to it, can stand.
@@ -22,6 +24,7 @@ pub fn outage(root_cause: &str) -> Option<Outage> {
         | "startup_timeout" => Some(Outage::Away),
         "upstream_error" | "rate_limited" => Some(Outage::Ailing),
         "auth_failed" => Some(Outage::Refusing),
+        "tls_error" => Some(Outage::Untrusted),
         _ => None,
     }
 }

@@ -26,12 +26,14 @@ struct AggregateWords {
     heads: Vec<String>,
     carries: Vec<String>,
     parts: Vec<String>,
+    blocks: Vec<String>,
 }
 
 struct AggregateSigns {
     head: Regex,
     carries: Regex,
     part: Regex,
+    block: Regex,
 }
 
 static SIGNS: LazyLock<AggregateSigns> = LazyLock::new(|| {
@@ -40,6 +42,7 @@ static SIGNS: LazyLock<AggregateSigns> = LazyLock::new(|| {
         head: any_of("m", &words.heads),
         carries: any_of("m", &words.carries),
         part: any_of("m", &anchored(&words.parts)),
+        block: any_of("m", &anchored(&words.blocks)),
     }
 });
 
@@ -118,11 +121,12 @@ pub(super) fn is_of_surroundings(diagnosis: &Diagnosis) -> bool {
 /// A stack of the JVM is none of theirs: it follows on the last and is of all.
 fn parts(text: &str) -> Vec<&str> {
     let signs = &*SIGNS;
-    let Some(head) = signs.head.find(text) else {
-        return Vec::new();
+    let (rest, begins) = match signs.head.find(text) {
+        Some(head) => (&text[head.start()..], &signs.part),
+        None if text.matches("Error Trace:").count() > 1 => (text, &signs.block),
+        None => return Vec::new(),
     };
-    let rest = &text[head.start()..];
-    let mut begins: Vec<usize> = signs.part.find_iter(rest).map(|at| at.start()).collect();
+    let mut begins: Vec<usize> = begins.find_iter(rest).map(|at| at.start()).collect();
     begins.truncate(PARTS + 1);
     let ends = begins.iter().skip(1).copied().chain([rest.len()]);
     begins

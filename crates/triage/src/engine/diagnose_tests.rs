@@ -516,7 +516,6 @@ fn a_death_whose_words_are_the_environments_says_so_first() {
     for stderr in [
         "Traceback (most recent call last):\n  File \"s.py\", line 3, in f\n    c()\nConnectionRefusedError: [Errno 111] Connection refused",
         "OSError: [Errno 28] No space left on device",
-        "Error: STRIPE_SECRET_KEY environment variable is not set",
     ] {
         let first = died(stderr);
         assert!(
@@ -528,6 +527,34 @@ fn a_death_whose_words_are_the_environments_says_so_first() {
         "Traceback (most recent call last):\n  File \"s.py\", line 3, in f\n    x\nKeyError: 'a'",
     );
     assert!(!own.contains("outside of its code"), "{own}");
+}
+
+#[test]
+fn a_death_for_want_of_a_variable_or_a_program_is_not_the_codes() {
+    for (stderr, cause) in [
+        (
+            "Error: STRIPE_SECRET_KEY environment variable is not set",
+            "missing_env_var",
+        ),
+        ("KeyError: 'GITHUB_TOKEN'", "missing_env_var"),
+        (
+            "Error: spawn lpr-label ENOENT\n    at ChildProcess._handle.onexit (node:internal/child_process:285:19)",
+            "dependency_unavailable",
+        ),
+    ] {
+        let failure: Failure = serde_json::from_value(serde_json::json!({
+            "phase": "call", "outcome": "eof", "exit": {"code": 1}, "server": "s",
+            "request": {"method": "tools/call", "params": {"name": "x"}}, "stderr": stderr,
+        }))
+        .unwrap();
+        let diagnosis = Engine::builtin().diagnose(&failure);
+        assert_eq!(
+            (diagnosis.side, diagnosis.ambiguous),
+            (Side::Test, false),
+            "{stderr}"
+        );
+        assert_eq!(diagnosis.root_cause, cause, "{stderr}");
+    }
 }
 
 #[test]

@@ -92,6 +92,17 @@ impl Engine {
         {
             return None;
         }
+        // Its causes stand behind all of its frames.
+        let frames = |line: &&str| !line.trim_start().starts_with("at ");
+        let mut told = came
+            .lines()
+            .take(1)
+            .chain(came.lines().skip(1).filter(frames));
+        let came = match came.contains("\nCaused by: ") {
+            true => told.by_ref().collect::<Vec<_>>().join("\n"),
+            false => came.to_owned(),
+        };
+        let came = came.as_str();
         let mut part = alone(failure, &came[..came.floor_char_boundary(PART)]);
         part.type_ = class_of(came).map(str::to_owned);
         let of = self.diagnose_facts(&Facts::new(&part), Audience::Plan, Algorithm::Second);

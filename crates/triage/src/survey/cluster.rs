@@ -19,6 +19,7 @@ use super::same_line::same_lines;
 use super::same_sign::join_signs;
 use super::stages::join_stages;
 use super::subject::same;
+use super::suites_off::join_suites;
 use super::victims::{join_folders, join_lacking, join_missing, take_victims};
 use super::words;
 use crate::engine::skeleton;
@@ -72,6 +73,7 @@ pub(super) fn clusters(
     join_folders(&views, &mut groups);
     join_missing(&views, &mut groups, mentions);
     join_signs(&views, &mut groups, mentions);
+    join_suites(&views, &mut groups, mentions);
     take_victims(&views, &mut groups, mentions, &addresses, failed_at);
     groups.extend(
         reported_by_cause(&views, &labelled)

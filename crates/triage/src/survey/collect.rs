@@ -268,6 +268,13 @@ impl<'e> Collector<'e> {
 
 impl CaseSink for Collector<'_> {
     fn case(&mut self, case: &Case<'_>) {
+        if case.outcome != CaseOutcome::Skipped {
+            let suite = match case.classname.is_empty() {
+                true => case.suite,
+                false => case.classname,
+            };
+            self.mentions.count(&self.tools.redactor.redact(suite));
+        }
         let status = match case.outcome {
             CaseOutcome::Passed => return self.passed(case),
             CaseOutcome::Skipped => return self.skipped(case),

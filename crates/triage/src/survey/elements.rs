@@ -112,6 +112,12 @@ fn named(found: &Captures<'_>) -> Option<String> {
         let is_own = text.contains(' ') && !text.contains(|c: char| c.is_ascii_digit());
         return (is_own && text.len() <= NAME).then(|| format!("text {text}"));
     }
+    if let Some(label) = group(found, "label") {
+        let label = label.trim();
+        // A pattern is looked for among the others.
+        let is_own = label.contains(' ') || label.starts_with('/');
+        return (is_own && label.len() <= NAME).then(|| format!("label {label}"));
+    }
     let name = match (group(found, "id"), group(found, "dom")) {
         (Some(id), _) if is_own(id) => id.to_owned(),
         (None, Some(dom)) if is_own(dom) => format!("#{dom}"),
@@ -121,12 +127,36 @@ fn named(found: &Captures<'_>) -> Option<String> {
             if !name.trim().contains(' ') {
                 return None;
             }
+            // By its label, or by whichever role has that name.
+            let role = match role {
+                "link or button" => "button",
+                role if FIELDS.contains(&role) => "label",
+                role => role,
+            };
             format!("{role} {}", name.trim())
         }
         _ => return None,
     };
     (name.len() <= NAME).then_some(name)
 }
+
+/// The element that a chain of places ends in, by the test id that it has wherever it is.
+pub(super) fn innermost(name: &str) -> Option<&str> {
+    let (_, last) = name.rsplit_once(".getByTestId(")?;
+    let id = last.strip_suffix(')')?.trim_matches(['\'', '"']);
+    is_own(id).then_some(id)
+}
+
+/// Roles of what has a label.
+const FIELDS: [&str; 7] = [
+    "checkbox",
+    "combobox",
+    "listbox",
+    "radio",
+    "searchbox",
+    "spinbutton",
+    "textbox",
+];
 
 fn is_own(id: &str) -> bool {
     let mut everywhere = SUBJECT_FORMS.of_pages.iter();

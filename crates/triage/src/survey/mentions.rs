@@ -36,6 +36,8 @@ use std::sync::LazyLock;
 const OF_ONE: usize = 16;
 /// Failures of a report of which any are kept. Others like these tell the same.
 const FAILURES: usize = 100_000;
+/// Suites of a report whose tests are counted.
+const SUITES: usize = 20_000;
 /// Subjects of a report.
 const SUBJECTS: usize = 20_000;
 /// Signs among them. Values are as many as failures, and must not take all room.
@@ -51,6 +53,8 @@ pub struct Mentions {
     of: HashMap<(u64, u64), u32, RandomState>,
     /// How many of the subjects were signs.
     signs: usize,
+    /// How many tests a suite has, by the hash of its name.
+    tests: HashMap<u64, u32, RandomState>,
     /// Those of which jelly told the cause when it ran them.
     labelled: HashSet<(u64, u64), RandomState>,
 }
@@ -102,6 +106,21 @@ impl Mentions {
         false
     }
 
+    /// Counts a test of the report that was run, of its class or, where it has none, its suite.
+    pub(super) fn count(&mut self, suite: &str) {
+        let suite = hash_of(suite);
+        if self.tests.len() < SUITES || self.tests.contains_key(&suite) {
+            let tests = self.tests.entry(suite).or_default();
+            *tests = tests.saturating_add(1);
+        }
+    }
+
+    /// How many tests a suite has; 0 where it is not known.
+    pub(super) fn tests_of(&self, suite: &str) -> usize {
+        let tests = self.tests.get(&hash_of(suite));
+        tests.map_or(0, |tests| usize::try_from(*tests).unwrap_or(usize::MAX))
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.of.is_empty()
     }
@@ -132,9 +151,13 @@ impl Mentions {
 
 /// A case has each fingerprint once.
 fn key(ordinal: u64, fingerprint: &str) -> (u64, u64) {
+    (ordinal, hash_of(fingerprint))
+}
+
+fn hash_of(text: &str) -> u64 {
     let mut hash = DefaultHasher::new();
-    fingerprint.hash(&mut hash);
-    (ordinal, hash.finish())
+    text.hash(&mut hash);
+    hash.finish()
 }
 
 /// Root causes of failures that are mostly the symptom of something: they establish no
@@ -246,6 +269,10 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
     if COMPARES.contains(&root_cause) {
         let came = failure.text.as_deref().map(came_lines).unwrap_or_default();
         reader.read(&came, &mut found);
+        let chain = failure.text.as_deref().into_iter().flat_map(causes_of);
+        for cause in chain {
+            reader.read(cause, &mut found);
+        }
         let names_server = found.iter().any(|one| one.kind == SubjectKind::Server);
         let told = message.map(without_wanted);
         let told = [told.as_deref().unwrap_or_default(), &came];
@@ -286,6 +313,14 @@ fn came_lines(text: &str) -> String {
     came.map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
+/// The causes of the exception that came, as the JVM and Python tell them below it.
+fn causes_of(text: &str) -> impl Iterator<Item = &str> {
+    const CAUSES: usize = 16;
+    let lines = text.lines().map(str::trim_start);
+    let causes = lines.filter_map(|line| line.strip_prefix("Caused by: "));
+    causes.take(CAUSES)
+}
+
 /// Whether a value that came is the error of a client that reached nobody, whom it does
 /// not name.
 fn is_unreached(came: &str) -> bool {
@@ -301,7 +336,11 @@ fn is_unreached(came: &str) -> bool {
 /// Whether a failed assertion compares states, or got nothing.
 fn says_state(failure: &Failure, triaged: &TriagedFailure) -> bool {
     let message = triaged.message.as_deref().filter(|said| !said.is_empty());
-    message.or(failure.text.as_deref()).is_some_and(is_state)
+    let told = [
+        message.or(failure.text.as_deref()),
+        failure.message.as_deref(),
+    ];
+    told.into_iter().flatten().any(is_state)
 }
 
 /// The column that a model has no method for, as Ruby tells it.
@@ -417,8 +456,8 @@ impl MentionReader {
         let mut lines = telling_lines(text);
         lines.retain(|(_, line)| self.logs || !is_of_log(line));
         if self.errors_only {
-            let words = ["ERROR", "Exception", "Error: "];
-            lines.retain(|(_, line)| words.iter().any(|word| line.contains(word)));
+            let by_the_way = ["DEBUG", "INFO", "TRACE"];
+            lines.retain(|(_, line)| !by_the_way.iter().any(|word| line.contains(word)));
         }
         let server = |address: String| Subject::new(SubjectKind::Server, &address);
         for (kind, line) in &lines {
@@ -522,6 +561,7 @@ fn is_answer(failure: &Failure, triaged: &TriagedFailure) -> bool {
               | [Ss]erver\ ?[Ee]rror | \b(?:BadGateway|ServiceUnavailable|GatewayTimeout)\b
               | (?i:unavailable|timed\ ?out|time\ out|not\ available|did\ not\ (?:come|answer|start))
               | (?i:time-?out)(?:Error|Exception|Expired|[\s.,;)]|:\s*[^\s\d]|$)
+              | \bassert\ [1-9]\d?\ ==\ 0\b.{0,60}\b(?:main|cli|run|invoke|exit|call)\w*\ at\ 0x
               | \bKeyError\b | ''\ == | \b[Ee]rror['\x22]?:\ ",
         )
         .ok()

@@ -149,13 +149,15 @@ fn compared(said: &str) -> Option<(String, String)> {
             | \A(?P<c8>[^!=\n]{1,40})\ !=\ (?P<w8>[^!=\n]{1,40})\z
             | \bto\ (?:have\ text|have\ value|contain(?:\ text)?)\ '(?P<w7>[^'\n]+)',\ but\ the\ (?:text|value)\ was\ '(?P<c7>[^'\n]+)'
             | \bexpected\ (?P<c9>\[[^\n]+?\])\ to\ deeply\ equal\ (?P<w9>\[[^\n]+?\])(?:\ //|\n|$)
+            | \bevaluates\ to\ (?P<c10>-?[\d.e+-]+),\s+\S+\ evaluates\ to\ (?P<w10>-?[\d.e+-]+\b)
+            | \bWhich\ is:\ (?P<c11>-?[\d.]+)\s+(?P<w11>-?[\d.]+)(?:\s|$)
             | \bleft:\ ['"]?(?P<c6>[^'"\n]+?)['"]?\n\s*right:\ ['"]?(?P<w6>[^'"\n]+?)['"]?(?:\n|$)"#,
     );
     static NUMBER: LazyPattern = LazyPattern::new(r#"\b[A-Z]\w+\(['"](-?[\d.]+)['"]\)"#);
     // Python shows what is no number of its own by its class.
     let said = NUMBER.replace_all(said, "$1");
     let found = COMPARED.captures(&said)?;
-    (1..=9).find_map(|form| {
+    (1..=11).find_map(|form| {
         let wanted = found.name(&format!("w{form}"))?.as_str().trim();
         let came = found.name(&format!("c{form}"))?.as_str().trim();
         let bare = |value: &str| value.trim_end_matches(';').to_owned();
@@ -247,14 +249,22 @@ fn time(text: &str) -> Option<Time> {
     })
 }
 
-/// Whether a state came in place of another one, or nothing: no number, and no text.
+/// Whether a wanted value is a number.
+fn measured_by(wanted: &str) -> bool {
+    wanted.trim_start_matches(['-', '+']).parse::<f64>().is_ok()
+}
+
+/// Whether words came in place of others, or nothing: no number, and no text.
 pub(super) fn is_state(said: &str) -> bool {
     static STATE: LazyPattern = LazyPattern::new(r"\A[A-Za-z]+(?:[ _-][A-Za-z]+){0,2}\z");
     static NOTHING: LazyPattern = LazyPattern::new(
-        r"(?im)\b(?:not (?:be |to be )?null|NotNull|is not None|toBeDefined|not to be nil)\b|\bExpecting value to be (?:true|false) but was\b|\bExpected size: \d+ but was: 0\b|^\s*Actual: nil\b",
+        r"(?im)\b(?:not (?:be |to be )?null|NotNull|is not None|toBeDefined|not to be nil)\b|\bassert (?:False|None)\b|^\s*Error:\s+Should be true\b|\bExpecting value to be (?:true|false) but was\b|\bExpected size: \d+ but was: 0\b|^\s*Actual: nil\b",
     );
-    let both = compared(said);
-    let both = both.is_some_and(|(wanted, came)| STATE.is_match(&wanted) && STATE.is_match(&came));
+    static EMPTY: LazyPattern =
+        LazyPattern::new(r"\A(?:0|\[\]|\{\}|\(\)|None|null|nil|undefined|<nil>|)\z");
+    let both = compared(said).is_some_and(|(wanted, came)| {
+        EMPTY.is_match(&came) || STATE.is_match(&came) && !measured_by(&wanted)
+    });
     both || NOTHING.is_match(said)
 }
 

@@ -1,11 +1,13 @@
 //! What failed assertions show of the fault behind them: the wrong value, the function,
 //! the code of an error, what lies over the page. Who shows the same fails of the same.
 
+use super::changes::changes;
 use super::lacks::{Subject, SubjectKind};
 use super::names::{is_frame, own_lines};
 use super::shifted::{BY_CHANCE, is_rare, shift, swapped};
 use super::tested::tested;
 use super::wanted::{COMPARES, without_wanted};
+use crate::engine::failing_line;
 use jelly_base::model::{Failure, TriagedFailure};
 use jelly_base::text::LazyPattern;
 use std::collections::BTreeSet;
@@ -45,6 +47,9 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         found.extend(golden(text).map(|lines| Subject::new(SubjectKind::WrongValue, &lines)));
         found.extend(tested(failure, said.into_iter().flatten(), text));
     }
+    let changes = changes(&triaged.diagnosis.root_cause, text).into_iter();
+    found.extend(changes.map(|change| Subject::new(SubjectKind::WrongValue, &change)));
+    found.extend(raised_in_suite(failure, triaged));
     if names_functions(&triaged.diagnosis.root_cause) {
         // A test calls many functions before the one that it asks.
         let lines = said.into_iter().flatten().flat_map(str::lines);
@@ -93,6 +98,29 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
     found.into_iter().take(OF_ONE).collect()
 }
 
+/// What the product raised that shows no line of it, but for the numbers of a value: in one
+/// suite, that is one fault.
+fn raised_in_suite(failure: &Failure, triaged: &TriagedFailure) -> Option<Subject> {
+    const LETTERS: usize = 24;
+    let suite = failure
+        .classname
+        .as_deref()
+        .filter(|suite| !suite.is_empty())?;
+    let said = &triaged.diagnosis.evidence.as_ref()?.text;
+    if triaged.diagnosis.root_cause != "code_exception"
+        || said.len() < LETTERS
+        || !said.contains(|c: char| c.is_ascii_digit())
+        || failing_line(failure).is_some()
+    {
+        return None;
+    }
+    let bare: String = said.chars().filter(|c| !c.is_ascii_digit()).collect();
+    Some(Subject::new(
+        SubjectKind::Tested,
+        &format!("{suite} {bare}"),
+    ))
+}
+
 /// Whether a failure of this kind says by which function it got what it did not want.
 pub(super) fn names_functions(root_cause: &str) -> bool {
     is_wrong_value(root_cause) || root_cause == "locator_not_found"
@@ -124,9 +152,9 @@ fn golden(text: &str) -> Option<String> {
 }
 
 /// The changed lines of a snapshot, which are few.
-fn changed(text: &str, is_value: impl Fn(&str) -> bool) -> Option<String> {
+pub(super) fn changed(text: &str, is_value: impl Fn(&str) -> bool) -> Option<String> {
     const LETTERS: usize = 20;
-    const HEADS: [&str; 4] = ["- Snapshot", "+ Received", "---", "+++"];
+    const HEADS: [&str; 5] = ["- Snapshot", "- Expected", "+ Received", "---", "+++"];
     let lines = text.lines().map(str::trim_start);
     let lines = lines.filter(|line| line.starts_with(['-', '+']));
     let lines = lines.filter(|line| !HEADS.iter().any(|head| line.starts_with(head)));

@@ -51,10 +51,14 @@ fn called(text: &str) -> Option<&str> {
         r"(?xm) ^>\ +(?:assert\ (?:not\ )?)?([a-z_]\w{5,})\(
               | ^\s*>\s*\d+\s\|\s+(?:await\ )?expect\((?:await\ )?([a-z]\w{5,})\(
               | Failure/Error:\ expect\(((?:[A-Z]\w*(?:::[A-Z]\w*)*\.[a-z]\w{2,}|[a-z]\w{5,})[?!]?)\(
-              | (?:^|:\ |\()([A-Z]\w{3,})\([^()\n]*\)\ =\ \S",
+              | (?:^|:\ |\()([A-Z]\w{3,})\([^()\n]*\)\ =\ \S
+              | \bwhere\ [^\n=]+\ =\ <function\ ([a-z_]\w{5,})\ at\ 0x
+              | ^>\ +assert\ (?:not\ )?(?:[a-z_]\w*\.)+([a-z_]\w{5,})\(
+              | \bThe\ difference\ between\ ([a-z_]\w{5,})\(
+              | \bequality\ of\ these\ values:\s+([a-z_]\w{5,})\(",
     );
     let found = CALLED.captures(text)?;
-    let name = (1..=4).find_map(|part| found.get(part))?.as_str();
+    let name = (1..=8).find_map(|part| found.get(part))?.as_str();
     let mut helpers = COMMON_WORDS.helpers.iter();
     let is_helper = helpers.any(|helper| name.starts_with(helper.as_str()));
     (!is_helper).then_some(name)

@@ -3,7 +3,7 @@
 
 use super::addresses::Addresses;
 use super::ailing::AilingServices;
-use super::elements::container;
+use super::elements::{container, innermost};
 use super::files::Files;
 use super::group::{CAUSES, Group, OF_EACH, SERVERS, merge, subjects};
 use super::lacks::{Subject, SubjectKind};
@@ -16,6 +16,7 @@ use super::raised::raised_by;
 use super::repeated::Sayings;
 use super::speakers::Speakers;
 use super::subject::{host_of, same};
+use super::wanted::COMPARES;
 use jelly_base::model::FailureView;
 use jelly_base::model::{Outage, outage};
 use jelly_base::text::{THIS_MACHINE, address};
@@ -131,13 +132,36 @@ pub(super) fn join_missing(
     for (at, missing) in causes {
         let within = container(&missing.name).filter(|_| missing.kind == SubjectKind::Element);
         let within = within.map(|name| Subject::new(SubjectKind::Element, name));
-        if let Some(home) = within.and_then(|within| homes.get(&within)) {
-            merge(groups, *home, at);
+        let end = innermost(&missing.name).filter(|_| missing.kind == SubjectKind::Element);
+        let end = end.map(|name| Subject::new(SubjectKind::Element, name));
+        let known = [within, end].into_iter().flatten();
+        let home = known.filter_map(|one| homes.get(&one).copied()).next();
+        if let Some(home) = home.or_else(|| labelled(&missing.name, &homes)) {
+            merge(groups, home, at);
         }
     }
     for group in groups {
         group.victims.sort_unstable();
     }
+}
+
+/// The one group whose label a pattern means: `label /^zip/i`.
+fn labelled(name: &str, homes: &HashMap<&Subject, usize>) -> Option<usize> {
+    let (pattern, flags) = name.strip_prefix("label /")?.rsplit_once('/')?;
+    let pattern = regex::RegexBuilder::new(pattern)
+        .case_insensitive(flags.contains('i'))
+        .size_limit(1 << 16)
+        .build()
+        .ok()?;
+    let known = homes
+        .iter()
+        .filter(|(one, _)| one.kind == SubjectKind::Element);
+    let meant: BTreeSet<usize> = known
+        .filter_map(|(one, home)| Some((one.name.strip_prefix("label ")?, *home)))
+        .filter(|(label, _)| !label.starts_with('/') && pattern.is_match(label))
+        .map(|(_, home)| home)
+        .collect();
+    (meant.len() == 1).then(|| meant.first().copied()).flatten()
 }
 
 /// The element or the field that all failures of a group miss.
@@ -233,6 +257,9 @@ pub(super) fn take_victims(
             }
         }
     }
+    for (at, to) in beside_an_outage(views, groups, &meant) {
+        meant.insert(at, to);
+    }
     // A cause stays where it is.
     let causes: BTreeSet<usize> = meant.values().map(|(_, to)| *to).collect();
     let moved: HashMap<usize, usize> = meant
@@ -264,6 +291,40 @@ pub(super) fn take_victims(
     for group in groups {
         group.followers.sort_unstable();
     }
+}
+
+/// What else does not hold in a test of which one assertion met a server that is away: from
+/// where it goes to where, by the place of the failure.
+fn beside_an_outage(
+    views: &[FailureView<'_>],
+    groups: &[Group],
+    meant: &HashMap<usize, (usize, usize)>,
+) -> Vec<(usize, (usize, usize))> {
+    let mut away: HashMap<(&str, u64), usize> = HashMap::new();
+    for (home, group) in groups.iter().enumerate() {
+        for at in &group.victims {
+            let to = meant.get(at).map_or(home, |(_, to)| *to);
+            let first = groups[to].victims.first().map(|first| &views[*first]);
+            if first.is_some_and(|first| outage(&first.kind.root_cause) == Some(Outage::Away)) {
+                let view = &views[*at];
+                away.insert((view.report, view.ordinal), to);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for (from, group) in groups.iter().enumerate() {
+        for at in &group.victims {
+            let view = &views[*at];
+            if COMPARES.contains(&view.kind.root_cause.as_str())
+                && !meant.contains_key(at)
+                && let Some(to) = away.get(&(view.report, view.ordinal))
+                && *to != from
+            {
+                found.push((*at, (from, *to)));
+            }
+        }
+    }
+    found
 }
 
 /// The groups that establish a cause, by what it is about.
@@ -299,7 +360,7 @@ impl Causes {
             told.extend(raised_by(&views[*first], failed_at));
             let root_cause = views[*first].kind.root_cause.as_str();
             let is_away = outage(root_cause) == Some(Outage::Away);
-            if is_away || ["auth_failed", "upstream_error"].contains(&root_cause) {
+            if is_away || ["auth_failed", "tls_error", "upstream_error"].contains(&root_cause) {
                 let servers = subjects(group, addresses, |at| views.get(at).copied());
                 if is_away {
                     outages += 1;

@@ -43,6 +43,21 @@ pub(super) fn report(writer: &str, failures: &[Told]) -> TriageReport {
     report_of(Engine::builtin(), &failures)
 }
 
+/// A test of the suite that passed.
+fn passed(ordinal: u64) -> Case<'static> {
+    Case {
+        ordinal,
+        suite: "suite",
+        classname: "shop",
+        name: "passes",
+        file: None,
+        line: None,
+        duration_s: None,
+        outcome: CaseOutcome::Passed,
+        failures: &[],
+    }
+}
+
 /// The same by this engine, of whole failures.
 pub(super) fn report_of(engine: &Engine, failures: &[Failure]) -> TriageReport {
     let redactor = Redactor::none();
@@ -61,9 +76,14 @@ pub(super) fn report_of(engine: &Engine, failures: &[Failure]) -> TriageReport {
         });
     }
     let count = failures.len() as u64;
+    // Most tests of a suite pass.
+    for ordinal in count..3 * count {
+        collector.case(&passed(ordinal));
+    }
     let part = collector.into_part(ReportSummary {
         path: "a.xml".into(),
-        tests: count,
+        tests: 3 * count,
+        passed: 2 * count,
         failed: count,
         ..ReportSummary::default()
     });

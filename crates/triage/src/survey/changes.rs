@@ -1,0 +1,78 @@
+//! What a text lost and got in place of another: whoever shows the same footer shows the same
+//! change of it, in whatever form.
+
+use super::signs::{changed, is_wrong_value};
+
+/// Letters of a change, of one that is told line by line, and of a whole text.
+const LETTERS: usize = 12;
+const OF_LINES: usize = 24;
+
+/// The changes of a text that failures of one fault share, where they say more than one word:
+/// one word in place of another is a state.
+pub(super) fn changes(root_cause: &str, text: &str) -> Vec<String> {
+    let compares = is_wrong_value(root_cause);
+    if !compares && root_cause != "snapshot_mismatch" {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let is_member = |line: &str| line.contains("\": ") || line.contains(": '");
+    let (wanted, came) = match changed(text, |_| true) {
+        Some(lines) => {
+            let several = lines.lines().count() > 1 && lines.len() >= OF_LINES;
+            if compares && several && !lines.lines().any(is_member) {
+                found.push(lines);
+                return found;
+            }
+            (marked(&lines, '-'), marked(&lines, '+'))
+        }
+        None => {
+            let labelled = (value(text, "Expected: "), value(text, "Received: "));
+            let (Some(wanted), Some(came)) = labelled else {
+                return found;
+            };
+            // The same text in place of the same, however short its change.
+            if wanted.len().min(came.len()) >= OF_LINES && wanted.contains(' ') {
+                found.push(format!("{wanted} as {came}"));
+            }
+            (wanted.to_owned(), came.to_owned())
+        }
+    };
+    let (lost, got) = (without_words(&wanted, &came), without_words(&came, &wanted));
+    let letters: usize = lost.iter().chain(&got).map(|word| word.len()).sum();
+    let is_state = lost.len() == 1 && got.len() == 1;
+    if !is_state && letters >= LETTERS && lost.len() + got.len() > 1 {
+        found.push(format!("-{} +{}", lost.join(" "), got.join(" ")));
+    }
+    found
+}
+
+/// The lines behind this mark, as one.
+fn marked(lines: &str, mark: char) -> String {
+    let of_mark = lines.lines().filter_map(|line| line.strip_prefix(mark));
+    of_mark.collect::<Vec<_>>().join(" ")
+}
+
+/// The rest of the first line that begins so.
+fn value<'t>(text: &'t str, label: &str) -> Option<&'t str> {
+    let mut lines = text.lines().map(str::trim_start);
+    lines.find_map(|line| line.strip_prefix(label))
+}
+
+/// The words of a text that another has not, each as often, in the order of the alphabet.
+fn without_words<'t>(text: &'t str, other: &str) -> Vec<&'t str> {
+    fn words(text: &str) -> impl Iterator<Item = &str> {
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        words.filter(|word| !word.is_empty())
+    }
+    let mut others: Vec<&str> = words(other).collect();
+    let mut is_own = |word: &str| match others.iter().position(|other| *other == word) {
+        Some(at) => {
+            others.swap_remove(at);
+            false
+        }
+        None => true,
+    };
+    let mut own: Vec<&str> = words(text).filter(|word| is_own(word)).collect();
+    own.sort_unstable();
+    own
+}
