@@ -830,14 +830,15 @@ fn a_death_in_a_call_has_the_label_of_jelly_call_whatever_it_died_of() {
     let project = Project::empty();
     project.write("raises.py", RAISES);
     let server = project.at("raises.py");
-    for (mode, outside) in [
-        ("json", false),
-        ("variable", true),
-        ("connection", true),
-        ("module", true),
-        ("disk", true),
-        ("file", true),
-        ("zero", false),
+    // What a crash has to have for the call at all is nothing of its code.
+    for (mode, cause, outside) in [
+        ("json", "crashed_during_call", false),
+        ("variable", "missing_env_var", false),
+        ("connection", "crashed_during_call", true),
+        ("module", "missing_module", false),
+        ("disk", "crashed_during_call", true),
+        ("file", "crashed_during_call", true),
+        ("zero", "crashed_during_call", false),
     ] {
         let mut client = proxy(&project, &["--no-restart"], &["python3", &server]);
         client.open();
@@ -856,8 +857,12 @@ fn a_death_in_a_call_has_the_label_of_jelly_call_whatever_it_died_of() {
         for field in ["root_cause", "side", "error_category", "retryable", "rule"] {
             assert_eq!(data[field], diagnosis[field], "{mode}: {field}");
         }
-        assert_eq!(data["root_cause"], "crashed_during_call", "{mode}");
-        assert_eq!(data["side"], "code", "{mode}");
+        assert_eq!(data["root_cause"], cause, "{mode}");
+        let side = match cause {
+            "crashed_during_call" => "code",
+            _ => "test",
+        };
+        assert_eq!(data["side"], side, "{mode}");
         assert!(data.get("ambiguous").is_none(), "{mode}");
         // What lies outside of its code is still the first thing to put right.
         let first = data["fix_instructions"][0].as_str().unwrap();

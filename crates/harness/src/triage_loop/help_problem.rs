@@ -449,7 +449,10 @@ fn next(case: &Case<'_>, lookup: &Lookup<'_>, context: &HelpContext<'_>) -> Vec<
         }
     }
     if let Some(step) = case.steps.first().filter(|_| !many_new) {
-        push_new(&mut next, context.run_again(&only_step(step, context.plan)));
+        // One of several would leave out the others.
+        let is_alone = case.steps.len() == 1;
+        let more = is_alone.then(|| only_step(step, context.plan));
+        push_new(&mut next, context.run_again(&more.unwrap_or_default()));
     } else if let Some(server) = failure.server.as_ref().filter(|_| !many_new) {
         let mut more = only_server(server, context.plan);
         let check = CallFlag::bare("--wire-check");

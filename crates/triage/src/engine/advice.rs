@@ -330,7 +330,14 @@ pub(super) fn values(f: &Failure) -> Values {
         let kinds = ["Test", "Example", "Fuzz", "Benchmark"];
         kinds.iter().any(|kind| name.starts_with(kind)) && !name.contains(char::is_whitespace)
     };
-    set("go_test", f.name.as_ref().filter(is_of_go).cloned());
+    // It takes a pattern for each level, and a bare name for all that hold it.
+    let anchored = |name: &String| {
+        let levels = name
+            .split('/')
+            .map(|level| format!("^{}$", regex::escape(level)));
+        levels.collect::<Vec<_>>().join("/")
+    };
+    set("go_test", f.name.as_ref().filter(is_of_go).map(anchored));
     set("timeout", f.timeout_s.map(|s| format!("{s} s")));
     let by_hand = || start_by_hand(f.cwd.as_deref(), &f.variables(), &f.argv);
     set("command", (!f.argv.is_empty()).then(by_hand));

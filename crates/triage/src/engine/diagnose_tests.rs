@@ -538,6 +538,10 @@ fn a_death_for_want_of_a_variable_or_a_program_is_not_the_codes() {
         ),
         ("KeyError: 'GITHUB_TOKEN'", "missing_env_var"),
         (
+            "ModuleNotFoundError: No module named 'depotlib'",
+            "missing_module",
+        ),
+        (
             "Error: spawn lpr-label ENOENT\n    at ChildProcess._handle.onexit (node:internal/child_process:285:19)",
             "dependency_unavailable",
         ),

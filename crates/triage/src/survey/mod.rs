@@ -12,6 +12,7 @@ mod addresses;
 mod advise;
 mod ailing;
 mod apart;
+mod asked;
 mod changes;
 mod clients;
 mod cluster;

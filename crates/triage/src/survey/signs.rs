@@ -98,6 +98,9 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
     found.into_iter().take(OF_ONE).collect()
 }
 
+/// What an exception says that is about a place in a list, and no number of another kind.
+const BOUNDS: [&str; 5] = ["range", "bound", "index", "size()", "length"];
+
 /// What the product raised that shows no line of it, but for the numbers of a value: in one
 /// suite, that is one fault.
 fn raised_in_suite(failure: &Failure, triaged: &TriagedFailure) -> Option<Subject> {
@@ -109,7 +112,7 @@ fn raised_in_suite(failure: &Failure, triaged: &TriagedFailure) -> Option<Subjec
     let said = &triaged.diagnosis.evidence.as_ref()?.text;
     if triaged.diagnosis.root_cause != "code_exception"
         || said.len() < LETTERS
-        || !said.contains(|c: char| c.is_ascii_digit())
+        || !BOUNDS.iter().any(|word| said.contains(word))
         || failing_line(failure).is_some()
     {
         return None;
