@@ -4,7 +4,7 @@
 use super::host_names::HostNames;
 use super::lacks::SubjectKind;
 use super::mentions::Mentions;
-use super::subject::{own_host, own_server, same, subject};
+use super::subject::{is_engine, own_host, own_server, same, subject};
 use jelly_base::model::FailureView;
 use jelly_base::model::{Outage, outage};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -31,6 +31,7 @@ impl Addresses {
         }
         for (at, view) in views.iter().enumerate() {
             if outage(&view.kind.root_cause) == Some(Outage::Away)
+                && !is_engine(&view.kind.rule)
                 && let Some(of_report) = mentions.get(view.report)
                 && let Some(one) = told.only_server(of_report, view)
             {

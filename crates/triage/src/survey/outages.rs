@@ -6,7 +6,7 @@ use super::clients::client;
 use super::group::{Group, OF_EACH, SERVERS, merge, subjects};
 use super::mentions::Mentions;
 use super::service::service_of;
-use super::subject::host_of;
+use super::subject::{host_of, is_engine};
 use jelly_base::model::FailureView;
 use jelly_base::model::{Outage, outage};
 use jelly_base::text::THIS_MACHINE;
@@ -32,6 +32,8 @@ pub(super) fn join_outages(
         }
         let about = subjects(group, addresses, |at| views.get(at).copied());
         let rule = group.victims.first().map(|first| &*views[*first].kind.rule);
+        // What else is not there and named by no address is a part of the machine, and each
+        // is its own.
         if about.is_empty() && cause == "dependency_unavailable" && !rule.is_some_and(is_engine) {
             continue;
         }
@@ -81,12 +83,6 @@ pub(super) fn join_outages(
     for group in groups {
         group.victims.sort_unstable();
     }
-}
-
-/// Whether a rule is about the engine of containers, of which a machine has one. What else is
-/// not there and named by no address is a part of the machine, and each is its own.
-fn is_engine(rule: &str) -> bool {
-    rule.starts_with("container/")
 }
 
 /// The servers that one group is about.

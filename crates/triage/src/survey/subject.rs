@@ -7,10 +7,19 @@ use jelly_base::text::{THIS_MACHINE, address};
 /// where no port is told. Every way to say "this machine" is `localhost`.
 pub(super) fn subject(failure: &FailureView<'_>) -> Option<String> {
     outage(&failure.kind.root_cause)?;
+    if is_engine(&failure.kind.rule) {
+        return None;
+    }
     let evidence = failure.evidence.map(|(_, text)| text);
     evidence
         .and_then(address)
         .or_else(|| failure.message.and_then(address))
+}
+
+/// Whether a rule is about the engine of containers, of which a machine has one: whatever
+/// address its clients make up for its socket.
+pub(super) fn is_engine(rule: &str) -> bool {
+    matches!(rule, "container/daemon" | "container/engine-missing")
 }
 
 /// The host of a subject, unless it is this machine, where ports tell.
