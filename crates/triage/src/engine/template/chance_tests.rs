@@ -3,7 +3,7 @@
 use super::template;
 
 /// One failure on two machines.
-const SAME: [(&str, &str); 60] = [
+const SAME: [(&str, &str); 62] = [
     // Names of machines
     (
         "agent fv-az1104-233:23669 lost job",
@@ -22,6 +22,14 @@ const SAME: [(&str, &str); 60] = [
         r#"{"level":50,"time":1795721388,"pid":79,"hostname":"anna","msg":"lost"}"#,
     ),
     ("lost jonas-mbp.local", "lost Jonas-MacBook-Pro.local"),
+    (
+        "job import ended on node gke-ci-pool-d708b4e6-6laz: OOMKilled",
+        "job import ended on node gke-builds-b901122b-zsf8: OOMKilled",
+    ),
+    (
+        "no room on aks-ci-31415926-vmss00000a",
+        "no room on aks-builds-27182818-vmss000001",
+    ),
     // Where a process says that it ran
     (
         "purger[25732]@fv-az1912-344: signal: killed",

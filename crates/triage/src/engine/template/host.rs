@@ -25,6 +25,9 @@ pub(super) fn is_host(name: &str) -> bool {
     if name.contains('-') && name.split('-').any(of_maker) {
         return true;
     }
+    if is_node(name) {
+        return true;
+    }
     if first.len() == name.len() || !kinds(first).is(WordKinds::HOST) || !has_digit(name) {
         return false;
     }
@@ -44,6 +47,19 @@ pub(super) fn is_host(name: &str) -> bool {
             || has_digit(part) && part.len() >= 5
     };
     rest.split(['-', '.']).all(of_host)
+}
+
+/// Whether a name is one that a cloud gives to a node of a cluster, whatever the cluster is
+/// called: `gke-ci-pool-d708b4e6-6laz`, `aks-ci-31415926-vmss00000a`.
+fn is_node(name: &str) -> bool {
+    let mut parts = name.rsplit('-');
+    let (Some(last), Some(pool)) = (parts.next(), parts.next()) else {
+        return false;
+    };
+    let is_pool = pool.len() == 8;
+    let of_google = || last.len() == 4 && is_hex(pool.as_bytes());
+    let of_azure = || last.starts_with("vmss") && is_number(pool);
+    is_pool && (name.starts_with("gke-") && of_google() || name.starts_with("aks-") && of_azure())
 }
 
 impl Walk<'_> {
