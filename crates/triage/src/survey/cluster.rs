@@ -503,7 +503,10 @@ fn cluster(
         side: kind.side,
         ambiguous: kind.ambiguous,
         retryable: kind.retryable,
-        title: words::cause(&leader, &about),
+        title: match group.suite {
+            Some(suite) => words::cause_of_suite(&suite, &leader),
+            None => words::cause(&leader, &about),
+        },
         subject: (!about.is_empty()).then(|| words::list(&about)),
         example: leader.title(),
         evidence,

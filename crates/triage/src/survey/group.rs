@@ -24,6 +24,8 @@ pub(super) struct Group {
     pub victims: Vec<usize>,
     /// Places of those that fail since others do.
     pub followers: Vec<usize>,
+    /// The suite of which most tests fail so, where that is why they belong together.
+    pub suite: Option<String>,
 }
 
 pub(super) fn merge(groups: &mut [Group], into: usize, from: usize) {
@@ -35,6 +37,7 @@ pub(super) fn merge(groups: &mut [Group], into: usize, from: usize) {
     group.fingerprints.append(&mut taken.fingerprints);
     group.victims.append(&mut taken.victims);
     group.followers.append(&mut taken.followers);
+    group.suite = group.suite.take().or(taken.suite);
 }
 
 /// The servers that a group's failures name.

@@ -219,4 +219,12 @@ fn a_suite_of_which_most_values_are_wrong_is_off_for_one_reason() {
             vec!["weight"]
         ]
     );
+    let titles = report.clusters.iter().map(|cluster| cluster.title.as_str());
+    let told: Vec<&str> = titles.filter(|title| title.contains("RouteTest")).collect();
+    assert_eq!(
+        told,
+        [
+            "most tests of RouteTest got another value than they want: expected: <15.0> but was: <31.85>"
+        ]
+    );
 }

@@ -47,6 +47,7 @@ pub(super) fn join_suites(
                 merge(groups, first, other);
             }
             groups[first].victims.sort_unstable();
+            groups[first].suite = Some(suite.to_owned());
         }
     }
 }

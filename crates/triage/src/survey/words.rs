@@ -27,6 +27,17 @@ fn is_only_out_of_reach(failure: &FailureView<'_>) -> bool {
     says(&REACH) && !says(&REFUSED)
 }
 
+/// The same of a suite that is off as a whole, with what its first failure says.
+pub(super) fn cause_of_suite(suite: &str, first: &FailureView<'_>) -> String {
+    const SUITE: usize = 80;
+    let suite = one_line(suite, SUITE);
+    let told = cause(first, &[]);
+    one_line(
+        &format!("most tests of {suite} got another value than they want: {told}"),
+        TITLE,
+    )
+}
+
 /// The cause in a sentence without its full stop.
 pub(super) fn cause(failure: &FailureView<'_>, subjects: &[String]) -> String {
     let told = || {
