@@ -359,7 +359,11 @@ impl<'s> Machine<'s> {
         if self.summary.problem.is_none()
             && !is_odd(dialect, Oddity::CountsParts)
             && let Some(difference) = self.claims.difference(&ElementCounts {
-                cases: self.summary.elements.cases - self.unmarked,
+                cases: match self.unmarked {
+                    0 => self.summary.elements.cases,
+                    // It counts more than cases, and fewer of them.
+                    _ => self.claims.tests.map_or(0, |tests| tests.unsigned_abs()),
+                },
                 ..self.summary.elements
             })
         {

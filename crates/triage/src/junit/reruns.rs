@@ -11,25 +11,27 @@ use std::collections::HashMap;
 /// Cases of a suite element that were written again, by their places among all cases.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Again {
-    /// All but the last of each name.
+    /// All that passed but the last of each name.
     attempts: Vec<usize>,
     /// Those last ones that passed.
     passed: Vec<usize>,
+    /// How many did not pass, and were not the last of their name: a test that failed, and
+    /// whose tear-down failed, too.
+    doubled: u64,
 }
 
 impl Again {
-    /// Of the cases from `from` on. Nothing where an attempt shows how it failed.
+    /// Of the cases from `from` on.
     fn of(cases: &Attempts, from: usize) -> Option<Self> {
         let keys = cases.keys().get(from..)?;
         let mut last: HashMap<u64, usize> = HashMap::with_capacity(keys.len());
         let mut again = Self::default();
         for (at, key) in keys.iter().enumerate() {
-            if let Some(before) = last.insert(*key, from + at) {
-                again.attempts.push(before);
+            match last.insert(*key, from + at) {
+                Some(before) if cases.has_passed(before) => again.attempts.push(before),
+                Some(_) => again.doubled += 1,
+                None => {}
             }
-        }
-        if again.attempts.iter().any(|at| !cases.has_passed(*at)) {
-            return None;
         }
         let names: Vec<u64> = again.attempts.iter().map(|at| keys[at - from]).collect();
         let ends = names.iter().filter_map(|key| last.get(key).copied());
@@ -41,9 +43,11 @@ impl Again {
 }
 
 impl Machine<'_> {
-    /// A suite element ends that holds so many cases, and claims fewer tests: those that
-    /// were run again are counted once there. pytest-rerunfailures runs nothing again
-    /// that did not fail, so that one that passed in the end is flaky.
+    /// A suite element ends that holds so many cases, and claims fewer tests than it would
+    /// if all of them were one each: those that were run again are counted once there.
+    /// What else pytest counts, as tear-downs and subtests that passed, makes its claim
+    /// larger. pytest-rerunfailures runs nothing again that did not fail, so that a test
+    /// that passed in the end is flaky.
     pub(super) fn settle_unmarked(&mut self, suite: &OpenSuite, cases: u64) {
         let tests = suite.claims.tests.and_then(|n| u64::try_from(n).ok());
         let more = tests.map_or(0, |tests| cases.saturating_sub(tests));
@@ -58,7 +62,7 @@ impl Machine<'_> {
             return;
         };
         let (attempts, passed) = (again.attempts.len() as u64, again.passed.len() as u64);
-        if attempts != more {
+        if attempts == 0 || more <= again.doubled || more > attempts + again.doubled {
             return;
         }
         self.unmarked += attempts;

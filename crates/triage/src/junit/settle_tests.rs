@@ -426,5 +426,13 @@ fn attempts_that_pytest_writes_as_passed_are_none() {
     // One that claims them all ran them all.
     let (summary, _) = read_all(&pytest(6, &both));
     assert_eq!(totals(&summary), [5, 1, 0, 0, 0, 0]);
-    assert_eq!(summary.reruns, UnmarkedReruns::default());
+    assert_eq!(summary.reruns, UnmarkedReruns::default()); // A tear-down that failed after its test did is written beside it, and one after a test
+    // that passed is counted beside that.
+    let torn = "<testcase classname='t' name='bad'/><testcase classname='t' name='bad'>\
+                <failure message='assert 0'/></testcase><testcase classname='t' name='bad'>\
+                <error message='failed on teardown'/></testcase><testcase classname='t' \
+                name='end'><error message='failed on teardown'/></testcase>";
+    let (summary, _) = read_all(&pytest(2, torn));
+    assert_eq!(totals(&summary), [0, 1, 2, 0, 0, 0]);
+    assert!(summary.reruns.attempts.iter().eq([&0]));
 }
