@@ -46,6 +46,10 @@ const PLANS: &[(&str, &str)] = &[
         "servers: { s: { command: jelly, args: [mock, --fault, \"slow@call=1s\"] } }\nservices: { db: { command: sh, args: [-c, \"echo up; sleep 0.3; exit 3\"], ready: { line: up } } }\nsteps: [{ id: a, tool: add, args: { a: 1, b: 2 } }]",
     ),
     (
+        "assertion/answered-too-soon",
+        "servers: { s: { command: jelly, args: [mock] } }\nsteps: [{ id: a, tool: add, args: { a: 1, b: 2 }, cancel_after: 20s }]",
+    ),
+    (
         "process/command-not-found",
         "servers: { s: { command: no-such-command } }\nsteps: [{ id: a, tool: add }]",
     ),
