@@ -95,7 +95,7 @@ const PLANS: &[(&str, &str)] = &[
     ),
     (
         "config/schema-too-complex",
-        "servers: { s: { command: jelly, args: [mock] } }\nsteps: [{ id: a, tool: echo, args: { message: hi }, expect: { json: [{ path: $.content, schema: { $defs: { a: { type: array, anyOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }] } }, $ref: '#/$defs/a' } }] } }]",
+        "servers: { s: { command: jelly, args: [mock] } }\nsteps: [{ id: a, tool: echo, args: { message: hi }, expect: { json: [{ path: $.content, schema: { $defs: { a: { type: array, minItems: 1, anyOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }] } }, $ref: '#/$defs/a' } }] } }]",
     ),
     (
         "process/exit-between-calls",
