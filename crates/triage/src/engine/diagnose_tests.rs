@@ -536,7 +536,10 @@ fn a_death_for_want_of_a_variable_or_a_program_is_not_the_codes() {
             "Error: STRIPE_SECRET_KEY environment variable is not set",
             "missing_env_var",
         ),
-        ("KeyError: 'GITHUB_TOKEN'", "missing_env_var"),
+        (
+            "Traceback (most recent call last):\n  File \"s.py\", line 3, in f\n    os.environ[\"GITHUB_TOKEN\"]\n  File \"<frozen os>\", line 685, in __getitem__\nKeyError: 'GITHUB_TOKEN'",
+            "missing_env_var",
+        ),
         (
             "ModuleNotFoundError: No module named 'depotlib'",
             "missing_module",

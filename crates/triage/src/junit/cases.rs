@@ -372,6 +372,7 @@ impl Machine<'_> {
             elements.flaky += u64::from(case.flaky);
             elements.rerun += u64::from(case.rerun);
             elements.failed_or_error += u64::from(case.failed || case.error);
+            self.several += u64::from(case.failures.len() > 1);
         }
         let names = self.names.hash(&case.classname, &case.name);
         let of_rows = may_be_rows(&case.name);

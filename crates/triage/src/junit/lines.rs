@@ -61,6 +61,11 @@ pub(super) fn give(
     case.name.push_str(&name[..name.floor_char_boundary(limit)]);
     case.duration_s = seconds;
     case.told = Some(outcome);
+    if let Some(failure) = &failure {
+        case.file
+            .push_str(failure.file.as_deref().unwrap_or_default());
+        case.line = failure.line;
+    }
     case.failures.extend(failure);
     machine.end_case();
 }

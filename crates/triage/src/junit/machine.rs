@@ -69,6 +69,8 @@ pub(super) struct Machine<'s> {
     pub(super) attempts: Attempts,
     /// Attempts that failed, and are written as if they had passed.
     pub(super) unmarked: u64,
+    /// Cases with several failures.
+    pub(super) several: u64,
     pub(super) next_ordinal: u64,
     /// Suite elements that began.
     pub(super) suites_begun: u64,
@@ -123,6 +125,7 @@ impl<'s> Machine<'s> {
             names: CaseNumbers::default(),
             attempts: Attempts::new(limits.identities),
             unmarked: 0,
+            several: 0,
             next_ordinal: 0,
             suites_begun: 0,
             wrong_seen: 0,

@@ -118,7 +118,11 @@ impl OpenPoint {
 
     /// It was cancelled by a suite. What a hook of that failed of is why.
     fn take_hook(&mut self, suite: &Self) {
-        if suite.said.contains("failureType: 'hookFailed'") {
+        let kinds = [
+            "failureType: 'hookFailed'",
+            "failureType: 'testTimeoutFailure'",
+        ];
+        if kinds.iter().any(|kind| suite.said.contains(kind)) {
             self.said.clone_from(&suite.said);
         }
     }
@@ -180,7 +184,9 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
     let mut block: Option<usize> = None;
     let mut close = |machine: &mut Machine<'_>, open: &mut Option<OpenPoint>| {
         let Some(ended) = open.take() else { return };
-        if ended.sums_up {
+        if ended.sums_up && ended.is_cancelled() {
+            // The suite around it says why.
+        } else if ended.sums_up {
             let inside = cancelled.iter().position(|one| one.indent > ended.indent);
             for mut one in cancelled.drain(inside.unwrap_or(cancelled.len())..) {
                 one.take_hook(&ended);
@@ -197,7 +203,8 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
         let indent = whole.len() - text.len();
         if let Some(margin) = block {
             let is_inside = text.is_empty() || indent >= margin;
-            if is_inside && text != "..." {
+            // One that stands further in is a line of a text.
+            if is_inside && !(text == "..." && indent == margin) {
                 let said = open.as_mut().map(|open| &mut open.said);
                 if let Some(said) = said.filter(|said| said.len() < 2 * text_limit) {
                     let line = whole.get(margin..).unwrap_or_default();

@@ -73,8 +73,8 @@ pub(super) fn clusters(
     join_folders(&views, &mut groups);
     join_missing(&views, &mut groups, mentions);
     join_signs(&views, &mut groups, mentions);
-    join_suites(&views, &mut groups, mentions);
     take_victims(&views, &mut groups, mentions, &addresses, failed_at);
+    join_suites(&views, &mut groups, mentions);
     groups.extend(
         reported_by_cause(&views, &labelled)
             .into_iter()

@@ -455,8 +455,7 @@ impl MentionReader {
         let mut lines = telling_lines(text);
         lines.retain(|(_, line)| self.logs || !is_of_log(line));
         if self.errors_only {
-            let by_the_way = ["DEBUG", "INFO", "TRACE"];
-            lines.retain(|(_, line)| !by_the_way.iter().any(|word| line.contains(word)));
+            lines.retain(|(kind, line)| *kind == LineKind::Heals || tells_of_a_failure(line));
         }
         let server = |address: String| Subject::new(SubjectKind::Server, &address);
         for (kind, line) in &lines {
@@ -486,6 +485,37 @@ impl MentionReader {
             found.extend(asks.flat_map(|(_, line)| named_servers(line)).map(server));
         }
     }
+}
+
+/// Whether a line of a log says that something failed, and not how that was overcome.
+fn tells_of_a_failure(line: &str) -> bool {
+    const FAILS: [&str; 9] = [
+        "ERROR",
+        "Exception",
+        "Error: ",
+        "error: ",
+        "failed",
+        "could not",
+        "cannot",
+        "unable to",
+        "not taken",
+    ];
+    const OVERCOME: [&str; 12] = [
+        "DEBUG",
+        "INFO",
+        "TRACE",
+        "fall",
+        "retry",
+        "cache",
+        "dropp",
+        "ignor",
+        "continu",
+        "skipp",
+        "instead",
+        "in-memory",
+    ];
+    let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
+    has(&FAILS) && !has(&OVERCOME)
 }
 
 /// The addresses in a line, with what only a sentence about an error makes one. Some

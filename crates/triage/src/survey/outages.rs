@@ -27,7 +27,8 @@ pub(super) fn join_outages(
     let mut outages: Vec<Servers<'_>> = Vec::new();
     for (at, group) in groups.iter().enumerate() {
         let cause = root(group).to_owned();
-        if outage(&cause).is_none() {
+        // A certificate, a version and a name are mended each by itself.
+        if outage(&cause).is_none() || cause == "tls_error" {
             continue;
         }
         let about = subjects(group, addresses, |at| views.get(at).copied());

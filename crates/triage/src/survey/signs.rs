@@ -9,7 +9,7 @@ use super::tested::tested;
 use super::wanted::{COMPARES, without_wanted};
 use crate::engine::failing_line;
 use jelly_base::model::{Failure, TriagedFailure};
-use jelly_base::text::LazyPattern;
+use jelly_base::text::{LazyPattern, address};
 use std::collections::BTreeSet;
 
 /// Signs that are kept of one failure.
@@ -71,6 +71,13 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         found.extend(swapped.map(|names| Subject::new(SubjectKind::WrongValue, &names)));
     }
     found.extend(element_state(text).map(|state| Subject::new(SubjectKind::Cover, &state)));
+    if triaged.diagnosis.root_cause == "tls_error" {
+        let all = said.into_iter().flatten().chain([text]);
+        found.extend(
+            all.filter_map(untrusted)
+                .map(|why| Subject::new(SubjectKind::ErrorCode, &why)),
+        );
+    }
     let whole = if text.is_empty() {
         failure.message.as_deref()
     } else {
@@ -122,6 +129,27 @@ fn raised_in_suite(failure: &Failure, triaged: &TriagedFailure) -> Option<Subjec
         SubjectKind::Tested,
         &format!("{suite} {bare}"),
     ))
+}
+
+/// What is wrong with the TLS of a server, with the server.
+fn untrusted(told: &str) -> Option<String> {
+    const FLAWS: [&str; 12] = [
+        "expired",
+        "self-signed",
+        "self signed",
+        "unknown authority",
+        "local issuer",
+        "doesn't match",
+        "does not match",
+        "not valid for",
+        "certificate required",
+        "wrong version",
+        "unsupported protocol",
+        "handshake failure",
+    ];
+    let lower = told.to_ascii_lowercase();
+    let flaw = FLAWS.iter().find(|flaw| lower.contains(**flaw))?;
+    Some(format!("{} {flaw}", address(told)?))
 }
 
 /// Whether a failure of this kind says by which function it got what it did not want.

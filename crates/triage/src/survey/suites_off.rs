@@ -4,8 +4,8 @@
 use super::group::{CAUSES, Group, OF_EACH, merge};
 use super::mentions::Mentions;
 use jelly_base::model::{FailureView, Side};
-use jelly_base::text::LazyPattern;
-use std::collections::{BTreeMap, HashMap};
+use jelly_base::text::{LazyPattern, WordList};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Causes that are told of a suite at least, and how many of a hundred of its tests fail of
 /// them: two wrong values may come by chance, and a few among many are faults of their own.
@@ -28,14 +28,15 @@ pub(super) fn join_suites(
         let is_of_suite = |view: &FailureView<'_>| {
             is_wrong_value(view) && view.report == first.report && suite_of(view) == suite
         };
-        // What is no method of a class Catch2 puts into one for all of them.
-        let is_suite = !suite.is_empty() && !suite.ends_with(".global");
-        if is_suite && victims.all(is_of_suite) {
+        if names_a_thing(suite) && victims.all(is_of_suite) {
             suites.entry((first.report, suite)).or_default().push(at);
         }
     }
     for ((report, suite), together) in suites {
-        let failed: usize = together.iter().map(|at| groups[*at].victims.len()).sum();
+        let victims = together.iter().flat_map(|at| &groups[*at].victims);
+        // A test may hold several failures.
+        let failed: BTreeSet<u64> = victims.map(|at| views[*at].ordinal).collect();
+        let failed = failed.len();
         let all = mentions.get(report).map_or(0, |told| told.tests_of(suite));
         let most = all > 0 && failed * 100 >= all * OF_HUNDRED;
         if together.len() < CAUSES_OF_ONE || !most {
@@ -52,6 +53,52 @@ pub(super) fn join_suites(
     }
 }
 
+/// Whether a suite is called by the thing that it is about: `RouteTest`, `tests.test_vat`,
+/// `src/cart.spec.ts`. What is called by nothing, or helps with anything, holds tests of many.
+fn names_a_thing(suite: &str) -> bool {
+    const LETTERS: usize = 3;
+    const OF_MANY: WordList = WordList(
+        "all any api app basic case cases code common core feature features function functions \
+         general global helper helpers index integration lib library main misc mod module \
+         other package pkg regression root sanity shared smoke spec specs suite suites system \
+         test tests tool tools unit util utils utilities",
+    );
+    const AFFIXES: [&str; 8] = [
+        "test_", "tests_", "_test", "_tests", "_spec", "test", "tests", "spec",
+    ];
+    let without_end = |name: &str| {
+        let ends = [
+            ".py", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".rb", ".php",
+        ];
+        let end = ends.iter().find(|end| name.ends_with(**end));
+        end.map_or(name, |end| &name[..name.len() - end.len()])
+            .to_owned()
+    };
+    let whole = without_end(suite.trim());
+    let whole = ["test", "spec"].iter().fold(whole, |whole, end| {
+        whole
+            .strip_suffix(&format!(".{end}"))
+            .map_or(whole.clone(), str::to_owned)
+    });
+    let last = whole
+        .rsplit(['.', '/', ':', '\\', '>', ' '])
+        .next()
+        .unwrap_or_default();
+    let mut name = last.to_ascii_lowercase();
+    for affix in AFFIXES {
+        let bare = name
+            .strip_prefix(affix)
+            .or_else(|| name.strip_suffix(affix));
+        if let Some(bare) = bare {
+            name = bare.trim_matches('_').to_owned();
+        }
+    }
+    let is_word = name
+        .chars()
+        .all(|c| c.is_alphabetic() || c == '_' || c == '-');
+    name.len() >= LETTERS && is_word && !OF_MANY.has(&name)
+}
+
 /// The class of a test, or its suite where it has none.
 pub(super) fn suite_of<'v>(view: &FailureView<'v>) -> &'v str {
     match view.classname.is_empty() {
@@ -62,7 +109,9 @@ pub(super) fn suite_of<'v>(view: &FailureView<'v>) -> &'v str {
 
 /// Whether a value is wrong, and no answer of somebody who is asked: that may be anybody's.
 fn is_wrong_value(view: &FailureView<'_>) -> bool {
-    static ANSWER: LazyPattern = LazyPattern::new(r#"\b(?:50[0-4]|40\d|429)\b|(?i:error)['"]?:"#);
+    static ANSWER: LazyPattern = LazyPattern::new(
+        r#"\b(?:50[0-4]|40\d|429)\b|(?i:error['"]?:|refused|timed? ?out|not found|no such|unreachable|unavailable|exists\(|denied)| [<>]=? "#,
+    );
     let rule = view.kind.rule.as_str();
     let evidence = view.evidence.map(|(_, text)| text);
     let mut said = [view.message, evidence].into_iter().flatten();
@@ -79,4 +128,30 @@ fn is_wrong_value(view: &FailureView<'_>) -> bool {
         && !rule.starts_with("http/")
         && !rule.contains("error")
         && !said.any(is_answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_a_thing;
+
+    #[test]
+    fn a_suite_is_called_by_a_thing_or_holds_anything() {
+        for (suite, wanted) in [
+            ("com.example.depot.RouteTest", true),
+            ("tests.test_vat", true),
+            ("tests.test_vat.TestStatement", true),
+            ("src/cart.spec.ts", true),
+            ("example.com/pay/fees", true),
+            ("Theatre::Seats", true),
+            ("Color", true),
+            ("test", false),
+            ("tests.test_utils", false),
+            ("test/helpers.test.js", false),
+            ("rover_tests.global", false),
+            ("a1", false),
+            ("", false),
+        ] {
+            assert_eq!(names_a_thing(suite), wanted, "{suite}");
+        }
+    }
 }

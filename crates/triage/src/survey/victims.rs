@@ -16,7 +16,6 @@ use super::raised::raised_by;
 use super::repeated::Sayings;
 use super::speakers::Speakers;
 use super::subject::{host_of, same};
-use super::wanted::COMPARES;
 use jelly_base::model::FailureView;
 use jelly_base::model::{Outage, outage};
 use jelly_base::text::{THIS_MACHINE, address};
@@ -257,9 +256,6 @@ pub(super) fn take_victims(
             }
         }
     }
-    for (at, to) in beside_an_outage(views, groups, &meant) {
-        meant.insert(at, to);
-    }
     // A cause stays where it is.
     let causes: BTreeSet<usize> = meant.values().map(|(_, to)| *to).collect();
     let moved: HashMap<usize, usize> = meant
@@ -291,40 +287,6 @@ pub(super) fn take_victims(
     for group in groups {
         group.followers.sort_unstable();
     }
-}
-
-/// What else does not hold in a test of which one assertion met a server that is away: from
-/// where it goes to where, by the place of the failure.
-fn beside_an_outage(
-    views: &[FailureView<'_>],
-    groups: &[Group],
-    meant: &HashMap<usize, (usize, usize)>,
-) -> Vec<(usize, (usize, usize))> {
-    let mut away: HashMap<(&str, u64), usize> = HashMap::new();
-    for (home, group) in groups.iter().enumerate() {
-        for at in &group.victims {
-            let to = meant.get(at).map_or(home, |(_, to)| *to);
-            let first = groups[to].victims.first().map(|first| &views[*first]);
-            if first.is_some_and(|first| outage(&first.kind.root_cause) == Some(Outage::Away)) {
-                let view = &views[*at];
-                away.insert((view.report, view.ordinal), to);
-            }
-        }
-    }
-    let mut found = Vec::new();
-    for (from, group) in groups.iter().enumerate() {
-        for at in &group.victims {
-            let view = &views[*at];
-            if COMPARES.contains(&view.kind.root_cause.as_str())
-                && !meant.contains_key(at)
-                && let Some(to) = away.get(&(view.report, view.ordinal))
-                && *to != from
-            {
-                found.push((*at, (from, *to)));
-            }
-        }
-    }
-    found
 }
 
 /// The groups that establish a cause, by what it is about.
