@@ -272,7 +272,6 @@ mod tests {
                 "ConnectionRefusedError: [Errno 111] Connection refused",
                 true,
             ),
-            ("ModuleNotFoundError: No module named 'nothere'", true),
             (
                 "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
                 false,

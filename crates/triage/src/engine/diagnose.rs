@@ -5,7 +5,7 @@ use super::answered;
 use super::clues;
 use super::contradicted::contradiction;
 use super::error_answer::Reading;
-use super::evidence::{evidence_of, in_words, with_values};
+use super::evidence::{evidence_of, in_message, in_words, with_values};
 use super::facts::{ErrorAnswer, Facts, FailureSource};
 use super::field::RuleSide;
 use super::fingerprint::{self, Algorithm, FingerprintParts};
@@ -347,6 +347,7 @@ impl Engine {
             Some((text, pattern)) => Some(self.matcher.quote(&texts[text], pattern, &mut values)),
             None => evidence_of(facts),
         };
+        let evidence = evidence.map(|said| in_message(said, failure));
         let evidence = match rule.error_category {
             Some(ErrorCategory::Assertion) if facts.source == FailureSource::Report => {
                 evidence.map(|said| with_values(said, facts))

@@ -16,6 +16,17 @@ pub(super) fn evidence(field: &str, text: &str) -> Evidence {
     }
 }
 
+/// Evidence that is no more than the kind of a failure, in the words of its message.
+pub(super) fn in_message(known: Evidence, failure: &Failure) -> Evidence {
+    // As Node's test runner types them.
+    const KINDS: [&str; 3] = ["cancelledByParent", "hookFailed", "testCodeFailure"];
+    let message = failure.message.as_deref().unwrap_or_default().trim();
+    match KINDS.contains(&known.text.as_str()) && !message.is_empty() {
+        true => evidence("message", message),
+        false => known,
+    }
+}
+
 /// Names of members that hold what went wrong, in words.
 const SAYING: [&str; 5] = ["error", "message", "detail", "reason", "error_message"];
 

@@ -196,6 +196,9 @@ impl<'s> Machine<'s> {
             Node::Skipped => {
                 if around == Some(Node::Case) && self.open_cases > 0 {
                     self.skip_case(tag);
+                    if let Some(case) = self.case() {
+                        case.note_todo(tag);
+                    }
                 } else {
                     node = Node::Other;
                 }

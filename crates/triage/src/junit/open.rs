@@ -1,5 +1,6 @@
 //! What is known of the elements that are still open.
 
+use super::attributes::{Tag, each};
 use super::case::CaseOutcome;
 use super::counts::Claims;
 use super::elements::Wrong;
@@ -118,6 +119,15 @@ impl OpenCase {
             }
         }
         self.of_suite |= self.configuration;
+    }
+
+    /// What Node's tests are still to do may fail, and the run is green.
+    pub(super) fn note_todo(&mut self, tag: &Tag<'_>) {
+        each(tag, |name, value| {
+            if name == "type" && value == "todo" {
+                self.told = Some(CaseOutcome::Skipped);
+            }
+        });
     }
 
     /// Notes the element of something that went wrong.

@@ -436,3 +436,12 @@ fn attempts_that_pytest_writes_as_passed_are_none() {
     assert_eq!(totals(&summary), [0, 1, 2, 0, 0, 0]);
     assert!(summary.reruns.attempts.iter().eq([&0]));
 }
+
+#[test]
+fn what_is_still_to_do_may_fail() {
+    let cases = "<testcase name='a' classname='test'><skipped type='todo' message='true'/><failure \
+                 type='testCodeFailure' message='not yet'/></testcase><testcase name='b' \
+                 classname='test'/>";
+    let (summary, _) = read_all(&suite(cases));
+    assert_eq!(totals(&summary), [1, 0, 0, 1, 0, 0]);
+}
