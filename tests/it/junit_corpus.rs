@@ -314,7 +314,8 @@ fn every_malformed_report_of_the_corpus_is_read_as_far_as_it_goes() {
         assert!(summary.warnings.join("\n").contains(warning), "{file}");
     }
     for (file, counts) in [
-        ("node-test/node-test.xml", [10, 8, 0]),
+        // One that is still to do fails, which is no failure.
+        ("node-test/node-test.xml", [10, 7, 0]),
         // It ends within its last case, which is no pass.
         ("libtest/libtest-junit.xml", [13, 11, 1]),
     ] {
