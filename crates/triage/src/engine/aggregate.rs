@@ -117,7 +117,8 @@ pub(super) fn is_of_surroundings(diagnosis: &Diagnosis) -> bool {
     machine && diagnosis.side == Side::Test && !diagnosis.ambiguous
 }
 
-/// What the failures are that `text` announces; empty where it announces none.
+/// What the failures are that `text` announces, or of which it holds a block each as testify
+/// writes them; empty where it does neither.
 /// A stack of the JVM is none of theirs: it follows on the last and is of all.
 fn parts(text: &str) -> Vec<&str> {
     let signs = &*SIGNS;

@@ -2,6 +2,7 @@
 //! change of it, in whatever form.
 
 use super::signs::{changed, is_wrong_value};
+use std::collections::HashMap;
 
 /// Letters of a change, of one that is told line by line, and of a whole text.
 const LETTERS: usize = 12;
@@ -64,15 +65,30 @@ fn without_words<'t>(text: &'t str, other: &str) -> Vec<&'t str> {
         let words = text.split(|c: char| !c.is_alphanumeric());
         words.filter(|word| !word.is_empty())
     }
-    let mut others: Vec<&str> = words(other).collect();
-    let mut is_own = |word: &str| match others.iter().position(|other| *other == word) {
-        Some(at) => {
-            others.swap_remove(at);
+    // A report may hold texts of very many words.
+    let mut others: HashMap<&str, usize> = HashMap::new();
+    for word in words(other) {
+        *others.entry(word).or_default() += 1;
+    }
+    let is_own = |word: &&str| match others.get_mut(*word) {
+        Some(left) if *left > 0 => {
+            *left -= 1;
             false
         }
-        None => true,
+        _ => true,
     };
-    let mut own: Vec<&str> = words(text).filter(|word| is_own(word)).collect();
+    let mut own: Vec<&str> = words(text).filter(is_own).collect();
     own.sort_unstable();
     own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_words;
+
+    #[test]
+    fn words_are_told_as_often_as_the_other_lacks_them() {
+        assert_eq!(without_words("a b, a c a", "a d b"), ["a", "a", "c"]);
+        assert_eq!(without_words("a b", "b a a"), Vec::<&str>::new());
+    }
 }

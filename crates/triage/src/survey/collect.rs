@@ -4,6 +4,7 @@ use super::account::ReportPart;
 use super::mentions::Mentions;
 use super::read::Tools;
 use super::rerun::Hint;
+use super::suites_off::class_or_suite;
 use crate::engine::{failing_line, without_teardown};
 use crate::frameworks;
 use crate::history::TestName;
@@ -39,7 +40,7 @@ const TITLES: usize = 16;
 const SUITES: usize = 10_000;
 
 /// Diagnoses each failure as it is read and keeps what is printed of it;
-/// passing cases leave nothing behind.
+/// passing cases leave nothing behind but how many their suite has.
 pub struct Collector<'e> {
     tools: Tools<'e>,
     report: String,
@@ -269,10 +270,7 @@ impl<'e> Collector<'e> {
 impl CaseSink for Collector<'_> {
     fn case(&mut self, case: &Case<'_>) {
         if case.outcome != CaseOutcome::Skipped {
-            let suite = match case.classname.is_empty() {
-                true => case.suite,
-                false => case.classname,
-            };
+            let suite = class_or_suite(case.classname, case.suite);
             self.mentions.count(&self.tools.redactor.redact(suite));
         }
         let status = match case.outcome {

@@ -489,7 +489,7 @@ impl MentionReader {
 
 /// Whether a line of a log says that something failed, and not how that was overcome.
 fn tells_of_a_failure(line: &str) -> bool {
-    const FAILS: [&str; 9] = [
+    const FAILS: [&str; 8] = [
         "ERROR",
         "Exception",
         "Error: ",
@@ -498,7 +498,6 @@ fn tells_of_a_failure(line: &str) -> bool {
         "could not",
         "cannot",
         "unable to",
-        "not taken",
     ];
     const OVERCOME: [&str; 12] = [
         "DEBUG",

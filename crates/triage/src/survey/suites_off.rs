@@ -99,11 +99,16 @@ fn names_a_thing(suite: &str) -> bool {
     name.len() >= LETTERS && is_word && !OF_MANY.has(&name)
 }
 
+/// What a test is told to be of.
+fn suite_of<'v>(view: &FailureView<'v>) -> &'v str {
+    class_or_suite(view.classname, view.suite)
+}
+
 /// The class of a test, or its suite where it has none.
-pub(super) fn suite_of<'v>(view: &FailureView<'v>) -> &'v str {
-    match view.classname.is_empty() {
-        true => view.suite,
-        false => view.classname,
+pub(super) fn class_or_suite<'t>(classname: &'t str, suite: &'t str) -> &'t str {
+    match classname.is_empty() {
+        true => suite,
+        false => classname,
     }
 }
 
