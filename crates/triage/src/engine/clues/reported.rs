@@ -78,7 +78,8 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
                 // over, as a parser does over a page that says `502`.
                 if is_error(class) || is_error(of_type()) {
                     // A single word is a name, as of a variable that is not set.
-                    let text = |value: &str| value.contains([' ', '<']);
+                    // `getpwuid(): uid not found: 1001` is what a call says itself.
+                    let text = |value: &str| value.contains([' ', '<']) && !begins_with_call(value);
                     statement(list, name, &quoted(&said, text), rank);
                 } else {
                     let heads = heads::heads_of(&said, class.is_some());
@@ -438,4 +439,11 @@ fn with_heads(list: &mut List<'_>, name: &'static str, heads: Heads, said: &str,
         list.whole(Field::Report, name, Cow::Owned(root), u8::from(inner == 1));
     }
     list.whole(Field::Report, name, Cow::Owned(said.to_owned()), rank);
+}
+
+/// Whether a value begins as the message of a call does: `name(): `.
+fn begins_with_call(value: &str) -> bool {
+    value.split_once("(): ").is_some_and(|(name, _)| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    })
 }
