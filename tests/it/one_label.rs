@@ -310,7 +310,7 @@ fn doctor_and_run_give_a_server_that_does_not_start_one_label() {
     .into_iter()
     .map(|(name, server)| (name.to_owned(), server))
     .collect();
-    for (name, fault) in slice(6, faults()) {
+    for (name, fault) in slice(4, faults()) {
         let at_start = ["@spawn", "@handshake", "require_", "exit", "http_banner"];
         if at_start.iter().any(|place| fault.contains(place)) && !fault.starts_with("slow") {
             let entry = json!({"command": JELLY, "args": ["mock", "--fault", fault]});

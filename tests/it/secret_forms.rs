@@ -703,7 +703,7 @@ fn no_form_of_a_secret_is_in_what_doctor_says() {
 #[test]
 fn no_form_of_a_secret_is_in_what_init_writes() {
     let beside = server();
-    let numbers = slice(5, 0..SECRETS.len()).into_iter();
+    let numbers = slice(3, 0..SECRETS.len()).into_iter();
     let numbers: Vec<String> = numbers.map(|n| n.to_string()).collect();
     for how in ["noisy", "dead"] {
         let project = Project::empty();

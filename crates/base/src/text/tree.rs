@@ -130,7 +130,10 @@ mod tests {
             let text = filled(item, mib * MIB);
             assert_eq!(is_too_large(text.as_bytes()), large, "{mib} MiB of {item}");
             if large {
-                assert!(read_json(&text).is_none(), "{item}");
+                assert!(
+                    is_too_large_json(&text) && read_json(&text).is_none(),
+                    "{item}"
+                );
             }
         }
         // Texts are no more than they are long, whatever stands in them.

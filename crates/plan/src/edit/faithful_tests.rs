@@ -123,7 +123,7 @@ fn every_edit_of_every_plan_in_the_repository_changes_what_it_says_and_no_other_
         .filter(|(name, _)| name.starts_with("plans/"));
     assert!(plans.count() >= 10, "the plans were not found");
     let mut made = 0;
-    for (name, text) in slice(6, &documents) {
+    for (name, text) in slice(3, &documents) {
         let value = Witness::of(&source("p.yaml", text)).value;
         if !value.is_object() {
             // A part of something, and no plan.
@@ -140,7 +140,7 @@ fn every_edit_of_every_plan_in_the_repository_changes_what_it_says_and_no_other_
         made += each_holds(&source("p.json", &json), &part(&edits, 1, 4))
             .unwrap_or_else(|why| panic!("{name} as JSON: {why}"));
     }
-    let least = if all_cases() { 4_000 } else { 700 };
+    let least = if all_cases() { 4_000 } else { 1_500 };
     assert!(made > least, "{made}");
 }
 

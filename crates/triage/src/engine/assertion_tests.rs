@@ -621,7 +621,7 @@ fn examples() -> Vec<(String, String)> {
 /// Wraps the examples as either value in the shapes, and returns how the wrong
 /// ones come out. Every shape gets every so many of them, and all get a turn.
 fn misjudged(shapes: &[Shape], write: impl Fn(&str) -> String) -> Vec<String> {
-    let every = if all_cases() { 7 } else { 37 };
+    let every = if all_cases() { 7 } else { 23 };
     let mut wrong = Vec::new();
     let examples = examples();
     for (at, shape) in shapes.iter().enumerate() {

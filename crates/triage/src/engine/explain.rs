@@ -320,7 +320,6 @@ fn example(example: &Example) -> Value {
 mod tests {
     use crate::engine::{Engine, Field, parse_rules, specimen};
     use jelly_base::model::Failure;
-    use jelly_base::testing::slice;
 
     fn report(text: &str) -> Failure {
         specimen(Field::Report, text)
@@ -330,8 +329,9 @@ mod tests {
     fn the_first_match_is_the_one_that_decides() {
         let engine = Engine::builtin();
         for rule in engine.rules() {
-            for failure in slice(3, rule.examples())
-                .into_iter()
+            for failure in rule
+                .examples()
+                .iter()
                 .flat_map(|e| crate::engine::specimen::specimens(rule, e))
             {
                 let explanation = engine.explain(&failure);
