@@ -4,8 +4,7 @@
 use super::prescribe::{Doctor, blank, found};
 use super::steps::Remedy;
 use crate::doctor::entry::Place;
-use jelly_base::text::close_names;
-use regex::Regex;
+use jelly_base::text::{LazyPattern, close_names};
 
 /// What parsers of command lines call the options of a program, which is no
 /// argument.
@@ -13,6 +12,30 @@ const METAWORDS: &[&str] = &["options", "option", "args", "flags", "command", "a
 
 impl Doctor<'_> {
     pub(super) fn argument(&self) -> Remedy {
+        static EXAMPLE: [LazyPattern; 1] = [LazyPattern::new(
+            r"(?im)(?:^|\s)(?P<it>--[a-z][\w-]*=)['\x22]?[<\w]",
+        )];
+        static SAID: [LazyPattern; 7] = [
+            LazyPattern::new(r"(?i)arguments are required: (?P<it>[\w-]+)"),
+            LazyPattern::new(
+                r"(?i)\bmissing (?:option|argument|parameter):? ['\x22`](?P<it>[\w-]+)",
+            ),
+            LazyPattern::new(r"(?i)\b(?P<it>--[a-z][\w-]+) (?:is|are) required\b"),
+            LazyPattern::new(
+                r"(?i)\b(?:provide|specify|pass|supply|give) (?:an? |the )?(?P<it>[\w -]{3,40}?) (?:as|via|by|in|on|with)\b",
+            ),
+            LazyPattern::new(
+                r"(?i)\bno (?P<it>[\w -]{3,40}?) (?:was |were )?(?:provided|specified|given)\b",
+            ),
+            LazyPattern::new(
+                r"(?i)\b(?:specify|provide|pass|give|use|set) (?:at least |exactly )?(?:one of:? )?(?P<it>--[a-z][^\n.;]{2,60}\w)",
+            ),
+            LazyPattern::new(r"(?i)\beither an? (?P<it>[\w-]{3,40})"),
+        ];
+        static USAGE: [LazyPattern; 2] = [
+            LazyPattern::new(r"(?i)usage:[^\n]*?(?P<it><[^<>\n]{1,60}>)"),
+            LazyPattern::new(r"(?i)usage:[^\n]*?\[(?P<it>[a-z][a-z-]{2,40})\]"),
+        ];
         const ADDS: &[&str] = &["add-argument", "give-directory", "check-plan", "show-help"];
         let started = self.started;
         let write = |words: &[String]| Remedy::new().write("Write", started.args(words));
@@ -27,25 +50,11 @@ impl Doctor<'_> {
             return write(&words).instead_of(&["allow-install"]);
         }
         // In square brackets too, since something is missing.
-        let usage = [
-            r"(?i)usage:[^\n]*?(?P<it><[^<>\n]{1,60}>)",
-            r"(?i)usage:[^\n]*?\[(?P<it>[a-z][a-z-]{2,40})\]",
-        ];
-        let said = [
-            r"(?i)arguments are required: (?P<it>[\w-]+)",
-            r"(?i)\bmissing (?:option|argument|parameter):? ['\x22`](?P<it>[\w-]+)",
-            r"(?i)\b(?P<it>--[a-z][\w-]+) (?:is|are) required\b",
-            r"(?i)\b(?:provide|specify|pass|supply|give) (?:an? |the )?(?P<it>[\w -]{3,40}?) (?:as|via|by|in|on|with)\b",
-            r"(?i)\bno (?P<it>[\w -]{3,40}?) (?:was |were )?(?:provided|specified|given)\b",
-            r"(?i)\b(?:specify|provide|pass|give|use|set) (?:at least |exactly )?(?:one of:? )?(?P<it>--[a-z][^\n.;]{2,60}\w)",
-            r"(?i)\beither an? (?P<it>[\w-]{3,40})",
-        ];
         // An example with a value in its place.
-        let example = [r"(?im)(?:^|\s)(?P<it>--[a-z][\w-]*=)['\x22]?[<\w]"];
-        let what = found(&said[..3], &self.told)
-            .or_else(|| argument_in(&usage, self.stderr))
-            .or_else(|| found(&said[3..], &self.told))
-            .or_else(|| found(&example, &self.all_said()));
+        let what = found(&SAID[..3], &self.told)
+            .or_else(|| argument_in(&USAGE, self.stderr))
+            .or_else(|| found(&SAID[3..], &self.told))
+            .or_else(|| found(&EXAMPLE, &self.all_said()));
         let flag_blank = |flag: &str| blank(flag.trim_start_matches('-'));
         let either: Vec<&str> = what
             .iter()
@@ -81,10 +90,10 @@ impl Doctor<'_> {
 
     /// A flag that the server says it requires.
     pub(super) fn lacking_flag(&self) -> Remedy {
-        let wanted = found(
-            &[r"(?i)\brequires? (?:the )?(?P<it>--[a-z][\w-]+) (?:flag|option|argument)"],
-            &self.told,
-        );
+        static REQUIRED: [LazyPattern; 1] = [LazyPattern::new(
+            r"(?i)\brequires? (?:the )?(?P<it>--[a-z][\w-]+) (?:flag|option|argument)",
+        )];
+        let wanted = found(&REQUIRED, &self.told);
         let mut words = self.started.words();
         match wanted.filter(|flag| !words.contains(flag)) {
             Some(flag) => {
@@ -146,15 +155,15 @@ impl Doctor<'_> {
 
     /// What it lists as unknown.
     fn unknown(&self) -> Option<String> {
-        found(
-            &[
-                r"(?i)\bunrecognized arguments?:? (?P<it>[^\n]+)",
-                r"(?i)\bunexpected extra arguments? \((?P<it>[^)\n]+)\)",
-                r"(?i)\bno such option:? ['\x22`]?(?P<it>--?[\w-]+)",
+        static UNKNOWN: [LazyPattern; 4] = [
+            LazyPattern::new(r"(?i)\bunrecognized arguments?:? (?P<it>[^\n]+)"),
+            LazyPattern::new(r"(?i)\bunexpected extra arguments? \((?P<it>[^)\n]+)\)"),
+            LazyPattern::new(r"(?i)\bno such option:? ['\x22`]?(?P<it>--?[\w-]+)"),
+            LazyPattern::new(
                 r"(?i)\b(?:unknown|unrecognized|unexpected) (?:option|flag|argument)s?:? ['\x22`]?(?P<it>--?[\w-]+)",
-            ],
-            &self.told,
-        )
+            ),
+        ];
+        found(&UNKNOWN, &self.told)
     }
 
     /// The place of a flag that it does not know, with what was meant: one that
@@ -202,13 +211,12 @@ impl Doctor<'_> {
 }
 
 /// The first argument that a usage names.
-fn argument_in(patterns: &[&str], text: &str) -> Option<String> {
+fn argument_in(patterns: &[LazyPattern], text: &str) -> Option<String> {
     let is_one = |name: &str| {
         let folded = name.trim_matches(['<', '>']).to_ascii_lowercase();
         !METAWORDS.contains(&&*folded)
     };
     patterns.iter().find_map(|pattern| {
-        let pattern = Regex::new(pattern).ok()?;
         let mut names = pattern
             .captures_iter(text)
             .filter_map(|found| Some(found.name("it")?.as_str().to_owned()));

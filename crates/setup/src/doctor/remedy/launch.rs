@@ -9,23 +9,33 @@ use crate::doctor::entry::Place;
 use crate::doctor::launcher::is_script_runner;
 use jelly_base::model::Outcome;
 use jelly_base::text::shell_word as word;
-use jelly_base::text::{address_words, listening_line};
+use jelly_base::text::{LazyPattern, address_words, listening_line};
 
 /// The port that a text is about: never the minutes of a time.
 fn port_in(text: &str) -> Option<String> {
-    found(
-        &[
+    static PORT: [LazyPattern; 8] = [
+        LazyPattern::new(
             r"(?i)\bport:? ?(?P<it>\d{2,5})\b[^\n]{0,30}\b(?:in use|taken|allocated|occupied)",
-            r"(?i)\b(?:in use|EADDRINUSE)\b[^\n]{0,60}?[:\s](?P<it>\d{2,5})\b",
-            r"https?://[^\s/]+:(?P<it>\d{2,5})\b",
-            r"(?i)\bport:? ?(?P<it>\d{2,5})\b",
-            r"\('[^']*', (?P<it>\d{2,5})\)",
-            r"(?:localhost|\d(?:\.\d+){3}|\]|::):(?P<it>\d{2,5})\b",
-            r"\s:(?P<it>\d{4,5})\b",
-            r"(?i)\b(?:on|at) (?P<it>\d{4,5})\b",
-        ],
-        text,
-    )
+        ),
+        LazyPattern::new(r"(?i)\b(?:in use|EADDRINUSE)\b[^\n]{0,60}?[:\s](?P<it>\d{2,5})\b"),
+        LazyPattern::new(r"https?://[^\s/]+:(?P<it>\d{2,5})\b"),
+        LazyPattern::new(r"(?i)\bport:? ?(?P<it>\d{2,5})\b"),
+        LazyPattern::new(r"\('[^']*', (?P<it>\d{2,5})\)"),
+        LazyPattern::new(r"(?:localhost|\d(?:\.\d+){3}|\]|::):(?P<it>\d{2,5})\b"),
+        LazyPattern::new(r"\s:(?P<it>\d{4,5})\b"),
+        LazyPattern::new(r"(?i)\b(?:on|at) (?P<it>\d{4,5})\b"),
+    ];
+    found(&PORT, text)
+}
+
+/// The variable for a port that a text shows with it, as servers list their settings.
+fn set_to(port: &str, text: &str) -> Option<String> {
+    static LISTED: LazyPattern = LazyPattern::new(
+        r"\b(?P<it>(?:[A-Z][A-Z0-9]*_)*PORT(?:_[A-Z0-9]+)*)\s*[:=]\s*(?P<port>\d+)\b",
+    );
+    let mut settings = LISTED.captures_iter(text);
+    let setting = settings.find(|setting| setting["port"] == *port)?;
+    Some(setting["it"].to_owned())
 }
 
 /// Words in the name of a program that puts other servers on a port.
@@ -47,6 +57,13 @@ impl Doctor<'_> {
     }
 
     fn other_python(&self) -> Remedy {
+        static VERSION: [LazyPattern; 3] = [
+            LazyPattern::new(
+                r"(?i)python ?(?:version )?(?:requirement: )?[`'\x22]?(?:>=|>|==|~=) ?(?P<it>3\.\d+)",
+            ),
+            LazyPattern::new(r"(?i)not in ['\x22]?>= ?(?P<it>3\.\d+)"),
+            LazyPattern::new(r"(?i)python ?(?P<it>3\.\d+)(?:\+| or )"),
+        ];
         let started = self.started;
         if !started.is_python_launcher() {
             return Remedy::new().write(
@@ -54,14 +71,7 @@ impl Doctor<'_> {
                 started.command("<path of the newer python3>"),
             );
         }
-        let version = found(
-            &[
-                r"(?i)python ?(?:version )?(?:requirement: )?[`'\x22]?(?:>=|>|==|~=) ?(?P<it>3\.\d+)",
-                r"(?i)not in ['\x22]?>= ?(?P<it>3\.\d+)",
-                r"(?i)python ?(?P<it>3\.\d+)(?:\+| or )",
-            ],
-            &self.whole_story(),
-        );
+        let version = found(&VERSION, &self.whole_story());
         let version = version.unwrap_or_else(|| "<version, such as 3.13>".to_owned());
         let member = match started.runtime() {
             Some(index) => started.with(index, &version),
@@ -114,6 +124,9 @@ impl Doctor<'_> {
     }
 
     pub(super) fn port(&self) -> Remedy {
+        static VARIABLE: [LazyPattern; 1] = [LazyPattern::new(
+            r"\b(?P<it>(?:[A-Z][A-Z0-9]*_)*PORT(?:_[A-Z0-9]+)*)\b",
+        )];
         if let Some(remedy) = self.proven() {
             return remedy;
         }
@@ -139,12 +152,8 @@ impl Doctor<'_> {
             (Some(index), _) => ("write", started.with(index, new)),
             (None, Some((name, spot))) => ("write", started.env_with(name, new).at(spot.place)),
             (None, None) => {
-                let name = r"\b(?P<it>(?:[A-Z][A-Z0-9]*_)*PORT(?:_[A-Z0-9]+)*)\b";
-                let said = found(&[name], &self.told).or_else(|| {
-                    // As servers list their settings.
-                    let with_port = format!("{name}\\s*[:=]\\s*{}\\b", port.as_deref()?);
-                    found(&[&with_port], &self.all_said())
-                });
+                let said = found(&VARIABLE, &self.told)
+                    .or_else(|| set_to(port.as_deref()?, &self.all_said()));
                 let name = said.unwrap_or_else(|| "<its variable for the port>".to_owned());
                 ("write in the entry", started.env_with(&name, new))
             }
@@ -217,6 +226,7 @@ impl Doctor<'_> {
     /// Where a server of HTTP is reached, by what it says; whether by the old
     /// transport, and whether its path is a guess.
     fn served_at(&self) -> (String, bool, bool) {
+        static URL: [LazyPattern; 1] = [LazyPattern::new(r"(?P<it>https?://[^\s'\x22`)]+)")];
         let said = self.all_said();
         let line = listening_line(&said).unwrap_or_default();
         let folded = line.to_ascii_lowercase();
@@ -230,7 +240,7 @@ impl Doctor<'_> {
         let is_sse =
             says("sse") && !says("streamable") && !says("/mcp") || is_given && !says("/mcp");
         let path = if is_sse { "/sse" } else { "/mcp" };
-        let whole = found(&[r"(?P<it>https?://[^\s'\x22`)]+)"], line);
+        let whole = found(&URL, line);
         let (origin, own) = match whole.as_deref() {
             Some(url) => {
                 let start = url.find("://").map_or(0, |at| at + 3);

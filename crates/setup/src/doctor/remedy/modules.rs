@@ -6,7 +6,7 @@ use super::prescribe::{Doctor, found};
 use super::python_versions::pip_install;
 use super::pythons::Keeper;
 use super::steps::{Remedy, put_aside};
-use jelly_base::text::{package_to_install, pypi_package, shell_word as word};
+use jelly_base::text::{LazyPattern, package_to_install, pypi_package, shell_word as word};
 use std::path::{Path, PathBuf};
 
 /// What rules say of installing a module of Python, and of other languages.
@@ -23,6 +23,8 @@ const INSTALLS: &[&str] = &[
 
 impl Doctor<'_> {
     pub(super) fn module(&self) -> Remedy {
+        static MODULE: [LazyPattern; 1] =
+            [LazyPattern::new(r"No module named ['\x22]?(?P<it>[\w.-]+)")];
         if self.rule.starts_with("node/") {
             return match self.node_module() {
                 Some(remedy) => remedy.instead_of(&["install-dependencies", "npm-install"]),
@@ -33,7 +35,7 @@ impl Doctor<'_> {
         let remedy = match package_to_install(&self.told) {
             Some(package) => self.python_package(&package, Some(&package)),
             None => {
-                let name = found(&[r"No module named ['\x22]?(?P<it>[\w.-]+)"], &self.told);
+                let name = found(&MODULE, &self.told);
                 name.and_then(|name| self.python_module(&name))
             }
         };
@@ -44,15 +46,15 @@ impl Doctor<'_> {
     }
 
     fn node_module(&self) -> Option<Remedy> {
+        static MODULE: [LazyPattern; 1] = [LazyPattern::new(
+            r"Cannot find (?:module|package) ['\x22](?P<it>[^'\x22]+)['\x22]",
+        )];
         // The files of a container are not this machine's.
         if matches!(self.started.program(), "docker" | "podman") {
             return None;
         }
         let whole = self.whole_story();
-        let name = found(
-            &[r"Cannot find (?:module|package) ['\x22](?P<it>[^'\x22]+)['\x22]"],
-            &whole,
-        );
+        let name = found(&MODULE, &whole);
         let file = self.importer(&whole).or_else(|| self.whole_script())?;
         // Not where a tool that npx has fetched looks for a project's package.
         let installed = file

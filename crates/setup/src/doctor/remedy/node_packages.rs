@@ -6,7 +6,7 @@ use super::prescribe::{Doctor, blank, found};
 use super::steps::{Remedy, put_aside};
 use crate::doctor::launcher::Package;
 use crate::doctor::versions::{Version, npm_allows};
-use jelly_base::text::shell_word as word;
+use jelly_base::text::{LazyPattern, shell_word as word};
 use std::path::{Path, PathBuf};
 
 /// Folders of npx that are looked into.
@@ -92,39 +92,41 @@ impl Lack {
 impl Doctor<'_> {
     /// What an installed package lacks, by the error of Node.
     pub(super) fn lack(&self) -> Option<Lack> {
+        static MISSING: [LazyPattern; 1] = [LazyPattern::new(
+            r"Cannot find (?:module|package) ['\x22](?P<it>[^'\x22]+)['\x22]",
+        )];
+        static NAMED_EXPORT: [LazyPattern; 1] =
+            [LazyPattern::new(r"Named export ['\x22](?P<it>[^'\x22]+)")];
+        static EXPORT: [LazyPattern; 1] =
+            [LazyPattern::new(r"export named ['\x22](?P<it>[^'\x22]+)")];
+        static IMPORTED: [LazyPattern; 1] = [LazyPattern::new(
+            r"The requested module ['\x22](?P<it>[^'\x22]+)['\x22] (?:does not provide an export|is a CommonJS module)",
+        )];
+        static SUBPATH: [LazyPattern; 1] = [LazyPattern::new(
+            r"Package subpath ['\x22](?P<it>[^'\x22]+)",
+        )];
+        static UNDEFINED: [LazyPattern; 1] = [LazyPattern::new(
+            r"(?:No \x22exports\x22 main|not defined by \x22exports\x22).{0,20} in (?P<it>/[^\s'\x22]+)/package\.json",
+        )];
         let whole = format!("{}\n{}", self.stderr, self.told);
         let sight = self.context.sight;
         let importer = self.importer(&whole);
-        let undefined = found(
-            &[
-                r"(?:No \x22exports\x22 main|not defined by \x22exports\x22).{0,20} in (?P<it>/[^\s'\x22]+)/package\.json",
-            ],
-            &whole,
-        );
+        let undefined = found(&UNDEFINED, &whole);
         if let Some(folder) = undefined {
             let (folder, package, _) = installed_at(Path::new(&folder))?;
-            let part = found(&[r"Package subpath ['\x22](?P<it>[^'\x22]+)"], &whole);
+            let part = found(&SUBPATH, &whole);
             let part = part.map_or_else(|| "main file".to_owned(), |part| format!("`{part}`"));
             return Some(self.lacking(folder, package, importer, part, false));
         }
-        if let Some(specifier) = found(
-            &[
-                r"The requested module ['\x22](?P<it>[^'\x22]+)['\x22] (?:does not provide an export|is a CommonJS module)",
-            ],
-            &whole,
-        ) {
+        if let Some(specifier) = found(&IMPORTED, &whole) {
             let package = package_in(&specifier)?;
             let folder = self.installed(&package, importer.as_deref()?)?;
-            let name = found(&[r"export named ['\x22](?P<it>[^'\x22]+)"], &whole);
-            let name =
-                name.or_else(|| found(&[r"Named export ['\x22](?P<it>[^'\x22]+)"], &whole))?;
+            let name = found(&EXPORT, &whole);
+            let name = name.or_else(|| found(&NAMED_EXPORT, &whole))?;
             let part = format!("`{name}` in `{specifier}`");
             return Some(self.lacking(folder, package, importer, part, false));
         }
-        let module = found(
-            &[r"Cannot find (?:module|package) ['\x22](?P<it>[^'\x22]+)['\x22]"],
-            &whole,
-        )?;
+        let module = found(&MISSING, &whole)?;
         if let Some(package) = package_in(&module) {
             // It may be there, without this file.
             let rest = module.strip_prefix(&package)?.trim_start_matches('/');
@@ -170,15 +172,15 @@ impl Doctor<'_> {
 
     /// The file that wants what is not there.
     pub(super) fn importer(&self, whole: &str) -> Option<PathBuf> {
-        let named = found(
-            &[
-                r"imported from (?:file://)?(?P<it>/[^\s'\x22]+)",
-                r"Require stack:\s+- (?P<it>/\S+)",
-                r"(?m)^(?:file://)?(?P<it>/[^\s:]+):\d+$",
+        static IMPORTER: [LazyPattern; 4] = [
+            LazyPattern::new(r"imported from (?:file://)?(?P<it>/[^\s'\x22]+)"),
+            LazyPattern::new(r"Require stack:\s+- (?P<it>/\S+)"),
+            LazyPattern::new(r"(?m)^(?:file://)?(?P<it>/[^\s:]+):\d+$"),
+            LazyPattern::new(
                 r"(?m)^\s+at (?:[^\n(]* \()?(?:file://)?(?P<it>/[^\s:()]+):\d+:\d+\)?$",
-            ],
-            whole,
-        );
+            ),
+        ];
+        let named = found(&IMPORTER, whole);
         named.map(PathBuf::from)
     }
 

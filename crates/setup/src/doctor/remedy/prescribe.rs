@@ -9,8 +9,7 @@ use crate::doctor::entry::{Config, Entry, Place};
 use crate::doctor::launcher::Package;
 use jelly_base::model::{Diagnosis, Failure, Fix, FixKind};
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::shell_word as word;
-use regex::Regex;
+use jelly_base::text::{LazyPattern, shell_word as word};
 use std::path::Path;
 
 /// Of stderr, this much of the end is looked at.
@@ -106,9 +105,9 @@ pub(super) struct Doctor<'a> {
 }
 
 /// The first group `it` of the first pattern that a text matches.
-pub(super) fn found(patterns: &[&str], text: &str) -> Option<String> {
+pub(super) fn found(patterns: &[LazyPattern], text: &str) -> Option<String> {
     patterns.iter().find_map(|pattern| {
-        let found = Regex::new(pattern).ok()?.captures(text)?;
+        let found = pattern.captures(text)?;
         Some(found.name("it")?.as_str().to_owned())
     })
 }

@@ -9,7 +9,7 @@ use super::steps::Remedy;
 use crate::doctor::entry::Place;
 use crate::doctor::launcher::{Package, is_python_launcher};
 use jelly_base::model::Phase;
-use jelly_base::text::shell_word as word;
+use jelly_base::text::{LazyPattern, shell_word as word};
 use std::path::Path;
 
 /// What rules say of a program that is not found, where another is meant.
@@ -104,7 +104,9 @@ impl Doctor<'_> {
 
     /// A program that the server starts: its path is often a word of the entry.
     fn upstream(&self) -> Remedy {
-        let Some(name) = found(&[r"can't be found: (?P<it>\S+?)\.(?:\s|$)"], &self.told) else {
+        static AWAY: [LazyPattern; 1] =
+            [LazyPattern::new(r"can't be found: (?P<it>\S+?)\.(?:\s|$)")];
+        let Some(name) = found(&AWAY, &self.told) else {
             return Remedy::new();
         };
         let started = self.started;
@@ -149,13 +151,11 @@ impl Doctor<'_> {
 
     /// The package is there, and one that it asks for is not.
     fn lacking_dependency(&self, fetched: &Package<'_>) -> Option<Remedy> {
-        let lacking = found(
-            &[
-                r"No matching version found for (?P<it>@?[\w./-]+)@",
-                r"404\s+'(?P<it>@?[\w./-]+)@[^'\n]*' is not in this registry",
-            ],
-            self.stderr,
-        )?;
+        static LACKING: [LazyPattern; 2] = [
+            LazyPattern::new(r"No matching version found for (?P<it>@?[\w./-]+)@"),
+            LazyPattern::new(r"404\s+'(?P<it>@?[\w./-]+)@[^'\n]*' is not in this registry"),
+        ];
+        let lacking = found(&LACKING, self.stderr)?;
         let own = package_name(fetched.spec);
         if fetched.launcher != "npx" || lacking == own {
             return None;
@@ -211,14 +211,16 @@ impl Doctor<'_> {
 
     /// The package is there, and what else is asked for has no such version.
     fn other_requirement(&self, own: &str) -> Option<Remedy> {
-        let lacking = found(
-            &[
+        static LACKING: [LazyPattern; 3] = [
+            LazyPattern::new(
                 r"\bthere (?:is no version|are no versions) of (?P<it>[\w.-]+?)[=<>!~]",
-                r"\bonly (?P<it>[\w.-]+?)(?:[<>=!~]\S*)? is available",
+            ),
+            LazyPattern::new(r"\bonly (?P<it>[\w.-]+?)(?:[<>=!~]\S*)? is available"),
+            LazyPattern::new(
                 r"(?i)satisfies the requirement (?P<it>[\w.-]+?)(?:[<>=!~]\S*)? \(from versions: \d",
-            ],
-            self.stderr,
-        )?;
+            ),
+        ];
+        let lacking = found(&LACKING, self.stderr)?;
         let is_lacking = |text: &str| normal(name_of_spec(text)) == normal(&lacking);
         if is_lacking(own) {
             return None;
@@ -244,6 +246,11 @@ impl Doctor<'_> {
     }
 
     pub(super) fn package(&self) -> Remedy {
+        static NO_VERSION: [LazyPattern; 3] = [
+            LazyPattern::new(r"(?P<it>(?i:no matching version|there is no version))"),
+            LazyPattern::new(r"(?P<it>is available)\b"),
+            LazyPattern::new(r"(?P<it>\(from versions: \d)"),
+        ];
         let Some(fetched) = self.started.fetched() else {
             return Remedy::new();
         };
@@ -271,12 +278,7 @@ impl Doctor<'_> {
         if is_python && let Some(other) = self.other_requirement(unpinned) {
             return other;
         }
-        let no_version = [
-            r"(?P<it>(?i:no matching version|there is no version))",
-            r"(?P<it>is available)\b",
-            r"(?P<it>\(from versions: \d)",
-        ];
-        if unpinned != fetched.spec && found(&no_version, self.stderr).is_some() {
+        if unpinned != fetched.spec && found(&NO_VERSION, self.stderr).is_some() {
             let (text, list) = match is_python {
                 true => (format!("{unpinned}==<version>"), "pip index versions"),
                 false => (format!("{unpinned}@<version>"), "npm view"),

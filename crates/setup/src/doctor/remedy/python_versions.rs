@@ -8,7 +8,7 @@ use super::pythons::{
 };
 use super::steps::Remedy;
 use crate::doctor::versions::{Version, python_allows, python_least};
-use jelly_base::text::shell_word as word;
+use jelly_base::text::{LazyPattern, shell_word as word};
 use regex::Regex;
 use std::path::Path;
 
@@ -153,6 +153,9 @@ impl Doctor<'_> {
     /// The environment that the server runs in: that of its traceback, else
     /// that of its Python.
     pub(super) fn env(&self) -> Option<Env<'_>> {
+        static SITE: [LazyPattern; 1] = [LazyPattern::new(
+            r"(?P<it>/[^\s'\x22():]+/(?:site|dist)-packages)/",
+        )];
         let sight = self.context.sight;
         let traced = frames(self.stderr)
             .iter()
@@ -162,10 +165,7 @@ impl Doctor<'_> {
             return Some(Env::at(site, sight));
         }
         // Some errors name the file that they are about.
-        let named = found(
-            &[r"(?P<it>/[^\s'\x22():]+/(?:site|dist)-packages)/"],
-            self.stderr,
-        );
+        let named = found(&SITE, self.stderr);
         if let Some(site) = named {
             return Some(Env::at(site.into(), sight));
         }
@@ -178,13 +178,13 @@ impl Doctor<'_> {
     }
 
     fn wanted(&self) -> Option<Wanted> {
+        static PIN: [LazyPattern; 1] = [LazyPattern::new(
+            r"\bpin ['\x22`](?P<it>[\w.-]+ ?[<>=!~]=? ?[\w.]+)['\x22`]",
+        )];
         let whole = self.whole_story();
         let env = self.env();
         // Some packages say it themselves.
-        let said = found(
-            &[r"\bpin ['\x22`](?P<it>[\w.-]+ ?[<>=!~]=? ?[\w.]+)['\x22`]"],
-            &whole,
-        );
+        let said = found(&PIN, &whole);
         let (mut wanted, below) = match said {
             Some(spec) => {
                 let package = name_of_spec(&spec).to_owned();
@@ -320,13 +320,16 @@ impl Doctor<'_> {
     /// Which package changed, by the words of the exception and by the code
     /// that raised it.
     fn quarrel(&self, whole: &str) -> Option<Quarrel> {
-        let patterns = [
-            r"No module named ['\x22](?P<it>\w+)\.",
-            r"cannot import name ['\x22]\w+['\x22] from (?:partially initialized module )?['\x22](?P<it>\w+)",
-            r"module ['\x22](?P<it>\w+)[\w.]*['\x22] has no attribute",
+        static NAMED: [LazyPattern; 3] = [
+            LazyPattern::new(r"No module named ['\x22](?P<it>\w+)\."),
+            LazyPattern::new(
+                r"cannot import name ['\x22]\w+['\x22] from (?:partially initialized module )?['\x22](?P<it>\w+)",
+            ),
+            LazyPattern::new(r"module ['\x22](?P<it>\w+)[\w.]*['\x22] has no attribute"),
         ];
+        static PRIVATE: [LazyPattern; 1] = [LazyPattern::new(r"(?P<it>['\x22.]_\w+)")];
         let mut frames = frames(self.stderr);
-        let named = found(&patterns, whole);
+        let named = found(&NAMED, whole);
         let module = named
             .or_else(|| self.by_class(whole, &frames))
             .or_else(|| {
@@ -341,7 +344,7 @@ impl Doctor<'_> {
             .iter()
             .rposition(calls)
             .map(|at| frames.swap_remove(at));
-        let is_private = found(&[r"(?P<it>['\x22.]_\w+)"], whole).is_some();
+        let is_private = found(&PRIVATE, whole).is_some();
         Some(Quarrel {
             module,
             caller,
@@ -352,15 +355,15 @@ impl Doctor<'_> {
     /// The module from which the innermost frames have the class or function
     /// that the exception names.
     fn by_class(&self, whole: &str, frames: &[Frame]) -> Option<String> {
-        let name = found(
-            &[
-                r"['\x22](?P<it>\w+)['\x22] object has no attribute",
-                r"type object ['\x22](?P<it>\w+)['\x22] has no attribute",
+        static BY_CLASS: [LazyPattern; 4] = [
+            LazyPattern::new(r"['\x22](?P<it>\w+)['\x22] object has no attribute"),
+            LazyPattern::new(r"type object ['\x22](?P<it>\w+)['\x22] has no attribute"),
+            LazyPattern::new(
                 r"(?P<it>\w+)(?:\.\w+)?\(\) (?:got an unexpected keyword argument|missing \d+ required|takes )",
-                r"(?P<it>\w+)\(\) no longer accepts",
-            ],
-            whole,
-        )?;
+            ),
+            LazyPattern::new(r"(?P<it>\w+)\(\) no longer accepts"),
+        ];
+        let name = found(&BY_CLASS, whole)?;
         let name = regex::escape(&name);
         let imported = Regex::new(&format!(
             r"(?m)^\s*from (\w+)[\w.]* import (?:\([^)]*?\b{name}\b|[^\n(]*\b{name}\b)"

@@ -3,8 +3,7 @@
 
 use super::sight::Sight;
 use crate::doctor::versions::{Version, python_least};
-use jelly_base::text::close_names;
-use regex::Regex;
+use jelly_base::text::{LazyPattern, close_names};
 use std::path::{Path, PathBuf};
 use strsim::osa_distance;
 
@@ -337,9 +336,7 @@ pub(super) struct Frame {
 /// The frames of the last traceback, the innermost last; those of Python
 /// itself are left out.
 pub(super) fn frames(stderr: &str) -> Vec<Frame> {
-    let Ok(pattern) = Regex::new(r#"^File "([^"\n]+)", line \d+"#) else {
-        return Vec::new();
-    };
+    static FRAME: LazyPattern = LazyPattern::new(r#"^File "([^"\n]+)", line \d+"#);
     let bare = |line: &str| {
         let line = line.trim_start_matches([' ', '|', '+', '-', '\t']);
         line.trim_end().to_owned()
@@ -350,7 +347,7 @@ pub(super) fn frames(stderr: &str) -> Vec<Frame> {
         if line.starts_with("Traceback (most recent call last)") {
             frames.clear();
         }
-        let Some(found) = pattern.captures(&line) else {
+        let Some(found) = FRAME.captures(&line) else {
             continue;
         };
         let file = PathBuf::from(&found[1]);

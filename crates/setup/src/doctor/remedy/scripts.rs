@@ -14,8 +14,7 @@ use crate::doctor::written::quoted;
 use jelly_base::model::Phase;
 use jelly_base::text::launchers::NODES;
 use jelly_base::text::redact::holds_secret;
-use jelly_base::text::{close_names, shell_word as word};
-use regex::Regex;
+use jelly_base::text::{LazyPattern, close_names, shell_word as word};
 use std::path::{Path, PathBuf};
 
 /// A path in the arguments or the environment that leads nowhere.
@@ -333,19 +332,17 @@ impl Doctor<'_> {
     }
 
     pub(super) fn file(&self) -> Remedy {
+        static FRAME: LazyPattern = LazyPattern::new(r"File \x22[^\x22\n]{1,400}\x22, line \d+");
+        static PATH: [LazyPattern; 1] = [LazyPattern::new(
+            r"['\x22](?P<it>/[^'\x22\n]{1,400})['\x22]",
+        )];
         if let Some(remedy) = self.path() {
             return remedy.instead_of(&["correct-file-path", "build-project", "list-file"]);
         }
         // A file can't be made where its folder is missing, and triage does
         // not see which of them is.
         // A frame of Python names code that is there.
-        let path = match Regex::new(r"File \x22[^\x22\n]{1,400}\x22, line \d+") {
-            Ok(frame) => {
-                let told = frame.replace_all(&self.told, "");
-                found(&[r"['\x22](?P<it>/[^'\x22\n]{1,400})['\x22]"], &told)
-            }
-            Err(_) => None,
-        };
+        let path = found(&PATH, &FRAME.replace_all(&self.told, ""));
         let path = path.as_deref().map(Path::new);
         if let Some((folder, line)) = path.and_then(|path| self.build(path)) {
             return Remedy::new()

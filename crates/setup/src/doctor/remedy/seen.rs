@@ -13,7 +13,7 @@ use crate::doctor::entry::Config;
 use crate::doctor::launcher::{is_folder_flag, name_of};
 use jelly_base::model::{Diagnosis, ErrorCategory, Outcome, Phase, Side};
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::{close_names, shell_word as word};
+use jelly_base::text::{LazyPattern, close_names, shell_word as word};
 use std::path::{Path, PathBuf};
 
 /// Causes that say no more than that it ended, or that may be another's.
@@ -115,14 +115,18 @@ impl Doctor<'_> {
 
     /// A file beside the script has the name of a module that it imports.
     fn shadowed_module(&self) -> Option<Seen> {
-        let name = found(
-            &[
+        static SHADOWED: [LazyPattern; 3] = [
+            LazyPattern::new(
                 r"AttributeError: (?:partially initialized )?module '(?P<it>\w+)' has no attribute",
+            ),
+            LazyPattern::new(
                 r"ModuleNotFoundError: No module named '[\w.]+'; '(?P<it>\w+)' is not a package",
+            ),
+            LazyPattern::new(
                 r"ImportError: cannot import name '\w+' from (?:partially initialized module )?'(?P<it>\w+)'",
-            ],
-            self.stderr,
-        )?;
+            ),
+        ];
+        let name = found(&SHADOWED, self.stderr)?;
         let folder = self.whole_script()?.parent()?.to_owned();
         let file = folder.join(format!("{name}.py"));
         let remedy = Remedy::new()
@@ -138,14 +142,10 @@ impl Doctor<'_> {
 
     /// The line that failed takes the value of a variable that is not set.
     fn variable_in_line(&self) -> Option<Seen> {
-        let name = found(
-            &[concat!(
-                r"\b(?:os\.getenv\(|os\.environ\.get\(|process\.env\.|process\.env\[|ENV\[|System\.getenv\()",
-                r"['\x22]?(?P<it>[A-Z][A-Z0-9_]{2,})\b[^\n]*\n(?:[^\n]*\n){0,6}?(?:Uncaught )?",
-                r"(?:TypeError: |AttributeError: 'NoneType'|ValueError: |[^\n]*NoMethodError|[^\n]*NullPointer)"
-            )],
-            self.stderr,
-        )?;
+        static VARIABLE: [LazyPattern; 1] = [LazyPattern::new(
+            r"\b(?:os\.getenv\(|os\.environ\.get\(|process\.env\.|process\.env\[|ENV\[|System\.getenv\()['\x22]?(?P<it>[A-Z][A-Z0-9_]{2,})\b[^\n]*\n(?:[^\n]*\n){0,6}?(?:Uncaught )?(?:TypeError: |AttributeError: 'NoneType'|ValueError: |[^\n]*NoMethodError|[^\n]*NullPointer)",
+        )];
+        let name = found(&VARIABLE, self.stderr)?;
         if self.started.variable(&name).is_some() {
             return None;
         }
@@ -376,10 +376,10 @@ impl Doctor<'_> {
 
     /// `uv run` was given a script that is not in its folder.
     fn lost_script(&self) -> Option<Seen> {
-        let name = found(
-            &[r"(?i)\bfailed to spawn: [`'\x22]?(?P<it>[^`'\x22\n]+\.py)\b"],
-            self.stderr,
-        )?;
+        static SPAWNED: [LazyPattern; 1] = [LazyPattern::new(
+            r"(?i)\bfailed to spawn: [`'\x22]?(?P<it>[^`'\x22\n]+\.py)\b",
+        )];
+        let name = found(&SPAWNED, self.stderr)?;
         let (started, sight) = (self.started, self.context.sight);
         let index = started.args.iter().position(|arg| arg.text == name)?;
         let folder = self.whole(started.value_of(|it| it == "--directory").unwrap_or("."));
@@ -409,16 +409,16 @@ impl Doctor<'_> {
 
     /// uv was asked for a Python that is not here.
     fn no_such_python(&self) -> Option<Seen> {
+        static VERSION: [LazyPattern; 2] = [
+            LazyPattern::new(
+                r"(?i)no (?:interpreter|download) (?:was )?found for (?:request: )?(?:python )?(?P<it>[^\n]*?\d+\.\d+\w*)",
+            ),
+            LazyPattern::new(r"pyenv: python(?P<it>3\.\d+): command not found"),
+        ];
         if !self.started.is_uv() {
             return None;
         }
-        let version = found(
-            &[
-                r"(?i)no (?:interpreter|download) (?:was )?found for (?:request: )?(?:python )?(?P<it>[^\n]*?\d+\.\d+\w*)",
-                r"pyenv: python(?P<it>3\.\d+): command not found",
-            ],
-            self.stderr,
-        )?;
+        let version = found(&VERSION, self.stderr)?;
         let version = version.trim_start_matches(['>', '=', '~', '^']).to_owned();
         let remedy = Remedy::new()
             .what(format!(

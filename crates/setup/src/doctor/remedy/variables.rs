@@ -5,8 +5,7 @@ use super::prescribe::{Doctor, found};
 use super::steps::Remedy;
 use crate::doctor::launcher::is_python_launcher;
 use jelly_base::text::redact::blank_for;
-use jelly_base::text::shell_word as word;
-use regex::Regex;
+use jelly_base::text::{LazyPattern, shell_word as word};
 
 /// Variables that one fix names.
 const NAMES: usize = 6;
@@ -38,13 +37,11 @@ impl Doctor<'_> {
     }
 
     pub(super) fn variable(&self) -> Remedy {
+        static ASKED: [LazyPattern; 1] = [LazyPattern::new(
+            r"(?i)\brun (?:it |this |the server )?(?:once )?with (?:the )?['\x22`](?P<it>[\w-]+)['\x22`] (?:argument|command|flag|option|subcommand)",
+        )];
         const SETS: &[&str] = &["set-variable"];
-        let asked = found(
-            &[
-                r"(?i)\brun (?:it |this |the server )?(?:once )?with (?:the )?['\x22`](?P<it>[\w-]+)['\x22`] (?:argument|command|flag|option|subcommand)",
-            ],
-            &self.told,
-        );
+        let asked = found(&ASKED, &self.told);
         if let Some(asked) = asked {
             return Remedy::new()
                 .say("Do once what it asks for:")
@@ -77,11 +74,9 @@ impl Doctor<'_> {
     /// Variables that it says are missing: where the line that says so does not
     /// name them, those around it often do.
     fn variables_told(&self) -> Vec<String> {
+        static MASK: LazyPattern = LazyPattern::new(r"\[secret [^\]\n]*\]");
         // The name of a secret stands where its value stood.
-        let told = match Regex::new(r"\[secret [^\]\n]*\]") {
-            Ok(mask) => mask.replace_all(&self.told, "").into_owned(),
-            Err(_) => self.told.clone(),
-        };
+        let told = MASK.replace_all(&self.told, "");
         let says = |line: &&str| {
             let folded = line.to_ascii_lowercase();
             LACKS.iter().any(|word| folded.contains(word))
@@ -98,12 +93,10 @@ impl Doctor<'_> {
 /// Variables that a text names; of those that it offers as alternatives, the
 /// first.
 fn variables_in(text: &str) -> Vec<String> {
+    static NAME: LazyPattern = LazyPattern::new(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9]\b");
     let mut names: Vec<String> = Vec::new();
-    let Ok(pattern) = Regex::new(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9]\b") else {
-        return names;
-    };
     let mut end = 0;
-    for name in pattern.find_iter(text) {
+    for name in NAME.find_iter(text) {
         let between = &text[end..name.start()];
         let is_other = !names.is_empty()
             && between.len() < 60
@@ -122,9 +115,7 @@ fn variables_in(text: &str) -> Vec<String> {
 
 /// What pydantic's settings lack; it reads them from variables of these names.
 fn settings_in(text: &str) -> Vec<String> {
-    let Ok(pattern) = Regex::new(r"(?m)^(\w{1,80})\n\s+Field required") else {
-        return Vec::new();
-    };
-    let fields = pattern.captures_iter(text).take(NAMES);
+    static FIELD: LazyPattern = LazyPattern::new(r"(?m)^(\w{1,80})\n\s+Field required");
+    let fields = FIELD.captures_iter(text).take(NAMES);
     fields.map(|field| field[1].to_ascii_uppercase()).collect()
 }

@@ -5,7 +5,7 @@ use super::entries::Started;
 use super::prescribe::{Doctor, blank, found};
 use super::steps::Remedy;
 use jelly_base::text::redact::show_url;
-use jelly_base::text::{one_line, shell_word as word};
+use jelly_base::text::{LazyPattern, one_line, shell_word as word};
 
 /// How much of its last words is said.
 const SHOWN: usize = 200;
@@ -13,6 +13,9 @@ const SHOWN: usize = 200;
 impl Doctor<'_> {
     /// It asks a person.
     pub(super) fn person(&self) -> Remedy {
+        static VARIABLE: [LazyPattern; 1] = [LazyPattern::new(
+            r"\b(?P<it>[A-Z][A-Z0-9]*_[A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|USER|URL|HOST))\b",
+        )];
         let started = self.started;
         if self.rule.ends_with("breakpoint") {
             let what = "Have Python pass over every `breakpoint()`; write in the entry";
@@ -20,10 +23,7 @@ impl Doctor<'_> {
                 .write(what, started.env_with("PYTHONBREAKPOINT", "0"))
                 .instead_of(&["pass-over-breakpoints"]);
         }
-        let variable = found(
-            &[r"\b(?P<it>[A-Z][A-Z0-9]*_[A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|USER|URL|HOST))\b"],
-            &self.all_said(),
-        );
+        let variable = found(&VARIABLE, &self.all_said());
         let remedy = match variable {
             Some(name) => Remedy::new().write(
                 "Give it the answer beforehand; write in the entry",
