@@ -91,8 +91,8 @@ go: -count, -race, -run, -timeout, test, vet
 grep: -i
 grpc_health_probe: -addr
 kubectl: --list, --previous, --sort-by, auth can-i, config current-context, describe nodes, describe pod, get events, logs
-ls: -l, -ld
 locale: -a
+ls: -l, -ld
 lsof: -iTCP, -nP, -sTCP
 mkdir: -p
 mvn: -Dverbose, dependency:tree
@@ -104,7 +104,7 @@ php: -m
 pip: index versions
 pnpm:
 pytest: --last-failed, --setup-show, -o, -vv, -x
-python: -e, -m pip, -m venv
+python: -e, -m pip
 python3: --help, -m pip, -m srv
 sf: --name, org assign
 sort: -h
