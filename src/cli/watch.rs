@@ -90,15 +90,16 @@ async fn watching(args: &RunArgs, world: &World) -> Result<ExitCode, Refusal> {
             let mut all = plans_now(args).unwrap_or_default();
             watched.look(&all, args, world);
             notices.listen(&watched.folders())?;
-            if !watched.changed(&stamps).is_empty() {
+            let mut changed = watched.changed(&stamps);
+            if !changed.is_empty() {
                 notices.settle(&mut signals).await;
                 // Plans may have come and gone meanwhile.
                 all = plans_now(args).unwrap_or_default();
                 watched.look(&all, args, world);
                 notices.listen(&watched.folders())?;
+                changed = watched.changed(&stamps);
             }
             codes.retain(|path, _| all.contains(path));
-            let changed = watched.changed(&stamps);
             if !changed.is_empty() && signals.borrow().is_none() {
                 tell(&changed);
                 let touched = watched.touched_by(&changed);
