@@ -29,7 +29,7 @@ use crate::report::{
 };
 use jelly_base::files::open_to_read;
 use jelly_base::model::{
-    ExitCode, FailureStatus, Fix, ReportSummary, TriageReport, TriagedFailure,
+    ExitCode, FailureStatus, FailureTexts, Fix, ReportSummary, TriageReport, TriagedFailure,
 };
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{one_line, plural};
@@ -53,6 +53,9 @@ use place::name_places;
 pub use place::named_place;
 use refusals::{tell_refusals, tell_unrerun};
 use tempfile::NamedTempFile;
+
+/// Of reports by their identities, what their failures say, and their paths.
+type KnownContents = BTreeMap<String, (FailureTexts, String)>;
 
 /// Triages the reports.
 pub fn triage(args: &TriageArgs, world: &World) -> Result<ExitCode, Refusal> {
@@ -207,9 +210,11 @@ impl TriageCall<'_> {
         survey::set_aside_retold(&mut merged, &parts);
         parts.extend(merged);
         for part in &mut parts {
-            let identity = part.summary.identity.as_deref().unwrap_or_default();
-            if let Some(path) = copies.get(identity) {
-                part.summary.warnings.push(format!(
+            let summary = &mut part.summary;
+            let identity = summary.identity.as_deref().unwrap_or_default();
+            let copy = copies.get(identity);
+            if let Some((_, path)) = copy.filter(|(said, _)| !said.is_apart_from(&summary.said)) {
+                summary.warnings.push(format!(
                     "it has the same content as {path} of the baseline, so nothing in it is new"
                 ));
             }
@@ -269,12 +274,12 @@ impl TriageCall<'_> {
         package_manager(&self.world.cwd, &Machine { path }).unwrap_or("npm")
     }
 
-    /// The earlier reports, and the paths of the last ones by their identities.
+    /// The earlier reports, and what the last ones hold.
     fn baseline(
         &self,
         current: &[ReportSource],
         tools: Tools<'_>,
-    ) -> Result<(Option<Past>, BTreeMap<String, String>), Refusal> {
+    ) -> Result<(Option<Past>, KnownContents), Refusal> {
         let mut paths = BTreeMap::new();
         if self.args.baseline.is_empty() {
             return Ok((None, paths));
@@ -297,7 +302,9 @@ impl TriageCall<'_> {
                 // Of the last run alone all is known that is there.
                 paths.clear();
                 paths.extend(parts.iter().filter_map(|part| {
-                    Some((part.summary.identity.clone()?, part.summary.path.clone()))
+                    let summary = &part.summary;
+                    let copy = (summary.said, summary.path.clone());
+                    Some((summary.identity.clone()?, copy))
                 }));
                 parts
             },

@@ -176,6 +176,28 @@ fn a_run_that_was_written_twice_is_counted_once() {
     );
 }
 
+/// Quick tests have equal times, and the second leg's failure was shown nowhere.
+#[test]
+fn reports_that_differ_in_what_fails_alone_are_two_runs() {
+    let project = Project::empty();
+    let report = |said: &str| {
+        format!(
+            "<testsuite name='com.acme.CartTest' tests='1' failures='1' errors='0' skipped='0' time='0.01'>\
+             <testcase name='adds' classname='com.acme.CartTest' time='0.01'>\
+             <failure message='{said}' type='x'>{said}</failure></testcase></testsuite>"
+        )
+    };
+    fs::create_dir_all(project.dir().join("l1")).unwrap();
+    fs::create_dir_all(project.dir().join("l2")).unwrap();
+    project.write("l1/r.xml", report("expected: 3 but was: 4"));
+    project.write("l2/r.xml", report("the cart is empty"));
+    let (_, value) = json(&project, &["l1", "l2"]);
+    assert_eq!(value["health"]["tests"], 2);
+    assert_eq!(value["failures"].as_array().unwrap().len(), 2);
+    let (_, value) = json(&project, &["l2/r.xml", "--baseline", "l1/r.xml"]);
+    assert_eq!(value["reports"][0]["warnings"].as_array().unwrap().len(), 0);
+}
+
 #[test]
 fn legs_of_a_matrix_with_equal_times_are_runs_of_their_own() {
     let project = Project::empty();

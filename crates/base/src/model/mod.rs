@@ -104,7 +104,8 @@ pub use shard::{MergedShard, Shard, ShardPlan, ShardRecord, SupersededAttempt};
 pub use template::Template;
 pub use text_difference::TextDifference;
 pub use triage::{
-    Cluster, ElementCounts, FailureHistory, FailureStatus, FixedTest, Health, HealthState, RanAt,
-    Recurrence, ReportSummary, RetryPlan, TriageReport, TriagedFailure, UnmarkedReruns,
+    Cluster, ElementCounts, FailureHistory, FailureStatus, FailureTexts, FixedTest, Health,
+    HealthState, RanAt, Recurrence, ReportSummary, RetryPlan, TriageReport, TriagedFailure,
+    UnmarkedReruns,
 };
 pub use wire::{WireBreach, WireCheck, WireLevel};

@@ -230,6 +230,10 @@ pub struct ReportSummary {
     /// Where and when it ran: reports that tell the same may be of two runs.
     #[serde(skip)]
     pub ran_at: RanAt,
+    /// What its failures say. Two writers of one run say it in different words, so
+    /// it is no part of the identity.
+    #[serde(skip)]
+    pub said: FailureTexts,
     /// What of its cases was an attempt that the writer does not mark.
     #[serde(skip)]
     pub reruns: UnmarkedReruns,
@@ -243,6 +247,24 @@ pub struct UnmarkedReruns {
     pub attempts: BTreeSet<u64>,
     /// They passed after such an attempt.
     pub passed: BTreeSet<u64>,
+}
+
+/// What the failures of a report say, as a digest, and in which format of which writer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FailureTexts {
+    /// A hash of writer and format. Absent where nobody read the texts.
+    pub format: Option<u64>,
+    /// A sum over the failures, whatever their order.
+    pub texts: u64,
+}
+
+impl FailureTexts {
+    /// Whether two reports with the same cases are of two runs, since one writer says
+    /// different things of their failures.
+    #[must_use]
+    pub fn is_apart_from(&self, other: &Self) -> bool {
+        self.format.is_some() && self.format == other.format && self.texts != other.texts
+    }
 }
 
 /// Machines and times of a run, as its report names them: hashes of the texts.

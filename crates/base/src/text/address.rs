@@ -38,6 +38,14 @@ pub fn addresses(text: &str) -> impl Iterator<Item = String> {
             r#"\(['"](?P<host>[\w.-]+)['"], (?P<port>\d{2,5})\b"#,
             // The JVM tells name and address: db/10.0.0.3:5432
             r"\b(?P<host>[A-Za-z][\w.-]*)/(?:\d{1,3}(?:\.\d{1,3}){3}|\[?[0-9A-Fa-f]*:[0-9A-Fa-f:]+\]?):(?P<port>\d{2,5})\b",
+            // The same of a name without an address: db/<unresolved>:5432
+            r"\b(?P<host>[A-Za-z][\w.-]*)/<unresolved>:(?P<port>\d{2,5})\b",
+            // The parts of a URL as Rust shows them
+            r#"\bhost: Some\((?:Domain|Ipv4)\("?(?P<host>[\w.-]+)"?\)\), port: (?:Some\((?P<port>\d{1,5})\))?"#,
+            // could not translate host name "db" to address, resolved for DNS name: db
+            r#"\b(?:host name ['"]|DNS name: )(?P<host>[\w-]+(?:\.[\w-]+)*)"#,
+            // A socket of this machine: server on socket "/run/postgresql/.s.PGSQL.5432"
+            r#"\bsocket ['"](?P<host>/[\w./-]+)['"]"#,
             // MySQL: Can't connect to server on 'db'
             r#"\b[Ss]erver on ['"](?P<host>[\w.-]+)['"]"#,
             r"\bgetaddrinfo for (?P<host>[\w.-]+) failed\b",
@@ -176,6 +184,27 @@ mod tests {
             (
                 "java.net.ConnectException: Failed to connect to db/10.0.0.3:5432",
                 "db:5432",
+            ),
+            ("Unable to connect to cache/<unresolved>:6379", "cache:6379"),
+            (
+                r#"url: Url { scheme: "http", host: Some(Domain("orders")), port: Some(8080), path: "/" }"#,
+                "orders:8080",
+            ),
+            (
+                r#"url: Url { scheme: "http", host: Some(Domain("orders")), port: None, path: "/" }"#,
+                "orders",
+            ),
+            (
+                r#"could not translate host name "db-a" to address: Name or service not known"#,
+                "db-a",
+            ),
+            (
+                "Failed to connect to any host resolved for DNS name: cache-a",
+                "cache-a",
+            ),
+            (
+                r#"connection to server on socket "/run/postgresql/.s.PGSQL.5433" failed"#,
+                "/run/postgresql/.s.pgsql.5433",
             ),
             (
                 "[Errno 111] Connect call failed ('cache', 6379)",

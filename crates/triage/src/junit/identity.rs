@@ -3,6 +3,7 @@
 use super::case::CaseOutcome;
 use super::open::OpenCase;
 use foldhash::fast::FixedState;
+use jelly_base::model::FailureTexts;
 use std::collections::HashMap;
 
 /// FNV-1a over words: the same on every machine, and good enough for
@@ -87,6 +88,7 @@ pub(super) struct Identity {
     sums: [u64; 2],
     times: [u64; 2],
     lasted: bool,
+    texts: u64,
 }
 
 impl Identity {
@@ -112,6 +114,25 @@ impl Identity {
         self.sums[0] = self.sums[0].wrapping_add(one);
         self.sums[1] = self.sums[1].wrapping_add(other);
         self.times[0] = self.times[0].wrapping_add(case.timestamp);
+    }
+
+    /// Takes in what a case, by the hash of its names, says of its failures.
+    pub(super) fn said(&mut self, names: u64, case: &OpenCase) {
+        let mut fold = Fold::default();
+        fold.word(names);
+        for failure in &case.failures {
+            let text = failure.message.as_deref().or(failure.text.as_deref());
+            fold.bytes(text.unwrap_or_default().as_bytes());
+        }
+        self.texts = self.texts.wrapping_add(fold.finish());
+    }
+
+    /// What all cases said of their failures, in the format of a writer.
+    pub(super) fn texts(&self, dialect: &str, format: &str) -> FailureTexts {
+        FailureTexts {
+            format: Some(hash(&[dialect, format])),
+            texts: self.texts,
+        }
     }
 
     pub(super) fn timestamp(&mut self, value: &str) {
@@ -183,6 +204,8 @@ struct Rounds {
 struct NameOutcomes {
     passes: usize,
     last_pass: usize,
+    failures: usize,
+    first_failure: usize,
     last_failure: usize,
     /// What the failures say, as a hash, and whether all say the same.
     said: Option<u64>,
@@ -206,6 +229,10 @@ impl Rounds {
                 ended.last_pass = at;
             }
             Some(said) => {
+                if ended.failures == 0 {
+                    ended.first_failure = at;
+                }
+                ended.failures += 1;
                 ended.last_failure = at;
                 ended.differs |= ended.said.is_some_and(|before| before != said);
                 ended.said = Some(said);
@@ -216,14 +243,16 @@ impl Rounds {
     /// Whether a test that failed was run again and passed: at the end, behind
     /// all cases that were run once, and once. Rows of a table that share a
     /// name stand beside each other, and mostly pass more than once; two of
-    /// them at the end look like a test that was run again.
+    /// them at the end look like a test that was run again. Attempts that fail in
+    /// different ways are such where no row has the name, or others ran between them.
     fn passed_in_the_end(&self, names: u64) -> bool {
         self.of.get(&names).is_some_and(|ended| {
             let beside = ended.last_failure + 1 == ended.last_pass;
+            let in_one_row = ended.last_pass - ended.first_failure == ended.failures;
             ended.passes == 1
                 && ended.last_pass > ended.last_failure
                 && ended.last_pass > self.last_new
-                && !ended.differs
+                && !(ended.differs && in_one_row && ended.of_rows)
                 && !(beside && ended.of_rows)
         })
     }

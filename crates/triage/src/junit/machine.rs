@@ -395,6 +395,12 @@ impl<'s> Machine<'s> {
             self.warn("text before or after its root element was passed over");
         }
         self.summary.identity = self.identity.digest();
+        if !self.own {
+            // What jelly says of a failure depends on the runs that it knew.
+            let format = self.form.map_or("", |form| form.dialect);
+            let format = self.lines_of.unwrap_or(format);
+            self.summary.said = self.identity.texts(dialect, format);
+        }
         self.summary
     }
 

@@ -309,7 +309,8 @@ fn a_case_that_gradle_ran_again_and_that_passed_then_is_flaky() {
     let differs = failed.replace("E: x", "E: z");
     let [on_one, on_other] = ["40123", "51877"]
         .map(|port| failed.replace("E: x", &format!("E: localhost:{port} refused")));
-    let [row, passed_row] = [&failed, &passed].map(|case| case.replace("x()", "adds(int)"));
+    let [row, differing_row, passed_row] =
+        [failed, &differs, passed].map(|case| case.replace("x()", "adds(int)"));
     for (cases, wanted) in [
         (format!("{failed}{passed}"), [0, 0, 0, 0, 1, 0]),
         (
@@ -326,7 +327,16 @@ fn a_case_that_gradle_ran_again_and_that_passed_then_is_flaky() {
         // Rows of a table that share a name.
         (format!("{failed}{passed}{passed}"), [0, 1, 0, 0, 0, 0]),
         (format!("{failed}{passed}{other}"), [0, 1, 0, 0, 0, 0]),
-        (format!("{failed}{differs}{passed}"), [0, 2, 0, 0, 0, 0]),
+        (
+            format!("{row}{differing_row}{passed_row}"),
+            [0, 2, 0, 0, 0, 0],
+        ),
+        // No row has the name of a method without parameters.
+        (format!("{failed}{differs}{passed}"), [0, 0, 0, 0, 2, 0]),
+        (
+            format!("{row}{other}{differing_row}{other}{passed_row}"),
+            [1, 0, 0, 0, 2, 0],
+        ),
     ] {
         let (summary, _) = read_all(&format!(
             "<testsuite name='a.B' tests='2' skipped='0' failures='1' errors='0' \

@@ -3,8 +3,8 @@
 use super::attributes::seconds;
 use super::case::CaseOutcome;
 use super::dialect::writer_by_text;
-use super::lines::{give, line};
-use super::machine::Machine;
+use super::lines::{give, line, suite};
+use super::machine::{BETWEEN, Machine};
 use super::node_tap::{self, unquoted};
 use super::prove::{ShownFile, begun_file, ends_file};
 use super::source::BoundedSource;
@@ -47,6 +47,31 @@ impl SubtestRows {
         // What failed by itself, as in a hook after the inner tests, sums
         // nothing up.
         has_parts && (found.ok || part_failed)
+    }
+}
+
+/// The tests that began, from the outermost one, as `# Subtest: name` says it before what
+/// is in them: how far each is indented, and its name.
+#[derive(Default)]
+struct BegunTests(Vec<(usize, String)>);
+
+impl BegunTests {
+    /// Tests within each other.
+    const DEPTH: usize = 64;
+
+    fn begin(&mut self, indent: usize, name: &str, limit: usize) {
+        self.0.retain(|(depth, _)| *depth < indent);
+        if self.0.len() < Self::DEPTH {
+            let name = &name[..name.floor_char_boundary(limit)];
+            self.0.push((indent, unescaped(name)));
+        }
+    }
+
+    /// The names of those around a test that is indented so far.
+    fn around(&self, indent: usize) -> String {
+        let around = self.0.iter().filter(|(depth, _)| *depth < indent);
+        let names: Vec<&str> = around.map(|(_, name)| name.as_str()).collect();
+        names.join(BETWEEN)
     }
 }
 
@@ -106,6 +131,8 @@ struct OpenPoint {
     point: Point,
     said: String,
     indent: usize,
+    /// The tests around it.
+    around: String,
     /// It is a suite whose tests were told.
     sums_up: bool,
 }
@@ -145,13 +172,10 @@ impl OpenPoint {
         });
         let point = self.point;
         let outcome = CaseOutcome::Failed;
-        give(
-            machine,
-            ["", &point.name],
-            point.seconds,
-            outcome,
-            Some(failure),
-        );
+        suite(machine, &self.around, |machine| {
+            let names = ["", point.name.as_str()];
+            give(machine, names, point.seconds, outcome, Some(failure));
+        });
     }
 }
 
@@ -173,6 +197,7 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
     let mut planned: Option<u64> = None;
     let mut seen = 0_u64;
     let mut rows = SubtestRows::default();
+    let mut begun = BegunTests::default();
     let mut file: Option<ShownFile> = None;
     let (mut wrong, mut is_red) = (0_u64, false);
     let mut bailed = None;
@@ -221,12 +246,14 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
         if let Some(path) = begun_file(whole) {
             close(machine, &mut open);
             rows = SubtestRows::default();
+            begun = BegunTests::default();
             file = Some(ShownFile::new(path));
         } else if let Some(shown) = &mut file
             && ends_file(text)
         {
             close(machine, &mut open);
             rows = SubtestRows::default();
+            begun = BegunTests::default();
             if let Some(failure) = shown.failed_by_itself(text) {
                 wrong += 1;
                 let outcome = CaseOutcome::Failed;
@@ -248,6 +275,7 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
                     point: found,
                     said: String::new(),
                     indent,
+                    around: begun.around(indent),
                     sums_up,
                 });
             } else if !sums_up {
@@ -256,7 +284,9 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
                 } else {
                     CaseOutcome::Passed
                 };
-                give(machine, ["", &found.name], found.seconds, outcome, None);
+                suite(machine, &begun.around(indent), |machine| {
+                    give(machine, ["", &found.name], found.seconds, outcome, None);
+                });
             }
         } else if let Some(reason) = text.strip_prefix("Bail out!") {
             bailed = Some(reason.trim().to_owned());
@@ -267,9 +297,9 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
             let count: Option<u64> = count.and_then(|count| count.parse().ok());
             // Of several files in one stream, each has its own.
             planned = count.map(|count| count.saturating_add(planned.unwrap_or(0)));
-        } else if text.starts_with("# Subtest:") {
-            // It names the test that comes.
+        } else if let Some(name) = text.strip_prefix("# Subtest:") {
             close(machine, &mut open);
+            begun.begin(indent, name.trim(), machine.limits.name);
         } else if text == "---" && indent > 0 {
             block = Some(indent);
         } else if let Some(open) = &mut open

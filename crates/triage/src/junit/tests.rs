@@ -481,6 +481,8 @@ fn tests_of_tap_that_fail_by_their_parts_are_no_failures_at_any_depth() {
     assert_eq!(totals(&summary), [2, 1, 0, 0, 0, 0]);
     assert_eq!(summary.problem, None);
     assert_eq!(cases[0].name, "numbers match");
+    let suites: Vec<&str> = cases.iter().map(|case| &*case.suite).collect();
+    assert_eq!(suites, ["test/b.js > ok", "test/b.js > fine", ""]);
     let text = cases[0].failures[0].text.as_deref().unwrap();
     assert!(!text.contains("exitCode"), "{text}");
 }

@@ -10,8 +10,8 @@ use super::rerun::{self, Hint, Hints};
 use crate::history::TestName;
 use crate::junit::digest_of_all;
 use jelly_base::model::{
-    ExitCode, Failures, Health, RanAt, ReportSummary, RetryPlan, SCHEMA_VERSION, Template,
-    TriageReport, Verdict,
+    ExitCode, FailureTexts, Failures, Health, RanAt, ReportSummary, RetryPlan, SCHEMA_VERSION,
+    Template, TriageReport, Verdict,
 };
 use std::collections::{BTreeMap, HashMap};
 
@@ -63,6 +63,7 @@ struct FirstReport {
     path: String,
     dialect: String,
     ran_at: RanAt,
+    said: FailureTexts,
 }
 
 impl FirstReport {
@@ -71,6 +72,7 @@ impl FirstReport {
     fn tells(&self, other: &ReportSummary) -> bool {
         let of_one_writer = self.dialect == other.dialect;
         !other.ran_at.is_apart_from(&self.ran_at, of_one_writer)
+            && !other.said.is_apart_from(&self.said)
     }
 }
 
@@ -100,6 +102,7 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
                     path: summary.path.clone(),
                     dialect: summary.dialect.clone(),
                     ran_at: summary.ran_at.clone(),
+                    said: summary.said,
                 });
             }
             passed.extend(part.passed);

@@ -4,7 +4,7 @@ use super::account::{Account, ReportPart};
 use crate::history::{
     Past, PastCause, PastFailure, PastPass, PastReport, PastRun, RunKind, TestName,
 };
-use jelly_base::model::{FailureView, Failures, FixedTest, ReportSummary};
+use jelly_base::model::{FailureTexts, FailureView, Failures, FixedTest, ReportSummary};
 use std::collections::{BTreeSet, HashMap};
 
 /// The earlier runs that a report is compared with.
@@ -132,12 +132,31 @@ pub fn past_run(account: &Account, at: Option<String>) -> PastRun {
     run
 }
 
+/// Reports that were named as earlier: the same cases are the same run, unless one writer
+/// says different things of their failures.
+#[derive(Debug, Default)]
+struct KnownReports(HashMap<String, Vec<FailureTexts>>);
+
+impl KnownReports {
+    fn key(&mut self, summary: &ReportSummary) -> Option<String> {
+        let identity = summary.identity.as_ref()?;
+        let alike = self.0.entry(identity.clone()).or_default();
+        let same = |known: &FailureTexts| !known.is_apart_from(&summary.said);
+        let at = alike.iter().position(same).unwrap_or_else(|| {
+            alike.push(summary.said);
+            alike.len() - 1
+        });
+        Some(format!("{identity}/{at}"))
+    }
+}
+
 /// The past that these runs are, oldest first, each by what was read of it.
 /// `read` is told what is remembered so far, since of the tests that pass only
 /// those are kept that failed before.
 #[must_use]
 pub fn past_of<R>(runs: Vec<R>, mut read: impl FnMut(R, &Past) -> Vec<ReportPart>) -> Past {
     let mut past = Past::default();
+    let mut known = KnownReports::default();
     for run in runs {
         let parts = read(run, &past);
         let mut summaries = Vec::new();
@@ -146,8 +165,7 @@ pub fn past_of<R>(runs: Vec<R>, mut read: impl FnMut(R, &Past) -> Vec<ReportPart
         for mut part in parts {
             failures.append(&part.failures);
             passed.extend(part.passed);
-            // Of what was named as earlier, the same cases are the same run.
-            part.summary.record_key = part.summary.identity.clone();
+            part.summary.record_key = known.key(&part.summary);
             summaries.push(part.summary);
         }
         let account = Account {

@@ -295,3 +295,118 @@ fn only_who_was_refused_is_told_to_be() {
         assert_eq!(report.clusters[0].title, titled);
     }
 }
+
+/// What keeps them apart stands in words, behind which a number is mostly chance.
+#[test]
+fn servers_that_differ_in_port_or_name_alone_are_two_causes() {
+    for (writer, said, [one, two]) in [
+        (
+            "pytest",
+            r#"psycopg2.OperationalError: connection to server at "localhost" (127.0.0.1), port {} failed: Connection refused"#,
+            ["5432", "5433"],
+        ),
+        (
+            "surefire",
+            "com.microsoft.sqlserver.jdbc.SQLServerException: The TCP/IP connection to the host localhost, port {} has failed. Error: \"Connection refused.\"",
+            ["1433", "1434"],
+        ),
+        (
+            "rspec",
+            r#"Errno::ECONNREFUSED: Connection refused - connect(2) for "127.0.0.1" port {}"#,
+            ["9200", "9201"],
+        ),
+        (
+            "pytest",
+            "curl: (7) Failed to connect to 127.0.0.1 port {} after 0 ms: Connection refused",
+            ["8081", "8082"],
+        ),
+        (
+            "surefire",
+            "com.mongodb.MongoTimeoutException: Timed out after 30000 ms while waiting to connect. Client view of cluster state is {type=UNKNOWN, servers=[{address={}:27017, type=UNKNOWN, state=CONNECTING, exception={com.mongodb.MongoSocketOpenException: Exception opening socket}, caused by {java.net.ConnectException: Connection refused}}]",
+            ["mongo-a", "mongo-b"],
+        ),
+        (
+            "nunit",
+            "StackExchange.Redis.RedisConnectionException : It was not possible to connect to the redis server(s). UnableToConnect on {}:6379/Interactive, Initializing/NotStarted, last: NONE",
+            ["cache-a", "cache-b"],
+        ),
+        (
+            "pytest",
+            "ConnectionRefusedError: [Errno 111] Connect call failed ('127.0.0.1', {})",
+            ["5432", "6379"],
+        ),
+        (
+            "surefire",
+            "io.lettuce.core.RedisConnectionException: Unable to connect to {}/<unresolved>:6379",
+            ["cache-a", "cache-b"],
+        ),
+        (
+            "surefire",
+            "redis.clients.jedis.exceptions.JedisConnectionException: Failed to connect to any host resolved for DNS name: {}",
+            ["cache-a", "cache-b"],
+        ),
+        (
+            "pytest",
+            r#"psycopg2.OperationalError: connection to server on socket "/run/postgresql/.s.PGSQL.{}" failed: No such file or directory"#,
+            ["5432", "5433"],
+        ),
+        (
+            "phpunit",
+            r"Illuminate\Database\QueryException: SQLSTATE[HY000] [2002] Connection refused (Connection: {}, SQL: select * from `users`)",
+            ["orders", "ledger"],
+        ),
+    ] {
+        let [one, two] =
+            [one, two].map(|name| -> &'static str { said.replacen("{}", name, 1).leak() });
+        let failures = [
+            told("adds", one, one, ""),
+            told("lists", one, one, ""),
+            told("shows", two, two, ""),
+        ];
+        let report = report(writer, &failures);
+        assert_eq!(
+            causes(&report),
+            [vec!["adds", "lists"], vec!["shows"]],
+            "{said}"
+        );
+    }
+}
+
+/// A table over servers and answers is no table of values.
+#[test]
+fn rows_of_one_test_that_met_other_servers_or_answers_are_two_causes() {
+    for (said, [one, two], apart) in [
+        (
+            "requests.get: Connection refused: http://{}.acme.test:8080/v1",
+            ["orders", "users"],
+            true,
+        ),
+        (
+            "client_test.go:31: status = {}, want 200",
+            ["401", "409"],
+            true,
+        ),
+        (
+            "client_test.go:31: unexpected error: {}",
+            [
+                "token signature is invalid",
+                "csv: wrong number of fields in row",
+            ],
+            true,
+        ),
+        (
+            "client_test.go:31: Round({0}) = {}, want 3",
+            ["7", "9"],
+            false,
+        ),
+    ] {
+        let [one, two] =
+            [one, two].map(|name| -> &'static str { said.replacen("{}", name, 1).leak() });
+        let failures = [
+            told("TestClient/a", one, one, ""),
+            told("TestClient/b", two, two, ""),
+        ];
+        let report = report("go", &failures);
+        assert_eq!(causes(&report).len(), 1 + usize::from(apart), "{said}");
+    }
+}

@@ -249,7 +249,17 @@ pub(super) fn take_victims(
                     .or_else(|| causes.named_by(view, told))
             });
             let told = mentions.get(view.report);
-            let repeats = || sayings.as_ref()?.meant(view, told, from);
+            // Who names a server of its own does not fail since another one is away.
+            let own = addresses.of(*at, view);
+            let is_of_other = |to: usize| {
+                let about = subjects(&groups[to], addresses, |at| views.get(at).copied());
+                let is_own = |own: &String| about.iter().any(|server| same(own, server));
+                !about.is_empty() && own.as_ref().is_some_and(|own| !is_own(own))
+            };
+            let repeats = || {
+                let to = sayings.as_ref()?.meant(view, told, from);
+                to.filter(|to| !is_of_other(*to))
+            };
             let to = to.or_else(repeats).or_else(|| ailing.meant(view));
             if let Some(to) = to.filter(|to| *to != from) {
                 meant.insert(*at, (from, to));
