@@ -22,11 +22,41 @@ pub fn logged(notice: &Notice) -> Option<String> {
         return None;
     }
     let data = notice.params.get("data").filter(|data| !data.is_null())?;
-    let names = ["message", "msg", "error", "text"];
-    let text = data
-        .as_str()
-        .or_else(|| names.iter().find_map(|name| data.get(name)?.as_str()));
-    Some(text.map_or_else(|| data.to_string(), str::to_owned))
+    if let Some(text) = data.as_str() {
+        return Some(text.to_owned());
+    }
+    let said = first_text(data, &["message", "msg", "text", "event"]);
+    let error = ["error", "err", "exception", "cause"];
+    let error = error.iter().find_map(|name| error_text(data.get(name)?));
+    let parts = match (said, error) {
+        // A logger may write the error into its message, too.
+        (Some(said), Some(error)) if said.contains(&error) => vec![said],
+        (said, error) => said.into_iter().chain(error).collect(),
+    };
+    Some(match parts.is_empty() {
+        true => data.to_string(),
+        false => parts.join(": "),
+    })
+}
+
+fn first_text(of: &Value, names: &[&str]) -> Option<String> {
+    let found = names.iter().find_map(|name| of.get(name)?.as_str());
+    found.filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// What a member of a record says that holds an error: its text, or the message that an
+/// object has, with the code by which its system knows it.
+fn error_text(error: &Value) -> Option<String> {
+    if let Some(text) = error.as_str() {
+        return (!text.is_empty()).then(|| text.to_owned());
+    }
+    let said = first_text(error, &["message", "msg", "detail", "reason"]);
+    let code = first_text(error, &["code", "type", "name"]);
+    match (said, code) {
+        (Some(said), Some(code)) if !said.contains(&code) => Some(format!("{code}: {said}")),
+        (Some(said), _) => Some(said),
+        (None, code) => code,
+    }
 }
 
 /// Hears what a server says beside its answers.
@@ -84,8 +114,8 @@ impl fmt::Debug for Listeners {
 
 #[cfg(test)]
 mod tests {
-    use super::{Listener, Listeners, Notice};
-    use serde_json::Value;
+    use super::{Listener, Listeners, Notice, logged};
+    use serde_json::{Value, json};
     use std::sync::{Arc, Mutex};
 
     #[derive(Clone, Default)]
@@ -98,6 +128,36 @@ mod tests {
 
         fn miss(&mut self) {
             self.0.lock().unwrap().1 += 1;
+        }
+    }
+
+    #[test]
+    fn a_record_is_told_with_the_error_that_it_holds() {
+        for (data, wanted) in [
+            (json!("plain"), "plain"),
+            (
+                json!({"msg": "lookup failed", "error": "getaddrinfo ENOTFOUND db"}),
+                "lookup failed: getaddrinfo ENOTFOUND db",
+            ),
+            (
+                json!({"level": 50, "msg": "request failed", "err": {"type": "Error", "message": "connect ECONNREFUSED 127.0.0.1:5432", "stack": "x", "code": "ECONNREFUSED"}}),
+                "request failed: connect ECONNREFUSED 127.0.0.1:5432",
+            ),
+            (
+                json!({"message": "no db: refused", "error": "refused"}),
+                "no db: refused",
+            ),
+            (
+                json!({"error": {"code": "ETIMEDOUT", "message": "no answer"}}),
+                "ETIMEDOUT: no answer",
+            ),
+            (json!({"n": 1}), "{\"n\":1}"),
+        ] {
+            let notice = Notice {
+                method: "notifications/message".to_owned(),
+                params: json!({"level": "error", "data": data}),
+            };
+            assert_eq!(logged(&notice).as_deref(), Some(wanted));
         }
     }
 

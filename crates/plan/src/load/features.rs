@@ -196,6 +196,11 @@ impl<'t> Reader<'t> {
                 "`action: accept` with the answers below `content`, `action: decline` or \
                  `action: cancel`",
             ),
+            // Only the action is missing.
+            "elicitation/create" if result.get("content").is_some() => problem.hint(format!(
+                "write `result: {{ action: accept, {}`, or `result: {{ action: decline }}`",
+                written.trim_start_matches('{').trim_start()
+            )),
             "elicitation/create" => problem.hint(format!(
                 "write `result: {{ action: accept, content: {written} }}`, \
                  or `result: {{ action: decline }}`"

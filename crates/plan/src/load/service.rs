@@ -5,7 +5,7 @@ use super::reader::{Fields, Reader};
 use super::server::is_server_name;
 use crate::grammar::{READY, SERVICE};
 use crate::syntax::{Data, Entry, Node};
-use crate::{Server, Service, ServiceReady, Transport};
+use crate::{Command, Part, Server, Service, ServiceReady, Transport};
 use indexmap::IndexMap;
 use std::time::Duration;
 
@@ -70,6 +70,9 @@ impl<'t> Reader<'t> {
         let ready = ready.and_then(|node| self.ready(node, path.key("ready")));
         self.required(fields, "command")?;
         let command = self.command(fields.entries, path)?;
+        if let (Some(node), Some(ready)) = (fields.get("ready"), &ready) {
+            self.port_that_reaches_nobody(node, path, name, ready, &command);
+        }
         let at = self.at(key_span);
         Some(Service {
             server: Server {
@@ -79,6 +82,35 @@ impl<'t> Reader<'t> {
             },
             ready: ready?,
         })
+    }
+
+    /// A port that jelly chooses for a service must reach its command.
+    fn port_that_reaches_nobody(
+        &mut self,
+        node: &Node<'t>,
+        path: Path<'_>,
+        name: &str,
+        ready: &ServiceReady,
+        command: &Command,
+    ) {
+        let (ServiceReady::Line(sign) | ServiceReady::Port(sign) | ServiceReady::Url(sign)) = ready;
+        let is_it = |part: &Part| part.port(Some(name)) == Some(name);
+        if !sign.parts.iter().any(is_it) {
+            return;
+        }
+        // What a variable holds may hold it too.
+        let may_tell = |part: &Part| is_it(part) || part.name().is_some();
+        let mut given = command.templates().flat_map(|template| &template.parts);
+        let named = format!("${{port:{name}}}");
+        let elsewhere = self.text.matches(&named).count() > sign.raw.matches(&named).count();
+        if given.any(may_tell) || elsewhere {
+            return;
+        }
+        let message =
+            "`${port}` is a free port that jelly chooses, and the command does not get it";
+        self.problem(node.span, path.key("ready"), message)
+            .hint("pass it, as in `args: [--port, \"${port}\"]` or `env: { PORT: \"${port}\" }`")
+            .hint("or write the port here that the service listens on");
     }
 
     fn ready(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<ServiceReady> {

@@ -375,6 +375,35 @@ fn a_free_port_that_the_command_is_not_told_of_is_refused() {
 }
 
 #[test]
+fn a_free_port_of_a_service_that_its_command_is_not_told_of_is_refused() {
+    let service = |more: &str| {
+        format!(
+            "version: 1\nvars: {{ q: '1' }}\nservices:\n  db:\n    command: x\n    ready: {{ port: \"${{port}}\" }}\n{more}servers:\n  m: {{ command: y }}\nsteps: [{{ server: m, list: tools }}]\n"
+        )
+    };
+    slip(&service(""), "6:12", "`${port}`", "pass it, as in");
+    slip(
+        &service("    args: [\"8123\"]\n"),
+        "6:12",
+        "`${port}`",
+        "pass it, as in",
+    );
+    for more in [
+        "    args: [\"${port}\"]\n",
+        "    args: [\"${q}\"]\n",
+        "    env: { PORT: \"${port:db}\" }\n",
+    ] {
+        let text = service(more);
+        let source = PlanSource {
+            path: "plan.yaml".into(),
+            text: text.as_str().into(),
+            variant: None,
+        };
+        check(source).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+#[test]
 fn a_free_port_of_a_server_that_jelly_does_not_start_is_refused() {
     let text = |more: &str| {
         format!(

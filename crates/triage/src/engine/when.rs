@@ -111,6 +111,8 @@ pub(super) struct When {
     numeric_host: Option<bool>,
     /// The path of the URL is the one of event streams, `/sse`.
     sse_path: Option<bool>,
+    /// It is a service beside the servers, to which nothing is said.
+    service: Option<bool>,
     /// A server that is spoken to by pipes says that it listens on a port.
     listens: Option<bool>,
     /// Its arguments or variables switch an HTTP mode on.
@@ -272,6 +274,7 @@ impl When {
             && is(self.shell_script, live::shell_script)
             && is(self.numeric_host, live::numeric_host)
             && is(self.sse_path, live::sse_path)
+            && same(self.service, facts.failure.is_service)
             && same(self.listens, facts.listens)
             && same(self.http_mode, facts.http_mode)
             && is(self.lists, facts::lists)
