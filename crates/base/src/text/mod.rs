@@ -39,7 +39,7 @@ pub use numbers::{is_whole, order, read_number, roughly, same};
 pub use order::natural_cmp;
 pub use pattern::{LazyBytePattern, LazyPattern};
 pub use placeholder::is_placeholder;
-pub use pypi::{package_to_install, pypi_package};
+pub use pypi::{is_known_module, package_to_install, pypi_package};
 pub use quoted::{Lines, Quoted, render_quoted};
 pub use shell::{
     TMP, is_sayable, shell_command, shell_flag, shell_path, shell_word, start_by_hand, with_a_port,

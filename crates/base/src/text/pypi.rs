@@ -35,6 +35,37 @@ const OTHERWISE: WordList = WordList(
      wx=wxPython yaml=pyyaml zmq=pyzmq",
 );
 
+/// Modules that Python brought with it, up to 3.12.
+const OF_PYTHON: WordList = WordList(
+    "abc aifc argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb \
+     binascii bisect builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd code codecs \
+     codeop collections colorsys compileall concurrent configparser contextlib \
+     contextvars copy copyreg crypt csv ctypes curses dataclasses datetime dbm decimal \
+     difflib dis distutils doctest email encodings ensurepip enum errno faulthandler \
+     fcntl filecmp fileinput fnmatch fractions ftplib functools gc genericpath getopt \
+     getpass gettext glob graphlib grp gzip hashlib heapq hmac html http imaplib imghdr \
+     imp importlib inspect io ipaddress itertools json keyword linecache locale logging \
+     lzma mailbox mailcap marshal math mimetypes mmap modulefinder msilib msvcrt \
+     multiprocessing netrc nis nntplib nt ntpath nturl2path numbers opcode operator \
+     optparse os ossaudiodev pathlib pdb pickle pickletools pipes pkgutil platform \
+     plistlib poplib posix posixpath pprint profile pstats pty pwd py_compile pyclbr \
+     pydoc pydoc_data pyexpat queue quopri random re readline reprlib resource \
+     rlcompleter runpy sched secrets select selectors shelve shlex shutil signal site \
+     smtpd smtplib sndhdr socket socketserver spwd sqlite3 sre_compile sre_constants \
+     sre_parse ssl stat statistics string stringprep struct subprocess sunau symtable sys \
+     sysconfig syslog tabnanny tarfile telnetlib tempfile termios textwrap threading time \
+     timeit tkinter token tokenize tomllib trace traceback tracemalloc tty turtle types \
+     typing unicodedata unittest urllib uu uuid venv warnings wave weakref webbrowser \
+     winreg winsound wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo",
+);
+
+/// Whether a module is one of Python's own, or of a package that is known here: a file of
+/// this name in a program stands before it.
+#[must_use]
+pub fn is_known_module(name: &str) -> bool {
+    OF_PYTHON.has(name) || pypi_package(name, "").is_some()
+}
+
 fn otherwise() -> impl Iterator<Item = (&'static str, &'static str)> {
     OTHERWISE.words().filter_map(|pair| pair.split_once('='))
 }

@@ -13,7 +13,7 @@ use crate::doctor::entry::Config;
 use crate::doctor::launcher::{is_folder_flag, name_of};
 use jelly_base::model::{Diagnosis, ErrorCategory, Outcome, Phase, Side};
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::{LazyPattern, close_names, shell_word as word};
+use jelly_base::text::{LazyPattern, close_names, is_known_module, shell_word as word};
 use std::path::{Path, PathBuf};
 
 /// Causes that say no more than that it ended, or that may be another's.
@@ -126,7 +126,9 @@ impl Doctor<'_> {
                 r"ImportError: cannot import name '\w+' from (?:partially initialized module )?'(?P<it>\w+)'",
             ),
         ];
-        let name = found(&SHADOWED, self.stderr)?;
+        // A module of the program's own may lack a name for any reason, as where two import
+        // each other.
+        let name = found(&SHADOWED, self.stderr).filter(|name| is_known_module(name))?;
         let folder = self.whole_script()?.parent()?.to_owned();
         let file = folder.join(format!("{name}.py"));
         let remedy = Remedy::new()
