@@ -18,9 +18,13 @@ const ELSEWHERE: [(&str, &[&str]); 3] = [
     ("", &["--profile"]),
 ];
 
+/// The profile that is used where nothing chooses one.
+const LOCAL: &str = "local";
+
 /// The flags that were typed; those of `jelly.yaml` and the environment hold
 /// for the next run by themselves.
-pub fn call_flags(matches: &ArgMatches) -> CallFlags {
+/// A `profile` that the environment chose does not: the command may be run elsewhere.
+pub fn call_flags(matches: &ArgMatches, profile: Option<&str>) -> CallFlags {
     let Some(run) = matches.subcommand_matches("run") else {
         return CallFlags::default();
     };
@@ -32,10 +36,13 @@ pub fn call_flags(matches: &ArgMatches) -> CallFlags {
             .flat_map(|(id, flag, _)| typed(run, id, flag))
             .collect()
     };
-    let kept = match is_shard {
+    let chosen = profile.filter(|name| *name != LOCAL);
+    let chosen = chosen.filter(|_| run.value_source("profile") != Some(ValueSource::CommandLine));
+    let mut kept = match is_shard {
         true => flags_of(&[FlagRepeat::Kept]),
         false => flags_of(&[FlagRepeat::Kept, FlagRepeat::NotOfShards]),
     };
+    kept.extend(chosen.map(|name| CallFlag::with("--profile", name)));
     let elsewhere = ELSEWHERE.iter().map(|(command, taken)| {
         let taken = kept.iter().filter(|f| taken.contains(&f.name.as_str()));
         ((*command).to_owned(), taken.cloned().collect())
@@ -161,7 +168,7 @@ mod tests {
 
     fn words(typed: &[&str]) -> Vec<String> {
         let matches = Cli::command().try_get_matches_from(typed).unwrap();
-        call_flags(&matches)
+        call_flags(&matches, None)
             .kept
             .iter()
             .map(CallFlag::words)

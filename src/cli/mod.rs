@@ -144,7 +144,7 @@ fn typed() -> Result<(Box<Cli>, Layers), std::process::ExitCode> {
             Some(retyped) => *retyped = Retyped::of(&command, &matches),
             None => {
                 if let Command::Run(args) = &mut cli.command {
-                    args.again = again::call_flags(&matches);
+                    args.again = again::call_flags(&matches, layers.profile.as_deref());
                 }
             }
         }

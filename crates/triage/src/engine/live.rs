@@ -304,6 +304,23 @@ pub(super) fn login_redirect(failure: &Failure) -> bool {
         })
 }
 
+/// Whether the server redirects to the address that was asked, so that nobody comes to an
+/// end.
+pub(super) fn redirects_to_itself(failure: &Failure) -> bool {
+    let (Some(url), Some(location)) = (&failure.url, http_header(failure, "location")) else {
+        return false;
+    };
+    let bare = |text: &str| text.split('#').next().unwrap_or_default().to_owned();
+    let (url, location) = (bare(url), bare(location));
+    let status = failure.http.as_ref().and_then(|http| http.status);
+    let path = url
+        .find("://")
+        .and_then(|scheme| Some(scheme + 3 + url[scheme + 3..].find('/')?));
+    let path = path.map_or("/", |at| &url[at..]);
+    status.is_some_and(|status| (300..400).contains(&status))
+        && (url == location || location.starts_with('/') && path == location)
+}
+
 /// Whether the request went through a proxy of the environment.
 pub(super) fn proxied(failure: &Failure) -> bool {
     failure
@@ -474,6 +491,10 @@ mod tests {
         json!({"http": {"status": status, "headers": {"Location": location}}})
     }
 
+    fn looping(location: &str) -> Value {
+        json!({"url": "http://h/mcp", "http": {"status": 308, "headers": {"Location": location}}})
+    }
+
     #[test]
     fn what_was_raised_is_read_off_stderr_when_it_is_this_answers_story() {
         let story = "INFO start\nNotImplementedError: payment backend\n";
@@ -520,7 +541,7 @@ mod tests {
         let script = "TypeError: a\n    at Object.<anonymous> (/srv/x.js:2:25)";
         let hosts = json!({"arguments": {"urls": ["http://a.test/"]}});
         type Reading = (fn(&Failure) -> bool, Value, bool);
-        let cases: [Reading; 30] = [
+        let cases: [Reading; 33] = [
             (packaged, json!({"stderr": installed}), true),
             (packaged, json!({"stderr": own}), false),
             (packaged, json!({"stderr": module}), true),
@@ -534,6 +555,9 @@ mod tests {
             ),
             (login_redirect, redirected(303, "/login?next=/mcp"), true),
             (login_redirect, redirected(307, "/mcp/"), false),
+            (redirects_to_itself, looping("/mcp"), true),
+            (redirects_to_itself, looping("http://h/mcp#a"), true),
+            (redirects_to_itself, looping("/mcp/"), false),
             (login_redirect, redirected(200, "/login"), false),
             (
                 plain_to_tls_port,

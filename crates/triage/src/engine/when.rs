@@ -98,6 +98,8 @@ pub(super) struct When {
     reserved_host: Option<bool>,
     /// The endpoint redirects to a page for signing in.
     login_redirect: Option<bool>,
+    /// The server redirects to the address that was asked.
+    redirects_to_itself: Option<bool>,
     /// The request went through a proxy of the environment.
     proxied: Option<bool>,
     /// The answer may be one of that proxy, and not the server's.
@@ -268,6 +270,7 @@ impl When {
             && same(self.spawned, facts.spawned)
             && is(self.reserved_host, live::reserved_host)
             && is(self.login_redirect, live::login_redirect)
+            && is(self.redirects_to_itself, live::redirects_to_itself)
             && is(self.proxied, live::proxied)
             && is(self.proxy_may_answer, live::proxy_may_answer)
             && is(self.plain_to_tls_port, live::plain_to_tls_port)

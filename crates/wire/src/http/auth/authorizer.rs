@@ -275,7 +275,15 @@ impl Authorizer {
         }
         if let Grant::Stored(_) = self.settings.grant {
             let had = progress.asked.join(" ");
-            return refuse(format!("the login has `{had}`"));
+            // Nobody logged in: the answer is what it is.
+            if had.is_empty() && progress.tokens.is_none() {
+                let refused = refuse("nobody has logged in to it".to_owned());
+                return refused.map_err(AuthError::unclaimed);
+            }
+            return refuse(match had.is_empty() {
+                true => "the login names none".to_owned(),
+                false => format!("the login has `{had}`"),
+            });
         }
         let wanted = scopes::union(&progress.asked, challenged);
         if progress.tokens.is_some() && wanted.len() == progress.asked.len() {
