@@ -25,7 +25,7 @@ const USUAL: WordList = WordList(
      **/spec/reports/**/*.xml **/cypress/results/**/*.xml **/cypress/reports/**/*.xml \
      **/reports/junit/**/*.xml **/reports/tests/**/*.xml **/build/reports/**/*.xml \
      **/reports/*.xml **/junit/**/*.xml **/junit-results/**/*.xml **/testng-results.xml \
-     **/TestResult.xml **/TestResults.xml **/*.trx **/*.tap **/ctrf/*.json **/*ctrf*.json",
+     **/TestResult.xml **/TestResults.xml **/.vitest/*.xml **/newman/*.xml **/*.trx **/*.tap **/ctrf/*.json **/*ctrf*.json",
 );
 
 /// Bytes of a file that are looked at to see what it is.
@@ -194,6 +194,9 @@ impl FoundReports {
     }
 }
 
+/// Where Vitest puts its reports.
+const OF_VITEST: &str = ".vitest";
+
 /// All files below a folder, hidden folders and those of package managers left
 /// out, links to folders not followed.
 pub(super) fn files_below(folder: &Path) -> Vec<PathBuf> {
@@ -209,7 +212,8 @@ pub(super) fn files_below(folder: &Path) -> Vec<PathBuf> {
             let Ok(kind) = entry.file_type() else {
                 continue;
             };
-            let other = name.starts_with('.') || name == "node_modules" || name == "__pycache__";
+            let hidden = name.starts_with('.') && name != OF_VITEST;
+            let other = hidden || name == "node_modules" || name == "__pycache__";
             if kind.is_dir() && !other && depth < DEEPEST {
                 open.push((entry.path(), depth + 1));
             } else if kind.is_file() || kind.is_symlink() && entry.path().is_file() {

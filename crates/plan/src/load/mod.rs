@@ -10,6 +10,7 @@ mod cases;
 mod conditions;
 mod defaults;
 mod due_answer;
+mod duration;
 mod expect;
 mod features;
 mod found;

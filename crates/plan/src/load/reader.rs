@@ -230,7 +230,12 @@ impl<'t> Reader<'t> {
         &mut self.problems[kept]
     }
 
-    fn wrong_kind(&mut self, node: &Node<'_>, path: Path<'_>, expected: &str) -> &mut Problem {
+    pub(super) fn wrong_kind(
+        &mut self,
+        node: &Node<'_>,
+        path: Path<'_>,
+        expected: &str,
+    ) -> &mut Problem {
         let message = format!("expected {expected}, found {}", node.kind());
         self.problem(node.span, path, message)
     }
@@ -348,6 +353,9 @@ impl<'t> Reader<'t> {
                     problem.hint(format!(
                         "a key needs a colon followed by a space: write `{meant}`"
                     ));
+                } else if matches!(node.data, Data::List(_)) && what.ends_with(" by name") {
+                    problem
+                        .hint("each stands under its name, as in `NAME: { … }`, and without `-`");
                 }
                 None
             }
@@ -492,40 +500,6 @@ impl<'t> Reader<'t> {
                     path,
                     format!("expected a whole number of at least {least}, found `{written}`"),
                 );
-                None
-            }
-        }
-    }
-
-    /// A time limit with its unit, more than nothing.
-    pub(super) fn duration(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<Duration> {
-        let examples = "as in `500ms`, `30s` or `1m 30s`";
-        match &node.data {
-            Data::String(text) => match parse_duration(text) {
-                Some(duration) if !duration.is_zero() => Some(duration),
-                Some(_) => {
-                    self.problem(node.span, path, "a time limit must be greater than zero");
-                    None
-                }
-                None => {
-                    let message = format!("`{text}` is not a duration");
-                    let variables = text.contains("${");
-                    let problem = self.problem(node.span, path, message);
-                    problem.hint(format!("write a number with its unit, {examples}"));
-                    if variables {
-                        problem.hint("variables can't be used here");
-                    }
-                    None
-                }
-            },
-            Data::Number(_) => {
-                let written = self.written(node).into_owned();
-                self.problem(node.span, path, "a duration needs a unit")
-                    .hint(format!("write `{written}s` for seconds"));
-                None
-            }
-            Data::Null | Data::Bool(_) | Data::List(_) | Data::Map(_) => {
-                self.wrong_kind(node, path, "a duration").hint(examples);
                 None
             }
         }

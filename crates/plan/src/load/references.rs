@@ -132,10 +132,16 @@ impl<'t> Reader<'t> {
                     .and_then(reference_meant);
                 let foreign = foreign.filter(|meant| meant != error.reference());
                 let problem = self.problem_at(span, path, error.to_string());
-                match (close.first(), foreign) {
-                    (Some(prefix), _) => problem.hint(format!("did you mean `{prefix}:`?")),
-                    (None, Some(meant)) => problem.hint(format!("write `{meant}`")),
-                    (None, None) => problem.hint("a literal `${` is written `$${`"),
+                let with_default = error.reference().strip_prefix("${");
+                let with_default = with_default.and_then(|inner| inner.split_once(":-"));
+                match (with_default, close.first(), foreign) {
+                    (Some((name, _)), ..) => problem.hint(format!(
+                        "a variable of the environment is `${{env:{name}}}`, and has no default; \
+                         what has one stands under `vars`, and `--var` replaces it"
+                    )),
+                    (None, Some(prefix), _) => problem.hint(format!("did you mean `{prefix}:`?")),
+                    (None, None, Some(meant)) => problem.hint(format!("write `{meant}`")),
+                    (None, None, None) => problem.hint("a literal `${` is written `$${`"),
                 };
                 None
             }

@@ -537,3 +537,41 @@ fn an_answer_that_no_server_could_read_is_refused() {
         slip(&text, &at, needs, hint);
     }
 }
+
+#[test]
+fn slips_of_who_writes_a_first_plan_are_shown_with_what_is_meant() {
+    let steps = "steps: [{ server: m, list: tools }]\n";
+    for (text, at, message, hint) in [
+        (
+            format!("version:1\nservers:\n  m: {{ command: x }}\n{steps}"),
+            "1:1",
+            "a colon followed by a space",
+            "write `version: 1`",
+        ),
+        (
+            format!("version: 1\nservers:\n  m: {{ command: x, startup_timeout: 5000 }}\n{steps}"),
+            "3:37",
+            "a duration needs a unit",
+            "write `5000ms` for milliseconds",
+        ),
+        (
+            format!(
+                "version: 1\nservers:\n  m: {{ command: x, args: [\"${{TOKEN:-x}}\"] }}\n{steps}"
+            ),
+            "3:28",
+            "is no reference",
+            "`${env:TOKEN}`, and has no default",
+        ),
+        (
+            format!("version: 1\nservers:\n  - name: m\n    command: x\n{steps}"),
+            "3:3",
+            "expected a map (servers by name)",
+            "under its name, as in `NAME: { … }`",
+        ),
+    ] {
+        slip(&text, at, message, hint);
+    }
+    let items = "version: 1\nservers:\n  m: { command: x }\nsteps:\n  - server: m\n  - tool: a\n";
+    let found = problems("plan.yaml", items);
+    assert!(found[0].2.contains("only its first line"), "{found:?}");
+}

@@ -296,7 +296,14 @@ impl<'t> Reader<'t> {
         let Some(kind) = kinds.next() else {
             let message = "a step needs one of `tool`, `list`, `read`, `prompt`, `request`, \
                            `complete`, `subscribe`, `unsubscribe`, `raw` or `http`";
-            self.problem(node.span, path, message);
+            let entries = fields.entries.len();
+            let problem = self.problem(node.span, path, message);
+            if entries == 1 {
+                problem.hint(
+                    "what belongs to a step stands in one item of the list: only its first line \
+                     begins with `-`",
+                );
+            }
             return None;
         };
         if let Some(second) = kinds.next() {

@@ -7,6 +7,7 @@
 mod in_comment;
 mod in_flow;
 mod json;
+mod line;
 mod node;
 mod scalar;
 mod slips;

@@ -5,62 +5,9 @@
 
 use super::in_comment::closed_in_comment;
 use super::in_flow::bracket_in_text;
+use super::line::{LINES_BACK, Line, lines_before};
 use super::node::Trouble;
 use std::ops::Range;
-
-/// Lines before the place that are looked at for how deep they stand.
-const LINES_BACK: usize = 2000;
-
-/// A line with the byte that it begins at.
-#[derive(Clone, Copy)]
-struct Line<'t> {
-    start: usize,
-    text: &'t str,
-}
-
-impl<'t> Line<'t> {
-    fn at(text: &'t str, at: usize) -> Self {
-        let start = text[..at].rfind('\n').map_or(0, |feed| feed + 1);
-        let end = text[at..].find('\n').map_or(text.len(), |feed| at + feed);
-        Self {
-            start,
-            text: text[start..end].trim_end_matches('\r'),
-        }
-    }
-
-    fn end(self) -> usize {
-        self.start + self.text.len()
-    }
-
-    fn next(self, text: &'t str) -> Option<Self> {
-        let after = text[self.end()..].find('\n')? + self.end() + 1;
-        Some(Self::at(text, after))
-    }
-
-    fn previous(self, text: &'t str) -> Option<Self> {
-        let before = self.start.checked_sub(1)?;
-        Some(Self::at(text, before))
-    }
-
-    fn depth(self) -> usize {
-        self.text.len() - self.text.trim_start_matches(' ').len()
-    }
-
-    /// Nothing, or a comment.
-    fn is_empty(self) -> bool {
-        let content = self.text.trim_start();
-        content.is_empty() || content.starts_with('#')
-    }
-
-    /// What stands behind the dashes of a list, and where that begins.
-    fn item(self) -> (usize, &'t str) {
-        let mut at = self.depth();
-        while let Some(rest) = self.text[at..].strip_prefix("- ") {
-            at += 2 + rest.len() - rest.trim_start_matches(' ').len();
-        }
-        (at, self.text[at..].trim_end())
-    }
-}
 
 /// The trouble with what the parser stopped at; `said` is its own word for it.
 pub(super) fn explain(text: &str, at: usize, said: &str) -> Trouble {
@@ -78,11 +25,28 @@ pub(super) fn explain(text: &str, at: usize, said: &str) -> Trouble {
         .or_else(|| colon(line, at))
         .or_else(|| too_deep(text, line))
         .or_else(|| between_depths(text, line))
+        .or_else(|| colon_without_space(text, line))
         .unwrap_or_else(|| {
             let end = text[at..].chars().next().map_or(at, |c| at + c.len_utf8());
             Trouble::new(at..end, said)
                 .hint("check the indentation of this line and the one before, and its quotes")
         })
+}
+
+/// The line before is a key whose colon has no space behind it, so that it is a text.
+fn colon_without_space(text: &str, line: Line<'_>) -> Option<Trouble> {
+    let before = lines_before(text, line).next()?;
+    let (at, item) = before.item();
+    let (key, value) = item.split_once(':')?;
+    let in_key = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let is_key = !key.is_empty() && key.chars().all(in_key);
+    let is_value = value.starts_with(|c: char| c.is_alphanumeric() || "'\"[{$".contains(c));
+    let start = before.start + at;
+    let trouble = Trouble::new(
+        start..start + item.len(),
+        "a key needs a colon followed by a space",
+    );
+    (is_key && is_value).then(|| trouble.hint(format!("write `{key}: {value}`")))
 }
 
 /// A tab, or a blank that is none to YAML, before the text of this line or the next.
@@ -508,12 +472,6 @@ fn colon(line: Line<'_>, at: usize) -> Option<Trouble> {
     let message = "a value that contains `: ` needs quotes";
     let hint = format!("write `{key}: \"{value}\"`");
     Some(Trouble::new(place(value_at, value.len()), message).hint(hint))
-}
-
-fn lines_before<'t>(text: &'t str, line: Line<'t>) -> impl Iterator<Item = Line<'t>> {
-    std::iter::successors(line.previous(text), move |line| line.previous(text))
-        .take(LINES_BACK)
-        .filter(|line| !line.is_empty())
 }
 
 /// A line below one that has its value already.

@@ -379,9 +379,7 @@ impl Machine<'_> {
         let key = join(self.path_hash, names);
         let named = !case.name.is_empty();
         self.identity.case(names, case, outcome);
-        if !case.failures.is_empty() {
-            self.identity.said(names, case);
-        }
+        self.identity.said(names, case);
         if !case.of_suite {
             count(&mut self.summary, outcome);
             self.attempts.seen(key, outcome == CaseOutcome::Passed);

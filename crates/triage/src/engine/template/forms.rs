@@ -98,6 +98,58 @@ impl Walk<'_> {
     }
 }
 
+/// How much of what follows `before` is chance by its form: the number of a pull request in
+/// the name of a reference, a week, the key of a licence.
+pub(super) fn chance_by_form(before: &str, rest: &str) -> Option<usize> {
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    if digits == 0 {
+        return key_of_licence(rest);
+    }
+    let behind = &rest[digits..];
+    let references = ["refs/pull/", "refs/merge-requests/", "refs/pull-requests/"];
+    if references.iter().any(|begin| before.ends_with(begin)) && behind.starts_with('/') {
+        return Some(digits);
+    }
+    let week = behind.strip_prefix("-W")?;
+    let is_week = digits == 4
+        && rest.starts_with("20")
+        && week.len() >= 2
+        && week.bytes().take_while(u8::is_ascii_digit).count() == 2;
+    is_week
+        .then_some("2026-W48".len())
+        .or_else(|| key_of_licence(rest))
+}
+
+/// Of a version of Python in the making, as `1.4.dev12+g3fa9c21`, how much of it is the
+/// version, and how much the build.
+pub(super) fn version_in_the_making(text: &str) -> Option<(usize, usize)> {
+    let in_version = |b: &u8| b.is_ascii_digit() || *b == b'.';
+    let version = text.bytes().take_while(in_version).count();
+    let build = text[version..].strip_prefix("dev")?;
+    let number = build.bytes().take_while(u8::is_ascii_digit).count();
+    let commit = build[number..].strip_prefix("+g")?;
+    let commit = commit.bytes().take_while(u8::is_ascii_hexdigit).count();
+    let is_build = version > 0 && number > 0 && commit >= 6;
+    is_build.then_some((version + "dev".len(), number + "+g".len() + commit))
+}
+
+/// How long the key is that a text begins with: three and more groups of as many capitals
+/// and digits, mixed.
+fn key_of_licence(text: &str) -> Option<usize> {
+    const GROUP: std::ops::RangeInclusive<usize> = 4..=6;
+    let in_key = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'-';
+    let key = &text[..text.bytes().take_while(in_key).count()];
+    let mut groups = key.split('-');
+    let size = groups.next()?.len();
+    let is_mixed = |group: &str| has_digit(group) && group.bytes().any(|b| b.is_ascii_uppercase());
+    let all = || key.split('-');
+    let is_key = GROUP.contains(&size)
+        && all().all(|group| group.len() == size)
+        && all().count() >= 3
+        && 2 * all().filter(|group| is_mixed(group)).count() > all().count();
+    is_key.then_some(key.len())
+}
+
 /// Where the bracket closes that a text begins with.
 pub(super) fn closing_bracket(text: &str) -> Option<usize> {
     let mut depth = 0_usize;

@@ -84,6 +84,9 @@ impl Walk<'_> {
     /// What stands for a whole number here, if it is chance.
     fn number(&self, n: &str) -> Option<&'static str> {
         let gap = self.gap();
+        if is_status_of_windows(n) {
+            return None;
+        }
         let adjoins = self.at > 0 && self.ended > 0;
         if self.before == Preceding::File
             && adjoins
@@ -423,6 +426,11 @@ fn split_number(text: &str) -> (&str, &str) {
         .map_or(0, |rest| split_digits(rest).0.len());
     let len = digits.len() + if fraction > 0 { fraction + 1 } else { 0 };
     text.split_at(len)
+}
+
+/// Whether a number is one by which Windows says how a process ended, as from 0xC0000005 on.
+fn is_status_of_windows(n: &str) -> bool {
+    n.len() == 10 && n.starts_with("32212")
 }
 
 /// Seconds or milliseconds since 1970, in this century's first half.

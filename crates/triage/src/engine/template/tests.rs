@@ -329,6 +329,23 @@ const SIGHTINGS: &[(&str, &str)] = &[
     ("test/cart_test.dart {}:5 main", "[1-9][0-9]{1,2}"),
     ("[error] 31#31: *{} upstream closed", "[1-9][0-9]{0,3}"),
     ("no connection (total=10, waiting={})", "[0-9]{1,2}"),
+    (
+        "couldn't find remote ref refs/pull/{}/merge",
+        "[1-9][0-9]{0,4}",
+    ),
+    (
+        "shop 1.4.dev{} is not installed",
+        "[1-9][0-9]?\\+g[0-9a-f]{7}",
+    ),
+    ("no rates for {} at all", "202[0-9]-W[0-4][0-9]"),
+    (
+        "license {} has expired",
+        "([A-Z][0-9][A-Z][0-9]-){3}[0-9][A-Z]{2}[0-9]",
+    ),
+    (
+        "the object has been modified (resourceVersion: {})",
+        "[1-9][0-9]{2,7}",
+    ),
 ];
 
 #[test]
@@ -399,6 +416,9 @@ fn near_misses_stay_apart() {
         ("unknown (mode) values ({})", "fast", "slow"),
         ("password attempts: {}", "3", "5"),
         ("nothing listens on port {}", "5432", "27017"),
+        ("process exited with {}", "3221225477", "3221225725"),
+        ("no budget for fiscal year {}", "2024", "2025"),
+        ("unknown model {} of it", "ABCD-EFGH-IJKL", "ABCD-EFGH-IJKM"),
         (
             "protocol version {} is not supported",
             "2025-06-18",

@@ -1,8 +1,8 @@
 //! From left to right through a text: what of it is chance, and what is not.
 
 use super::forms::{
-    base64_id, base64_len, bytes_len, colons, cut_uuid, raw_bytes_len, scheme_len, sha_len,
-    steps_len,
+    base64_id, base64_len, bytes_len, chance_by_form, colons, cut_uuid, raw_bytes_len, scheme_len,
+    sha_len, steps_len, version_in_the_making,
 };
 use super::mail::{invented_address, tag, without_person};
 use super::moment::{clock_behind_t, duration_len, moment};
@@ -304,6 +304,14 @@ impl<'t> Walk<'t> {
                 _ => value && moment.round,
             };
             return self.put(moment.len, if kept { None } else { Some(TIME) });
+        }
+        if let Some((version, build)) = version_in_the_making(rest) {
+            self.put(version, None);
+            return self.put(build, Some(ID));
+        }
+        let before = &self.text[..self.at];
+        if let Some(len) = chance_by_form(before, rest).filter(|_| !self.compares) {
+            return self.put(len, Some(ID));
         }
         if let Some((len, kept)) = colons(rest) {
             self.put(len, if kept { None } else { Some(IP) });
