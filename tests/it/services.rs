@@ -149,10 +149,7 @@ fn a_service_that_does_not_get_ready_is_named_with_what_it_said() {
         }
         if cause == Some("startup_timeout") {
             let what = failure["diagnosis"]["advice"]["what"].as_str().unwrap();
-            assert!(
-                what.starts_with("The service `db` did not answer"),
-                "{what}"
-            );
+            assert!(what.starts_with("The service `db` was not ready"), "{what}");
         }
         if service.contains("no disk") {
             assert!(

@@ -167,6 +167,11 @@ mod tests {
                 Some("/src/shop/cart.go:12"),
             ),
             (
+                "panic: test timed out after 2s\n\ngoroutine 1 [chan receive]:\nmain.main()\n\t_testmain.go:47 +0x195\n\ngoroutine 6 [sleep]:\ntime.Sleep(0x2)\n\t/usr/local/go/src/runtime/time.go:195 +0x125\nshop.TestSlow(0xc1)\n\t/src/shop/slow_test.go:9 +0x1c",
+                "",
+                Some("/src/shop/slow_test.go:9"),
+            ),
+            (
                 "    cart_test.go:31: total = 3, want 4",
                 "",
                 Some("cart_test.go:31"),
