@@ -124,6 +124,10 @@ fn what_cant_be_mended_here_is_told_as_what_it_is() {
     let needs = project.write("needs/server.js", "require('left-out')\n");
     let listed = json!({ "dependencies": { "left-out": "1" } });
     project.write("needs/package.json", listed.to_string());
+    let plain = project.write("plain/server.js", "");
+    project.write("round/one.py", "from two import b\n\ndef a(): pass\n");
+    project.write("round/two.py", "from one import a\n\ndef b(): pass\n");
+    let round = project.write("round/start.py", "import one\n");
     let gone = project.write("gone.py", GONE);
     let npx = |words: &str| {
         project.script(
@@ -136,6 +140,8 @@ fn what_cant_be_mended_here_is_told_as_what_it_is() {
         "exec": { "command": "python3", "args": [exec] },
         "sync": { "command": "node", "args": [sync] },
         "needs": { "command": "node", "args": [needs] },
+        "preload": { "command": "node", "args": ["-r", "left-out/config", plain] },
+        "round": { "command": "python3", "args": [round] },
         "asks": { "command": asks, "args": ["some-server", "dir"] },
         "quiet-port": { "command": "sh", "args": ["-c", "echo Server is running on port 40404 >&2"] },
         "path": { "command": "node", "args": ["x.js"], "env": { "PATH": "/nowhere" } },
@@ -152,6 +158,11 @@ fn what_cant_be_mended_here_is_told_as_what_it_is() {
         ("exec", "command_not_found", "no-such-upstream"),
         ("sync", "command_not_found", "sync.js:1"),
         ("needs", "missing_module", "/needs && npm install"),
+        (
+            "preload",
+            "missing_module",
+            "/plain && npm install left-out",
+        ),
         (
             "asks",
             "missing_argument",
@@ -171,6 +182,9 @@ fn what_cant_be_mended_here_is_told_as_what_it_is() {
         fixes(of(&report, "language"))[1],
         "\"command\": \"python3\""
     );
+    // Two files that import each other stand before no module.
+    let round = of(&report, "round");
+    assert_ne!(round["diagnosis"]["rule"], "doctor/shadowed-module");
     // Its lists are good, and nobody can call its tools.
     assert_eq!(of(&report, "gone")["state"], "unwell");
     let typo = fixes(of(&report, "typo")).join("\n");

@@ -13,6 +13,12 @@ pub const NODES: WordList = WordList("node nodejs tsx ts-node bun deno");
 /// Their flags that take the code itself.
 pub const NODE_CODE: WordList = WordList("-e --eval -p --print");
 
+/// Flags of Node and Python whose value is the argument behind them.
+pub const VALUED_FLAGS: WordList = WordList(
+    "-r --require --import --loader --experimental-loader -C --conditions --env-file \
+     --env-file-if-exists --inspect-port --stack-trace-limit --title -W -X",
+);
+
 /// What runs the scripts of a `package.json`.
 pub const SCRIPT_RUNNERS: WordList = WordList("npm pnpm yarn");
 

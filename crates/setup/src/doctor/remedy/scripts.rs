@@ -12,7 +12,7 @@ use crate::doctor::entry::{Reached, Spot};
 use crate::doctor::launcher::{assigned, is_folder_flag};
 use crate::doctor::written::quoted;
 use jelly_base::model::Phase;
-use jelly_base::text::launchers::NODES;
+use jelly_base::text::launchers::{NODES, VALUED_FLAGS};
 use jelly_base::text::redact::holds_secret;
 use jelly_base::text::{LazyPattern, close_names, shell_word as word};
 use std::path::{Path, PathBuf};
@@ -96,11 +96,15 @@ impl Doctor<'_> {
         if !interprets || self.started.args.iter().any(|arg| arg.text == "-m") {
             return None;
         }
-        self.started
-            .args
-            .iter()
-            .position(|arg| !arg.text.starts_with('-') && arg.text != "run")
-            .filter(|index| self.started.args[*index].text.contains(['.', '/', '\\']))
+        let args = &self.started.args;
+        let is_value = |at: usize| {
+            let before = at.checked_sub(1).and_then(|before| args.get(before));
+            before.is_some_and(|before| VALUED_FLAGS.has(&before.text))
+        };
+        args.iter()
+            .enumerate()
+            .position(|(at, arg)| !arg.text.starts_with('-') && arg.text != "run" && !is_value(at))
+            .filter(|index| args[*index].text.contains(['.', '/', '\\']))
     }
 
     /// The path of that script.
