@@ -167,12 +167,25 @@ mod tests {
     }
 
     fn words(typed: &[&str]) -> Vec<String> {
+        words_in(typed, None)
+    }
+
+    fn words_in(typed: &[&str], profile: Option<&str>) -> Vec<String> {
         let matches = Cli::command().try_get_matches_from(typed).unwrap();
-        call_flags(&matches, None)
+        call_flags(&matches, profile)
             .kept
             .iter()
             .map(CallFlag::words)
             .collect()
+    }
+
+    #[test]
+    fn a_profile_that_the_environment_chose_is_repeated() {
+        let run = ["jelly", "run", "p.yaml"];
+        assert_eq!(words_in(&run, Some("ci")), ["--profile ci"]);
+        assert!(words_in(&run, Some("local")).is_empty());
+        let typed = [&run[..], &["--profile", "nightly"]].concat();
+        assert_eq!(words_in(&typed, Some("nightly")), ["--profile nightly"]);
     }
 
     #[test]

@@ -25,7 +25,8 @@ const USUAL: WordList = WordList(
      **/spec/reports/**/*.xml **/cypress/results/**/*.xml **/cypress/reports/**/*.xml \
      **/reports/junit/**/*.xml **/reports/tests/**/*.xml **/build/reports/**/*.xml \
      **/reports/*.xml **/junit/**/*.xml **/junit-results/**/*.xml **/testng-results.xml \
-     **/TestResult.xml **/TestResults.xml **/.vitest/*.xml **/newman/*.xml **/*.trx **/*.tap **/ctrf/*.json **/*ctrf*.json",
+     **/TestResult.xml **/TestResults.xml **/.vitest/*.xml **/newman/*.xml **/*.trx **/*.tap \
+     **/ctrf/*.json **/*ctrf*.json",
 );
 
 /// Bytes of a file that are looked at to see what it is.

@@ -194,6 +194,22 @@ fn reports_that_differ_in_what_fails_alone_are_two_runs() {
     let (_, value) = json(&project, &["l1", "l2"]);
     assert_eq!(value["health"]["tests"], 2);
     assert_eq!(value["failures"].as_array().unwrap().len(), 2);
+    // A report of all beside those of its parts.
+    let case = |name: &str, said: &str| {
+        format!(
+            "<testcase name='{name}' classname='c' time='0.01'><failure message='{said}'/></testcase>"
+        )
+    };
+    let suite = |cases: &str| format!("<testsuite name='s' time='0.02'>{cases}</testsuite>");
+    let [a, b] = [case("a", "x"), case("b", "y")];
+    for (whole, failures) in [("y", 2), ("z", 4)] {
+        fs::create_dir_all(project.dir().join("parts")).unwrap();
+        project.write("parts/a.xml", suite(&a));
+        project.write("parts/b.xml", suite(&b));
+        project.write("all.xml", suite(&format!("{a}{}", case("b", whole))));
+        let (_, value) = json(&project, &["parts", "all.xml"]);
+        assert_eq!(value["failures"].as_array().unwrap().len(), failures);
+    }
     let (_, value) = json(&project, &["l2/r.xml", "--baseline", "l1/r.xml"]);
     assert_eq!(value["reports"][0]["warnings"].as_array().unwrap().len(), 0);
 }
@@ -369,6 +385,8 @@ fn reports_are_found_under_the_names_that_projects_give_them() {
     for place in [
         "ctrf/ctrf-report.json",
         "playwright-report/results.xml",
+        ".vitest/junit.xml",
+        "newman/newman.xml",
         "report.xml",
         "results.xml",
         "pytest.xml",

@@ -40,8 +40,8 @@ pub fn logged(notice: &Notice) -> Option<String> {
 }
 
 fn first_text(of: &Value, names: &[&str]) -> Option<String> {
-    let found = names.iter().find_map(|name| of.get(name)?.as_str());
-    found.filter(|text| !text.is_empty()).map(str::to_owned)
+    let mut texts = names.iter().filter_map(|name| of.get(name)?.as_str());
+    texts.find(|text| !text.is_empty()).map(str::to_owned)
 }
 
 /// What a member of a record says that holds an error: its text, or the message that an
@@ -151,6 +151,7 @@ mod tests {
                 json!({"error": {"code": "ETIMEDOUT", "message": "no answer"}}),
                 "ETIMEDOUT: no answer",
             ),
+            (json!({"message": "", "msg": "late"}), "late"),
             (json!({"n": 1}), "{\"n\":1}"),
         ] {
             let notice = Notice {

@@ -259,6 +259,16 @@ pub struct FailureTexts {
 }
 
 impl FailureTexts {
+    /// What all of these reports say together; of no format where they have several.
+    #[must_use]
+    pub fn of_all(parts: impl IntoIterator<Item = Self>) -> Self {
+        let both = |one: Self, other: Self| Self {
+            format: one.format.filter(|format| other.format == Some(*format)),
+            texts: one.texts.wrapping_add(other.texts),
+        };
+        parts.into_iter().reduce(both).unwrap_or_default()
+    }
+
     /// Whether two reports with the same cases are of two runs, since one writer says
     /// different things of their failures.
     #[must_use]

@@ -43,7 +43,7 @@ pub fn addresses(text: &str) -> impl Iterator<Item = String> {
             // The parts of a URL as Rust shows them
             r#"\bhost: Some\((?:Domain|Ipv4)\("?(?P<host>[\w.-]+)"?\)\), port: (?:Some\((?P<port>\d{1,5})\))?"#,
             // could not translate host name "db" to address, resolved for DNS name: db
-            r#"\b(?:host name ['"]|DNS name: )(?P<host>[\w-]+(?:\.[\w-]+)*)"#,
+            r#"\b(?:host name ['"]|resolved for DNS name: )(?P<host>[\w-]+(?:\.[\w-]+)*)"#,
             // A socket of this machine: server on socket "/run/postgresql/.s.PGSQL.5432"
             r#"\bsocket ['"](?P<host>/[\w./-]+)['"]"#,
             // MySQL: Can't connect to server on 'db'
@@ -62,7 +62,11 @@ pub fn addresses(text: &str) -> impl Iterator<Item = String> {
         form.captures_iter(text).filter_map(move |found| {
             let host = found.name("host")?.as_str();
             let port = found.name("port").map(|port| port.as_str());
-            let host = host.trim_matches(['[', ']', '.']).to_ascii_lowercase();
+            // Of a path the letters count as they are.
+            let host = match host.starts_with('/') {
+                true => host.to_owned(),
+                false => host.trim_matches(['[', ']', '.']).to_ascii_lowercase(),
+            };
             let before = &text[..found.get(0)?.start()];
             let is_none = is_page(before) || is_image(&host, port, before);
             // In a URL whatever stands there is one.
@@ -204,7 +208,7 @@ mod tests {
             ),
             (
                 r#"connection to server on socket "/run/postgresql/.s.PGSQL.5433" failed"#,
-                "/run/postgresql/.s.pgsql.5433",
+                "/run/postgresql/.s.PGSQL.5433",
             ),
             (
                 "[Errno 111] Connect call failed ('cache', 6379)",

@@ -190,6 +190,11 @@ impl<'t> Reader<'t> {
         let path = fields.path.key("result");
         let written = self.written(&entry.value).into_owned();
         let is_empty = result.as_object().is_none_or(Map::is_empty);
+        // On a line of its own a mapping has no braces.
+        let members = match written.strip_prefix('{') {
+            Some(members) => members.trim_start().to_owned(),
+            None => format!("{written} }}"),
+        };
         let problem = self.problem(entry.value.span, path, message);
         match method {
             "elicitation/create" if is_empty || written.contains('\n') => problem.hint(
@@ -198,11 +203,10 @@ impl<'t> Reader<'t> {
             ),
             // Only the action is missing.
             "elicitation/create" if result.get("content").is_some() => problem.hint(format!(
-                "write `result: {{ action: accept, {}`, or `result: {{ action: decline }}`",
-                written.trim_start_matches('{').trim_start()
+                "write `result: {{ action: accept, {members}`, or `result: {{ action: decline }}`"
             )),
             "elicitation/create" => problem.hint(format!(
-                "write `result: {{ action: accept, content: {written} }}`, \
+                "write `result: {{ action: accept, content: {{ {members} }}`, \
                  or `result: {{ action: decline }}`"
             )),
             "roots/list" => problem.hint(ROOTS),

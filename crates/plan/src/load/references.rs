@@ -134,6 +134,7 @@ impl<'t> Reader<'t> {
                 let problem = self.problem_at(span, path, error.to_string());
                 let with_default = error.reference().strip_prefix("${");
                 let with_default = with_default.and_then(|inner| inner.split_once(":-"));
+                let with_default = with_default.filter(|(name, _)| !name.is_empty());
                 match (with_default, close.first(), foreign) {
                     (Some((name, _)), ..) => problem.hint(format!(
                         "a variable of the environment is `${{env:{name}}}`, and has no default; \

@@ -575,3 +575,33 @@ fn slips_of_who_writes_a_first_plan_are_shown_with_what_is_meant() {
     let found = problems("plan.yaml", items);
     assert!(found[0].2.contains("only its first line"), "{found:?}");
 }
+
+#[test]
+fn the_correction_of_an_answer_without_an_action_can_be_pasted() {
+    let plan = |result: &str| {
+        format!(
+            "version: 1\nservers:\n  m: {{ command: x }}\nsteps:\n  - tool: a\n    answers:\n      - method: elicitation/create\n        result{result}\n"
+        )
+    };
+    for result in [
+        ": { content: { a: 1 } }",
+        ": { a: 1 }",
+        ":\n          content: { a: 1 }",
+        ":\n          a: 1",
+    ] {
+        let found = problems("plan.yaml", &plan(result));
+        let [(_, _, hints)] = found.as_slice() else {
+            panic!("{result}: {found:?}");
+        };
+        let written = hints.split('`').nth(1).unwrap();
+        let pasted = written.strip_prefix("result").unwrap();
+        assert!(pasted.contains("content: { a: 1 } }"), "{result}: {pasted}");
+        let text = plan(pasted);
+        let source = PlanSource {
+            path: "plan.yaml".into(),
+            text: text.as_str().into(),
+            variant: None,
+        };
+        check(source).unwrap_or_else(|error| panic!("{pasted}: {error}"));
+    }
+}

@@ -37,7 +37,8 @@ pub(super) fn explain(text: &str, at: usize, said: &str) -> Trouble {
 fn colon_without_space(text: &str, line: Line<'_>) -> Option<Trouble> {
     let before = lines_before(text, line).next()?;
     let (at, item) = before.item();
-    let (key, value) = item.split_once(':')?;
+    // In a list it may be a text: `node:20`.
+    let (key, value) = item.split_once(':').filter(|_| at == before.depth())?;
     let in_key = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let is_key = !key.is_empty() && key.chars().all(in_key);
     let is_value = value.starts_with(|c: char| c.is_alphanumeric() || "'\"[{$".contains(c));

@@ -310,8 +310,11 @@ pub(super) fn redirects_to_itself(failure: &Failure) -> bool {
     let (Some(url), Some(location)) = (&failure.url, http_header(failure, "location")) else {
         return false;
     };
-    let bare = |text: &str| text.split('#').next().unwrap_or_default().to_owned();
-    let (url, location) = (bare(url), bare(location));
+    let bare = |text: &str| {
+        text.split_once('#')
+            .map_or(text.len(), |(bare, _)| bare.len())
+    };
+    let (url, location) = (&url[..bare(url)], &location[..bare(location)]);
     let status = failure.http.as_ref().and_then(|http| http.status);
     let path = url
         .find("://")

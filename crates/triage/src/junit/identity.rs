@@ -251,7 +251,9 @@ impl Rounds {
     fn passed_in_the_end(&self, names: u64) -> bool {
         self.of.get(&names).is_some_and(|ended| {
             let beside = ended.last_failure + 1 == ended.last_pass;
-            let in_one_row = ended.last_pass - ended.first_failure == ended.failures;
+            // Behind the limit nothing is noted.
+            let rows = ended.last_pass.saturating_sub(ended.first_failure);
+            let in_one_row = rows == ended.failures;
             ended.passes == 1
                 && ended.last_pass > ended.last_failure
                 && ended.last_pass > self.last_new

@@ -60,11 +60,16 @@ impl BegunTests {
     const DEPTH: usize = 64;
 
     fn begin(&mut self, indent: usize, name: &str, limit: usize) {
-        self.0.retain(|(depth, _)| *depth < indent);
+        self.end(indent);
         if self.0.len() < Self::DEPTH {
             let name = &name[..name.floor_char_boundary(limit)];
             self.0.push((indent, unescaped(name)));
         }
+    }
+
+    /// A test that is indented so far ended, and all that is in it.
+    fn end(&mut self, indent: usize) {
+        self.0.retain(|(depth, _)| *depth < indent);
     }
 
     /// The names of those around a test that is indented so far.
@@ -270,6 +275,7 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
                 shown.failed += is_wrong;
             }
             let sums_up = rows.sums_up(indent, &found);
+            begun.end(indent);
             if found.failed() {
                 open = Some(OpenPoint {
                     point: found,

@@ -485,6 +485,16 @@ fn tests_of_tap_that_fail_by_their_parts_are_no_failures_at_any_depth() {
     assert_eq!(suites, ["test/b.js > ok", "test/b.js > fine", ""]);
     let text = cases[0].failures[0].text.as_deref().unwrap();
     assert!(!text.contains("exitCode"), "{text}");
+    // Of one that no line announces, nothing is known.
+    let (_, cases) = read_all(
+        "TAP version 14\n# Subtest: a\n    ok 1 - in a\n    1..1\nok 1 - a\nok 2 - b {\n    \
+         ok 1 - in b\n    1..1\n}\n1..2\n",
+    );
+    let suites: Vec<(&str, &str)> = cases.iter().map(|c| (&*c.suite, &*c.name)).collect();
+    assert!(
+        suites.contains(&("a", "in a")) && suites.contains(&("", "in b")),
+        "{suites:?}"
+    );
 }
 
 /// Node names a test before it runs it.

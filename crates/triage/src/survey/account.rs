@@ -161,27 +161,30 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
 /// Runs that the reports of one folder tell in parts, as those of classes
 /// beside one of all of them, with the first of these reports.
 fn told_in_parts(parts: &[ReportPart]) -> HashMap<String, Vec<FirstReport>> {
-    let mut folders: BTreeMap<&str, BTreeMap<&str, &str>> = BTreeMap::new();
+    type Parts<'p> = BTreeMap<&'p str, (&'p str, FailureTexts)>;
+    let mut folders: BTreeMap<&str, Parts<'_>> = BTreeMap::new();
     for part in parts {
         let path = part.summary.path.as_str();
         let folder = path.rfind(['/', '\\']).map_or("", |at| &path[..at]);
         if let Some(digest) = part.summary.identity.as_deref() {
             // What is told twice counts once.
             let folder = folders.entry(folder).or_default();
-            folder.entry(digest).or_insert(path);
+            folder.entry(digest).or_insert((path, part.summary.said));
         }
     }
     let mut found = HashMap::new();
-    let mut note = |digests: &BTreeMap<&str, &str>, whole: Option<&str>| {
+    let mut note = |digests: &Parts<'_>, whole: Option<&str>| {
         let of_parts = || digests.keys().copied().filter(|one| Some(*one) != whole);
-        let first = of_parts().filter_map(|one| digests.get(one)).min();
+        let known = || of_parts().filter_map(|one| digests.get(one));
+        let first = known().map(|(path, _)| *path).min();
         let sum = digest_of_all(of_parts());
         if let (Some(sum), Some(first)) = (sum, first)
             && of_parts().count() > 1
             && whole.is_none_or(|whole| whole == sum)
         {
             let first = FirstReport {
-                path: (*first).to_owned(),
+                path: first.to_owned(),
+                said: FailureTexts::of_all(known().map(|(_, said)| *said)),
                 ..FirstReport::default()
             };
             found.insert(sum, vec![first]);

@@ -2,25 +2,26 @@
 //! however each row puts it, unless the rows met different servers, answers or errors.
 
 use super::addresses::Addresses;
+use super::wanted::without_wanted;
 use crate::engine::skeleton;
 use jelly_base::model::FailureView;
 use jelly_base::text::LazyPattern;
 use std::collections::{BTreeSet, HashMap};
 
-/// What cases of one test share that fail at one line: that line, the server that they are
-/// about, and the status that came.
-type SharedPlace<'v> = (
-    &'v str,
-    &'v str,
-    String,
-    &'v str,
-    &'v str,
-    Option<String>,
-    Option<&'v str>,
-);
+/// What cases of one test share that fail at one line.
+#[derive(PartialEq, Eq, Hash)]
+struct SharedPlace<'v> {
+    report: &'v str,
+    class: &'v str,
+    function: String,
+    root_cause: &'v str,
+    line: &'v str,
+    server: Option<String>,
+    status: Option<String>,
+}
 
 /// The words of an error, and the groups that tell it.
-type RowError<'v> = (BTreeSet<&'v str>, Vec<usize>);
+type RowError = (BTreeSet<String>, Vec<usize>);
 
 /// Errors that one line is known to tell. More are not compared.
 const DIFFERENT: usize = 64;
@@ -34,26 +35,26 @@ pub(super) fn one_line_each(
     failed_at: &HashMap<String, String>,
     addresses: &Addresses,
 ) -> Vec<Vec<usize>> {
-    let mut shared: HashMap<SharedPlace<'_>, Vec<RowError<'_>>> = HashMap::new();
+    let mut shared: HashMap<SharedPlace<'_>, Vec<RowError>> = HashMap::new();
     for (group, first) in first_of {
         let view = &views[first];
         let (Some(place), Some(function)) = (failed_at.get(view.fingerprint), function(view.name))
         else {
             continue;
         };
-        let root_cause = view.kind.root_cause.as_str();
         let said = view.message.unwrap_or_default();
-        let key = (
-            view.report,
-            view.classname,
+        let came = without_wanted(said);
+        let key = SharedPlace {
+            report: view.report,
+            class: view.classname,
             function,
-            root_cause,
-            &**place,
-            addresses.apart(first, view),
-            status(said),
-        );
+            root_cause: view.kind.root_cause.as_str(),
+            line: place,
+            server: addresses.apart(first, view),
+            status: status(said, &came),
+        };
         let errors = shared.entry(key).or_default();
-        let words = error_words(said);
+        let words = error_words(&came);
         match errors.iter().position(|(known, _)| are_like(known, &words)) {
             Some(at) => errors[at].1.push(group),
             None if errors.len() < DIFFERENT => errors.push((words, vec![group])),
@@ -66,28 +67,33 @@ pub(super) fn one_line_each(
     found
 }
 
-/// The status of HTTP that a message says came.
-fn status(said: &str) -> Option<&str> {
+/// The status of HTTP that came, where a message speaks of one; `came` is it without what
+/// was wanted.
+fn status(said: &str, came: &str) -> Option<String> {
     static STATUS: LazyPattern = LazyPattern::new(
-        r"(?i)\bstatus(?:[ _]?code)?(?: = |: |=| of | was |, got | got | )(\d{3})\b",
+        r"(?i)\b(?:status(?:[ _]?code)?|got|received)[ :=]{0,3}(?:(?:of|was) )?([1-5]\d\d)\b",
     );
-    Some(STATUS.captures(said)?.get(1)?.as_str())
+    if !said.to_ascii_lowercase().contains("status") {
+        return None;
+    }
+    Some(STATUS.captures(came)?[1].to_owned())
 }
 
-/// The words of an error that a message tells behind a word for it; none where it tells
-/// of values.
-fn error_words(said: &str) -> BTreeSet<&str> {
-    static ERROR: LazyPattern = LazyPattern::new(
-        r"(?i)\b(?:unexpected error|got (?:an )?error|returned (?:an )?error|error|err|failed):? ?[=:] ?([^\n]+)",
-    );
-    let told = ERROR.captures(said).and_then(|found| found.get(1));
+/// The words of an error that a message tells behind a word for it, but for what it quotes;
+/// none where it tells of values.
+fn error_words(came: &str) -> BTreeSet<String> {
+    static ERROR: LazyPattern = LazyPattern::new(r"(?i)\b(?:error|err)\b ?[=:] ?([^\n]+)");
+    static QUOTED: LazyPattern = LazyPattern::new(r#"'[^'\n]*'|"[^"\n]*"|`[^`\n]*`"#);
+    let told = ERROR.captures(came).and_then(|found| found.get(1));
     let told = told.map_or("", |told| told.as_str());
+    let told = QUOTED.replace_all(told, " ");
     let words = told.split(|c: char| !c.is_ascii_alphabetic());
-    words.filter(|word| word.len() > 3).collect()
+    let words = words.filter(|word| word.len() > 3);
+    words.map(str::to_owned).collect()
 }
 
 /// Whether two errors are told in the same words, most of them.
-fn are_like(one: &BTreeSet<&str>, other: &BTreeSet<&str>) -> bool {
+fn are_like(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
     let fewer = one.len().min(other.len());
     fewer == 0 || 2 * one.intersection(other).count() >= fewer
 }
@@ -106,11 +112,11 @@ fn function(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{are_like, error_words, function, status};
+    use super::{are_like, error_words, function, status, without_wanted};
 
     #[test]
     fn rows_that_met_other_errors_or_answers_are_told_apart() {
-        let words = |said| error_words(said);
+        let words = |said| error_words(&without_wanted(said));
         let errors = [
             "unexpected error: token signature is invalid",
             "unexpected error: csv: wrong number of fields on line 3",
@@ -121,12 +127,31 @@ mod tests {
                 assert_eq!(are_like(&words(one), &words(other)), at == other_at);
             }
         }
-        let near = "unexpected error: csv: wrong number of fields on line 9";
-        assert!(are_like(&words(errors[1]), &words(near)));
-        assert!(are_like(&words("got 1, want 2"), &words("got a, want b")));
-        assert_eq!(status("status = 401, want 200"), Some("401"));
-        assert_eq!(status("expected status code 200"), Some("200"));
-        assert_eq!(status("got 3, want 4"), None);
+        let status = |said| status(said, &without_wanted(said));
+        for (one, other) in [
+            (
+                errors[1],
+                "unexpected error: csv: wrong number of fields on line 9",
+            ),
+            ("got 1, want 2", "got a, want b"),
+            ("got 150, want 200", "got 175, want 200"),
+            (
+                "Error: expected 'a long grey morning' to equal 'a short one'",
+                "Error: expected 'quite another text' to equal 'something else'",
+            ),
+            ("assertion failed: row alpha", "assertion failed: row beta"),
+        ] {
+            assert!(are_like(&words(one), &words(other)), "{one}");
+            assert_eq!(status(one), None);
+        }
+        for (said, wanted) in [
+            ("status = 401, want 200", "401"),
+            ("expected status code 200 but got 404", "404"),
+            ("unexpected status: 503", "503"),
+        ] {
+            assert_eq!(status(said).as_deref(), Some(wanted), "{said}");
+        }
+        assert_eq!(status("expected status code 200"), None);
     }
 
     #[test]

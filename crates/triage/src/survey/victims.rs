@@ -250,11 +250,11 @@ pub(super) fn take_victims(
             });
             let told = mentions.get(view.report);
             // Who names a server of its own does not fail since another one is away.
-            let own = addresses.of(*at, view);
             let is_of_other = |to: usize| {
                 let about = subjects(&groups[to], addresses, |at| views.get(at).copied());
                 let is_own = |own: &String| about.iter().any(|server| same(own, server));
-                !about.is_empty() && own.as_ref().is_some_and(|own| !is_own(own))
+                let own = || addresses.of(*at, view);
+                !about.is_empty() && own().is_some_and(|own| !is_own(&own))
             };
             let repeats = || {
                 let to = sayings.as_ref()?.meant(view, told, from);

@@ -137,13 +137,16 @@ pub(super) fn version_in_the_making(text: &str) -> Option<(usize, usize)> {
 /// and digits, mixed.
 fn key_of_licence(text: &str) -> Option<usize> {
     const GROUP: std::ops::RangeInclusive<usize> = 4..=6;
+    const LONGEST: usize = 64;
     let in_key = |b: &u8| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'-';
-    let key = &text[..text.bytes().take_while(in_key).count()];
+    // A longer one is none.
+    let key = &text[..text.bytes().take(LONGEST).take_while(in_key).count()];
     let mut groups = key.split('-');
     let size = groups.next()?.len();
     let is_mixed = |group: &str| has_digit(group) && group.bytes().any(|b| b.is_ascii_uppercase());
     let all = || key.split('-');
-    let is_key = GROUP.contains(&size)
+    let is_key = key.len() < LONGEST
+        && GROUP.contains(&size)
         && all().all(|group| group.len() == size)
         && all().count() >= 3
         && 2 * all().filter(|group| is_mixed(group)).count() > all().count();
