@@ -156,7 +156,7 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
             return Some(evidence(field, line));
         }
     }
-    if facts.http_mode {
+    if facts.http_mode && !f.is_service {
         return Some(evidence("argv", &shell_command(&f.argv)));
     }
     if facts.died {

@@ -223,7 +223,6 @@ pub(super) fn listens(failure: &Failure) -> bool {
     let noise = || failure.stdout_noise.iter().map(String::as_str);
     failure.outcome == Some(Outcome::Timeout)
         && failure.url.is_none()
-        && !failure.is_service
         && [failure.stderr.as_deref(), failure.stdout.as_deref()]
             .into_iter()
             .flatten()
@@ -245,7 +244,6 @@ pub(super) fn http_mode(failure: &Failure) -> bool {
     let variables = env.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
     failure.outcome == Some(Outcome::Timeout)
         && failure.url.is_none()
-        && !failure.is_service
         && (!http_parts(args).is_empty() || !http_variables(variables).is_empty())
 }
 

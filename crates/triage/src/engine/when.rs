@@ -113,7 +113,7 @@ pub(super) struct When {
     numeric_host: Option<bool>,
     /// The path of the URL is the one of event streams, `/sse`.
     sse_path: Option<bool>,
-    /// It is a service beside the servers, to which nothing is said.
+    /// It is a service beside the servers, to which nothing is said over pipes.
     service: Option<bool>,
     /// A server that is spoken to by pipes says that it listens on a port.
     listens: Option<bool>,
