@@ -1,5 +1,6 @@
 //! One iteration: fresh servers, a fresh `${tmp}`, every lane side by side.
 
+use super::free_ports::choose_ports;
 use super::issue::unknown_server;
 use super::ladder::ServerLadder;
 use super::launch::prepare;
@@ -16,7 +17,6 @@ use jelly_base::model::{
 use jelly_plan::{Plan, Scope};
 use jelly_process::Scratch;
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::TcpListener;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -362,31 +362,6 @@ async fn watch_for_stop(
     tell(true);
     // Dropping the sender would end the waiters' channel.
     std::future::pending::<()>().await;
-}
-
-/// A free port for every server that asks for one. The port is free when it
-/// is chosen; that it stays free until the server takes it can't be promised.
-#[must_use]
-pub fn choose_ports(plan: &Plan, taken: &BTreeMap<String, u16>) -> BTreeMap<String, u16> {
-    let mut held = Vec::new();
-    let mut ports = BTreeMap::new();
-    for server in plan.ports() {
-        for _ in 0..16 {
-            let Ok(listener) = TcpListener::bind(("127.0.0.1", 0)) else {
-                break;
-            };
-            let Ok(address) = listener.local_addr() else {
-                break;
-            };
-            // Held until all are chosen, so that no two are the same.
-            held.push(listener);
-            if taken.get(&server) != Some(&address.port()) {
-                ports.insert(server.clone(), address.port());
-                break;
-            }
-        }
-    }
-    ports
 }
 
 /// Nothing can be executed, for one reason that concerns no server alone.
