@@ -6,6 +6,7 @@
 use super::auth::AuthError;
 use super::body::BodyError;
 use super::client::NamedProxy;
+use super::trust::flaw_of_named_authorities;
 use crate::HttpEnd;
 use crate::message::Understood;
 use indexmap::IndexMap;
@@ -230,7 +231,14 @@ pub(super) fn lost(error: reqwest::Error, head: Option<HttpFacts>, redactor: &Re
         facts.status = Some(status);
         return useless(facts, format!("was answered with {}", in_words(status)));
     }
-    let text = redactor.redact(&in_full(&error)).into_owned();
+    let mut text = in_full(&error);
+    if kind == "tls"
+        && text.starts_with(PEER_CERTIFICATE)
+        && let Some(flaw) = flaw_of_named_authorities()
+    {
+        text = format!("{text}; {flaw}");
+    }
+    let text = redactor.redact(&text).into_owned();
     let message = match (started, kind) {
         (true, _) => format!("got an answer that broke off: {text}"),
         (false, "request") => format!("could not be sent: {text}"),
@@ -354,9 +362,12 @@ pub(super) fn stream_ended(
     end
 }
 
+/// How rustls begins to say why it does not trust a server.
+const PEER_CERTIFICATE: &str = "invalid peer certificate";
+
 /// How errors of rustls begin, which come wrapped so that their type is lost.
 const SAID_OF_TLS: [&str; 5] = [
-    "invalid peer certificate",
+    PEER_CERTIFICATE,
     "peer is incompatible",
     "received corrupt message",
     "received fatal alert",

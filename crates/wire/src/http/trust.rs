@@ -12,6 +12,8 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 use rustls_platform_verifier::Verifier;
+use std::fs::{File, Metadata};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How a client speaks TLS; none where the platform has nothing to trust.
@@ -27,6 +29,44 @@ pub(super) fn tls(provider: &Arc<CryptoProvider>) -> Option<ClientConfig> {
         .with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Some(config)
+}
+
+/// What is wrong with the authorities that the environment names, in words: what they signed
+/// is not trusted then.
+pub(super) fn flaw_of_named_authorities() -> Option<String> {
+    ["SSL_CERT_FILE", "SSL_CERT_DIR"]
+        .into_iter()
+        .find_map(|name| {
+            let named = std::env::var_os(name)?;
+            // The one names several folders, as `PATH` does.
+            let paths: Vec<PathBuf> = match name {
+                "SSL_CERT_DIR" => std::env::split_paths(&named).collect(),
+                _ => vec![named.into()],
+            };
+            let flaws: Option<Vec<String>> = paths.iter().map(|p| flaw_of_authorities(p)).collect();
+            let (path, flaw) = (paths.first()?, flaws?.into_iter().next()?);
+            Some(format!("{name} names {}, which {flaw}", path.display()))
+        })
+}
+
+fn flaw_of_authorities(path: &Path) -> Option<String> {
+    let found = std::fs::metadata(path);
+    let is_folder = found.as_ref().is_ok_and(Metadata::is_dir);
+    let opened = found.and_then(|_| match is_folder {
+        true => std::fs::read_dir(path).map(drop),
+        false => File::open(path).map(drop),
+    });
+    if let Err(error) = opened {
+        return Some(format!("can't be read: {error}"));
+    }
+    let (file, folder) = match is_folder {
+        true => (None, Some(path)),
+        false => (Some(path), None),
+    };
+    let held = rustls_native_certs::load_certs_from_paths(file, folder);
+    held.certs
+        .is_empty()
+        .then(|| "holds no certificate".to_owned())
 }
 
 #[derive(Debug)]
