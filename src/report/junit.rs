@@ -291,7 +291,7 @@ fn because_case<'r>(
     red: &HashSet<String>,
 ) -> Option<Case<'r>> {
     let (name, cause) = match because {
-        Some(Because::Server(other)) => {
+        Some(Because::Server(other) | Because::ServerDown(other)) => {
             let cause = last
                 .failures
                 .iter()

@@ -38,6 +38,7 @@ pub(super) fn because(because: &Because) -> String {
         Because::Interrupted => "the run was interrupted".to_owned(),
         Because::Step(step) => format!("needs {step}, which did not pass"),
         Because::Server(server) => format!("server {server} was not ready"),
+        Because::ServerDown(server) => format!("server {server} went down and is not up again"),
         Because::Setup(step) => format!("setup step {step} did not pass"),
         Because::Plan(reason) => reason.clone(),
     }

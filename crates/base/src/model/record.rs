@@ -37,6 +37,8 @@ pub enum Because {
     Step(String),
     /// This server was not ready.
     Server(String),
+    /// This server was ready, went down, and is not up again in this iteration.
+    ServerDown(String),
     /// This set-up step did not pass.
     Setup(String),
     /// The plan can't be run as written; the reason in a sentence.
@@ -54,6 +56,7 @@ impl Because {
             | Self::Interrupted
             | Self::Step(_)
             | Self::Server(_)
+            | Self::ServerDown(_)
             | Self::Setup(_)
             | Self::Plan(_) => false,
         }

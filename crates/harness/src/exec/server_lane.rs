@@ -466,7 +466,7 @@ impl ServerLane {
             Some(stop) => (StepState::Skipped, stop.because()),
             None => (
                 StepState::Blocked,
-                Because::Server(self.server.name.clone()),
+                Because::ServerDown(self.server.name.clone()),
             ),
         };
         StepEnd::not_run(step, state, because)

@@ -268,7 +268,7 @@ impl<'a> Told<'a> {
                     | Because::Step(_)
                     | Because::FailFast,
                 ) => false,
-                Some(Because::Server(name)) => !server_failed(name),
+                Some(Because::Server(name) | Because::ServerDown(name)) => !server_failed(name),
                 // What kept the set-up step from passing kept this one from running.
                 Some(Because::Setup(id)) => {
                     let mut steps = self.last.steps.iter();
@@ -295,7 +295,9 @@ impl<'a> Told<'a> {
                 return false;
             }
             let earlier = match &at.because {
-                Some(Because::Server(name)) => return self.known_servers.contains(name.as_str()),
+                Some(Because::Server(name) | Because::ServerDown(name)) => {
+                    return self.known_servers.contains(name.as_str());
+                }
                 None => return self.known_servers.contains(at.server.as_str()),
                 Some(Because::Setup(id) | Because::Step(id)) => id,
                 Some(_) => return false,

@@ -79,7 +79,9 @@ impl<'a> Blocked<'a> {
         // No chain is longer than there are steps.
         for _ in 0..steps.len() {
             let earlier = match &at.because {
-                Some(Because::Server(name)) => return count(&mut self.by_server, name),
+                Some(Because::Server(name) | Because::ServerDown(name)) => {
+                    return count(&mut self.by_server, name);
+                }
                 None => return count(&mut self.by_server, &at.server),
                 Some(Because::Setup(id) | Because::Step(id)) => id,
                 Some(_) => return,

@@ -90,7 +90,9 @@ fn could_not_run(step: &StepReport) -> bool {
         StepState::Blocked | StepState::Quarantined => true,
         StepState::Skipped => matches!(
             step.because,
-            None | Some(Because::Server(_) | Because::Setup(_) | Because::Plan(_))
+            None | Some(
+                Because::Server(_) | Because::ServerDown(_) | Because::Setup(_) | Because::Plan(_)
+            )
         ),
         StepState::Passed | StepState::Failed => false,
     }
