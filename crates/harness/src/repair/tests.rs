@@ -452,6 +452,20 @@ fn a_missing_working_directory_inside_is_created() {
     let found = proposals(&plan(text), &failure, "missing_directory", &FakeFs::new());
     assert_eq!(ids(&found), [RepairId::CreateDirectory]);
     assert_eq!(found[0].create_dirs, [Path::new(PROJECT).join("work/here")]);
+    // An empty folder has none of what these are started from.
+    for command in [
+        "command: node, args: [dist/index.js]",
+        "command: ./server",
+        "command: npm, args: [start]",
+    ] {
+        let found = proposals(
+            &plan(&text.replace("command: srv", command)),
+            &failure,
+            "missing_directory",
+            &FakeFs::new(),
+        );
+        assert!(found.is_empty(), "{command}");
+    }
     let outside = text.replace("work/here", "../elsewhere");
     let found = proposals(
         &plan(&outside),

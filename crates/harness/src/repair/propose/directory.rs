@@ -7,7 +7,7 @@ use crate::repair::paths::{can_be_created, names, normalise, texts};
 use crate::repair::strings::each_string;
 use crate::repair::types::{Facts, Proposal, RepairId};
 use jelly_base::model::PlanIssue;
-use jelly_plan::{DocPath, resolve_json};
+use jelly_plan::{DocPath, Server, resolve_json};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,8 @@ pub(super) fn of_server(case: &FailureCase<'_>) -> Option<Proposal> {
         .command()
         .is_some_and(|command| command.cwd.is_some());
     let mut dirs: Vec<PathBuf> = Vec::new();
-    dirs.extend(runs_in.then(|| working_dir(server, facts)));
+    let in_it = runs_in && !needs_what_is_in_it(server, facts);
+    dirs.extend(in_it.then(|| working_dir(server, facts)));
     dirs.extend(path_arguments(server, facts).into_iter().map(|a| a.path));
     dirs.retain(|dir| is_named(&said, dir, facts) && can_be_created(dir, facts));
     let proposal = proposal(server_target(&server.name), dirs, facts)?;
@@ -34,6 +35,34 @@ pub(super) fn of_server(case: &FailureCase<'_>) -> Option<Proposal> {
         servers_touched: vec![server.name.clone()],
         ..proposal
     })
+}
+
+/// Whether the server is started from files in its working directory, which are not in a
+/// folder that is made for it: then another one is meant.
+fn needs_what_is_in_it(server: &Server, facts: &Facts<'_>) -> bool {
+    const SCRIPTS: [&str; 12] = [
+        "bash", "cjs", "jar", "js", "mjs", "mts", "php", "pl", "py", "rb", "sh", "ts",
+    ];
+    // They read a manifest there.
+    const RUNNERS: [&str; 9] = [
+        "bun", "bundle", "cargo", "go", "npm", "pnpm", "poetry", "uv", "yarn",
+    ];
+    let cwd = working_dir(server, facts);
+    let is_script = |path: &Path| {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        ending.is_some_and(|ending| SCRIPTS.contains(&ending))
+    };
+    let mut paths = path_arguments(server, facts).into_iter();
+    let runs_script = paths.any(|arg| arg.path.starts_with(&cwd) && is_script(&arg.path));
+    let command = server
+        .command()
+        .and_then(|command| command.command.as_ref());
+    runs_script
+        || command.is_some_and(|command| {
+            let name = command.raw.as_str();
+            let is_of_it = name.contains('/') && !name.starts_with(['/', '$']);
+            is_of_it || RUNNERS.contains(&name)
+        })
 }
 
 /// A folder that a path in a step's arguments lies in.
