@@ -1,6 +1,7 @@
 //! Whose file a path is.
 
 use super::clients::{CLIENTS, Client};
+use super::document::{Member, Node};
 use super::usual_place::UsualPlace;
 use std::path::Path;
 
@@ -31,6 +32,36 @@ pub fn client_of(path: &Path) -> Client {
         .filter(|(_, place)| telling(place))
         .max_by_key(|(_, place)| place.path.len())
         .map_or(Client::Unknown, |(client, _)| client)
+}
+
+/// One client each writes TOML and YAML.
+pub(super) fn client_by_extension(path: &Path) -> Client {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("toml") => Client::Codex,
+        Some("yaml" | "yml") => Client::Goose,
+        _ => Client::Unknown,
+    }
+}
+
+/// Which client's configuration it is, by what it holds.
+pub(super) fn client_by_shape(root: &Node) -> Client {
+    let is_opencodes = |server: &Member| {
+        let kind = server.value.member("type").and_then(Node::text);
+        matches!(kind, Some("local" | "remote"))
+    };
+    let mcp = root.member("mcp");
+    if root.member("mcpServers").is_some() {
+        // Most clients', whatever else it has.
+        Client::Unknown
+    } else if root.member("context_servers").is_some() {
+        Client::Zed
+    } else if mcp.is_some_and(|mcp| mcp.members().iter().any(is_opencodes)) {
+        Client::OpenCode
+    } else if root.member("servers").is_some() || mcp.is_some() {
+        Client::VsCode
+    } else {
+        Client::Unknown
+    }
 }
 
 #[cfg(test)]

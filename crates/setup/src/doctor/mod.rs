@@ -19,6 +19,7 @@ mod lint;
 mod members;
 mod misplaced;
 mod opencode;
+mod other_files;
 mod read;
 mod remedy;
 mod secrets;

@@ -3,7 +3,7 @@
 //! Main function: [`read`]. What can't be a configuration at all is an error;
 //! what is wrong with one server is its own flaw.
 
-use super::client_of::client_of;
+use super::client_of::{client_by_extension, client_by_shape, client_of};
 use super::clients::{Client, ClientFormat, VariableSyntax};
 use super::document::{Data, Member, Node, SyntaxProblem, parse, refused, refused_mark};
 use super::entry::{Config, Entry, Place, Reached, Spot};
@@ -11,6 +11,7 @@ use super::kinds::{kind_problem, skipped_url};
 use super::members::{command_holder, input, own_members, present};
 use super::misplaced::{Near, misplaced, no_object, strangers};
 use super::opencode::misshapen;
+use super::other_files::of_another_kind;
 use super::slow_start::own_limit;
 use jelly_base::model::{Finding, FindingLevel, Lint};
 use jelly_base::text::{close_names, without_mark};
@@ -79,9 +80,12 @@ pub fn read(path: &Path, text: &str, project: &Path) -> Result<Config, ConfigErr
         let what = format!("it is {}, and a configuration is an object", root.kind());
         return Err(error(Some(root.place), what, Some(shape(by_path))));
     }
+    if let Some((what, help)) = of_another_kind(&root, path).filter(|_| !by_place) {
+        return Err(error(None, what.to_owned(), Some(&help)));
+    }
     // What only its extension tells is told better by what it holds.
     let by_shape = || match by_path {
-        Client::Goose => root.member("mcpServers").is_some() && root.member("extensions").is_none(),
+        Client::Goose => root.member("extensions").is_none(),
         Client::Unknown => true,
         _ => false,
     };
@@ -136,35 +140,6 @@ fn shape(client: Client) -> &'static str {
             "servers are members of the object `mcpServers` (VS Code: `servers`, Zed: \
              `context_servers`), by their names"
         }
-    }
-}
-
-/// One client each writes TOML and YAML.
-fn client_by_extension(path: &Path) -> Client {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("toml") => Client::Codex,
-        Some("yaml" | "yml") => Client::Goose,
-        _ => Client::Unknown,
-    }
-}
-
-fn client_by_shape(root: &Node) -> Client {
-    let is_opencodes = |server: &Member| {
-        let kind = server.value.member("type").and_then(Node::text);
-        matches!(kind, Some("local" | "remote"))
-    };
-    let mcp = root.member("mcp");
-    if root.member("mcpServers").is_some() {
-        // Most clients', whatever else it has.
-        Client::Unknown
-    } else if root.member("context_servers").is_some() {
-        Client::Zed
-    } else if mcp.is_some_and(|mcp| mcp.members().iter().any(is_opencodes)) {
-        Client::OpenCode
-    } else if root.member("servers").is_some() || mcp.is_some() {
-        Client::VsCode
-    } else {
-        Client::Unknown
     }
 }
 

@@ -442,3 +442,17 @@ fn broken_toml_and_yaml_are_said_with_line_and_column() {
         assert!(error.help.is_some(), "{text}");
     }
 }
+
+#[test]
+fn a_plan_and_a_compose_file_are_no_configurations() {
+    for (text, expected) in [
+        (
+            "version: 1\nservers:\n  s: {command: x}\nsteps: []\n",
+            "it is a plan of jelly",
+        ),
+        ("services:\n  web: {image: nginx}\n", "it is a Compose file"),
+    ] {
+        let error = read(Path::new("any.yaml"), text, Path::new("/")).unwrap_err();
+        assert!(error.what.starts_with(expected), "{}", error.what);
+    }
+}

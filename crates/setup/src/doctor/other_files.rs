@@ -1,0 +1,35 @@
+//! Files that are no configuration of a client, and look like one.
+
+use super::document::Node;
+use std::path::Path;
+
+/// What a file is instead of a client's configuration, and what to do with it; none where it
+/// may be one.
+pub(super) fn of_another_kind(root: &Node, path: &Path) -> Option<(&'static str, String)> {
+    let has = |name: &str| root.member(name).is_some();
+    let shown = jelly_base::text::shell_path(&path.display().to_string());
+    if has("mcpServers") || has("extensions") || has("mcp_servers") {
+        return None;
+    }
+    if has("servers") && (has("steps") || has("version")) && !has("inputs") {
+        return Some((
+            "it is a plan of jelly, and no configuration of a client",
+            format!("`jelly run {shown}` runs it, `jelly check --live {shown}` asks its servers"),
+        ));
+    }
+    let is_compose = has("services") && {
+        let services = root.member("services").map_or(&[][..], Node::members);
+        let mut services = services.iter();
+        services
+            .any(|one| one.value.member("image").is_some() || one.value.member("build").is_some())
+    };
+    if is_compose {
+        return Some((
+            "it is a Compose file, and no configuration of a client",
+            "name the file in which a client names its servers; `jelly init URL` makes a plan \
+             for a server that is already up"
+                .to_owned(),
+        ));
+    }
+    None
+}
