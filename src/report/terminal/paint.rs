@@ -121,11 +121,23 @@ impl TerminalPaint {
             let _ = writeln!(out, "{indent}{}", self.tone(tone, line));
         }
         if lines.len() > max {
-            let more = plural((lines.len() - max) as u64, "more line");
+            let more = plural(lines_after(&lines, max), "more line");
             let _ = writeln!(out, "{indent}{}", self.tone(Tone::Faint, &more));
         }
         out
     }
+}
+
+/// How many lines there are behind the first `max`. The last of a difference may tell how
+/// many of its own it leaves out.
+fn lines_after(lines: &[&str], max: usize) -> u64 {
+    let left_out = lines.last().and_then(|last| {
+        let number = last.strip_prefix("… ")?.split(' ').next()?;
+        last.ends_with(" more")
+            .then(|| number.parse::<u64>().ok())?
+    });
+    let shown = (lines.len() - max) as u64;
+    shown + left_out.map_or(0, |number| number.saturating_sub(1))
 }
 
 #[cfg(test)]

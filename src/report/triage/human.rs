@@ -134,7 +134,11 @@ fn causes(paint: &TerminalPaint, report: &TriageReport, out: &mut String) {
     if causes.len() > CAUSES + BRIEF {
         let rest = &causes[CAUSES + BRIEF..];
         let victims: u64 = rest.iter().map(|c| c.count - c.flaky).sum();
-        let text = format!("and {} more, of {}", rest.len(), plural(victims, "test"));
+        let text = format!(
+            "and {} more, of {} (`--format json` has all)",
+            rest.len(),
+            plural(victims, "test")
+        );
         out.push_str(&paint.tone(Tone::Faint, &text));
         out.push('\n');
     }

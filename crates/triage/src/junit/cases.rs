@@ -158,7 +158,7 @@ impl Machine<'_> {
                 let mut kept = Kept::new(limits.message);
                 kept.push(&value);
                 kept.missed(missing);
-                open.message = Some(escape::unescape_again(kept.take()));
+                open.message = Some(escape::as_meant(kept.take()));
             }
             name if name == type_ && !value.is_empty() => {
                 dialect.failure("type", &value);
@@ -297,8 +297,8 @@ impl Machine<'_> {
             message: open
                 .message
                 .take()
-                .or_else(|| some(&mut open.said).map(escape::unescape_again)),
-            text: some(&mut open.text).map(escape::unescape_again),
+                .or_else(|| some(&mut open.said).map(escape::as_meant)),
+            text: some(&mut open.text).map(escape::as_meant),
             system_out: some(&mut open.out),
             system_err: some(&mut open.err),
             file: open.file.take(),

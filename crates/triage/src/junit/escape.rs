@@ -1,6 +1,7 @@
 //! References in text: the five of XML and those to characters. Nothing else
 //! is expanded, whatever a document type definition says.
 
+use jelly_base::text::LazyPattern;
 use std::borrow::Cow;
 
 /// What `name` of `&name;` stands for. `None` for entities that XML itself
@@ -66,9 +67,21 @@ pub(super) fn unescape(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A text as its writer meant it: escaped once, and without codes for colours that lost
+/// their first character, as Vitest's messages have them.
+pub(super) fn as_meant(text: String) -> String {
+    static COLOUR: LazyPattern = LazyPattern::new(r"\x1b?\[\d{1,2}(?:;\d{1,3})*m");
+    let text = unescape_again(text);
+    // What ends a colour tells that they are some.
+    match ["[39m", "[22m", "[0m"].iter().any(|end| text.contains(end)) {
+        true => COLOUR.replace_all(&text, "").into_owned(),
+        false => text,
+    }
+}
+
 /// Takes back a second escaping, as TestNG's: only where no character shows
 /// that the text was meant to hold references.
-pub(super) fn unescape_again(text: String) -> String {
+fn unescape_again(text: String) -> String {
     if memchr::memchr(b'&', text.as_bytes()).is_none() {
         return text;
     }
@@ -83,6 +96,16 @@ pub(super) fn unescape_again(text: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn codes_for_colours_are_left_out() {
+        let called = "called: [ 2 ][90m Received: [1m1[22m [32m- 2,[90m[39m";
+        assert_eq!(
+            as_meant(called.to_owned()),
+            "called: [ 2 ] Received: 1 - 2,"
+        );
+        assert_eq!(as_meant("took [12m]".to_owned()), "took [12m]");
+    }
 
     #[test]
     fn the_five_entities_and_references_to_characters_are_replaced() {

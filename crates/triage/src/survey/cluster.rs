@@ -309,8 +309,14 @@ fn is_set_up(name: &str) -> bool {
         "testmain",
     ];
     let name = name.trim().to_ascii_lowercase();
-    if name.starts_with("\"before all\" hook") || name.contains(" \"before all\" hook") {
-        return true;
+    // As mocha calls it: with the function's name, and the test that it was for. A suite may
+    // be about such hooks.
+    if let Some((before, after)) = name.split_once("\"before all\" hook") {
+        let is_called = after.is_empty()
+            || [":", " for \"", " in \""]
+                .iter()
+                .any(|next| after.starts_with(next));
+        return is_called && (before.is_empty() || before.ends_with(' '));
     }
     let bare = name.trim_start_matches(['(', '[', '"', '{', '@']);
     let end = bare.find(['(', ')', '[', ']', '"', '}']);

@@ -6,13 +6,14 @@ use super::wanted::without_wanted;
 use crate::engine::skeleton;
 use jelly_base::model::FailureView;
 use jelly_base::text::LazyPattern;
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 /// What cases of one test share that fail at one line.
 #[derive(PartialEq, Eq, Hash)]
 struct SharedPlace<'v> {
     report: &'v str,
-    class: &'v str,
+    class: Cow<'v, str>,
     function: String,
     root_cause: &'v str,
     line: &'v str,
@@ -46,7 +47,11 @@ pub(super) fn one_line_each(
         let came = without_wanted(said);
         let key = SharedPlace {
             report: view.report,
-            class: view.classname,
+            // jest-junit puts the whole name into the class.
+            class: match view.classname.contains(view.name) {
+                true => numberless(view.classname).map_or(view.classname.into(), Cow::Owned),
+                false => view.classname.into(),
+            },
             function,
             root_cause: view.kind.root_cause.as_str(),
             line: place,
@@ -105,9 +110,24 @@ fn function(name: &str) -> Option<String> {
     let values = name.find(['[', '(', '/', '#', '{']);
     // PHPUnit: `testAdds with data set "one"`
     let set = name.find(" with data set ");
-    let end = [values, set].into_iter().flatten().min()?;
+    let Some(end) = [values, set].into_iter().flatten().min() else {
+        return numberless(name);
+    };
     let function = name[..end].trim_end();
     (!function.is_empty()).then(|| skeleton(function))
+}
+
+/// A title without its words that have digits: `adds 1 and 2`. None where there are no such
+/// words, or no others.
+fn numberless(title: &str) -> Option<String> {
+    let has_digit = |word: &&str| word.contains(|c: char| c.is_ascii_digit());
+    let (numbers, words): (Vec<&str>, Vec<&str>) = title.split_whitespace().partition(has_digit);
+    let is_row = !numbers.is_empty() && words.iter().any(|word| word.len() > 2);
+    is_row.then(|| {
+        let words = title.split_whitespace();
+        let words = words.map(|word| if has_digit(&word) { "#" } else { word });
+        words.collect::<Vec<_>>().join(" ")
+    })
 }
 
 #[cfg(test)]
@@ -163,7 +183,11 @@ mod tests {
             ("TestAdds/one", Some("TestAdds")),
             ("adds #01", Some("adds")),
             ("testAdds with data set \"one\"", Some("testAdds")),
+            ("adds 1 and 2", Some("adds # and #")),
+            ("total 3x1", Some("total #")),
             ("test_adds", None),
+            ("test_adds2", None),
+            ("1 2", None),
             ("[1] 2, 3", None),
         ] {
             assert_eq!(function(name).as_deref(), wanted, "{name}");

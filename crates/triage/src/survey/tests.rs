@@ -185,6 +185,7 @@ fn a_name_that_begins_like_a_hook_and_a_suite_without_a_name_take_no_blame() {
         "Setup wizard opens",
         "setup: loads the plan",
         "before all orders are shipped",
+        "\"before all\" hook support pays",
         "setup_is_quick",
     ] {
         let report = drawn(vec![part(
