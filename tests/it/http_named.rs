@@ -404,6 +404,36 @@ fn a_certificate_that_is_itself_trusted_is_accepted_if_name_and_dates_hold() {
 }
 
 #[test]
+fn authorities_that_are_not_there_are_named_and_not_the_server_s_certificate() {
+    let (server, _own) = its_own_authority("localhost", 2200, false);
+    let url = format!("https://localhost:{}/mcp", server.port);
+    let empty = tempfile::NamedTempFile::new().unwrap();
+    for (path, said) in [
+        ("/nowhere/ca.pem", "can't be read"),
+        (&*empty.path().display().to_string(), "holds no certificate"),
+    ] {
+        let run = run_at(&url, &[("SSL_CERT_FILE", path)]);
+        named(&run, "network/authorities-unreadable", &[path, said]);
+    }
+}
+
+/// As servers of TLS do to plain HTTP, whatever the port's number is.
+#[test]
+fn what_hangs_up_on_the_first_request_gave_no_answer_that_could_break_off() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut peer in listener.incoming().flatten() {
+            // What is read is not answered, so that it ends without a reset.
+            let mut bytes = [0; 64 * 1024];
+            let _ = std::io::Read::read(&mut peer, &mut bytes);
+        }
+    });
+    let run = run_at(&format!("http://127.0.0.1:{port}/mcp"), &[]);
+    named(&run, "network/hung-up-at-first", &["https://", "hangs up"]);
+}
+
+#[test]
 fn a_server_that_wants_a_certificate_of_its_client_is_named_so() {
     let (server, own) = its_own_authority("localhost", 2200, true);
     named(

@@ -58,6 +58,10 @@ const PLANS: &[(&str, &str)] = &[
         "servers: { s: { command: jelly, args: [mock] } }\nsteps: [{ id: a, tool: add, args: { a: 1, b: 2 }, cancel_after: 20s }]",
     ),
     (
+        "network/header-unsendable",
+        "servers: { s: { url: 'http://127.0.0.1:1/mcp', headers: { X-Key: \"a\\nb\" } } }\nsteps: [{ id: a, tool: add }]",
+    ),
+    (
         "process/command-not-found",
         "servers: { s: { command: no-such-command } }\nsteps: [{ id: a, tool: add }]",
     ),

@@ -68,9 +68,16 @@ pub fn addresses(text: &str) -> impl Iterator<Item = String> {
                 false => host.trim_matches(['[', ']', '.']).to_ascii_lowercase(),
             };
             let before = &text[..found.get(0)?.start()];
-            let is_none = is_page(before) || is_image(&host, port, before);
+            // `http+docker://localhost`: the daemon's socket, and no server's name.
+            let is_socket = found.get(0)?.as_str().starts_with("http+");
+            let is_none = is_socket || is_page(before) || is_image(&host, port, before);
             // In a URL whatever stands there is one.
             let is_named = found.get(0)?.as_str().contains("://") && !host.is_empty();
+            // Vitest cuts what it quotes: the rest stands elsewhere, or nowhere.
+            let rest = text[found.get(0)?.end()..].trim_start_matches('.');
+            if rest.starts_with("… { …(") {
+                return None;
+            }
             if !(is_named || is_host(&host)) || found.name("more").is_some() || is_none {
                 return None;
             }
@@ -103,7 +110,17 @@ fn is_image(host: &str, port: Option<&str>, before: &str) -> bool {
 
 /// Whether the address that follows is of a page to read.
 fn is_page(before: &str) -> bool {
-    const WORDS: [&str; 7] = ["see", "at:", "visit", "read", "docs:", "help:", "info:"];
+    // The last is of a registry that tells its limit.
+    const WORDS: [&str; 8] = [
+        "see",
+        "at:",
+        "visit",
+        "read",
+        "docs:",
+        "help:",
+        "info:",
+        "upgrading:",
+    ];
     let before = before.trim_end_matches([' ', '\'', '"', '<', '`']);
     let word = before.rsplit([' ', '(', '\n']).next().unwrap_or_default();
     WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
@@ -304,6 +321,9 @@ mod tests {
             "Container startup failed for image postgres:15",
             "pull access denied for redis:72",
             "postgres:15 did not start: connection refused",
+            "promise rejected \"Error: connect ECONNREFUSED 127.0.0.1:543… { …(5) }\"",
+            "promise rejected \"Error: getaddrinfo ENOTFOUND db.internal.… { …(4) }\"",
+            "Status 500: Get \"http+docker://localhost/v1.41/images/create\": toomanyrequests: You may increase the limit by authenticating and upgrading: https://www.docker.com/increase-rate-limit",
             "cannot start container postgres:15",
             "pulling redis:6379 was refused",
             "no connection to ubuntu:22.04",

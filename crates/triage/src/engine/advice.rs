@@ -18,7 +18,8 @@ const KNOWN: WordList = WordList(
      relative absolute program_file fetched_by command cwd url timeout exit evidence plan \
      message path place subject name candidates candidate expected actual reason status test \
      folder spot invalid origin source install python python_package schema pointer location \
-     asks proxy proxy_variable stderr logged as_it_is pin own_pin matrix_pin at answer lock",
+     asks proxy proxy_variable stderr logged as_it_is pin own_pin matrix_pin at answer lock \
+     names missing it",
 );
 
 /// Stands between the words for one audience and those for the other.

@@ -20,6 +20,7 @@ use super::secrets::unmarked;
 use super::statuses;
 use super::teardown::without_teardown;
 use super::translated::Translated;
+use super::variables::missing_variables;
 use super::whereabouts::whereabouts;
 use super::writer::without_writer;
 use jelly_base::model::{
@@ -344,7 +345,14 @@ impl Engine {
         };
         let mut values = advice::values(failure);
         let evidence = match found.and_then(|found| found.at) {
-            Some((text, pattern)) => Some(self.matcher.quote(&texts[text], pattern, &mut values)),
+            Some((text, pattern)) => {
+                let said = &texts[text];
+                let quoted = self.matcher.quote(said, pattern, &mut values);
+                if rule.root_cause == "missing_env_var" {
+                    missing_variables(&said.text, failure, &mut values);
+                }
+                Some(quoted)
+            }
             None => evidence_of(facts),
         };
         let evidence = evidence.map(|said| in_message(said, failure));

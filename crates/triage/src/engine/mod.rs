@@ -61,6 +61,7 @@ mod template;
 #[cfg(test)]
 mod test_failure;
 mod translated;
+mod variables;
 mod when;
 mod whereabouts;
 mod windows;
