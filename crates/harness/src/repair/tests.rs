@@ -456,7 +456,9 @@ fn a_missing_working_directory_inside_is_created() {
     for command in [
         "command: node, args: [dist/index.js]",
         "command: ./server",
+        "command: node, args: [.]",
         "command: npm, args: [start]",
+        "command: /usr/bin/make, args: [serve]",
     ] {
         let found = proposals(
             &plan(&text.replace("command: srv", command)),

@@ -24,9 +24,12 @@ pub(super) fn of_server(case: &FailureCase<'_>) -> Option<Proposal> {
         .command()
         .is_some_and(|command| command.cwd.is_some());
     let mut dirs: Vec<PathBuf> = Vec::new();
-    let in_it = runs_in && !needs_what_is_in_it(server, facts);
-    dirs.extend(in_it.then(|| working_dir(server, facts)));
+    let needed = runs_in && needs_what_is_in_it(server, facts);
+    let cwd = working_dir(server, facts);
+    dirs.extend(runs_in.then(|| cwd.clone()));
     dirs.extend(path_arguments(server, facts).into_iter().map(|a| a.path));
+    // An argument may name it as well, as `.` does.
+    dirs.retain(|dir| !(needed && *dir == cwd));
     dirs.retain(|dir| is_named(&said, dir, facts) && can_be_created(dir, facts));
     let proposal = proposal(server_target(&server.name), dirs, facts)?;
     // A folder that was not there is empty now: what the server finds in it
@@ -44,8 +47,12 @@ fn needs_what_is_in_it(server: &Server, facts: &Facts<'_>) -> bool {
         "bash", "cjs", "jar", "js", "mjs", "mts", "php", "pl", "py", "rb", "sh", "ts",
     ];
     // They read a manifest there.
-    const RUNNERS: [&str; 9] = [
-        "bun", "bundle", "cargo", "go", "npm", "pnpm", "poetry", "uv", "yarn",
+    const RUNNERS: [&str; 21] = [
+        "bun", "bundle", "cargo", "composer", "deno", "dotnet", "go", "gradle", "hatch", "just",
+        "make", "mvn", "npm", "pdm", "pipenv", "pnpm", "poetry", "rake", "task", "uv", "yarn",
+    ];
+    const INTERPRETERS: [&str; 11] = [
+        "bash", "java", "node", "perl", "php", "python", "python3", "ruby", "sh", "ts-node", "tsx",
     ];
     let cwd = working_dir(server, facts);
     let is_script = |path: &Path| {
@@ -54,14 +61,18 @@ fn needs_what_is_in_it(server: &Server, facts: &Facts<'_>) -> bool {
     };
     let mut paths = path_arguments(server, facts).into_iter();
     let runs_script = paths.any(|arg| arg.path.starts_with(&cwd) && is_script(&arg.path));
-    let command = server
-        .command()
-        .and_then(|command| command.command.as_ref());
+    let Some(command) = server.command() else {
+        return runs_script;
+    };
+    let is_relative = |word: &str| !word.starts_with(['/', '$', '-']);
+    let first = command.args.first().map(|arg| arg.raw.as_str());
     runs_script
-        || command.is_some_and(|command| {
-            let name = command.raw.as_str();
-            let is_of_it = name.contains('/') && !name.starts_with(['/', '$']);
-            is_of_it || RUNNERS.contains(&name)
+        || command.command.as_ref().is_some_and(|command| {
+            let path = command.raw.as_str();
+            let name = path.rsplit('/').next().unwrap_or(path);
+            let is_of_it = path.contains('/') && is_relative(path);
+            let is_in_it = INTERPRETERS.contains(&name) && first.is_some_and(is_relative);
+            is_of_it || is_in_it || RUNNERS.contains(&name)
         })
 }
 
