@@ -132,7 +132,7 @@ pub struct Diagnosis {
     /// and may be anybody's: only of a step that passed before is it the code's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub error_answer: bool,
-    /// The server told on stderr, while it answered with nothing, that a service did not
+    /// The server told, while it answered with nothing or ended, that a service did not
     /// answer it: that proves nothing against its code.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unreached: bool,

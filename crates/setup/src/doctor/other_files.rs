@@ -8,10 +8,13 @@ use std::path::Path;
 pub(super) fn of_another_kind(root: &Node, path: &Path) -> Option<(&'static str, String)> {
     let has = |name: &str| root.member(name).is_some();
     let shown = jelly_base::text::shell_path(&path.display().to_string());
-    if has("mcpServers") || has("extensions") || has("mcp_servers") {
+    if ["mcpServers", "extensions", "mcp_servers", "mcp"]
+        .into_iter()
+        .any(has)
+    {
         return None;
     }
-    if has("servers") && (has("steps") || has("version")) && !has("inputs") {
+    if has("servers") && has("steps") {
         return Some((
             "it is a plan of jelly, and no configuration of a client",
             format!("`jelly run {shown}` runs it, `jelly check --live {shown}` asks its servers"),

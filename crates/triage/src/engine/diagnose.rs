@@ -243,9 +243,9 @@ impl Engine {
     /// answers HTTP 500, or told on stderr beside an exception of its own, where an answer
     /// in the same words would be the environment's; and whether nothing was reached then
     /// that would have answered. Death and exception stay its code's: others answer an
-    /// error in words, and live on. But an exception beside a service that did not answer
-    /// at all proves nothing, since it need not come where the network is there; and neither
-    /// does an answer with nothing in it.
+    /// error in words, and live on. But neither proves anything beside a service that did not
+    /// answer at all, since it need not come where the network is there; and neither does an
+    /// answer with nothing in it.
     fn second_reading(
         &self,
         rule: &Rule,
@@ -349,7 +349,7 @@ impl Engine {
                 let said = &texts[text];
                 let quoted = self.matcher.quote(said, pattern, &mut values);
                 if rule.root_cause == "missing_env_var" {
-                    missing_variables(&said.text, failure, &mut values);
+                    missing_variables((&said.text, &quoted.text), failure, &mut values);
                 }
                 Some(quoted)
             }
@@ -383,7 +383,7 @@ impl Engine {
             let answered = facts.failure.outcome == Some(Outcome::Result);
             let place = if answered { advice.fix.len() } else { 0 };
             advice.fix.insert(place, other);
-            unreached = answered && unanswered;
+            unreached = unanswered && rule.id != HTTP_500;
             if rule.id == HTTP_500 || unreached {
                 (side, ambiguous) = (Side::Test, true);
             }

@@ -503,21 +503,30 @@ proptest! {
 
 #[test]
 fn a_death_whose_words_are_the_environments_says_so_first() {
-    let died = |stderr: &str| {
+    let died = |stderr: &str, side: (Side, bool)| {
         let failure: Failure = serde_json::from_value(serde_json::json!({
             "phase": "call", "outcome": "eof", "exit": {"code": 1}, "server": "s",
             "request": {"method": "tools/call", "params": {"name": "x"}}, "stderr": stderr,
         }))
         .unwrap();
         let diagnosis = Engine::builtin().diagnose(&failure);
-        assert_eq!((diagnosis.side, diagnosis.ambiguous), (Side::Code, false));
+        assert_eq!((diagnosis.side, diagnosis.ambiguous), side, "{stderr}");
         diagnosis.advice.fix[0].text.clone()
     };
-    for stderr in [
-        "Traceback (most recent call last):\n  File \"s.py\", line 3, in f\n    c()\nConnectionRefusedError: [Errno 111] Connection refused",
-        "OSError: [Errno 28] No space left on device",
+    let (code, undecided) = ((Side::Code, false), (Side::Test, true));
+    for (stderr, side) in [
+        // It need not have died where the service answers.
+        (
+            "Traceback (most recent call last):\n  File \"s.py\", line 3, in f\n    c()\nConnectionRefusedError: [Errno 111] Connection refused",
+            undecided,
+        ),
+        (
+            "Error: connect ECONNREFUSED 127.0.0.1:54399\n    at TCPConnectWrap.afterConnect [as oncomplete] (node:net:1611:16)",
+            undecided,
+        ),
+        ("OSError: [Errno 28] No space left on device", code),
     ] {
-        let first = died(stderr);
+        let first = died(stderr, side);
         assert!(
             first.starts_with("Its last words name something outside"),
             "{first}"
@@ -525,6 +534,7 @@ fn a_death_whose_words_are_the_environments_says_so_first() {
     }
     let own = died(
         "Traceback (most recent call last):\n  File \"s.py\", line 3, in f\n    x\nKeyError: 'a'",
+        code,
     );
     assert!(!own.contains("outside of its code"), "{own}");
 }

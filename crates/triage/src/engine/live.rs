@@ -4,7 +4,7 @@
 use super::tables::{built, table};
 use jelly_base::mcp::{Method, Notification};
 use jelly_base::model::{AssertionTarget, Failure, Outcome, RequestFacts};
-use jelly_base::text::{LazyPattern, http_parts, http_variables, listening_line};
+use jelly_base::text::{http_parts, http_variables, listening_line};
 use serde::Deserialize;
 use serde_json::Value;
 use std::net::Ipv4Addr;
@@ -158,28 +158,7 @@ pub(super) fn value_given(failure: &Failure) -> Option<bool> {
         .skip(1)
         .map(|rest| rest.split(", input_type=").next().unwrap_or(rest));
     let told: Vec<bool> = shown.map(is_given).collect();
-    if let (true, Some(key)) = (told.is_empty(), missed_key(answer)) {
-        return Some(arguments(failure).is_some_and(|given| has_value(given, key)));
-    }
     (!told.is_empty()).then(|| told.contains(&true))
-}
-
-/// Whether a text stands among the values, at any depth.
-fn has_value(given: &Value, text: &str) -> bool {
-    match given {
-        Value::String(own) => own == text,
-        Value::Array(all) => all.iter().any(|own| has_value(own, text)),
-        Value::Object(all) => all.values().any(|own| has_value(own, text)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
-/// The key that a look-up of Python did not find, where an answer tells nothing else.
-fn missed_key(answer: &str) -> Option<&str> {
-    static KEY: LazyPattern = LazyPattern::new(
-        r#"(?:\AError (?:executing|calling) tool \S+: |(?:\A|: )KeyError: )['"]([^'"\n]{2,80})['"]\s*\z"#,
-    );
-    Some(KEY.captures(answer)?.get(1)?.as_str())
 }
 
 /// Whether the code that failed was installed, not written here: the

@@ -14,14 +14,20 @@ use std::sync::LazyLock;
 #[derive(Deserialize)]
 struct ShownStatuses {
     shown: Vec<String>,
+    bare: Vec<String>,
     told: Vec<String>,
 }
 
-/// Those two, in their order.
-static SHOWN: LazyLock<[Regex; 2]> = LazyLock::new(|| {
+/// Those three, in their order.
+static SHOWN: LazyLock<[Regex; 3]> = LazyLock::new(|| {
     let statuses: ShownStatuses = table(built!("statuses"));
-    [statuses.shown, statuses.told].map(|patterns| any_of("m", &patterns))
+    [statuses.shown, statuses.bare, statuses.told].map(|patterns| any_of("m", &patterns))
 });
+
+/// Words of tests that are about answers over HTTP.
+const OF_HTTP: [&str; 8] = [
+    "status", "http", "request", "respon", "endpoint", "route", "fetch", "api",
+];
 
 /// The rule for a compared status, in place of one that takes the two for any values.
 pub(super) fn status_rule(rule: &Rule, facts: &Facts<'_>) -> Option<&'static str> {
@@ -29,12 +35,20 @@ pub(super) fn status_rule(rule: &Rule, facts: &Facts<'_>) -> Option<&'static str
     let read = compared && facts.source == FailureSource::Report;
     let texts = [&facts.failure.text, &facts.failure.message];
     let mut told = texts.into_iter().flatten();
-    let [shown, said] = &*SHOWN;
+    let [shown, bare, said] = &*SHOWN;
+    let names = [&facts.failure.name, &facts.failure.classname];
+    let is_of_http = || {
+        names.into_iter().flatten().any(|name| {
+            let name = name.to_lowercase();
+            OF_HTTP.iter().any(|word| name.contains(word))
+        })
+    };
     let is_said = |text: &str| {
         said.find(text)
             .is_some_and(|said| !clues::compares(said.as_str()))
     };
-    let shown = read && told.any(|text| shown.is_match(text) || is_said(text));
+    let is_shown = |text: &str| shown.is_match(text) || bare.is_match(text) && is_of_http();
+    let shown = read && told.any(|text| is_shown(text) || is_said(text));
     shown.then_some("http/status-compared")
 }
 

@@ -1,7 +1,8 @@
 //! Compared statuses that stand where rules do not read.
 
+use crate::engine::Engine;
 use crate::engine::test_failure::diagnose;
-use jelly_base::model::Side;
+use jelly_base::model::{Failure, Side};
 
 #[test]
 fn a_status_that_may_come_of_others_is_undecided_wherever_it_stands() {
@@ -26,8 +27,6 @@ fn a_status_that_may_come_of_others_is_undecided_wherever_it_stands() {
         "thread 'orders' panicked at tests/a.rs:3:5:\nassertion `left == right` failed: GET /orders\n  left: 503\n right: 200".to_owned(),
         "Expected equality of these values:\n  answer.status\n    Which is: 503\n  200".to_owned(),
         "org.opentest4j.AssertionFailedError: expected: <200 OK> but was: <502 BAD_GATEWAY>".to_owned(),
-        "Error: expect(received).toBe(expected) // Object.is equality\n\nExpected: 200\nReceived: 500\n    at Object.toBe (/srv/a.test.js:10:198)".to_owned(),
-        "[Error [ERR_TEST_FAILURE]: Expected values to be strictly equal:\n\n500 !== 200\n] {\n  code: 'ERR_TEST_FAILURE',\n  cause: AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n  \n  500 !== 200\n  \n      at TestContext.<anonymous> (/srv/a.test.js:13:19) {\n    code: 'ERR_ASSERTION'\n  }\n}".to_owned(),
     ] {
         let of = diagnose("", &text);
         assert!(of.ambiguous && of.rule == "http/status-compared", "{text}\n{}", of.rule);
@@ -40,5 +39,24 @@ fn a_status_that_may_come_of_others_is_undecided_wherever_it_stands() {
     ] {
         let of = diagnose("", &text);
         assert!(of.side == Side::Code && !of.ambiguous, "{text}\n{}", of.rule);
+    }
+}
+
+#[test]
+fn two_numbers_are_statuses_where_the_tests_name_says_so() {
+    for text in [
+        "Error: expect(received).toBe(expected) // Object.is equality\n\nExpected: 200\nReceived: 500\n    at Object.toBe (/srv/a.test.js:10:198)".to_owned(),
+        "[Error [ERR_TEST_FAILURE]: Expected values to be strictly equal:\n\n500 !== 200\n] {\n  code: 'ERR_TEST_FAILURE',\n  cause: AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n  \n  500 !== 200\n  \n      at TestContext.<anonymous> (/srv/a.test.js:13:19) {\n    code: 'ERR_ASSERTION'\n  }\n}".to_owned(),
+    ] {
+        for (name, undecided) in [("fetch answers 200", true), ("total of five shelves", false)] {
+            let failure = Failure {
+                element: Some("failure".into()),
+                name: Some(name.into()),
+                text: Some(text.clone()),
+                ..Failure::default()
+            };
+            let of = Engine::builtin().diagnose(&failure);
+            assert_eq!(of.ambiguous, undecided, "{name}: {text}");
+        }
     }
 }

@@ -117,15 +117,18 @@ fn function(name: &str) -> Option<String> {
     (!function.is_empty()).then(|| skeleton(function))
 }
 
-/// A title without its words that have digits: `adds 1 and 2`. None where there are no such
-/// words, or no others.
+/// A title without its numbers: `adds 1 and 2`. None where there are none, or nothing else.
+/// A word that only ends in digits is a name, as `md5` and `SHOP-1412` are.
 fn numberless(title: &str) -> Option<String> {
-    let has_digit = |word: &&str| word.contains(|c: char| c.is_ascii_digit());
-    let (numbers, words): (Vec<&str>, Vec<&str>) = title.split_whitespace().partition(has_digit);
+    let is_number = |word: &&str| {
+        let mut letters = word.chars().filter(|c| c.is_alphanumeric());
+        letters.next().is_some_and(|first| first.is_ascii_digit())
+    };
+    let (numbers, words): (Vec<&str>, Vec<&str>) = title.split_whitespace().partition(is_number);
     let is_row = !numbers.is_empty() && words.iter().any(|word| word.len() > 2);
     is_row.then(|| {
         let words = title.split_whitespace();
-        let words = words.map(|word| if has_digit(&word) { "#" } else { word });
+        let words = words.map(|word| if is_number(&word) { "#" } else { word });
         words.collect::<Vec<_>>().join(" ")
     })
 }
@@ -187,6 +190,8 @@ mod tests {
             ("total 3x1", Some("total #")),
             ("test_adds", None),
             ("test_adds2", None),
+            ("SHOP-1412 regression", None),
+            ("md5 digest of a file", None),
             ("1 2", None),
             ("[1] 2, 3", None),
         ] {

@@ -234,6 +234,7 @@ pub(super) fn lost(error: reqwest::Error, head: Option<HttpFacts>, redactor: &Re
     let mut text = in_full(&error);
     if kind == "tls"
         && text.starts_with(PEER_CERTIFICATE)
+        && UNKNOWN_AUTHORITY.iter().any(|why| text.contains(why))
         && let Some(flaw) = flaw_of_named_authorities()
     {
         text = format!("{text}; {flaw}");
@@ -361,6 +362,9 @@ pub(super) fn stream_ended(
     });
     end
 }
+
+/// What it says of an authority that it does not know.
+const UNKNOWN_AUTHORITY: [&str; 2] = ["UnknownIssuer", "CaUsedAsEndEntity"];
 
 /// How rustls begins to say why it does not trust a server.
 const PEER_CERTIFICATE: &str = "invalid peer certificate";
