@@ -291,12 +291,16 @@ fn because_case<'r>(
     red: &HashSet<String>,
 ) -> Option<Case<'r>> {
     let (name, cause) = match because {
-        Some(Because::Server(other) | Because::ServerDown(other)) => {
+        Some(because @ (Because::Server(other) | Because::ServerDown(other))) => {
             let cause = last
                 .failures
                 .iter()
                 .find(|f| f.server.as_deref() == Some(other.as_str()) && f.step.is_none());
-            (format!("(start {other})"), cause)
+            let what = match because {
+                Because::ServerDown(_) => "server",
+                _ => "start",
+            };
+            (format!("({what} {other})"), cause)
         }
         Some(Because::Setup(step)) => (format!("(setup {step})"), last.deciding_failure_of(step)),
         Some(Because::Step(step)) => (format!("(step {step})"), last.deciding_failure_of(step)),

@@ -3,7 +3,7 @@
 
 use crate::proxy::python_server;
 use crate::support::{Iteration, Project, Run, fixtures, python};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// A plan with these steps for a server `s` of Python, whose `handle(message)` this is;
@@ -97,6 +97,24 @@ fn a_command_that_does_not_exist() {
     assert_eq!(run.iterations().len(), 1);
     assert_eq!(failure["diagnosis"]["retryable"], false);
     assert_eq!(failure["diagnosis"]["error_category"], "INFRASTRUCTURE");
+}
+
+#[test]
+fn a_step_after_too_many_deaths_says_that_its_server_went_down() {
+    let steps: String = ["a", "b", "c", "d"]
+        .map(|id| format!("  - {{ id: {id}, tool: add, args: {{ a: 1, b: 2 }} }}\n"))
+        .concat();
+    let project = Project::with(&format!(
+        "version: 1\nservers:\n  s: {{ command: jelly, args: [mock, '--fault=exit@call'] }}\nsteps:\n{steps}"
+    ));
+    let run = project.run(&["--max-iterations", "1"]);
+    let last = run.last().step("d").clone();
+    assert_eq!(
+        (&last["state"], &last["because"]),
+        (&json!("blocked"), &json!({ "server_down": "s" }))
+    );
+    let told = "BLOCKED  s/d: server s went down and is not up again";
+    assert!(run.stdout.contains(told), "{}", run.stdout);
 }
 
 #[test]

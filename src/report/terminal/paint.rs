@@ -1,7 +1,7 @@
 //! Colours and wrapping.
 
 use anstyle::{AnsiColor, Style};
-use jelly_base::text::{plural, sanitize};
+use jelly_base::text::{plural, sanitize, untold};
 use std::fmt::Write as _;
 use textwrap::{Options, WordSplitter};
 
@@ -109,7 +109,11 @@ impl TerminalPaint {
         let header = |line: &&str| {
             !line.starts_with("--- ") && !line.starts_with("+++ ") && !line.starts_with("@@")
         };
-        let lines: Vec<&str> = clean.lines().filter(header).collect();
+        let mut lines: Vec<&str> = clean.lines().filter(header).collect();
+        let left_out = untold(&clean);
+        if left_out > 0 {
+            lines.pop();
+        }
         let mut out = String::new();
         for line in lines.iter().take(max) {
             let tone = match line.chars().next() {
@@ -120,24 +124,13 @@ impl TerminalPaint {
             // Writing to a String can't fail.
             let _ = writeln!(out, "{indent}{}", self.tone(tone, line));
         }
-        if lines.len() > max {
-            let more = plural(lines_after(&lines, max), "more line");
+        let more = lines.len().saturating_sub(max) as u64 + left_out;
+        if more > 0 {
+            let more = plural(more, "more line");
             let _ = writeln!(out, "{indent}{}", self.tone(Tone::Faint, &more));
         }
         out
     }
-}
-
-/// How many lines there are behind the first `max`. The last of a difference may tell how
-/// many of its own it leaves out.
-fn lines_after(lines: &[&str], max: usize) -> u64 {
-    let left_out = lines.last().and_then(|last| {
-        let number = last.strip_prefix("… ")?.split(' ').next()?;
-        last.ends_with(" more")
-            .then(|| number.parse::<u64>().ok())?
-    });
-    let shown = (lines.len() - max) as u64;
-    shown + left_out.map_or(0, |number| number.saturating_sub(1))
 }
 
 #[cfg(test)]
@@ -150,6 +143,18 @@ mod tests {
         let paint = TerminalPaint::new(false, Some(0));
         let text = paint.hanging("PASS  ", Tone::Good, &"word ".repeat(20), 6);
         assert!(text.lines().count() <= 3, "{text}");
+    }
+
+    #[test]
+    fn the_lines_that_are_not_shown_are_counted_whoever_left_them_out() {
+        let rows = |word: &str| -> String { (0..50).map(|at| format!("{word} {at}\n")).collect() };
+        let paint = TerminalPaint::new(false, None);
+        for (kept, shown) in [(1_000, 16), (40, 16), (10, 16)] {
+            let hunks = jelly_base::text::hunks(&rows("one"), &rows("two"), kept);
+            let text = paint.diff(&hunks, "", shown);
+            let (told, last) = (text.lines().count() - 1, text.lines().last().unwrap());
+            assert_eq!(last, format!("{} more lines", 100 - told), "{text}");
+        }
     }
 
     #[test]

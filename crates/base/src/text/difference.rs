@@ -129,6 +129,17 @@ pub fn hunks(before: &str, after: &str, max: usize) -> String {
     out
 }
 
+/// How many lines [`hunks`] left out, which its last line says.
+#[must_use]
+pub fn untold(hunks: &str) -> u64 {
+    let told = hunks.lines().last();
+    let number = told.and_then(|last| {
+        let lines = last.strip_prefix("… ")?.strip_suffix(" more")?;
+        lines.split(' ').next()?.parse().ok()
+    });
+    number.unwrap_or(0)
+}
+
 /// What changed, in whole lines. The same texts give the same changes on every
 /// machine, so it is a number that bounds the search, and no time.
 fn changes(before: &[&str], after: &[&str]) -> Vec<DiffOp> {
@@ -168,7 +179,7 @@ fn lines(text: &str) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{first_difference, hunks, is_long};
+    use super::{first_difference, hunks, is_long, untold};
     use proptest::prelude::*;
 
     fn numbered(count: usize) -> Vec<String> {
@@ -190,7 +201,9 @@ mod tests {
             hunks(&wanted, &got, 40),
             "@@ -499,5 +499,5 @@\n row 498\n row 499\n-row 500\n+row five hundred\n row 501\n row 502\n"
         );
-        assert!(hunks(&wanted, &got, 3).ends_with("-row 500\n… 3 lines more\n"));
+        let cut = hunks(&wanted, &got, 3);
+        assert!(cut.ends_with("-row 500\n… 3 lines more\n"));
+        assert_eq!((untold(&cut), untold("-… 3 lines more\n")), (3, 0));
     }
 
     #[test]

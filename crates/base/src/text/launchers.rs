@@ -22,6 +22,20 @@ pub const VALUED_FLAGS: WordList = WordList(
 /// What runs the scripts of a `package.json`.
 pub const SCRIPT_RUNNERS: WordList = WordList("npm pnpm yarn");
 
+/// What else runs a project by a manifest in the folder that it is called in.
+pub const PROJECT_RUNNERS: WordList = WordList(
+    "bun bundle cargo composer deno dotnet go gradle hatch just make mvn pdm pipenv poetry rake \
+     task uv",
+);
+
+/// Interpreters whose first argument, if it is no flag, is a file or folder, besides those of
+/// JavaScript.
+pub const INTERPRETERS: WordList =
+    WordList("python python3 ruby perl php java lua luajit Rscript julia sh bash zsh dash");
+
+/// How the names of files end that an interpreter runs.
+pub const SCRIPT_ENDINGS: WordList = WordList("bash cjs cts jar js lua mjs mts php pl py rb sh ts");
+
 /// What fetches packages of Python at each start.
 pub const PYTHON_LAUNCHERS: WordList = WordList("uvx pipx uv");
 

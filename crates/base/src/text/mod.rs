@@ -28,7 +28,7 @@ mod words;
 
 pub use address::{THIS_MACHINE, address, addresses};
 pub use code_file::is_code_file;
-pub use difference::{first_difference, hunks, is_long};
+pub use difference::{first_difference, hunks, is_long, untold};
 pub use disarm::{Disarmer, Disarming, Notation, disarmed};
 pub use file_name::file_name;
 pub use harmless::{is_blank, is_unseen, sanitize, strip_ansi};

@@ -12,8 +12,8 @@ const FIRST: u16 = 20_000;
 /// (RFC 6335, section 6: dynamic ports).
 const DYNAMIC: u16 = 49_152;
 
-/// How many ports are tried for one server before it is left without.
-const TRIES: usize = 32;
+/// How many ports are tried for one server: of these first, and then of any.
+const TRIES: usize = 16;
 
 /// A free port for every server that asks for one, and another than the one that
 /// was `taken` for it before.
@@ -28,12 +28,10 @@ pub fn choose_ports(plan: &Plan, taken: &BTreeMap<String, u16>) -> BTreeMap<Stri
     let mut held = Vec::new();
     let mut ports = BTreeMap::new();
     for server in plan.ports() {
-        for attempt in 0..TRIES {
-            let wanted = match attempt {
-                ..16 => range.clone().map_or(0, fastrand::u16),
-                // Any that the system gives is better than none.
-                _ => 0,
-            };
+        for attempt in 0..2 * TRIES {
+            let quiet = range.clone().filter(|_| attempt < TRIES);
+            // Any that the system gives is better than none.
+            let wanted = quiet.map_or(0, fastrand::u16);
             let Some((listener, port)) = listener(wanted) else {
                 continue;
             };

@@ -50,14 +50,15 @@ pub(super) fn path_arguments(server: &Server, facts: &Facts<'_>) -> Vec<PathArgu
 }
 
 /// Where the server runs, absolute and normalised.
-pub(super) fn working_dir(server: &Server, facts: &Facts<'_>) -> PathBuf {
-    let Some(cwd) = server.command().and_then(|command| command.cwd.as_ref()) else {
-        return facts.project_dir.to_owned();
-    };
-    match cwd.resolve_str(facts.scope, &server.name) {
-        Ok(cwd) => normalise(&facts.project_dir.join(Path::new(&cwd))),
-        Err(_) => facts.project_dir.to_owned(),
-    }
+fn working_dir(server: &Server, facts: &Facts<'_>) -> PathBuf {
+    named_working_dir(server, facts).unwrap_or_else(|| facts.project_dir.to_owned())
+}
+
+/// The same where the plan names it.
+pub(super) fn named_working_dir(server: &Server, facts: &Facts<'_>) -> Option<PathBuf> {
+    let cwd = server.command()?.cwd.as_ref()?;
+    let cwd = cwd.resolve_str(facts.scope, &server.name).ok()?;
+    Some(normalise(&facts.project_dir.join(Path::new(&cwd))))
 }
 
 /// `--root=/srv` is a flag with a path; another word with a dash at its head

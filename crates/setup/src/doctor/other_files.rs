@@ -1,13 +1,13 @@
 //! Files that are no configuration of a client, and look like one.
 
 use super::document::Node;
+use jelly_base::text::shell_path;
 use std::path::Path;
 
 /// What a file is instead of a client's configuration, and what to do with it; none where it
 /// may be one.
 pub(super) fn of_another_kind(root: &Node, path: &Path) -> Option<(&'static str, String)> {
     let has = |name: &str| root.member(name).is_some();
-    let shown = jelly_base::text::shell_path(&path.display().to_string());
     if ["mcpServers", "extensions", "mcp_servers", "mcp"]
         .into_iter()
         .any(has)
@@ -15,17 +15,17 @@ pub(super) fn of_another_kind(root: &Node, path: &Path) -> Option<(&'static str,
         return None;
     }
     if has("servers") && has("steps") {
+        let shown = shell_path(&path.display().to_string());
         return Some((
             "it is a plan of jelly, and no configuration of a client",
             format!("`jelly run {shown}` runs it, `jelly check --live {shown}` asks its servers"),
         ));
     }
-    let is_compose = has("services") && {
-        let services = root.member("services").map_or(&[][..], Node::members);
-        let mut services = services.iter();
-        services
-            .any(|one| one.value.member("image").is_some() || one.value.member("build").is_some())
-    };
+    let services = root.member("services").map_or(&[][..], Node::members);
+    let is_compose = services.iter().any(|one| {
+        let member = |name: &str| one.value.member(name).is_some();
+        member("image") || member("build")
+    });
     if is_compose {
         return Some((
             "it is a Compose file, and no configuration of a client",

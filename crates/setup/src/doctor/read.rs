@@ -80,7 +80,7 @@ pub fn read(path: &Path, text: &str, project: &Path) -> Result<Config, ConfigErr
         let what = format!("it is {}, and a configuration is an object", root.kind());
         return Err(error(Some(root.place), what, Some(shape(by_path))));
     }
-    if let Some((what, help)) = of_another_kind(&root, path).filter(|_| !by_place) {
+    if !by_place && let Some((what, help)) = of_another_kind(&root, path) {
         return Err(error(None, what.to_owned(), Some(&help)));
     }
     // What only its extension tells is told better by what it holds.

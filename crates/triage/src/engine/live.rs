@@ -174,8 +174,9 @@ pub(super) fn packaged(failure: &Failure) -> bool {
         .rfind(|line| line.starts_with("File \""));
     let frame = python.or_else(|| {
         stderr.lines().map(str::trim_start).find(|line| {
-            // Node names the file itself above the line that it can't run.
-            (line.starts_with("at ") && line.contains('/'))
+            // Node names the file itself above the line that it can't run. Its own frames
+            // are nobody's code.
+            (line.starts_with("at ") && line.contains('/') && !line.contains("(node:"))
                 || ((line.starts_with('/') || line.starts_with("file://"))
                     && line
                         .rsplit(':')

@@ -15,19 +15,20 @@ use std::sync::LazyLock;
 struct ShownStatuses {
     shown: Vec<String>,
     bare: Vec<String>,
+    names: Vec<String>,
     told: Vec<String>,
 }
 
-/// Those three, in their order.
-static SHOWN: LazyLock<[Regex; 3]> = LazyLock::new(|| {
-    let statuses: ShownStatuses = table(built!("statuses"));
-    [statuses.shown, statuses.bare, statuses.told].map(|patterns| any_of("m", &patterns))
+/// Those four, in their order.
+static SHOWN: LazyLock<[Regex; 4]> = LazyLock::new(|| {
+    let ShownStatuses {
+        shown,
+        bare,
+        names,
+        told,
+    } = table(built!("statuses"));
+    [shown, bare, names, told].map(|patterns| any_of("m", &patterns))
 });
-
-/// Words of tests that are about answers over HTTP.
-const OF_HTTP: [&str; 8] = [
-    "status", "http", "request", "respon", "endpoint", "route", "fetch", "api",
-];
 
 /// The rule for a compared status, in place of one that takes the two for any values.
 pub(super) fn status_rule(rule: &Rule, facts: &Facts<'_>) -> Option<&'static str> {
@@ -35,13 +36,13 @@ pub(super) fn status_rule(rule: &Rule, facts: &Facts<'_>) -> Option<&'static str
     let read = compared && facts.source == FailureSource::Report;
     let texts = [&facts.failure.text, &facts.failure.message];
     let mut told = texts.into_iter().flatten();
-    let [shown, bare, said] = &*SHOWN;
+    let [shown, bare, of_http, said] = &*SHOWN;
     let names = [&facts.failure.name, &facts.failure.classname];
     let is_of_http = || {
-        names.into_iter().flatten().any(|name| {
-            let name = name.to_lowercase();
-            OF_HTTP.iter().any(|word| name.contains(word))
-        })
+        names
+            .into_iter()
+            .flatten()
+            .any(|name| of_http.is_match(name))
     };
     let is_said = |text: &str| {
         said.find(text)

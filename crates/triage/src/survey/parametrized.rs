@@ -120,17 +120,16 @@ fn function(name: &str) -> Option<String> {
 /// A title without its numbers: `adds 1 and 2`. None where there are none, or nothing else.
 /// A word that only ends in digits is a name, as `md5` and `SHOP-1412` are.
 fn numberless(title: &str) -> Option<String> {
-    let is_number = |word: &&str| {
+    const NUMBER: &str = "#";
+    let is_number = |word: &str| {
         let mut letters = word.chars().filter(|c| c.is_alphanumeric());
         letters.next().is_some_and(|first| first.is_ascii_digit())
     };
-    let (numbers, words): (Vec<&str>, Vec<&str>) = title.split_whitespace().partition(is_number);
-    let is_row = !numbers.is_empty() && words.iter().any(|word| word.len() > 2);
-    is_row.then(|| {
-        let words = title.split_whitespace();
-        let words = words.map(|word| if is_number(&word) { "#" } else { word });
-        words.collect::<Vec<_>>().join(" ")
-    })
+    let words = title.split_whitespace();
+    let words = words.map(|word| if is_number(word) { NUMBER } else { word });
+    let words: Vec<&str> = words.collect();
+    let is_row = words.contains(&NUMBER) && words.iter().any(|word| word.len() > 2);
+    is_row.then(|| words.join(" "))
 }
 
 #[cfg(test)]

@@ -1,13 +1,16 @@
 //! `create_directory`: a folder that the plan names inside the project is
 //! missing, as after a fresh clone. The mildest repair, so it is tried first.
 
-use crate::repair::args::{path_arguments, working_dir};
+use crate::repair::args::{PathArgument, named_working_dir, path_arguments};
 use crate::repair::case::{FailureCase, server_target, step_target};
 use crate::repair::paths::{can_be_created, names, normalise, texts};
 use crate::repair::strings::each_string;
 use crate::repair::types::{Facts, Proposal, RepairId};
 use jelly_base::model::PlanIssue;
-use jelly_plan::{DocPath, Server, resolve_json};
+use jelly_base::text::launchers::{
+    INTERPRETERS, NODES, PROJECT_RUNNERS, SCRIPT_ENDINGS, SCRIPT_RUNNERS,
+};
+use jelly_plan::{Command, DocPath, Template, resolve_json};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -20,16 +23,16 @@ fn is_missing(case: &FailureCase<'_>) -> bool {
 pub(super) fn of_server(case: &FailureCase<'_>) -> Option<Proposal> {
     let (server, facts) = (case.server().filter(|_| is_missing(case))?, case.facts);
     let said = texts(case.failure);
-    let runs_in = server
-        .command()
-        .is_some_and(|command| command.cwd.is_some());
-    let mut dirs: Vec<PathBuf> = Vec::new();
-    let needed = runs_in && needs_what_is_in_it(server, facts);
-    let cwd = working_dir(server, facts);
-    dirs.extend(runs_in.then(|| cwd.clone()));
-    dirs.extend(path_arguments(server, facts).into_iter().map(|a| a.path));
+    let arguments = path_arguments(server, facts);
+    let cwd = named_working_dir(server, facts);
+    let needed = match (&cwd, server.command()) {
+        (Some(cwd), Some(command)) => needs_what_is_in(cwd, command, &arguments),
+        _ => false,
+    };
+    let mut dirs: Vec<PathBuf> = cwd.iter().cloned().collect();
+    dirs.extend(arguments.into_iter().map(|argument| argument.path));
     // An argument may name it as well, as `.` does.
-    dirs.retain(|dir| !(needed && *dir == cwd));
+    dirs.retain(|dir| !needed || Some(dir) != cwd.as_ref());
     dirs.retain(|dir| is_named(&said, dir, facts) && can_be_created(dir, facts));
     let proposal = proposal(server_target(&server.name), dirs, facts)?;
     // A folder that was not there is empty now: what the server finds in it
@@ -40,40 +43,26 @@ pub(super) fn of_server(case: &FailureCase<'_>) -> Option<Proposal> {
     })
 }
 
-/// Whether the server is started from files in its working directory, which are not in a
+/// Whether the command is started from files in its working directory, which are not in a
 /// folder that is made for it: then another one is meant.
-fn needs_what_is_in_it(server: &Server, facts: &Facts<'_>) -> bool {
-    const SCRIPTS: [&str; 12] = [
-        "bash", "cjs", "jar", "js", "mjs", "mts", "php", "pl", "py", "rb", "sh", "ts",
-    ];
-    // They read a manifest there.
-    const RUNNERS: [&str; 21] = [
-        "bun", "bundle", "cargo", "composer", "deno", "dotnet", "go", "gradle", "hatch", "just",
-        "make", "mvn", "npm", "pdm", "pipenv", "pnpm", "poetry", "rake", "task", "uv", "yarn",
-    ];
-    const INTERPRETERS: [&str; 11] = [
-        "bash", "java", "node", "perl", "php", "python", "python3", "ruby", "sh", "ts-node", "tsx",
-    ];
-    let cwd = working_dir(server, facts);
-    let is_script = |path: &Path| {
-        let ending = path.extension().and_then(|ending| ending.to_str());
-        ending.is_some_and(|ending| SCRIPTS.contains(&ending))
-    };
-    let mut paths = path_arguments(server, facts).into_iter();
-    let runs_script = paths.any(|arg| arg.path.starts_with(&cwd) && is_script(&arg.path));
-    let Some(command) = server.command() else {
-        return runs_script;
+fn needs_what_is_in(cwd: &Path, command: &Command, arguments: &[PathArgument]) -> bool {
+    let is_script = |argument: &PathArgument| {
+        let ending = argument.path.extension().and_then(|ending| ending.to_str());
+        argument.path.starts_with(cwd) && ending.is_some_and(|ending| SCRIPT_ENDINGS.has(ending))
     };
     let is_relative = |word: &str| !word.starts_with(['/', '$', '-']);
     let first = command.args.first().map(|arg| arg.raw.as_str());
-    runs_script
-        || command.command.as_ref().is_some_and(|command| {
-            let path = command.raw.as_str();
-            let name = path.rsplit('/').next().unwrap_or(path);
-            let is_of_it = path.contains('/') && is_relative(path);
-            let is_in_it = INTERPRETERS.contains(&name) && first.is_some_and(is_relative);
-            is_of_it || is_in_it || RUNNERS.contains(&name)
-        })
+    let started_there = |command: &Template| {
+        let path = command.raw.as_str();
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let is_of_it = path.contains('/') && is_relative(path);
+        let interprets = NODES.has(name) || INTERPRETERS.has(name);
+        is_of_it
+            || interprets && first.is_some_and(is_relative)
+            || SCRIPT_RUNNERS.has(name)
+            || PROJECT_RUNNERS.has(name)
+    };
+    arguments.iter().any(is_script) || command.command.as_ref().is_some_and(started_there)
 }
 
 /// A folder that a path in a step's arguments lies in.

@@ -3,7 +3,7 @@
 //! move along.
 
 use super::prefix::{rewrite, speaks_of};
-use crate::repair::args::{PathArgument, path_arguments, working_dir};
+use crate::repair::args::{PathArgument, named_working_dir, path_arguments};
 use crate::repair::case::{FailureCase, server_target};
 use crate::repair::paths::{can_be_created, is_inside, names_below, texts};
 use crate::repair::strings::each_string;
@@ -32,13 +32,10 @@ pub(super) fn move_into_project(case: &FailureCase<'_>) -> Option<Proposal> {
     let said = texts(case.failure);
     let trouble = Trouble::new(case, &said);
     // Without its working directory nothing starts, whatever an argument is then.
-    let runs_in = server
-        .command()
-        .and_then(|command| command.cwd.as_ref())
-        .map(|_| working_dir(server, facts));
+    let cwd = named_working_dir(server, facts);
     let argument = path_arguments(server, facts).into_iter().find(|argument| {
         argument.path != folder
-            && runs_in.as_ref() != Some(&argument.path)
+            && cwd.as_ref() != Some(&argument.path)
             && names_below(&said, &argument.path)
             && trouble.fits(facts.fs.kind(&argument.path))
     })?;
