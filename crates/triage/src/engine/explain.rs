@@ -106,7 +106,7 @@ impl Engine {
                 field: text.name.to_owned(),
                 rank: text.rank,
                 read: !enough,
-                text: one_line(text.text.trim(), SHOWN),
+                text: one_line(text.written().trim(), SHOWN),
             });
             if !enough {
                 self.look(text, &applying, &mut findings, |rule| {

@@ -267,16 +267,17 @@ impl RuleMatcher {
 
     /// The lines that the pattern matched, and its named groups as values.
     pub(super) fn quote(&self, text: &Text<'_>, pattern: usize, values: &mut Values) -> Evidence {
-        let whole = text.text.as_ref();
+        // What is quoted, and what a group holds, is what was written.
+        let whole = text.written().as_ref();
         let Some((regex, groups)) = self.patterns[pattern]
             .regex()
-            .and_then(|regex| Some((regex, regex.captures(whole.as_bytes())?)))
+            .and_then(|regex| Some((regex, regex.captures(text.text.as_bytes())?)))
         else {
             return evidence(text.name, whole);
         };
         for name in regex.capture_names().flatten() {
             if let Some(group) = groups.name(name) {
-                let value = String::from_utf8_lossy(group.as_bytes());
+                let value = String::from_utf8_lossy(&whole.as_bytes()[group.range()]);
                 values.insert(name.to_owned(), truncate(value.trim(), 200).into_owned());
             }
         }

@@ -50,14 +50,15 @@ pub(super) fn without_values<'a>(text: &Text<'a>) -> Text<'a> {
         text: match text.field {
             // What was printed is not what was compared, and a class is
             // compared with nothing.
-            Field::Log | Field::Class | Field::Title => text.text.clone(),
+            Field::Log | Field::Class | Field::Title => text.written().clone(),
             Field::Report
             | Field::Spawn
             | Field::Stderr
             | Field::Stdout
             | Field::Answer
-            | Field::Message => clues::masked(&text.text).into(),
+            | Field::Message => clues::masked(text.written()).into(),
         },
+        as_written: None,
         shown: text.shown.clone(),
         rank: text.rank,
         reserve: text.reserve,

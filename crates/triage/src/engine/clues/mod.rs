@@ -7,6 +7,7 @@ mod expected;
 mod failing_line;
 mod frames;
 mod heads;
+mod identifiers;
 mod labels;
 mod live;
 mod masked;

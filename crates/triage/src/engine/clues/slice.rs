@@ -14,12 +14,21 @@ pub(in crate::engine) struct Text<'a> {
     /// The field as evidence names it.
     pub(in crate::engine) name: &'static str,
     pub(in crate::engine) text: Cow<'a, str>,
+    /// What `text` was, byte for byte, before names of the program's own were hidden in it.
+    pub(in crate::engine) as_written: Option<Cow<'a, str>>,
     /// What a reader is shown instead, where the text alone says little.
     pub(in crate::engine) shown: Option<String>,
     /// 0 is the most telling.
     pub(in crate::engine) rank: u8,
     /// Of other things too: it counts when nothing else says anything.
     pub(in crate::engine) reserve: bool,
+}
+
+impl<'a> Text<'a> {
+    /// The text with all names in it, as a reader is to see it.
+    pub(in crate::engine) fn written(&self) -> &Cow<'a, str> {
+        self.as_written.as_ref().unwrap_or(&self.text)
+    }
 }
 
 #[derive(Default)]
@@ -34,6 +43,7 @@ impl<'a> List<'a> {
                 field,
                 name,
                 text,
+                as_written: None,
                 shown: None,
                 rank,
                 reserve: false,
@@ -48,6 +58,7 @@ impl<'a> List<'a> {
             field: Field::Title,
             name,
             text: Cow::Borrowed(mark),
+            as_written: None,
             shown: Some(shown),
             rank: 2,
             reserve: false,
@@ -60,6 +71,7 @@ impl<'a> List<'a> {
             field: Field::Class,
             name,
             text: Cow::Owned(class),
+            as_written: None,
             shown: Some(line),
             rank,
             reserve: false,
