@@ -73,7 +73,7 @@ impl<'ast> Visit<'ast> for Written {
         if let Expr::Path(called) = &*call.func
             && let [of, new] = &*called.path.segments.iter().collect::<Vec<_>>()
             && (of.ident == "LazyPattern" || of.ident == "LazyBytePattern")
-            && new.ident == "new"
+            && (new.ident == "new" || new.ident == "ascii")
         {
             let pattern = match &call.args[0] {
                 Expr::Path(named) => {

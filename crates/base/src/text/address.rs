@@ -1,6 +1,6 @@
 //! The address of a server in the words of a client that did not reach it.
 
-use super::LazyPattern;
+use super::{LazyPattern, ascii_classes};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -55,7 +55,7 @@ pub fn addresses(text: &str) -> impl Iterator<Item = String> {
             r#"(?i)\b(?:ENOTFOUND|EAI_AGAIN|resolve host(?:name)?:?|resolve|lookup|UnknownHostException:|unknown host:?)\s+['"]?(?P<host>[\w-]+(?:\.[\w-]+)*)['"]?"#,
         ]
         .iter()
-        .filter_map(|form| Regex::new(form).ok())
+        .filter_map(|form| Regex::new(&of_hosts(form)).ok())
         .collect()
     });
     FORMS.iter().flat_map(move |form| {
@@ -92,6 +92,13 @@ pub fn addresses(text: &str) -> impl Iterator<Item = String> {
             })
         })
     })
+}
+
+/// A form whose classes know the letters of ASCII and of the scripts that names of hosts are
+/// written in, and no others.
+fn of_hosts(form: &str) -> String {
+    const LETTERS: &str = r"0-9A-Za-z_\x{C0}-\x{D6}\x{D8}-\x{F6}\x{F8}-\x{24F}\x{370}-\x{52F}\x{3040}-\x{9FFF}\x{AC00}-\x{D7A3}";
+    ascii_classes(form).replace("0-9A-Za-z_", LETTERS)
 }
 
 /// Whether `name:number` is an image and its version: `postgres:15`. No service

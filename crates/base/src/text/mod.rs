@@ -37,7 +37,7 @@ pub use modes::{HttpPart, address_words, http_parts, http_variables, listening_l
 pub use names::{close_names, did_you_mean};
 pub use numbers::{is_whole, order, read_number, roughly, same};
 pub use order::natural_cmp;
-pub use pattern::{LazyBytePattern, LazyPattern};
+pub use pattern::{LazyBytePattern, LazyPattern, ascii_classes};
 pub use placeholder::is_placeholder;
 pub use pypi::{is_known_module, package_to_install, pypi_package};
 pub use quoted::{Lines, Quoted, render_quoted};

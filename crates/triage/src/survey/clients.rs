@@ -29,7 +29,8 @@ pub(super) fn client_called(failure: &Failure, root_cause: &str) -> Option<Subje
 /// The name by which Laravel knows the database that it asked.
 fn named_connection(failure: &Failure) -> Option<&str> {
     static NAMED: LazyPattern = LazyPattern::new(r"\(Connection: ([\w.-]+), ");
-    let mut texts = [&failure.message, &failure.text].into_iter().flatten();
+    let texts = [&failure.message, &failure.text].into_iter().flatten();
+    let mut texts = texts.filter(|text| text.contains("(Connection: "));
     let found = texts.find_map(|text| NAMED.captures(text))?;
     Some(found.get(1)?.as_str())
 }

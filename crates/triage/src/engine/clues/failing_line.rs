@@ -72,12 +72,16 @@ fn located(line: &str, place: &str) -> Option<String> {
     static JVM: LazyPattern = LazyPattern::new(
         r"^(?:[\w.@-]*/)*(?P<called>[\w.$<>]+) ?\((?P<file>[\w-]+\.(?:java|kt|scala|groovy|clj)):(?P<line>\d{1,9})\)",
     );
-    static OTHERS: LazyPattern = LazyPattern::new(
+    static OTHERS: LazyPattern = LazyPattern::ascii(
         r#"^(?:(?:file|webpack-internal|https?)://[^/]*/?)?(?P<file>[^"\n]*?\.\w{1,8})(?:(?:\?|%3F)\w*)?(?:"?, line |:line |: line |:|\(| )(?P<line>\d{1,9})\b"#,
     );
     let at = place.as_ptr().addr().checked_sub(line.as_ptr().addr())?;
     let rest = line.get(at..)?;
-    if let Some(found) = JVM.captures(rest) {
+    // Mostly it is none, and this is the cheaper question.
+    let is_jvm = [".java:", ".kt:", ".scala:", ".groovy:", ".clj:"]
+        .iter()
+        .any(|ending| rest.contains(ending));
+    if let Some(found) = is_jvm.then(|| JVM.captures(rest)).flatten() {
         let mut folders: Vec<&str> = found["called"].split('.').collect();
         // What is called, and its class.
         folders.truncate(folders.len().saturating_sub(2));

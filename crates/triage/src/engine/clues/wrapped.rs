@@ -11,7 +11,7 @@ use super::own_message::{
 };
 use crate::engine::system_names::names_machine;
 use jelly_base::model::Failure;
-use jelly_base::text::{LazyBytePattern, LazyPattern};
+use jelly_base::text::{LazyBytePattern, LazyPattern, ascii_classes};
 use memchr::memmem::Finder;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -247,9 +247,9 @@ const CAUGHT: &str = r"
 
 fn inner(said: &str, typed: bool) -> Option<&str> {
     static WRAPPERS: LazyPattern =
-        LazyPattern::made(|| WRAPPERS_BEFORE.to_owned() + WRAPPERS_BEHIND);
+        LazyPattern::made(|| ascii_classes(&[WRAPPERS_BEFORE, WRAPPERS_BEHIND].concat()));
     static WITH_CAUGHT: LazyPattern =
-        LazyPattern::made(|| [WRAPPERS_BEFORE, CAUGHT, WRAPPERS_BEHIND].concat());
+        LazyPattern::made(|| ascii_classes(&[WRAPPERS_BEFORE, CAUGHT, WRAPPERS_BEHIND].concat()));
     static MARK: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("caught error:"));
     let whole = said;
     let said = without_assertion_class(said.trim_start());
