@@ -8,7 +8,7 @@ use crate::report::{
 use jelly_base::model::{
     FailureStatus, FailureView, Failures, ReportSummary, TriageReport, UnmarkedReruns, mask_for,
 };
-use jelly_base::text::redact::Redactor;
+use jelly_base::text::redact::{Redactor, show_text};
 use jelly_triage::junit::{self, Case, CaseOutcome, CaseSink, ReaderLimits};
 use jelly_triage::survey::{ReportSource, open};
 use std::borrow::Cow;
@@ -145,12 +145,14 @@ impl CaseSink for Replay<'_> {
         let told = case.failures.first();
         let trace = told.and_then(|told| told.text.as_deref()).map(told_text);
         let type_ = told.and_then(|told| told.type_.as_deref()).map(text);
+        // What was printed compares nothing.
+        let printed = |text: &str| show_text(&self.redactor.redact(text)).into_owned();
         let out = told
             .and_then(|told| told.system_out.as_deref())
-            .map(told_text);
+            .map(printed);
         let err = told
             .and_then(|told| told.system_err.as_deref())
-            .map(told_text);
+            .map(printed);
         let mut shown: Vec<_> = failures.iter().map(ShownFailure::of).collect();
         if let Some(first) = shown.first_mut() {
             if let Some(trace) = &trace {

@@ -66,10 +66,27 @@ fn what_is_compared_stays_apart_and_an_address_is_no_secret() {
     let cases = [case("a", refused), case("b", compared), case("c", denied)].concat();
     project.write("a.xml", report(&cases));
     let said = triage(&project, &["a.xml", "--no-history"]).stdout;
-    for told in ["https://auth.acme.test:8443", "'k1-aaa'", "'k2-aaa'"] {
+    let [one, two] = ["'[secret api_key 1]'", "'[secret api_key 2]'"];
+    for told in ["https://auth.acme.test:8443", one, two] {
         assert!(said.contains(told), "{told} in\n{said}");
     }
-    assert!(!said.contains("[secret"), "{said}");
+    assert!(
+        !said.contains("k1-aaa") && !said.contains("k2-aaa"),
+        "{said}"
+    );
+
+    // What stands beside the values, and what was printed, is masked as well.
+    let beside =
+        "AssertionError: assert None == '1' where get = environ({'DB_PASSWORD': 'hunter2xyz'}).get";
+    let printed = "<testcase classname=\"t\" name=\"d\"><failure message=\"assert 1 == 2\">assert 1 == 2</failure><system-out>login with api_key=ak-1112-2223 ok</system-out></testcase>";
+    project.write("a.xml", report(&(case("b", beside) + printed)));
+    for format in ["human", "json", "md", "junit", "ctrf", "github"] {
+        let said = triage(&project, &["a.xml", "--no-history", "-f", format]).stdout;
+        assert!(
+            !said.contains("hunter2xyz") && !said.contains("ak-1112-2223"),
+            "{said}"
+        );
+    }
 
     // What has the form of a token is one, behind whatever name it is compared.
     let [.., token, _, _] = SECRETS;
@@ -78,7 +95,7 @@ fn what_is_compared_stays_apart_and_an_address_is_no_secret() {
     for format in ["human", "json", "junit"] {
         let said = triage(&project, &["a.xml", "--no-history", "-f", format]).stdout;
         assert!(
-            !said.contains(token) && said.contains("[secret an argument]"),
+            !said.contains(token) && said.contains("[secret api_key]"),
             "{said}"
         );
     }

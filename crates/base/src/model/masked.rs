@@ -2,14 +2,14 @@
 
 use super::causes::compares;
 use super::diagnosis::{Advice, Diagnosis};
-use crate::text::redact::{mask_forms, mask_quoted, mask_text};
+use crate::text::redact::{mask_compared, mask_quoted, mask_text};
 
-/// What masks the texts of a failure with this cause. Of values that are compared only
-/// their form tells: two that differ must differ in a report, too.
+/// What masks the texts of a failure with this cause, and not what was printed meanwhile: of
+/// values that are compared two that differ must differ in a report, too.
 #[must_use]
 pub fn mask_for(root_cause: &str) -> fn(&mut String) {
     match compares(root_cause) {
-        true => mask_forms,
+        true => mask_compared,
         false => mask_text,
     }
 }

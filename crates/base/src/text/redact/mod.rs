@@ -6,6 +6,7 @@
 //! [`show_argv`], [`show_url`], [`show_value`], [`show_text`] and [`mask_json`] mask it, [`secrets_in_argv`]
 //! and the like name it.
 
+mod compared;
 mod decoded;
 mod forms;
 mod keys;
@@ -17,6 +18,7 @@ mod redactor;
 mod requests;
 mod views;
 
+pub use compared::mask_compared;
 pub use keys::open_key;
 pub use members::mask_json;
 pub use names::{holds_secret, looks_secret, may_be_secret};
@@ -25,5 +27,5 @@ pub use places::{
     secrets_in_argv, secrets_in_header, secrets_in_text, secrets_in_variable, show_argv, show_url,
     show_value,
 };
-pub use prose::{is_telling, mask_forms, mask_quoted, mask_text, secrets_in_prose, show_text};
+pub use prose::{is_telling, mask_quoted, mask_text, secrets_in_prose, show_text};
 pub use redactor::{Redactor, StreamRedactor};
