@@ -34,11 +34,10 @@ pub struct Learner {
 /// # Errors
 /// It can't be read, or is no store.
 pub fn schemas_of(store: &Store, server: &str) -> Result<StoreSchemas, StoreError> {
-    let mut set = store.overrides()?;
-    let mut shown = store.schemas()?;
+    let mut schemas = store.schemas()?;
     Ok(StoreSchemas {
-        set: set.remove(server).unwrap_or_default(),
-        shown: shown.remove(server).unwrap_or_default(),
+        set: schemas.set.remove(server).unwrap_or_default(),
+        shown: schemas.all.remove(server).unwrap_or_default(),
     })
 }
 

@@ -16,4 +16,4 @@ mod store;
 
 pub use error::StoreError;
 pub use form::{StoreFile, StoredServer, StoredTool};
-pub use store::{Limits, Schemas, Store};
+pub use store::{Limits, Schemas, Store, StoredSchemas};

@@ -42,6 +42,15 @@ const FILE_MAX: u64 = 64 * 1024 * 1024;
 /// Schemas by server and tool.
 pub type Schemas = BTreeMap<String, BTreeMap<String, Value>>;
 
+/// What a store says of tools.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StoredSchemas {
+    /// What a person set.
+    pub set: Schemas,
+    /// All that stands for outputs, whoever set it.
+    pub all: Schemas,
+}
+
 /// A schema store, whose file need not exist yet.
 #[derive(Debug, Clone)]
 pub struct Store {
@@ -70,32 +79,30 @@ impl Store {
     /// # Errors
     /// It can't be read, or is no store.
     pub fn overrides(&self) -> Result<Schemas, StoreError> {
-        let document = read(&self.path)?;
-        let mut overrides = Schemas::new();
-        for (server, tool, status) in document.statuses() {
-            if let Some(schema) = status.set_by_person() {
-                let tools = overrides.entry(server.to_owned()).or_default();
-                tools.insert(tool.to_owned(), schema.clone());
-            }
-        }
-        Ok(overrides)
+        Ok(self.schemas()?.set)
     }
 
-    /// The schemas that stand for the outputs of tools, whoever set them, by
-    /// server and tool. A file that does not exist has none.
+    /// All schemas of the store, as one look at the file has them: others may write it
+    /// meanwhile. A file that does not exist has none.
     ///
     /// # Errors
     /// As of [`Store::overrides`].
-    pub fn schemas(&self) -> Result<Schemas, StoreError> {
+    pub fn schemas(&self) -> Result<StoredSchemas, StoreError> {
         let document = read(&self.path)?;
-        let mut schemas = Schemas::new();
+        let mut found = StoredSchemas::default();
         for (server, tool, status) in document.statuses() {
-            if let Some(schema) = status.schema {
+            let keep = |schemas: &mut Schemas, schema: &Value| {
                 let tools = schemas.entry(server.to_owned()).or_default();
-                tools.insert(tool.to_owned(), schema);
+                tools.insert(tool.to_owned(), schema.clone());
+            };
+            if let Some(schema) = status.set_by_person() {
+                keep(&mut found.set, schema);
+            }
+            if let Some(schema) = &status.schema {
+                keep(&mut found.all, schema);
             }
         }
-        Ok(schemas)
+        Ok(found)
     }
 
     /// Where it is.
