@@ -419,7 +419,14 @@ fn next(case: &Case<'_>, lookup: &Lookup<'_>, context: &HelpContext<'_>) -> Vec<
         next.push(format!("$ jelly snapshot review --plan {plan}"));
         next.push(format!("$ jelly snapshot accept --plan {plan}"));
     }
-    if !snapshots.is_empty() {
+    if !snapshots.is_empty() && diagnosis.flaky {
+        // The next answer would be another one again.
+        next.push(
+            "no stored answer holds where each is another one: replace what changes with \
+             `redact` beside `snapshot`, or expect a part of it (`contains`, `matches`)"
+                .to_owned(),
+        );
+    } else if !snapshots.is_empty() {
         next.push("where the new answer is right, store it:".to_owned());
         next.append(&mut snapshots);
     }
