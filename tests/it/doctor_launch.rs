@@ -99,6 +99,18 @@ fn a_variable_in_place_of_the_program_goes_where_variables_are() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn the_shell_of_windows_is_left_out_where_there_is_none() {
+    let project = Project::empty();
+    let windows = json!({ "command": "cmd", "args": ["/c", "npx", "-y", "mcp-none-such"] });
+    let (server, fixes) = examined(&project, &windows);
+    let wanted = "\"command\": \"npx\", \"args\": [\"-y\", \"mcp-none-such\"]";
+    assert_eq!(fixes.last().map(String::as_str), Some(wanted), "{server:#}");
+    let rule = &server["diagnosis"]["rule"];
+    assert_eq!(rule, "doctor/shell-of-windows", "{server:#}");
+}
+
 #[test]
 fn a_path_with_a_space_in_several_words_becomes_one() {
     let project = Project::empty();

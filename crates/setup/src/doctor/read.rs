@@ -14,6 +14,7 @@ use super::opencode::misshapen;
 use super::other_files::of_another_kind;
 use super::slow_start::own_limit;
 use jelly_base::model::{Finding, FindingLevel, Lint};
+use jelly_base::text::redact::show_argv;
 use jelly_base::text::{close_names, without_mark};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -333,6 +334,8 @@ impl Reader<'_> {
             .iter()
             .find_map(|key| self.text(server, key, flaws));
         entry.reached = match (command, url) {
+            // What it would be started with is not known.
+            (Some(_), None) if self.is_no_list(from, names.args, flaws) => None,
             (Some(command), None) => {
                 args.extend(self.texts(from, names.args, flaws));
                 Some(Reached::Command {
@@ -472,6 +475,26 @@ impl Reader<'_> {
                 None
             }
         }
+    }
+
+    /// Whether a list of words is written as something else, with what is meant by one text.
+    fn is_no_list(&self, object: &Node, key: &str, flaws: &mut Vec<Finding>) -> bool {
+        let Some(value) = object.member(key) else {
+            return false;
+        };
+        if matches!(value.data, Data::List(_) | Data::Null) {
+            return false;
+        }
+        self.wrong_type(&format!("`{key}`"), "an array of strings", value, flaws);
+        if let (Some(text), Some(flaw)) = (value.text(), flaws.last_mut()) {
+            // A path of Windows has backslashes that quote nothing.
+            let words = Some(text).filter(|text| !text.contains('\\'));
+            let words = words.and_then(shlex::split);
+            let words = words.unwrap_or_else(|| vec![text.to_owned()]);
+            let list = serde_json::json!(show_argv(&words)).to_string();
+            flaw.fix = format!("Write `{}`.", self.format.member(key, &list));
+        }
+        true
     }
 
     fn texts(&self, object: &Node, key: &str, flaws: &mut Vec<Finding>) -> Vec<Spot> {

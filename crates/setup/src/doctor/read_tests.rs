@@ -172,6 +172,7 @@ fn a_malformed_entry_is_its_own_flaw_and_the_others_go_on() {
         r#"{"mcpServers": {
   "number": 1,
   "args": {"command": "x", "args": "a b"},
+  "key": {"command": "x", "args": "s.js --api-key hunter2xyzQ9"},
   "typo": {"comand": "x"},
   "both": {"command": "x", "url": "http://h"},
   "env": {"command": "x", "env": {"A": ["b"]}},
@@ -188,6 +189,7 @@ fn a_malformed_entry_is_its_own_flaw_and_the_others_go_on() {
         [
             ("number", 1),
             ("args", 1),
+            ("key", 1),
             ("typo", 1),
             ("both", 1),
             ("env", 1),
@@ -195,8 +197,18 @@ fn a_malformed_entry_is_its_own_flaw_and_the_others_go_on() {
         ]
     );
     assert_eq!(config.entries[1].flaws[0].at, "x.json:3:36");
+    assert_eq!(
+        config.entries[1].flaws[0].fix,
+        r#"Write `"args": ["a","b"]`."#
+    );
+    assert!(config.entries[1].reached.is_none(), "started without them");
+    let fix = &config.entries[2].flaws[0].fix;
     assert!(
-        config.entries[2].flaws[0]
+        !fix.contains("hunter2xyzQ9") && fix.contains("--api-key"),
+        "{fix}"
+    );
+    assert!(
+        config.entries[3].flaws[0]
             .what
             .contains("meant to be `command`")
     );

@@ -58,7 +58,8 @@ impl Doctor<'_> {
                 })
                 .flatten()
         };
-        self.shell_line()
+        self.shell_of_windows()
+            .or_else(|| self.shell_line())
             .or_else(|| self.quoted_command())
             .or_else(|| self.whole_line())
             .or_else(|| self.assignment())

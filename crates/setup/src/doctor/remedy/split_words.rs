@@ -1,5 +1,6 @@
 //! Words of an entry that stand apart and belong together, or belong elsewhere:
-//! a path with a space in two words, and a variable where the program is to be.
+//! a path with a space in two words, a variable where the program is to be, and the shell of
+//! another system before it.
 
 use super::entries::AS_IT_IS;
 use super::prescribe::{Doctor, blank};
@@ -13,6 +14,38 @@ use jelly_base::text::redact::holds_secret;
 const WORDS: usize = 6;
 
 impl Doctor<'_> {
+    /// `cmd /c` before the program, which only Windows has.
+    pub(super) fn shell_of_windows(&self) -> Option<Seen> {
+        let started = self.started;
+        let program = started.program().to_ascii_lowercase();
+        let words = started.words();
+        let [flag, program_of_all, args @ ..] = &words[..] else {
+            return None;
+        };
+        let is_shell = matches!(program.as_str(), "cmd" | "cmd.exe");
+        // Where it is found, it is no mistake.
+        if self.context.failure.phase == Some(Phase::Handshake)
+            || !is_shell
+            || !flag.eq_ignore_ascii_case("/c")
+        {
+            return None;
+        }
+        let remedy = Remedy::new()
+            .what(format!(
+                "`{program} {flag}` is how Windows starts a program, and here is no Windows."
+            ))
+            .why("Other systems need no shell before a launcher, and have no such one.")
+            .write(
+                "Leave it out on this system,",
+                started.command_and_args(program_of_all, args),
+            );
+        Some(Seen::new(
+            "doctor/shell-of-windows",
+            "command_not_found",
+            remedy,
+        ))
+    }
+
     /// A variable, as a shell sets it, in place of the program.
     pub(super) fn assignment(&self) -> Option<Seen> {
         let started = self.started;
