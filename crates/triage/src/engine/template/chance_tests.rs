@@ -3,7 +3,32 @@
 use super::template;
 
 /// One failure on two machines.
-const SAME: [(&str, &str); 62] = [
+const SAME: [(&str, &str); 68] = [
+    // Where values are compared, too
+    (
+        "Expected: 1 Actual: 2\nFinished in 2.773495s, 70.9394 runs/s",
+        "Expected: 1 Actual: 2\nFinished in 2.986253s, 83.7946 runs/s",
+    ),
+    (
+        "Expected: one\n Actual: 2 of RenderParagraph#58a13",
+        "Expected: one\n Actual: 2 of RenderParagraph#c986a",
+    ),
+    (
+        "expected 'a' to include 'b'\nBrowser: Chrome 126.0.0.0 / Linux 0.0",
+        "expected 'a' to include 'b'\nBrowser: Chrome 127.0.0.0 / Linux 0.0",
+    ),
+    (
+        "to equal 3\nE1103 08:11:01.903311   12218 shelf.go:329] \"lost\"",
+        "to equal 3\nE1121 14:02:16.650110   10403 shelf.go:329] \"lost\"",
+    ),
+    (
+        "dead letter from Actor[akka://Shelf/user/$a/testProbe-30#550902451]",
+        "dead letter from Actor[akka://Shelf/user/$f/testProbe-11#497842001]",
+    ),
+    (
+        "failed\nbundle /ci/DerivedData/Logs/Test-Shelf-2026.11.03_08-11-02-+0000.xcresult",
+        "failed\nbundle /ci/DerivedData/Logs/Test-Shelf-2026.11.07_23-45-59-+0000.xcresult",
+    ),
     // Names of machines
     (
         "agent fv-az1104-233:23669 lost job",

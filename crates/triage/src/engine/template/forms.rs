@@ -1,8 +1,9 @@
 //! What the form alone tells of a piece of text: network addresses, ids in base 64, what a
 //! writer cut, what a database stored.
 
-use super::shape::{has_digit, in_words, is_number};
+use super::shape::{has_digit, in_words, is_hex, is_number};
 use super::walk::{ID, Walk, is_word};
+use jelly_base::text::LazyPattern;
 use std::net::Ipv6Addr;
 
 /// Bytes of a statement that are looked at for its first word.
@@ -118,6 +119,93 @@ pub(super) fn chance_by_form(before: &str, rest: &str) -> Option<usize> {
     is_week
         .then_some("2026-W48".len())
         .or_else(|| key_of_licence(rest))
+}
+
+/// How much of what follows `before` is chance by its form even where values are compared:
+/// what was measured, what ran, and which object it was.
+pub(super) fn chance_of_run(before: &str, rest: &str) -> Option<usize> {
+    let word = rest.bytes().take_while(|b| is_word(*b)).count();
+    let token = &rest[..word];
+    hash_of_object(before, token)
+        .or_else(|| version_of_browser(before, rest))
+        .or_else(|| head_of_klog(before, rest))
+        .or_else(|| rate(before, rest))
+}
+
+/// Flutter tells two objects of one class apart so: `RenderParagraph#58a13`.
+fn hash_of_object(before: &str, token: &str) -> Option<usize> {
+    const HASH: usize = 5;
+    let is_hash = token.len() == HASH && is_hex(token.as_bytes()) && has_digit(token);
+    if !is_hash || is_number(token) {
+        return None;
+    }
+    let class = before.strip_suffix('#')?;
+    let class = &class[class
+        .trim_end_matches(|c: char| c.is_ascii_alphanumeric())
+        .len()..];
+    let is_class = class.starts_with(|c: char| c.is_ascii_uppercase())
+        && class.bytes().any(|b| b.is_ascii_lowercase());
+    is_class.then_some(HASH)
+}
+
+/// The version of a browser where it is told which one ran: `Browser: Chrome 126.0.0.0`,
+/// `HeadlessChrome/126.0.6478.63`.
+fn version_of_browser(before: &str, rest: &str) -> Option<usize> {
+    const BROWSERS: [&str; 4] = ["Chrome ", "Chromium ", "Firefox ", "Safari "];
+    let version = decimal(rest);
+    if version.matches('.').count() < 2 {
+        return None;
+    }
+    // Lines may be as long as a text, so that their beginning is asked for last.
+    let is_told = || {
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        line.trim_start().starts_with("Browser: ")
+    };
+    let of_browser = BROWSERS.iter().any(|browser| before.ends_with(browser));
+    let is_headless = before.ends_with("HeadlessChrome/");
+    (is_headless || of_browser && is_told()).then_some(version.len())
+}
+
+/// The digits and dots that a text begins with.
+fn decimal(text: &str) -> &str {
+    let in_number = |b: &u8| b.is_ascii_digit() || *b == b'.';
+    text[..text.bytes().take_while(in_number).count()].trim_end_matches('.')
+}
+
+/// How the loggers of Kubernetes begin a line: a letter and the day, the time, the process.
+fn head_of_klog(before: &str, rest: &str) -> Option<usize> {
+    static HEAD: LazyPattern = LazyPattern::new(r"\A[DEFIW]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ");
+    let begins = before.is_empty() || before.ends_with(['\n', ' ']);
+    let is_level = rest.starts_with(['D', 'E', 'F', 'I', 'W']);
+    if !begins || !is_level || rest.as_bytes().get(5) != Some(&b' ') {
+        return None;
+    }
+    Some(HEAD.find(rest)?.end() - 1)
+}
+
+/// How long all tests took, and how many a second that is: `Finished in 2.77s, 70.93 runs/s`.
+fn rate(before: &str, rest: &str) -> Option<usize> {
+    const UNITS: [&str; 4] = [" runs/s", " assertions/s", " tests/s", " examples/s"];
+    const TOLD: &str = "Finished in ";
+    let number = decimal(rest);
+    let of_line = || {
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        line.trim_start().starts_with(TOLD)
+    };
+    let unit = &rest[number.len()..];
+    let is_rate = || UNITS.iter().any(|name| unit.starts_with(name)) && of_line();
+    (number.contains('.') && (before.ends_with(TOLD) || is_rate())).then_some(number.len())
+}
+
+/// The name that Akka gives an actor, without what tells it from its like: `testProbe-30`,
+/// `$a`.
+pub(super) fn name_of_actor(part: &str) -> Option<String> {
+    if let Some(name) = part.strip_prefix('$') {
+        let letters = name.bytes().all(|b| b.is_ascii_lowercase());
+        return ((1..=2).contains(&name.len()) && letters).then(|| ID.to_owned());
+    }
+    let (name, number) = part.rsplit_once('-')?;
+    is_number(number).then(|| format!("{name}-{ID}"))
 }
 
 /// Of a version of Python in the making, as `1.4.dev12+g3fa9c21`, how much of it is the

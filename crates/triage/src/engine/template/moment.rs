@@ -20,7 +20,7 @@ const DAYS: [&str; 13] = [
     "? @ %", "?-@-%", "@ ?, %", "?.?.%", "?/?/%",
 ];
 /// Days that are none without a time of day.
-const BARE_DAYS: [&str; 4] = ["?/?/##", "& @ ?", "@ ?", "^####"];
+const BARE_DAYS: [&str; 5] = ["?/?/##", "& @ ?", "@ ?", "^####", "%.##.##"];
 const MONTHS: &str =
     "January February March April May June July August September October November December";
 const DAY_NAMES: &str = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday";
@@ -74,7 +74,7 @@ pub(super) fn moment(text: &str) -> Option<Moment> {
         Some(day) => {
             let rest = &text[day..];
             let rest = rest.strip_prefix(',').unwrap_or(rest);
-            clock(rest.strip_prefix(' ')?)?
+            clock(rest.strip_prefix([' ', '_'])?)?
         }
         None => clock(text).filter(|(rest, _)| text.len() - rest.len() > "00:00 ".len())?,
     };

@@ -1,8 +1,8 @@
 //! From left to right through a text: what of it is chance, and what is not.
 
 use super::forms::{
-    base64_id, base64_len, bytes_len, chance_by_form, colons, cut_uuid, raw_bytes_len, scheme_len,
-    sha_len, steps_len, version_in_the_making,
+    base64_id, base64_len, bytes_len, chance_by_form, chance_of_run, colons, cut_uuid,
+    name_of_actor, raw_bytes_len, scheme_len, sha_len, steps_len, version_in_the_making,
 };
 use super::mail::{invented_address, tag, without_person};
 use super::moment::{clock_behind_t, duration_len, moment};
@@ -297,6 +297,10 @@ impl<'t> Walk<'t> {
         if let Some(len) = clock_behind_t(rest).filter(|_| !self.compares) {
             return self.put(len, Some(TIME));
         }
+        let before = &self.text[..self.at];
+        if let Some(len) = chance_of_run(before, rest) {
+            return self.put(len, Some(ID));
+        }
         if let Some(moment) = moment(rest) {
             let value = self.compares && !self.in_prose(moment.len) && !self.begins(moment.len);
             let kept = match (moment.day, moment.clock) {
@@ -309,7 +313,6 @@ impl<'t> Walk<'t> {
             self.put(version, None);
             return self.put(build, Some(ID));
         }
-        let before = &self.text[..self.at];
         if let Some(len) = chance_by_form(before, rest).filter(|_| !self.compares) {
             return self.put(len, Some(ID));
         }
@@ -482,12 +485,23 @@ impl<'t> Walk<'t> {
             self.put(path.len() + query, Some("/<path>"));
             return;
         }
+        const NEAR: usize = 64;
+        let before = &self.text[..self.at];
+        let before = &before[before.ceil_char_boundary(before.len().saturating_sub(NEAR))..];
+        let url = before
+            .rsplit(char::is_whitespace)
+            .next()
+            .unwrap_or_default();
+        let is_of_actors = url.contains("akka://") || url.contains("pekko://");
+        let actor = |part: &str| name_of_actor(part).filter(|_| is_of_actors);
         let mut last = WordKinds::default();
         for (index, part) in path.split('/').enumerate() {
             if index > 0 {
                 self.out.push('/');
             }
-            if is_number(part) && !last.is(WordKinds::CODE | WordKinds::VERSION) {
+            if let Some(name) = actor(part) {
+                self.out.push_str(&name);
+            } else if is_number(part) && !last.is(WordKinds::CODE | WordKinds::VERSION) {
                 self.out.push_str(ID);
             } else {
                 self.out.push_str(&component(part, false, false));
