@@ -81,6 +81,8 @@ mod apart_tests;
 #[cfg(test)]
 mod repeated_tests;
 #[cfg(test)]
+mod same_fault_tests;
+#[cfg(test)]
 mod services_tests;
 #[cfg(test)]
 mod signs_tests;

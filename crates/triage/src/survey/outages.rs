@@ -69,7 +69,10 @@ pub(super) fn join_outages(
     for servers in outages {
         let home = if servers.about.is_empty() {
             // One of several would be a guess, and so would one of another kind.
-            known.asked_alike(&servers).or_else(|| known.only(&servers))
+            known
+                .asked_alike(&servers)
+                .or_else(|| known.only(&servers))
+                .or_else(|| known.only_of_service(&servers))
         } else {
             known.first_that_shares(&servers)
         };
@@ -124,6 +127,8 @@ struct KnownOutages<'v> {
     hosts: HashMap<(Outage, String, bool), usize>,
     /// The addresses with a port, by their hosts.
     ports: HashMap<String, BTreeSet<String>>,
+    /// By the cause and what is spoken with them: the first, and how many.
+    services: HashMap<(String, &'static str), (usize, usize)>,
     /// By who asked: nothing where several were asked from one file.
     clients: HashMap<(&'v str, &'v str), Option<usize>>,
 }
@@ -155,6 +160,10 @@ impl<'v> KnownOutages<'v> {
             let cause = (servers.cause.clone(), status);
             let known = self.causes.entry(cause).or_insert(first);
             known.count += 1;
+        }
+        if let Some(service) = servers.speaks {
+            let of_service = (servers.cause.clone(), service);
+            self.services.entry(of_service).or_insert((at, 0)).1 += 1;
         }
         self.learn(at, servers);
     }
@@ -206,10 +215,7 @@ impl<'v> KnownOutages<'v> {
         if is_refused && (servers.status.is_none() || servers.status != known.status) {
             return None;
         }
-        // Another client of the product asks another service, as far as anybody knows.
-        let is_asked_elsewhere =
-            !servers.clients.is_empty() && self.clients.values().any(|at| *at == Some(known.first));
-        if is_asked_elsewhere {
+        if self.is_asked_elsewhere(servers, known.first) {
             return None;
         }
         let differ = servers.speaks.is_some() && servers.speaks != known.speaks;
@@ -217,6 +223,24 @@ impl<'v> KnownOutages<'v> {
         let answers_differ = matches!(answered, (Some(own), Some(first)) if own != first);
         let apart = differ && (known.speaks.is_some() || known.has_port) || answers_differ;
         (known.count == 1 && !apart).then_some(known.first)
+    }
+
+    /// Whether another client of the product asks a known outage's server: another service, as
+    /// far as anybody knows.
+    fn is_asked_elsewhere(&self, servers: &Servers<'v>, known: usize) -> bool {
+        !servers.clients.is_empty() && self.clients.values().any(|at| *at == Some(known))
+    }
+
+    /// The only outage of this cause with which the same is spoken: of two databases that are
+    /// away, nobody knows which is meant.
+    fn only_of_service(&self, servers: &Servers<'v>) -> Option<usize> {
+        // What it answered may be of each that asked.
+        if outage(&servers.cause) != Some(Outage::Away) || servers.status.is_some() {
+            return None;
+        }
+        let of_service = (servers.cause.clone(), servers.speaks?);
+        let (first, count) = *self.services.get(&of_service)?;
+        (count == 1 && !self.is_asked_elsewhere(servers, first)).then_some(first)
     }
 
     /// The first outage of the same kind that [`same`] finds at one of the

@@ -5,7 +5,7 @@ use super::group::{CAUSES, Group, OF_EACH, merge};
 use super::lacks::{Subject, SubjectKind};
 use super::mentions::Mentions;
 use super::shifted::BY_CHANCE;
-use super::signs::{is_wrong_value, names_functions};
+use super::signs::{CHANGED_ATTRIBUTE, is_wrong_value, names_functions};
 use jelly_base::model::{FailureView, Side};
 use jelly_base::text::{LazyPattern, WordList};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -56,7 +56,11 @@ pub(super) fn join_signs(
         } else {
             2
         };
-        if !(least..=SHARED).contains(&together.len()) {
+        // One change may be in as many snapshots as there are.
+        let is_change = sign.kind == SubjectKind::WrongValue
+            && (sign.name.starts_with(['-', '+']) || sign.name.starts_with(CHANGED_ATTRIBUTE));
+        let most = if is_change { CAUSES } else { SHARED };
+        if !(least..=most).contains(&together.len()) {
             continue;
         }
         let mut all = together.iter();

@@ -63,8 +63,10 @@ pub(super) fn service_of(
 /// Whether a text holds a word, behind which stands no further letter.
 fn is_word_of(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
-        let after = &text[at + word.len()..];
-        !text[..at].ends_with(|c: char| c.is_alphanumeric())
+        let (before, after) = (&text[..at], &text[at + word.len()..]);
+        // A header writes a blank as `%20`.
+        let is_escaped = before.len() > 2 && before.as_bytes()[before.len() - 3] == b'%';
+        (is_escaped || !before.ends_with(|c: char| c.is_alphanumeric()))
             && (word.ends_with(['.', ':']) || !after.starts_with(|c: char| c.is_alphabetic()))
     })
 }

@@ -150,6 +150,8 @@ fn compared(said: &str) -> Option<(String, String)> {
             | \bto\ (?:have\ text|have\ value|contain(?:\ text)?)\ '(?P<w7>[^'\n]+)',\ but\ the\ (?:text|value)\ was\ '(?P<c7>[^'\n]+)'
             | \bexpected\ (?P<c9>\[[^\n]+?\])\ to\ deeply\ equal\ (?P<w9>\[[^\n]+?\])(?:\ //|\n|$)
             | \bevaluates\ to\ (?P<c10>-?[\d.e+-]+),\s+\S+\ evaluates\ to\ (?P<w10>-?[\d.e+-]+\b)
+            | ---\ Expected\s+\+\+\+\ Actual\s+(?:@@\ @@\s+)?-['"](?P<w12>[^'"\n]+)['"]\s+\+['"](?P<c12>[^'"\n]+)['"](?:\s|$)
+            | \bFailed\ asserting\ that\ '(?P<c13>[^'\n]+)'\ (?:\[ASCII\]\([^)\n]*\)\ )?contains\ "(?P<w13>[^"\n]+)"
             | \bWhich\ is:\ (?P<c11>-?[\d.]+)\s+(?P<w11>-?[\d.]+)(?:\s|$)
             | \bleft:\ ['"]?(?P<c6>[^'"\n]+?)['"]?\n\s*right:\ ['"]?(?P<w6>[^'"\n]+?)['"]?(?:\n|$)"#,
     );
@@ -157,7 +159,7 @@ fn compared(said: &str) -> Option<(String, String)> {
     // Python shows what is no number of its own by its class.
     let said = NUMBER.replace_all(said, "$1");
     let found = COMPARED.captures(&said)?;
-    (1..=11).find_map(|form| {
+    (1..=13).find_map(|form| {
         let wanted = found.name(&format!("w{form}"))?.as_str().trim();
         let came = found.name(&format!("c{form}"))?.as_str().trim();
         let bare = |value: &str| value.trim_end_matches(';').to_owned();
@@ -177,7 +179,15 @@ fn separator(wanted: &str, came: &str) -> Option<String> {
         .collect();
     let has_digits = wanted.contains(|letter: char| letter.is_ascii_digit());
     let is_list = wanted.contains(", ") || came.contains(", ");
-    (has_digits && !is_list && swapped == came).then(|| format!("{BY_CHANCE}decimal mark"))
+    // One that is to hold it may hold more.
+    let is_in = |at: usize| {
+        let beside = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit() || ".,".contains(c));
+        let (before, behind) = (&came[..at], &came[at + swapped.len()..]);
+        !beside(before.chars().next_back()) && !beside(behind.chars().next())
+    };
+    let holds = || swapped != wanted && came.match_indices(&swapped).any(|(at, _)| is_in(at));
+    (has_digits && !is_list && (swapped == came || holds()))
+        .then(|| format!("{BY_CHANCE}decimal mark"))
 }
 
 /// The time between two values of one form, which all else equal differ by the place: by
@@ -346,6 +356,14 @@ mod tests {
                 "often: decimal mark",
             ),
             ("expected '7,5 kg' to equal '7.5 kg'", "often: decimal mark"),
+            (
+                "Failed asserting that two strings are identical. --- Expected +++ Actual -'12,50 €' +'12.50 €'",
+                "often: decimal mark",
+            ),
+            (
+                "Failed asserting that '<p>Total: 7.00 €</p>' contains \"7,00 €\".",
+                "often: decimal mark",
+            ),
             (
                 "expected: <2024-03-01T09:00Z> but was: <2024-03-01T11:00Z>",
                 "often: hours later",

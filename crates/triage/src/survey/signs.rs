@@ -10,6 +10,7 @@ use super::wanted::{COMPARES, without_wanted};
 use crate::engine::failing_line;
 use jelly_base::model::{Failure, TriagedFailure};
 use jelly_base::text::{LazyPattern, address};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Signs that are kept of one failure.
@@ -19,6 +20,8 @@ const READ: usize = 4 << 10;
 
 /// Changed lines of one fault.
 const LINES: usize = 8;
+/// How the head of a difference begins, which is none of its lines.
+const HEADS: [&str; 5] = ["- Snapshot", "- Expected", "+ Received", "---", "+++"];
 
 /// The signs in what a failure says.
 pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
@@ -63,6 +66,8 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         // What flips without a value of its own flips in any component.
         let lines = changed(text, |line| line.contains('"') && !line.contains("aria-"));
         found.extend(lines.map(|lines| Subject::new(SubjectKind::WrongValue, &lines)));
+        found.extend(attribute(text).map(|line| Subject::new(SubjectKind::WrongValue, &line)));
+        found.extend(screenshot(text).map(|name| Subject::new(SubjectKind::WrongValue, &name)));
     }
     let outputs = [Some(text), failure.system_err.as_deref()];
     let compares = COMPARES.contains(&triaged.diagnosis.root_cause.as_str());
@@ -86,7 +91,12 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
     let refused = whole.and_then(refused);
     found.extend(refused.map(|refused| Subject::new(SubjectKind::ErrorCode, &refused)));
     for told in said.into_iter().flatten().chain([text]) {
-        found.extend(described(told).map(|said| Subject::new(SubjectKind::ErrorCode, said)));
+        found.extend(described(told).map(|said| Subject::new(SubjectKind::ErrorCode, &said)));
+        found.extend(answered(told).map(|said| Subject::new(SubjectKind::ErrorCode, &said)));
+        found.extend(unknown_value(told).map(|said| Subject::new(SubjectKind::ErrorCode, &said)));
+        let signed_out = signed_out(told, &triaged.diagnosis.root_cause);
+        found.extend(signed_out.map(|host| Subject::new(SubjectKind::ErrorCode, &host)));
+        found.extend(noted(told).map(|said| Subject::new(SubjectKind::ErrorCode, said)));
         found.extend(pixels(told).map(|count| Subject::new(SubjectKind::WrongValue, count)));
         found.extend(cloud_code(told).map(|code| Subject::new(SubjectKind::ErrorCode, &code)));
         found.extend(redirected(told).map(|to| Subject::new(SubjectKind::ErrorCode, &to)));
@@ -185,15 +195,20 @@ fn golden(text: &str) -> Option<String> {
 /// The changed lines of a snapshot, which are few.
 pub(super) fn changed(text: &str, is_value: impl Fn(&str) -> bool) -> Option<String> {
     const LETTERS: usize = 20;
-    const HEADS: [&str; 5] = ["- Snapshot", "- Expected", "+ Received", "---", "+++"];
     let lines = text.lines().map(str::trim_start);
     let lines = lines.filter(|line| line.starts_with(['-', '+']));
     let lines = lines.filter(|line| !HEADS.iter().any(|head| line.starts_with(head)));
     let lines: Vec<&str> = lines.take(LINES + 1).collect();
-    let letters: usize = lines.iter().map(|line| line.len()).sum();
     let has_value = lines.iter().any(|line| is_value(line));
-    let is_telling = (1..=LINES).contains(&lines.len()) && letters >= LETTERS && has_value;
-    is_telling.then(|| lines.join("\n"))
+    // How far a line is indented is no change.
+    let bare = lines.iter().map(|line| {
+        let (mark, value) = line.split_at(1);
+        format!("{mark}{}", value.trim())
+    });
+    let bare: Vec<String> = bare.collect();
+    let letters: usize = bare.iter().map(String::len).sum();
+    let is_telling = (1..=LINES).contains(&bare.len()) && letters >= LETTERS && has_value;
+    is_telling.then(|| bare.join("\n"))
 }
 
 pub(super) fn is_wrong_value(root_cause: &str) -> bool {
@@ -270,27 +285,133 @@ fn fatal_code(text: &str) -> Option<&str> {
     Some(CODE.captures(text)?.get(1)?.as_str())
 }
 
-/// What the document of an error says for people.
-fn described(text: &str) -> Option<&str> {
-    const WORDS: usize = 4;
-    const NAMES: [char; 6] = ['-', '_', '@', '.', '/', '\''];
+/// What the document of an error says for people, at whatever time.
+fn described(text: &str) -> Option<Cow<'_, str>> {
     static SAID: LazyPattern = LazyPattern::new(
         r#"\\?"(?:error|error_description|message|detail|reason)\\?": ?\\?"([^"\\\n]{20,200})\\?""#,
     );
+    static TIME: LazyPattern =
+        LazyPattern::ascii(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.,]*(?:Z|[+-]\d\d:?\d\d)?");
+    if !text.contains("\":") {
+        return None;
+    }
     let said = SAID.captures(text)?.get(1)?.as_str();
-    // What names nothing may be said of any.
-    let mut words = said.split_whitespace();
+    let said = TIME.replace_all(said, "…");
+    // What tells why a right has ended is of whoever has it.
+    let is_of_token = said.contains("token") && said.contains("expired");
+    (is_of_token || names_something(&said)).then_some(said)
+}
+
+/// Whether a sentence names something: what does not may be said of any.
+fn names_something(said: &str) -> bool {
+    const WORDS: usize = 4;
+    const NAMES: [char; 6] = ['-', '_', '@', '.', '/', '\''];
     let is_name = |word: &str| {
         let inner = word.trim_matches(['.', '-', ':', ',']);
         inner.contains(NAMES) || inner.contains(|c: char| c.is_ascii_digit())
     };
-    let is_telling = said.split_whitespace().count() >= WORDS && words.any(is_name);
-    is_telling.then_some(said)
+    said.split_whitespace().count() >= WORDS && said.split_whitespace().any(is_name)
+}
+
+/// What one request was answered with, as the clients of Python and of Robot Framework tell
+/// it: the address without its query, and the status.
+fn answered(text: &str) -> Option<String> {
+    static ANSWERED: LazyPattern = LazyPattern::new(
+        r"(?x)\b(?P<s1>[45]\d\d)\ (?:Client|Server)\ Error:\ [^\n]{0,80}?\ for\ url:\ (?P<u1>https?://[^\s?\#]+)
+            | \bUrl:\ (?P<u2>https?://[^\s?\#]+)\S*\ Expected\ status:\ (?P<s2>[45]\d\d)\ !=\ \d{3}\b",
+    );
+    if !text.contains("rl: http") {
+        return None;
+    }
+    let found = ANSWERED.captures(text)?;
+    let part = |names: [&str; 2]| names.iter().find_map(|name| found.name(name));
+    let (url, status) = (part(["u1", "u2"])?, part(["s1", "s2"])?);
+    // Which of its records was asked for is data.
+    let url = url.as_str().trim_end_matches('/');
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let bare = match url.rsplit_once('/') {
+        Some((rest, last)) if is_number(last) && !rest.ends_with('/') => rest,
+        Some(_) | None => url,
+    };
+    Some(format!("{bare} answers {}", status.as_str()))
+}
+
+/// The value that an enumeration of the JVM does not have, by whoever looked for it.
+fn unknown_value(text: &str) -> Option<String> {
+    static UNKNOWN: LazyPattern = LazyPattern::new(
+        r#"(?x)\bNo\ enum\ constant\ (?P<c1>[\w$.]+)\.(?P<v1>\w+)
+            | \bCannot\ deserialize\ value\ of\ type\ `(?P<c2>[\w$.]+)`\ from\ String\ "(?P<v2>\w+)":\ not\ one\ of\ the\ values\ accepted"#,
+    );
+    if !text.contains("No enum constant") && !text.contains("Cannot deserialize value") {
+        return None;
+    }
+    let found = UNKNOWN.captures(text)?;
+    let part = |names: [&str; 2]| names.iter().find_map(|name| found.name(name));
+    let (class, value) = (part(["c1", "c2"])?, part(["v1", "v2"])?);
+    let class = class.as_str().replace('$', ".");
+    Some(format!("{class} has no {}", value.as_str()))
+}
+
+/// The server at which a test is not signed in any more: a page of it sent a browser to sign
+/// in, or it answered that it does not know who asks.
+fn signed_out(text: &str, root_cause: &str) -> Option<String> {
+    static REFUSED: LazyPattern = LazyPattern::ascii(r"\b401\b[^\n]{0,12}\bUnauthorized\b");
+    let server = match sent_to(text).filter(|to| to.starts_with("http")) {
+        Some(to) => address(to)?,
+        None if root_cause == "auth_failed" && REFUSED.is_match(text) => address(text)?,
+        None => return None,
+    };
+    Some(format!("signed out of {server}"))
+}
+
+/// What an assertion of GoogleTest says of what came: `Actual: false (jpeg: SOF2 not supported)`.
+fn noted(text: &str) -> Option<&str> {
+    static NOTED: LazyPattern =
+        LazyPattern::new(r"(?m)^\s*Actual: (?:true|false) \(([^()\n]{12,200})\)$");
+    if !text.contains("Actual: ") {
+        return None;
+    }
+    let said = NOTED.captures(text)?.get(1)?.as_str();
+    names_something(said).then_some(said)
+}
+
+/// How the sign of a changed attribute begins.
+pub(super) const CHANGED_ATTRIBUTE: &str = "attribute ";
+
+/// The one attribute with a value that a component got or lost.
+fn attribute(text: &str) -> Option<String> {
+    static ATTRIBUTE: LazyPattern = LazyPattern::new(r#"\A[-+]\s*[A-Za-z][\w:]*="[^"\n]{2,}"\z"#);
+    let lines = text.lines().map(str::trim);
+    let mut lines = lines.filter(|line| {
+        line.starts_with(['-', '+']) && !HEADS.iter().any(|head| line.starts_with(head))
+    });
+    let only = lines.next().filter(|_| lines.next().is_none())?;
+    let (mark, told) = only.split_at(1);
+    ATTRIBUTE
+        .is_match(only)
+        .then(|| format!("{CHANGED_ATTRIBUTE}{mark}{}", told.trim()))
+}
+
+/// The screenshot that Playwright compares with, by the name that its authors gave it: several
+/// tests, and several places of one, have it with a number of their own.
+fn screenshot(text: &str) -> Option<String> {
+    static EXPECTED: LazyPattern = LazyPattern::new(
+        r"\bExpected: (\S+-snapshots[/\\][\w-]*?[A-Za-z])(?:-\d+)?-[\w]+-(?:linux|darwin|win32)\.png\b",
+    );
+    if !text.contains("toHaveScreenshot") {
+        return None;
+    }
+    Some(EXPECTED.captures(text)?.get(1)?.as_str().to_owned())
 }
 
 /// The page of those who are not signed in, to which a browser was sent that was to see
 /// another one; or the code in the address by which a page says what went wrong.
 fn redirected(text: &str) -> Option<String> {
+    Some(sent_to(text)?.replace('-', "_"))
+}
+
+/// The same as it is written.
+fn sent_to(text: &str) -> Option<&str> {
     static SENT: LazyPattern = LazyPattern::new(
         r#"(?x)(?:\bnavigated\ to|\bReceived(?:\ string)?:)\s+"(https?://[^/"\s]+(?:/[\w-]+){0,3}?/(?:log-?in|sign-?in|sso|session-expired))(?:[?\#][^"]*)?"
               | \b(?:navigated\ to|Received(?:\ string)?:)\s+"https?://[^"\s?]+\?(?:[^"\s]*&)?(?:error|reason|code)=([a-z][a-z_-]{6,40})\b"#,
@@ -299,8 +420,7 @@ fn redirected(text: &str) -> Option<String> {
         return None;
     }
     let found = SENT.captures(text)?;
-    let sent = found.get(1).or_else(|| found.get(2))?;
-    Some(sent.as_str().replace('-', "_"))
+    Some(found.get(1).or_else(|| found.get(2))?.as_str())
 }
 
 /// The request of Cypress that was refused, with the status.
@@ -310,6 +430,9 @@ fn refused(text: &str) -> Option<String> {
     );
     static BODY: LazyPattern =
         LazyPattern::new(r#"\bBody: [^\n]*?"(?:error|message|detail|code)": ?"([^"\n]+)""#);
+    if !text.contains("`cy.") {
+        return None;
+    }
     let found = REQUEST.captures(text)?;
     let body = BODY.captures(text);
     let said = body.as_ref().map_or("", |body| &body[1]);
@@ -325,7 +448,7 @@ fn element_state(text: &str) -> Option<String> {
     );
     let is_off = text.contains("- element is not enabled")
         || text.contains("Expected: enabled") && text.contains("Received: disabled");
-    let has_text = || TEXT.is_match(text);
+    let has_text = || text.contains("Text") && TEXT.is_match(text);
     let state = if is_off {
         "disabled"
     } else if has_text() {

@@ -6,8 +6,10 @@ use super::service::service_in;
 use std::collections::BTreeSet;
 
 /// What says that nobody listens, in small letters. Who waited in vain may have been heard.
-const UNREACHED: [&str; 14] = [
+const UNREACHED: [&str; 15] = [
     "connection refused",
+    // In a header.
+    "connection%20refused",
     "connection was refused",
     "econnrefused",
     "actively refused",
